@@ -1,0 +1,1 @@
+"""Cellular automata: lattices and rules, the catalogue, growth and its result."""

@@ -1,0 +1,60 @@
+"""The interface that every backend implements, and the plain data that crosses it.
+
+A backend runs on one device.  It knows rules, arrays and generations; it knows nothing of catalogues, files or progress bars, and
+it prints nothing.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+State = dict[str, NDArray[np.generic]]
+"""A growth's state as named host arrays: enough for either backend to go on from there."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What an engine reports of some consecutive generations, in host memory.
+
+    `births` and `checksums` are uint64 of shape (g,), a generation each, from generation `first` on.  `cells` are the newborns of
+    these generations, shape (sum of births, d), generation after generation and in lexicographic order within each, or None
+    where they were not asked for.
+    """
+
+    first: int
+    births: NDArray[np.uint64]
+    checksums: NDArray[np.uint64]
+    cells: NDArray[np.integer] | None = None
+
+
+class Engine(Protocol):
+    """A growth in progress on a device."""
+
+    generation: int
+    """The last generation done; -1 before the seed is laid."""
+
+    def advance(self, to: int, *, cells: bool = False) -> Batch:
+        """Grow through generation `to` and report each generation since the last one done."""
+
+    def state(self) -> State:
+        """Return the state after generation `self.generation`, copied to the host."""
+
+
+class Backend(Protocol):
+    """A device that grows, counts and solves."""
+
+    @property
+    def name(self) -> str:
+        """Return "numpy" or "cuda"."""
+
+    @property
+    def device(self) -> str:
+        """Return the device's own name, for people."""
+
+    def free_memory(self) -> int:
+        """Return the bytes that a new piece of work may use."""
+
+    def nim(self, last: int, state: State | None = None) -> Engine:
+        """Start three-pile Nim by [B]'s first rule, to grow no further than generation `last`."""

@@ -1,0 +1,97 @@
+"""Parameter types of the command line: big integers and ranges of them, as people write them.
+
+Integers may be written 1000000, 1_000_000, 1e6, 2^20 and as sums of these, 10^18+12345.  A range is START:STOP, STOP excluded.
+"""
+
+import re
+from typing import Any
+
+import click
+
+_DIGITS = r"(\d+(?:_\d+)*)"
+_TERM = re.compile(rf"\s*([+-]?)\s*(?:{_DIGITS}\^{_DIGITS}|{_DIGITS}[eE](\d+)|{_DIGITS})(?![\w^])\s*")
+_LONGEST = 3_400_000  # bits, about a million decimal digits: more than anyone types, less than memory
+_WAYS = "write it as 1000000, 1_000_000, 1e6, 2^20 or a sum such as 10^18+12345"
+
+
+def parse_integer(text: str) -> int:
+    """Return the integer that `text` names; ValueError, with the reason, where it names none.
+
+    >>> [parse_integer(t) for t in ("1_000", "1e6", "2^20", "10^3+5", "2^4-1", "-1")]
+    [1000, 1000000, 1048576, 1005, 15, -1]
+    """
+    total, at = 0, 0
+    while at < len(text):
+        match = _TERM.match(text, at)
+        if match is None or (at and not match[1]):
+            break
+        sign, base, exponent, mantissa, power, plain = match.groups()
+        if base is not None:
+            value = _power(int(base), int(exponent))
+        elif mantissa is not None:
+            value = int(mantissa) * _power(10, int(power))
+        else:
+            value = int(plain)
+        total += -value if sign == "-" else value
+        at = match.end()
+    if not text or at < len(text):
+        raise ValueError(f"{text!r} is not an integer: {_WAYS}")
+    return total
+
+
+def _power(base: int, exponent: int) -> int:
+    if base > 1 and exponent * base.bit_length() > _LONGEST:
+        raise ValueError(f"{base}^{exponent} has more than a million digits")
+    return int(base**exponent)
+
+
+class BigInteger(click.ParamType):
+    """An integer of any size, at least `least`."""
+
+    name = "integer"
+
+    def __init__(self, least: int | None = None) -> None:
+        self.least = least
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the integer; a usage error names what is wrong with it."""
+        try:
+            number = value if isinstance(value, int) else parse_integer(value)
+        except ValueError as error:
+            self.fail(f"{error}.", param, ctx)
+        if self.least is not None and number < self.least:
+            self.fail(f"expected an integer of at least {self.least}, got {value}.", param, ctx)
+        return number
+
+
+class IntegerRange(click.ParamType):
+    """START:STOP, START at least `least` and STOP (excluded) beyond START; converts to a pair of integers."""
+
+    name = "start:stop"
+
+    def __init__(self, least: int = 0) -> None:
+        self.least = least
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        """Return (start, stop); a usage error names what is wrong with them."""
+        if isinstance(value, tuple):
+            return value
+        head, colon, tail = value.partition(":")
+        if not colon:
+            self.fail(f"expected START:STOP with STOP excluded, got {value!r}.", param, ctx)
+        try:
+            # 2^40:+1e9 and 2^40:2^40+1e9 name the same range
+            start = parse_integer(head)
+            stop = start + parse_integer(tail[1:]) if tail.startswith("+") else parse_integer(tail)
+        except ValueError as error:
+            self.fail(f"{error}.", param, ctx)
+        if start < self.least:
+            self.fail(f"expected START of at least {self.least}, got {head}.", param, ctx)
+        if stop <= start:
+            self.fail(f"expected STOP beyond START, got {value}, which holds nothing.", param, ctx)
+        return start, stop
+
+
+BIGINT = BigInteger()
+NATURAL = BigInteger(least=0)
+RANGE = IntegerRange()
