@@ -1,8 +1,8 @@
-// What every kernel file includes: short integer names, dynamic shared memory, the global index, sums over a warp and over a
-// block, and the digest's mix.
+// What every kernel file includes: short integer names, dynamic shared memory, the global index, sums over a warp and
+// over a block, and the digest's mix.
 //
-// The same text is compiled by NVRTC for sm_75 and newer and, in the tests, by a host compiler that runs one fiber a CUDA
-// thread. One convention makes that possible: dynamic shared memory is declared with DYNAMIC_SHARED(T, name).
+// The same text is compiled by NVRTC for sm_75 and newer and, in the tests, by a host compiler that runs one fiber for
+// each CUDA thread. One convention makes that possible: dynamic shared memory is declared with DYNAMIC_SHARED(T, name).
 #pragma once
 
 typedef unsigned char u8;
@@ -20,7 +20,7 @@ typedef long long i64;
 
 constexpr u32 FULL_WARP = 0xffffffffu;
 
-// The index of this thread in a one-dimensional grid, and the number of threads in that grid (a grid-stride loop's step).
+// The index of this thread in a one-dimensional grid, and the number of its threads (the step of a grid-stride loop).
 __device__ __forceinline__ u64 global_thread() { return static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ __forceinline__ u64 global_threads() { return static_cast<u64>(gridDim.x) * blockDim.x; }
 
@@ -30,8 +30,8 @@ __device__ __forceinline__ u64 warp_sum(u64 value) {
     return value;
 }
 
-// The sum of `value` over a one-dimensional block of any multiple of 32 threads, modulo 2^64, in every thread. All threads of
-// the block must call it. Two barriers; the second lets it be called again at once.
+// The sum of `value` over a one-dimensional block of any multiple of 32 threads, modulo 2^64, in every thread. All
+// threads of the block must call it. Two barriers; the second lets it be called again at once.
 __device__ __forceinline__ u64 block_sum(u64 value) {
     __shared__ u64 of_warp[32];
     const u32 lane = threadIdx.x & 31u, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;

@@ -54,7 +54,6 @@ def check_arguments(kernel: str, args: Sequence[object], array_type: type[Any] =
 
     Raises `KernelArgumentError` for an unknown kernel, a wrong number of arguments, an array of another type, dtype
     or not C-contiguous, and an integer out of its parameter's range.
-   
     """
     entry = KERNELS.get(kernel)
     if entry is None:
@@ -96,11 +95,9 @@ def _check_scalar(where: str, param: str, value: Any) -> np.generic:
 
 @contextmanager
 def device_refusals(work: str) -> Iterator[None]:
-    """Inside, running out of memory is a `MemoryRefusal` and any failure of the device a `BackendError` that names
-    `work`.
+    """Inside, running out of memory is a `MemoryRefusal` and any failure of the device a `BackendError`.
 
     CuPy's out-of-memory error is a `MemoryError`; those of the driver, the runtime and NVRTC are `RuntimeError`.
-   
     """
     try:
         yield
@@ -121,7 +118,6 @@ class CupyLauncher:
     """Launches on the CUDA device that was current when the launcher was made, through CuPy.
 
     A `.cu` file is compiled at its first launch (CuPy keeps the result on disk) and each kernel is looked up once.
-   
     """
 
     def __init__(self) -> None:

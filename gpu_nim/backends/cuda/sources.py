@@ -19,7 +19,6 @@ def cuda_directory() -> Traversable:
 
     >>> cuda_directory().joinpath("common.cuh").is_file()
     True
-   
     """
     packaged = resources.files("gpu_nim") / "cuda"
     if packaged.joinpath("common.cuh").is_file():
@@ -36,7 +35,6 @@ def cuda_source(name: str) -> str:
 
     >>> '#include "' in cuda_source("common.cuh")
     False
-   
     """
     return _paste(name, set())
 
