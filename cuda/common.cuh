@@ -1,0 +1,54 @@
+// What every kernel file includes: short integer names, dynamic shared memory, the global index, sums over a warp and
+// over a block, and the digest's mix.
+//
+// The same text is compiled by NVRTC for sm_75 and newer and, in the tests, by a host compiler that runs one fiber for
+// each CUDA thread. One convention makes that possible: dynamic shared memory is declared with DYNAMIC_SHARED(T, name).
+#pragma once
+
+typedef unsigned char u8;
+typedef unsigned int u32;
+typedef int i32;
+typedef unsigned long long u64;
+typedef long long i64;
+
+// T* name: the block's dynamic shared memory, aligned to 16 bytes. Two names in one kernel name the same bytes.
+#ifndef DYNAMIC_SHARED
+#define DYNAMIC_SHARED(T, name)                                          \
+    extern __shared__ __align__(16) unsigned char name##_bytes[];        \
+    T* const name = reinterpret_cast<T*>(name##_bytes)
+#endif
+
+constexpr u32 FULL_WARP = 0xffffffffu;
+
+// The index of this thread in a one-dimensional grid, and the number of its threads (the step of a grid-stride loop).
+__device__ __forceinline__ u64 global_thread() { return static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x; }
+__device__ __forceinline__ u64 global_threads() { return static_cast<u64>(gridDim.x) * blockDim.x; }
+
+// The sum of `value` over the 32 lanes, modulo 2^64, in every lane. All lanes of the warp must call it.
+__device__ __forceinline__ u64 warp_sum(u64 value) {
+    for (int distance = 16; distance > 0; distance >>= 1) value += __shfl_xor_sync(FULL_WARP, value, distance);
+    return value;
+}
+
+// The sum of `value` over a one-dimensional block of any multiple of 32 threads, modulo 2^64, in every thread. All
+// threads of the block must call it. Two barriers; the second lets it be called again at once.
+__device__ __forceinline__ u64 block_sum(u64 value) {
+    __shared__ u64 of_warp[32];
+    const u32 lane = threadIdx.x & 31u, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
+    value = warp_sum(value);
+    if (lane == 0) of_warp[warp] = value;
+    __syncthreads();
+    const u64 total = warp_sum(lane < warps ? of_warp[lane] : 0ull);
+    __syncthreads();
+    return total;
+}
+
+// The splitmix64 finalizer (Steele, Lea, Flood 2014; constants of Stafford's mix 13): the mix of the digest.
+__device__ __forceinline__ u64 mix64(u64 h) {
+    h ^= h >> 30;
+    h *= 0xbf58476d1ce4e5b9ull;
+    h ^= h >> 27;
+    h *= 0x94d049bb133111ebull;
+    h ^= h >> 31;
+    return h;
+}

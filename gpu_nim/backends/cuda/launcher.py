@@ -1,0 +1,187 @@
+"""The one door to a kernel: a launcher checks a launch against the kernel table and then makes it."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from gpu_nim.backends.cuda.sources import OPTIONS, cuda_source
+from gpu_nim.backends.cuda.table import KERNELS
+from gpu_nim.errors import BackendError, KernelArgumentError, MemoryRefusal, MissingDependency
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+__all__ = ["CupyLauncher", "Launcher", "check_arguments", "device_refusals"]
+
+
+class Launcher(Protocol):
+    """Launches kernels of the kernel table by name, on arrays of `xp`."""
+
+    @property
+    def xp(self) -> ModuleType:
+        """The array module whose arrays the kernels take: CuPy in production, NumPy where kernels run on the CPU."""
+
+    @property
+    def shared_limit(self) -> int:
+        """Bytes of shared memory that one block may ask for, static and dynamic together."""
+
+    @property
+    def multiprocessors(self) -> int:
+        """How many multiprocessors share the blocks of a grid: the unit in which a persistent grid is measured."""
+
+    def __call__(
+        self,
+        kernel: str,
+        grid: tuple[int, ...],
+        block: tuple[int, ...],
+        args: tuple[object, ...],
+        shared_bytes: int = 0,
+    ) -> None:
+        """Run `kernel` over `grid` blocks of `block` threads; a grid that contains 0 runs nothing.
+
+        Raises `KernelArgumentError` where `args` do not match the kernel table, `BackendError` where the kernel does
+        not compile or the launch fails.
+        """
+
+
+def check_arguments(kernel: str, args: Sequence[object], array_type: type[Any] = np.ndarray) -> tuple[Any, ...]:
+    """`args` as `kernel` takes them: arrays of `array_type` checked, integers converted to the declared NumPy scalar.
+
+    Raises `KernelArgumentError` for an unknown kernel, a wrong number of arguments, an array of another type, dtype
+    or not C-contiguous, and an integer out of its parameter's range.
+    """
+    entry = KERNELS.get(kernel)
+    if entry is None:
+        raise KernelArgumentError(f"there is no kernel {kernel!r} in the kernel table")
+    if len(args) != len(entry.params):
+        raise KernelArgumentError(f"{kernel} takes {len(entry.params)} arguments, got {len(args)}")
+    return tuple(
+        _check_array(f"{kernel}, argument {place}", param, value, array_type)
+        if param.startswith("*")
+        else _check_scalar(f"{kernel}, argument {place}", param, value)
+        for place, (param, value) in enumerate(zip(entry.params, args, strict=True))
+    )
+
+
+def _check_array(where: str, param: str, value: object, array_type: type[Any]) -> Any:
+    dtype = np.dtype(param.lstrip("*c"))
+    if not isinstance(value, array_type):
+        wanted = f"{array_type.__module__}.{array_type.__qualname__}"
+        raise KernelArgumentError(f"{where}: expected a {wanted} of {dtype}, got {type(value).__name__}")
+    if value.dtype != dtype:
+        raise KernelArgumentError(f"{where}: expected an array of {dtype}, got {value.dtype}")
+    if not value.flags.c_contiguous:
+        raise KernelArgumentError(f"{where}: expected a C-contiguous array, got a strided view")
+    return value
+
+
+def _check_scalar(where: str, param: str, value: Any) -> np.generic:
+    dtype = np.dtype(param)
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise KernelArgumentError(f"{where}: expected an integer ({dtype}), got {type(value).__name__}") from None
+    limits = np.iinfo(dtype)
+    if not limits.min <= number <= limits.max:
+        raise KernelArgumentError(f"{where}: expected {limits.min} to {limits.max} ({dtype}), got {number}")
+    scalar: np.generic = dtype.type(number)
+    return scalar
+
+
+@contextmanager
+def device_refusals(work: str) -> Iterator[None]:
+    """Inside, running out of memory is a `MemoryRefusal` and any failure of the device a `BackendError`.
+
+    CuPy's out-of-memory error is a `MemoryError`; those of the driver, the runtime and NVRTC are `RuntimeError`.
+    """
+    try:
+        yield
+    except (MemoryRefusal, BackendError):
+        raise
+    except MemoryError as error:
+        raise MemoryRefusal(f"{work}: the device has too little free memory ({_one_line(error)})") from error
+    except RuntimeError as error:
+        raise BackendError(f"{work}: the device refused ({_one_line(error)})") from error
+
+
+def _one_line(error: BaseException) -> str:
+    text = " ".join(str(error).split())
+    return text if len(text) <= 300 else f"{text[:297]}..."
+
+
+class CupyLauncher:
+    """Launches on the CUDA device that was current when the launcher was made, through CuPy.
+
+    A `.cu` file is compiled at its first launch (CuPy keeps the result on disk) and each kernel is looked up once.
+    """
+
+    def __init__(self) -> None:
+        try:
+            import cupy
+        except ImportError as error:
+            raise MissingDependency(
+                f"the CUDA backend needs CuPy: install gpunim[cuda13], or gpunim[cuda12] for an older driver ({error})"
+            ) from error
+        self._cupy = cupy
+        with device_refusals("opening the CUDA device"):
+            device = cupy.cuda.Device()
+            attributes = device.attributes
+        self._device = device
+        self._shared_limit = int(attributes["MaxSharedMemoryPerBlockOptin"])
+        self._multiprocessors = int(attributes["MultiProcessorCount"])
+        self._modules: dict[str, Any] = {}
+        self._functions: dict[str, Any] = {}
+
+    @property
+    def xp(self) -> ModuleType:
+        """CuPy."""
+        module: ModuleType = self._cupy
+        return module
+
+    @property
+    def shared_limit(self) -> int:
+        """Bytes of shared memory that one block may ask for on this device."""
+        return self._shared_limit
+
+    @property
+    def multiprocessors(self) -> int:
+        """Multiprocessors of this device."""
+        return self._multiprocessors
+
+    def __call__(
+        self,
+        kernel: str,
+        grid: tuple[int, ...],
+        block: tuple[int, ...],
+        args: tuple[object, ...],
+        shared_bytes: int = 0,
+    ) -> None:
+        """Check the launch against the kernel table and queue it on the current stream."""
+        checked = check_arguments(kernel, args, self._cupy.ndarray)
+        if 0 in grid:  # CuPy would make it 1
+            return
+        with self._device, device_refusals(f"kernel {kernel}"):
+            function = self._functions.get(kernel) or self._look_up(kernel)
+            if shared_bytes > function.max_dynamic_shared_size_bytes:  # past 48 KB a kernel has to ask first
+                function.max_dynamic_shared_size_bytes = shared_bytes
+            function(grid, block, checked, shared_mem=shared_bytes)
+
+    def _look_up(self, kernel: str) -> Any:
+        source = KERNELS[kernel].source
+        if source not in self._modules:
+            # CuPy compiles for the current device and keeps the binary in its cache on disk.
+            module = self._cupy.RawModule(code=cuda_source(source), options=OPTIONS)
+            try:
+                module.compile()
+            except self._cupy.cuda.compiler.CompileException as error:
+                first = next((line for line in str(error).splitlines() if "error" in line), str(error))
+                raise BackendError(f"cuda/{source} does not compile on this device: {first.strip()}") from error
+            self._modules[source] = module
+        function = self._modules[source].get_function(kernel)
+        self._functions[kernel] = function
+        return function

@@ -1,0 +1,55 @@
+"""The CUDA C++ sources as text: from `gpu_nim/cuda` in an installed package, from `cuda/` beside it in a checkout."""
+
+import re
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+__all__ = ["OPTIONS", "cuda_directory", "cuda_source"]
+
+OPTIONS = ("--std=c++17",)
+"""What is passed to NVRTC beside CuPy's own options."""
+
+_LOCAL_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"[^\n]*$', re.MULTILINE)
+_PRAGMA_ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once[^\n]*$", re.MULTILINE)
+
+
+def cuda_directory() -> Traversable:
+    """The folder that holds the `.cu` and `.cuh` files.
+
+    >>> cuda_directory().joinpath("common.cuh").is_file()
+    True
+    """
+    packaged = resources.files("gpu_nim") / "cuda"
+    if packaged.joinpath("common.cuh").is_file():
+        return packaged
+    return Path(__file__).resolve().parents[3] / "cuda"
+
+
+def cuda_source(name: str) -> str:
+    """The text of one `.cu` file with its local ``#include "..."`` pasted in, each file once.
+
+    CuPy keeps compiled kernels on disk under a hash of the text it is given and never looks at included files, so a
+    changed header would go unnoticed; with the headers in the text it cannot. ``#line`` keeps the compiler's messages
+    pointing at the files as they are on disk.
+
+    >>> '#include "' in cuda_source("common.cuh")
+    False
+    """
+    return _paste(name, set())
+
+
+def _paste(name: str, pasted: set[str]) -> str:
+    pasted.add(name)
+    text = _PRAGMA_ONCE.sub("", cuda_directory().joinpath(name).read_text(encoding="utf-8"))
+    pieces = [f'#line 1 "cuda/{name}"\n']
+    position = 0
+    for include in _LOCAL_INCLUDE.finditer(text):
+        pieces.append(text[position : include.start()])
+        if include[1] not in pasted:
+            pieces.append(_paste(include[1], pasted))
+        next_line = text.count("\n", 0, include.end()) + 2
+        pieces.append(f'\n#line {next_line} "cuda/{name}"')
+        position = include.end()
+    pieces.append(text[position:])
+    return "".join(pieces)
