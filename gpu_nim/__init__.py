@@ -1,5 +1,37 @@
-"""gpunim, the laboratory for Nim fractals."""
+"""gpunim, the laboratory for Nim fractals: grow, count, solve and draw the P-positions of Nim.
+
+>>> import gpu_nim
+>>> gpu_nim.grow("nim", 1023).population  # the P-positions of total up to 2046, 4^10 of them
+1048576
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from gpu_nim._version import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from gpu_nim.automata.growth import Growth, grow
+    from gpu_nim.storage import load, save
+
+__all__ = ["Growth", "__version__", "grow", "load", "save"]
+
+# Names are imported when first used, so that `import gpu_nim` costs nothing.
+_HOMES = {
+    "Growth": "gpu_nim.automata.growth",
+    "grow": "gpu_nim.automata.growth",
+    "load": "gpu_nim.storage",
+    "save": "gpu_nim.storage",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

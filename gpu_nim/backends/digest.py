@@ -80,3 +80,12 @@ def digest(checksums: ArrayLike) -> str:
     'af5570f5a1810b7af78caf4bc70a660f0df51e42baf91d4de5b2328de0e83dfc'
     """
     return hashlib.sha256(np.asarray(checksums, "<u8").tobytes()).hexdigest()
+
+
+def nim_plane_mix() -> tuple[int, int, int]:
+    """Return (down, along, up) with K.(n - u, n - v, u + v) = down * u + along * v + up * n mod 2^64.
+
+    The nim engines keep generation n as the plane of u = n - a, v = n - b, and mix its cells without leaving it.
+    """
+    k0, k1, k2 = COEFFICIENTS[:3]
+    return (k2 - k0) % 2**64, (k2 - k1) % 2**64, (k0 + k1) % 2**64

@@ -4,3 +4,33 @@ Each capability module is written against a `Launcher` (`launcher.py`) and knows
 allocates with `launcher.xp` and calls `launcher(kernel, grid, block, args)`. Production passes the CuPy launcher; the
 tests pass one that runs the very same `.cu` files on the CPU.
 """
+
+from gpu_nim.backends.base import Engine, State
+from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher
+from gpu_nim.backends.cuda.nim import NimEngine, device_bytes
+from gpu_nim.backends.memory import require_memory
+
+__all__ = ["CudaBackend", "CupyLauncher", "Launcher"]
+
+
+class CudaBackend:
+    """A CUDA device, through a launcher."""
+
+    name = "cuda"
+
+    def __init__(self, launcher: Launcher) -> None:
+        self._launcher = launcher
+
+    @property
+    def device(self) -> str:
+        """Return the device's own name."""
+        return self._launcher.device
+
+    def free_memory(self) -> int:
+        """Return the bytes of device memory that are free."""
+        return self._launcher.free_memory()
+
+    def nim(self, last: int, state: State | None = None) -> Engine:
+        """Start three-pile Nim by [B]'s first rule, to grow no further than generation `last`."""
+        require_memory(device_bytes(last), self.free_memory(), f"nim to generation {last} on {self.device}")
+        return NimEngine(self._launcher, last, state)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpu_nim.backends.cuda.sources import OPTIONS, cuda_source
 from gpu_nim.backends.cuda.table import KERNELS
@@ -16,7 +17,7 @@ from gpu_nim.errors import BackendError, KernelArgumentError, MemoryRefusal, Mis
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["CupyLauncher", "Launcher", "check_arguments", "device_refusals"]
+__all__ = ["CupyLauncher", "Launcher", "check_arguments", "device_refusals", "to_host"]
 
 
 class Launcher(Protocol):
@@ -33,6 +34,13 @@ class Launcher(Protocol):
     @property
     def multiprocessors(self) -> int:
         """How many multiprocessors share the blocks of a grid: the unit in which a persistent grid is measured."""
+
+    @property
+    def device(self) -> str:
+        """The device's own name, for people."""
+
+    def free_memory(self) -> int:
+        """Bytes of device memory that are free."""
 
     def __call__(
         self,
@@ -91,6 +99,12 @@ def _check_scalar(where: str, param: str, value: Any) -> np.generic:
         raise KernelArgumentError(f"{where}: expected {limits.min} to {limits.max} ({dtype}), got {number}")
     scalar: np.generic = dtype.type(number)
     return scalar
+
+
+def to_host(array: Any) -> NDArray[Any]:
+    """`array`, of any launcher's `xp`, as a NumPy array of its own."""
+    copy: NDArray[Any] = array.get() if hasattr(array, "get") else array.copy()
+    return copy
 
 
 @contextmanager
@@ -152,6 +166,18 @@ class CupyLauncher:
     def multiprocessors(self) -> int:
         """Multiprocessors of this device."""
         return self._multiprocessors
+
+    @property
+    def device(self) -> str:
+        """The device's own name, such as "NVIDIA H200"."""
+        name: str = self._cupy.cuda.runtime.getDeviceProperties(self._device.id)["name"].decode()
+        return name
+
+    def free_memory(self) -> int:
+        """Bytes of device memory that are free, those in CuPy's pool among them."""
+        with self._device:
+            free, _ = self._cupy.cuda.runtime.memGetInfo()
+            return int(free) + int(self._cupy.get_default_memory_pool().free_bytes())
 
     def __call__(
         self,

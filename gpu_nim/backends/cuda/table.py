@@ -22,7 +22,12 @@ class Kernel:
 
 
 # Grouped by .cu file, in the order of the file.
-KERNELS: dict[str, Kernel] = {}
+KERNELS: dict[str, Kernel] = {
+    "nim_advance": Kernel(
+        "nim.cu", ("*cu8", "*u8", "u4", "u4", "u4", "u4", "u8", "u8", "u8", "*u8", "*u8", "u4")
+    ),
+    "nim_cells": Kernel("nim.cu", ("*cu8", "u4", "u4", "u4", "u4", "*cu8", "*u8", "*u8")),
+}
 
 
 def kernels_of(source: str) -> tuple[str, ...]:

@@ -1,0 +1,256 @@
+"""Growing an automaton, and what comes of it."""
+
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim._version import __version__
+from gpu_nim.automata.catalogue import Automaton, find
+from gpu_nim.backends import select
+from gpu_nim.backends.base import Backend, Batch
+from gpu_nim.backends.digest import digest
+from gpu_nim.backends.memory import host_memory
+from gpu_nim.errors import MemoryRefusal, UsageError
+
+Newborns = tuple[int, NDArray[np.integer]]
+"""A generation's number and the cells born in it, shape (births, d), in lexicographic order."""
+
+CellSource = Callable[[int, int], Iterator[Newborns]]
+"""Gives the newborns of generations first to stop - 1, one generation after the other."""
+
+# A batch lasts between these: long enough that its overhead is small, short enough that progress shows and Ctrl-C is heard.
+_SHORT, _LONG = 0.03, 0.15
+_GENERATIONS_LIMIT = 2**31 - 1  # coordinates are 32-bit integers
+
+
+class Growth:
+    """A finished growth: what was born when, and the cells on demand.
+
+    births: uint64 of shape (generations + 1,), newborns of each generation, the seeds first.
+    checksums: uint64 of the same shape (see `gpu_nim.backends.digest`).
+    verified: True or False where a theorem says what must be born, None where none does or nobody asked.
+    backend, device, seconds, version: how, where and how fast it was grown, by which version of gpunim.
+
+    >>> from gpu_nim import grow
+    >>> growth = grow("nim", 7)
+    >>> growth.population, growth.births.tolist(), growth.verified
+    (64, [1, 3, 3, 9, 3, 9, 9, 27], True)
+    >>> growth.newborns(1).tolist()
+    [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+    """
+
+    def __init__(
+        self,
+        automaton: str,
+        births: NDArray[np.uint64],
+        checksums: NDArray[np.uint64],
+        source: CellSource,
+        *,
+        verified: bool | None,
+        backend: str,
+        device: str,
+        seconds: float,
+        version: str = __version__,
+    ) -> None:
+        self.automaton = automaton
+        self.births = births
+        self.checksums = checksums
+        self.verified = verified
+        self.backend = backend
+        self.device = device
+        self.seconds = seconds
+        self.version = version
+        self._source = source
+
+    @property
+    def generations(self) -> int:
+        """The number of the last generation; generation 0 holds the seeds."""
+        return len(self.births) - 1
+
+    @property
+    def population(self) -> int:
+        """The number of cells alive after the last generation."""
+        return sum(self.births.tolist())
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over the generations' checksums: the same on every backend."""
+        return digest(self.checksums)
+
+    def __iter__(self) -> Iterator[Newborns]:
+        """Give (n, cells born at n) for n = 0 to `generations`, holding one stretch of generations at a time."""
+        return self._source(0, self.generations + 1)
+
+    def newborns(self, generation: int) -> NDArray[np.integer]:
+        """Return the cells born at a generation, shape (births, d), in lexicographic order."""
+        if not 0 <= generation <= self.generations:
+            raise UsageError(f"generation must be from 0 to {self.generations}, got {generation}")
+        return self.cells(generation, generation + 1)
+
+    def cells(self, first: int = 0, stop: int | None = None) -> NDArray[np.integer]:
+        """Return the cells born in generations `first` to `stop` - 1, shape (N, d), in order of generation.
+
+        They are kept if they were asked for when growing, or read from the file; otherwise they are grown anew.
+        """
+        last = self.generations + 1 if stop is None else stop
+        if not 0 <= first < last <= self.generations + 1:
+            raise UsageError(f"generations must lie in 0:{self.generations + 1} and be in order, got {first}:{last}")
+        return np.concatenate([cells for _, cells in self._source(first, last)])
+
+    def summary(self) -> dict[str, object]:
+        """Return what the growth was, as plain values that JSON takes."""
+        return {
+            "automaton": self.automaton,
+            "generations": self.generations,
+            "population": self.population,
+            "births": self.births.tolist(),
+            "verified": self.verified,
+            "digest": self.digest,
+            "backend": self.backend,
+            "device": self.device,
+            "seconds": round(self.seconds, 6),
+        }
+
+
+class Growing:
+    """A growth in progress: iterate over it for its batches, then ask for the `growth`.
+
+    With `cells`, each batch carries its newborns; they are not kept here, so whoever iterates may write them to a file of any size.
+    """
+
+    def __init__(
+        self, automaton: str | Automaton, generations: int, backend: Backend, *, cells: bool = False, verify: bool = True
+    ) -> None:
+        self.automaton = find(automaton) if isinstance(automaton, str) else automaton
+        if not isinstance(generations, int) or not 0 <= generations <= _GENERATIONS_LIMIT:
+            raise UsageError(f"generations must be an integer from 0 to {_GENERATIONS_LIMIT}, got {generations!r}")
+        self.generations = generations
+        self.mismatch: int | None = None
+        """The first generation that contradicts the theorem it was checked against."""
+        self._backend = backend
+        self._cells = cells
+        self._verify = verify
+        self._births: list[NDArray[np.uint64]] = []
+        self._checksums: list[NDArray[np.uint64]] = []
+        self._seconds = 0.0
+
+    def __iter__(self) -> Iterator[Batch]:
+        """Grow from the seeds to the last generation, a batch of generations at a time."""
+        began = time.perf_counter()
+        engine = self._backend.nim(self.generations)
+        stride = 1
+        self._seconds = time.perf_counter() - began
+        while engine.generation < self.generations:
+            began = time.perf_counter()
+            batch = engine.advance(min(engine.generation + stride, self.generations), cells=self._cells)
+            elapsed = time.perf_counter() - began
+            self._seconds += elapsed
+            self._births.append(batch.births)
+            self._checksums.append(batch.checksums)
+            self._check(batch)
+            yield batch
+            if elapsed < _SHORT:
+                stride *= 2
+            elif elapsed > _LONG:
+                stride = max(1, stride // 2)
+
+    def growth(self, source: CellSource | None = None) -> Growth:
+        """Return the finished growth, whose cells come from `source` or else are grown anew when asked for."""
+        known = self._verify and self.automaton.births_formula is not None
+        return Growth(
+            self.automaton.name,
+            np.concatenate(self._births),
+            np.concatenate(self._checksums),
+            source or self._grow_anew,
+            verified=self.mismatch is None if known else None,
+            backend=self._backend.name,
+            device=self._backend.device,
+            seconds=self._seconds,
+        )
+
+    def _check(self, batch: Batch) -> None:
+        formula, test = self.automaton.births_formula, self.automaton.cell_test
+        if not self._verify or formula is None or self.mismatch is not None:
+            return
+        numbers = np.arange(batch.first, batch.first + len(batch.births), dtype=np.int64)
+        wrong = batch.births != formula(numbers)
+        if batch.cells is not None and test is not None and not wrong.any():
+            outsiders = np.flatnonzero(~test(batch.cells))
+            wrong[np.searchsorted(np.cumsum(batch.births), outsiders, side="right")] = True
+        if wrong.any():
+            self.mismatch = int(numbers[np.argmax(wrong)])
+
+    def _grow_anew(self, first: int, stop: int) -> Iterator[Newborns]:
+        for batch in Growing(self.automaton, stop - 1, self._backend, cells=True, verify=False):
+            for generation, cells in split(batch):
+                if generation >= first:
+                    yield generation, cells
+
+
+def split(batch: Batch) -> Iterator[Newborns]:
+    """Give the generations of a batch that carries cells, one by one."""
+    assert batch.cells is not None
+    stops = np.cumsum(batch.births).astype(np.int64)
+    for index, cells in enumerate(np.split(batch.cells, stops[:-1])):
+        yield batch.first + index, cells
+
+
+class KeptCells:
+    """Newborns kept in memory: feed it batches, then use it as a growth's source of cells."""
+
+    def __init__(self, limit: int) -> None:
+        self._generations: list[NDArray[np.integer]] = []
+        self._limit = limit
+        self._bytes = 0
+
+    def keep(self, batch: Batch) -> None:
+        """Keep a batch's cells; MemoryRefusal when they have grown past the limit."""
+        for _, cells in split(batch):
+            self._bytes += cells.nbytes
+            self._generations.append(cells)
+        if self._bytes > self._limit:
+            raise MemoryRefusal(
+                f"cells of generations 0 to {len(self._generations) - 1} take {self._bytes:,} bytes, more than the {self._limit:,} "
+                "set aside for them: write them to a .zarr file while growing, or iterate over the growth"
+            )
+
+    def __call__(self, first: int, stop: int) -> Iterator[Newborns]:
+        """Give the newborns of generations first to stop - 1."""
+        yield from enumerate(self._generations[first:stop], first)
+
+
+def grow(
+    automaton: str | Automaton = "nim",
+    generations: int = 1024,
+    *,
+    backend: str | Backend = "auto",
+    cells: bool = False,
+    verify: bool = True,
+    on_batch: Callable[[Batch], None] | None = None,
+) -> Growth:
+    """Grow an automaton from its seeds and return the growth.
+
+    automaton: a name of the catalogue, or an `Automaton` of your own.
+    generations: the last generation, 0 or more.
+    backend: "auto" (CUDA where there is a GPU, else NumPy), "cuda", "numpy", or a backend object.
+    cells: keep the newborns in memory; without it they are grown anew when the growth is asked for them.
+    verify: hold births, and cells where they are kept, against the theorem where there is one; see `Growth.verified`.
+    on_batch: called with each batch as it is done, for progress.
+
+    Raises UsageError for an unknown automaton or an impossible generation, BackendError where the backend cannot run here, and
+    MemoryRefusal, before anything is grown, where the growth would not fit.
+
+    >>> grow("nim", 1024).population
+    1048579
+    """
+    device = select(backend) if isinstance(backend, str) else backend
+    growing = Growing(automaton, generations, device, cells=cells, verify=verify)
+    kept = KeptCells(host_memory() // 2) if cells else None
+    for batch in growing:
+        if kept is not None:
+            kept.keep(batch)
+        if on_batch is not None:
+            on_batch(batch)
+    return growing.growth(kept)

@@ -1,0 +1,39 @@
+"""The NumPy backend: every capability on the CPU, with nothing to compile."""
+
+import os
+
+from gpu_nim.backends.base import Engine, State
+from gpu_nim.backends.memory import host_memory, require_memory
+from gpu_nim.backends.numpy.nim import NimEngine, plane_bytes
+
+
+class NumpyBackend:
+    """The CPU, through NumPy."""
+
+    name = "numpy"
+
+    @property
+    def device(self) -> str:
+        """Return the processor's name."""
+        return processor_name()
+
+    def free_memory(self) -> int:
+        """Return the bytes of main memory that the kernel says are available."""
+        return host_memory()
+
+    def nim(self, last: int, state: State | None = None) -> Engine:
+        """Start three-pile Nim by [B]'s first rule, to grow no further than generation `last`."""
+        require_memory(plane_bytes(last), self.free_memory(), f"nim to generation {last}")
+        return NimEngine(last, state)
+
+
+def processor_name() -> str:
+    """Return the processor's name and the number of its cores that this process may use."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    name = "CPU"
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:
+            name = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), name)
+    except OSError:
+        pass
+    return f"{name}, {cores} core{'s' if cores != 1 else ''}"

@@ -1,0 +1,60 @@
+"""Whether the CUDA backend can run here, found out from the cheapest question to the dearest, and what to install where not."""
+
+import ctypes
+import os
+from functools import cache
+from importlib.util import find_spec
+
+_INSTALL = "install gpunim[cuda13], or gpunim[cuda12] with a driver before 580"
+
+
+@cache
+def cuda_obstacle() -> str | None:
+    """Return None where the CUDA backend can run, else one sentence: which of driver, device, CuPy, NVRTC is missing."""
+    count = device_count()
+    if count is None:
+        return "the CUDA backend needs an NVIDIA driver, and libcuda.so.1 is not on this machine: install the driver from NVIDIA"
+    if count == 0:
+        shown = os.environ.get("CUDA_VISIBLE_DEVICES")
+        hint = "" if shown is None else f" (CUDA_VISIBLE_DEVICES is {shown!r})"
+        return f"the CUDA backend needs an NVIDIA GPU, and the driver finds none{hint}: check nvidia-smi"
+    if find_spec("cupy") is None:
+        return f"the CUDA backend needs CuPy, which is not installed: {_INSTALL}"
+    try:
+        import cupy
+        from cupy.cuda import nvrtc
+
+        nvrtc.getVersion()
+        cupy.cuda.Device().compute_capability  # noqa: B018  # opens the device
+    except ImportError as error:
+        return f"the CUDA backend needs CuPy, which is installed but does not load ({_line(error)}): {_INSTALL}"
+    except RuntimeError as error:
+        missing = "NVRTC" if "nvrtc" in str(error).lower() else "a working CUDA device"
+        return f"the CUDA backend needs {missing}, and CuPy says: {_line(error)}; {_INSTALL}"
+    return None
+
+
+def device_count() -> int | None:
+    """Return the number of CUDA devices, None without a driver; asks the driver itself, in a millisecond where there is none."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return None
+    count = ctypes.c_int(0)
+    if driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
+        return 0
+    return count.value
+
+
+def driver_version() -> str | None:
+    """Return the NVIDIA driver's version, such as "580.65.06", or None without one."""
+    try:
+        with open("/proc/driver/nvidia/version", encoding="utf-8") as file:
+            words = file.readline().split()
+    except OSError:
+        return None
+    return next((word for word in words if word[:1].isdigit() and "." in word), None)
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:200]
