@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.lattice import Rule, Symmetry
+from gpu_nim.automata.lattice import Rule
 from gpu_nim.errors import UsageError
 
 
@@ -62,7 +62,6 @@ _AUTOMATA = (
             births=frozenset({1}),
             seeds=((0, 0, 0),),
             octant=True,
-            symmetry=Symmetry.PERMUTATIONS,
         ),
         oeis=("A130665", "A048883"),
         births_formula=nim_births,

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
 from gpu_nim.automata.catalogue import Automaton, find
+from gpu_nim.automata.lattice import Symmetry
 from gpu_nim.backends import select
 from gpu_nim.backends.base import Backend, Batch
 from gpu_nim.backends.digest import digest
@@ -30,6 +31,7 @@ class Growth:
 
     births: uint64 of shape (generations + 1,), newborns of each generation, the seeds first.
     checksums: uint64 of the same shape (see `gpu_nim.backends.digest`).
+    symmetry: the group by which it was grown, whose representatives the checksums mix.
     verified: True or False where a theorem says what must be born, None where none does or nobody asked.
     backend, device, seconds, version: how, where and how fast it was grown, by which version of gpunim.
 
@@ -48,6 +50,7 @@ class Growth:
         checksums: NDArray[np.uint64],
         source: CellSource,
         *,
+        symmetry: Symmetry = Symmetry.NONE,
         verified: bool | None,
         backend: str,
         device: str,
@@ -57,6 +60,7 @@ class Growth:
         self.automaton = automaton
         self.births = births
         self.checksums = checksums
+        self.symmetry = symmetry
         self.verified = verified
         self.backend = backend
         self.device = device
@@ -129,9 +133,12 @@ class Growing:
         self.generations = generations
         self.mismatch: int | None = None
         """The first generation that contradicts the theorem it was checked against."""
+        self.verifies = verify and self.automaton.births_formula is not None
+        """Whether births are held against a theorem."""
+        self.checks_cells = self.verifies and cells and self.automaton.cell_test is not None
+        """Whether each cell is, too."""
         self._backend = backend
         self._cells = cells
-        self._verify = verify
         self._births: list[NDArray[np.uint64]] = []
         self._checksums: list[NDArray[np.uint64]] = []
         self._seconds = 0.0
@@ -158,13 +165,13 @@ class Growing:
 
     def growth(self, source: CellSource | None = None) -> Growth:
         """Return the finished growth, whose cells come from `source` or else are grown anew when asked for."""
-        known = self._verify and self.automaton.births_formula is not None
         return Growth(
             self.automaton.name,
             np.concatenate(self._births),
             np.concatenate(self._checksums),
             source or self._grow_anew,
-            verified=self.mismatch is None if known else None,
+            symmetry=self.automaton.rule.symmetry,
+            verified=self.mismatch is None if self.verifies else None,
             backend=self._backend.name,
             device=self._backend.device,
             seconds=self._seconds,
@@ -172,7 +179,7 @@ class Growing:
 
     def _check(self, batch: Batch) -> None:
         formula, test = self.automaton.births_formula, self.automaton.cell_test
-        if not self._verify or formula is None or self.mismatch is not None:
+        if not self.verifies or formula is None or self.mismatch is not None:
             return
         numbers = np.arange(batch.first, batch.first + len(batch.births), dtype=np.int64)
         wrong = batch.births != formula(numbers)

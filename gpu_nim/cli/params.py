@@ -45,7 +45,7 @@ def _power(base: int, exponent: int) -> int:
     return int(base**exponent)
 
 
-class BigInteger(click.ParamType):
+class BigInteger(click.ParamType[Any]):
     """An integer of any size, at least `least`."""
 
     name = "integer"
@@ -64,7 +64,7 @@ class BigInteger(click.ParamType):
         return number
 
 
-class IntegerRange(click.ParamType):
+class IntegerRange(click.ParamType[Any]):
     """START:STOP, START at least `least` and STOP (excluded) beyond START; converts to a pair of integers."""
 
     name = "start:stop"

@@ -173,6 +173,12 @@ class CupyLauncher:
         name: str = self._cupy.cuda.runtime.getDeviceProperties(self._device.id)["name"].decode()
         return name
 
+    @property
+    def compute_capability(self) -> str:
+        """The device's compute capability, such as "9.0"."""
+        digits = str(self._device.compute_capability)
+        return f"{digits[:-1]}.{digits[-1]}"
+
     def free_memory(self) -> int:
         """Bytes of device memory that are free, those in CuPy's pool among them."""
         with self._device:

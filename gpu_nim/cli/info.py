@@ -1,0 +1,76 @@
+"""`gpunim info`: what runs here, and why not where it does not."""
+
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import click
+
+from gpu_nim._version import __version__
+from gpu_nim.cli.output import emit_json, print_table
+
+_PACKAGES = ("numpy", "cupy-cuda13x", "cupy-cuda12x", "zarr", "pyvista", "distributed")
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def info(as_json: bool) -> None:
+    """Show versions, the backends and why one is unavailable, and the GPU."""
+    facts = _facts()
+    if as_json:
+        emit_json(facts)
+        return
+    rows = [("gpunim", facts["version"]), ("Python", facts["python"]), ("system", facts["platform"])]
+    rows += [(name, number or "not installed") for name, number in facts["packages"].items()]
+    for name, backend in facts["backends"].items():
+        rows.append((f"backend {name}", backend["device"] if backend["available"] else f"unavailable: {backend['reason']}"))
+        rows += [
+            (f"  {key.replace('_', ' ')}", f"{value:,} bytes" if isinstance(value, int) else value)
+            for key, value in backend.items()
+            if key not in ("available", "device", "reason") and value is not None
+        ]
+    print_table(rows)
+
+
+def _facts() -> dict[str, Any]:
+    return {
+        "version": __version__,
+        "python": sys.version.split()[0],
+        "platform": platform.platform(),
+        "packages": {name: _installed(name) for name in _PACKAGES},
+        "backends": {"numpy": _numpy(), "cuda": _cuda()},
+    }
+
+
+def _installed(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _numpy() -> dict[str, Any]:
+    from gpu_nim.backends import select
+
+    backend = select("numpy")
+    return {"available": True, "device": backend.device, "free_memory": backend.free_memory()}
+
+
+def _cuda() -> dict[str, Any]:
+    from gpu_nim.backends.probe import cuda_obstacle, driver_version
+
+    obstacle = cuda_obstacle()
+    if obstacle is not None:
+        return {"available": False, "reason": obstacle, "driver": driver_version()}
+    from gpu_nim.backends.cuda import CudaBackend, CupyLauncher
+
+    launcher = CupyLauncher()
+    backend = CudaBackend(launcher)
+    return {
+        "available": True,
+        "device": backend.device,
+        "free_memory": backend.free_memory(),
+        "driver": driver_version(),
+        "compute_capability": launcher.compute_capability,
+    }

@@ -1,0 +1,40 @@
+"""The progress bar of a growth, on stderr."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from gpu_nim.backends.base import Batch
+
+
+@contextmanager
+def growth_progress(generations: int, shown: bool) -> Iterator[Callable[[Batch], None]]:
+    """Give a function that takes each batch and keeps the bar: generation, births, cells a second, time left."""
+    if not shown:
+        yield lambda _: None
+        return
+    # Rich takes a tenth of a second to import: only where somebody is looking.
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("generation {task.completed:,.0f} of {task.total:,.0f}"),
+        BarColumn(),
+        TextColumn("{task.fields[births]:,} births, {task.fields[rate]:,.0f} cells/s"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=generations, births=0, rate=0.0)
+        began, population = time.perf_counter(), 0
+
+        def take(batch: Batch) -> None:
+            nonlocal population
+            population += sum(batch.births.tolist())
+            progress.update(
+                task,
+                completed=batch.first + len(batch.births) - 1,
+                births=int(batch.births[-1]),
+                rate=population / max(time.perf_counter() - began, 1e-9),
+            )
+
+        yield take

@@ -1,0 +1,74 @@
+"""What a growth's file says of itself, the same in every format, and how it is held against the cells."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim._version import __version__
+from gpu_nim.automata.growth import CellSource, Growth, Newborns
+from gpu_nim.automata.lattice import Symmetry
+from gpu_nim.backends.digest import checksum
+from gpu_nim.errors import FileError
+
+KIND = "gpunim growth"
+FORMAT = 1
+
+
+def of_growth(growth: Growth) -> dict[str, Any]:
+    """Return the attributes of a growth's file."""
+    summary = growth.summary()
+    del summary["births"]  # an array of its own, exact at any size
+    return {"kind": KIND, "format": FORMAT, "version": __version__, "symmetry": growth.symmetry.value, **summary}
+
+
+def to_growth(
+    path: Path, attributes: Mapping[str, Any], births: NDArray[Any], checksums: NDArray[Any], cells: CellSource
+) -> Growth:
+    """Return the growth that a file describes; FileError where its parts do not belong together."""
+    try:
+        symmetry = Symmetry(attributes["symmetry"])
+        growth = Growth(
+            str(attributes["automaton"]),
+            births,
+            checksums,
+            checked(path, cells, births, checksums, symmetry),
+            symmetry=symmetry,
+            verified=attributes["verified"],
+            backend=str(attributes["backend"]),
+            device=str(attributes["device"]),
+            seconds=float(attributes["seconds"]),
+            version=str(attributes["version"]),
+        )
+        whole = births.shape == checksums.shape == (int(attributes["generations"]) + 1,) and births.dtype == np.uint64
+    except (KeyError, TypeError, ValueError) as error:
+        raise FileError(f"cannot read {path}: its attributes are damaged ({error})") from error
+    if not whole or growth.population != attributes["population"]:
+        raise FileError(f"cannot read {path}: its births do not agree with its attributes")
+    if growth.digest != attributes["digest"]:
+        raise FileError(f"cannot read {path}: its checksums do not agree with its digest, it was edited or damaged")
+    return growth
+
+
+def check_kind(path: Path, attributes: Mapping[str, Any]) -> None:
+    """Raise FileError where the attributes are not those of a growth that this version reads."""
+    if attributes.get("kind") != KIND:
+        raise FileError(f"cannot read {path}: it is not a growth written by gpunim")
+    if attributes.get("format") != FORMAT:
+        raise FileError(f"cannot read {path}: its format is {attributes.get('format')!r}, this version reads {FORMAT}")
+
+
+def checked(
+    path: Path, source: CellSource, births: NDArray[np.uint64], checksums: NDArray[np.uint64], symmetry: Symmetry
+) -> CellSource:
+    """Return the source with each generation held against its births and checksum as it is read."""
+
+    def read(first: int, stop: int) -> Iterator[Newborns]:
+        for generation, cells in source(first, stop):
+            if len(cells) != births[generation] or checksum(symmetry.representative(cells)) != checksums[generation]:
+                raise FileError(f"cannot read {path}: the cells of generation {generation} were edited or damaged")
+            yield generation, cells
+
+    return read

@@ -1,0 +1,72 @@
+"""Growths as npz: one file of NumPy arrays, for what fits in memory.
+
+Arrays births, checksums and cells as in `zarr_files`, and attributes, a JSON text.
+"""
+
+import json
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from gpu_nim.automata.growth import Growth, KeptCells, Newborns
+from gpu_nim.backends.base import Batch
+from gpu_nim.backends.memory import host_memory
+from gpu_nim.errors import FileError
+from gpu_nim.storage.atomic import replacing
+from gpu_nim.storage.attributes import check_kind, of_growth, to_growth
+
+
+class NpzGrowthSink:
+    """Keeps the cells in memory, and writes all at the end."""
+
+    wants_cells = True
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._cells = KeptCells(host_memory() // 3)
+
+    def append(self, batch: Batch) -> None:
+        """Take the next batch's cells; MemoryRefusal where they would not fit."""
+        self._cells.keep(batch)
+
+    def finish(self, growth: Growth) -> None:
+        """Write the file."""
+        cells = np.concatenate([newborns for _, newborns in self._cells(0, growth.generations + 1)])
+        np.savez_compressed(
+            self._path, births=growth.births, checksums=growth.checksums, cells=cells, attributes=json.dumps(of_growth(growth))
+        )
+
+
+@contextmanager
+def open_npz_growth(path: Path) -> Iterator[NpzGrowthSink]:
+    """Open an npz file for a growth; see `gpu_nim.storage.open_growth`."""
+    with replacing(path) as scratch:
+        yield NpzGrowthSink(scratch)
+
+
+def load_npz_growth(path: Path) -> Growth:
+    """Read the growth in an npz file; see `gpu_nim.storage.load`."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            if "attributes" not in file:
+                raise FileError(f"cannot read {path}: it is not a growth written by gpunim")
+            attributes = json.loads(str(file["attributes"]))
+            check_kind(path, attributes)
+            births, checksums, cells = (file[name] for name in ("births", "checksums", "cells"))
+    except FileError:
+        raise
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise FileError(f"cannot read {path}: it is not a whole npz file ({type(error).__name__}: {error})") from error
+    if cells.ndim != 2 or len(cells) != sum(births.tolist()):
+        raise FileError(f"cannot read {path}: it holds {len(cells)} cells, not those of its births, it was truncated")
+
+    def read(first: int, stop: int) -> Iterator[Newborns]:
+        starts = [0, *np.cumsum(births).tolist()]
+        for generation in range(first, stop):
+            yield generation, cells[starts[generation] : starts[generation + 1]]
+
+    return to_growth(path, attributes, births, checksums, read)
