@@ -15,6 +15,7 @@ from gpu_nim.errors import GpunimError
 
 COMMANDS = {
     "automata": "gpu_nim.cli.automata:automata",
+    "bench": "gpu_nim.cli.bench:bench",
     "grow": "gpu_nim.cli.grow:grow",
     "info": "gpu_nim.cli.info:info",
 }

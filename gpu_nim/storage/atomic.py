@@ -14,8 +14,8 @@ from gpu_nim.errors import FileError
 def replacing(path: Path, is_ours: Callable[[Path], bool] = lambda _: False) -> Iterator[Path]:
     """Give a temporary path beside `path`; on success what was written there takes the name, on failure it is removed.
 
-    A file of that name is replaced, as programs do; a folder only where `is_ours` says that gpunim wrote it.  Raises FileError, with
-    the system's own reason, where the place cannot be written.
+    A file of that name is replaced, as programs do; a folder only where `is_ours` says that gpunim wrote it.  Raises FileError,
+    with the system's own reason, where the place cannot be written.
     """
     check_writable(path, is_ours)
     scratch = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent))

@@ -11,9 +11,9 @@ generations, nothing in it ever moves, and a generation is one update in place. 
 word v // 64.
 
 Work.  A word changes only if it, the word before it or the word above it holds a newborn.  The active words are kept as a
-sorted list: about three words are read for each of them, and one is written.  Generation n has 3^wt(n) newborns (wt: the number of 1s
-in n's binary digits) and about a word for every eleven of them, so this beats both the whole plane, most of which is empty, and a
-list of cells.
+sorted list: about three words are read for each of them, and one is written.  Generation n has 3^wt(n) newborns (wt: the number
+of 1s in n's binary digits) and about a word for every eleven of them, so this beats both the whole plane, most of which is
+empty, and a list of cells.
 """
 
 import numpy as np

@@ -1,0 +1,38 @@
+"""The growths that `gpunim bench grow` races, and against whom."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from gpu_nim.automata.catalogue import find
+from gpu_nim.automata.growth import grow
+from gpu_nim.backends.base import Backend
+from gpu_nim.bench.harness import Contender, Timing, race
+from gpu_nim.bench.peers import python_set, scipy_convolve
+
+# Automaton, generation, and the peers that finish it in a time worth waiting for; the large ones are CUDA's alone.
+_WORKS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
+    ("nim", 64, ("python set", "scipy convolve")),
+    ("nim", 256, ("python set",)),
+    ("nim", 1024, ()),
+    ("nim", 8192, ()),
+)
+_CUDA_WORKS: tuple[tuple[str, int], ...] = (("nim", 16384), ("nim", 65536))
+
+_PEERS = {"python set": python_set, "scipy convolve": scipy_convolve}
+
+
+def races(numpy: Backend, cuda: Backend | None, runs: int) -> Iterator[list[Timing]]:
+    """Race gpunim's backends against the peers, a work at a time; `cuda` is None where there is no GPU."""
+    for name, generations, peers in _WORKS:
+        rule = find(name).rule
+        contenders = [_ours(backend, name, generations) for backend in (numpy, cuda) if backend is not None]
+        contenders += [Contender(peer, partial(_PEERS[peer], rule, generations)) for peer in peers]
+        yield race(f"{name} {generations}", contenders, runs)
+    if cuda is not None:
+        for name, generations in _CUDA_WORKS:
+            yield race(f"{name} {generations}", [_ours(cuda, name, generations)], runs)
+
+
+def _ours(backend: Backend, name: str, generations: int) -> Contender:
+    work: Callable[[], int] = lambda: grow(name, generations, backend=backend).population  # noqa: E731
+    return Contender(f"gpunim {backend.name}", work)

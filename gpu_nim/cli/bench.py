@@ -1,0 +1,65 @@
+"""`gpunim bench`: side-by-side speed, with the machine's ceiling."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gpu_nim.cli.output import emit_json, print_table
+
+if TYPE_CHECKING:
+    from gpu_nim.bench.harness import Timing
+
+
+@click.group()
+def bench() -> None:
+    """Measure gpunim against its peers: warm runs in turn, medians, ratios, and the bandwidth of memory as the ceiling."""
+
+
+@bench.command("grow")
+@click.option("--runs", type=click.IntRange(1, 100), default=5, help="Warm runs of each contender.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def bench_grow(runs: int, as_json: bool) -> None:
+    """Grow on each backend, with a Python set of cells, and by scipy's convolution."""
+    from gpu_nim.backends import select
+    from gpu_nim.backends.probe import cuda_obstacle
+    from gpu_nim.bench.grow import races
+
+    numpy = select("numpy")
+    cuda = select("cuda") if cuda_obstacle() is None else None
+    report(races(numpy, cuda, runs), as_json, numpy.device, cuda.device if cuda is not None else None)
+
+
+def report(races: Iterable[list["Timing"]], as_json: bool, host: str, device: str | None) -> None:
+    """Print each race as it is done, its times over the first contender's, and the ceilings of host and device."""
+    from gpu_nim.bench.harness import device_ceiling, host_ceiling
+
+    ceilings = {"host": host_ceiling()}
+    if device is not None:
+        import cupy
+
+        ceilings["device"] = device_ceiling(cupy)
+    done: list[dict[str, Any]] = []
+    rows: list[tuple[str, ...]] = []
+    for race in races:
+        first = race[0].median
+        for timing in race:
+            done.append({"work": timing.work, "name": timing.name, "seconds": list(timing.seconds), "result": timing.result})
+            rows.append(
+                (
+                    timing.work,
+                    timing.name,
+                    f"{timing.median:.4f}",
+                    f"{min(timing.seconds):.4f}",
+                    f"{max(timing.seconds):.4f}",
+                    f"{timing.result / timing.median / 1e6:,.2f}",
+                    f"{timing.median / first:,.2f}",
+                )
+            )
+    if as_json:
+        emit_json({"host": host, "device": device, "ceilings": ceilings, "timings": done})
+        return
+    print_table(rows, ("work", "contender", "median s", "least", "most", "10^6/s", "times the first"))
+    for where, bandwidth in ceilings.items():
+        name = host if where == "host" else device
+        click.echo(f"ceiling, {name}: fill {bandwidth['fill'] / 1e9:,.1f} GB/s, copy {bandwidth['copy'] / 1e9:,.1f} GB/s")
