@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.cuda.sources import OPTIONS, cuda_source
-from gpu_nim.backends.cuda.table import KERNELS
+from gpu_nim.backends.cuda.table import KERNELS, Kernel
 from gpu_nim.errors import BackendError, KernelArgumentError, MemoryRefusal, MissingDependency
 
 if TYPE_CHECKING:
@@ -57,13 +57,18 @@ class Launcher(Protocol):
         """
 
 
-def check_arguments(kernel: str, args: Sequence[object], array_type: type[Any] = np.ndarray) -> tuple[Any, ...]:
+def check_arguments(
+    kernel: str,
+    args: Sequence[object],
+    array_type: type[Any] = np.ndarray,
+    table: Mapping[str, Kernel] = KERNELS,
+) -> tuple[Any, ...]:
     """`args` as `kernel` takes them: arrays of `array_type` checked, integers converted to the declared NumPy scalar.
 
     Raises `KernelArgumentError` for an unknown kernel, a wrong number of arguments, an array of another type, dtype
     or not C-contiguous, and an integer out of its parameter's range.
     """
-    entry = KERNELS.get(kernel)
+    entry = table.get(kernel)
     if entry is None:
         raise KernelArgumentError(f"there is no kernel {kernel!r} in the kernel table")
     if len(args) != len(entry.params):

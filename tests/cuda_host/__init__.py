@@ -1,0 +1,23 @@
+"""CUDA kernels executed on the CPU, for tests: see `cuda_host.hpp` for how, `cuda_host.py` for the launcher."""
+
+from tests.cuda_host.cuda_host import (
+    FLAVOURS,
+    ORDERS,
+    HostLauncher,
+    KernelDefect,
+    compiler,
+    default_flavour,
+    sanitized,
+    signatures,
+)
+
+__all__ = [
+    "FLAVOURS",
+    "ORDERS",
+    "HostLauncher",
+    "KernelDefect",
+    "compiler",
+    "default_flavour",
+    "sanitized",
+    "signatures",
+]

@@ -1,0 +1,301 @@
+"""Builds `.cu` files with the host compiler and launches their kernels on NumPy arrays.
+
+`HostLauncher` is a `gpu_nim.backends.cuda.launcher.Launcher`: the CUDA backend runs on it as it is. Four flavours of build:
+
+========  ==================================================  =========================================================
+fast      -O2                                                 the emulator's own checks, poisoned shared memory
+ubsan     and UBSan                                           undefined behaviour becomes a `KernelDefect`
+asan      and ASan, UBSan                                     accesses outside any array, shared or global
+tsan      and TSan                                            races inside a block and between blocks
+========  ==================================================  =========================================================
+
+ASan and TSan must be loaded before Python itself: `sanitized` gives the command prefix and the environment for that.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+
+from gpu_nim.backends.cuda.launcher import check_arguments
+from gpu_nim.backends.cuda.sources import cuda_directory
+from gpu_nim.backends.cuda.table import KERNELS, Kernel
+from gpu_nim.errors import BackendError
+
+HEADERS = Path(__file__).resolve().parent
+CACHE = HEADERS.parents[1] / ".cache" / "cuda_host"
+ORDERS = ("forward", "reverse", "shuffle")
+LOG_VARIABLE = "GPUNIM_SANITIZER_LOG"
+
+
+class KernelDefect(BackendError):
+    """A kernel broke a rule of CUDA or of C++, or its launch was refused; the message says which, where and in what block."""
+
+
+@dataclass(frozen=True)
+class Flavour:
+    """Flags of one kind of build, and the runtime that has to be loaded before Python."""
+
+    compile: tuple[str, ...]
+    link: tuple[str, ...] = ()
+    preload: tuple[str, ...] = ()
+
+
+# undefined.hpp brings its own handlers, so UBSan adds nothing to the link.
+_UBSAN = ("-fsanitize=undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=undefined")
+_DEBUG = ("-O1", "-g", "-fno-omit-frame-pointer")
+FLAVOURS = {
+    "fast": Flavour(("-O2",)),
+    "ubsan": Flavour((*_DEBUG, *_UBSAN)),
+    "asan": Flavour(
+        (*_DEBUG, "-fsanitize=address", "-fsanitize-recover=address", *_UBSAN),
+        ("-fsanitize=address",),
+        ("libasan.so", "libstdc++.so.6"),
+    ),
+    "tsan": Flavour((*_DEBUG, "-fsanitize=thread"), ("-fsanitize=thread",), ("libtsan.so", "libstdc++.so.6")),
+}
+_COMMON = ("-std=gnu++17", "-fPIC", "-U_FORTIFY_SOURCE", "-fno-rtti", "-fno-exceptions", "-fno-strict-aliasing")
+_WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-Wno-unused-function")
+_LAUNCH_BOUNDS = re.compile(r"__launch_bounds__\s*\(([^,()]+)(?:,[^()]*)?\)\s*(?:void\s+)?(\w+)\s*\(")
+_SANITIZER_OPTIONS = {
+    "asan": "ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0:halt_on_error=0:log_path={log}",
+    "tsan": "TSAN_OPTIONS=halt_on_error=0:log_path={log}",
+}
+
+
+def compiler() -> str | None:
+    """The host compiler: $CXX, else g++, or None where there is none."""
+    return shutil.which(os.environ.get("CXX", "g++"))
+
+
+def default_flavour() -> str:
+    """The flavour of this test run: $GPUNIM_CUDA_HOST, else ubsan."""
+    flavour = os.environ.get("GPUNIM_CUDA_HOST", "ubsan")
+    if flavour not in FLAVOURS:
+        raise ValueError(f"GPUNIM_CUDA_HOST: expected one of {', '.join(FLAVOURS)}, got {flavour!r}")
+    return flavour
+
+
+def sanitized(flavour: str, log: Path) -> tuple[list[str], dict[str, str]]:
+    """The command prefix and the environment in which Python can run kernels of `flavour`, reports going to `log`.PID."""
+    cxx = compiler()
+    assert cxx is not None, "no host compiler"
+    environment = dict(os.environ, GPUNIM_CUDA_HOST=flavour, PYTHONMALLOC="malloc")
+    environment[LOG_VARIABLE] = str(log)
+    libraries = [
+        subprocess.run([cxx, f"-print-file-name={name}"], check=True, capture_output=True, text=True).stdout.strip()
+        for name in FLAVOURS[flavour].preload
+    ]
+    missing = [name for name in libraries if not Path(name).is_absolute()]
+    if missing:
+        raise BackendError(f"the {flavour} flavour needs {', '.join(missing)}, which comes with g++ and is not installed")
+    environment["LD_PRELOAD"] = ":".join(libraries)
+    if flavour in _SANITIZER_OPTIONS:
+        name, _, options = _SANITIZER_OPTIONS[flavour].format(log=log).partition("=")
+        environment[name] = options
+    # TSan's fixed shadow layout does not survive the strongest address randomisation of recent kernels.
+    prefix = ["setarch", "--addr-no-randomize"]
+    can_fix_layout = shutil.which("setarch") and subprocess.run([*prefix, "true"], capture_output=True).returncode == 0
+    return (prefix if can_fix_layout else []), environment
+
+
+class _Library:
+    """One `.cu` file, built in one flavour and loaded."""
+
+    def __init__(self, source: Path, kernels: tuple[str, ...], flavour: str) -> None:
+        self._loaded = ctypes.CDLL(str(_build(source, kernels, flavour)))
+        for text in ("cuda_host_name", "cuda_host_signature", "cuda_host_launch"):
+            getattr(self._loaded, text).restype = ctypes.c_char_p
+        three = ctypes.POINTER(ctypes.c_uint)
+        pointers = ctypes.POINTER(ctypes.c_void_p)
+        self._loaded.cuda_host_launch.argtypes = (
+            *(ctypes.c_int, three, three, ctypes.c_size_t, pointers),
+            *(ctypes.c_int, ctypes.c_uint),
+        )
+        self.numbers = {self._loaded.cuda_host_name(k).decode(): k for k in range(self._loaded.cuda_host_count())}
+        self._one_launch = threading.Lock()
+
+    def signature(self, kernel: str) -> tuple[str, ...]:
+        """The kernel's parameters in the notation of the kernel table, read from its C++ type."""
+        text: str = self._loaded.cuda_host_signature(self.numbers[kernel]).decode()
+        return tuple(text.split(",")) if text else ()
+
+    def launch(
+        self,
+        kernel: str,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        values: list[np.ndarray],
+        shared_bytes: int,
+        order: int,
+        seed: int,
+    ) -> str | None:
+        """Run a kernel; each of `values` holds one parameter's bytes. What went wrong, or None."""
+        pointers = (ctypes.c_void_p * len(values))(*(value.ctypes.data for value in values))
+        with self._one_launch:
+            message = self._loaded.cuda_host_launch(
+                *(self.numbers[kernel], (ctypes.c_uint * 3)(*grid), (ctypes.c_uint * 3)(*block)),
+                *(shared_bytes, pointers, order, seed),
+            )
+        return None if message is None else message.decode(errors="replace")
+
+
+@functools.cache
+def _library(source: Path, kernels: tuple[str, ...], flavour: str) -> _Library:
+    return _Library(source, kernels, flavour)
+
+
+@functools.cache
+def _compiler_version(cxx: str) -> str:
+    return subprocess.run([cxx, "--version"], check=True, capture_output=True, text=True).stdout
+
+
+def _build(source: Path, kernels: tuple[str, ...], flavour: str) -> Path:
+    """The shared library of `source`, from the cache where nothing it depends on has changed."""
+    cxx = compiler()
+    if cxx is None:
+        raise BackendError("kernels cannot run on the CPU: no host compiler (install g++, or set CXX)")
+    text = source.read_text()
+    bounds = {name: bound.strip() for bound, name in _LAUNCH_BOUNDS.findall(text)}
+    entries = "".join(f"CUDA_HOST_KERNEL({name}, {bounds.get(name, 1024)})\n" for name in kernels)
+    wrapper = (
+        f'#include "{HEADERS / "cuda_host.hpp"}"\n#include "{source}"\n'
+        f"CUDA_HOST_KERNELS_BEGIN\n{entries}CUDA_HOST_KERNELS_END\n"
+    )
+    flags = FLAVOURS[flavour]
+    includes = [f"-I{directory}" for directory in dict.fromkeys((source.parent, Path(str(cuda_directory()))))]
+    compile_command = [cxx, *_COMMON, *_WARNINGS, *flags.compile, *includes, "-x", "c++", "-c"]
+    link_command = [cxx, "-shared", *flags.link]
+    headers = [*sorted(HEADERS.glob("*.hpp")), *sorted(source.parent.glob("*.cuh"))]
+    headers += sorted(Path(str(cuda_directory())).glob("*.cuh"))
+    parts = [wrapper, text, *(path.read_text() for path in headers), _compiler_version(cxx)]
+    key = hashlib.sha256("\0".join([*parts, *compile_command, *link_command]).encode()).hexdigest()[:20]
+    library = CACHE / f"{source.stem}-{flavour}-{key}.so"
+    if library.exists():
+        return library
+    CACHE.mkdir(parents=True, exist_ok=True)
+    scratch = CACHE / f"{library.stem}.{os.getpid()}"
+    wrapper_file, object_file, linked = (scratch.with_name(scratch.name + end) for end in (".cpp", ".o", ".tmp"))
+    # The compiler is no place for a sanitizer's runtime.
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    try:
+        wrapper_file.write_text(wrapper)
+        for command in (
+            [*compile_command, str(wrapper_file), "-o", str(object_file)],
+            [*link_command, str(object_file), "-o", str(linked)],
+        ):
+            done = subprocess.run(command, capture_output=True, text=True, env=environment)
+            if done.returncode != 0:
+                raise BackendError(f"{source.name} does not compile on the host:\n{done.stderr}")
+        linked.replace(library)  # whole or not at all, whoever else builds it now
+    finally:
+        for file in (wrapper_file, object_file, linked):
+            file.unlink(missing_ok=True)
+    return library
+
+
+class _SanitizerLog:
+    """What the sanitizer loaded into this process has reported since it was last asked."""
+
+    def __init__(self, flavour: str) -> None:
+        self._path: Path | None = None
+        self._read = 0
+        if FLAVOURS[flavour].preload:
+            log = os.environ.get(LOG_VARIABLE)
+            if log is None or FLAVOURS[flavour].preload[0] not in os.environ.get("LD_PRELOAD", ""):
+                raise BackendError(f"the {flavour} flavour has to be loaded before Python: use scripts/check-sanitizers")
+            self._path = Path(f"{log}.{os.getpid()}")
+
+    def news(self) -> str:
+        if self._path is None or not self._path.exists():
+            return ""
+        with self._path.open(errors="replace") as log:
+            log.seek(self._read)
+            text = log.read()
+            self._read = log.tell()
+        return text
+
+
+class HostLauncher:
+    """Launches kernels on the CPU, on NumPy arrays.
+
+    `order` is the order of threads and blocks (``forward``, ``reverse``, or ``shuffle`` by `seed`), `sources` the folder of
+    the `.cu` files, `table` the kernel table, `shared_limit` and `multiprocessors` what the imagined device has: by default
+    the 64 KiB that every device since sm_75 grants a block, and few multiprocessors.
+    """
+
+    def __init__(
+        self,
+        order: str = "forward",
+        seed: int = 0,
+        flavour: str | None = None,
+        sources: Path | None = None,
+        table: Mapping[str, Kernel] = KERNELS,
+        shared_limit: int = 64 * 1024,
+        multiprocessors: int = 4,
+    ) -> None:
+        self.order, self.seed = ORDERS.index(order), seed
+        self.flavour = default_flavour() if flavour is None else flavour
+        self.shared_limit, self.multiprocessors = shared_limit, multiprocessors
+        self._sources = Path(str(cuda_directory())) if sources is None else sources
+        self._table = table
+        self._log = _SanitizerLog(self.flavour)
+
+    @property
+    def xp(self) -> ModuleType:
+        """NumPy."""
+        return np
+
+    def library(self, source: str) -> _Library:
+        """The built library of one `.cu` file, with all kernels that the table places in it."""
+        kernels = tuple(name for name, kernel in self._table.items() if kernel.source == source)
+        return _library(self._sources / source, kernels, self.flavour)
+
+    def __call__(
+        self,
+        kernel: str,
+        grid: tuple[int, ...],
+        block: tuple[int, ...],
+        args: tuple[object, ...],
+        shared_bytes: int = 0,
+    ) -> None:
+        """Check the launch against the kernel table and run it; raises `KernelDefect` for what goes wrong in it."""
+        checked = check_arguments(kernel, args, np.ndarray, self._table)
+        values: list[np.ndarray] = []
+        for param, value in zip(self._table[kernel].params, checked, strict=True):
+            if param.startswith("*") and not param.startswith("*c") and not value.flags.writeable:
+                raise KernelDefect(f"{kernel}: a read-only array for a parameter that the kernel may write")
+            values.append(np.array(value.ctypes.data, np.uintp) if param.startswith("*") else np.array(value))
+        if 0 in grid:
+            return
+        if shared_bytes > self.shared_limit:
+            raise KernelDefect(f"{kernel}: {shared_bytes} bytes of shared memory exceed the limit of {self.shared_limit}")
+        library = self.library(self._table[kernel].source)
+        message = library.launch(kernel, _three(grid), _three(block), values, shared_bytes, self.order, self.seed)
+        report = self._log.news()
+        if message or report:
+            raise KernelDefect(f"{kernel}: {message or report}")
+
+
+def _three(extent: tuple[int, ...]) -> tuple[int, int, int]:
+    if not 1 <= len(extent) <= 3 or any(not 0 <= length < 2**32 for length in extent):
+        raise KernelDefect(f"a grid and a block have 1 to 3 dimensions of 1 or more, got {extent}")
+    x, y, z = (*extent, 1, 1)[:3]
+    return x, y, z
+
+
+def signatures(launcher: HostLauncher, table: Mapping[str, Kernel] = KERNELS) -> dict[str, tuple[str, ...]]:
+    """Each kernel's parameters as its C++ type has them, in the kernel table's notation."""
+    return {name: launcher.library(kernel.source).signature(name) for name, kernel in table.items()}

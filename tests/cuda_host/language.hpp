@@ -1,0 +1,65 @@
+// The language CUDA adds to C++: qualifiers, vector types, and the variables every thread has.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __grid_constant__
+#define __launch_bounds__(...)  // read from the source text by the builder, and enforced at launch
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __align__(bytes) __attribute__((aligned(bytes)))
+
+#if defined(__SANITIZE_ADDRESS__)
+#define __shared__ static        // ASan puts red zones around static storage, but none around thread-local storage
+#else
+#define __shared__ thread_local  // gathers all shared variables in one segment, which can be found and poisoned
+#endif
+#define DYNAMIC_SHARED(T, name) T* const name = reinterpret_cast<T*>(::cuda_host::dynamic_shared())
+
+struct uint2 {
+    unsigned x, y;
+} __attribute__((aligned(8)));
+struct uint3 {
+    unsigned x, y, z;
+};
+struct uint4 {
+    unsigned x, y, z, w;
+} __attribute__((aligned(16)));
+struct int2 {
+    int x, y;
+} __attribute__((aligned(8)));
+struct int3 {
+    int x, y, z;
+};
+struct int4 {
+    int x, y, z, w;
+} __attribute__((aligned(16)));
+struct ulonglong2 {
+    unsigned long long x, y;
+} __attribute__((aligned(16)));
+struct longlong2 {
+    long long x, y;
+} __attribute__((aligned(16)));
+struct dim3 {
+    unsigned x, y, z;
+    constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+};
+
+inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
+inline uint3 make_uint3(unsigned x, unsigned y, unsigned z) { return {x, y, z}; }
+inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
+inline int2 make_int2(int x, int y) { return {x, y}; }
+inline int3 make_int3(int x, int y, int z) { return {x, y, z}; }
+inline int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
+inline ulonglong2 make_ulonglong2(unsigned long long x, unsigned long long y) { return {x, y}; }
+inline longlong2 make_longlong2(long long x, long long y) { return {x, y}; }
+
+// Written by the scheduler whenever another thread takes over. Every library has its own, hence static.
+static uint3 threadIdx, blockIdx;
+static dim3 blockDim, gridDim;
+inline constexpr int warpSize = 32;
