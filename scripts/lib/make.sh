@@ -38,10 +38,10 @@ take_lock() {
 
 # bring_up_to_date EXTRA...: updates what is whole in place, makes anew what is not.
 bring_up_to_date() {
-    local seeing=$made_seeing anew='' extras
+    local seeing=$made_seeing anew='' extras reason=''
     if [[ -z ${GPUNIM_EXTRAS+set} ]]; then
         choose_extra
-        say "$cuda_reason"
+        reason=$cuda_reason
         fitting_extra=$cuda_extra must_ask='' seeing=$driver_trace
         if is_current "$@"; then
             write_stamp "$made_with" "$seeing" "$made_extras"
@@ -90,11 +90,17 @@ write_stamp() {
     printf '%s\n%s\n%s\n%s\n%s' "$checkout" "$1" "$2" "$3" "$project" >"$stamp"
 }
 
+# announce VERB TOOLS: what takes the time now, and why there is or is no CUDA in it.
+announce() {
+    [[ -z $reason ]] || say "$reason"
+    say "$1 the environment in $environment with $2, once${extras:+ (extras: $extras)}"
+}
+
 # update_in_place: the stamp is empty while packages change, and is put back when the installer fails before it changed any.
 update_in_place() {
     local before with=$made_with
     IFS= read -r -d '' before <"$stamp" || true
-    say "updating the environment in $environment with $with${extras:+ (extras: $extras)}"
+    announce updating "$with"
     : >"$stamp"
     : >"$log"
     if ! "install_with_$with"; then
@@ -111,7 +117,7 @@ make_anew() {
     : >"$stamp"
     : >"$log"
     if type -P uv >/dev/null; then
-        say "making the environment in $environment with uv, once${extras:+ (extras: $extras)}"
+        announce making uv
         rm -rf -- "$environment"
         if venv_with_uv && install_with_uv; then
             rm -f -- "$log"
@@ -122,7 +128,7 @@ make_anew() {
         : >"$log"
     fi
     find_python || refuse "$failure$python_failure"
-    say "making the environment in $environment with $python (Python $python_version) and pip, once${extras:+ (extras: $extras)}"
+    announce making "pip and Python $python_version"
     rm -rf -- "$environment"
     { venv_with_pip && install_with_pip; } || refuse "$(failure_of pip)"
     rm -f -- "$log"
