@@ -1,0 +1,102 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034  # make.sh reads cuda_reason
+# Which CUDA extra of pyproject.toml fits the NVIDIA driver of this machine. Sourced, never run.
+#
+# The driver is read where it is cheapest to read: the kernel module's file, then nvidia-smi (the only one of the three that
+# WSL has), then the name of libcuda. driver_trace is called at every start of gpunim, so it starts no process.
+
+DRIVER_FILE=/proc/driver/nvidia/version
+DRIVER_SMI=(nvidia-smi /usr/lib/wsl/lib/nvidia-smi)
+DRIVER_LIBRARIES=(
+    /usr/lib/{x86_64,aarch64}-linux-gnu/libcuda.so.1 /usr/lib64/libcuda.so.1 /usr/lib/libcuda.so.1
+    /usr/lib/wsl/lib/libcuda.so.1 /usr/local/nvidia/lib64/libcuda.so.1
+)
+CUDA13_DRIVER=580 # the oldest major driver version that CUDA 13 runs on
+CUDA12_DRIVER=525 # the same for CUDA 12
+
+# kernel_driver: sets `kernel_driver` to the version in DRIVER_FILE, or to nothing.
+kernel_driver() {
+    kernel_driver=''
+    local line=''
+    [[ -r $DRIVER_FILE ]] || return 0
+    read -r line <"$DRIVER_FILE" || true
+    if [[ $line =~ [[:space:]]([0-9]+\.[0-9]+(\.[0-9]+)?)[[:space:]] ]]; then
+        kernel_driver=${BASH_REMATCH[1]}
+    fi
+}
+
+# driver_trace: sets `driver_trace` to what can be seen of a driver without starting a process. It changes when a driver
+# comes, goes or moves to another major version.
+driver_trace() {
+    local candidate
+    driver_trace=none
+    kernel_driver
+    if [[ -n $kernel_driver ]]; then
+        driver_trace=${kernel_driver%%.*}
+        return 0
+    fi
+    for candidate in "${DRIVER_SMI[@]}"; do
+        if type -P "$candidate" >/dev/null; then
+            driver_trace=nvidia-smi
+            return 0
+        fi
+    done
+    for candidate in "${DRIVER_LIBRARIES[@]}"; do
+        if [[ -e $candidate ]]; then
+            driver_trace=libcuda
+            return 0
+        fi
+    done
+}
+
+# driver_version: sets `driver_version` to the driver's version, or to nothing where there is none or it does not answer.
+driver_version() {
+    local candidate answer
+    kernel_driver
+    driver_version=$kernel_driver
+    [[ -z $driver_version ]] || return 0
+    for candidate in "${DRIVER_SMI[@]}"; do
+        type -P "$candidate" >/dev/null || continue
+        answer=$(timeout 30 "$candidate" --query-gpu=driver_version --format=csv,noheader 2>/dev/null) || continue
+        if [[ $answer =~ ^([0-9]+\.[0-9.]+) ]]; then
+            driver_version=${BASH_REMATCH[1]}
+            return 0
+        fi
+    done
+    for candidate in "${DRIVER_LIBRARIES[@]}"; do
+        answer=$(readlink -f -- "$candidate") || continue
+        if [[ $answer =~ /libcuda\.so\.([0-9]{3,}\.[0-9.]+)$ ]]; then
+            driver_version=${BASH_REMATCH[1]}
+            return 0
+        fi
+    done
+}
+
+# fit_extra MAJOR: sets `cuda_extra` to the extra that fits a driver of this major version, or to nothing where none does.
+fit_extra() {
+    cuda_extra=''
+    if (($1 >= CUDA13_DRIVER)); then
+        cuda_extra=cuda13
+    elif (($1 >= CUDA12_DRIVER)); then
+        cuda_extra=cuda12
+    fi
+}
+
+# choose_extra: sets `cuda_extra` to the extra that fits the driver, or to nothing, and `cuda_reason` to a sentence that says why.
+choose_extra() {
+    cuda_extra=''
+    cuda_reason='no NVIDIA driver was found, so NumPy will do the work'
+    driver_trace
+    [[ $driver_trace != none ]] || return 0
+    driver_version
+    if [[ -z $driver_version ]]; then
+        cuda_reason='an NVIDIA driver seems to be installed but does not tell its version, so NumPy will do the work'
+        return 0
+    fi
+    fit_extra "${driver_version%%.*}"
+    if [[ -n $cuda_extra ]]; then
+        cuda_reason="NVIDIA driver $driver_version was found, and the extra $cuda_extra fits it"
+    else
+        cuda_reason="NVIDIA driver $driver_version is older than $CUDA12_DRIVER, the oldest that CUDA 12 runs on, so NumPy will do the work"
+    fi
+}

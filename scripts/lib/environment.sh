@@ -1,0 +1,80 @@
+# shellcheck shell=bash
+# The Python environment of a checkout: made on first use, made anew when it is half-made, updated when pyproject.toml changes
+# or more extras are wanted. Sourced by the scripts beside this folder, never run.
+#
+#   GPUNIM_VENV    where the environment is (default: .venv in the checkout)
+#   GPUNIM_EXTRAS  extras to install, separated by commas, instead of the CUDA extra that fits the driver; empty for none
+#
+# Beside the environment lies its stamp, $environment.stamp. It is the lock that concurrent calls take and, once the
+# environment is complete, the record of what it was made from; an empty stamp says that the making was interrupted. The warm
+# path compares the record with pyproject.toml word for word, in bash itself: a hash would cost a process.
+
+checkout=$(cd -P -- "${BASH_SOURCE[0]%/*}/../.." && pwd)
+environment=${GPUNIM_VENV:-$checkout/.venv}
+[[ $environment == /* ]] || environment=$PWD/$environment
+environment=${environment%/}
+stamp=$environment.stamp
+log=$environment.log
+
+# shellcheck source=scripts/lib/driver.sh
+. "$checkout/scripts/lib/driver.sh"
+
+say() { printf 'gpunim: %s\n' "$*" >&2; }
+
+refuse() {
+    say "$*"
+    exit 1
+}
+
+# read_stamp: sets made_for, made_with, made_seeing, made_extras and made_project, all empty where nothing complete was made.
+read_stamp() {
+    made_for='' made_with='' made_seeing='' made_extras='' made_project=''
+    [[ -r $stamp ]] || return 0
+    {
+        IFS= read -r made_for
+        IFS= read -r made_with
+        IFS= read -r made_seeing
+        IFS= read -r made_extras
+        IFS= read -r -d '' made_project
+    } <"$stamp" || true
+}
+
+# holds_extra EXTRA: is the extra installed? A driver that CUDA 13 fits also runs what was made for CUDA 12.
+holds_extra() {
+    [[ ,$made_extras, == *,"$1",* ]] || [[ $1 == "$fitting_extra" && ,$made_extras, == *,cuda12,* ]]
+}
+
+# is_current EXTRA...: was the environment made from this pyproject.toml, for this driver and with these extras?
+is_current() {
+    local extra
+    [[ $made_for == "$checkout" && $made_project == "$project" ]] || return 1
+    [[ -x $environment/bin/python && -x $environment/bin/gpunim ]] || return 1
+    [[ -z $must_ask || $made_seeing == "$must_ask" ]] || return 1
+    for extra in "$@" ${fitting_extra:+"$fitting_extra"}; do
+        holds_extra "$extra" || return 1
+    done
+}
+
+# require_environment EXTRA...: makes or updates the environment where needed; extras that it has already stay.
+require_environment() {
+    local -a wanted=("$@")
+    local -a chosen=()
+    project='' fitting_extra='' must_ask=''
+    IFS= read -r -d '' project <"$checkout/pyproject.toml" || true
+    if [[ -n ${GPUNIM_EXTRAS+set} ]]; then
+        IFS=', ' read -r -a chosen <<<"$GPUNIM_EXTRAS" || true
+        wanted+=("${chosen[@]}")
+    else
+        driver_trace
+        case $driver_trace in
+            none) ;;
+            [0-9]*) fit_extra "$driver_trace" && fitting_extra=$cuda_extra ;;
+            *) must_ask=$driver_trace ;; # only a process can tell the version: asked once, then remembered in the stamp
+        esac
+    fi
+    read_stamp
+    is_current "${wanted[@]}" && return 0
+    # shellcheck source=scripts/lib/make.sh
+    . "$checkout/scripts/lib/make.sh"
+    make_under_lock "${wanted[@]}"
+}

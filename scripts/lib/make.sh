@@ -1,0 +1,189 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154,SC2034  # environment.sh sets and reads what is not set or read here
+# Making and updating the environment: the slow path of environment.sh, which sources this file. Everything is said on stderr,
+# so that the stdout of the command that comes after stays its own.
+
+readonly UV_PYTHON='>=3.11,<3.14'
+readonly PYTHONS=(python3.13 python3.12 python3.11 python3 python)
+readonly OLDEST_MINOR=11
+readonly OFFLINE='name resolution|Name or service not known|NewConnectionError|ConnectTimeout|ProxyError|dns error|error sending request'
+readonly OFFLINE_TOO='Connection refused|Network is unreachable|Could not connect|tcp connect error|client error \(Connect\)'
+
+# make_under_lock EXTRA...: the stamp is read again under the lock, for another call may have done the work meanwhile.
+make_under_lock() {
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+    take_lock
+    read_stamp
+    is_current "$@" || bring_up_to_date "$@"
+    exec {lock}>&-
+    trap - INT TERM
+}
+
+# take_lock: waits until no other call is making this environment. The stamp exists from here on, so a folder that has no stamp
+# beside it was made by somebody else and is never touched.
+take_lock() {
+    type -P flock >/dev/null || refuse "flock is needed to make the environment: install the package util-linux"
+    if [[ -e $environment && ! -e $stamp ]] && ! rmdir -- "$environment" 2>/dev/null; then
+        refuse "$environment was not made by this script: move it away, or name another place in GPUNIM_VENV"
+    fi
+    if ! mkdir -p -- "${environment%/*}" 2>/dev/null || ! { exec {lock}>>"$stamp"; } 2>/dev/null; then
+        refuse "${environment%/*} cannot be written to: name another place for the environment in GPUNIM_VENV"
+    fi
+    if ! flock --nonblock "$lock"; then
+        say "waiting for another call that is making the environment"
+        flock "$lock" || true # a file system without locks
+    fi
+}
+
+# bring_up_to_date EXTRA...: updates what is whole in place, makes anew what is not.
+bring_up_to_date() {
+    local seeing=$made_seeing anew='' extras reason=''
+    if [[ -z ${GPUNIM_EXTRAS+set} ]]; then
+        choose_extra
+        reason=$cuda_reason
+        fitting_extra=$cuda_extra must_ask='' seeing=$driver_trace
+        if is_current "$@"; then
+            write_stamp "$made_with" "$seeing" "$made_extras"
+            return 0
+        fi
+    fi
+    if [[ $made_for != "$checkout" || ! -x $environment/bin/python ]]; then
+        anew=yes
+    elif [[ $made_with == uv ]] && ! type -P uv >/dev/null; then
+        anew=yes
+    fi
+    join_extras "$@"
+    if [[ -z $anew ]]; then
+        update_in_place
+    else
+        make_anew
+    fi
+}
+
+# join_extras EXTRA...: sets `extras` to these, the fitting one and those that the environment has, separated by commas. The
+# CUDA extras shut each other out, since both bring a module cupy: a change from one to the other makes the environment anew.
+join_extras() {
+    local extra cuda=''
+    extras=''
+    for extra; do
+        [[ $project == *$'\n'"$extra = ["* ]] || refuse "GPUNIM_EXTRAS: '$extra' is not an extra of pyproject.toml"
+    done
+    local -a all=("$@") had=()
+    IFS=, read -r -a had <<<"$made_extras" || true
+    [[ -z $fitting_extra ]] || holds_extra "$fitting_extra" || all+=("$fitting_extra")
+    for extra in "${all[@]}" "${had[@]}"; do
+        [[ ,$extras, != *,"$extra",* ]] || continue
+        if [[ $extra == cuda* ]]; then
+            if [[ -n $cuda ]]; then
+                anew=yes
+                continue
+            fi
+            cuda=$extra
+        fi
+        extras+=${extras:+,}$extra
+    done
+}
+
+# write_stamp WITH SEEING EXTRAS: records a complete environment.
+write_stamp() {
+    printf '%s\n%s\n%s\n%s\n%s' "$checkout" "$1" "$2" "$3" "$project" >"$stamp"
+}
+
+# announce VERB TOOLS: what takes the time now, and why there is or is no CUDA in it.
+announce() {
+    [[ -z $reason ]] || say "$reason"
+    say "$1 the environment in $environment with $2, once${extras:+ (extras: $extras)}"
+}
+
+# update_in_place: the stamp is empty while packages change, and is put back when the installer fails before it changed any.
+update_in_place() {
+    local before with=$made_with
+    IFS= read -r -d '' before <"$stamp" || true
+    announce updating "$with"
+    : >"$stamp"
+    : >"$log"
+    if ! "install_with_$with"; then
+        printf '%s' "$before" >"$stamp"
+        refuse "$(failure_of "$with")"
+    fi
+    rm -f -- "$log"
+    write_stamp "$with" "$seeing" "$extras"
+}
+
+# make_anew: with uv where it is, else (and where uv fails) with a Python's own venv and pip.
+make_anew() {
+    local failure=''
+    : >"$stamp"
+    : >"$log"
+    if type -P uv >/dev/null; then
+        announce making uv
+        rm -rf -- "$environment"
+        if venv_with_uv && install_with_uv; then
+            rm -f -- "$log"
+            write_stamp uv "$seeing" "$extras"
+            return 0
+        fi
+        failure="$(failure_of uv); "
+        : >"$log"
+    fi
+    find_python || refuse "$failure$python_failure"
+    announce making "pip and Python $python_version"
+    rm -rf -- "$environment"
+    { venv_with_pip && install_with_pip; } || refuse "$(failure_of pip)"
+    rm -f -- "$log"
+    write_stamp pip "$seeing" "$extras"
+}
+
+venv_with_uv() { uv venv --no-project --python "$UV_PYTHON" -- "$environment" >>"$log" 2>&1 </dev/null; }
+venv_with_pip() { "$python" -m venv "$environment" >>"$log" 2>&1 </dev/null; }
+
+# The installers run in the checkout, so that a path with blanks or brackets in it never becomes part of a requirement.
+install_with_uv() (
+    cd -- "$checkout" &&
+        uv pip install --compile-bytecode --python "$environment/bin/python" --editable ".${extras:+[$extras]}"
+) >>"$log" 2>&1 </dev/null
+install_with_pip() (
+    cd -- "$checkout" &&
+        "$environment/bin/python" -m pip --disable-pip-version-check --no-input install --progress-bar off \
+            --editable ".${extras:+[$extras]}"
+) >>"$log" 2>&1 </dev/null
+
+# failure_of TOOL: prints a sentence on what the log of TOOL ends with.
+failure_of() {
+    local line last='it said nothing'
+    if grep -q -E "$OFFLINE|$OFFLINE_TOO" "$log"; then
+        printf '%s' "$1 cannot reach the package index, and the packages have to be fetched once: see $log"
+        return 0
+    fi
+    while IFS= read -r line; do
+        [[ -z ${line//[[:space:]]/} ]] || last=$line
+    done <"$log"
+    printf '%s' "$1 cannot make the environment (${last#"${last%%[![:space:]]*}"}): see $log"
+}
+
+# find_python: sets `python` and `python_version` to the first Python that can make an environment, or `python_failure`.
+find_python() {
+    local candidate version old='' bare='' bare_package=''
+    for candidate in "${PYTHONS[@]}"; do
+        type -P "$candidate" >/dev/null || continue
+        # A name on the PATH may be a shim without an interpreter behind it, so each has to prove itself.
+        version=$("$candidate" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null </dev/null) || continue
+        if ((${version%%.*} != 3 || ${version#*.} < OLDEST_MINOR)); then
+            old=$version
+        elif ! "$candidate" -c 'import ensurepip, venv' 2>/dev/null </dev/null; then
+            bare=$version bare_package=$candidate-venv
+        else
+            python=$candidate python_version=$version
+            return 0
+        fi
+    done
+    if [[ -n $bare ]]; then
+        python_failure="Python $bare is here without its venv module: on Debian and Ubuntu, apt-get install $bare_package (or install uv)"
+    elif [[ -n $old ]]; then
+        python_failure="Python $old was found, but 3.$OLDEST_MINOR or newer is needed: install one with its venv module, or install uv"
+    else
+        python_failure="no Python was found: on Debian and Ubuntu, apt-get install python3-venv (3.$OLDEST_MINOR or newer is needed; or install uv)"
+    fi
+    return 1
+}
