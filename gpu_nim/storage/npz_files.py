@@ -51,7 +51,8 @@ def open_npz_growth(path: Path) -> Iterator[NpzGrowthSink]:
 def load_npz_growth(path: Path) -> Growth:
     """Read the growth in an npz file; see `gpu_nim.storage.load`."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        # NumPy leaves a file that it opens itself open when it is no zip.
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             if "attributes" not in file:
                 raise FileError(f"cannot read {path}: it is not a growth written by gpunim")
             attributes = json.loads(str(file["attributes"]))

@@ -1,0 +1,289 @@
+"""The command line as its users see it: what it prints, its exit status, and its one sentence for wrong use."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from gpu_nim import __version__
+from gpu_nim.backends import probe
+from gpu_nim.cli import COMMANDS, main
+from gpu_nim.cli.output import print_table
+from gpu_nim.cli.params import IntegerRange, parse_integer
+
+
+def run(*args: str) -> Result:
+    return CliRunner().invoke(main, list(args))
+
+
+def refused(*args: str) -> str:
+    """The one line on stderr of a command that must fail with wrong use."""
+    result = run(*args)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+def test_every_command_has_help_with_its_defaults() -> None:
+    top = run("--help")
+    assert top.exit_code == 0
+    for name in COMMANDS:
+        assert name in top.output
+        result = run(name, "--help")
+        assert result.exit_code == 0
+        assert "Usage: " in result.output
+    assert "default: 1024" in run("grow", "--help").output
+
+
+def test_version() -> None:
+    assert run("--version").output == f"gpunim, version {__version__}\n"
+
+
+def test_grow_json() -> None:
+    result = run("grow", "--gen", "1024", "--backend", "numpy", "--json")
+    assert result.exit_code == 0
+    facts = json.loads(result.stdout)
+    assert list(facts) == [
+        "automaton", "generations", "population", "births", "verified", "digest", "backend", "device", "seconds",
+    ]  # fmt: skip
+    assert (facts["automaton"], facts["generations"], facts["population"]) == ("nim", 1024, 1048579)
+    assert facts["verified"] is True
+    assert facts["births"][1023] == 59049
+    assert facts["births"][1024] == 3
+    assert len(facts["births"]) == 1025
+
+
+def test_grow_table() -> None:
+    output = run("grow", "nim", "--gen", "7", "--backend", "numpy").output
+    assert "population   64\n" in output
+    assert "births at 7  27\n" in output
+    assert "verified     yes, births, by [B]" in output
+    assert "not checked" in run("grow", "--gen", "7", "--backend", "numpy", "--no-verify").output
+    assert run("grow", "--gen", "7", "--backend", "numpy", "--quiet").output == ""
+    assert "births at 0  1\n" in run("grow", "--gen", "0", "--backend", "numpy").output
+
+
+@pytest.mark.parametrize("text", ["1e2", "100", "10^2", "1_00"])
+def test_generations_as_people_write_them(text: str) -> None:
+    assert json.loads(run("grow", "--gen", text, "--backend", "numpy", "--json").stdout)["generations"] == 100
+
+
+def test_grow_saves(tmp_path: Path) -> None:
+    result = run("grow", "--gen", "9", "--backend", "numpy", "--out", str(tmp_path / "births.csv"))
+    assert result.exit_code == 0
+    assert (tmp_path / "births.csv").read_text().splitlines()[-1] == "9,9,76"
+    pytest.importorskip("zarr", reason="zarr is not installed")
+    result = run("grow", "--gen", "9", "--backend", "numpy", "--out", str(tmp_path / "nim.zarr"))
+    assert "births and each cell" in result.output
+    assert (tmp_path / "nim.zarr" / "zarr.json").exists()
+
+
+def test_a_contradiction_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpu_nim.automata.growth.Growing._check", lambda self, batch: setattr(self, "mismatch", 3))
+    result = run("grow", "--gen", "7", "--backend", "numpy")
+    assert result.exit_code == 1
+    assert "generation 3 of nim contradicts [B]" in result.stderr
+    assert "NO, generation 3 differs" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (("--gen", "-1"), "'--gen': expected an integer of at least 0, got -1"),
+        (("--gen", "x"), "'--gen': 'x' is not an integer"),
+        (("--gen", ""), "'--gen': '' is not an integer"),
+        (("--gen", "1e99999999"), "more than a million digits"),
+        (("--gen", "2^40"), "generations must be an integer from 0 to 2147483647"),
+        (("--backend", "tpu"), "'tpu' is not one of"),
+        (("--out", "x.txt"), "must end in .zarr, .npz, .csv"),
+        (("nym",), "automaton must be one of nim"),
+        (("--what",), "No such option"),
+    ],
+)
+def test_wrong_use_of_grow(args: tuple[str, ...], words: str) -> None:
+    assert words in refused("grow", *args)
+
+
+def test_unknown_command() -> None:
+    assert "No such command 'gorw'" in refused("gorw")
+
+
+def test_unwritable_out_fails_before_growing(tmp_path: Path) -> None:
+    result = run("grow", "--gen", "5", "--out", str(tmp_path / "no" / "a.zarr"))
+    assert result.exit_code == 1
+    assert result.stderr == f"gpunim: cannot write {tmp_path}/no/a.zarr: there is no folder {tmp_path}/no\n"
+
+
+def test_memory_refusal() -> None:
+    result = run("grow", "--gen", "1e8", "--backend", "numpy")
+    assert result.exit_code == 1
+    assert "needs 1,250,000,812,500,008 bytes" in result.stderr
+
+
+def test_automata() -> None:
+    assert "three-pile Nim" in run("automata").output
+    catalogue = json.loads(run("automata", "--json").stdout)
+    assert catalogue["nim"]["oeis"] == ["A130665", "A048883"]
+    assert catalogue["nim"]["neighbours"] == 3
+
+
+def test_info(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe, "cuda_obstacle", lambda: "no driver here")
+    facts = json.loads(run("info", "--json").stdout)
+    assert facts["version"] == __version__
+    assert facts["backends"]["numpy"]["available"] is True
+    assert facts["backends"]["cuda"] == {"available": False, "reason": "no driver here", "driver": probe.driver_version()}
+    assert "unavailable: no driver here" in run("info").output
+
+
+# CUDA that cannot run says which part is missing
+
+
+def obstacle(monkeypatch: pytest.MonkeyPatch, **stand_ins: object) -> str:
+    for name, value in stand_ins.items():
+        monkeypatch.setattr(probe, name, value)
+    probe.cuda_obstacle.cache_clear()
+    try:
+        result = run("grow", "--gen", "3", "--backend", "cuda")
+        assert result.exit_code == 1
+        assert result.stderr.count("\n") == 1
+        return result.stderr
+    finally:
+        probe.cuda_obstacle.cache_clear()
+
+
+def test_no_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "needs an NVIDIA driver, and libcuda.so.1 is not" in obstacle(monkeypatch, device_count=lambda: None)
+
+
+def test_no_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert "the driver finds none (CUDA_VISIBLE_DEVICES is '')" in obstacle(monkeypatch, device_count=lambda: 0)
+
+
+def test_no_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = obstacle(monkeypatch, device_count=lambda: 1, find_spec=lambda _: None)
+    assert "needs CuPy, which is not installed: install gpunim[cuda13]" in said
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        ("raise ImportError('libcudart.so.13: no such file')", "CuPy, which is installed but does not load (libcudart"),
+        ("raise RuntimeError('cannot load libnvrtc.so.13')", "needs NVRTC, and CuPy says: cannot load libnvrtc"),
+        ("raise RuntimeError('cudaErrorNoDevice')", "needs a working CUDA device, and CuPy says: cudaErrorNoDevice"),
+    ],
+)
+def test_a_broken_cupy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: str, words: str) -> None:
+    (tmp_path / "cupy").mkdir()
+    (tmp_path / "cupy" / "__init__.py").write_text(error)
+    for module in [name for name in sys.modules if name.split(".")[0] == "cupy"]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert words in obstacle(monkeypatch, device_count=lambda: 1)
+
+
+def test_auto_falls_back_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe, "cuda_obstacle", lambda: "none")
+    assert json.loads(run("grow", "--gen", "3", "--json").stdout)["backend"] == "numpy"
+
+
+# Integers and ranges
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("0", 0), ("1_000", 1000), ("1e6", 10**6), ("2^20", 2**20), ("10^18+12345", 10**18 + 12345), ("2^4 - 1", 15), ("-3", -3)],
+)
+def test_integers(text: str, value: int) -> None:
+    assert parse_integer(text) == value
+
+
+@pytest.mark.parametrize("text", ["", " ", "x", "1.5", "1e", "^2", "2^", "1__0", "_1", "5 6", "2^3^2", "1e6x", "+", "1+", "--1", "2^-1"])
+def test_no_integers(text: str) -> None:
+    with pytest.raises(ValueError, match="is not an integer"):
+        parse_integer(text)
+
+
+@pytest.mark.parametrize(("text", "pair"), [("0:5", (0, 5)), ("2^40:+1e9", (2**40, 2**40 + 10**9)), ("1e3:2e3", (1000, 2000))])
+def test_ranges(text: str, pair: tuple[int, int]) -> None:
+    assert IntegerRange().convert(text, None, None) == pair
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("5:3", "STOP beyond START"), ("5:5", "holds nothing"), ("5", "expected START:STOP"), (":5", "not an integer"), ("-1:5", "at least 0")],
+)
+def test_no_ranges(text: str, words: str) -> None:
+    with pytest.raises(click.BadParameter, match=words):
+        IntegerRange().convert(text, None, None)
+
+
+def test_tables_align(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table([("a", 1000, None), ("bcd", 5, "x")], ("name", "n", "note"))
+    assert capsys.readouterr().out == "name      n  note\na     1,000\nbcd       5  x\n"
+
+
+# The whole program, as a process
+
+
+def gpunim(*args: str) -> list[str]:
+    return [sys.executable, "-m", "gpu_nim", *args]
+
+
+def test_importing_is_light() -> None:
+    heavy = "cupy pyvista vtk dask distributed zarr scipy networkx matplotlib rich".split()
+    code = f"import sys, gpu_nim, gpu_nim.cli.grow; print([m for m in {heavy!r} + ['numpy'] * 0 if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+    code = "import sys, gpu_nim; print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+def test_ctrl_c_leaves_no_file_and_130(tmp_path: Path) -> None:
+    pytest.importorskip("zarr", reason="zarr is not installed")
+    command = gpunim("grow", "--gen", "20000", "--backend", "numpy", "--out", str(tmp_path / "a.zarr"))
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not os.listdir(tmp_path) and time.monotonic() < deadline:  # the store has been begun
+        time.sleep(0.02)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert stderr == "\ngpunim: interrupted\n"  # the first line ends the ^C of a terminal
+    assert os.listdir(tmp_path) == []
+
+
+def test_the_bar_shows_on_a_terminal() -> None:
+    pytest.importorskip("rich", reason="rich is not installed")
+    terminal, ours = pty.openpty()
+    process = subprocess.Popen(
+        gpunim("grow", "--gen", "3000", "--backend", "numpy", "--json"),
+        stdout=subprocess.PIPE, stderr=ours, env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
+    )  # fmt: skip
+    os.close(ours)
+    shown = b""
+    try:
+        while chunk := os.read(terminal, 4096):
+            shown += chunk
+    except OSError:  # the other end is closed
+        pass
+    os.close(terminal)
+    stdout, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert json.loads(stdout)["generations"] == 3000
+    assert b"generation" in shown
+    assert b"of 3,000" in shown
+    assert b"births" in shown
+    assert b"cells/s" in shown

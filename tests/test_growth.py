@@ -1,0 +1,244 @@
+"""Three-pile Nim on every backend: against the theorem, against an independent slow path, and against itself resumed."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpu_nim import grow
+from gpu_nim.automata.catalogue import CATALOGUE, Automaton
+from gpu_nim.automata.growth import Growing, KeptCells, split
+from gpu_nim.backends.base import Backend, Batch
+from gpu_nim.backends.digest import COEFFICIENTS, checksum, digest, finalize, mix, nim_plane_mix
+from gpu_nim.backends.memory import require_memory
+from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.bench.peers import python_set, scipy_convolve
+from gpu_nim.errors import MemoryRefusal, UsageError
+
+def p_positions(n: int) -> list[tuple[int, int, int]]:
+    """The P-positions of total 2n, by Bouton's theorem, in lexicographic order."""
+    return [(a, b, a ^ b) for a, b in itertools.product(range(n + 1), repeat=2) if a + b + (a ^ b) == 2 * n]
+
+
+@pytest.mark.parametrize("generations", [0, 1, 2, 31, 32, 33, 63, 64, 65, 130])
+def test_newborns_are_the_p_positions(backend: Backend, generations: int) -> None:
+    growth = grow("nim", generations, backend=backend, cells=True)
+    for generation, cells in growth:
+        assert [tuple(cell) for cell in cells.tolist()] == p_positions(generation)
+    assert growth.generations == generations
+    assert growth.verified is True
+
+
+def test_births_are_the_published_terms(backend: Backend) -> None:
+    # A048883, 3^wt(n), as published.
+    published = "1 3 3 9 3 9 9 27 3 9 9 27 9 27 27 81 3 9 9 27 9 27 27 81 9 27 27 81 27 81 81 243"
+    assert grow("nim", 31, backend=backend).births.tolist() == [int(term) for term in published.split()]
+
+
+@pytest.mark.parametrize("generations", [63, 64, 65, 500])
+def test_one_digest_on_every_backend(backend: Backend, generations: int) -> None:
+    growth = grow("nim", generations, backend=backend)
+    sums = [checksum(np.array(p_positions(n))) for n in range(min(generations, 70) + 1)]
+    assert growth.checksums[: len(sums)].tolist() == sums
+    assert growth.digest == grow("nim", generations, backend=NumpyBackend()).digest
+    assert growth.births.tolist() == [3 ** n.bit_count() for n in range(generations + 1)]
+
+
+@pytest.mark.parametrize("stops", [(0, 1, 2, 40, 129), (63, 64, 129), (128, 129)])
+def test_batches_do_not_show(backend: Backend, stops: tuple[int, ...]) -> None:
+    engine = backend.nim(stops[-1])
+    batches = [engine.advance(stop, cells=True) for stop in stops]
+    whole = backend.nim(stops[-1]).advance(stops[-1], cells=True)
+    assert whole.cells is not None
+    assert np.array_equal(np.concatenate([batch.births for batch in batches]), whole.births)
+    assert np.array_equal(np.concatenate([batch.checksums for batch in batches]), whole.checksums)
+    assert np.array_equal(np.concatenate([batch.cells for batch in batches if batch.cells is not None]), whole.cells)
+
+
+@pytest.mark.parametrize("at", [0, 5, 64, 100])
+def test_a_state_goes_on_where_it_was_taken(backend: Backend, at: int) -> None:
+    engine = backend.nim(130)
+    engine.advance(at)
+    state = engine.state()
+    expected = engine.advance(130).checksums
+    # On the same backend, and on NumPy whichever backend took it.
+    for successor in (backend.nim(130, state), NumpyBackend().nim(130, state), backend.nim(300, state)):
+        assert successor.generation == at
+        assert np.array_equal(successor.advance(130).checksums, expected)
+
+
+def test_large_growth_on_numpy() -> None:
+    growth = grow("nim", 1024, backend="numpy")
+    assert growth.population == 1_048_579  # 4^10 P-positions below 1024, and three more
+    assert growth.births[1023] == 59049
+    assert growth.births[1024] == 3
+    assert growth.verified is True
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("generations", [1000, 4096])
+def test_real_sizes_on_a_gpu(generations: int) -> None:
+    device = grow("nim", generations, backend="cuda", cells=True)
+    host = grow("nim", generations, backend="numpy", cells=True)
+    assert device.digest == host.digest
+    assert np.array_equal(device.cells(), host.cells())
+
+
+@pytest.mark.parametrize("peer", [python_set, scipy_convolve])
+def test_peers_grow_the_same(peer: object) -> None:
+    assert callable(peer)
+    assert peer(CATALOGUE["nim"].rule, 15) == 256
+
+
+def test_cells_are_the_same_kept_or_grown_anew() -> None:
+    kept, anew = (grow("nim", 40, backend="numpy", cells=cells) for cells in (True, False))
+    assert np.array_equal(kept.cells(), anew.cells())
+    assert np.array_equal(kept.cells(7, 20), anew.cells(7, 20))
+    assert np.array_equal(kept.newborns(33), anew.newborns(33))
+    assert len(kept.cells()) == kept.population
+    assert [n for n, _ in anew] == list(range(41))
+
+
+@pytest.mark.parametrize("ask", [lambda g: g.newborns(8), lambda g: g.newborns(-1), lambda g: g.cells(3, 3), lambda g: g.cells(0, 9)])
+def test_generations_that_are_not_there(ask: object) -> None:
+    assert callable(ask)
+    with pytest.raises(UsageError, match="generation"):
+        ask(grow("nim", 7, backend="numpy"))
+
+
+@pytest.mark.parametrize("generations", [-1, 2**31, 1.5, "7", None])
+def test_impossible_generations(generations: object) -> None:
+    with pytest.raises(UsageError, match="generations must be an integer from 0"):
+        grow("nim", generations, backend="numpy")  # type: ignore[arg-type]
+
+
+def test_unknown_names() -> None:
+    with pytest.raises(UsageError, match="automaton must be one of nim.*got 'nym'"):
+        grow("nym", 5)
+    with pytest.raises(UsageError, match="backend must be one of auto, cuda, numpy, got 'tpu'"):
+        grow("nim", 5, backend="tpu")
+
+
+def test_a_growth_too_large_states_the_bytes() -> None:
+    with pytest.raises(MemoryRefusal, match=r"nim to generation 100000000 needs 1,250,000,812,500,008 bytes, [\d,]+ are free"):
+        grow("nim", 10**8, backend="numpy")
+    with pytest.raises(MemoryRefusal, match="10 bytes, 9 are free"):
+        require_memory(10, 9, "ten")
+    require_memory(10, 10, "ten")
+
+
+def test_kept_cells_stop_at_their_limit() -> None:
+    kept = KeptCells(limit=30)
+    batch = NumpyBackend().nim(1).advance(1, cells=True)
+    with pytest.raises(MemoryRefusal, match="48 bytes, more than the 30 set aside"):
+        kept.keep(batch)
+
+
+class _Wrong(NumpyBackend):
+    """A backend that bears one cell wrongly: at generation 5 a birth too many, or at 6 another cell."""
+
+    def __init__(self, births: bool) -> None:
+        self._births = births
+
+    def nim(self, last: int, state: object = None) -> "_WrongEngine":  # type: ignore[override]
+        return _WrongEngine(super().nim(last), self._births)
+
+
+class _WrongEngine:
+    def __init__(self, engine: object, births: bool) -> None:
+        self._engine, self._births = engine, births
+
+    @property
+    def generation(self) -> int:
+        return self._engine.generation  # type: ignore[attr-defined,no-any-return]
+
+    def advance(self, to: int, *, cells: bool = False) -> Batch:
+        batch: Batch = self._engine.advance(to, cells=cells)  # type: ignore[attr-defined]
+        for index, generation in enumerate(range(batch.first, to + 1)):
+            if self._births and generation == 5:
+                batch.births[index] += 1
+            if not self._births and generation == 6:
+                assert batch.cells is not None
+                batch.cells[int(batch.births[:index].sum())] += 1
+        return batch
+
+
+@pytest.mark.parametrize(("births", "where"), [(True, 5), (False, 6)])
+def test_a_wrong_growth_is_found_out(births: bool, where: int) -> None:
+    growing = Growing("nim", 9, _Wrong(births), cells=not births)
+    for _ in growing:
+        pass
+    assert growing.mismatch == where
+    assert growing.growth().verified is False
+
+
+def test_verification_can_be_left_out() -> None:
+    assert grow("nim", 9, backend="numpy", verify=False).verified is None
+    bare = Automaton("bare", "no theorem", "octant", "none", CATALOGUE["nim"].rule)
+    assert grow(bare, 9, backend="numpy").verified is None
+
+
+def test_progress_sees_every_generation_once() -> None:
+    seen: list[int] = []
+    growth = grow("nim", 300, backend="numpy", on_batch=lambda batch: seen.extend(range(batch.first, batch.first + len(batch.births))))
+    assert seen == list(range(301))
+    assert growth.seconds > 0
+
+
+def test_split_gives_generations() -> None:
+    batch = NumpyBackend().nim(7).advance(7, cells=True)
+    assert [(n, len(cells)) for n, cells in split(batch)] == list(enumerate([1, 3, 3, 9, 3, 9, 9, 27]))
+
+
+# The digest
+
+
+def slow_mix(cell: tuple[int, ...]) -> int:
+    """The mix in Python integers, as its definition reads."""
+    mask = 2**64 - 1
+    h = sum(k * x for k, x in zip(COEFFICIENTS, cell, strict=False)) & mask
+    h = (h ^ h >> 30) * 0xBF58476D1CE4E5B9 & mask
+    h = (h ^ h >> 27) * 0x94D049BB133111EB & mask
+    return h ^ h >> 31
+
+
+cells_lists = st.integers(1, 8).flatmap(
+    lambda d: st.lists(st.tuples(*[st.integers(-(2**31), 2**31 - 1)] * d), min_size=1, max_size=20)
+)
+
+
+@given(cells_lists)
+def test_mix_is_its_definition(cells: list[tuple[int, ...]]) -> None:
+    assert mix(np.array(cells)).tolist() == [slow_mix(cell) for cell in cells]
+
+
+@given(cells_lists, st.randoms(use_true_random=False))
+def test_checksum_ignores_order_and_division(cells: list[tuple[int, ...]], random: object) -> None:
+    shuffled = list(cells)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    cut = len(cells) // 2
+    parts = [part for part in (shuffled[:cut], shuffled[cut:]) if part]
+    assert sum(checksum(np.array(part)) for part in parts) % 2**64 == checksum(np.array(cells))
+    assert checksum(np.array(cells), np.full(len(cells), 3)) == 3 * checksum(np.array(cells)) % 2**64
+
+
+@given(st.integers(0, 2**20), st.integers(0, 2**20), st.integers(0, 2**20))
+@settings(max_examples=50)
+def test_the_plane_mixes_as_the_lattice_does(u: int, v: int, more: int) -> None:
+    n = u + v + more
+    down, along, up = nim_plane_mix()
+    word = np.array([(down * u + along * v + up * n) % 2**64], np.uint64)
+    assert int(finalize(word)[0]) == slow_mix((n - u, n - v, u + v))
+
+
+def test_a_digest_tells_checksums_apart() -> None:
+    assert digest([1, 2]) != digest([2, 1])
+    assert len(digest([])) == 64
+
+
+@pytest.mark.parametrize("cells", [np.zeros((2, 9), int), np.zeros(3, int), np.zeros((2, 3))])
+def test_mix_refuses_what_is_no_cells(cells: np.ndarray) -> None:
+    with pytest.raises(UsageError, match="cells must be integers of shape"):
+        mix(cells)

@@ -1,0 +1,231 @@
+"""Files of growths: what is written is read back, whole or not at all, and damage is said in one sentence."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpu_nim import Growth, grow, load, save
+from gpu_nim.automata.growth import Growing
+from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.errors import FileError, UsageError
+from gpu_nim.storage import open_growth
+from gpu_nim.storage.atomic import check_writable, replacing
+
+zarr = pytest.importorskip("zarr", reason="zarr is not installed")
+
+
+@pytest.fixture(scope="module")
+def growth() -> Growth:
+    return grow("nim", 100, backend="numpy", cells=True)
+
+
+@pytest.mark.parametrize("name", ["a.zarr", "a.npz"])
+def test_what_is_saved_is_loaded(growth: Growth, tmp_path: Path, name: str) -> None:
+    save(growth, tmp_path / name)
+    loaded = load(tmp_path / name)
+    assert loaded.summary() == growth.summary()
+    assert loaded.version == growth.version
+    assert loaded.symmetry is growth.symmetry
+    assert np.array_equal(loaded.cells(), growth.cells())
+    assert np.array_equal(loaded.cells(31, 64), growth.cells(31, 64))
+    assert np.array_equal(loaded.newborns(100), growth.newborns(100))
+    assert sorted(os.listdir(tmp_path)) == [name]
+
+
+@pytest.mark.parametrize("name", ["a.zarr", "a.npz", "a.csv"])
+def test_a_growth_streams_into_its_file(growth: Growth, tmp_path: Path, name: str) -> None:
+    with open_growth(tmp_path / name) as sink:
+        growing = Growing("nim", 100, NumpyBackend(), cells=sink.wants_cells)
+        for batch in growing:
+            sink.append(batch)
+        sink.finish(growing.growth())
+    if name == "a.csv":
+        lines = (tmp_path / name).read_text().splitlines()
+        assert lines[:4] == ["generation,births,population", "0,1,1", "1,3,4", "2,3,7"]
+        assert len(lines) == 102
+        assert lines[-1] == f"100,27,{growth.population}"
+    else:
+        assert load(tmp_path / name).digest == growth.digest
+        assert np.array_equal(load(tmp_path / name).cells(), growth.cells())
+
+
+def test_cells_beyond_a_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, growth: Growth) -> None:
+    monkeypatch.setattr("gpu_nim.storage.zarr_files._CHUNK", 64)
+    save(growth, tmp_path / "a.zarr")
+    assert np.array_equal(load(tmp_path / "a.zarr").cells(), growth.cells())
+    assert np.array_equal(load(tmp_path / "a.zarr").cells(63, 65), growth.cells(63, 65))
+    assert len(list((tmp_path / "a.zarr" / "cells" / "c").iterdir())) == -(-growth.population // 64)
+
+
+def test_other_tools_read_the_store(growth: Growth, tmp_path: Path) -> None:
+    save(growth, tmp_path / "a.zarr")
+    group = zarr.open_group(tmp_path / "a.zarr", mode="r")
+    assert group.attrs["automaton"] == "nim"
+    assert group.attrs["digest"] == growth.digest
+    assert np.array_equal(group["cells"][:], growth.cells())
+    assert group["births"][:].sum() == growth.population
+
+
+@pytest.mark.parametrize("name", ["a.zarr", "a.npz", "a.csv"])
+def test_a_file_is_replaced(growth: Growth, tmp_path: Path, name: str) -> None:
+    save(grow("nim", 3, backend="numpy"), tmp_path / name)
+    before = _content(tmp_path / name)
+    save(growth, tmp_path / name)
+    assert _content(tmp_path / name) != before
+    assert os.listdir(tmp_path) == [name]
+
+
+@pytest.mark.parametrize("name", ["a.zarr", "a.npz", "a.csv"])
+def test_an_interrupted_write_leaves_nothing(growth: Growth, tmp_path: Path, name: str) -> None:
+    with pytest.raises(KeyboardInterrupt), open_growth(tmp_path / name) as sink:
+        sink.append(NumpyBackend().nim(2).advance(2, cells=True))
+        raise KeyboardInterrupt
+    assert os.listdir(tmp_path) == []
+    save(growth, tmp_path / name)
+    before = _content(tmp_path / name)
+    with pytest.raises(KeyboardInterrupt), open_growth(tmp_path / name):
+        raise KeyboardInterrupt
+    assert _content(tmp_path / name) == before
+
+
+def _content(path: Path) -> list[tuple[str, bytes]]:
+    files = sorted(path.rglob("*")) if path.is_dir() else [path]
+    return [(file.name, file.read_bytes()) for file in files if file.is_file()]
+
+
+def test_a_full_disk_is_one_sentence(growth: Growth, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez_compressed", full)
+    with pytest.raises(FileError, match=r"cannot write .*a\.npz: No space left on device"):
+        save(growth, tmp_path / "a.npz")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a", "a.zarr.zip"])
+def test_other_endings_are_refused(growth: Growth, tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError, match=r"must end in \.zarr, \.npz, \.csv"):
+        save(growth, tmp_path / name)
+    (tmp_path / name).touch()
+    with pytest.raises(UsageError, match=r"ends in \.zarr or \.npz"):
+        load(tmp_path / name)
+
+
+def test_places_that_cannot_be_written(growth: Growth, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(FileError, match="there is no folder"):
+        save(growth, tmp_path / "no" / "a.zarr")
+    (tmp_path / "mine.zarr").mkdir()
+    (tmp_path / "mine.zarr" / "thesis.tex").touch()
+    with pytest.raises(FileError, match="a folder that gpunim did not make"):
+        save(growth, tmp_path / "mine.zarr")
+    assert (tmp_path / "mine.zarr" / "thesis.tex").exists()
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
+    with pytest.raises(FileError, match="is not writable"):
+        check_writable(tmp_path / "a.zarr")
+
+
+def test_replacing_reports_the_systems_reason(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"cannot write .*a\.csv"), replacing(tmp_path / "a.csv") as scratch:
+        scratch.with_name("missing").read_text()
+
+
+# Damage, one case each: what is done to a good file, and what the sentence says.
+
+
+def test_missing_and_foreign_files(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="there is no such file"):
+        load(tmp_path / "a.zarr")
+    (tmp_path / "a.npz").write_bytes(b"PK not a zip")
+    with pytest.raises(FileError, match="not a whole npz file"):
+        load(tmp_path / "a.npz")
+    np.savez(tmp_path / "b.npz", births=np.ones(3))
+    with pytest.raises(FileError, match="not a growth written by gpunim"):
+        load(tmp_path / "b.npz")
+    (tmp_path / "c.zarr").mkdir()
+    with pytest.raises(FileError, match="not a whole Zarr v3 store"):
+        load(tmp_path / "c.zarr")
+    zarr.open_group(tmp_path / "d.zarr", mode="w")
+    with pytest.raises(FileError, match="not a growth written by gpunim"):
+        load(tmp_path / "d.zarr")
+
+
+def test_a_truncated_npz(growth: Growth, tmp_path: Path) -> None:
+    save(growth, tmp_path / "a.npz")
+    whole = (tmp_path / "a.npz").read_bytes()
+    for size in (0, 10, len(whole) // 2, len(whole) - 1):
+        (tmp_path / "a.npz").write_bytes(whole[:size])
+        with pytest.raises(FileError, match="not a whole npz file"):
+            load(tmp_path / "a.npz")
+
+
+def _edited(growth: Growth, path: Path, **changes: object) -> None:
+    save(growth, path)
+    with np.load(path) as file:
+        parts = dict(file)
+    attributes = json.loads(str(parts["attributes"]))
+    for key, value in changes.items():
+        if key in parts:
+            parts[key] = value  # type: ignore[assignment]
+        elif value is None:
+            del attributes[key]
+        else:
+            attributes[key] = value
+    np.savez(path, **{**parts, "attributes": json.dumps(attributes)})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"population": 5}, "births do not agree with its attributes"),
+        ({"generations": 99}, "births do not agree with its attributes"),
+        ({"digest": "0" * 64}, "checksums do not agree with its digest"),
+        ({"kind": "another"}, "not a growth written by gpunim"),
+        ({"format": 99}, "its format is 99, this version reads 1"),
+        ({"backend": None}, "attributes are damaged"),
+        ({"symmetry": "round"}, "attributes are damaged"),
+    ],
+)
+def test_edited_attributes(growth: Growth, tmp_path: Path, changes: dict[str, object], sentence: str) -> None:
+    _edited(growth, tmp_path / "a.npz", **changes)
+    with pytest.raises(FileError, match=sentence):
+        load(tmp_path / "a.npz")
+
+
+def test_edited_cells_are_found_when_read(growth: Growth, tmp_path: Path) -> None:
+    cells = growth.cells().copy()
+    cells[int(growth.births[:50].sum())] += 1
+    _edited(growth, tmp_path / "a.npz", cells=cells)
+    loaded = load(tmp_path / "a.npz")
+    assert np.array_equal(loaded.newborns(49), growth.newborns(49))
+    with pytest.raises(FileError, match="cells of generation 50 were edited or damaged"):
+        loaded.newborns(50)
+
+
+def test_missing_cells(growth: Growth, tmp_path: Path) -> None:
+    _edited(growth, tmp_path / "a.npz", cells=growth.cells()[:-1])
+    with pytest.raises(FileError, match="truncated"):
+        load(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (lambda store: shutil.rmtree(store / "births"), "not a whole Zarr v3 store"),
+        (lambda store: (store / "zarr.json").write_text("{"), "not a whole Zarr v3 store"),
+        (lambda store: (store / "births" / "c" / "0").write_bytes(b"x"), "not a whole Zarr v3 store"),
+        (lambda store: (store / "births" / "c" / "0").unlink(), "births do not agree|truncated"),
+        (lambda store: (store / "cells" / "c" / "0" / "0").write_bytes(b"x"), "cells are damaged"),
+        (lambda store: (store / "cells" / "c" / "0" / "0").unlink(), "cells of generation .* edited or damaged"),
+    ],
+)
+def test_a_damaged_store(growth: Growth, tmp_path: Path, damage: object, sentence: str) -> None:
+    save(growth, tmp_path / "a.zarr")
+    assert callable(damage)
+    damage(tmp_path / "a.zarr")
+    with pytest.raises(FileError, match=sentence):
+        load(tmp_path / "a.zarr").cells()
