@@ -6,7 +6,7 @@
 fast      -O2                                                 the emulator's own checks, poisoned shared memory
 ubsan     and UBSan                                           undefined behaviour becomes a `KernelDefect`
 asan      and ASan, UBSan                                     accesses outside any array, shared or global
-tsan      and TSan                                            races inside a block and between blocks
+tsan      and TSan, UBSan                                     races inside a block and between blocks
 ========  ==================================================  =========================================================
 
 ASan and TSan must be loaded before Python itself: `sanitized` gives the command prefix and the environment for that.
@@ -64,14 +64,18 @@ FLAVOURS = {
         ("-fsanitize=address",),
         ("libasan.so", "libstdc++.so.6"),
     ),
-    "tsan": Flavour((*_DEBUG, "-fsanitize=thread"), ("-fsanitize=thread",), ("libtsan.so", "libstdc++.so.6")),
+    "tsan": Flavour(
+        (*_DEBUG, "-fsanitize=thread", *_UBSAN),
+        ("-fsanitize=thread",),
+        ("libtsan.so", "libstdc++.so.6"),
+    ),
 }
 _COMMON = ("-std=gnu++17", "-fPIC", "-U_FORTIFY_SOURCE", "-fno-rtti", "-fno-exceptions", "-fno-strict-aliasing")
 _WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-Wno-unused-function")
 _LAUNCH_BOUNDS = re.compile(r"__launch_bounds__\s*\(([^,()]+)(?:,[^()]*)?\)\s*(?:void\s+)?(\w+)\s*\(")
 _SANITIZER_OPTIONS = {
     "asan": "ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0:halt_on_error=0:log_path={log}",
-    "tsan": "TSAN_OPTIONS=halt_on_error=0:log_path={log}",
+    "tsan": "TSAN_OPTIONS=halt_on_error=0:suppress_equal_addresses=0:log_path={log}",
 }
 
 
@@ -206,6 +210,11 @@ def _build(source: Path, kernels: tuple[str, ...], flavour: str) -> Path:
     return library
 
 
+@functools.cache
+def _sanitizer_log(flavour: str) -> _SanitizerLog:
+    return _SanitizerLog(flavour)
+
+
 class _SanitizerLog:
     """What the sanitizer loaded into this process has reported since it was last asked."""
 
@@ -251,7 +260,7 @@ class HostLauncher:
         self.shared_limit, self.multiprocessors = shared_limit, multiprocessors
         self._sources = Path(str(cuda_directory())) if sources is None else sources
         self._table = table
-        self._log = _SanitizerLog(self.flavour)
+        self._log = _sanitizer_log(self.flavour)
 
     @property
     def xp(self) -> ModuleType:

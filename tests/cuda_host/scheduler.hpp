@@ -2,7 +2,7 @@
 //
 // A pass resumes every thread that can run, in the order asked for. Each runs until it waits or ends. Then the warps whose
 // collectives are complete, and the block if all its threads are at the barrier, are released for the next pass. A pass that
-// neither ran nor released anything is a deadlock.
+// neither ran nor released anything is a deadlock; very many passes in which threads only spin are a livelock.
 #pragma once
 
 #include <cstdarg>
@@ -23,6 +23,7 @@ constexpr unsigned max_threads = 1024;
 constexpr unsigned warp_lanes = 32;
 constexpr unsigned max_warps = max_threads / warp_lanes;
 constexpr unsigned full_mask = 0xffffffffu;
+constexpr unsigned max_idle_passes = 20000;
 
 enum class Operation : uint8_t {
     none,
@@ -132,6 +133,7 @@ class Scheduler {
     bool check_collective(const Thread* lanes, unsigned lane, unsigned lanes_present, unsigned warp, unsigned& taking_part);
     void complete_collective(Thread* lanes, unsigned lane, unsigned taking_part);
     void report_deadlock();
+    void report_livelock();
     static void fiber_main();
     unsigned number_of(const Thread& thread) const { return static_cast<unsigned>(&thread - threads_); }
 
@@ -148,12 +150,13 @@ class Scheduler {
     unsigned alive_ = 0;
     unsigned at_barrier_ = 0;
     unsigned in_collective_[max_warps];
+    bool yielded_ = false;  // the last thread that ran left by yield()
     Thread* current_ = nullptr;
     Context own_context_{};
     StackRecord own_record_;
     StackPool stacks_;
     SharedMemory shared_;
-    void* tsan_threads_[2][max_threads] = {};
+    void* tsan_threads_[2 * max_threads] = {};  // one set for even blocks, one for odd
     BlockOrder order_[2];
     unsigned set_ = 0;
     Token start_, end_, fence_;
@@ -199,7 +202,6 @@ CUDA_HOST_UNSEEN inline void Scheduler::fiber_main() {
     confirm_switch(self.current_->record, self.own_record_);
     self.start_.acquire();
     self.launch_->kernel(self.launch_->arguments);
-    self.end_.release();
     self.current_->status = Status::finished;
     self.return_to_scheduler(true);
     abort();
@@ -207,19 +209,20 @@ CUDA_HOST_UNSEEN inline void Scheduler::fiber_main() {
 
 CUDA_HOST_UNSEEN inline void Scheduler::return_to_scheduler(bool ends) {
     Thread& self = *current_;
+    end_.release();  // here and not at the kernel's end, which a thread of a failing launch never reaches
     announce_switch(self.record, own_record_, ends);
     switch_context(self.context, own_context_);
     confirm_switch(self.record, own_record_);
 }
 
 CUDA_HOST_UNSEEN inline void Scheduler::start(Thread& thread, unsigned set) {
-    thread.stack = stacks_.take();
+    const unsigned owner = set * max_threads + number_of(thread);
+    thread.stack = stacks_.take(owner);
     thread.record.bottom = thread.stack;
     thread.record.size = StackPool::stack_bytes;
     forget_stack_contents(thread.record);
-    void*& tsan_thread = tsan_threads_[set][number_of(thread)];
-    if (tsan_thread == nullptr) tsan_thread = new_tsan_thread();
-    thread.record.thread = tsan_thread;
+    if (tsan_threads_[owner] == nullptr) tsan_threads_[owner] = new_tsan_thread();
+    thread.record.thread = tsan_threads_[owner];
     prepare_context(thread.context, thread.stack, StackPool::stack_bytes, fiber_main);
     thread.status = Status::ready;
 }
@@ -247,11 +250,12 @@ CUDA_HOST_UNSEEN inline void Scheduler::abandon_threads() {
         stacks_.give_back(threads_[t].stack);
         threads_[t].stack = nullptr;
     }
-    for (auto& set : tsan_threads_)
-        for (void*& thread : set) {
-            if (thread != nullptr) end_tsan_thread(thread);
-            thread = nullptr;
-        }
+    for (unsigned owner = 0; owner < 2 * max_threads; ++owner) {
+        if (tsan_threads_[owner] == nullptr) continue;
+        end_tsan_thread(tsan_threads_[owner]);
+        tsan_threads_[owner] = nullptr;
+        stacks_.forget(owner);
+    }
 }
 
 // ---------------------------------------------------------------- waiting, seen from the kernel
@@ -297,7 +301,10 @@ CUDA_HOST_UNSEEN inline uint64_t Scheduler::wait_in_collective(Operation operati
 }
 
 // Lets the block's other threads run: a thread that spins on a lock would otherwise never see it freed.
-CUDA_HOST_UNSEEN inline void Scheduler::yield() { return_to_scheduler(false); }
+CUDA_HOST_UNSEEN inline void Scheduler::yield() {
+    yielded_ = true;
+    return_to_scheduler(false);
+}
 
 CUDA_HOST_UNSEEN inline void Scheduler::fence() {
     fence_.acquire();
@@ -344,6 +351,13 @@ CUDA_HOST_UNSEEN inline void Scheduler::report_deadlock() {
     }
 }
 
+CUDA_HOST_UNSEEN inline void Scheduler::report_livelock() {
+    for (unsigned t = 0; t < thread_count_; ++t)
+        if (threads_[t].status == Status::ready)
+            return fail("livelock: thread %u spins, and of %u threads %u exited and %u are at a block barrier", t,
+                        thread_count_, thread_count_ - alive_, at_barrier_);
+}
+
 CUDA_HOST_UNSEEN inline void Scheduler::run_block(unsigned set) {
     shared_.poison();
     set_ = set;
@@ -352,13 +366,16 @@ CUDA_HOST_UNSEEN inline void Scheduler::run_block(unsigned set) {
     const unsigned warps = (thread_count_ + warp_lanes - 1) / warp_lanes;
     for (unsigned w = 0; w < warps; ++w) in_collective_[w] = 0;
     for (unsigned t = 0; t < thread_count_; ++t) threads_[t].status = Status::fresh;
+    unsigned idle_passes = 0;
     while (alive_ > 0 && !failed_) {
-        bool progress = false;
+        bool progress = false, spinning = false;
         for (unsigned k = 0; k < thread_count_ && !failed_; ++k) {
             Thread& thread = threads_[sequence_[k]];
             if (thread.status != Status::ready && thread.status != Status::fresh) continue;
+            yielded_ = false;
             resume(thread, set);
-            progress = true;
+            if (yielded_) spinning = true;
+            else progress = true;
         }
         for (unsigned w = 0; w < warps && !failed_; ++w)
             if (in_collective_[w] > 0) progress |= release_warp(w);
@@ -366,7 +383,10 @@ CUDA_HOST_UNSEEN inline void Scheduler::run_block(unsigned set) {
             release_barrier();
             progress = true;
         }
-        if (!progress && !failed_) report_deadlock();
+        if (progress) idle_passes = 0;
+        else if (failed_) break;
+        else if (!spinning) report_deadlock();
+        else if (++idle_passes == max_idle_passes) report_livelock();
     }
     if (!failed_ && !shared_.guards_are_intact()) fail("wrote outside its dynamic shared memory of %zu bytes", launch_->dynamic_shared);
 }

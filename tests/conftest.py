@@ -1,0 +1,71 @@
+"""Fixtures that run one test over several engines: NumPy, the kernels on the CPU in several orders, and a real device.
+
+``launcher`` yields a launcher, ``backend`` a backend. What they run kernels on:
+
+* host: the CPU, by `tests/cuda_host`, in the flavour that GPUNIM_CUDA_HOST names (default ubsan). These tests carry the
+  marker ``cuda_host``; `scripts/check-sanitizers` runs them again under ASan and TSan.
+* gpu: a CUDA device through CuPy. These carry the marker ``gpu`` and run only when asked for with ``-m gpu``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from gpu_nim.errors import BackendError, MissingDependency
+from tests.cuda_host import HostLauncher, compiler
+
+_HOST_ORDERS = (("forward", 0), ("reverse", 0), ("shuffle", 1), ("shuffle", 2))
+_HOST = [
+    pytest.param(("host", order, seed), marks=pytest.mark.cuda_host, id=f"host-{order}{seed or ''}")
+    for order, seed in _HOST_ORDERS
+]
+_GPU = pytest.param(("gpu",), marks=pytest.mark.gpu, id="gpu")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "cuda_host: runs kernels on the CPU; run again under ASan and TSan")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if "gpu" in config.option.markexpr:
+        return
+    on_gpu = [item for item in items if item.get_closest_marker("gpu")]
+    if on_gpu:
+        items[:] = [item for item in items if item not in on_gpu]
+        config.hook.pytest_deselected(items=on_gpu)
+
+
+def _launcher(engine: tuple[Any, ...]) -> Any:
+    if engine[0] == "gpu":
+        from gpu_nim.backends.cuda.launcher import CupyLauncher
+
+        try:
+            return CupyLauncher()
+        except (BackendError, MissingDependency) as reason:
+            pytest.skip(f"no CUDA device: {reason}")
+    if compiler() is None:
+        pytest.skip("kernels cannot run on the CPU: no g++ (or $CXX)")
+    _, order, seed = engine
+    return HostLauncher(order, seed)
+
+
+@pytest.fixture(params=[*_HOST, _GPU])
+def launcher(request: pytest.FixtureRequest) -> Any:
+    """A launcher, host or device."""
+    return _launcher(request.param)
+
+
+@pytest.fixture(params=[pytest.param(("numpy",), id="numpy"), *_HOST, _GPU])
+def backend(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """A backend: NumPy, or CUDA on a launcher."""
+    if request.param[0] == "numpy":
+        from gpu_nim.backends.numpy import NumpyBackend
+
+        yield NumpyBackend()
+        return
+    from gpu_nim.backends.cuda import CudaBackend
+
+    yield CudaBackend(_launcher(request.param))

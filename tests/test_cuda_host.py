@@ -1,0 +1,302 @@
+"""The emulator that runs kernels on the CPU: it computes what CUDA computes, and it sees every planted bug."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpu_nim.backends.cuda.table import Kernel
+from gpu_nim.errors import BackendError, KernelArgumentError
+from tests.cuda_host import HostLauncher, KernelDefect, compiler, sanitized, seeded, signatures
+from tests.cuda_host.seeded import BUGS, GOOD, LAUNCH_ORDERS, SOURCES, TABLE
+
+pytestmark = pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+INTRINSICS = {
+    "integer_intrinsics": Kernel("intrinsics.cu", ("*cu8", "*cu8", "*u8", "u4")),
+    "warp_collectives": Kernel("intrinsics.cu", ("*cu8", "*u8")),
+    "atomics": Kernel("intrinsics.cu", ("*cu8", "*u8", "*u4", "u4")),
+    "indices": Kernel("intrinsics.cu", ("*u8",)),
+    "vectors": Kernel("intrinsics.cu", ("*cu8", "*cu8", "*u8", "u4")),
+}
+MASK32, MASK64 = 2**32 - 1, 2**64 - 1
+EDGES = [0, 1, 2, 3, 31, 32, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1, 0x0123456789ABCDEF]
+
+
+# ---------------------------------------------------------------- planted bugs
+
+
+@pytest.fixture(scope="module")
+def outcomes_elsewhere(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, list[str]]]:
+    """What all seeded kernels led to under ASan and TSan, each in a process that has its sanitizer loaded."""
+    running = {}
+    for flavour in ("asan", "tsan"):
+        prefix, environment = sanitized(flavour, tmp_path_factory.mktemp(flavour) / "log")
+        command = [*prefix, sys.executable, "-m", "tests.cuda_host.seeded", flavour]
+        running[flavour] = subprocess.Popen(
+            command, cwd=REPOSITORY, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+    found = {}
+    for flavour, process in running.items():
+        output, errors = process.communicate(timeout=300)
+        assert output, f"{flavour}: exit status {process.returncode}\n{errors}"
+        found[flavour] = json.loads(output)
+    return found
+
+
+@pytest.mark.parametrize("name", GOOD)
+@pytest.mark.parametrize("flavour", ["fast", "ubsan", "asan", "tsan"])
+def test_a_correct_kernel_passes(name: str, flavour: str, request: pytest.FixtureRequest) -> None:
+    if flavour in ("asan", "tsan"):
+        outcomes = request.getfixturevalue("outcomes_elsewhere")[flavour][name]
+    else:
+        outcomes = seeded.outcomes(name, flavour)
+    assert outcomes == ["ok"] * len(LAUNCH_ORDERS)
+
+
+@pytest.mark.parametrize(
+    ("name", "flavour"),
+    [(name, flavour) for name, finders in BUGS.items() for flavour in ("ubsan", "asan", "tsan") if {flavour, "any"} & {*finders}],
+)
+def test_a_planted_bug_is_caught(name: str, flavour: str, request: pytest.FixtureRequest) -> None:
+    if flavour == "ubsan":
+        outcomes = seeded.outcomes(name, flavour)
+    else:
+        outcomes = request.getfixturevalue("outcomes_elsewhere")[flavour][name]
+    finders = BUGS[name]
+    pattern = re.compile(finders.get(flavour) or finders["any"], re.DOTALL)
+    assert any(pattern.search(outcome) for outcome in outcomes), outcomes
+
+
+def test_every_seeded_kernel_is_expected_to_do_something() -> None:
+    text = (SOURCES / "seeded_bugs.cu").read_text()
+    written = re.findall(r"^KERNEL\((\w+)\)", text, re.MULTILINE)
+    assert {*written, "good_bounded"} == set(TABLE)
+
+
+def test_a_launch_after_a_failed_one_is_clean() -> None:
+    for _ in range(3):
+        assert "deadlock" in seeded.outcome("barrier_against_collective", "forward", 0, "ubsan")
+        assert seeded.outcome("good_block_sum", "forward", 0, "ubsan") == "ok"
+
+
+def test_a_seed_fixes_the_order() -> None:
+    def result(seed: int) -> int:
+        out = np.zeros(6, np.uint64)
+        x = np.arange(256, dtype=np.uint32)
+        HostLauncher("shuffle", seed, None, SOURCES, TABLE)("depends_on_block_order", (4,), (64,), (x, out, 256))
+        return int(out[0])
+
+    assert result(3) == result(3)
+    assert len({result(seed) for seed in range(8)}) > 1
+
+
+# ---------------------------------------------------------------- what intrinsics compute
+
+
+@pytest.fixture(params=LAUNCH_ORDERS, ids=lambda order: f"{order[0]}{order[1] or ''}")
+def emulator(request: pytest.FixtureRequest) -> HostLauncher:
+    return HostLauncher(*request.param, sources=SOURCES, table=INTRINSICS)
+
+
+def reverse_bits(x: int, width: int) -> int:
+    return int(f"{x:0{width}b}"[::-1], 2)
+
+
+def mix64(h: int) -> int:
+    h ^= h >> 30
+    h = h * 0xBF58476D1CE4E5B9 & MASK64
+    h ^= h >> 27
+    h = h * 0x94D049BB133111EB & MASK64
+    return h ^ h >> 31
+
+
+def integer_results(x: int, y: int) -> list[int]:
+    low, high, shift = x & MASK32, y & MASK32, y & 63
+    both = high << 32 | low
+    lowest = lambda value: (value & -value).bit_length()  # noqa: E731
+    return [
+        low.bit_count(),
+        x.bit_count(),
+        32 - low.bit_length(),
+        64 - x.bit_length(),
+        lowest(low),
+        lowest(x),
+        reverse_bits(low, 32),
+        reverse_bits(x, 64),
+        both << (shift & 31) >> 32 & MASK32,
+        low if shift >= 32 else both << shift >> 32 & MASK32,
+        both >> (shift & 31) & MASK32,
+        high if shift >= 32 else both >> shift & MASK32,
+        low * high >> 32,
+        x * y >> 64,
+        (low & 0xFF) | (low >> 16 & 0xFF) << 8 | (high & 0xFF) << 16 | (high >> 16 & 0xFF) << 24,
+        min(x, y),
+        max(x, y),
+        (x * y + x) >> 32 & MASK64,
+        mix64(x),
+    ]
+
+
+def test_integer_intrinsics(emulator: HostLauncher) -> None:
+    rng = np.random.default_rng(2)
+    pairs = [(x, y) for x in EDGES for y in EDGES]
+    pairs += [tuple(map(int, pair)) for pair in rng.integers(0, 2**64, (300, 2), np.uint64)]
+    a, b = (np.array(column, np.uint64) for column in zip(*pairs, strict=True))
+    expected = np.array([integer_results(x, y) for x, y in pairs], np.uint64).T
+    out = np.zeros(expected.shape, np.uint64)
+    emulator("integer_intrinsics", (-(-len(pairs) // 96),), (96,), (a, b, out, len(pairs)))
+    assert np.array_equal(out, expected)
+
+
+def test_warp_collectives(emulator: HostLauncher) -> None:
+    x = [int(value) for value in np.random.default_rng(3).integers(0, 2**64, 32, np.uint64)]
+    low, lanes = [value & MASK32 for value in x], range(32)
+    expected = [
+        [x[5]] * 32,
+        [x[lane // 8 * 8 + (lane + 3) % 8] for lane in lanes],
+        [x[lane - 5] if lane >= 5 else x[lane] for lane in lanes],
+        [x[lane + 3] if lane % 16 + 3 < 16 else x[lane] for lane in lanes],
+        [x[lane ^ 9] for lane in lanes],
+        [sum((value & 1) << lane for lane, value in enumerate(x))] * 32,
+        [1] * 32,
+        [0] * 32,
+        [sum(1 << other for other in lanes if low[other] & 3 == low[lane] & 3) for lane in lanes],
+        [sum(x) & MASK64] * 32,
+        [sum(low) & MASK32] * 32,
+        [min(low)] * 32,
+        [max(low)] * 32,
+        [int(np.bitwise_and.reduce([value | 0xFF for value in low]))] * 32,
+        [int(np.bitwise_or.reduce(low))] * 32,
+        [int(np.bitwise_xor.reduce(low))] * 32,
+    ]
+    out = np.zeros((len(expected), 32), np.uint64)
+    emulator("warp_collectives", (1,), (32,), (np.array(x, np.uint64), out))
+    assert np.array_equal(out, np.array(expected, np.uint64))
+
+
+def test_atomics_and_counting_barriers(emulator: HostLauncher) -> None:
+    n = 200
+    a = np.random.default_rng(4).integers(1, 2**64, n, np.uint64)
+    out = np.array([0, MASK64, 0, 0, MASK64, 0, 2**63 - 1, 2**63, 0, 0, 0], np.uint64)
+    wrapping = np.array([0, n], np.uint32)
+    emulator("atomics", (4,), (64,), (a, out, wrapping, n))
+    x = [int(value) for value in a]
+    signed = [int(value) for value in a.view(np.int64)]
+    chained = 0
+    for _ in range(n):
+        chained = (3 * chained + 1) & MASK64
+    votes = sum(value & 1 for value in x) + 4 * 1000
+    ands, ors, xors = (int(fold.reduce(a)) for fold in (np.bitwise_and, np.bitwise_or, np.bitwise_xor))
+    extremes = [min(x), max(x), min(signed) & MASK64, max(signed) & MASK64]
+    assert out.tolist() == [sum(x) & MASK64, ands, ors, xors, *extremes, sum(x) & MASK32, chained, votes]
+    assert wrapping.tolist() == [n % 7, 0]
+
+
+def test_three_dimensional_indices(emulator: HostLauncher) -> None:
+    out = np.zeros(2 * 3 * 4 * 5 * 3 * 2, np.uint64)
+    emulator("indices", (2, 3, 4), (5, 3, 2), (out,))
+    assert out.tolist() == list(range(1, len(out) + 1))
+
+
+def test_vectors(emulator: HostLauncher) -> None:
+    a, b = np.random.default_rng(5).integers(0, 2**64, (2, 64), np.uint64)
+    out = np.zeros(64, np.uint64)
+    emulator("vectors", (2,), (32,), (a, b, out, 32))
+    assert np.array_equal(out, a ^ b)
+
+
+def test_block_sums_of_every_block_size() -> None:
+    launcher = HostLauncher(sources=SOURCES, table=TABLE)
+    for threads in range(32, 65, 32):
+        x = np.arange(threads, dtype=np.uint32)
+        out = np.zeros(6, np.uint64)
+        launcher("good_bounded", (1,), (threads,), (x, out, threads))
+        assert out[0] == x.sum()
+
+
+# ---------------------------------------------------------------- launches that are refused
+
+
+@pytest.mark.parametrize(
+    ("grid", "block", "shared_bytes", "message"),
+    [
+        ((1,), (1025,), 0, "a block of 1025 x 1 x 1 threads cannot be launched"),
+        ((1,), (0,), 0, "a block of 0 x 1 x 1 threads cannot be launched"),
+        ((1,), (1, 1, 65), 0, "a block of 1 x 1 x 65 threads cannot be launched"),
+        ((1,), (65,), 0, r"exceeds the kernel's __launch_bounds__\(64\)"),
+        ((1, 65536), (32,), 0, "a grid of 1 x 65536 x 1 blocks cannot be launched"),
+        ((2**31,), (32,), 0, "a grid of 2147483648 x 1 x 1 blocks cannot be launched"),
+        ((1,), (32,), 64 * 1024 + 1, "65537 bytes of shared memory exceed the limit of 65536"),
+        ((-1,), (32,), 0, "1 to 3 dimensions"),
+        ((1, 1, 1, 1), (32,), 0, "1 to 3 dimensions"),
+    ],
+)
+def test_launches_no_device_takes(grid: tuple[int, ...], block: tuple[int, ...], shared_bytes: int, message: str) -> None:
+    launcher = HostLauncher(sources=SOURCES, table=TABLE)
+    x, out = np.zeros(32, np.uint32), np.zeros(6, np.uint64)
+    with pytest.raises(KernelDefect, match=message):
+        launcher("good_bounded", grid, block, (x, out, 32), shared_bytes)
+
+
+def test_an_empty_grid_launches_nothing() -> None:
+    out = np.zeros(6, np.uint64)
+    x = np.ones(32, np.uint32)
+    HostLauncher(sources=SOURCES, table=TABLE)("good_bounded", (0, 3), (32,), (x, out, 32))
+    assert not out.any()
+
+
+@pytest.mark.parametrize(
+    ("kernel", "args", "message"),
+    [
+        ("no_such_kernel", (), "there is no kernel 'no_such_kernel'"),
+        ("good_lock", (np.zeros(4, np.uint32), np.zeros(6, np.uint64)), "takes 3 arguments, got 2"),
+        ("good_lock", (np.zeros(4, np.int64), np.zeros(6, np.uint64), 4), "argument 0: expected an array of uint32"),
+        ("good_lock", (np.zeros(8, np.uint32)[::2], np.zeros(6, np.uint64), 4), "argument 0: .* got a strided view"),
+        ("good_lock", ([0, 0], np.zeros(6, np.uint64), 4), "argument 0: expected a numpy.ndarray of uint32, got list"),
+        ("good_lock", (np.zeros(4, np.uint32), np.zeros(6, np.uint64), 2**32), "expected 0 to 4294967295"),
+        ("good_lock", (np.zeros(4, np.uint32), np.zeros(6, np.uint64), -1), "expected 0 to 4294967295"),
+        ("good_lock", (np.zeros(4, np.uint32), np.zeros(6, np.uint64), 4.0), "expected an integer .* got float"),
+    ],
+)
+def test_arguments_are_held_against_the_table(kernel: str, args: tuple[object, ...], message: str) -> None:
+    with pytest.raises(KernelArgumentError, match=message):
+        HostLauncher(sources=SOURCES, table=TABLE)(kernel, (0,), (32,), args)
+
+
+def test_a_read_only_array_is_not_written() -> None:
+    out = np.zeros(6, np.uint64)
+    out.flags.writeable = False
+    with pytest.raises(KernelDefect, match="read-only"):
+        HostLauncher(sources=SOURCES, table=TABLE)("good_lock", (1,), (32,), (np.zeros(4, np.uint32), out, 4))
+
+
+def test_a_kernel_that_does_not_compile_says_where(tmp_path: Path) -> None:
+    (tmp_path / "broken.cu").write_text('extern "C" __global__ void broken(int* out) { out[0] = undeclared; }\n')
+    launcher = HostLauncher(sources=tmp_path, table={"broken": Kernel("broken.cu", ("*i4",))})
+    with pytest.raises(BackendError, match=r"broken\.cu does not compile on the host:(.|\n)*undeclared"):
+        launcher("broken", (1,), (1,), (np.zeros(1, np.int32),))
+
+
+def test_asan_and_tsan_must_be_loaded_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LD_PRELOAD", raising=False)
+    with pytest.raises(BackendError, match="scripts/check-sanitizers"):
+        HostLauncher(flavour="asan")
+
+
+def test_signatures_are_read_from_the_cpp_types(tmp_path: Path) -> None:
+    (tmp_path / "types.cu").write_text(
+        '#include "common.cuh"\n'
+        'extern "C" __global__ void types(u8*, const u32*, i64*, const i32* __restrict__, u64, i32, bool, double, u8) {}\n'
+        'extern "C" __global__ void none() {}\n'
+    )
+    table = {name: Kernel("types.cu", ()) for name in ("types", "none")}
+    expected = {"types": ("*u1", "*cu4", "*i8", "*ci4", "u8", "i4", "b1", "f8", "u1"), "none": ()}
+    assert signatures(HostLauncher(sources=tmp_path, table=table), table) == expected
