@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from itertools import permutations, product
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -100,6 +101,36 @@ class Symmetry(Enum):
         inside: NDArray[np.int64] = self.orbit_size(representatives) * multiplicity // (dimension * copies)
         return inside
 
+    def transformations(self, dimension: int) -> NDArray[np.int64]:
+        """The group as matrices that act on column vectors, int64 of shape (order, dimension, dimension).
+
+        >>> Symmetry.PERMUTATIONS.transformations(2).tolist()
+        [[[1, 0], [0, 1]], [[0, 1], [1, 0]]]
+        """
+        identity = np.eye(dimension, dtype=np.int64)
+        if self is Symmetry.NONE:
+            return identity[None]
+        permuted = np.stack([identity[list(order)] for order in permutations(range(dimension))])
+        if self is Symmetry.PERMUTATIONS:
+            return permuted
+        signs = np.array(list(product((1, -1), repeat=dimension)))
+        return (signs[:, None, :, None] * permuted).reshape(-1, dimension, dimension)
+
+    def unfold(self, representatives: Cells) -> Cells:
+        """Every cell of every orbit, once, in lexicographic order; the representatives must be distinct.
+
+        >>> Symmetry.PERMUTATIONS.unfold(np.array([[1, 1, 0]])).tolist()
+        [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+        """
+        dimension = representatives.shape[1]
+        group = self.transformations(dimension).astype(representatives.dtype)
+        images = (representatives @ group.transpose(0, 2, 1)).reshape(-1, dimension)
+        images = images[np.lexsort(images.T[::-1])]
+        first = np.ones(len(images), np.bool_)
+        first[1:] = (images[1:] != images[:-1]).any(axis=1)
+        unfolded: Cells = images[first]
+        return unfolded
+
     def generators(self, dimension: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
         """Generators of the group as (order, signs): x goes to the cell with coordinates signs[i] * x[order[i]]."""
         identity = tuple(range(dimension))
@@ -121,14 +152,14 @@ class Rule:
         offsets (1,1,0), (1,0,1), (0,1,1).
     births: a dead cell is born when the number of alive cells that touch it is one of these; within 1 to len(offsets).
     seeds: the cells of generation 0, in the universe, distinct.
-    universe: a vectorised predicate, cells of shape (N, dimension) and a signed integer dtype -> bool of shape (N,);
-        None is all of Z^d. It is called with arrays of the backend that grows, so it should use operators and indexing
-        alone, and with cells of any order and number.
+    universe: a vectorised predicate, cells of shape (N, dimension) and dtype int64 -> bool of shape (N,); None is all
+        of Z^d. It is called with arrays of the backend that grows, so it should use operators and indexing alone, and
+        with cells of any order and number.
     octant: only cells without a negative coordinate belong to the universe (beside what `universe` says).
     symmetry: a group that maps offsets, seeds, universe and touches to themselves; a promise that is checked as far as
         the offsets, the seeds and the universe near the seeds go.
     touches: for neighbourhoods that depend on the cell: (cells, offset) -> bool of shape (N,), whether each cell
-        touches cell + offset; None is always.
+        touches cell + offset, on the same terms as `universe`; None is always.
 
     >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), seeds=((0, 0),), symmetry=Symmetry.CUBE)
     >>> square.even_sum, square.exactly_one, square.box(3)

@@ -20,13 +20,14 @@ class Batch:
 
     `births` and `checksums` are uint64 of shape (g,), a generation each, from generation `first` on.  `cells` are the newborns of
     these generations, shape (sum of births, d), generation after generation and in lexicographic order within each, or None
-    where they were not asked for.
+    where they were not asked for.  `section` counts the newborns that lie in a plane, uint64 of shape (g,), or is None likewise.
     """
 
     first: int
     births: NDArray[np.uint64]
     checksums: NDArray[np.uint64]
     cells: NDArray[np.integer] | None = None
+    section: NDArray[np.uint64] | None = None
 
 
 class Engine(Protocol):

@@ -1,0 +1,229 @@
+"""The general engine: any rule, one to eight dimensions, reading only the newborns of each generation.
+
+A cell's number of alive touches only grows, and only by newborns. So a step pushes one touch from every newborn along
+every offset, adds the touches up cell by cell in a table, and tests against the births set exactly those dead cells
+whose number has changed. A cell that was touched and not born stays in the table and may be born on a later touch. This
+is the yardstick for the fast paths: it makes no use of symmetry or parity.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.automata.lattice import Cells, Rule, Symmetry
+from gpu_nim.backends.base import State
+from gpu_nim.backends.digest import checksum
+from gpu_nim.backends.memory import host_memory, require_memory
+from gpu_nim.backends.numpy.cells import CellEngine, coordinate_dtype
+from gpu_nim.errors import UsageError
+
+_CLOSED = np.uint16(1 << 15)  # added to the touches of a cell that is alive, or outside of the universe
+_EMPTY = np.int64(-1)
+_FIBONACCI = np.uint64(0x9E3779B97F4A7C15)
+_DENSE_BYTES = 1 << 30  # a box up to this size gets a slot a cell: untouched pages cost nothing
+
+
+class DenseTable:
+    """Touches by cell key with a slot for every cell of the box: `HashTable`'s methods, a key its own slot.
+
+    >>> table = DenseTable(16)
+    >>> slots, new = table.locate(np.array([7, 9]))
+    >>> table.touches[slots] += np.array([1, 2], np.uint16)
+    >>> slots, new = table.locate(np.array([9, 11]))
+    >>> table.touches[slots], new
+    (array([2, 0], dtype=uint16), array([False,  True]))
+    """
+
+    def __init__(self, size: int) -> None:
+        self.touches = np.zeros(size, np.uint16)
+
+    def locate(self, keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """The keys themselves, and whether each has no touch yet."""
+        return keys, self.touches[keys] == 0
+
+    def entries(self) -> tuple[NDArray[np.int64], NDArray[np.uint16]]:
+        """Every key that was touched and its touches."""
+        keys = np.flatnonzero(self.touches)
+        return keys, self.touches[keys]
+
+
+class HashTable:
+    """Touches by cell key, for boxes of any size: open addressing with linear probing, whole arrays of keys at a time.
+
+    keys: int64, -1 where a slot is free. touches: uint16, with `_CLOSED` added once a cell can be born no more.
+
+    >>> table = HashTable()
+    >>> slots, new = table.locate(np.array([7, 9]))
+    >>> table.touches[slots] += np.array([1, 2], np.uint16)
+    >>> slots, new = table.locate(np.array([9, 11]))
+    >>> table.touches[slots], new
+    (array([2, 0], dtype=uint16), array([False,  True]))
+    """
+
+    def __init__(self, bits: int = 10) -> None:
+        self.used = 0
+        self.keys, self.touches = self._allocate(bits)
+
+    def _allocate(self, bits: int) -> tuple[NDArray[np.int64], NDArray[np.uint16]]:
+        # Fibonacci hashing: the top bits of a number times 2^64 / golden ratio spread successive numbers evenly.
+        self._shift = np.uint64(64 - bits)
+        return np.full(1 << bits, _EMPTY), np.zeros(1 << bits, np.uint16)
+
+    def locate(self, keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """The slot of each of these distinct keys, and whether the key is new (it then enters with 0 touches)."""
+        self._reserve(len(keys))
+        size_mask = np.int64(len(self.keys) - 1)
+        slots = self._home(keys)
+        new = np.zeros(len(keys), np.bool_)
+        found = self.keys[slots]
+        todo = np.flatnonzero(found != keys)
+        held = found[todo]
+        while len(todo):
+            free = held == _EMPTY
+            claims = todo[free]
+            # Where several keys claim one slot the last one written stays, and the others see it there and move on.
+            self.keys[slots[claims]] = keys[claims]
+            won = self.keys[slots[claims]] == keys[claims]
+            new[claims[won]] = True
+            todo = np.concatenate([todo[~free], claims[~won]])
+            slots[todo] = (slots[todo] + 1) & size_mask
+            held = self.keys[slots[todo]]
+            waiting = held != keys[todo]
+            todo, held = todo[waiting], held[waiting]
+        self.used += int(np.count_nonzero(new))
+        return slots, new
+
+    def _home(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        # Runs of four keys stay together, for the cache: neighbours in the lattice are looked up one after the other.
+        words = keys.view(np.uint64)
+        runs = ((words >> np.uint64(2)) * _FIBONACCI) >> (self._shift + np.uint64(2))
+        return (runs << np.uint64(2) | words & np.uint64(3)).view(np.int64)
+
+    def _reserve(self, more: int) -> None:
+        bits = 64 - int(self._shift)
+        if (self.used + more) * 2 <= 1 << bits:
+            return
+        while (self.used + more) * 2 > 1 << bits:
+            bits += 1
+        require_memory(10 << bits, host_memory(), f"the table of {self.used + more} touched cells")
+        keys, touches = self.entries()
+        self.keys, self.touches = self._allocate(bits)
+        self.used = 0
+        slots, _ = self.locate(keys)
+        self.touches[slots] = touches
+
+    def entries(self) -> tuple[NDArray[np.int64], NDArray[np.uint16]]:
+        """Every key in the table and its touches."""
+        filled = self.keys != _EMPTY
+        return self.keys[filled], self.touches[filled]
+
+
+class FrontierEngine(CellEngine):
+    """A growth of any rule, to generation `last` at the most, from its seeds or from a state that an engine returned.
+
+    UsageError when the box of generation `last` has more cells than a 63-bit key can tell apart; MemoryRefusal, before
+    the table of touched cells is enlarged, when there is not enough memory for it.
+
+    >>> from gpu_nim.automata.lattice import Rule
+    >>> rule = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), births=frozenset({1, 3}), seeds=((0, 0),))
+    >>> FrontierEngine(rule, 10).advance(6).births.tolist()  # A169707, by differences
+    [1, 4, 4, 12, 4, 12, 20]
+    """
+
+    def __init__(self, rule: Rule, last: int, state: State | None = None) -> None:
+        super().__init__(rule, last)
+        if len(rule.offsets) >= _CLOSED:
+            raise UsageError(f"offsets must be fewer than {_CLOSED}, got {len(rule.offsets)}")
+        lower, upper = rule.box(last)
+        # Touched cells outside of the octant get keys of their own, so that they are not taken for others.
+        reach = [max(abs(offset[axis]) for offset in rule.offsets) * rule.octant for axis in range(rule.dimension)]
+        widths = [high - low + 1 + 2 * more for low, high, more in zip(lower, upper, reach, strict=True)]
+        size = math.prod(widths)
+        if size >= 2**63:
+            raise UsageError(f"last must keep cells within 63-bit keys, got {last} in {rule.dimension} dimensions")
+        self._dtype = coordinate_dtype(lower, upper)
+        self._origin = np.array([low - more for low, more in zip(lower, reach, strict=True)], np.int64)
+        self._strides = np.array([math.prod(widths[axis + 1 :]) for axis in range(rule.dimension)], np.int64)
+        self._jumps = np.array(rule.offsets, np.int64) @ self._strides
+        self._born = np.zeros(1 << 16, np.bool_)
+        self._born[list(rule.births)] = True
+        dense = 2 * size <= min(_DENSE_BYTES, host_memory() // 2)
+        self._table = DenseTable(size) if dense else HashTable()
+        self._newborns = np.zeros(0, np.int64)
+        if state is not None:
+            self.generation = int(state["generation"])
+            slots, _ = self._table.locate(self._encode(state["touched"]))
+            self._table.touches[slots] = state["touches"]
+            self._newborns = self._encode(state["newborns"])
+
+    def state(self) -> State:
+        """Return the generation, its newborns, and every touched cell with its touches (2^15 more where closed)."""
+        keys, touches = self._table.entries()
+        return {
+            "generation": np.array(self.generation),
+            "touched": self._decode(keys).astype(self._dtype),
+            "touches": touches,
+            "newborns": self._cells(),
+        }
+
+    def _encode(self, cells: NDArray[Any]) -> NDArray[np.int64]:
+        keys: NDArray[np.int64] = (cells - self._origin) @ self._strides
+        return keys
+
+    def _decode(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        cells = np.empty((len(keys), self.rule.dimension), np.int64)
+        for axis, stride in enumerate(self._strides):
+            quotient = keys // stride
+            cells[:, axis] = quotient + self._origin[axis]
+            keys = keys - quotient * stride
+        return cells
+
+    def _lay(self) -> None:
+        self._newborns = np.sort(self._encode(np.array(self.rule.seeds, np.int64)))
+        slots, _ = self._table.locate(self._newborns)
+        self._table.touches[slots] = _CLOSED
+
+    def _step(self) -> None:
+        touched, touches = self._touched()
+        slots, new = self._table.locate(touched)
+        if self.rule.universe is not None or self.rule.octant:
+            # The universe is asked about each cell once, when it is first touched.
+            first = np.flatnonzero(new)
+            outside = first[~self.rule.inside(self._decode(touched[first]))]
+            self._table.touches[slots[outside]] = _CLOSED
+        total = self._table.touches[slots] + touches
+        born = self._born[total]
+        total[born] = _CLOSED
+        self._table.touches[slots] = total
+        self._newborns = touched[born]
+
+    def _touched(self) -> tuple[NDArray[np.int64], NDArray[np.uint16]]:
+        """The cells that the newborns touch, ascending and distinct, and how many newborns touch each."""
+        newborns = self._newborns
+        if self.rule.touches is None:
+            targets = (newborns + self._jumps[:, None]).reshape(-1)
+        else:
+            cells = self._decode(newborns)
+            targets = np.concatenate(
+                [
+                    newborns[self.rule.touches(cells, offset)] + jump
+                    for offset, jump in zip(self.rule.offsets, self._jumps, strict=True)
+                ]
+            )
+        # One ascending run an offset: a merging sort is several times faster here than quicksort.
+        targets.sort(kind="stable")
+        first = np.flatnonzero(np.concatenate([[True], targets[1:] != targets[:-1]])[: len(targets)])
+        return targets[first], np.diff(first, append=len(targets)).astype(np.uint16)
+
+    def _survey(self) -> tuple[int, int]:
+        return len(self._newborns), checksum(self.rule.symmetry.representative(self._cells()))
+
+    def _cells(self) -> Cells:
+        return self._decode(self._newborns).astype(self._dtype)
+
+    def _section(self, axis: int, value: int) -> int:
+        return int(Symmetry.NONE.section_size(self._cells(), axis, value).sum())

@@ -1,0 +1,120 @@
+"""Rules to grow in tests, a growth by the definition and nothing else, and published terms."""
+
+from collections import Counter
+from itertools import combinations, product
+from pathlib import Path
+
+import numpy as np
+from hypothesis import strategies as st
+
+from gpu_nim.automata.lattice import Rule, Symmetry
+from gpu_nim.backends.base import Batch
+
+
+def published(entry: str) -> list[int]:
+    """The terms of an OEIS entry, from its own offset on."""
+    lines = (Path(__file__).parent / "oeis" / f"{entry}.txt").read_text().splitlines()
+    return [int(line.split()[1]) for line in lines]
+
+
+def literal(rule: Rule, generations: int) -> list[list[tuple[int, ...]]]:
+    """Newborns by the definition: every generation counts afresh who touches each cell."""
+    alive = set(rule.seeds)
+    grown = [sorted(alive)]
+    for _ in range(generations):
+        touched = Counter()
+        for cell in alive:
+            for offset in rule.offsets:
+                if rule.touches is None or rule.touches(np.array([cell]), offset)[0]:
+                    touched[tuple(x + o for x, o in zip(cell, offset, strict=True))] += 1
+        born = {cell for cell, count in touched.items() if count in rule.births and rule.inside(np.array([cell]))[0]} - alive
+        alive |= born
+        grown.append(sorted(born))
+    return grown
+
+
+def generations_of(batch: Batch) -> list[list[tuple[int, ...]]]:
+    """A batch's cells as lists of tuples, one list a generation."""
+    stops = np.cumsum(batch.births)[:-1].astype(np.int64)
+    return [[tuple(cell) for cell in part.tolist()] for part in np.split(batch.cells, stops)]
+
+
+def steps(dimension: int, *sizes: int) -> tuple[tuple[int, ...], ...]:
+    """Offsets in {-1, 0, 1}^d with one of these numbers of coordinates that are not 0."""
+    return tuple(o for o in product((-1, 0, 1), repeat=dimension) if sum(map(abs, o)) in sizes)
+
+
+def nim(piles: int) -> Rule:
+    """The children of [NF] Lemma 23: add 1 to two piles with equally many trailing 1 bits."""
+
+    def touches(cells, offset):
+        first, second = (axis for axis, step in enumerate(offset) if step)
+        ends = cells ^ (cells + 1)
+        return ends[:, first] == ends[:, second]
+
+    pairs = combinations(range(piles), 2)
+    offsets = tuple(tuple(int(axis in pair) for axis in range(piles)) for pair in pairs)
+    births = frozenset(range(1, len(offsets) + 1))
+    return Rule(piles, offsets, births, ((0,) * piles,), octant=True, touches=touches)
+
+
+ONE = frozenset({1})
+SEED2, SEED3 = ((0, 0),), ((0, 0, 0),)
+HEXAGON = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, -1), (-1, 1))
+KNIGHT = tuple(o for o in product((-2, -1, 1, 2), repeat=2) if abs(o[0]) != abs(o[1]))
+
+EDGE = Rule(3, steps(3, 2), ONE, SEED3, octant=True, symmetry=Symmetry.PERMUTATIONS)
+FCC = Rule(3, steps(3, 2), ONE, SEED3, symmetry=Symmetry.CUBE)
+CUBIC26 = Rule(3, steps(3, 1, 2, 3), ONE, SEED3, symmetry=Symmetry.CUBE)
+RULE750 = Rule(2, steps(2, 1), frozenset({1, 3}), SEED2, symmetry=Symmetry.CUBE)
+NO_SOUTH = Rule(2, steps(2, 1), ONE, SEED2, universe=lambda c: ~((c[:, 1] < 0) & (c[:, 1] <= -abs(c[:, 0]))))
+# Triangles are the points of the hexagonal lattice without a third of them: each then has three neighbours left.
+TRIANGULAR = Rule(2, HEXAGON, ONE, ((1, 0),), universe=lambda c: (c[:, 0] - c[:, 1]) % 3 != 0)
+
+# Populations: entry n + 1 is generation n, but for A130665, whose entry n is.
+POPULATIONS = {
+    "A147562": Rule(2, steps(2, 1), ONE, SEED2, symmetry=Symmetry.CUBE),
+    "A151725": Rule(2, steps(2, 1, 2), ONE, SEED2, symmetry=Symmetry.CUBE),
+    "A151723": Rule(2, HEXAGON, ONE, SEED2, symmetry=Symmetry.PERMUTATIONS),
+    "A161644": TRIANGULAR,
+    "A319018": Rule(2, KNIGHT, ONE, SEED2, symmetry=Symmetry.CUBE),
+    "A130665": NO_SOUTH,
+    "A151781": Rule(3, steps(3, 1), ONE, SEED3, symmetry=Symmetry.CUBE),
+    "A151793": Rule(3, steps(3, 3), ONE, SEED3, symmetry=Symmetry.CUBE),
+    "A151776": FCC,
+}
+
+
+def population_terms(entry: str) -> list[int]:
+    """The population at generation 0, 1, ..., as the entry has it."""
+    return [term for term in published(entry) if term]
+
+
+def half_space(normal: tuple[int, ...], least: int):
+    """A universe bounded by a plane; symmetric when all of `normal` is equal and the group permutes."""
+    return lambda cells: cells @ np.array(normal) >= least
+
+
+@st.composite
+def rules(draw: st.DrawFn, dimensions=st.integers(1, 4), births=None, symmetries=tuple(Symmetry)) -> Rule:
+    """Random rules: offsets up to 2 away, up to 3 seeds, closed under their symmetry, half-spaces and octants."""
+    dimension = draw(dimensions)
+    symmetry = draw(st.sampled_from(symmetries))
+    group = symmetry.transformations(dimension)
+
+    def closed(cells):
+        return tuple(sorted({tuple(image) for cell in cells for image in (group @ np.array(cell)).tolist()}))
+
+    def cells(low, size):
+        return st.lists(st.tuples(*[st.integers(low, 2)] * dimension), min_size=1, max_size=size, unique=True)
+
+    octant = symmetry is not Symmetry.CUBE and draw(st.booleans())
+    offsets = closed(draw(cells(-2, 4 if symmetry is Symmetry.NONE else 1).filter(lambda o: (0,) * dimension not in o)))
+    if draw(st.booleans()):
+        offsets = tuple(o for o in offsets if sum(o) % 2 == 0) or offsets
+    seeds = closed(draw(cells(0 if octant else -2, 3 if symmetry is Symmetry.NONE else 1)))
+    universe = None
+    if symmetry is not Symmetry.CUBE and draw(st.booleans()):
+        universe = half_space((1,) * dimension, min(map(sum, seeds)))
+    counts = births or draw(st.frozensets(st.integers(1, len(offsets)), min_size=1))
+    return Rule(dimension, offsets, counts, seeds, universe=universe, octant=octant, symmetry=symmetry)

@@ -1,0 +1,182 @@
+"""The fast path against the general engine and published terms."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpu_nim.automata.lattice import Rule, Symmetry
+from gpu_nim.backends.numpy import exactly_one
+from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, Layout, domain_box, required_bytes, supports
+from gpu_nim.backends.numpy.frontier import FrontierEngine
+from gpu_nim.errors import MemoryRefusal, UsageError
+from tests.lattices import CUBIC26, EDGE, FCC, ONE, POPULATIONS, RULE750, nim, population_terms, rules, steps
+
+FAST = rules(dimensions=st.integers(2, 3), births=ONE)
+
+
+def same(left, right):
+    assert left.first == right.first
+    assert left.births.tolist() == right.births.tolist()
+    assert left.checksums.tolist() == right.checksums.tolist()
+    assert left.cells.tolist() == right.cells.tolist()
+    assert left.cells.dtype == right.cells.dtype
+    assert left.section.tolist() == right.section.tolist()
+
+
+@settings(deadline=None, max_examples=200)
+@given(rule=FAST, generations=st.integers(0, 9), more=st.integers(0, 5), axis=st.integers(0, 1), value=st.integers(-2, 2))
+def test_equals_the_general_engine(rule, generations, more, axis, value):
+    fast, general = (
+        engine(rule, generations + more).advance(generations, cells=True, section=(axis, value))
+        for engine in (ExactlyOneEngine, FrontierEngine)
+    )
+    same(fast, general)
+
+
+@pytest.mark.parametrize("rule", [EDGE, FCC, CUBIC26, *POPULATIONS.values()])
+def test_equals_the_general_engine_on_the_lattices_of_the_literature(rule):
+    fast, general = (engine(rule, 40).advance(40, cells=True, section=(0, 2)) for engine in (ExactlyOneEngine, FrontierEngine))
+    same(fast, general)
+
+
+@settings(deadline=None, max_examples=60)
+@given(rule=FAST, block=st.integers(1, 5))
+def test_blocks_do_not_show(rule, block):
+    whole = ExactlyOneEngine(rule, 7).advance(7, cells=True, section=(0, 0))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exactly_one, "_BLOCK", block)
+        same(ExactlyOneEngine(rule, 7).advance(7, cells=True, section=(0, 0)), whole)
+
+
+@settings(deadline=None, max_examples=60)
+@given(rule=FAST)
+def test_symmetry_only_saves_work(rule):
+    plain = replace(rule, symmetry=Symmetry.NONE)
+    folded, unfolded = (ExactlyOneEngine(r, 8).advance(8, cells=True, section=(1, -1)) for r in (rule, plain))
+    assert folded.births.tolist() == unfolded.births.tolist()
+    assert folded.cells.tolist() == unfolded.cells.tolist()
+    assert folded.section.tolist() == unfolded.section.tolist()
+
+
+@settings(deadline=None, max_examples=60)
+@given(rule=FAST, last=st.integers(0, 8))
+def test_the_box_holds_the_growth(rule, last):
+    cells = FrontierEngine(rule, last).advance(last, cells=True).cells
+    lower, upper = domain_box(rule, last)
+    folded = rule.symmetry.representative(cells)
+    assert (folded >= lower).all()
+    assert (folded <= upper).all()
+
+
+@settings(deadline=None, max_examples=60)
+@given(rule=FAST, last=st.integers(0, 8))
+def test_keys_tell_cells_apart(rule, last):
+    layout = Layout(rule, last)
+    ranges = [np.arange(low, high + 1) for low, high in zip(layout.lower, layout.upper, strict=True)]
+    cells = np.stack(np.meshgrid(*ranges)).reshape(rule.dimension, -1)
+    if rule.even_sum:
+        cells = cells[:, cells.sum(axis=0) % 2 == 0]
+    keys = layout.encode(cells)
+    assert len(np.unique(keys)) == len(keys)
+    assert keys.min() >= 0
+    assert keys.max() < layout.size
+    assert (layout.decode(keys) == cells).all()
+    for offset in rule.offsets:
+        moved = cells + np.array(offset)[:, None]
+        inside = layout.holds(moved)
+        assert (layout.encode(moved[:, inside]) == keys[inside] + layout.jump(offset)).all()
+
+
+@pytest.mark.parametrize("entry", POPULATIONS)
+def test_published_populations(entry):
+    terms = population_terms(entry)
+    births = ExactlyOneEngine(POPULATIONS[entry], len(terms)).advance(len(terms) - 1).births
+    assert np.cumsum(births).tolist() == terms
+
+
+def test_plane_section_of_fcc():
+    terms = population_terms("A147552")
+    batch = ExactlyOneEngine(FCC, len(terms) - 1).advance(len(terms) - 1, section=(2, 0))
+    assert np.cumsum(batch.section).tolist() == terms
+
+
+# The figures that the project was planned with, counted by an independent frontier in C++.
+def test_edge_to_512():
+    population = np.cumsum(ExactlyOneEngine(EDGE, 512).advance(512).births)
+    assert [int(population[n]) for n in (7, 15, 63, 127, 512)] == [130, 826, 43102, 344062, 22447861]
+
+
+def test_fcc_to_256():
+    population = np.cumsum(ExactlyOneEngine(FCC, 256).advance(256).births)
+    assert [int(population[n]) for n in (64, 128)] == [340777, 2742193]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("rule", "population"), [(EDGE, 179946835), (FCC, 1435773241)])
+def test_populations_at_1024(rule, population):
+    batch = ExactlyOneEngine(rule, 1024).advance(1024, section=(2, 0))
+    assert int(batch.births.sum()) == population
+    if rule is FCC:
+        assert int(batch.births[:513].sum()) == 178638361
+        assert int(batch.section.sum()) == 705961
+
+
+@settings(deadline=None, max_examples=80)
+@given(rule=FAST, stop=st.integers(-1, 5), more=st.integers(1, 4), planned=st.integers(0, 6), block=st.sampled_from([1, 7, 1 << 15]))
+def test_resumes(rule, stop, more, planned, block):
+    whole = ExactlyOneEngine(rule, stop + more).advance(stop + more, cells=True, section=(0, 0))
+    first = ExactlyOneEngine(rule, max(stop, 0) + planned)
+    if stop >= 0:
+        first.advance(stop)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exactly_one, "_BLOCK", block)
+        rest = ExactlyOneEngine(rule, stop + more, first.state()).advance(stop + more, cells=True, section=(0, 0))
+    assert rest.first == stop + 1
+    assert rest.births.tolist() == whole.births[stop + 1 :].tolist()
+    assert rest.checksums.tolist() == whole.checksums[stop + 1 :].tolist()
+    assert rest.cells.tolist() == whole.cells[whole.births[: stop + 1].sum() :].tolist()
+
+
+def test_a_state_does_not_change_as_its_engine_goes_on():
+    engine = ExactlyOneEngine(EDGE, 20)
+    engine.advance(9)
+    state = engine.state()
+    expected = engine.advance(20, cells=True, section=(0, 0))
+    same(ExactlyOneEngine(EDGE, 20, state).advance(20, cells=True, section=(0, 0)), expected)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [RULE750, nim(3), Rule(1, ((1,),), ONE, ((0,),)), Rule(4, steps(4, 1), ONE, ((0,) * 4,))],
+    ids=["births", "touches", "one dimension", "four dimensions"],
+)
+def test_other_rules_are_refused(rule):
+    assert not supports(rule)
+    with pytest.raises(UsageError, match="rule must have births"):
+        ExactlyOneEngine(rule, 5)
+
+
+def test_a_growth_past_the_memory_is_refused_before_it_starts(monkeypatch):
+    needed = required_bytes(FCC, 1024)
+    assert 2**28 < needed < 2**29
+    monkeypatch.setattr(exactly_one, "host_memory", lambda: needed - 1)
+    with pytest.raises(MemoryRefusal, match=f"generation 1024 needs {needed:,} bytes"):
+        ExactlyOneEngine(FCC, 1024)
+    with pytest.raises(MemoryRefusal):
+        ExactlyOneEngine(FCC, 10**9)
+
+
+@pytest.mark.parametrize("rule", [EDGE, FCC, CUBIC26, replace(FCC, symmetry=Symmetry.NONE), *POPULATIONS.values()])
+def test_memory_stays_within_the_plan(rule):
+    import tracemalloc
+
+    last = 130 if rule.dimension == 3 else 400
+    tracemalloc.start()
+    try:
+        ExactlyOneEngine(rule, last).advance(last)
+        assert tracemalloc.get_traced_memory()[1] <= required_bytes(rule, last)
+    finally:
+        tracemalloc.stop()
