@@ -32,6 +32,7 @@ import numpy as np
 from gpu_nim.backends.cuda.launcher import check_arguments
 from gpu_nim.backends.cuda.sources import cuda_directory
 from gpu_nim.backends.cuda.table import KERNELS, Kernel
+from gpu_nim.backends.memory import host_memory
 from gpu_nim.errors import BackendError
 
 HEADERS = Path(__file__).resolve().parent
@@ -266,6 +267,15 @@ class HostLauncher:
     def xp(self) -> ModuleType:
         """NumPy."""
         return np
+
+    @property
+    def device(self) -> str:
+        """What runs the kernels, for people."""
+        return "kernels on the CPU"
+
+    def free_memory(self) -> int:
+        """Bytes of memory that are free."""
+        return host_memory()
 
     def library(self, source: str) -> _Library:
         """The built library of one `.cu` file, with all kernels that the table places in it."""
