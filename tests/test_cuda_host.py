@@ -63,7 +63,12 @@ def test_a_correct_kernel_passes(name: str, flavour: str, request: pytest.Fixtur
 
 @pytest.mark.parametrize(
     ("name", "flavour"),
-    [(name, flavour) for name, finders in BUGS.items() for flavour in ("ubsan", "asan", "tsan") if {flavour, "any"} & {*finders}],
+    [
+        (name, flavour)
+        for name, finders in BUGS.items()
+        for flavour in ("ubsan", "asan", "tsan")
+        if {flavour, "any"} & finders.keys()
+    ],
 )
 def test_a_planted_bug_is_caught(name: str, flavour: str, request: pytest.FixtureRequest) -> None:
     if flavour == "ubsan":
@@ -239,7 +244,9 @@ def test_block_sums_of_every_block_size() -> None:
         ((1, 1, 1, 1), (32,), 0, "1 to 3 dimensions"),
     ],
 )
-def test_launches_no_device_takes(grid: tuple[int, ...], block: tuple[int, ...], shared_bytes: int, message: str) -> None:
+def test_launches_no_device_takes(
+    grid: tuple[int, ...], block: tuple[int, ...], shared_bytes: int, message: str
+) -> None:
     launcher = HostLauncher(sources=SOURCES, table=TABLE)
     x, out = np.zeros(32, np.uint32), np.zeros(6, np.uint64)
     with pytest.raises(KernelDefect, match=message):
@@ -294,7 +301,8 @@ def test_asan_and_tsan_must_be_loaded_first(monkeypatch: pytest.MonkeyPatch) -> 
 def test_signatures_are_read_from_the_cpp_types(tmp_path: Path) -> None:
     (tmp_path / "types.cu").write_text(
         '#include "common.cuh"\n'
-        'extern "C" __global__ void types(u8*, const u32*, i64*, const i32* __restrict__, u64, i32, bool, double, u8) {}\n'
+        'extern "C" __global__ void types(\n'
+        "    u8*, const u32*, i64*, const i32* __restrict__, u64, i32, bool, double, u8) {}\n"
         'extern "C" __global__ void none() {}\n'
     )
     table = {name: Kernel("types.cu", ()) for name in ("types", "none")}

@@ -53,21 +53,33 @@ struct KernelEntry {
 static char launch_refusal[256];
 
 // Whether the hardware would take the launch; the limits are those of every architecture since sm_75.
-inline bool check_launch(const KernelEntry& kernel, const unsigned* grid, const unsigned* block, size_t dynamic_shared) {
+inline bool check_launch(const KernelEntry& kernel, const unsigned* grid, const unsigned* block,
+                         size_t dynamic_shared) {
     launch_refusal[0] = '\0';
     const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
     const auto refuse = [](auto... values) { snprintf(launch_refusal, sizeof launch_refusal, values...); };
     if (threads == 0 || block[0] > 1024 || block[1] > 1024 || block[2] > 64 || threads > max_threads)
-        refuse("a block of %u x %u x %u threads cannot be launched: 1 to 1024 in all, at most 64 along z", block[0], block[1],
-               block[2]);
+        refuse("a block of %u x %u x %u threads cannot be launched: 1 to 1024 in all, at most 64 along z", block[0],
+               block[1], block[2]);
     else if (threads > kernel.launch_bound)
         refuse("a block of %u threads exceeds the kernel's __launch_bounds__(%u)", static_cast<unsigned>(threads),
                kernel.launch_bound);
-    else if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0 || grid[0] > 0x7fffffffu || grid[1] > 65535 || grid[2] > 65535)
-        refuse("a grid of %u x %u x %u blocks cannot be launched: at most 2^31-1, 65535, 65535", grid[0], grid[1], grid[2]);
+    else if (uint64_t{grid[0]} * grid[1] * grid[2] == 0 || grid[0] > 0x7fffffffu || grid[1] > 65535 || grid[2] > 65535)
+        refuse("a grid of %u x %u x %u blocks cannot be launched: at most 2^31-1, 65535, 65535", grid[0], grid[1],
+               grid[2]);
     else if (dynamic_shared > max_dynamic_shared)
         refuse("%zu bytes of dynamic shared memory exceed the %zu any device has", dynamic_shared, max_dynamic_shared);
     return launch_refusal[0] == '\0';
+}
+
+// What went wrong, or null.
+inline const char* launch(const KernelEntry& kernel, const unsigned* grid, const unsigned* block, size_t dynamic_shared,
+                          void** arguments, Order order, unsigned seed) {
+    if (!check_launch(kernel, grid, block, dynamic_shared)) return launch_refusal;
+    gridDim = {grid[0], grid[1], grid[2]};
+    blockDim = {block[0], block[1], block[2]};
+    const Launch launch{kernel.run, arguments, dynamic_shared, order, seed};
+    return scheduler.run(launch) ? nullptr : scheduler.error();
 }
 
 }  // namespace cuda_host
@@ -76,17 +88,13 @@ inline bool check_launch(const KernelEntry& kernel, const unsigned* grid, const 
 #define CUDA_HOST_KERNELS_BEGIN static const cuda_host::KernelEntry cuda_host_kernels[] = {
 #define CUDA_HOST_KERNEL(name, launch_bound) \
     {#name, launch_bound, &cuda_host::Entry<name>::signature, &cuda_host::Entry<name>::run},
-#define CUDA_HOST_KERNELS_END                                                                                             \
-    };                                                                                                                    \
-    extern "C" int cuda_host_count() { return static_cast<int>(sizeof cuda_host_kernels / sizeof cuda_host_kernels[0]); } \
-    extern "C" const char* cuda_host_name(int k) { return cuda_host_kernels[k].name; }                                    \
-    extern "C" const char* cuda_host_signature(int k) { return cuda_host_kernels[k].signature(); }                        \
-    extern "C" const char* cuda_host_launch(int k, const unsigned* grid, const unsigned* block, size_t dynamic_shared,    \
-                                            void** arguments, int order, unsigned seed) {                                 \
-        const cuda_host::KernelEntry& kernel = cuda_host_kernels[k];                                                      \
-        if (!cuda_host::check_launch(kernel, grid, block, dynamic_shared)) return cuda_host::launch_refusal;              \
-        gridDim = {grid[0], grid[1], grid[2]};                                                                            \
-        blockDim = {block[0], block[1], block[2]};                                                                        \
-        const cuda_host::Launch launch{kernel.run, arguments, dynamic_shared, static_cast<cuda_host::Order>(order), seed}; \
-        return cuda_host::scheduler.run(launch) ? nullptr : cuda_host::scheduler.error();                                 \
+#define CUDA_HOST_KERNELS_END                                                                                        \
+    };                                                                                                               \
+    extern "C" int cuda_host_count() { return sizeof cuda_host_kernels / sizeof cuda_host_kernels[0]; }              \
+    extern "C" const char* cuda_host_name(int k) { return cuda_host_kernels[k].name; }                               \
+    extern "C" const char* cuda_host_signature(int k) { return cuda_host_kernels[k].signature(); }                   \
+    extern "C" const char* cuda_host_launch(int k, const unsigned* grid, const unsigned* block,                      \
+                                            size_t dynamic_shared, void** arguments, int order, unsigned seed) {     \
+        return cuda_host::launch(cuda_host_kernels[k], grid, block, dynamic_shared, arguments,                       \
+                                 static_cast<cuda_host::Order>(order), seed);                                        \
     }

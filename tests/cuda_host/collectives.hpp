@@ -1,7 +1,7 @@
 // Warp collectives: a warp is released once every lane that a mask names has arrived with the same operation and mask.
 //
-// PTX (shfl.sync, vote.sync, match.sync, redux.sync): each thread waits until all non-exited threads named by the mask have
-// executed the same instruction with the same mask. They may do so from different lines.
+// PTX (shfl.sync, vote.sync, match.sync, redux.sync): each thread waits until all non-exited threads named by the
+// mask have executed the same instruction with the same mask. They may do so from different lines.
 #pragma once
 
 #include "scheduler.hpp"
@@ -33,9 +33,9 @@ CUDA_HOST_UNSEEN inline bool Scheduler::check_collective(const Thread* lanes, un
         if (named.status != Status::in_collective) {
             complete = false;
         } else if (named.operation != asking.operation || named.mask != asking.mask) {
-            fail("divergent collective in warp %u: lane %u is in %s(0x%08x) at %s:%d, lane %u in %s(0x%08x) at %s:%d", warp,
-                 lane, name_of(asking.operation), asking.mask, file, line, other, name_of(named.operation), named.mask,
-                 named.site.file, named.site.line);
+            fail("divergent collective in warp %u: lane %u is in %s(0x%08x) at %s:%d, lane %u in %s(0x%08x) at %s:%d",
+                 warp, lane, name_of(asking.operation), asking.mask, file, line, other, name_of(named.operation),
+                 named.mask, named.site.file, named.site.line);
             return false;
         } else {
             taking_part |= 1u << other;

@@ -1,6 +1,7 @@
 """Builds `.cu` files with the host compiler and launches their kernels on NumPy arrays.
 
-`HostLauncher` is a `gpu_nim.backends.cuda.launcher.Launcher`: the CUDA backend runs on it as it is. Four flavours of build:
+`HostLauncher` is a `gpu_nim.backends.cuda.launcher.Launcher`: the CUDA backend runs on it as it is. There are four
+flavours of build:
 
 ========  ==================================================  =========================================================
 fast      -O2                                                 the emulator's own checks, poisoned shared memory
@@ -41,8 +42,8 @@ ORDERS = ("forward", "reverse", "shuffle")
 LOG_VARIABLE = "GPUNIM_SANITIZER_LOG"
 
 
-class KernelDefect(BackendError):
-    """A kernel broke a rule of CUDA or of C++, or its launch was refused; the message says which, where and in what block."""
+class KernelDefect(BackendError):  # noqa: N818  (named like the project's own errors)
+    """A kernel broke a rule of CUDA or of C++, or its launch was refused; the message says which, and where."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def default_flavour() -> str:
 
 
 def sanitized(flavour: str, log: Path) -> tuple[list[str], dict[str, str]]:
-    """The command prefix and the environment in which Python can run kernels of `flavour`, reports going to `log`.PID."""
+    """The command prefix and the environment in which Python can run kernels of `flavour`; reports go to `log`.PID."""
     cxx = compiler()
     assert cxx is not None, "no host compiler"
     environment = dict(os.environ, GPUNIM_CUDA_HOST=flavour, PYTHONMALLOC="malloc")
@@ -105,7 +106,7 @@ def sanitized(flavour: str, log: Path) -> tuple[list[str], dict[str, str]]:
     ]
     missing = [name for name in libraries if not Path(name).is_absolute()]
     if missing:
-        raise BackendError(f"the {flavour} flavour needs {', '.join(missing)}, which comes with g++ and is not installed")
+        raise BackendError(f"the {flavour} flavour needs {', '.join(missing)} beside g++, which is not installed")
     environment["LD_PRELOAD"] = ":".join(libraries)
     if flavour in _SANITIZER_OPTIONS:
         name, _, options = _SANITIZER_OPTIONS[flavour].format(log=log).partition("=")
@@ -225,7 +226,7 @@ class _SanitizerLog:
         if FLAVOURS[flavour].preload:
             log = os.environ.get(LOG_VARIABLE)
             if log is None or FLAVOURS[flavour].preload[0] not in os.environ.get("LD_PRELOAD", ""):
-                raise BackendError(f"the {flavour} flavour has to be loaded before Python: use scripts/check-sanitizers")
+                raise BackendError(f"{flavour} has to be loaded before Python: use scripts/check-sanitizers")
             self._path = Path(f"{log}.{os.getpid()}")
 
     def news(self) -> str:
@@ -241,9 +242,9 @@ class _SanitizerLog:
 class HostLauncher:
     """Launches kernels on the CPU, on NumPy arrays.
 
-    `order` is the order of threads and blocks (``forward``, ``reverse``, or ``shuffle`` by `seed`), `sources` the folder of
-    the `.cu` files, `table` the kernel table, `shared_limit` and `multiprocessors` what the imagined device has: by default
-    the 64 KiB that every device since sm_75 grants a block, and few multiprocessors.
+    `order` is the order of threads and blocks (``forward``, ``reverse``, or ``shuffle`` by `seed`), `sources` the
+    folder of the `.cu` files, `table` the kernel table, `shared_limit` and `multiprocessors` what the imagined device
+    has: by default the 64 KiB that every device since sm_75 grants a block, and few multiprocessors.
     """
 
     def __init__(
@@ -300,7 +301,8 @@ class HostLauncher:
         if 0 in grid:
             return
         if shared_bytes > self.shared_limit:
-            raise KernelDefect(f"{kernel}: {shared_bytes} bytes of shared memory exceed the limit of {self.shared_limit}")
+            limit = self.shared_limit
+            raise KernelDefect(f"{kernel}: {shared_bytes} bytes of shared memory exceed the limit of {limit}")
         library = self.library(self._table[kernel].source)
         message = library.launch(kernel, _three(grid), _three(block), values, shared_bytes, self.order, self.seed)
         report = self._log.news()

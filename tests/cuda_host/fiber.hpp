@@ -1,7 +1,7 @@
 // Fibers: a saved context, a stack with a guard page, and the switch between two of them.
 //
-// On x86-64 a switch saves the six registers that the ABI gives to the callee and changes the stack pointer, about 3 ns;
-// elsewhere it is ucontext, which makes a system call each time.
+// On x86-64 a switch saves the six registers that the ABI gives to the callee and changes the stack pointer, about 3
+// ns; elsewhere it is ucontext, which makes a system call each time.
 #pragma once
 
 #include <sys/mman.h>
@@ -82,8 +82,9 @@ CUDA_HOST_UNSEEN inline void prepare_context(Context& context, char* stack, size
 
 #endif
 
-// Stacks are handed out last in, first out, so that threads which never wait all run on the same warm one. Not under TSan:
-// to it a stack that is handed on is memory that two threads write, so there each owner keeps the stack it once got.
+// Stacks are handed out last in, first out, so that threads which never wait all run on the same warm one. Not under
+// TSan: to it a stack that is handed on is memory that two threads write, so there each owner keeps the stack it once
+// got.
 class StackPool {
   public:
     static constexpr size_t stack_bytes = 256 * 1024;

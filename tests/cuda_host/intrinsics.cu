@@ -88,7 +88,8 @@ extern "C" __global__ void atomics(const u64* __restrict__ a, u64* out, u32* cas
 
 // out[i] = 1 + the linear index of thread i of a three-dimensional grid of three-dimensional blocks.
 extern "C" __global__ void indices(u64* out) {
-    const u64 block = blockIdx.x + static_cast<u64>(gridDim.x) * (blockIdx.y + static_cast<u64>(gridDim.y) * blockIdx.z);
+    const u64 row = blockIdx.y + static_cast<u64>(gridDim.y) * blockIdx.z;
+    const u64 block = blockIdx.x + gridDim.x * row;
     const u64 thread = threadIdx.x + blockDim.x * (threadIdx.y + static_cast<u64>(blockDim.y) * threadIdx.z);
     const u64 i = block * (static_cast<u64>(blockDim.x) * blockDim.y * blockDim.z) + thread;
     atomicAdd(out + i, 1 + i);

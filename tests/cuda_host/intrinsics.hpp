@@ -28,8 +28,8 @@ inline T from_bits(uint64_t bits) {
 template <class T>
 inline T shuffle(Operation operation, unsigned mask, T value, unsigned argument, int width, Site at) {
     if (width < 1 || width > warpSize || (width & (width - 1)) != 0)
-        scheduler.refuse("%s:%d: %s with width %d, which is no power of two up to 32", at.file, at.line, name_of(operation),
-                         width);
+        scheduler.refuse("%s:%d: %s with width %d, which is no power of two up to 32", at.file, at.line,
+                         name_of(operation), width);
     return from_bits<T>(scheduler.wait_in_collective(operation, mask, to_bits(value), argument, width, at));
 }
 
@@ -213,7 +213,9 @@ CUDA_HOST_ATOMIC_ORDER(long long)
 CUDA_HOST_ATOMIC_ORDER(unsigned long long)
 
 inline int atomicSub(int* address, int value) { return __atomic_fetch_sub(address, value, __ATOMIC_RELAXED); }
-inline unsigned atomicSub(unsigned* address, unsigned value) { return __atomic_fetch_sub(address, value, __ATOMIC_RELAXED); }
+inline unsigned atomicSub(unsigned* address, unsigned value) {
+    return __atomic_fetch_sub(address, value, __ATOMIC_RELAXED);
+}
 inline unsigned atomicInc(unsigned* address, unsigned limit) {
     return cuda_host::atomic_update(address, [=](unsigned old) { return old >= limit ? 0u : old + 1u; });
 }

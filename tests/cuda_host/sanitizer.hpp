@@ -2,11 +2,11 @@
 //
 // ASan keeps the bounds of the current stack; it is told of each change of stack.
 //
-// TSan takes each fiber for a thread. It is told of each switch with "no_sync", so that one fiber running after another
-// on the host orders nothing. What does order memory on the device (a launch, a barrier, a fence) is modelled by a Token:
-// what happened before a release is visible after an acquire. Two accesses that remain unordered are reported, whatever
-// the schedule was. Blocks are unordered too: neighbours run on different TSan threads, and shared memory, which they
-// reuse, is renewed in between. Functions of the emulator itself are not instrumented.
+// TSan takes each fiber for a thread. It is told of each switch with "no_sync", so that one fiber running after
+// another on the host orders nothing. What does order memory on the device (a launch, a barrier, a fence) is modelled
+// by a Token: what happened before a release is visible after an acquire. Two accesses that remain unordered are
+// reported, whatever the schedule was. Blocks are unordered too: neighbours run on different TSan threads, and shared
+// memory, which they reuse, is renewed in between. Functions of the emulator itself are not instrumented.
 #pragma once
 
 #include <cstddef>
@@ -40,8 +40,9 @@ class Token {
     char address_ = 0;
 };
 
-// A barrier seen by TSan: all that went before it in any participant happens before all that follows it in any other. The
-// phases take two tokens in turn: with one, a thread slow to wake would acquire what others release at the next phase.
+// A barrier seen by TSan: all that went before it in any participant happens before all that follows it in any other.
+// The phases take two tokens in turn: with one, a thread slow to wake would acquire what others release at the next
+// phase.
 class BarrierTokens {
   public:
     CUDA_HOST_UNSEEN unsigned arrive() {
@@ -76,7 +77,8 @@ CUDA_HOST_UNSEEN inline void announce_switch([[maybe_unused]] StackRecord& from,
 }
 
 // Call first thing on `here`; `left` gets the bounds of the stack that was left.
-CUDA_HOST_UNSEEN inline void confirm_switch([[maybe_unused]] const StackRecord& here, [[maybe_unused]] StackRecord& left) {
+CUDA_HOST_UNSEEN inline void confirm_switch([[maybe_unused]] const StackRecord& here,
+                                            [[maybe_unused]] StackRecord& left) {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(here.fake_frames, &left.bottom, &left.size);
 #endif
@@ -89,8 +91,8 @@ CUDA_HOST_UNSEEN inline void forget_stack_contents([[maybe_unused]] StackRecord&
 #endif
 }
 
-// Makes TSan take the memory for new: nothing accessed it yet. (The hooks for Java's heap are the only ones that say so to
-// the byte.)
+// Makes TSan take the memory for new: nothing accessed it yet. (The hooks for Java's heap are the only ones that say
+// so to the byte.)
 CUDA_HOST_UNSEEN inline void renew_memory([[maybe_unused]] char* begin, [[maybe_unused]] size_t bytes) {
 #if defined(__SANITIZE_THREAD__)
     if (bytes == 0) return;

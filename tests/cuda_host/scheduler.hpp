@@ -1,8 +1,9 @@
 // The scheduler: runs a grid block by block, and a block's threads fiber by fiber from one wait to the next.
 //
-// A pass resumes every thread that can run, in the order asked for. Each runs until it waits or ends. Then the warps whose
-// collectives are complete, and the block if all its threads are at the barrier, are released for the next pass. A pass that
-// neither ran nor released anything is a deadlock; very many passes in which threads only spin are a livelock.
+// A pass resumes every thread that can run, in the order asked for. Each runs until it waits or ends. Then the warps
+// whose collectives are complete, and the block if all its threads are at the barrier, are released for the next
+// pass. A pass that neither ran nor released anything is a deadlock; very many passes in which threads only spin are
+// a livelock.
 #pragma once
 
 #include <cstdarg>
@@ -47,7 +48,8 @@ inline const char* name_of(Operation operation) {
     return names[static_cast<int>(operation)];
 }
 
-// Where in the kernel's source an intrinsic was called: the default argument `Site at = here()` is evaluated at the call.
+// Where in the kernel's source an intrinsic was called: the default argument `Site at = here()` is evaluated at the
+// call.
 struct Site {
     const char* file = nullptr;
     int line = 0;
@@ -114,7 +116,8 @@ class Scheduler {
 
     // Called from kernels, on a fiber.
     int wait_at_barrier(Operation operation, bool predicate, Site site);
-    uint64_t wait_in_collective(Operation operation, unsigned mask, uint64_t value, unsigned argument, int width, Site site);
+    uint64_t wait_in_collective(Operation operation, unsigned mask, uint64_t value, unsigned argument, int width,
+                                Site site);
     void yield();
     void fence();
     [[noreturn]] __attribute__((format(printf, 2, 3))) void refuse(const char* format, ...);
@@ -130,7 +133,8 @@ class Scheduler {
     void abandon_threads();
     void release_barrier();
     bool release_warp(unsigned warp);
-    bool check_collective(const Thread* lanes, unsigned lane, unsigned lanes_present, unsigned warp, unsigned& taking_part);
+    bool check_collective(const Thread* lanes, unsigned lane, unsigned lanes_present, unsigned warp,
+                          unsigned& taking_part);
     void complete_collective(Thread* lanes, unsigned lane, unsigned taking_part);
     void report_deadlock();
     void report_livelock();
@@ -345,8 +349,8 @@ CUDA_HOST_UNSEEN inline void Scheduler::report_deadlock() {
     for (unsigned t = 0; t < thread_count_; ++t) {
         const Thread& thread = threads_[t];
         if (thread.status != Status::at_barrier && thread.status != Status::in_collective) continue;
-        return fail("deadlock: thread %u waits at %s (%s:%d, mask 0x%08x); of %u threads %u exited and %u are at a block barrier",
-                    t, name_of(thread.operation), thread.site.file, thread.site.line, thread.mask, thread_count_,
+        return fail("deadlock: thread %u waits at %s (%s:%d); of %u threads %u exited and %u are at a block barrier", t,
+                    name_of(thread.operation), thread.site.file, thread.site.line, thread_count_,
                     thread_count_ - alive_, at_barrier_);
     }
 }
@@ -388,7 +392,8 @@ CUDA_HOST_UNSEEN inline void Scheduler::run_block(unsigned set) {
         else if (!spinning) report_deadlock();
         else if (++idle_passes == max_idle_passes) report_livelock();
     }
-    if (!failed_ && !shared_.guards_are_intact()) fail("wrote outside its dynamic shared memory of %zu bytes", launch_->dynamic_shared);
+    if (!failed_ && !shared_.guards_are_intact())
+        fail("wrote outside its dynamic shared memory of %zu bytes", launch_->dynamic_shared);
 }
 
 CUDA_HOST_UNSEEN inline bool Scheduler::run(const Launch& launch) {

@@ -1,7 +1,7 @@
 """The planted bugs of `seeded_bugs.cu`: how each is launched, and what has to catch it.
 
-Run as a module (``python -m tests.cuda_host.seeded FLAVOUR``) it launches them all and prints what came of it as JSON; that
-is how the tests see the flavours that need another process.
+Run as a module (``python -m tests.cuda_host.seeded FLAVOUR``) it launches them all and prints what came of it as JSON;
+that is how the tests see the flavours that need another process.
 """
 
 from __future__ import annotations

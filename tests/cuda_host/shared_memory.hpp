@@ -43,8 +43,8 @@ class SharedMemory {
 
 #else
 
-// Static __shared__ variables are thread-local here (language.hpp), so this library's thread-local segment is the block's
-// static shared memory. Dynamic shared memory lies between two guards.
+// Static __shared__ variables are thread-local here (language.hpp), so this library's thread-local segment is the
+// block's static shared memory. Dynamic shared memory lies between two guards.
 class SharedMemory {
   public:
     CUDA_HOST_UNSEEN void allocate(size_t dynamic_bytes) {
@@ -61,7 +61,9 @@ class SharedMemory {
     }
     CUDA_HOST_UNSEEN bool guards_are_intact() {
         const char* behind = dynamic() + dynamic_bytes_;
-        return memcmp(arena_, behind, guard) == 0 && arena_[0] == guard_byte && memcmp(arena_, arena_ + 1, guard - 1) == 0;
+        for (size_t k = 0; k < guard; ++k)
+            if (arena_[k] != guard_byte || behind[k] != guard_byte) return false;
+        return true;
     }
 
   private:

@@ -1,8 +1,9 @@
-// Handlers for UBSan's checks, in place of libubsan's: undefined behaviour in a kernel ends the launch with one sentence
-// instead of the process, so the check can run in every ordinary test run.
+// Handlers for UBSan's checks, in place of libubsan's: undefined behaviour in a kernel ends the launch with one
+// sentence instead of the process, so the check can run in every ordinary test run.
 //
-// The compiler calls __ubsan_handle_CHECK_abort(data, operands...). Of the data, only the place in the source comes first
-// in all checks; the few that say more are read further. The handlers are hidden: they serve this library alone.
+// The compiler calls __ubsan_handle_CHECK_abort(data, operands...). Of the data, only the place in the source comes
+// first in all checks; the few that say more are read further. The handlers are hidden: they serve this library
+// alone.
 #pragma once
 
 #include <cstdint>
