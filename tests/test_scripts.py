@@ -1,0 +1,441 @@
+"""The set-up scripts, run as they are on a machine made of fakes: a folder for a PATH, and in it a Python, uv and nvidia-smi
+that do as little as the scripts ask of them and write down what that was.
+"""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[1]
+TOOLS = ("bash", "chmod", "cp", "env", "flock", "grep", "mkdir", "readlink", "rm", "rmdir", "sleep", "timeout", "touch")
+
+PYPROJECT = """[project.optional-dependencies]
+cuda12 = []
+cuda13 = []
+render = []
+dev = []
+"""
+
+# Prologue of each fake: it writes down how it was called.
+NOTE = '#!/usr/bin/env bash\nprintf "%s\\n" "NAME $*" >>"$CALLS"\n'
+
+PYTHON = NOTE + """
+install() {
+    [[ ! -e $CALLS.slow ]] || { touch "$CALLS.started"; sleep 30; }
+    if [[ -e $CALLS.offline ]]; then
+        echo "WARNING: Retrying: NewConnectionError('Temporary failure in name resolution')"
+        echo "ERROR: No matching distribution found for hatchling"
+        exit 1
+    elif [[ -e $CALLS.full ]]; then
+        printf 'Collecting numpy\\nERROR: [Errno 28] No space left on device\\n\\n'
+        exit 1
+    fi
+    printf '#!/usr/bin/env bash\\nprintf "[%%s]" ran "$@"\\nexit "${STATUS:-0}"\\n' >"$1/gpunim"
+    chmod +x "$1/gpunim"
+}
+case "$1 $2" in
+    *version_info*) echo VERSION ;;
+    *ensurepip*) exit VENV ;;
+    "-m venv") mkdir -p "$3/bin"; cp "$0" "$3/bin/python" ;;
+    "-m pip") install "${0%/*}" ;;
+    "-m pytest") printf '[%s]' "${@:3}" ;;
+esac
+"""
+
+UV = NOTE + """
+case $1 in
+    venv) [[ ! -e $CALLS.uv-broken ]] || exit 2; mkdir -p "${@: -1}/bin"; cp "$FAKES/python3" "${@: -1}/bin/python" ;;
+    pip) "$5" -m pip install "$7" ;;
+esac
+"""
+
+
+@dataclass
+class Machine:
+    """A checkout at `checkout` with fake programs on its PATH; nothing of the real machine's driver can be seen from it."""
+
+    root: Path
+    checkout: Path = field(init=False)
+    programs: Path = field(init=False)
+    calls_file: Path = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.checkout, self.programs, self.calls_file = self.root / "a check out", self.root / "bin", self.root / "calls"
+        self.programs.mkdir(parents=True)
+        shutil.copytree(CHECKOUT / "scripts", self.checkout / "scripts")
+        (self.checkout / "pyproject.toml").write_text(PYPROJECT)
+        driver = self.checkout / "scripts/lib/driver.sh"
+        text, substitutions = re.subn(r"(?<=[ =(])/(?=(proc|usr)/)", f"{self.root}/", driver.read_text())
+        assert substitutions == 7
+        driver.write_text(text)
+        for name in TOOLS:
+            program = shutil.which(name)
+            assert program is not None
+            (self.programs / name).symlink_to(program)
+
+    def program(self, name: str, text: str) -> None:
+        path = self.programs / name
+        path.write_text(text.replace("NAME", name))
+        path.chmod(0o755)
+
+    def python(self, name: str = "python3", version: str = "3.12", venv: bool = True) -> None:
+        self.program(name, PYTHON.replace("VERSION", version).replace("VENV", "0" if venv else "1"))
+
+    def smi(self, answer: str, status: int = 0) -> None:
+        self.program("nvidia-smi", NOTE + f"echo '{answer}'\nexit {status}\n")
+
+    def kernel_module(self, text: str) -> None:
+        path = self.root / "proc/driver/nvidia/version"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def mood(self, name: str) -> None:
+        """Make the fakes fail in a way: slow, offline, full or uv-broken."""
+        Path(f"{self.calls_file}.{name}").touch()
+
+    def environ(self, **more: str) -> dict[str, str]:
+        return {"PATH": str(self.programs), "CALLS": str(self.calls_file), "FAKES": str(self.programs), **more}
+
+    def start(self, *args: str, script: str = "gpunim", **more: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [self.checkout / "scripts" / script, *args],
+            env=self.environ(**more), cwd=self.root, text=True, start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )
+
+    def run(self, *args: str, script: str = "gpunim", **more: str) -> subprocess.CompletedProcess[str]:
+        with self.start(*args, script=script, **more) as process:
+            stdout, stderr = process.communicate(timeout=60)
+        return subprocess.CompletedProcess(args, process.returncode, stdout, stderr)
+
+    def works(self, *args: str, **more: str) -> str:
+        """Run gpunim, hold that it ran with these arguments, and return what was said on stderr."""
+        done = self.run(*args, **more)
+        assert done.stdout == "".join(f"[{word}]" for word in ("ran", *args)), done.stderr
+        assert done.returncode == 0
+        return done.stderr
+
+    def refuses(self, *args: str, **more: str) -> str:
+        """Run gpunim, hold that it did not come to run, and return the last sentence."""
+        done = self.run(*args, **more)
+        assert (done.returncode, done.stdout) == (1, "")
+        return done.stderr.splitlines()[-1]
+
+    def calls(self, prefix: str = "") -> list[str]:
+        lines = self.calls_file.read_text().splitlines() if self.calls_file.exists() else []
+        return [line for line in lines if line.startswith(prefix)]
+
+    def installed(self) -> list[str]:
+        """What each run of pip was asked to install."""
+        return [line.rsplit(" ", 1)[1] for line in self.calls() if " pip " in line and line.startswith("python")]
+
+    @property
+    def stamp(self) -> Path:
+        return self.checkout / ".venv.stamp"
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[Machine]:
+    machine = Machine(tmp_path)
+    machine.python()
+    return machine
+
+
+def test_first_call_makes_the_environment_and_later_calls_only_run(machine: Machine) -> None:
+    assert "making the environment" in machine.works("grow", "--gen", "a b", "*", "")
+    made = machine.calls()
+    assert machine.installed() == ["."]
+    assert machine.works("info") == ""
+    assert machine.calls() == made
+    assert not (machine.checkout / ".venv.log").exists()
+
+
+def test_a_later_call_starts_no_program_but_the_command(machine: Machine) -> None:
+    machine.kernel_module("NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  Sun Jul 27 07:04:19 UTC 2025\n")
+    machine.works()
+    for name in TOOLS:
+        if name != "bash":
+            (machine.programs / name).unlink()
+    (machine.programs / "python3").unlink()
+    assert machine.works("info") == ""
+
+
+def test_exit_status_passes(machine: Machine) -> None:
+    for status in (0, 1, 2, 130):
+        assert machine.run(STATUS=str(status)).returncode == status
+
+
+def test_called_through_a_symbolic_link_by_bare_name_and_from_elsewhere(machine: Machine) -> None:
+    machine.works()
+    (machine.programs / "nim").symlink_to(machine.checkout / "scripts/gpunim")
+    for command, cwd in (("nim", "/"), ("bash gpunim", "scripts"), ("./scripts/gpunim", "."), ("../scripts/gpunim", "gpu")):
+        (machine.checkout / "gpu").mkdir(exist_ok=True)
+        done = subprocess.run(
+            ["bash", "-c", f"{command} x"], env=machine.environ(), cwd=machine.checkout / cwd, capture_output=True, text=True
+        )
+        assert (done.stdout, done.stderr) == ("[ran][x]", "")
+
+
+def test_a_changed_pyproject_updates_in_place_and_keeps_the_extras(machine: Machine) -> None:
+    machine.works(GPUNIM_EXTRAS="render")
+    (machine.checkout / ".venv/mark").touch()
+    with (machine.checkout / "pyproject.toml").open("a") as file:
+        file.write("# new\n")
+    assert "updating the environment" in machine.works()
+    assert machine.installed() == [".[render]", ".[render]"]
+    assert (machine.checkout / ".venv/mark").exists()
+    assert machine.works() == ""
+
+
+def test_extras_are_added_once_and_stay(machine: Machine) -> None:
+    machine.works()
+    machine.works(GPUNIM_EXTRAS="render, dev")
+    machine.works(GPUNIM_EXTRAS="dev")
+    machine.works()
+    assert machine.installed() == [".", ".[render,dev]"]
+
+
+def test_an_unknown_extra_is_refused(machine: Machine) -> None:
+    assert "'rendr' is not an extra" in machine.refuses(GPUNIM_EXTRAS="rendr")
+
+
+@pytest.mark.parametrize("broken", ["stamp", "interpreter", "command", "moved"])
+def test_a_broken_environment_is_repaired(machine: Machine, broken: str) -> None:
+    machine.works()
+    environment = machine.checkout / ".venv"
+    (environment / "mark").touch()
+    if broken == "stamp":
+        machine.stamp.write_text("")
+    elif broken == "interpreter":
+        (environment / "bin/python").unlink()
+    elif broken == "command":
+        (environment / "bin/gpunim").unlink()
+    else:
+        machine.checkout = machine.checkout.rename(machine.root / "elsewhere")
+    machine.works()
+    # Only a missing command is put right by installing again; the rest cannot be trusted.
+    assert (machine.checkout / ".venv/mark").exists() == (broken == "command")
+    assert machine.works() == ""
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
+def test_an_interrupted_set_up_is_made_anew(machine: Machine, number: signal.Signals, status: int) -> None:
+    machine.mood("slow")
+    process = machine.start()
+    started = Path(f"{machine.calls_file}.started")
+    deadline = time.monotonic() + 30
+    while not started.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    os.killpg(process.pid, number)
+    process.communicate(timeout=60)
+    assert process.returncode == status
+    (machine.checkout / ".venv/mark").touch()
+    Path(f"{machine.calls_file}.slow").unlink()
+    machine.works()
+    assert not (machine.checkout / ".venv/mark").exists()
+
+
+def test_concurrent_first_calls_make_one_environment(machine: Machine) -> None:
+    processes = [machine.start(str(i)) for i in range(6)]
+    outputs = [process.communicate(timeout=60)[0] for process in processes]
+    assert outputs == [f"[ran][{i}]" for i in range(6)]
+    assert machine.installed() == ["."]
+
+
+def test_a_folder_of_somebody_else_is_never_touched(machine: Machine) -> None:
+    precious = machine.checkout / ".venv/precious"
+    precious.parent.mkdir()
+    precious.touch()
+    assert "was not made by this script" in machine.refuses()
+    assert precious.exists()
+
+
+def test_the_place_of_the_environment_can_be_chosen(machine: Machine) -> None:
+    machine.works(GPUNIM_VENV="else where/env/")
+    assert (machine.root / "else where/env/bin/gpunim").exists()
+    assert not (machine.checkout / ".venv").exists()
+    (machine.root / "file").touch()
+    assert "cannot be written to" in machine.refuses(GPUNIM_VENV=str(machine.root / "file/env"))
+
+
+def test_no_python(machine: Machine) -> None:
+    (machine.programs / "python3").unlink()
+    assert "no Python was found" in (sentence := machine.refuses())
+    assert "apt-get install python3-venv" in sentence
+
+
+def test_a_python_without_venv(machine: Machine) -> None:
+    machine.python(venv=False)
+    machine.python("python3.12", venv=False)
+    assert "Python 3.12 is here without its venv module" in (sentence := machine.refuses())
+    assert "apt-get install python3-venv" in sentence
+
+
+def test_a_python_too_old(machine: Machine) -> None:
+    machine.python(version="3.9")
+    assert "Python 3.9 was found, but 3.11 or newer is needed" in machine.refuses()
+
+
+def test_the_first_python_that_can_is_taken(machine: Machine) -> None:
+    machine.program("python3.13", NOTE + "echo 'python3.13: command not found' >&2; exit 127\n")  # a version manager's shim
+    machine.python("python3.12", venv=False)
+    machine.python("python3.11", version="3.11")
+    machine.python(version="3.10")
+    assert "Python 3.11" in machine.works()
+
+
+def test_flock_missing(machine: Machine) -> None:
+    (machine.programs / "flock").unlink()
+    assert "util-linux" in machine.refuses()
+
+
+def test_offline_is_one_sentence_and_works_again_online(machine: Machine) -> None:
+    machine.mood("offline")
+    assert "pip cannot reach the package index" in machine.refuses()
+    assert "name resolution" in (machine.checkout / ".venv.log").read_text()
+    Path(f"{machine.calls_file}.offline").unlink()
+    machine.works()
+
+
+def test_another_failure_quotes_the_last_line(machine: Machine) -> None:
+    machine.mood("full")
+    assert "(ERROR: [Errno 28] No space left on device)" in machine.refuses()
+
+
+def test_an_update_that_fails_leaves_the_environment(machine: Machine) -> None:
+    machine.works()
+    (machine.checkout / ".venv/mark").touch()
+    machine.mood("offline")
+    machine.refuses(GPUNIM_EXTRAS="render")
+    assert machine.works() == ""
+    assert (machine.checkout / ".venv/mark").exists()
+
+
+def test_uv_is_taken_where_present_and_pip_where_uv_fails(machine: Machine) -> None:
+    machine.program("uv", UV)
+    assert "with uv" in machine.works()
+    (machine.programs / "python3").unlink()
+    assert machine.works() == ""
+    machine.stamp.unlink()
+    shutil.rmtree(machine.checkout / ".venv")
+    machine.python()
+    machine.mood("uv-broken")
+    assert "with pip" in machine.works()
+    machine.stamp.write_text("")
+    (machine.programs / "python3").unlink()
+    assert re.search("uv cannot make .*; no Python was found", machine.refuses())
+
+
+def test_an_environment_of_uv_is_made_anew_where_uv_has_gone(machine: Machine) -> None:
+    machine.program("uv", UV)
+    machine.works()
+    (machine.programs / "uv").unlink()
+    assert "making the environment" in machine.works(GPUNIM_EXTRAS="dev")
+
+
+PROPRIETARY = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  {}  Sun Jul 27 07:04:19 UTC 2025\nGCC version:  gcc 12\n"
+OPEN = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  {}  Release Build  (dvs-builder@U22)\nGCC version:  gcc 12\n"
+VERSIONS = [
+    ("610.10", "cuda13"),
+    ("580.65.06", "cuda13"),
+    ("579.99", "cuda12"),
+    ("525.60.13", "cuda12"),
+    ("524.9", ""),
+    ("470.82.01", ""),
+]
+
+
+@pytest.mark.parametrize(("version", "extra"), VERSIONS)
+@pytest.mark.parametrize("seen_in", ["proprietary", "open", "smi", "libcuda"])
+def test_the_extra_fits_the_driver(machine: Machine, version: str, extra: str, seen_in: str) -> None:
+    if seen_in == "proprietary":
+        machine.kernel_module(PROPRIETARY.format(version))
+    elif seen_in == "open":
+        machine.kernel_module(OPEN.format(version))
+    elif seen_in == "smi":
+        machine.smi(f"{version}\n{version}")
+    else:
+        library = machine.root / "usr/lib/x86_64-linux-gnu/libcuda.so.1"
+        library.parent.mkdir(parents=True)
+        library.with_name(f"libcuda.so.{version}").touch()
+        library.symlink_to(f"libcuda.so.{version}")
+    said = machine.works()
+    assert machine.installed() == [f".[{extra}]" if extra else "."]
+    assert f"NVIDIA driver {version}" in said
+    assert ("is older than 525" in said) == (not extra)
+    assert machine.works() == ""
+
+
+def test_a_driver_that_does_not_answer(machine: Machine) -> None:
+    machine.smi("NVIDIA-SMI has failed because it could not communicate with the NVIDIA driver.", status=9)
+    assert "does not tell its version" in machine.works()
+    assert machine.installed() == ["."]
+
+
+def test_nvidia_smi_is_asked_once(machine: Machine) -> None:
+    machine.smi("580.65.06")
+    machine.works()
+    machine.works()
+    assert len(machine.calls("nvidia-smi")) == 1
+
+
+def test_a_driver_that_comes_later_brings_its_extra(machine: Machine) -> None:
+    machine.works()
+    machine.smi("550.54")
+    machine.works()
+    machine.kernel_module(OPEN.format("580.65.06"))  # what was made for CUDA 12 runs there too
+    machine.works()
+    assert machine.installed() == [".", ".[cuda12]"]
+
+
+def test_cuda_extras_shut_each_other_out(machine: Machine) -> None:
+    machine.works(GPUNIM_EXTRAS="cuda13,render")
+    (machine.checkout / ".venv/mark").touch()
+    machine.kernel_module(PROPRIETARY.format("550.54"))
+    machine.works()
+    assert machine.installed() == [".[cuda13,render]", ".[cuda12,render]"]
+    assert not (machine.checkout / ".venv/mark").exists()
+
+
+def test_an_extra_made_elsewhere_is_enough_for_the_driver(machine: Machine) -> None:
+    machine.works(GPUNIM_EXTRAS="cuda13")
+    machine.smi("580.65.06")
+    machine.mood("offline")
+    machine.works()
+    assert machine.works() == ""
+
+
+def test_extras_can_be_turned_off(machine: Machine) -> None:
+    machine.smi("580.65.06")
+    machine.works(GPUNIM_EXTRAS="")
+    assert machine.installed() == ["."]
+    assert machine.calls("nvidia-smi") == []
+
+
+@pytest.mark.parametrize(
+    ("args", "passed"),
+    [
+        ((), ("-n", "auto")),
+        (("-x", "tests/test_a b.py"), ("-n", "auto", "-x", "tests/test_a b.py")),
+        (("-n", "2"), ("-n", "2")),
+        (("-n0",), ("-n0",)),
+        (("--numprocesses=3",), ("--numprocesses=3",)),
+        (("-p", "no:xdist"), ("-p", "no:xdist")),
+        (("-pno:xdist",), ("-pno:xdist",)),
+        (("-x", "--pdb"), ("-x", "--pdb")),
+        (("-p", "no:cacheprovider"), ("-n", "auto", "-p", "no:cacheprovider")),
+    ],
+)
+def test_test_passes_its_arguments_to_pytest(machine: Machine, args: tuple[str, ...], passed: tuple[str, ...]) -> None:
+    done = machine.run(*args, script="test")
+    assert done.stdout == "".join(f"[{word}]" for word in passed), done.stderr
+    assert machine.installed() == [".[dev]"]
