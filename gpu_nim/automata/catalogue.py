@@ -6,12 +6,25 @@ grow the P-positions in three dimensions.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.lattice import Rule
+from gpu_nim.automata import neighbourhoods as near
+from gpu_nim.automata import theorems
+from gpu_nim.automata.lattice import Rule, Symmetry
 from gpu_nim.errors import UsageError
+from gpu_nim.sequences.counts import Counts
+
+
+@dataclass(frozen=True)
+class Oeis:
+    """An OEIS entry that an automaton gives: `column` of generation n is the entry's term n + `shift`."""
+
+    number: str
+    column: str
+    shift: int
 
 
 @dataclass(frozen=True)
@@ -27,46 +40,173 @@ class Automaton:
     lattice: str
     source: str
     rule: Rule
-    oeis: tuple[str, ...] = ()
+    oeis: tuple[Oeis, ...] = ()
     births_formula: Callable[[NDArray[np.int64]], NDArray[np.uint64]] | None = None
     cell_test: Callable[[NDArray[np.integer]], NDArray[np.bool_]] | None = None
 
 
-def nim_births(generations: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Return 3^wt(n), the number D_3(n) of P-positions of total 2n [NF Theorem 19], wt counting the 1s in n's binary digits.
-
-    >>> nim_births(np.arange(8)).tolist()
-    [1, 3, 3, 9, 3, 9, 9, 27]
-    """
-    return np.uint64(3) ** np.bitwise_count(generations).astype(np.uint64)
+_ONE = frozenset({1})
+_PLANE, _SPACE = ((0, 0),), ((0, 0, 0),)
+_OCTANT, _SQUARE, _CUBIC = "octant of Z^3", "Z^2", "Z^3"
+_EPSTEIN = "Applegate, Pol and Sloane, The Toothpick Sequence, Congressus Numerantium 206 (2010)"
 
 
-def nim_sum_is_zero(cells: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Return whether each position (N, k) is a P-position of Nim: its nim-sum is zero (Bouton's theorem).
+def _square(offsets: near.Offsets, births: frozenset[int] = _ONE) -> Rule:
+    return Rule(2, offsets, births, _PLANE, symmetry=Symmetry.CUBE)
 
-    >>> nim_sum_is_zero(np.array([[1, 2, 3], [1, 1, 1]])).tolist()
-    [True, False]
-    """
-    return np.asarray(np.bitwise_xor.reduce(cells, axis=1) == 0)
+
+def _cubic(*changed: int) -> Rule:
+    return Rule(3, near.steps(3, *changed), _ONE, _SPACE, symmetry=Symmetry.CUBE)
+
+
+def _piles(piles: int) -> Automaton:
+    offsets = near.two_piles(piles)
+    # Born from any number of parents: the parents of a P-position are P-positions of the generation before.
+    rule = Rule(
+        dimension=piles,
+        offsets=offsets,
+        births=frozenset(range(1, len(offsets) + 1)),
+        seeds=((0,) * piles,),
+        octant=True,
+        touches=near.equal_trailing_ones,
+    )
+    entries = {2: ("A000027", "A000012"), 3: ("A130665", "A048883"), 4: ("A237686", "A237711"), 5: ("A238147", "A238759")}
+    total, births = entries.get(piles, (None, None))
+    return Automaton(
+        name=f"nim-{piles}",
+        summary=f"{piles}-pile Nim: the children of each P-position, 1 added to two piles with equally many trailing 1 bits",
+        lattice=f"orthant of Z^{piles}",
+        source="[NF] Lemma 23, Theorem 29",
+        rule=rule,
+        oeis=() if total is None or births is None else (Oeis(total, "population", int(piles == 2)), Oeis(births, "births", 0)),
+        births_formula=partial(_total_births, piles),
+        cell_test=theorems.nim_sum_is_zero,
+    )
+
+
+def _total_births(piles: int, generations: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """D_k(n) [NF Theorem 29]."""
+    counts = Counts("D", piles)
+    return np.array([counts.value(n) for n in generations.reshape(-1).tolist()], np.uint64).reshape(generations.shape)
 
 
 _AUTOMATA = (
     Automaton(
         name="nim",
         summary="three-pile Nim: born when exactly one of (a-1,b-1,c), (a-1,b,c-1), (a,b-1,c-1) is alive",
-        lattice="octant of Z^3",
+        lattice=_OCTANT,
         source="[B], first rule; [NF] Theorem 19",
-        rule=Rule(
-            dimension=3,
-            offsets=((1, 1, 0), (1, 0, 1), (0, 1, 1)),
-            births=frozenset({1}),
-            seeds=((0, 0, 0),),
-            octant=True,
-        ),
-        oeis=("A130665", "A048883"),
-        births_formula=nim_births,
-        cell_test=nim_sum_is_zero,
+        rule=Rule(3, near.two_piles(3), _ONE, _SPACE, octant=True),
+        oeis=(Oeis("A130665", "population", 0), Oeis("A048883", "births", 0)),
+        births_formula=theorems.nim_births,
+        cell_test=theorems.nim_sum_is_zero,
     ),
+    Automaton(
+        name="edge",
+        summary="born when exactly one of the 12 edge neighbours is alive: all P-positions of Nim, and much more",
+        lattice=_OCTANT,
+        source="[B], second rule",
+        rule=Rule(3, near.steps(3, 2), _ONE, _SPACE, octant=True, symmetry=Symmetry.PERMUTATIONS),
+    ),
+    Automaton(
+        name="fcc",
+        summary="born when exactly one of the 12 edge neighbours is alive, the face-centred cubic lattice",
+        lattice=_CUBIC,
+        source="OEIS A151776",
+        rule=_cubic(2),
+        oeis=(Oeis("A151776", "population", 1), Oeis("A151777", "births", 1), Oeis("A147552", "section z=0", 1)),
+    ),
+    Automaton(
+        name="ulam-warburton",
+        summary="born when exactly one of the 4 side neighbours is alive",
+        lattice=_SQUARE,
+        source=f"[NF] section 5.4; {_EPSTEIN}",
+        rule=_square(near.steps(2, 1)),
+        oeis=(Oeis("A147562", "population", 1), Oeis("A147582", "births", 1)),
+        births_formula=theorems.ulam_warburton_births,
+        cell_test=theorems.ulam_warburton_cells,
+    ),
+    Automaton(
+        name="ulam-warburton-3",
+        summary="ulam-warburton without its south branch, the image of three-pile Nim",
+        lattice="Z^2 without y < 0, y <= -|x|",
+        source="[NF] Theorem 25",
+        rule=Rule(2, near.steps(2, 1), _ONE, _PLANE, universe=near.not_south),
+        oeis=(Oeis("A130665", "population", 0), Oeis("A048883", "births", 0)),
+        births_formula=theorems.nim_births,
+        cell_test=theorems.three_branch_cells,
+    ),
+    Automaton(
+        name="square8",
+        summary="born when exactly one of the 8 neighbours is alive",
+        lattice=_SQUARE,
+        source=_EPSTEIN,
+        rule=_square(near.steps(2, 1, 2)),
+        oeis=(Oeis("A151725", "population", 1), Oeis("A151726", "births", 1)),
+    ),
+    Automaton(
+        name="hexagonal",
+        summary="hexagons: born when exactly one of the 6 neighbours is alive",
+        lattice="hexagonal lattice, axial coordinates",
+        source=_EPSTEIN,
+        rule=Rule(2, near.HEXAGON, _ONE, _PLANE, symmetry=Symmetry.PERMUTATIONS),
+        oeis=(Oeis("A151723", "population", 1), Oeis("A151724", "births", 1)),
+    ),
+    Automaton(
+        name="triangular",
+        summary="triangles: born when exactly one of the 3 neighbours across a side is alive",
+        lattice="hexagonal lattice without x - y = 0 mod 3",
+        source="OEIS A161644",
+        rule=Rule(2, near.HEXAGON, _ONE, ((1, 0),), universe=near.triangles),
+        oeis=(Oeis("A161644", "population", 1), Oeis("A161645", "births", 1)),
+    ),
+    Automaton(
+        name="knight",
+        summary="born when exactly one of the 8 cells a knight's move away is alive",
+        lattice=_SQUARE,
+        source="OEIS A319018",
+        rule=_square(near.KNIGHT),
+        oeis=(Oeis("A319018", "population", 1),),
+    ),
+    Automaton(
+        name="rule750",
+        summary="born when 1 or 3 of the 4 side neighbours are alive",
+        lattice=_SQUARE,
+        source="OEIS A169707",
+        rule=_square(near.steps(2, 1), frozenset({1, 3})),
+        oeis=(Oeis("A169707", "population", 1),),
+    ),
+    Automaton(
+        name="cubic6",
+        summary="born when exactly one of the 6 face neighbours is alive",
+        lattice=_CUBIC,
+        source="OEIS A151781",
+        rule=_cubic(1),
+        oeis=(Oeis("A151781", "population", 1), Oeis("A151779", "births", 1)),
+    ),
+    Automaton(
+        name="cubic8",
+        summary="born when exactly one of the 8 corner neighbours is alive",
+        lattice=_CUBIC,
+        source="OEIS A151793",
+        rule=_cubic(3),
+        oeis=(Oeis("A151793", "population", 1), Oeis("A151782", "births", 1)),
+    ),
+    Automaton(
+        name="cubic18",
+        summary="born when exactly one of the 18 face and edge neighbours is alive",
+        lattice=_CUBIC,
+        source="the family of OEIS A151776",
+        rule=_cubic(1, 2),
+    ),
+    Automaton(
+        name="cubic26",
+        summary="born when exactly one of all 26 neighbours is alive",
+        lattice=_CUBIC,
+        source="the family of OEIS A151776",
+        rule=_cubic(1, 2, 3),
+    ),
+    *map(_piles, range(2, 9)),
 )
 
 CATALOGUE: dict[str, Automaton] = {automaton.name: automaton for automaton in _AUTOMATA}
@@ -75,8 +215,8 @@ CATALOGUE: dict[str, Automaton] = {automaton.name: automaton for automaton in _A
 def find(name: str) -> Automaton:
     """Return the catalogue's entry of that name; UsageError where there is none.
 
-    >>> find("nim").oeis
-    ('A130665', 'A048883')
+    >>> find("nim").oeis[0].number
+    'A130665'
     """
     try:
         return CATALOGUE[name]

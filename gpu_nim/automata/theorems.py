@@ -1,0 +1,78 @@
+"""What is proved of the automata: their births by formula, and which cells are ever born.
+
+Growths are held against these functions; nothing here grows anything.  Births functions map generations (int64, any shape) to
+births (uint64, the same shape); cell functions map cells (N, d) to bool (N,).
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def nim_births(generations: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return 3^wt(n), the number D_3(n) of P-positions of total 2n [NF Theorem 19], wt counting the 1s in n's binary digits.
+
+    >>> nim_births(np.arange(8)).tolist()
+    [1, 3, 3, 9, 3, 9, 9, 27]
+    """
+    return np.uint64(3) ** np.bitwise_count(generations).astype(np.uint64)
+
+
+def nim_sum_is_zero(cells: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Return whether each position (N, k) is a P-position of Nim: its nim-sum is zero (Bouton's theorem).
+
+    >>> nim_sum_is_zero(np.array([[1, 2, 3], [1, 1, 1]])).tolist()
+    [True, False]
+    """
+    return np.asarray(np.bitwise_xor.reduce(cells, axis=1) == 0)
+
+
+def ulam_warburton_births(generations: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return 4 * 3^(wt(n) - 1) for n >= 1, and 1 for n = 0 (A147582).
+
+    >>> ulam_warburton_births(np.arange(8)).tolist()
+    [1, 4, 4, 12, 4, 12, 12, 36]
+    """
+    weight = np.maximum(np.bitwise_count(generations).astype(np.int64) - 1, 0).astype(np.uint64)
+    return np.where(generations == 0, np.uint64(1), np.uint64(4) * np.uint64(3) ** weight)
+
+
+def ulam_warburton_cells(cells: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Return whether each cell (N, 2) is a sum of 2^r v_j, r falling, with no unit vector v_j opposite to its predecessor [NF 5.4].
+
+    The largest power shows in |x| + |y|: what follows a step of 2^r turns away from it or goes on, so that the sum keeps its length
+    of at least 2^r, and it stays below 2^(r+1); the longer side shows the direction.
+
+    >>> ulam_warburton_cells(np.array([[0, 0], [1, 0], [1, 1], [2, 1], [3, 1]])).tolist()
+    [True, True, False, True, False]
+    """
+    rest = cells.astype(np.int64)
+    born = np.ones(len(rest), np.bool_)
+    before = np.zeros_like(rest)  # the unit vector of the last step
+    limit = np.full(len(rest), np.iinfo(np.int64).max)
+    rows = np.arange(len(rest))
+    while rest.any():
+        length = np.abs(rest).sum(axis=1)
+        walking = length > 0
+        # The top bit of the length, by smearing it downwards.
+        power = length.copy()
+        for shift in (1, 2, 4, 8, 16, 32):
+            power |= power >> shift
+        power -= power >> 1
+        axis = np.argmax(np.abs(rest), axis=1)
+        step = np.zeros_like(rest)
+        step[rows, axis] = np.sign(rest[rows, axis])
+        born &= ~walking | ((np.abs(rest[:, 0]) != np.abs(rest[:, 1])) & (power < limit) & (step != -before).any(axis=1))
+        rest -= step * power[:, None]
+        limit = np.where(walking, power, limit)
+        before = np.where(walking[:, None], step, before)
+        rest[~born] = 0
+    return born
+
+
+def three_branch_cells(cells: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Return whether each cell (N, 2) is one of the automaton without its south branch: its first step is not to the south.
+
+    >>> three_branch_cells(np.array([[0, 1], [0, -1], [2, -1]])).tolist()
+    [True, False, True]
+    """
+    return ulam_warburton_cells(cells) & ~((cells[:, 1] < 0) & (cells[:, 1] <= -np.abs(cells[:, 0])))
