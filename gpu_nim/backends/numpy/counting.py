@@ -1,0 +1,261 @@
+"""Counting on NumPy: tables small enough for the last-level cache, one thread a core.
+
+NumPy lets go of the interpreter inside its loops, so threads share the work with nothing to synchronize: each has its own
+stretch of the output and its own scratch block.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.backends.counting import U64, Integers, Survey, to_limbs
+
+_CACHE_ENTRIES = 1 << 19  # table entries that stay in the last-level cache: 4 MiB of uint64
+_BLOCK_BITS = 17  # beyond this a longer block saves no call overhead worth having
+_WIDE_BITS = 10  # Python integers: short blocks, since what costs is the entries and not the calls
+_SURVEY_BITS = 18  # values a survey looks at in one piece
+_TUPLES = 1 << 15  # tuples whose sums, nim-sums and maxima are laid out once and reused
+
+
+class Table(NamedTuple):
+    """A table of `dimension` columns, 2^m entries each, and the limbs of the values it makes."""
+
+    columns: Integers
+    limbs: int
+
+
+def cores() -> int:
+    """Return how many cores this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class NumpyCounting:
+    """The counting engine of the NumPy backend; see `gpu_nim.backends.counting.Counting` for what each method returns.
+
+    >>> engine = NumpyCounting(threads=1)
+    >>> table = engine.table(np.array([[1, 3, 3, 9]], np.uint64), 1)
+    >>> out = np.empty(6, np.uint64)
+    >>> engine.fill(table, np.array([[1], [3]], np.uint64), 1, out)
+    >>> out.tolist()
+    [3, 3, 9, 3, 9, 9]
+    """
+
+    name = "numpy"
+
+    def __init__(self, threads: int | None = None) -> None:
+        self._threads = threads or cores()
+
+    def block_bits(self, dimension: int, limbs: int) -> int:
+        """Return m, so that the table fits the cache and a call has enough to do."""
+        most = _BLOCK_BITS if limbs == 1 else _WIDE_BITS
+        return max(4, min(most, _CACHE_ENTRIES.bit_length() - 1 - (dimension - 1).bit_length()))
+
+    def table(self, columns: Integers, limbs: int) -> Table:
+        """Take in a table."""
+        return Table(columns, limbs)
+
+    def fill(self, table: Table, rows: Integers, skip: int, out: U64) -> None:
+        """Write values `skip` to `skip + len(out) - 1`; threads take stretches of whole blocks."""
+        length = table.columns.shape[1]
+        blocks = -(-(skip + len(out)) // length)
+        share = -(-blocks // self._threads)
+
+        def work(first: int) -> None:
+            start = max(0, first * length - skip)
+            stop = min(len(out), (first + share) * length - skip)
+            _fill(table, rows[first:], skip + start - first * length, out[start:stop])
+
+        firsts = range(0, blocks, max(1, share))
+        if len(firsts) <= 1 or table.limbs > 1:  # Python integers hold the interpreter: threads would only take turns
+            _fill(table, rows, skip, out)
+            return
+        with ThreadPoolExecutor(self._threads) as pool:
+            list(pool.map(work, firsts))
+
+    def survey(self, table: Table, rows: Integers, skip: int, size: int) -> Survey:
+        """Survey the values a cache-sized piece at a time."""
+        total, lengths = 0, np.zeros(64 * table.limbs + 1, np.int64)
+        extremes: tuple[int, int, int, int] | None = None
+        for at, values in self._pieces(table, rows, skip, size):
+            total += int(values.sum(dtype=np.uint64)) if table.limbs == 1 else sum(values.tolist())
+            lengths += _lengths(values, len(lengths))
+            high, low = int(values.argmax()), int(values.argmin())
+            largest, smallest = int(values[high]), int(values[low])
+            if extremes is None:
+                extremes = largest, at + high, smallest, at + low
+            else:
+                top = (largest, at + high) if largest > extremes[0] else extremes[:2]
+                bottom = (smallest, at + low) if smallest < extremes[2] else extremes[2:]
+                extremes = *top, *bottom
+        assert extremes is not None
+        return Survey(total & ((1 << 64 * table.limbs) - 1), *extremes, lengths)
+
+    def residues(self, table: Table, rows: Integers, skip: int, size: int, modulus: int) -> NDArray[np.int64]:
+        """Count residues a cache-sized piece at a time."""
+        counts = np.zeros(modulus, np.int64)
+        for _, values in self._pieces(table, rows, skip, size):
+            remainders = (values % (np.uint64(modulus) if table.limbs == 1 else modulus)).astype(np.int64)
+            counts += np.bincount(remainders, minlength=modulus)
+        return counts
+
+    def try_totals(self, piles: int, limit: int, first: int, stop: int) -> NDArray[np.int64]:
+        """Try every tuple; the histogram is by total, cut off beyond 2 limit."""
+        return self._try(piles, limit, first, stop, _totals)
+
+    def try_maxima(self, piles: int, limit: int, first: int, stop: int) -> NDArray[np.int64]:
+        """Try every tuple; the histogram is by largest pile, cut off beyond the limit."""
+        return self._try(piles, limit, first, stop, _maxima)
+
+    def _pieces(self, table: Table, rows: Integers, skip: int, size: int) -> Iterator[tuple[int, Integers]]:
+        length = table.columns.shape[1]
+        piece = max(length, 1 << _SURVEY_BITS) if table.limbs == 1 else length
+        scratch = np.empty(min(size, piece), np.uint64 if table.limbs == 1 else object)
+        for at in range(0, size, piece):
+            values = scratch[: min(piece, size - at)]
+            block, offset = divmod(skip + at, length)
+            _multiply(table.columns, rows[block:], offset, values)
+            yield at, values
+
+    def _try(
+        self,
+        piles: int,
+        limit: int,
+        first: int,
+        stop: int,
+        histogram: Callable[["Tuples", "Tuples", int], NDArray[np.int64]],
+    ) -> NDArray[np.int64]:
+        heads, tails = _split(piles, limit)
+        if heads == 0:  # one layout holds all tuples, first entry slowest
+            span = max(1, (limit + 1) ** (piles - 2))
+            part = tails.slice(first * span, stop * span) if piles > 1 else tails
+            return histogram(part, _scalars(0), limit)
+        rows = max(1, _TUPLES // len(tails.totals))
+
+        def work(lead: int) -> NDArray[np.int64]:
+            counts = np.zeros(limit + 1, np.int64)
+            for some in _heads(lead, heads - 1, limit):
+                for at in range(0, len(some.totals), rows):
+                    counts += histogram(tails, some.slice(at, at + rows), limit)
+            return counts
+
+        with ThreadPoolExecutor(self._threads) as pool:
+            counts: NDArray[np.int64] = sum(pool.map(work, range(first, stop)), np.zeros(limit + 1, np.int64))
+        return counts
+
+
+class Tuples(NamedTuple):
+    """Tuples of some piles, first pile slowest: the total, the nim-sum and the largest pile of each."""
+
+    totals: NDArray[np.int64]
+    nim_sums: NDArray[np.int64]
+    largest: NDArray[np.int64]
+
+    def slice(self, first: int, stop: int) -> "Tuples":
+        """Return the tuples numbered `first` to `stop - 1`."""
+        return Tuples(*(field[first:stop] for field in self))
+
+    def beside(self, others: "Tuples") -> "Tuples":
+        """Return every tuple of these followed by every one of the others."""
+        return Tuples(
+            np.add.outer(self.totals, others.totals).ravel(),
+            np.bitwise_xor.outer(self.nim_sums, others.nim_sums).ravel(),
+            np.maximum.outer(self.largest, others.largest).ravel(),
+        )
+
+
+def _scalars(pile: int) -> Tuples:
+    one = np.full(1, pile, np.int64)
+    return Tuples(one, one, one)
+
+
+def _split(piles: int, limit: int) -> tuple[int, Tuples]:
+    """Lay out as many of the k - 1 free piles as fill a cache; return how many are left for the loop, and the layout."""
+    pile = np.arange(limit + 1, dtype=np.int64)
+    single = Tuples(pile, pile, pile)
+    laid, tuples = 0, _scalars(0)
+    while laid < piles - 1 and (laid == 0 or len(tuples.totals) * (limit + 1) <= _TUPLES):
+        laid, tuples = laid + 1, single.beside(tuples)
+    return piles - 1 - laid, tuples
+
+
+def _heads(lead: int, others: int, limit: int) -> Iterator[Tuples]:
+    """Yield every tuple of 1 + others piles that begins with `lead`, those that differ in the last pile together."""
+    if others == 0:
+        yield _scalars(lead)
+        return
+    pile = np.arange(limit + 1, dtype=np.int64)
+    single = Tuples(pile, pile, pile)
+    for middle in product(range(limit + 1), repeat=others - 1):
+        head = _scalars(lead)
+        for size in middle:
+            head = head.beside(_scalars(size))
+        yield head.beside(single)
+
+
+def _totals(tails: Tuples, heads: Tuples, limit: int) -> NDArray[np.int64]:
+    totals = np.bitwise_xor.outer(heads.nim_sums, tails.nim_sums)
+    totals += tails.totals
+    totals += heads.totals[:, None]
+    counts = np.bincount(totals.ravel(), minlength=2 * limit + 2)
+    # Totals of P-positions are even: an odd one would be a defect of this counting, and must not vanish in a stride.
+    assert not counts[1::2].any()
+    return counts[: 2 * limit + 1 : 2]
+
+
+def _maxima(tails: Tuples, heads: Tuples, limit: int) -> NDArray[np.int64]:
+    largest = np.bitwise_xor.outer(heads.nim_sums, tails.nim_sums)
+    np.maximum(largest, tails.largest, out=largest)
+    np.maximum(largest, heads.largest[:, None], out=largest)
+    return np.bincount(largest.ravel(), minlength=limit + 1)[: limit + 1]
+
+
+def _fill(table: Table, rows: Integers, skip: int, out: U64) -> None:
+    if table.limbs == 1:
+        _multiply(table.columns, rows, skip, out)
+        return
+    length = table.columns.shape[1]
+    wide = np.empty(length, object)
+    at = 0
+    while at < len(out):
+        block, offset = divmod(skip + at, length)
+        size = min(length - offset, len(out) - at)
+        _multiply(table.columns, rows[block:], offset, wide[:size])
+        out[at : at + size] = to_limbs(wide[:size], table.limbs)
+        at += size
+
+
+def _multiply(columns: Integers, rows: Integers, skip: int, out: Integers) -> None:
+    """Write values `skip` to `skip + len(out) - 1` of rows times columns, one block after the other."""
+    dimension, length = columns.shape
+    room: Any = np.empty(length, columns.dtype)
+    at, block = 0, skip // length
+    offset = skip - block * length
+    while at < len(out):
+        size = min(length - offset, len(out) - at)
+        piece, scratch = out[at : at + size], room[:size]
+        row = rows[block]
+        used = [c for c in range(dimension) if row[c]] or [0]
+        np.multiply(columns[used[0], offset : offset + size], row[used[0]], out=piece)
+        for c in used[1:]:
+            np.multiply(columns[c, offset : offset + size], row[c], out=scratch)
+            np.add(piece, scratch, out=piece)
+        at, block, offset = at + size, block + 1, 0
+
+
+def _lengths(values: Integers, size: int) -> NDArray[np.int64]:
+    """Count values by their number of binary digits, exactly: a float would round 2^64 - 1 up to 65 digits."""
+    if values.dtype == object:
+        return np.bincount([value.bit_length() for value in values.tolist()], minlength=size)
+    digits = np.zeros(len(values), np.int64)
+    rest = values.copy()
+    for shift in (32, 16, 8, 4, 2, 1):
+        high = rest >= np.uint64(1 << shift)
+        digits += high * shift
+        rest >>= (high * np.uint64(shift)).astype(np.uint64)
+    digits += rest.astype(np.int64)
+    return np.bincount(digits, minlength=size)

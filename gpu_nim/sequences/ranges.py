@@ -1,0 +1,102 @@
+"""Values at consecutive indices: exact, a piece at a time, on either backend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gpu_nim.backends.counting import U64, Counting, Integers, Survey
+from gpu_nim.errors import UsageError
+from gpu_nim.sequences.counts import Counts
+
+CHUNK = 1 << 22
+"""Values in a chunk of a stream: 32 MiB of uint64."""
+
+_EXACT_BOUND_PILES = 64  # beyond this, A_k bounds D_k: the exact maximum of D_k over a range costs k^2 a digit
+
+
+class Range:
+    """The values of a sequence at start, ..., stop - 1, filled in on demand by a counting engine.
+
+    `limbs` is how many 64-bit numbers a value takes: 1 when a bound proven before anything is computed shows that every
+    value of the range fits 64 bits, more otherwise. With one limb values are uint64 of shape (n,), else uint64 of shape
+    (n, limbs), least significant first (`gpu_nim.backends.counting.to_integers` makes integers of either).
+
+    >>> from gpu_nim.backends.numpy.counting import NumpyCounting
+    >>> Range(Counts("D", 4), 2**40, 2**40 + 3, NumpyCounting()).values().tolist()
+    [190, 474, 379]
+    """
+
+    def __init__(self, counts: Counts, start: int, stop: int, engine: Counting) -> None:
+        if not 0 <= start < stop:
+            raise UsageError(f"range must be START:STOP with 0 <= START < STOP, got {start}:{stop}")
+        self.counts, self.start, self.stop, self.engine = counts, start, stop, engine
+        self.limbs = limbs_needed(counts, start, stop)
+        self._blocks = counts.blocks()
+        # A table longer than the range would cost more than the range itself.
+        self._bits = max(1, min(engine.block_bits(self._blocks.dimension, self.limbs), (stop - start).bit_length() - 4))
+        self._table: Any = None
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+    def shape(self, size: int) -> tuple[int, ...]:
+        """The shape of an array of `size` values."""
+        return (size,) if self.limbs == 1 else (size, self.limbs)
+
+    def fill(self, first: int, out: U64) -> None:
+        """Write the values at first, ..., first + len(out) - 1 to `out`, of shape `self.shape(len(out))`."""
+        skip, rows = self._rows(first, len(out))
+        self.engine.fill(self._loaded_table(), rows, skip, out)
+
+    def values(self, first: int | None = None, stop: int | None = None) -> U64:
+        """The values at first, ..., stop - 1, by default the whole range, in a new array."""
+        first = self.start if first is None else first
+        out = np.empty(self.shape((self.stop if stop is None else stop) - first), np.uint64)
+        self.fill(first, out)
+        return out
+
+    def chunks(self, first: int | None = None, size: int = CHUNK) -> Iterator[tuple[int, U64]]:
+        """The range from `first` on as (index, values) chunks; each array is overwritten by the next chunk."""
+        first = self.start if first is None else first
+        buffer = np.empty(self.shape(min(size, self.stop - first)), np.uint64)
+        while first < self.stop:
+            part = buffer[: self.stop - first]
+            self.fill(first, part)
+            yield first, part
+            first += len(part)
+
+    def survey(self, first: int, stop: int) -> Survey:
+        """Look at the values at first, ..., stop - 1 without storing them."""
+        skip, rows = self._rows(first, stop - first)
+        return self.engine.survey(self._loaded_table(), rows, skip, stop - first)
+
+    def residues(self, first: int, stop: int, modulus: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Count the residues of the values at first, ..., stop - 1, one by one."""
+        skip, rows = self._rows(first, stop - first)
+        return self.engine.residues(self._loaded_table(), rows, skip, stop - first, modulus)
+
+    def _loaded_table(self) -> Any:
+        if self._table is None:
+            self._table = self.engine.table(self._blocks.columns(self._bits, self.limbs), self.limbs)
+        return self._table
+
+    def _rows(self, first: int, size: int) -> tuple[int, Integers]:
+        high = first >> self._bits
+        rows = self._blocks.rows(high, ((first + size - 1) >> self._bits) + 1, self._bits, self.limbs)
+        return first - (high << self._bits), rows
+
+
+def limbs_needed(counts: Counts, start: int, stop: int) -> int:
+    """How many 64-bit limbs hold every value at start, ..., stop - 1: from the exact maximum, or from a bound on it.
+
+    >>> limbs_needed(Counts("a", 3), 0, 2**32), limbs_needed(Counts("a", 3), 0, 2**32 + 1)
+    (1, 2)
+    """
+    if counts.letter == "D" and counts.piles > _EXACT_BOUND_PILES:
+        bound = Counts("A", counts.piles).value(stop - 1)
+    else:
+        bound = counts.maximum(start, stop)
+    return max(1, -(-bound.bit_length() // 64))
