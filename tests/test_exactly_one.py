@@ -190,9 +190,9 @@ def test_a_step_past_the_plan_asks_for_its_memory(monkeypatch):
     assert engine.advance(40).births.tolist() == expected[done + 1 :].tolist()
 
 
-@pytest.mark.parametrize("rule", [EDGE, FCC, CUBIC26, replace(FCC, symmetry=Symmetry.NONE), *POPULATIONS.values()])
+@pytest.mark.parametrize("rule", [EDGE, FCC, CUBIC26, replace(FCC, symmetry=Symmetry.NONE), POPULATIONS["A130665"]])
 def test_memory_is_what_is_planned_for(rule):
-    last = 130 if rule.dimension == 3 else 800
+    last = 100 if rule.dimension == 3 else 800
     ExactlyOneEngine(rule, 9).advance(9)  # what is imported and cached on the first call is not the growth's
     newborns = FrontierEngine(rule, last).advance(last).births.max() // rule.symmetry.order(rule.dimension)
     tracemalloc.start()
