@@ -27,7 +27,8 @@ def literal(rule: Rule, generations: int) -> list[list[tuple[int, ...]]]:
             for offset in rule.offsets:
                 if rule.touches is None or rule.touches(np.array([cell]), offset)[0]:
                     touched[tuple(x + o for x, o in zip(cell, offset, strict=True))] += 1
-        born = {cell for cell, count in touched.items() if count in rule.births and rule.inside(np.array([cell]))[0]} - alive
+        born = {cell for cell, count in touched.items() if count in rule.births} - alive
+        born = {cell for cell in born if rule.inside(np.array([cell]))[0]}
         alive |= born
         grown.append(sorted(born))
     return grown
@@ -96,10 +97,10 @@ def half_space(normal: tuple[int, ...], least: int):
 
 
 @st.composite
-def rules(draw: st.DrawFn, dimensions=st.integers(1, 4), births=None, symmetries=tuple(Symmetry)) -> Rule:
+def rules(draw: st.DrawFn, least: int = 1, most: int = 4, births: frozenset[int] | None = None) -> Rule:
     """Random rules: offsets up to 2 away, up to 3 seeds, closed under their symmetry, half-spaces and octants."""
-    dimension = draw(dimensions)
-    symmetry = draw(st.sampled_from(symmetries))
+    dimension = draw(st.integers(least, most))
+    symmetry = draw(st.sampled_from(Symmetry))
     group = symmetry.transformations(dimension)
 
     def closed(cells):

@@ -136,7 +136,8 @@ def test_tables_add_up(batches):
 
 def test_cells_have_the_smallest_dtype():
     assert FrontierEngine(EDGE, 5).advance(2, cells=True).cells.dtype == np.int8
-    assert [coordinate_dtype((0,), (high,)).name for high in (127, 128, 2**15, 2**31)] == ["int8", "int16", "int32", "int64"]
+    names = [coordinate_dtype((0,), (high,)).name for high in (127, 128, 2**15, 2**31)]
+    assert names == ["int8", "int16", "int32", "int64"]
 
 
 def test_predicates_are_asked_in_64_bits():

@@ -1,28 +1,30 @@
-"""The fast path for births on exactly one touch, in two and three dimensions: one byte a cell of the fundamental domain.
+"""The fast path for births on exactly one touch, in two and three dimensions: a byte a cell of the fundamental domain.
 
-Fate. Alive cells stay alive, so a cell's number of touches never falls. The first generation that touches a cell decides
-it: touched once it is born, touched more often it never is. A cell is FRESH (no touch yet), ONCE (one touch, this
-generation) or SEALED, and a generation ends with no cell ONCE.
+Fate. Alive cells stay alive, so a cell's number of touches never falls. The first generation that touches a cell
+decides it: touched once it is born, touched more often it never is. A cell is FRESH (no touch yet), ONCE (one touch,
+this generation) or SEALED, and a generation ends with no cell ONCE.
 
-Work. Newborns are keys into the table of bytes, and an offset is a number to add to a key. A step takes the offsets one by
-one. The targets of one offset are distinct, so plain indexed stores need no care: what is FRESH becomes ONCE and is
-listed, what is ONCE becomes SEALED. In the end the listed cells that are still ONCE are born. Nothing is sorted, and the
-work is births times offsets.
+Work. Newborns are keys into the table of bytes, and an offset is a number to add to a key. A step takes the offsets
+one by one. The targets of one offset are distinct, so plain indexed stores need no care: what is FRESH becomes ONCE
+and is listed, what is ONCE becomes SEALED. In the end the listed cells that are still ONCE are born. Nothing is
+sorted, and the work is births times offsets.
 
-Layout. The key of a cell is s_0 x_0 + s_1 x_1 + s_2 x_2, a mixed radix with s_0 = 1. Where the growth lives on the cells of
-even coordinate sum, the s_i are odd: the sum is then even on all of these cells, and half of it still tells them apart.
+Layout. The key of a cell is s_0 x_0 + s_1 x_1 + s_2 x_2, a mixed radix with s_0 = 1. Where the growth lives on the
+cells of even coordinate sum, the s_i are odd: the sum is then even on all of these cells, and half of it still tells
+them apart.
 
-Symmetry. Let G be the rule's group of signed permutations and D its fundamental domain, x_0 >= x_1 >= ... (>= 0 for CUBE).
-The growth G-invariant, its cells in D determine it, and D can be grown alone if each cell of D receives every touch
-that it would receive in the whole growth. It does when the newborns of D push together with their ghosts: the images y
-outside of D of newborns r in D for which some y + o lies in D. Then every alive cell pushes once, and no touch has to be
-weighed. To find the ghosts, call r near a mirror of G when r is within W = 2 max |o_i| of it, measured by the
-difference x_i - x_j, the sum x_i + x_j, or the coordinate x_i that vanishes there. Let y = g r and t = y + o in D. A
-mirror that separates y from D has y on its negative side and t not, so y is within W of it, and r is near the mirror's
-image under g^-1. So a newborn that is near no mirror has no ghost. A newborn near exactly one has a ghost only if
-exactly one mirror separates it from D; then that mirror is a wall of D, and the ghost is the reflection in it. The few
-newborns near several mirrors have all their images tried. (Near any mirror implies near a wall: x_i - x_j <= W bounds
-the differences of neighbours between i and j, and x_i + x_j <= W or x_i <= W bound the last coordinate.)
+Symmetry. Let G be the rule's group of signed permutations and D its fundamental domain, x_0 >= x_1 >= ... (>= 0 for
+CUBE). The growth is invariant under G, so its cells in D determine it, and D can be grown alone if each cell of D
+receives every touch that it would receive in the whole growth. It does when the newborns of D push together with
+their ghosts: the images y outside of D of newborns r in D for which some y + o lies in D. Then every alive cell
+pushes once, and no touch has to be weighed. To find the ghosts, call r near a mirror of G when r is within W = 2 max
+|o_i| of it, measured by the difference x_i - x_j, the sum x_i + x_j, or the coordinate x_i that vanishes there. Let y
+= g r and t = y + o in D. A mirror that separates y from D has y on its negative side and t not, so y is within W of
+it, and r is near the mirror's image under g^-1. So a newborn that is near no mirror has no ghost. A newborn near
+exactly one has a ghost only if exactly one mirror separates it from D; then that mirror is a wall of D, and the ghost
+is the reflection in it. The few newborns near several mirrors have all their images tried. (Near any mirror implies
+near a wall: x_i - x_j <= W bounds the differences of neighbours between i and j, and x_i + x_j <= W or x_i <= W bound
+the last coordinate.)
 
 Touches that leave D are pushed like others. Their targets lie in a margin of the table, and are thrown away when they
 would be born; so are cells outside of the universe. Being SEALED by then, each is thrown away once.
@@ -44,7 +46,7 @@ from gpu_nim.errors import UsageError
 
 _FRESH, _SEALED, _ONCE = np.uint8(0), np.uint8(1), np.uint8(2)
 _BLOCK = 1 << 15  # newborns pushed at a time: keys, targets and states stay in the second-level cache
-_NEWBORN_BYTES = 200  # a newborn's share of a step's arrays, measured
+_NEWBORN_BYTES = 250  # a share of the arrays of a step: 80 to 215 measured, ghosts and mirrors included
 
 
 def supports(rule: Rule) -> bool:
@@ -57,9 +59,9 @@ def supports(rule: Rule) -> bool:
 
 
 def domain_box(rule: Rule, last: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the corners, both included, of a box that holds generations 0 to `last` in the fundamental domain.
+    """Return the corners, both included, of a box that holds generations 0 to `last` of the fundamental domain.
 
-    In the domain coordinates fall, so (i + 1) x_i <= x_0 + ... + x_i, which is the sum of all less the rest; and likewise
+    In the domain coordinates fall, so (i + 1) x_i <= x_0 + ... + x_i, which is the sum of all less the rest; likewise
     from below.
 
     >>> signs = ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))
@@ -140,25 +142,33 @@ class Layout:
         return inside
 
 
-def required_bytes(rule: Rule, last: int) -> int:
-    """Return the bytes that growing `rule` to generation `last` takes at the most, newborns estimated by the box's surface.
+def planned_newborns(rule: Rule, last: int) -> int:
+    """Return how many newborns a generation of the domain is planned to have: its share of the box's surface.
 
-    >>> signs = ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))
-    >>> required_bytes(Rule(3, signs, frozenset({1}), ((0, 0, 0),), symmetry=Symmetry.CUBE), last=1024) < 600e6
-    True
+    Births have no better bound than the volume, which cubic8 comes near in some generations.  A step that has more than
+    this to push asks for its memory before it starts.
     """
     layout = Layout(rule, last)
     widths = [high - low + 1 for low, high in zip(layout.lower, layout.upper, strict=True)]
     surface = sum(2 * math.prod(widths) // width for width in widths) >> layout.even
-    if rule.symmetry is not Symmetry.NONE:
-        surface //= 2 * rule.dimension  # the domain has its share of the faces
-    return layout.size + _NEWBORN_BYTES * surface
+    return surface if rule.symmetry is Symmetry.NONE else surface // (2 * rule.dimension)
+
+
+def required_bytes(rule: Rule, last: int) -> int:
+    """Return the bytes that growing `rule` to generation `last` is planned to take: the table, and a step's arrays.
+
+    >>> edges = ((1, 1), (1, -1), (-1, 1), (-1, -1))
+    >>> required_bytes(Rule(2, edges, frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE), last=10**4) < 60e6
+    True
+    """
+    return Layout(rule, last).size + _NEWBORN_BYTES * planned_newborns(rule, last)
 
 
 class ExactlyOneEngine(CellEngine):
     """A growth of a rule that `supports` admits, to generation `last` at the most, from its seeds or from a state.
 
-    UsageError for another rule; MemoryRefusal, before anything is allocated, when `required_bytes` are not available.
+    UsageError for another rule; MemoryRefusal, before anything is allocated, when `required_bytes` are not available,
+    and before a step that needs more than was planned and is available.
 
     >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
     >>> ExactlyOneEngine(square, 10).advance(6).births.tolist()  # A147582
@@ -173,6 +183,7 @@ class ExactlyOneEngine(CellEngine):
                 f"{rule.dimension} dimensions and touches {rule.touches}"
             )
         require_memory(required_bytes(rule, last), host_memory(), f"a growth to generation {last}")
+        self._planned = planned_newborns(rule, last)
         self._layout = Layout(rule, last)
         self._jumps = sorted(map(self._layout.jump, rule.offsets))
         self._dtype = coordinate_dtype(*rule.box(last))
@@ -183,7 +194,7 @@ class ExactlyOneEngine(CellEngine):
             self._restore(state)
 
     def state(self) -> State:
-        """Return the generation, its newborns' representatives, the table as bits, and the `last` it is laid out for."""
+        """Return the generation, its newborns' representatives, the table as bits, and the `last` it is made for."""
         return {
             "generation": np.array(self.generation),
             "newborns": self._coordinates.T.astype(self._dtype),
@@ -213,6 +224,8 @@ class ExactlyOneEngine(CellEngine):
     def _step(self) -> None:
         table = self._table
         pushers = np.concatenate((self._keys, self._ghosts))
+        if len(pushers) > self._planned:
+            require_memory(_NEWBORN_BYTES * len(pushers), host_memory(), f"generation {self.generation + 1}")
         touched: list[NDArray[np.int64]] = []
         for start in range(0, len(pushers), _BLOCK):
             block = pushers[start : start + _BLOCK]
