@@ -11,10 +11,15 @@ from gpu_nim.automata.lattice import Rule, Symmetry
 from gpu_nim.backends.base import Batch
 
 
+def terms_of(entry: str) -> dict[int, int]:
+    """The terms of an OEIS entry by their index."""
+    lines = (Path(__file__).parent / "oeis" / f"{entry}.txt").read_text().splitlines()
+    return {int(n): int(term) for n, term in map(str.split, lines)}
+
+
 def published(entry: str) -> list[int]:
     """The terms of an OEIS entry, from its own offset on."""
-    lines = (Path(__file__).parent / "oeis" / f"{entry}.txt").read_text().splitlines()
-    return [int(line.split()[1]) for line in lines]
+    return list(terms_of(entry).values())
 
 
 def literal(rule: Rule, generations: int) -> list[list[tuple[int, ...]]]:

@@ -81,7 +81,7 @@ def test_a_file_is_replaced(growth: Growth, tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["a.zarr", "a.npz", "a.csv"])
 def test_an_interrupted_write_leaves_nothing(growth: Growth, tmp_path: Path, name: str) -> None:
-    with pytest.raises(KeyboardInterrupt), open_growth(tmp_path / name) as sink:
+    with pytest.raises(KeyboardInterrupt), open_growth(tmp_path / name) as sink:  # noqa: PT012
         sink.append(NumpyBackend().nim(2).advance(2, cells=True))
         raise KeyboardInterrupt
     assert os.listdir(tmp_path) == []

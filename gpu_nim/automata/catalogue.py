@@ -15,7 +15,6 @@ from gpu_nim.automata import neighbourhoods as near
 from gpu_nim.automata import theorems
 from gpu_nim.automata.lattice import Rule, Symmetry
 from gpu_nim.errors import UsageError
-from gpu_nim.sequences.counts import Counts
 
 
 @dataclass(frozen=True)
@@ -86,6 +85,8 @@ def _piles(piles: int) -> Automaton:
 
 def _total_births(piles: int, generations: NDArray[np.int64]) -> NDArray[np.uint64]:
     """D_k(n) [NF Theorem 29]."""
+    from gpu_nim.sequences.counts import Counts
+
     counts = Counts("D", piles)
     return np.array([counts.value(n) for n in generations.reshape(-1).tolist()], np.uint64).reshape(generations.shape)
 

@@ -10,7 +10,7 @@ from gpu_nim._version import __version__
 from gpu_nim.automata.catalogue import Automaton, find
 from gpu_nim.automata.lattice import Symmetry
 from gpu_nim.backends import select
-from gpu_nim.backends.base import Backend, Batch
+from gpu_nim.backends.base import Backend, Batch, Engine, Section
 from gpu_nim.backends.digest import digest
 from gpu_nim.backends.memory import host_memory
 from gpu_nim.errors import MemoryRefusal, UsageError
@@ -125,7 +125,14 @@ class Growing:
     """
 
     def __init__(
-        self, automaton: str | Automaton, generations: int, backend: Backend, *, cells: bool = False, verify: bool = True
+        self,
+        automaton: str | Automaton,
+        generations: int,
+        backend: Backend,
+        *,
+        cells: bool = False,
+        verify: bool = True,
+        section: Section | None = None,
     ) -> None:
         self.automaton = find(automaton) if isinstance(automaton, str) else automaton
         if not isinstance(generations, int) or not 0 <= generations <= _GENERATIONS_LIMIT:
@@ -139,6 +146,7 @@ class Growing:
         """Whether each cell is, too."""
         self._backend = backend
         self._cells = cells
+        self._section = section
         self._births: list[NDArray[np.uint64]] = []
         self._checksums: list[NDArray[np.uint64]] = []
         self._seconds = 0.0
@@ -146,12 +154,12 @@ class Growing:
     def __iter__(self) -> Iterator[Batch]:
         """Grow from the seeds to the last generation, a batch of generations at a time."""
         began = time.perf_counter()
-        engine = self._backend.nim(self.generations)
+        engine = self._start()
         stride = 1
         self._seconds = time.perf_counter() - began
         while engine.generation < self.generations:
             began = time.perf_counter()
-            batch = engine.advance(min(engine.generation + stride, self.generations), cells=self._cells)
+            batch = engine.advance(min(engine.generation + stride, self.generations), cells=self._cells, section=self._section)
             elapsed = time.perf_counter() - began
             self._seconds += elapsed
             self._births.append(batch.births)
@@ -162,6 +170,12 @@ class Growing:
                 stride *= 2
             elif elapsed > _LONG:
                 stride = max(1, stride // 2)
+
+    def _start(self) -> Engine:
+        # Nim has kernels of its own, which grow it by the same rule a plane at a time.
+        if self.automaton.rule is find("nim").rule:
+            return self._backend.nim(self.generations)
+        return self._backend.automaton(self.automaton.rule, self.generations)
 
     def growth(self, source: CellSource | None = None) -> Growth:
         """Return the finished growth, whose cells come from `source` or else are grown anew when asked for."""

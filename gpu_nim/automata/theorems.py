@@ -75,4 +75,4 @@ def three_branch_cells(cells: NDArray[np.integer]) -> NDArray[np.bool_]:
     >>> three_branch_cells(np.array([[0, 1], [0, -1], [2, -1]])).tolist()
     [True, False, True]
     """
-    return ulam_warburton_cells(cells) & ~((cells[:, 1] < 0) & (cells[:, 1] <= -np.abs(cells[:, 0])))
+    return np.asarray(ulam_warburton_cells(cells) & ~((cells[:, 1] < 0) & (cells[:, 1] <= -np.abs(cells[:, 0]))))

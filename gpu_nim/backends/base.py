@@ -10,6 +10,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.automata.lattice import Rule
+
 State = dict[str, NDArray[np.generic]]
 """A growth's state as named host arrays: enough for either backend to go on from there."""
 
@@ -30,13 +32,31 @@ class Batch:
     section: NDArray[np.uint64] | None = None
 
 
+Section = tuple[int, int]
+"""The plane in which coordinate `axis` has a value: (axis, value)."""
+
+
+def count_in_section(
+    cells: NDArray[np.integer], births: NDArray[np.uint64], section: Section
+) -> NDArray[np.uint64]:
+    """Return how many newborns of each generation lie in the section, uint64 of shape (g,), from a batch's cells.
+
+    >>> count_in_section(np.array([[0, 0], [1, 0], [0, 1]]), np.array([1, 2], np.uint64), (0, 0)).tolist()
+    [1, 1]
+    """
+    axis, value = section
+    before = np.concatenate(([0], np.cumsum(cells[:, axis] == value)))
+    stops = np.cumsum(births).astype(np.int64)
+    return np.diff(before[stops], prepend=0).astype(np.uint64)
+
+
 class Engine(Protocol):
     """A growth in progress on a device."""
 
     generation: int
     """The last generation done; -1 before the seed is laid."""
 
-    def advance(self, to: int, *, cells: bool = False) -> Batch:
+    def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
         """Grow through generation `to` and report each generation since the last one done."""
 
     def state(self) -> State:
@@ -59,3 +79,9 @@ class Backend(Protocol):
 
     def nim(self, last: int, state: State | None = None) -> Engine:
         """Start three-pile Nim by [B]'s first rule, to grow no further than generation `last`."""
+
+    def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
+        """Start any rule, to grow no further than generation `last`: on the fast path for exactly-one growth where it applies.
+
+        With `general` the engine for all rules is taken even so, the yardstick of the fast path.
+        """

@@ -14,21 +14,21 @@ def automata(as_json: bool) -> None:
     if as_json:
         emit_json(
             {
-                entry.name: {
-                    "summary": entry.summary,
-                    "lattice": entry.lattice,
-                    "dimension": entry.rule.dimension,
-                    "neighbours": len(entry.rule.offsets),
-                    "births": sorted(entry.rule.births),
-                    "symmetry": entry.rule.symmetry.value,
-                    "oeis": list(entry.oeis),
-                    "source": entry.source,
+                automaton.name: {
+                    "summary": automaton.summary,
+                    "lattice": automaton.lattice,
+                    "dimension": automaton.rule.dimension,
+                    "neighbours": len(automaton.rule.offsets),
+                    "births": sorted(automaton.rule.births),
+                    "symmetry": automaton.rule.symmetry.value,
+                    "oeis": {entry.number: entry.column for entry in automaton.oeis},
+                    "source": automaton.source,
                 }
-                for entry in CATALOGUE.values()
+                for automaton in CATALOGUE.values()
             }
         )
         return
     print_table(
-        [(entry.name, entry.lattice, " ".join(entry.oeis), entry.summary) for entry in CATALOGUE.values()],
+        [(a.name, a.lattice, " ".join(entry.number for entry in a.oeis), a.summary) for a in CATALOGUE.values()],
         ("name", "lattice", "OEIS", "rule"),
     )

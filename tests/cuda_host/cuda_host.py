@@ -42,7 +42,7 @@ ORDERS = ("forward", "reverse", "shuffle")
 LOG_VARIABLE = "GPUNIM_SANITIZER_LOG"
 
 
-class KernelDefect(BackendError):  # noqa: N818  (named like the project's own errors)
+class KernelDefect(BackendError):
     """A kernel broke a rule of CUDA or of C++, or its launch was refused; the message says which, and where."""
 
 

@@ -5,10 +5,12 @@ allocates with `launcher.xp` and calls `launcher(kernel, grid, block, args)`. Pr
 tests pass one that runs the very same `.cu` files on the CPU.
 """
 
+from gpu_nim.automata.lattice import Rule
 from gpu_nim.backends.base import Engine, State
 from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher
 from gpu_nim.backends.cuda.nim import NimEngine, device_bytes
 from gpu_nim.backends.memory import require_memory
+from gpu_nim.errors import BackendError
 
 __all__ = ["CudaBackend", "CupyLauncher", "Launcher"]
 
@@ -34,3 +36,7 @@ class CudaBackend:
         """Start three-pile Nim by [B]'s first rule, to grow no further than generation `last`."""
         require_memory(device_bytes(last), self.free_memory(), f"nim to generation {last} on {self.device}")
         return NimEngine(self._launcher, last, state)
+
+    def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
+        """Start any rule, to grow no further than generation `last`: on the fast path for exactly-one growth where it applies."""
+        raise BackendError("the CUDA backend grows nim alone so far: use --backend numpy")

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.base import Batch, State
+from gpu_nim.backends.base import Batch, Section, State, count_in_section
 from gpu_nim.backends.cuda.launcher import Launcher, device_refusals, to_host
 from gpu_nim.backends.digest import nim_plane_mix
 
@@ -35,7 +35,7 @@ class NimEngine:
         if state is not None:
             self._restore(state)
 
-    def advance(self, to: int, *, cells: bool = False) -> Batch:
+    def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
         """Grow through generation `to` and report each generation since the last one done."""
         xp, first = self._launch.xp, self.generation + 1
         births = xp.zeros(to - self.generation, np.uint64)
@@ -45,6 +45,7 @@ class NimEngine:
             if first == 0:
                 self._seed(births)
                 grown.append(np.zeros((1, 3), np.int32))
+            wanted = cells or section is not None
             while self.generation < to:
                 steps = min(_REACH, to - self.generation)
                 at = self.generation + 1 - first
@@ -56,11 +57,14 @@ class NimEngine:
                 self._launch(
                     "nim_advance", grid, (_BLOCK,), (self._plane, self._spare, *shape, *mixing, births, checksums, at)
                 )
-                if cells:
+                if wanted:
                     grown.append(self._cells(grid, shape, to_host(births[at : at + steps])))
                 self._plane, self._spare = self._spare, self._plane
                 self.generation += steps
-            return Batch(first, to_host(births), to_host(checksums), np.concatenate(grown) if cells else None)
+        newborns = np.concatenate(grown) if wanted else None
+        host_births = to_host(births)
+        cut = None if section is None or newborns is None else count_in_section(newborns, host_births, section)
+        return Batch(first, host_births, to_host(checksums), newborns if cells else None, cut)
 
     def state(self) -> State:
         """Return the newborns' words: their places as (row u, word) pairs and their bits."""

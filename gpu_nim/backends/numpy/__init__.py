@@ -2,8 +2,11 @@
 
 import os
 
+from gpu_nim.automata.lattice import Rule
 from gpu_nim.backends.base import Engine, State
 from gpu_nim.backends.memory import host_memory, require_memory
+from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, supports
+from gpu_nim.backends.numpy.frontier import FrontierEngine
 from gpu_nim.backends.numpy.nim import NimEngine, plane_bytes
 
 
@@ -25,6 +28,12 @@ class NumpyBackend:
         """Start three-pile Nim by [B]'s first rule, to grow no further than generation `last`."""
         require_memory(plane_bytes(last), self.free_memory(), f"nim to generation {last}")
         return NimEngine(last, state)
+
+    def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
+        """Start any rule, to grow no further than generation `last`: on the fast path for exactly-one growth where it applies."""
+        if supports(rule) and not general:
+            return ExactlyOneEngine(rule, last, state)
+        return FrontierEngine(rule, last, state)
 
 
 def processor_name() -> str:

@@ -19,7 +19,7 @@ empty, and a list of cells.
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.base import Batch, State
+from gpu_nim.backends.base import Batch, Section, State
 from gpu_nim.backends.digest import finalize, nim_plane_mix
 
 _WORDS = 1 << 12  # words unpacked at a time: 256 KB of bytes, a core's second-level cache
@@ -53,17 +53,19 @@ class NimEngine:
         if state is not None:
             self._restore(state)
 
-    def advance(self, to: int, *, cells: bool = False) -> Batch:
+    def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
         """Grow through generation `to` and report each generation since the last one done."""
         first, size = self.generation + 1, to - self.generation
-        births, checksums = np.zeros(size, np.uint64), np.zeros(size, np.uint64)
+        births, checksums, cut = (np.zeros(size, np.uint64) for _ in range(3))
         grown: list[NDArray[np.int32]] = []
         for index in range(size):
             self._step()
-            births[index], checksum, newborn = self._survey(cells)
-            checksums[index] = checksum
-            grown.extend(newborn)
-        return Batch(first, births, checksums, np.concatenate(grown) if cells else None)
+            births[index], checksums[index], newborns = self._survey(cells or section is not None)
+            if section is not None:
+                cut[index] = sum(np.count_nonzero(block[:, section[0]] == section[1]) for block in newborns)
+            if cells:
+                grown.extend(newborns)
+        return Batch(first, births, checksums, np.concatenate(grown) if cells else None, None if section is None else cut)
 
     def state(self) -> State:
         """Return the newborns' words: their places as (row u, word) pairs and their bits."""

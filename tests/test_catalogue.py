@@ -1,0 +1,73 @@
+"""Every entry of the catalogue against what is published of it, and its theorem against its growth."""
+
+import numpy as np
+import pytest
+
+from gpu_nim import grow
+from gpu_nim.automata.catalogue import CATALOGUE, Oeis, find
+from gpu_nim.automata.growth import Growing
+from gpu_nim.backends.numpy import NumpyBackend
+from tests.lattices import literal, terms_of
+
+_ENTRIES = [(automaton.name, entry) for automaton in CATALOGUE.values() for entry in automaton.oeis]
+
+
+def column(name: str, what: str, generations: int) -> list[int]:
+    """A growth's births, population or population in a plane, generation by generation."""
+    section = ("xyz".index(what[8]), int(what[10:])) if what.startswith("section") else None
+    growing = Growing(name, generations, NumpyBackend(), section=section)
+    batches = list(growing)
+    births = np.concatenate([b.births if section is None else b.section for b in batches]).astype(int)
+    return births.tolist() if what == "births" else np.cumsum(births).tolist()
+
+
+@pytest.mark.parametrize(("name", "entry"), _ENTRIES, ids=[f"{name}-{entry.number}" for name, entry in _ENTRIES])
+def test_published_terms(name: str, entry: Oeis) -> None:
+    terms = terms_of(entry.number)
+    last = max(terms) - entry.shift
+    if find(name).rule.dimension > 4:
+        last = min(last, 40)
+    found = column(name, entry.column, last)
+    assert found == [terms[n + entry.shift] for n in range(last + 1)]
+    assert len(found) > 20
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_growth_is_the_definition(name: str) -> None:
+    generations = 9 if find(name).rule.dimension < 5 else 5
+    growth = grow(name, generations, backend="numpy", cells=True)
+    assert [[tuple(cell) for cell in cells.tolist()] for _, cells in growth] == literal(find(name).rule, generations)
+
+
+@pytest.mark.parametrize("name", [a.name for a in CATALOGUE.values() if a.births_formula])
+def test_theorems_hold(name: str) -> None:
+    generations = {2: 130, 3: 130, 4: 64, 5: 16, 6: 16}.get(find(name).rule.dimension, 7)
+    assert grow(name, generations, backend="numpy", cells=True).verified is True
+
+
+@pytest.mark.parametrize("name", [a.name for a in CATALOGUE.values() if a.cell_test])
+def test_cell_tests_reject_what_is_not_grown(name: str) -> None:
+    automaton = find(name)
+    dimension = automaton.rule.dimension
+    side = {2: 8, 3: 8, 4: 4}.get(dimension, 2)
+    # Two piles or more make a total of at most dimension * (side - 1), which is twice the generation.
+    generations = 16 if dimension < 4 else dimension * (side - 1) // 2
+    grown = {tuple(cell) for cell in grow(name, generations, backend="numpy", cells=True).cells().tolist()}
+    box = np.stack(np.meshgrid(*[np.arange(0 if automaton.rule.octant else -side, side)] * dimension), -1)
+    cells = box.reshape(-1, dimension)
+    assert automaton.cell_test(cells).tolist() == [tuple(cell) in grown for cell in cells.tolist()]
+
+
+def test_four_piles_begin_as_the_paper_says() -> None:
+    assert grow("nim-4", 7, backend="numpy").births.tolist() == [1, 6, 7, 36, 13, 42, 43, 216]
+
+
+def test_edge_begins_as_computed_by_hand() -> None:
+    births = grow("edge", 15, backend="numpy").births.tolist()
+    assert births[:14] == [1, 3, 3, 15, 3, 15, 27, 63, 3, 15, 27, 81, 75, 63]
+    assert (sum(births[:8]), sum(births)) == (130, 826)
+
+
+def test_cubic26() -> None:
+    births = grow("cubic26", 7, backend="numpy").births
+    assert np.cumsum(births).tolist() == [1, 27, 35, 187, 195, 347, 427, 1251]
