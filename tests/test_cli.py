@@ -208,7 +208,10 @@ def test_integers(text: str, value: int) -> None:
     assert parse_integer(text) == value
 
 
-@pytest.mark.parametrize("text", ["", " ", "x", "1.5", "1e", "^2", "2^", "1__0", "_1", "5 6", "2^3^2", "1e6x", "+", "1+", "--1", "2^-1"])
+NO_INTEGERS = ["", " ", "x", "1.5", "1e", "^2", "2^", "1__0", "_1", "5 6", "2^3^2", "1e6x", "+", "1+", "--1", "2^-1"]
+
+
+@pytest.mark.parametrize("text", NO_INTEGERS)
 def test_no_integers(text: str) -> None:
     with pytest.raises(ValueError, match="is not an integer"):
         parse_integer(text)

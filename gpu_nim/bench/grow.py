@@ -1,11 +1,14 @@
 """The growths that `gpunim bench grow` races, and against whom."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.growth import grow
+from gpu_nim.automata.lattice import Rule, Symmetry
 from gpu_nim.backends.base import Backend
+from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.bench.harness import Contender, Timing, race
 from gpu_nim.bench.peers import python_set, scipy_convolve
 
@@ -15,10 +18,14 @@ _WORKS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("nim", 256, ("python set",)),
     ("nim", 1024, ()),
     ("nim", 8192, ()),
+    ("edge", 64, ("python set", "scipy convolve")),
+    ("edge", 256, ("plain frontier",)),
+    ("edge", 512, ()),
+    ("fcc", 512, ()),
 )
-_CUDA_WORKS: tuple[tuple[str, int], ...] = (("nim", 16384), ("nim", 65536))
-
-_PEERS = {"python set": python_set, "scipy convolve": scipy_convolve}
+_CUDA_WORKS: tuple[tuple[str, int], ...] = (
+    ("nim", 16384), ("nim", 65536), ("edge", 1024), ("edge", 4096), ("fcc", 1024), ("fcc", 4096),
+)  # fmt: skip
 
 
 def races(numpy: Backend, cuda: Backend | None, runs: int) -> Iterator[list[Timing]]:
@@ -31,6 +38,15 @@ def races(numpy: Backend, cuda: Backend | None, runs: int) -> Iterator[list[Timi
     if cuda is not None:
         for name, generations in _CUDA_WORKS:
             yield race(f"{name} {generations}", [_ours(cuda, name, generations)], runs)
+
+
+def plain_frontier(rule: Rule, generations: int) -> int:
+    """Return the population after some generations by NumPy's engine for any rule, without symmetry or a fast path."""
+    engine = NumpyBackend().automaton(replace(rule, symmetry=Symmetry.NONE), generations, general=True)
+    return sum(engine.advance(generations).births.tolist())
+
+
+_PEERS = {"python set": python_set, "scipy convolve": scipy_convolve, "plain frontier": plain_frontier}
 
 
 def _ours(backend: Backend, name: str, generations: int) -> Contender:
