@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from gpu_nim.automata.growth import Growing
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.errors import FileError, UsageError
 from gpu_nim.storage import open_growth
-from gpu_nim.storage.atomic import check_writable, replacing
+from gpu_nim.storage.atomic import check_writable, interrupts_deferred, replacing
 
 zarr = pytest.importorskip("zarr", reason="zarr is not installed")
 
@@ -229,3 +230,14 @@ def test_a_damaged_store(growth: Growth, tmp_path: Path, damage: object, sentenc
     damage(tmp_path / "a.zarr")
     with pytest.raises(FileError, match=sentence):
         load(tmp_path / "a.zarr").cells()
+
+
+def test_an_interrupt_waits_for_a_write() -> None:
+    done = []
+    with pytest.raises(KeyboardInterrupt), interrupts_deferred():  # noqa: PT012
+        signal.raise_signal(signal.SIGINT)
+        done.append("the write")
+    assert done == ["the write"]
+    with interrupts_deferred():
+        done.append("nothing held back")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -20,7 +20,7 @@ from zarr.codecs import BloscCodec, BloscShuffle
 from gpu_nim.automata.growth import Growth, Newborns
 from gpu_nim.backends.base import Batch
 from gpu_nim.errors import FileError
-from gpu_nim.storage.atomic import replacing
+from gpu_nim.storage.atomic import interrupts_deferred, replacing
 from gpu_nim.storage.attributes import KIND, check_kind, of_growth, to_growth
 
 _CHUNK = 1 << 18  # cells a chunk: about 3 MB before compression
@@ -50,23 +50,26 @@ class ZarrGrowthSink:
         """Write the cells that are left, the births, the checksums, and last the attributes, which mark the store as whole."""
         if self._count or self._cells is None:
             self._write(self._count)
-        self._group.create_array("births", data=growth.births)
-        self._group.create_array("checksums", data=growth.checksums)
-        self._group.attrs.update(of_growth(growth))
+        with interrupts_deferred():
+            self._group.create_array("births", data=growth.births)
+            self._group.create_array("checksums", data=growth.checksums)
+            self._group.attrs.update(of_growth(growth))
 
     def _write(self, count: int) -> None:
         cells = np.concatenate(self._waiting)
         if self._cells is None:
-            self._cells = self._group.create_array(
-                "cells",
-                shape=(0, cells.shape[1]),
-                chunks=(_CHUNK, cells.shape[1]),
-                dtype=cells.dtype,
-                compressors=_SHUFFLED_ZSTD,
-            )
+            with interrupts_deferred():
+                self._cells = self._group.create_array(
+                    "cells",
+                    shape=(0, cells.shape[1]),
+                    chunks=(_CHUNK, cells.shape[1]),
+                    dtype=cells.dtype,
+                    compressors=_SHUFFLED_ZSTD,
+                )
         start = self._cells.shape[0]
-        self._cells.resize((start + count, cells.shape[1]))
-        self._cells[start:] = cells[:count]
+        with interrupts_deferred():
+            self._cells.resize((start + count, cells.shape[1]))
+            self._cells[start:] = cells[:count]
         self._waiting = [cells[count:]]
         self._count -= count
 
@@ -75,7 +78,9 @@ class ZarrGrowthSink:
 def open_zarr_growth(path: Path) -> Iterator[ZarrGrowthSink]:
     """Open a Zarr store for a growth; see `gpu_nim.storage.open_growth`."""
     with replacing(path, is_growth_store) as scratch:
-        yield ZarrGrowthSink(zarr.open_group(scratch, mode="w", zarr_format=3))
+        with interrupts_deferred():
+            group = zarr.open_group(scratch, mode="w", zarr_format=3)
+        yield ZarrGrowthSink(group)
 
 
 def load_zarr_growth(path: Path) -> Growth:
