@@ -72,7 +72,9 @@ FLAVOURS = {
         ("libtsan.so", "libstdc++.so.6"),
     ),
 }
-_COMMON = ("-std=gnu++17", "-fPIC", "-U_FORTIFY_SOURCE", "-fno-rtti", "-fno-exceptions", "-fno-strict-aliasing")
+# Hidden, or two libraries in one process would share what both include, __shared__ variables among it.
+_COMMON = ("-std=gnu++17", "-fPIC", "-fvisibility=hidden", "-fno-rtti", "-fno-exceptions", "-U_FORTIFY_SOURCE")
+_COMMON += ("-fno-strict-aliasing",)  # kernels read integers as vectors, as CUDA does
 _WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-Wno-unused-function")
 _LAUNCH_BOUNDS = re.compile(r"__launch_bounds__\s*\(([^,()]+)(?:,[^()]*)?\)\s*(?:void\s+)?(\w+)\s*\(")
 _SANITIZER_OPTIONS = {
