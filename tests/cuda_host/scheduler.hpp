@@ -324,7 +324,8 @@ CUDA_HOST_UNSEEN inline void Scheduler::release_barrier() {
         const Thread& thread = threads_[t];
         if (thread.status != Status::at_barrier) continue;
         if (first == nullptr) first = &thread;
-        const bool same_file = strcmp(thread.site.file, first->site.file) == 0;
+        const bool same_file =
+            thread.site.file == first->site.file || strcmp(thread.site.file, first->site.file) == 0;
         if (thread.operation != first->operation || thread.site.line != first->site.line || !same_file)
             return fail("divergent barrier: thread %u is at %s (%s:%d), thread %u at %s (%s:%d)", number_of(*first),
                         name_of(first->operation), first->site.file, first->site.line, t, name_of(thread.operation),
