@@ -114,6 +114,9 @@ class Scheduler {
     const char* error() const { return error_; }
     char* dynamic_shared() { return shared_.dynamic(); }
 
+    // Gives back what is kept from launch to launch for TSan alone: its threads, with their stacks.
+    void end_tsan_threads();
+
     // Called from kernels, on a fiber.
     int wait_at_barrier(Operation operation, bool predicate, Site site);
     uint64_t wait_in_collective(Operation operation, unsigned mask, uint64_t value, unsigned argument, int width,
@@ -254,6 +257,10 @@ CUDA_HOST_UNSEEN inline void Scheduler::abandon_threads() {
         stacks_.give_back(threads_[t].stack);
         threads_[t].stack = nullptr;
     }
+    end_tsan_threads();
+}
+
+CUDA_HOST_UNSEEN inline void Scheduler::end_tsan_threads() {
     for (unsigned owner = 0; owner < 2 * max_threads; ++owner) {
         if (tsan_threads_[owner] == nullptr) continue;
         end_tsan_thread(tsan_threads_[owner]);
