@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher, to_host
 from gpu_nim.backends.cuda.table import Kernel
-from gpu_nim.errors import BackendError, KernelArgumentError
+from gpu_nim.errors import BackendError, KernelArgumentError, MissingDependency
 from tests.cuda_host import HostLauncher, KernelDefect, compiler, sanitized, seeded, signatures
 from tests.cuda_host.seeded import BUGS, GOOD, LAUNCH_ORDERS, SOURCES, TABLE
 
@@ -22,6 +23,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 INTRINSICS = {
     "integer_intrinsics": Kernel("intrinsics.cu", ("*cu8", "*cu8", "*u8", "u4")),
     "warp_collectives": Kernel("intrinsics.cu", ("*cu8", "*u8")),
+    "warp_reductions": Kernel("intrinsics.cu", ("*cu8", "*u8")),
     "atomics": Kernel("intrinsics.cu", ("*cu8", "*u8", "*u4", "u4")),
     "indices": Kernel("intrinsics.cu", ("*u8",)),
     "vectors": Kernel("intrinsics.cu", ("*cu8", "*cu8", "*u8", "u4")),
@@ -103,12 +105,42 @@ def test_a_seed_fixes_the_order() -> None:
     assert len({result(seed) for seed in range(8)}) > 1
 
 
-# ---------------------------------------------------------------- what intrinsics compute
+# ---------------------------------------------------------------- what intrinsics compute, here and on a device
 
 
-@pytest.fixture(params=LAUNCH_ORDERS, ids=lambda order: f"{order[0]}{order[1] or ''}")
-def emulator(request: pytest.FixtureRequest) -> HostLauncher:
-    return HostLauncher(*request.param, sources=SOURCES, table=INTRINSICS)
+class Machine:
+    """Launches kernels on NumPy arrays wherever `launcher` runs them, and brings the results back."""
+
+    def __init__(self, launcher: Launcher) -> None:
+        self.launcher = launcher
+
+    def __call__(self, kernel: str, grid: tuple[int, ...], block: tuple[int, ...], args: tuple[object, ...]) -> None:
+        there = tuple(self.launcher.xp.asarray(arg) if isinstance(arg, np.ndarray) else arg for arg in args)
+        self.launcher(kernel, grid, block, there, shared_bytes=64 * 8)
+        for arg, moved in zip(args, there, strict=True):
+            if isinstance(arg, np.ndarray) and moved is not arg:
+                arg[...] = to_host(moved)
+
+
+@pytest.fixture(
+    params=[*LAUNCH_ORDERS, pytest.param(None, marks=pytest.mark.gpu)],
+    ids=lambda order: f"{order[0]}{order[1] or ''}" if order else "gpu",
+)
+def machine(request: pytest.FixtureRequest) -> Machine:
+    table = {**INTRINSICS, **TABLE}
+    if request.param is not None:
+        return Machine(HostLauncher(*request.param, sources=SOURCES, table=table))
+    try:
+        return Machine(CupyLauncher(table, SOURCES))
+    except (BackendError, MissingDependency) as reason:
+        pytest.skip(f"no CUDA device: {reason}")
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_correct_kernels_are_correct_on_the_machine(machine: Machine, name: str) -> None:
+    x, out = np.arange(256, dtype=np.uint32) * np.uint32(7919), np.zeros(6, np.uint64)
+    machine(name, (4,), (64,), (x, out, 256))
+    assert out[0] == x.sum(dtype=np.uint64)
 
 
 def reverse_bits(x: int, width: int) -> int:
@@ -150,18 +182,18 @@ def integer_results(x: int, y: int) -> list[int]:
     ]
 
 
-def test_integer_intrinsics(emulator: HostLauncher) -> None:
+def test_integer_intrinsics(machine: Machine) -> None:
     rng = np.random.default_rng(2)
     pairs = [(x, y) for x in EDGES for y in EDGES]
     pairs += [tuple(map(int, pair)) for pair in rng.integers(0, 2**64, (300, 2), np.uint64)]
     a, b = (np.array(column, np.uint64) for column in zip(*pairs, strict=True))
     expected = np.array([integer_results(x, y) for x, y in pairs], np.uint64).T
     out = np.zeros(expected.shape, np.uint64)
-    emulator("integer_intrinsics", (-(-len(pairs) // 96),), (96,), (a, b, out, len(pairs)))
+    machine("integer_intrinsics", (-(-len(pairs) // 96),), (96,), (a, b, out, len(pairs)))
     assert np.array_equal(out, expected)
 
 
-def test_warp_collectives(emulator: HostLauncher) -> None:
+def test_warp_collectives(machine: Machine) -> None:
     x = [int(value) for value in np.random.default_rng(3).integers(0, 2**64, 32, np.uint64)]
     low, lanes = [value & MASK32 for value in x], range(32)
     expected = [
@@ -175,6 +207,18 @@ def test_warp_collectives(emulator: HostLauncher) -> None:
         [0] * 32,
         [sum(1 << other for other in lanes if low[other] & 3 == low[lane] & 3) for lane in lanes],
         [sum(x) & MASK64] * 32,
+    ]
+    out = np.zeros((len(expected), 32), np.uint64)
+    machine("warp_collectives", (1,), (32,), (np.array(x, np.uint64), out))
+    assert np.array_equal(out, np.array(expected, np.uint64))
+
+
+def test_warp_reductions(machine: Machine) -> None:
+    if isinstance(machine.launcher, CupyLauncher) and float(machine.launcher.compute_capability) < 8:
+        pytest.skip("__reduce_*_sync needs sm_80")
+    x = np.random.default_rng(3).integers(0, 2**64, 32, np.uint64)
+    low = [int(value) & MASK32 for value in x]
+    expected = [
         [sum(low) & MASK32] * 32,
         [min(low)] * 32,
         [max(low)] * 32,
@@ -183,16 +227,16 @@ def test_warp_collectives(emulator: HostLauncher) -> None:
         [int(np.bitwise_xor.reduce(low))] * 32,
     ]
     out = np.zeros((len(expected), 32), np.uint64)
-    emulator("warp_collectives", (1,), (32,), (np.array(x, np.uint64), out))
+    machine("warp_reductions", (1,), (32,), (x, out))
     assert np.array_equal(out, np.array(expected, np.uint64))
 
 
-def test_atomics_and_counting_barriers(emulator: HostLauncher) -> None:
+def test_atomics_and_counting_barriers(machine: Machine) -> None:
     n = 200
     a = np.random.default_rng(4).integers(1, 2**64, n, np.uint64)
     out = np.array([0, MASK64, 0, 0, MASK64, 0, 2**63 - 1, 2**63, 0, 0, 0], np.uint64)
     wrapping = np.array([0, n], np.uint32)
-    emulator("atomics", (4,), (64,), (a, out, wrapping, n))
+    machine("atomics", (4,), (64,), (a, out, wrapping, n))
     x = [int(value) for value in a]
     signed = [int(value) for value in a.view(np.int64)]
     chained = 0
@@ -205,26 +249,17 @@ def test_atomics_and_counting_barriers(emulator: HostLauncher) -> None:
     assert wrapping.tolist() == [n % 7, 0]
 
 
-def test_three_dimensional_indices(emulator: HostLauncher) -> None:
+def test_three_dimensional_indices(machine: Machine) -> None:
     out = np.zeros(2 * 3 * 4 * 5 * 3 * 2, np.uint64)
-    emulator("indices", (2, 3, 4), (5, 3, 2), (out,))
+    machine("indices", (2, 3, 4), (5, 3, 2), (out,))
     assert out.tolist() == list(range(1, len(out) + 1))
 
 
-def test_vectors(emulator: HostLauncher) -> None:
+def test_vectors(machine: Machine) -> None:
     a, b = np.random.default_rng(5).integers(0, 2**64, (2, 64), np.uint64)
     out = np.zeros(64, np.uint64)
-    emulator("vectors", (2,), (32,), (a, b, out, 32))
+    machine("vectors", (2,), (32,), (a, b, out, 32))
     assert np.array_equal(out, a ^ b)
-
-
-def test_block_sums_of_every_block_size() -> None:
-    launcher = HostLauncher(sources=SOURCES, table=TABLE)
-    for threads in range(32, 65, 32):
-        x = np.arange(threads, dtype=np.uint32)
-        out = np.zeros(6, np.uint64)
-        launcher("good_bounded", (1,), (threads,), (x, out, threads))
-        assert out[0] == x.sum()
 
 
 # ---------------------------------------------------------------- launches that are refused

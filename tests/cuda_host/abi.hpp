@@ -85,16 +85,19 @@ inline const char* launch(const KernelEntry& kernel, const unsigned* grid, const
 }  // namespace cuda_host
 
 // The builder lists the kernels: CUDA_HOST_KERNELS_BEGIN CUDA_HOST_KERNEL(name, launch bound)... CUDA_HOST_KERNELS_END
+#define CUDA_HOST_EXPORT extern "C" __attribute__((visibility("default")))
 #define CUDA_HOST_KERNELS_BEGIN static const cuda_host::KernelEntry cuda_host_kernels[] = {
 #define CUDA_HOST_KERNEL(name, launch_bound) \
     {#name, launch_bound, &cuda_host::Entry<name>::signature, &cuda_host::Entry<name>::run},
 #define CUDA_HOST_KERNELS_END                                                                                        \
     };                                                                                                               \
-    extern "C" int cuda_host_count() { return sizeof cuda_host_kernels / sizeof cuda_host_kernels[0]; }              \
-    extern "C" const char* cuda_host_name(int k) { return cuda_host_kernels[k].name; }                               \
-    extern "C" const char* cuda_host_signature(int k) { return cuda_host_kernels[k].signature(); }                   \
-    extern "C" const char* cuda_host_launch(int k, const unsigned* grid, const unsigned* block,                      \
-                                            size_t dynamic_shared, void** arguments, int order, unsigned seed) {     \
+    CUDA_HOST_EXPORT int cuda_host_count() { return sizeof cuda_host_kernels / sizeof cuda_host_kernels[0]; }        \
+    CUDA_HOST_EXPORT const char* cuda_host_name(int k) { return cuda_host_kernels[k].name; }                         \
+    CUDA_HOST_EXPORT const char* cuda_host_signature(int k) { return cuda_host_kernels[k].signature(); }             \
+    CUDA_HOST_EXPORT void cuda_host_rest() { cuda_host::scheduler.end_tsan_threads(); }                              \
+    CUDA_HOST_EXPORT const char* cuda_host_launch(int k, const unsigned* grid, const unsigned* block,                \
+                                                  size_t dynamic_shared, void** arguments, int order,                \
+                                                  unsigned seed) {                                                   \
         return cuda_host::launch(cuda_host_kernels[k], grid, block, dynamic_shared, arguments,                       \
                                  static_cast<cuda_host::Order>(order), seed);                                        \
     }

@@ -18,6 +18,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
+import math
 import os
 import re
 import shutil
@@ -27,6 +28,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import ClassVar
 
 import numpy as np
 
@@ -39,6 +41,7 @@ from gpu_nim.errors import BackendError
 HEADERS = Path(__file__).resolve().parent
 CACHE = HEADERS.parents[1] / ".cache" / "cuda_host"
 ORDERS = ("forward", "reverse", "shuffle")
+TSAN_THREADS = 6000  # TSan dies of more than about 8000
 LOG_VARIABLE = "GPUNIM_SANITIZER_LOG"
 
 
@@ -72,7 +75,9 @@ FLAVOURS = {
         ("libtsan.so", "libstdc++.so.6"),
     ),
 }
-_COMMON = ("-std=gnu++17", "-fPIC", "-U_FORTIFY_SOURCE", "-fno-rtti", "-fno-exceptions", "-fno-strict-aliasing")
+# Hidden, or two libraries in one process would share what both include, __shared__ variables among it.
+_COMMON = ("-std=gnu++17", "-fPIC", "-fvisibility=hidden", "-fno-rtti", "-fno-exceptions", "-U_FORTIFY_SOURCE")
+_COMMON += ("-fno-strict-aliasing",)  # kernels read integers as vectors, as CUDA does
 _WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-Wno-unused-function")
 _LAUNCH_BOUNDS = re.compile(r"__launch_bounds__\s*\(([^,()]+)(?:,[^()]*)?\)\s*(?:void\s+)?(\w+)\s*\(")
 _SANITIZER_OPTIONS = {
@@ -120,7 +125,10 @@ def sanitized(flavour: str, log: Path) -> tuple[list[str], dict[str, str]]:
 class _Library:
     """One `.cu` file, built in one flavour and loaded."""
 
+    _tsan_threads: ClassVar[dict[_Library, int]] = {}  # how many each library keeps, under TSan
+
     def __init__(self, source: Path, kernels: tuple[str, ...], flavour: str) -> None:
+        self._flavour = flavour
         self._loaded = ctypes.CDLL(str(_build(source, kernels, flavour)))
         for text in ("cuda_host_name", "cuda_host_signature", "cuda_host_launch"):
             getattr(self._loaded, text).restype = ctypes.c_char_p
@@ -151,11 +159,22 @@ class _Library:
         """Run a kernel; each of `values` holds one parameter's bytes. What went wrong, or None."""
         pointers = (ctypes.c_void_p * len(values))(*(value.ctypes.data for value in values))
         with self._one_launch:
+            if self._flavour == "tsan":
+                self._make_room(2 * math.prod(block))
             message = self._loaded.cuda_host_launch(
                 *(self.numbers[kernel], (ctypes.c_uint * 3)(*grid), (ctypes.c_uint * 3)(*block)),
                 *(shared_bytes, pointers, order, seed),
             )
         return None if message is None else message.decode(errors="replace")
+
+
+    def _make_room(self, threads: int) -> None:
+        kept = self._tsan_threads
+        kept[self] = max(threads, kept.get(self, 0))
+        if sum(kept.values()) > TSAN_THREADS:
+            for other in [library for library in kept if library is not self]:
+                other._loaded.cuda_host_rest()
+                del kept[other]
 
 
 @functools.cache

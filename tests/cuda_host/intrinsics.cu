@@ -47,6 +47,15 @@ extern "C" __global__ void warp_collectives(const u64* __restrict__ a, u64* out)
         static_cast<u64>(__all_sync(FULL_WARP, lane < 31)),
         __match_any_sync(FULL_WARP, low & 3u),
         warp_sum(x),
+    };
+    for (u32 k = 0; k < sizeof results / sizeof results[0]; ++k) out[32 * k + lane] = results[k];
+}
+
+// The same for those that need sm_80. On an older device it writes nothing.
+extern "C" __global__ void warp_reductions([[maybe_unused]] const u64* __restrict__ a, [[maybe_unused]] u64* out) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    const u32 lane = threadIdx.x, low = static_cast<u32>(a[lane]);
+    const u64 results[] = {
         __reduce_add_sync(FULL_WARP, low),
         __reduce_min_sync(FULL_WARP, low),
         __reduce_max_sync(FULL_WARP, low),
@@ -55,6 +64,7 @@ extern "C" __global__ void warp_collectives(const u64* __restrict__ a, u64* out)
         __reduce_xor_sync(FULL_WARP, low),
     };
     for (u32 k = 0; k < sizeof results / sizeof results[0]; ++k) out[32 * k + lane] = results[k];
+#endif
 }
 
 // Folds n values into out[0..9], one atomic each; out[10] counts votes at the block barrier.

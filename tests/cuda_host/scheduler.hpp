@@ -114,6 +114,9 @@ class Scheduler {
     const char* error() const { return error_; }
     char* dynamic_shared() { return shared_.dynamic(); }
 
+    // Gives back what is kept from launch to launch for TSan alone: its threads, with their stacks.
+    void end_tsan_threads();
+
     // Called from kernels, on a fiber.
     int wait_at_barrier(Operation operation, bool predicate, Site site);
     uint64_t wait_in_collective(Operation operation, unsigned mask, uint64_t value, unsigned argument, int width,
@@ -254,6 +257,10 @@ CUDA_HOST_UNSEEN inline void Scheduler::abandon_threads() {
         stacks_.give_back(threads_[t].stack);
         threads_[t].stack = nullptr;
     }
+    end_tsan_threads();
+}
+
+CUDA_HOST_UNSEEN inline void Scheduler::end_tsan_threads() {
     for (unsigned owner = 0; owner < 2 * max_threads; ++owner) {
         if (tsan_threads_[owner] == nullptr) continue;
         end_tsan_thread(tsan_threads_[owner]);
@@ -324,7 +331,8 @@ CUDA_HOST_UNSEEN inline void Scheduler::release_barrier() {
         const Thread& thread = threads_[t];
         if (thread.status != Status::at_barrier) continue;
         if (first == nullptr) first = &thread;
-        const bool same_file = strcmp(thread.site.file, first->site.file) == 0;
+        const bool same_file =
+            thread.site.file == first->site.file || strcmp(thread.site.file, first->site.file) == 0;
         if (thread.operation != first->operation || thread.site.line != first->site.line || !same_file)
             return fail("divergent barrier: thread %u is at %s (%s:%d), thread %u at %s (%s:%d)", number_of(*first),
                         name_of(first->operation), first->site.file, first->site.line, t, name_of(thread.operation),

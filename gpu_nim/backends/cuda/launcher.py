@@ -15,6 +15,7 @@ from gpu_nim.backends.cuda.table import KERNELS, Kernel
 from gpu_nim.errors import BackendError, KernelArgumentError, MemoryRefusal, MissingDependency
 
 if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
     from types import ModuleType
 
 __all__ = ["CupyLauncher", "Launcher", "check_arguments", "device_refusals", "to_host"]
@@ -137,9 +138,10 @@ class CupyLauncher:
     """Launches on the CUDA device that was current when the launcher was made, through CuPy.
 
     A `.cu` file is compiled at its first launch (CuPy keeps the result on disk) and each kernel is looked up once.
+    `table` and `sources` are the kernel table and the folder of its files, by default gpunim's own.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, table: Mapping[str, Kernel] = KERNELS, sources: Traversable | None = None) -> None:
         try:
             import cupy
         except ImportError as error:
@@ -151,6 +153,7 @@ class CupyLauncher:
             device = cupy.cuda.Device()
             attributes = device.attributes
         self._device = device
+        self._table, self._sources = table, sources
         self._shared_limit = int(attributes["MaxSharedMemoryPerBlockOptin"])
         self._multiprocessors = int(attributes["MultiProcessorCount"])
         self._modules: dict[str, Any] = {}
@@ -199,7 +202,7 @@ class CupyLauncher:
         shared_bytes: int = 0,
     ) -> None:
         """Check the launch against the kernel table and queue it on the current stream."""
-        checked = check_arguments(kernel, args, self._cupy.ndarray)
+        checked = check_arguments(kernel, args, self._cupy.ndarray, self._table)
         if 0 in grid:  # CuPy would make it 1
             return
         with self._device, device_refusals(f"kernel {kernel}"):
@@ -209,10 +212,10 @@ class CupyLauncher:
             function(grid, block, checked, shared_mem=shared_bytes)
 
     def _look_up(self, kernel: str) -> Any:
-        source = KERNELS[kernel].source
+        source = self._table[kernel].source
         if source not in self._modules:
             # CuPy compiles for the current device and keeps the binary in its cache on disk.
-            module = self._cupy.RawModule(code=cuda_source(source), options=OPTIONS)
+            module = self._cupy.RawModule(code=cuda_source(source, self._sources), options=OPTIONS)
             try:
                 module.compile()
             except self._cupy.cuda.compiler.CompileException as error:

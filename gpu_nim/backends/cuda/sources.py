@@ -7,7 +7,7 @@ from pathlib import Path
 
 __all__ = ["OPTIONS", "cuda_directory", "cuda_source"]
 
-OPTIONS = ("--std=c++17",)
+OPTIONS = ("--std=c++17", "--device-int128")
 """What is passed to NVRTC beside CuPy's own options."""
 
 _LOCAL_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"[^\n]*$', re.MULTILINE)
@@ -26,8 +26,10 @@ def cuda_directory() -> Traversable:
     return Path(__file__).resolve().parents[3] / "cuda"
 
 
-def cuda_source(name: str) -> str:
+def cuda_source(name: str, directory: Traversable | None = None) -> str:
     """The text of one `.cu` file with its local ``#include "..."`` pasted in, each file once.
+
+    Files are sought in `directory` first, where one is given, and then in `cuda_directory()`.
 
     CuPy keeps compiled kernels on disk under a hash of the text it is given and never looks at included files, so a
     changed header would go unnoticed; with the headers in the text it cannot. ``#line`` keeps the compiler's messages
@@ -36,18 +38,21 @@ def cuda_source(name: str) -> str:
     >>> '#include "' in cuda_source("common.cuh")
     False
     """
-    return _paste(name, set())
+    return _paste(name, directory or cuda_directory(), set())
 
 
-def _paste(name: str, pasted: set[str]) -> str:
+def _paste(name: str, directory: Traversable, pasted: set[str]) -> str:
     pasted.add(name)
-    text = _PRAGMA_ONCE.sub("", cuda_directory().joinpath(name).read_text(encoding="utf-8"))
+    file = directory.joinpath(name)
+    if not file.is_file():
+        file = cuda_directory().joinpath(name)
+    text = _PRAGMA_ONCE.sub("", file.read_text(encoding="utf-8"))
     pieces = [f'#line 1 "cuda/{name}"\n']
     position = 0
     for include in _LOCAL_INCLUDE.finditer(text):
         pieces.append(text[position : include.start()])
         if include[1] not in pasted:
-            pieces.append(_paste(include[1], pasted))
+            pieces.append(_paste(include[1], directory, pasted))
         next_line = text.count("\n", 0, include.end()) + 2
         pieces.append(f'\n#line {next_line} "cuda/{name}"')
         position = include.end()

@@ -1,0 +1,144 @@
+"""The CuPy launcher on a stand-in for CuPy: what it compiles, looks up, launches and how it refuses."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpu_nim.backends.cuda.launcher import CupyLauncher, device_refusals
+from gpu_nim.backends.cuda.sources import OPTIONS
+from gpu_nim.backends.cuda.table import Kernel
+from gpu_nim.errors import BackendError, KernelArgumentError, MemoryRefusal, MissingDependency
+
+TABLE = {name: Kernel("two.cu", ("*u4", "i4")) for name in ("first", "second")}
+
+
+class CompileException(Exception):
+    """CuPy's is a plain Exception too."""
+
+
+class StandIn:
+    """As much of CuPy as the launcher touches; it notes what is compiled, looked up and launched."""
+
+    def __init__(self) -> None:
+        self.ndarray = np.ndarray
+        self.calls: Counter[str] = Counter()
+        self.launches: list[tuple[Any, ...]] = []
+        self.compile_error: Exception | None = None
+        self.launch_error: Exception | None = None
+        self.functions: dict[str, Any] = {}
+        self.cuda = SimpleNamespace(Device=self._device, compiler=SimpleNamespace(CompileException=CompileException))
+
+    def _device(self) -> Any:
+        class Device:
+            id = 0
+            compute_capability = "120"
+            attributes = {"MaxSharedMemoryPerBlockOptin": 101376, "MultiProcessorCount": 84}  # noqa: RUF012
+
+            def __enter__(self) -> None: ...
+            def __exit__(self, *_: object) -> None: ...
+
+        return Device()
+
+    def RawModule(self, code: str, options: tuple[str, ...]) -> Any:
+        assert options == OPTIONS
+        assert '#line 1 "cuda/common.cuh"' in code, "local includes are pasted in"
+        return SimpleNamespace(compile=self._compile, get_function=self._get_function)
+
+    def _compile(self) -> None:
+        self.calls["compile"] += 1
+        if self.compile_error is not None:
+            raise self.compile_error
+
+    def _get_function(self, name: str) -> Any:
+        self.calls[f"look up {name}"] += 1
+
+        class Function:
+            max_dynamic_shared_size_bytes = 48 * 1024
+
+            def __call__(function, *launch: Any, shared_mem: int) -> None:  # noqa: N805
+                if self.launch_error is not None:
+                    raise self.launch_error
+                self.launches.append((name, *launch, shared_mem))
+
+        self.functions[name] = Function()
+        return self.functions[name]
+
+
+@pytest.fixture
+def cupy(monkeypatch: pytest.MonkeyPatch) -> StandIn:
+    stand_in = StandIn()
+    monkeypatch.setitem(sys.modules, "cupy", stand_in)
+    return stand_in
+
+
+@pytest.fixture
+def launcher(cupy: StandIn, tmp_path: Path) -> CupyLauncher:
+    (tmp_path / "two.cu").write_text('#include "common.cuh"\n')
+    return CupyLauncher(TABLE, tmp_path)
+
+
+def test_a_file_is_compiled_once_and_a_kernel_looked_up_once(launcher: CupyLauncher, cupy: StandIn) -> None:
+    array = np.zeros(4, np.uint32)
+    for kernel in ("first", "second", "first"):
+        launcher(kernel, (2,), (64,), (array, 7), 16)
+    assert cupy.calls == {"compile": 1, "look up first": 1, "look up second": 1}
+    name, grid, block, (passed, number), shared_bytes = cupy.launches[-1]
+    assert (name, grid, block, shared_bytes) == ("first", (2,), (64,), 16)
+    assert passed is array
+    assert (number, number.dtype) == (7, np.int32)
+
+
+def test_an_empty_grid_is_checked_but_not_launched(launcher: CupyLauncher, cupy: StandIn) -> None:
+    launcher("first", (0, 5), (64,), (np.zeros(4, np.uint32), 7))
+    assert not cupy.launches
+    with pytest.raises(KernelArgumentError, match="argument 0"):
+        launcher("first", (0,), (64,), (np.zeros(4, np.int32), 7))
+
+
+def test_much_shared_memory_is_asked_for_first(launcher: CupyLauncher, cupy: StandIn) -> None:
+    launcher("first", (1,), (32,), (np.zeros(1, np.uint32), 0), 48 * 1024)
+    assert cupy.functions["first"].max_dynamic_shared_size_bytes == 48 * 1024
+    launcher("first", (1,), (32,), (np.zeros(1, np.uint32), 0), 96 * 1024)
+    assert cupy.functions["first"].max_dynamic_shared_size_bytes == 96 * 1024
+
+
+def test_what_the_device_has(launcher: CupyLauncher) -> None:
+    assert (launcher.shared_limit, launcher.multiprocessors) == (101376, 84)
+    assert launcher.compute_capability == "12.0"
+
+
+def test_a_compile_failure_is_one_sentence(launcher: CupyLauncher, cupy: StandIn) -> None:
+    cupy.compile_error = CompileException('cuda/two.cu(3): error: identifier "x" is undefined\n  x;\n  ^\n1 error')
+    with pytest.raises(BackendError, match=r'^cuda/two\.cu does not compile .*: cuda/two\.cu\(3\): error: .*undefined$'):
+        launcher("first", (1,), (32,), (np.zeros(1, np.uint32), 0))
+
+
+def test_a_failed_launch_names_the_kernel(launcher: CupyLauncher, cupy: StandIn) -> None:
+    cupy.launch_error = RuntimeError("CUDA_ERROR_INVALID_VALUE:\n invalid argument")
+    with pytest.raises(BackendError, match=r"^kernel first: the device refused \(CUDA_ERROR_INVALID_VALUE: invalid arg"):
+        launcher("first", (1,), (32,), (np.zeros(1, np.uint32), 0))
+
+
+def test_running_out_of_memory_is_a_refusal() -> None:
+    with pytest.raises(MemoryRefusal, match="growing: the device has too little free memory"), device_refusals("growing"):
+        raise MemoryError("Out of memory allocating 8,589,934,592 bytes")
+
+
+def test_refusals_pass_through_unchanged() -> None:
+    refusal = MemoryRefusal("needs 3 bytes, 2 are free")
+    with pytest.raises(MemoryRefusal) as raised, device_refusals("growing"):
+        raise refusal
+    assert raised.value is refusal
+
+
+def test_without_cupy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    with pytest.raises(MissingDependency, match=r"install gpunim\[cuda13\]"):
+        CupyLauncher()
