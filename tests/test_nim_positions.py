@@ -1,0 +1,141 @@
+"""Nim positions, one and many, against Ferguson, Khovanova and Xiong, and against playing the game out."""
+
+from functools import cache
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpu_nim.errors import UsageError
+from gpu_nim.nim import arrays, position
+
+HUGE = st.lists(st.integers(0, 2**200), min_size=1, max_size=6)
+
+
+@cache
+def loses(piles):
+    """Whether the player to move loses, by trying every move."""
+    return all(not loses((*piles[:i], left, *piles[i + 1 :])) for i, pile in enumerate(piles) for left in range(pile))
+
+
+@st.composite
+def p_positions(draw, largest=2**62, piles=None):
+    lengths = {"min_size": 1, "max_size": 5} if piles is None else {"min_size": piles - 1, "max_size": piles - 1}
+    piles = draw(st.lists(st.integers(0, largest), **lengths))
+    return (*piles, position.nim_sum(piles))
+
+
+def test_ferguson_worked_example():
+    assert position.nim_sum([22, 51]) == 37
+    moves = position.winning_moves([13, 12, 8])
+    assert [(move.pile, move.take) for move in moves] == [(0, 9), (1, 7), (2, 7)]
+    assert moves[0].leaves == (4, 12, 8)
+    assert position.binary_columns([13, 12, 8])[1] == [1, 0, 0, 1]
+
+
+@pytest.mark.parametrize("piles", [1, 2, 3, 4])
+def test_outcome_is_that_of_play(piles):
+    for start in product(range(5), repeat=piles):
+        assert position.is_p_position(start) == loses(start)
+        wins = [move.leaves for move in position.winning_moves(start)]
+        options = {(*start[:i], left, *start[i + 1 :]) for i, pile in enumerate(start) for left in range(pile)}
+        assert sorted(wins) == sorted(option for option in options if loses(option))
+
+
+@given(HUGE)
+def test_as_many_winning_moves_as_ones_in_the_leftmost_odd_column(piles):
+    rows, total = position.binary_columns(piles)
+    moves = position.winning_moves(piles)
+    if 1 in total:
+        column = total.index(1)
+        assert len(moves) == sum(row[column] for row in rows)
+        assert len(moves) % 2 == 1
+    else:
+        assert moves == []
+    assert all(position.is_p_position(move.leaves) and move.take > 0 for move in moves)
+
+
+@given(p_positions(2**150))
+def test_relatives_are_all_p_positions_two_counters_away(piles):
+    for relatives, change in ((position.parents(piles), -1), (position.children(piles), 1)):
+        expected = []
+        for i, j in combinations(range(len(piles)), 2):
+            other = list(piles)
+            other[i] += change
+            other[j] += change
+            if min(other) >= 0 and position.is_p_position(other):
+                expected.append((tuple(other), (i, j)))
+        assert [(relative.position, relative.piles) for relative in relatives] == expected
+
+
+def test_trailing_digits_name_the_rule():
+    (parent,) = position.parents([14, 11, 5])
+    assert parent == position.Relative((14, 10, 4), (1, 2), 0)
+    assert [(c.position, c.trailing) for c in position.children([3, 3, 0])] == [((4, 4, 0), 2)]
+
+
+@given(st.lists(p_positions(piles=4), min_size=1, max_size=20))
+def test_arrays_equal_one_by_one(rows):
+    array = np.array(rows, dtype=np.int64)
+    assert arrays.are_p_positions(array).all()
+    assert arrays.generations(array).tolist() == [position.generation(row) for row in rows]
+    for many, one in ((arrays.parents_of, position.parents), (arrays.children_of, position.children)):
+        source, found = many(array)
+        expected = [(i, list(relative.position)) for i, row in enumerate(rows) for relative in one(row)]
+        assert list(zip(source.tolist(), found.tolist(), strict=True)) == expected
+    assert arrays.child_counts(array).tolist() == [len(position.children(row)) for row in rows]
+    assert arrays.parent_counts(array).tolist() == [len(position.parents(row)) for row in rows]
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 2**80)] * 4), min_size=1, max_size=10))
+def test_winning_takes_equal_winning_moves_past_64_bits(rows):
+    takes = arrays.winning_takes(np.array(rows, dtype=object))
+    for row, take in zip(rows, takes.tolist(), strict=True):
+        expected = [0, 0, 0, 0]
+        for move in position.winning_moves(row):
+            expected[move.pile] = move.take
+        assert take == expected
+
+
+def test_nothing_wraps_at_the_end_of_64_bits():
+    top = 2**63 - 1
+    assert arrays.totals(np.array([[top, top]])).tolist() == [2 * top]
+    _, found = arrays.children_of(np.array([[top, top]]))
+    assert found.tolist() == [[2**63, 2**63]]
+    unsigned = np.array([[2**64 - 1, 2**64 - 1]], dtype=np.uint64)
+    assert arrays.children_of(unsigned)[1].tolist() == [[2**64, 2**64]]
+    assert arrays.generations(unsigned).tolist() == [2**64 - 1]
+    assert arrays.parents_of(unsigned)[1].tolist() == [[2**64 - 2, 2**64 - 2]]
+    assert arrays.winning_takes(np.array([[2**64 - 1, 1]], dtype=np.uint64)).tolist() == [[2**64 - 2, 0]]
+
+
+def test_dtypes_are_kept_or_widened():
+    assert arrays.as_positions(np.ones((2, 3), np.int16)).dtype == np.int64
+    assert arrays.as_positions(np.ones((2, 3), np.uint64)).dtype == np.uint64
+    assert arrays.as_positions([[2**63, 0]]).dtype == np.uint64
+    assert arrays.as_positions(np.empty((0, 3), np.int64)).shape == (0, 3)
+
+
+@pytest.mark.parametrize("bad", [[], [-1, 2], [1.5, 2], [True, 1], ["3"]])
+def test_bad_piles_are_refused(bad):
+    with pytest.raises(UsageError, match="piles: expected"):
+        position.nim_sum(bad)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [np.array([[1.0, 2.0]]), np.array([[-1, 1]]), np.array([[True, True]]), np.zeros((3, 0), np.int64), np.int64(3)],
+)
+def test_bad_arrays_are_refused(bad):
+    with pytest.raises(UsageError, match="positions: expected"):
+        arrays.nim_sums(bad)
+
+
+def test_n_positions_have_no_relatives():
+    with pytest.raises(UsageError, match=r"P-position.*\(1, 2, 4\) with nim-sum 7"):
+        position.parents([1, 2, 4])
+    with pytest.raises(UsageError, match=r"P-positions.*\(1, 2, 4\)"):
+        arrays.children_of(np.array([[1, 2, 3], [1, 2, 4]]))
+    assert position.generation([1, 2, 4]) is None
