@@ -1,0 +1,326 @@
+"""Inequality games solved on NumPy: outcomes and Grundy values by a sweep over the total of the coordinates.
+
+Every move lowers the total, so the positions of one total are independent of each other and are done at once. What a
+move can reach is remembered, not searched for: lower coordinate i of a position p by one, which gives u, the greatest
+position below p - e_i. Every further lowering of i from p is one from u, so
+
+    options_i(p) = {u} together with options_i(u),
+
+and "is there a P-position among the options of coordinate i" (or the set of their Grundy values, a bit mask) follows
+from u in constant work. As long as nothing is dragged down, u lies on the same line as p and the memory is one flag a
+line; where something is dragged down, u lies on a boundary of the game, and the line's flag starts from the boundary's.
+
+Two implementations. `wedge_*` serve three coordinates of which only the middle one is bounded, y <= top(x, z), with the
+flags in planes whose skewed layout turns every total into strided views. `inequality_*` serve any inequalities, with a
+flag for each position and coordinate, found by index.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.backends.games import LinearBounds
+from gpu_nim.backends.memory import host_memory, require_memory
+
+Ints = NDArray[np.int64]
+_CHUNK = 1 << 20  # cells of the box looked at together
+
+
+def wedge_outcomes(top: Ints) -> Ints:
+    """The P-positions (x, y, z), 0 <= y <= top[x, z], as int64 (n, 3) in lexicographic order.
+
+    Lowering x to u lowers y to at most top[u, z], lowering z likewise. `top` is int64 (X, Z), non-negative, and
+    decreases along neither axis, which is for the caller to see to.
+
+    >>> wedge_outcomes(np.zeros((2, 2), dtype=np.int64)).tolist()
+    [[0, 0, 0], [1, 0, 1]]
+    """
+    sweep = _WedgeSweep(top)
+    sweep.require_memory(bytes_a_line=1, bytes_a_position=0)
+    x_lines, y_lines, z_lines = (np.zeros(shape, dtype=np.bool_) for shape in sweep.line_shapes())
+    found = []
+    for total, y_range, z_range, inside in sweep:
+        x_view = x_lines[y_range, z_range]
+        y_view = y_lines[sweep.reversed_rows(total, y_range), z_range]
+        z_view = z_lines[y_range, sweep.reversed_rows(total, z_range)]
+        p = inside & ~(x_view | y_view | z_view)
+        x_view |= p
+        y_view |= p
+        z_view |= p
+        y, z = np.nonzero(p)
+        y += y_range.start
+        z += z_range.start
+        found.append(np.stack([total - y - z, y, z], axis=1))
+        sweep.start_lines(total, x_lines, z_lines)
+    result = np.concatenate(found)
+    return result[np.lexsort(result.T[::-1])]
+
+
+def wedge_grundy(top: Ints) -> NDArray[np.signedinteger]:
+    """The Grundy values of the positions (x, y, z), 0 <= y <= top[x, z], an array [x, y, z] with -1 where y > top[x,
+    z].
+
+    Moves and `top` as in `wedge_outcomes`. The dtype is int16, or int32 where a position has more than 32766 moves.
+
+    >>> wedge_grundy(np.array([[0, 0], [0, 1]]))[:, 0].tolist()
+    [[0, 1], [1, 0]]
+    """
+    sweep = _WedgeSweep(top)
+    dtype = _grundy_dtype(sweep.last)
+    # A Grundy value needs as many moves as it is large, and is in practice about half as large.
+    sweep.require_memory(bytes_a_line=sweep.last // 8 + 8, bytes_a_position=2 * np.dtype(dtype).itemsize)
+    result = np.full((sweep.nx, sweep.ny, sweep.nz), -1, dtype=dtype)
+    lines = [np.zeros((1, *shape), dtype=np.uint64) for shape in sweep.line_shapes()]
+    largest = -1
+    for total, y_range, z_range, inside in sweep:
+        lines = [_with_room(line, largest + 1) for line in lines]
+        x_lines, y_lines, z_lines = lines
+        y, z = np.nonzero(inside)
+        y += y_range.start
+        z += z_range.start
+        s, w = total - y, total - z
+        values = _mex(x_lines[:, y, z] | y_lines[:, s, z] | z_lines[:, y, w])
+        result[s - z, y, z] = values
+        largest = max(largest, int(values.max(initial=-1)))
+        word, bit = _bit_of(values)
+        x_lines[word, y, z] |= bit
+        y_lines[word, s, z] |= bit
+        z_lines[word, y, w] |= bit
+        for word_x, word_z in zip(x_lines, z_lines, strict=True):
+            sweep.start_lines(total, word_x, word_z)
+    return result
+
+
+class _WedgeSweep:
+    """The order in which a wedge is swept, and the layout of the flags of its lines.
+
+    x_lines[y, z], y_lines[x + z, z] and z_lines[y, x + y]: at total t, x + z = t - y and x + y = t - z, so that the
+    flags of all positions of a total, as a plane [y, z], are three views, two of them with rows or columns in reverse.
+    """
+
+    def __init__(self, top: Ints) -> None:
+        self.top = top
+        self.nx, self.nz = top.shape
+        self.ny = int(top.max()) + 1
+        self.width = self.nx + self.nz - 1
+        self.last = self.nx + self.ny + self.nz - 3  # no total is larger
+
+    def line_shapes(self) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]]:
+        return (self.ny, self.nz), (self.width, self.nz), (self.ny, self.nx + self.ny - 1)
+
+    def require_memory(self, bytes_a_line: int, bytes_a_position: int) -> None:
+        lines = sum(a * b for a, b in self.line_shapes())
+        # 120: the starts of the lines and the P-positions found, with the copies that sorting them makes.
+        needed = lines * (bytes_a_line + 120) + self.nx * self.ny * self.nz * bytes_a_position
+        require_memory(needed, host_memory(), f"solving {self.nx} by {self.ny} by {self.nz} positions")
+
+    def __iter__(self) -> Iterator[tuple[int, slice, slice, NDArray[np.bool_]]]:
+        """Each total with a range of y and of z that holds its positions, and which of that plane [y, z] are
+        positions.
+        """
+        skew = np.full((self.width, self.nz), -1, dtype=np.int32)  # top by [x + z, z], -1 outside
+        columns = np.arange(self.nz)
+        for x in range(self.nx):
+            skew[x + columns, columns] = self.top[x]
+        highest = skew.max(axis=1)
+        self._x_starts = _line_starts(self.top, self.last)
+        self._z_starts = _line_starts(self.top.T, self.last)
+        for total in range(self.last + 1):
+            y = np.arange(max(0, total - self.width + 1), min(self.ny, total + 1))
+            y = y[highest[total - y] >= y]
+            if len(y):
+                y_range = slice(int(y[0]), int(y[-1]) + 1)
+                z_range = slice(max(0, total - int(y[-1]) - self.nx + 1), min(self.nz, total - int(y[0]) + 1))
+                bound = skew[self.reversed_rows(total, y_range), z_range]
+                yield total, y_range, z_range, bound >= np.arange(y_range.start, y_range.stop, dtype=np.int32)[:, None]
+
+    @staticmethod
+    def reversed_rows(total: int, rows: slice) -> slice:
+        """The rows total - r for r in `rows`, in that order."""
+        stop = total - rows.stop
+        return slice(total - rows.start, stop if stop >= 0 else None, -1)
+
+    def start_lines(self, total: int, x_lines: NDArray[Any], z_lines: NDArray[Any]) -> None:
+        """Hand the flags of boundary positions of this total to the lines that begin one step beyond them."""
+        source, to, z = self._x_starts[total]
+        x_lines[to, z] = x_lines[source, z]
+        source, to, x = self._z_starts[total]
+        z_lines[to, x + to] = z_lines[source, x + source]
+
+
+def _line_starts(top: Ints, last: int) -> list[tuple[Ints, Ints, Ints]]:
+    """For each total: the lines along axis 0 that begin one step beyond the boundary position (u, top[u, v], v) of that
+    total.
+
+    Given as (y of the boundary position, y of the line, v). From such a line's first position the only way on is to
+    drag y down.
+    """
+    u, v = np.nonzero(top[1:] > top[:-1])
+    source = top[u, v]
+    lines = top[u + 1, v] - source
+    ends = np.cumsum(lines)
+    to = np.arange(int(lines.sum())) - np.repeat(ends - lines - source - 1, lines)
+    total = np.repeat(u + source + v, lines)
+    order = np.argsort(total, kind="stable")
+    cuts = np.cumsum(np.bincount(total, minlength=last + 1))[:-1]
+    columns = (np.repeat(source, lines)[order], to[order], np.repeat(v, lines)[order])
+    return list(zip(*(np.split(column, cuts) for column in columns), strict=True))
+
+
+def inequality_outcomes(bounds: LinearBounds, limits: Ints) -> Ints:
+    """The P-positions of an inequality game with 0 <= x <= limits, int64 (n, k) in lexicographic order.
+
+    >>> chocolate = LinearBounds(*map(np.array, ([1], [[1, 0, 1]], [0], [3])))  # 3y <= x + z
+    >>> inequality_outcomes(chocolate, np.array([3, 2, 3])).tolist()
+    [[0, 0, 0], [1, 0, 1], [2, 0, 2], [2, 1, 3], [3, 0, 3], [3, 1, 2]]
+    """
+    game = _Box(bounds, limits)
+    flag = np.dtype(np.uint8 if game.k <= 8 else np.uint64)
+    require_memory(game.cells * (flag.itemsize + 20), host_memory(), f"solving a box of {game.cells:,} cells")
+    # Bit i: one of the options of coordinate i is a P-position.  A P-position has no bit.
+    flags = np.zeros(game.cells, dtype=flag)
+    everything = game.positions()
+    for level in game.by_total(everything):
+        for i, movers, reached in game.steps_down(level):
+            there = flags[reached]
+            wins = (there == 0) | (there >> flag.type(i) & flag.type(1)).astype(bool)
+            flags[level[movers]] |= wins.astype(flag) << flag.type(i)
+    p = everything[flags[everything] == 0]
+    return np.stack(np.unravel_index(p, game.shape), axis=1).astype(np.int64, copy=False)
+
+
+def inequality_grundy(bounds: LinearBounds, limits: Ints) -> NDArray[np.signedinteger]:
+    """The Grundy values of an inequality game with 0 <= x <= limits: an array over that box, -1 where no position is.
+
+    >>> bar = LinearBounds(*map(np.array, ([0], [[0, 1]], [0], [2])))  # y <= floor(z / 2)
+    >>> inequality_grundy(bar, np.array([2, 4]))[:, 4].tolist()
+    [4, 5, 6]
+    """
+    game = _Box(bounds, limits)
+    dtype = _grundy_dtype(int(limits.sum()))
+    require_memory(
+        game.cells * (np.dtype(dtype).itemsize + 20), host_memory(), f"solving a box of {game.cells:,} cells"
+    )
+    everything = game.positions()
+    words = int(limits.sum()) // 64 + 1
+    needed = len(everything) * 8 * game.k * words
+    require_memory(needed, host_memory(), f"Grundy values of {len(everything):,} positions")
+    number = np.full(game.cells, -1, dtype=np.int64)
+    number[everything] = np.arange(len(everything))
+    result = np.full(game.cells, -1, dtype=dtype)
+    # seen[i]: the Grundy values of the options of coordinate i, as bits.
+    seen = np.zeros((game.k, 1, len(everything)), dtype=np.uint64)
+    largest = -1
+    for level in game.by_total(everything):
+        if 64 * seen.shape[1] <= largest + 1:
+            seen = np.concatenate([seen, np.zeros_like(seen[:, :1])], axis=1)
+        rows = number[level]
+        for i, movers, reached in game.steps_down(level):
+            there, here = number[reached], rows[movers]
+            seen[i][:, here] = seen[i][:, there]
+            word, bit = _bit_of(result[reached])
+            seen[i][word, here] |= bit
+        values = _mex(np.bitwise_or.reduce(seen[:, :, rows], axis=0))
+        result[level] = values
+        largest = max(largest, int(values.max(initial=-1)))
+    return result.reshape(game.shape)
+
+
+class _Box:
+    """The positions 0 <= x <= limits that satisfy the inequalities; a position is known by its index in the box."""
+
+    def __init__(self, bounds: LinearBounds, limits: Ints) -> None:
+        self.k = len(limits)
+        self.shape = tuple(int(limit) + 1 for limit in limits)
+        self.cells = 1
+        for side in self.shape:
+            self.cells *= side
+        self._bounds = [
+            (int(target), [(j, row[j]) for j in np.flatnonzero(row).tolist()], constant, denominator)
+            for target, row, constant, denominator in zip(*bounds, strict=True)
+        ]
+
+    def positions(self) -> Ints:
+        """The indices of all positions, in order."""
+        kept = []
+        for start in range(0, self.cells, _CHUNK):
+            index = np.arange(start, min(start + _CHUNK, self.cells))
+            vectors = np.array(np.unravel_index(index, self.shape))
+            allowed = np.ones(len(index), dtype=bool)
+            for target, bound in self._evaluate(vectors):
+                allowed &= vectors[target] <= bound
+            kept.append(index[allowed])
+        return np.concatenate(kept)
+
+    def by_total(self, positions: Ints) -> Iterator[Ints]:
+        """The indices of the positions of each total in turn."""
+        total = np.zeros(len(positions), dtype=np.int64)
+        for coordinate in np.unravel_index(positions, self.shape):
+            total += coordinate
+        order = np.argsort(total, kind="stable")
+        return iter(np.split(positions[order], np.cumsum(np.bincount(total))[:-1]) if len(positions) else [])
+
+    def steps_down(self, level: Ints) -> Iterator[tuple[int, Ints, Ints]]:
+        """For each coordinate i: which of the positions can lower it, and the index that lowering it by one leads
+        to.
+        """
+        vectors = np.array(np.unravel_index(level, self.shape))
+        for i in range(self.k):
+            movers = np.flatnonzero(vectors[i])
+            below = vectors[:, movers]
+            below[i] -= 1
+            alive = self._lower(below)
+            if not alive.all():
+                movers, below = movers[alive], below[:, alive]
+            if len(movers):
+                yield i, movers, np.ravel_multi_index(tuple(below), self.shape)
+
+    def _evaluate(self, vectors: Ints) -> Iterator[tuple[int, Ints]]:
+        for target, terms, constant, denominator in self._bounds:
+            bound = np.full(vectors.shape[1], constant)
+            for j, numerator in terms:
+                bound += vectors[j] if numerator == 1 else numerator * vectors[j]
+            if denominator != 1:
+                bound //= denominator
+            yield target, bound
+
+    def _lower(self, vectors: Ints) -> NDArray[np.bool_]:
+        """Lower each column to the greatest position below it, in place; False where there is none.
+
+        A bound below 0 becomes -1, and the column no position: the sweeps downward then stop at -1 at the latest.
+        """
+        while True:
+            before = vectors.copy()
+            for target, bound in self._evaluate(vectors):
+                np.minimum(vectors[target], np.maximum(bound, -1), out=vectors[target])
+            if np.array_equal(before, vectors):
+                return np.asarray((vectors >= 0).all(axis=0))
+
+
+def _grundy_dtype(most_moves: int) -> type[np.int16] | type[np.int32]:
+    return np.int16 if most_moves <= np.iinfo(np.int16).max - 1 else np.int32
+
+
+def _with_room(words: NDArray[np.uint64], value: int) -> NDArray[np.uint64]:
+    """The bit masks, words first, with words appended until one has room for `value`."""
+    missing = value // 64 + 1 - len(words)
+    if missing <= 0:
+        return words
+    return np.concatenate([words, np.zeros((missing, *words.shape[1:]), dtype=np.uint64)])
+
+
+def _mex(words: NDArray[np.uint64]) -> Ints:
+    """The least value whose bit is missing, of masks (words, n); one is missing in each."""
+    free = ~words
+    word = (free != 0).argmax(axis=0)
+    first = free[word, np.arange(words.shape[1])]
+    result: Ints = word * 64 + np.bitwise_count((first & (~first + np.uint64(1))) - np.uint64(1))
+    return result
+
+
+def _bit_of(values: NDArray[Any]) -> tuple[Ints, NDArray[np.uint64]]:
+    """The word and the bit in it of each value."""
+    values = values.astype(np.int64)
+    return values >> 6, np.uint64(1) << (values & 63).astype(np.uint64)

@@ -1,0 +1,326 @@
+r"""Games whose positions satisfy linear inequalities [V].
+
+Positions are vectors of non-negative integers with x_i <= floor(sum_j c_ij x_j + d_i) for each inequality, c_ij >= 0
+rational, d_i rational. A move lowers one coordinate; the others, where they must, drop to the greatest position that is
+left. It exists:
+
+If p and q satisfy the inequalities, so does their componentwise maximum m, for m_i is p_i or q_i, say p_i, and
+p_i <= floor(sum_j c_ij p_j + d_i) <= floor(sum_j c_ij m_j + d_i), since c_ij >= 0 and p_j <= m_j. So the positions
+below a vector v, finitely many, are empty or have a greatest one, their maximum. Replacing v_i by the bound of an
+inequality that v breaks keeps every position p <= v below v, by the same comparison; it ends, as v falls, at a vector
+that breaks none: the greatest position below v, or at a negative coordinate: then there is none, and lowering that far
+is not a move.
+
+Where an inequality feeds back on the coordinate lowered, it too may end lower than it was put.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from math import lcm
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.backends.games import LinearBounds
+from gpu_nim.errors import UsageError
+
+Vector = tuple[int, ...]
+Rational = Fraction | int | str
+
+_LARGEST = 2**62
+
+
+@dataclass(frozen=True)
+class Inequality:
+    """x[target] <= floor(sum of coefficients[j] * x[j] + constant); a coordinate does not bound itself.
+
+    Raises UsageError for a negative coefficient, or one of the target itself.
+    """
+
+    target: int
+    coefficients: tuple[Fraction, ...]
+    constant: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.target < len(self.coefficients):
+            raise UsageError(f"target: expected one of {len(self.coefficients)} coordinates, got {self.target}")
+        if any(coefficient < 0 for coefficient in self.coefficients):
+            raise UsageError(f"coefficients: expected none negative, got {', '.join(map(str, self.coefficients))}")
+        if self.coefficients[self.target]:
+            raise UsageError(
+                f"coefficients: expected 0 for the coordinate bounded, got {self.coefficients[self.target]}"
+            )
+
+    @cached_property
+    def integers(self) -> tuple[Vector, int, int]:
+        """Numerators, constant and denominator in integers: x[target] <= (numerators . x + constant) // denominator."""
+        denominator = lcm(self.constant.denominator, *(c.denominator for c in self.coefficients))
+        return tuple(int(c * denominator) for c in self.coefficients), int(self.constant * denominator), denominator
+
+    def bound(self, vector: Sequence[int]) -> int:
+        """The largest value that the inequality allows its target."""
+        numerators, constant, denominator = self.integers
+        return (sum(n * x for n, x in zip(numerators, vector, strict=True)) + constant) // denominator
+
+
+@dataclass(frozen=True)
+class InequalityGame:
+    """A game of [V]: the names of its coordinates and the inequalities between them.
+
+    >>> game = chocolate(3)
+    >>> game.greatest_below((7, 10, 4)), game.describe()
+    ((7, 3, 4), 'chocolate, 3y <= x + z')
+    """
+
+    name: str
+    coordinates: tuple[str, ...]
+    inequalities: tuple[Inequality, ...]
+
+    def __post_init__(self) -> None:
+        if not self.coordinates:
+            raise UsageError("coordinates: expected at least one, got none")
+        for inequality in self.inequalities:
+            given = len(inequality.coefficients)
+            if given != len(self.coordinates):
+                raise UsageError(f"coefficients: expected {len(self.coordinates)}, one a coordinate, got {given}")
+
+    def describe(self) -> str:
+        """The name and the inequalities, as `parse_game` reads them."""
+        return f"{self.name}, {'; '.join(self.formulas())}" if self.inequalities else self.name
+
+    def formulas(self) -> list[str]:
+        """The inequalities in integers, "3y <= x + z"."""
+        result = []
+        for inequality in self.inequalities:
+            numerators, constant, denominator = inequality.integers
+            names = zip(numerators, self.coordinates, strict=True)
+            terms = [_term(n, name) for n, name in names if n] + [str(constant)] * (constant != 0)
+            left = _term(denominator, self.coordinates[inequality.target])
+            result.append(f"{left} <= {' + '.join(terms) or '0'}".replace("+ -", "- "))
+        return result
+
+    def is_position(self, vector: Sequence[int]) -> bool:
+        """Whether the vector is one of the game's positions."""
+        return min(vector) >= 0 and all(vector[i.target] <= i.bound(vector) for i in self.inequalities)
+
+    def greatest_below(self, vector: Sequence[int]) -> Vector | None:
+        """The greatest position that is nowhere above the vector, or None where there is none: see this module for the
+        proof.
+        """
+        lowered = list(vector)
+        changed = True
+        while changed:
+            changed = False
+            for inequality in self.inequalities:
+                bound = inequality.bound(lowered)
+                if bound < lowered[inequality.target]:
+                    lowered[inequality.target] = bound
+                    changed = True
+            if min(lowered) < 0:
+                return None
+        return tuple(lowered)
+
+    def moves(self, position: Sequence[int]) -> Iterator[tuple[int, int, Vector]]:
+        """Every (coordinate, value to which it is lowered, position that this gives), the literal rule of the game.
+
+        >>> [move for move in chocolate(3).moves((7, 3, 4)) if move[0] == 0][-1]
+        (0, 6, (6, 3, 4))
+        """
+        for coordinate, value in enumerate(position):
+            for lower in range(value):
+                option = self.greatest_below([*position[:coordinate], lower, *position[coordinate + 1 :]])
+                if option is not None:
+                    yield coordinate, lower, option
+
+    def limits(self, size: int) -> Vector:
+        """The largest value of each coordinate in the box of that size.
+
+        Coordinates without an inequality are at most `size`, the others what the inequalities then allow; coordinates
+        that bound each other in a circle, and so have no bound yet, are at most `size` too.
+
+        >>> chocolate(3).limits(31), six_coordinate_chocolate().limits(12)
+        ((31, 20, 31), (12, 12, 12, 12, 12, 12))
+        """
+        if size < 0:
+            raise UsageError(f"size: expected a non-negative integer, got {size}")
+        bounded = {inequality.target for inequality in self.inequalities}
+        known: dict[int, int] = {j: size for j in range(len(self.coordinates)) if j not in bounded}
+        for _ in self.coordinates:
+            for inequality in self.inequalities:
+                needs = {j for j, coefficient in enumerate(inequality.coefficients) if coefficient}
+                if needs <= known.keys():
+                    bound = inequality.bound([known.get(j, 0) for j in range(len(self.coordinates))])
+                    known[inequality.target] = min(bound, known.get(inequality.target, bound))
+        box = self.greatest_below([known.get(j, size) for j in range(len(self.coordinates))])
+        if box is None:
+            raise UsageError(
+                f"inequalities: expected some position with coordinates up to {size}, {self.describe()} has none"
+            )
+        return box
+
+    def bounds(self, limits: Sequence[int]) -> LinearBounds:
+        """The inequalities as int64 arrays. Raises UsageError where a bound within the limits might pass 64 bits."""
+        rows = [inequality.integers for inequality in self.inequalities]
+        for numerators, constant, denominator in rows:
+            if sum(n * x for n, x in zip(numerators, limits, strict=True)) + abs(constant) + denominator > _LARGEST:
+                raise UsageError(f"inequalities: expected bounds below 2^62 within the box, got {self.describe()}")
+        return LinearBounds(
+            np.array([inequality.target for inequality in self.inequalities], dtype=np.int64),
+            np.array([row[0] for row in rows], dtype=np.int64).reshape(len(rows), len(self.coordinates)),
+            np.array([row[1] for row in rows], dtype=np.int64),
+            np.array([row[2] for row in rows], dtype=np.int64),
+        )
+
+    def are_positions(self, vectors: NDArray[Any], limits: Sequence[int]) -> NDArray[np.bool_]:
+        """Whether each vector of an integer array (..., k), within the limits, is a position: shape (...)."""
+        result = np.ones(vectors.shape[:-1], dtype=np.bool_)
+        for target, numerators, constant, denominator in zip(*self.bounds(limits), strict=True):
+            result &= vectors[..., target] <= (vectors @ numerators + constant) // denominator
+        return result
+
+    def within(self, size: int) -> "BoxedInequalityGame":
+        """The game on the positions of that size, as a `Game` whose options are found one by one."""
+        return BoxedInequalityGame(self, self.limits(size))
+
+
+@dataclass(frozen=True)
+class BoxedInequalityGame:
+    """An inequality game on the positions up to `limits`, for the algorithms that serve any game."""
+
+    game: InequalityGame
+    limits: Vector
+
+    def positions(self) -> Iterator[Vector]:
+        """Every position, in lexicographic order."""
+        return filter(self.game.is_position, product(*(range(limit + 1) for limit in self.limits)))
+
+    def options(self, position: Vector) -> set[Vector]:
+        """What one move leads to: every lowering of every coordinate tried."""
+        return {option for _, _, option in self.game.moves(position)}
+
+
+def chocolate(a: Rational) -> InequalityGame:
+    """The chocolate a y <= x + z [V Examples 3.2, 3.3], for any rational a > 0; a = 3 plays like Nim [V Theorem 3.5].
+
+    >>> chocolate("5/2").formulas()
+    ['5y <= 2x + 2z']
+    """
+    share = 1 / _positive("a", a)
+    inequality = Inequality(1, (share, Fraction(0), share))
+    return InequalityGame("chocolate", ("x", "y", "z"), (inequality,))
+
+
+def bar(k: Rational) -> InequalityGame:
+    """The bar y <= floor(z / k) beside a free pile x; for even k the Grundy value is the nim-sum.
+
+    Nakamura and Miyadera, Impartial chocolate bar games, Integers 15 (2015), #G4.
+
+    >>> bar(2).formulas()
+    ['2y <= z']
+    """
+    inequality = Inequality(1, (Fraction(0), Fraction(0), 1 / _positive("k", k)))
+    return InequalityGame("bar", ("x", "y", "z"), (inequality,))
+
+
+def six_coordinate_chocolate() -> InequalityGame:
+    """The chocolate that can be cut in six directions [V Example 3.1].
+
+    >>> six_coordinate_chocolate().is_position((2, 1, 2, 1, 2, 1))
+    True
+    """
+    ring = range(6)
+    inequalities = []
+    for i in ring:
+        beside = ((i - 1) % 6, (i + 1) % 6)
+        inequalities.append(Inequality(i, tuple(Fraction(int(j in beside)) for j in ring), Fraction(i % 2)))
+    return InequalityGame("chocolate6", tuple(f"x{i + 1}" for i in ring), tuple(inequalities))
+
+
+def parse_game(text: str, name: str = "inequalities") -> InequalityGame:
+    """The game of inequalities written as "3y <= x + z; w <= y/2 + 1", coordinates in alphabetical (and numerical)
+    order.
+
+    A term is a name, a rational number, or their product in the forms 3y, 3*y, 3/2 y, y/2; the left side has one term.
+    A name alone, "x", adds a coordinate without a bound. Raises UsageError for anything else.
+
+    >>> parse_game("5/2 y <= x + z").formulas(), parse_game("x; y <= z/2").coordinates
+    (['5y <= 2x + 2z'], ('x', 'y', 'z'))
+    """
+    names: set[str] = set()
+    read: list[tuple[str, dict[str, Fraction]]] = []
+    for part in filter(str.strip, text.split(";")):
+        left, sign, right = part.partition("<=")
+        target = _parse_sum(left, part)
+        ((goal, factor), *more) = target.items()
+        if more or not goal or factor <= 0 or (not sign and factor != 1):
+            raise UsageError(f"inequality: expected one coordinate left of <=, or its name alone, got {part.strip()!r}")
+        names.add(goal)
+        if sign:
+            terms = {name: value / factor for name, value in _parse_sum(right, part).items()}
+            names |= terms.keys() - {""}
+            read.append((goal, terms))
+    order = sorted(names, key=_natural)
+    inequalities = [
+        Inequality(order.index(goal), tuple(terms.get(n, Fraction(0)) for n in order), terms.get("", Fraction(0)))
+        for goal, terms in read
+    ]
+    return InequalityGame(name, tuple(order), tuple(inequalities))
+
+
+def sheared(points: NDArray[Any]) -> NDArray[Any]:
+    """The points (x, y, z) as (x, y, z - x), the coordinates in which [V 4] finds Sierpinski's gasket: shape (n, 3).
+
+    >>> sheared(np.array([[2, 1, 3], [3, 1, 2]])).tolist()
+    [[2, 1, 1], [3, 1, -1]]
+    """
+    if points.ndim != 2 or points.shape[1] != 3 or points.dtype.kind not in "iu":
+        raise UsageError(f"points: expected integers of shape (n, 3), got {points.dtype} of shape {points.shape}")
+    result = points.astype(np.int64)
+    result[:, 2] -= result[:, 0]
+    return result
+
+
+_TERM = re.compile(r"(?P<number>\d+(?:/\d+)?)?\s*\*?\s*(?P<name>[A-Za-z]\w*)?\s*(?:/\s*(?P<divisor>\d+))?", re.ASCII)
+
+
+def _parse_sum(text: str, whole: str) -> dict[str, Fraction]:
+    """The factor of each name, and of "" the constant."""
+    result: dict[str, Fraction] = {}
+    for sign, part in re.findall(r"([+-]?)\s*([^+-]*)", text.strip().removeprefix("+")):
+        if not part.strip() and not sign:
+            continue
+        match = _TERM.fullmatch(part.strip())
+        if match is None or not (match["number"] or match["name"]):
+            raise UsageError(f"inequality: expected a sum of terms such as 3y, y/2 or 1, got {whole.strip()!r}")
+        try:
+            value = Fraction(match["number"] or 1) / int(match["divisor"] or 1)
+        except ZeroDivisionError:
+            raise UsageError(f"inequality: expected no division by 0, got {whole.strip()!r}") from None
+        name = match["name"] or ""
+        result[name] = result.get(name, Fraction(0)) + (-value if sign == "-" else value)
+    if not result:
+        raise UsageError(f"inequality: expected a sum of terms such as 3y, y/2 or 1, got {whole.strip()!r}")
+    return result
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name) if part]
+
+
+def _term(factor: int, name: str) -> str:
+    return name if factor == 1 else f"{factor}{name}"
+
+
+def _positive(argument: str, value: Rational) -> Fraction:
+    try:
+        number = Fraction(value)
+    except (ValueError, ZeroDivisionError, TypeError):
+        raise UsageError(f"{argument}: expected a rational number such as 3 or 5/2, got {value!r}") from None
+    if number <= 0:
+        raise UsageError(f"{argument}: expected a positive number, got {value}")
+    return number
