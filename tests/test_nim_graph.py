@@ -30,11 +30,7 @@ def test_births_are_the_published_sequences(piles):
 @pytest.mark.parametrize(("piles", "generations"), [(2, 6), (3, 9), (4, 5), (5, 3)])
 def test_graph_equals_the_literal_one(piles, generations):
     graph = evolution_graph(piles, generations)
-    every = [
-        p
-        for p in product(range(generations + 1), repeat=piles)
-        if position.is_p_position(p) and sum(p) <= 2 * generations
-    ]
+    every = [p for p in product(range(generations + 1), repeat=piles) if position.is_p_position(p) and sum(p) <= 2 * generations]
     assert sorted(map(tuple, graph.positions.tolist())) == sorted(every)
     rows = [tuple(row) for row in graph.positions.tolist()]
     edges = {(rows[parent], rows[child]) for parent, child in graph.edges.tolist()}

@@ -52,9 +52,7 @@ class Inequality:
         if any(coefficient < 0 for coefficient in self.coefficients):
             raise UsageError(f"coefficients: expected none negative, got {', '.join(map(str, self.coefficients))}")
         if self.coefficients[self.target]:
-            raise UsageError(
-                f"coefficients: expected 0 for the coordinate bounded, got {self.coefficients[self.target]}"
-            )
+            raise UsageError(f"coefficients: expected 0 for the coordinate bounded, got {self.coefficients[self.target]}")
 
     @cached_property
     def integers(self) -> tuple[Vector, int, int]:
@@ -158,9 +156,7 @@ class InequalityGame:
                     known[inequality.target] = min(bound, known.get(inequality.target, bound))
         box = self.greatest_below([known.get(j, size) for j in range(len(self.coordinates))])
         if box is None:
-            raise UsageError(
-                f"inequalities: expected some position with coordinates up to {size}, {self.describe()} has none"
-            )
+            raise UsageError(f"inequalities: expected some position with coordinates up to {size}, {self.describe()} has none")
         return box
 
     def bounds(self, limits: Sequence[int]) -> LinearBounds:

@@ -175,9 +175,7 @@ def _p_position(piles: Iterable[SupportsIndex]) -> Position:
     return position
 
 
-def _relatives(
-    position: Position, candidates: Sequence[int], trailing: Callable[[int], int], change: int
-) -> list[Relative]:
+def _relatives(position: Position, candidates: Sequence[int], trailing: Callable[[int], int], change: int) -> list[Relative]:
     found = []
     for i, j in combinations(candidates, 2):
         digits = trailing(position[i])

@@ -129,9 +129,7 @@ def directions_of(positions: ArrayLike) -> NDArray[np.int8]:
     """
     array = arrays.as_positions(positions)
     if array.ndim != 2 or array.shape[1] != 3 or not arrays.are_p_positions(array).all():
-        raise UsageError(
-            f"positions: expected P-positions of three piles, (N, 3), got shape {array.shape} or N-positions"
-        )
+        raise UsageError(f"positions: expected P-positions of three piles, (N, 3), got shape {array.shape} or N-positions")
     bits = int(array.max()).bit_length() if array.size else 0
     result = np.full((len(array), bits), -1, dtype=np.int8)
     last = np.full(len(array), -1, dtype=np.int8)

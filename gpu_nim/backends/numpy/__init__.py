@@ -2,9 +2,14 @@
 
 import os
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gpu_nim.automata.lattice import Rule
 from gpu_nim.backends.base import Engine, State
+from gpu_nim.backends.games import LinearBounds
 from gpu_nim.backends.memory import host_memory, require_memory
+from gpu_nim.backends.numpy import games
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, supports
 from gpu_nim.backends.numpy.frontier import FrontierEngine
 from gpu_nim.backends.numpy.nim import NimEngine, plane_bytes
@@ -34,6 +39,22 @@ class NumpyBackend:
         if supports(rule) and not general:
             return ExactlyOneEngine(rule, last, state)
         return FrontierEngine(rule, last, state)
+
+    def wedge_outcomes(self, top: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Solve 0 <= y <= top[x, z]: the P-positions (n, 3)."""
+        return games.wedge_outcomes(top)
+
+    def wedge_grundy(self, top: NDArray[np.int64]) -> NDArray[np.signedinteger]:
+        """Solve 0 <= y <= top[x, z]: the Grundy values by [x, y, z], -1 outside."""
+        return games.wedge_grundy(top)
+
+    def inequality_outcomes(self, bounds: LinearBounds, limits: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Solve an inequality game up to its limits: the P-positions (n, k)."""
+        return games.inequality_outcomes(bounds, limits)
+
+    def inequality_grundy(self, bounds: LinearBounds, limits: NDArray[np.int64]) -> NDArray[np.signedinteger]:
+        """Solve an inequality game up to its limits: the Grundy values over that box, -1 outside."""
+        return games.inequality_grundy(bounds, limits)
 
 
 def processor_name() -> str:

@@ -200,9 +200,7 @@ def inequality_grundy(bounds: LinearBounds, limits: Ints) -> NDArray[np.signedin
     """
     game = _Box(bounds, limits)
     dtype = _grundy_dtype(int(limits.sum()))
-    require_memory(
-        game.cells * (np.dtype(dtype).itemsize + 20), host_memory(), f"solving a box of {game.cells:,} cells"
-    )
+    require_memory(game.cells * (np.dtype(dtype).itemsize + 20), host_memory(), f"solving a box of {game.cells:,} cells")
     everything = game.positions()
     words = int(limits.sum()) // 64 + 1
     needed = len(everything) * 8 * game.k * words

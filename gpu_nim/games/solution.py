@@ -1,0 +1,294 @@
+"""Solving a game in a box, and what is reported of it: counts, Grundy values, and how it compares with Nim."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim._version import __version__
+from gpu_nim.backends import select
+from gpu_nim.backends.base import Backend
+from gpu_nim.backends.memory import host_memory, require_memory
+from gpu_nim.errors import BackendError, UsageError
+from gpu_nim.games.evolution import Game, evolve
+from gpu_nim.games.heaps import HeapRule, grundy_values
+from gpu_nim.games.inequality import InequalityGame, Vector
+
+Ints = NDArray[np.int64]
+_MOST_CELLS = 2**62
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The solved positions 0 <= x <= limits of a game.
+
+    `game` describes it, `coordinates` names its coordinates; `positions` counts the positions. `p_positions` is int64
+    (n, k) in lexicographic order. `grundy` holds the Grundy values over the box, -1 where no position is, or is None
+    where they were not asked for. `nim_like` are the positions with nim-sum 0, as `p_positions`. `seconds` is the time
+    the backend took.
+    """
+
+    game: str
+    coordinates: tuple[str, ...]
+    size: int
+    limits: Vector
+    positions: int
+    p_positions: Ints
+    nim_like: Ints
+    grundy: NDArray[np.signedinteger] | None
+    backend: str
+    device: str
+    seconds: float
+    version: str = __version__
+
+    @property
+    def largest_grundy(self) -> int | None:
+        """The largest Grundy value, or None where they were not asked for."""
+        return None if self.grundy is None else int(self.grundy.max())
+
+    @property
+    def first_difference(self) -> Vector | None:
+        """The least position, by total and then lexicographically, that is P in just one of the game and Nim, or None.
+
+        >>> from gpu_nim.games.inequality import chocolate
+        >>> solve(chocolate(4), 15).first_difference
+        (5, 3, 8)
+        """
+        keys = (self._index(self.p_positions), self._index(self.nim_like))
+        return self._least(np.setxor1d(*keys, assume_unique=True))
+
+    @property
+    def equals_nim(self) -> bool:
+        """Whether the P-positions are the positions with nim-sum 0."""
+        return self.first_difference is None
+
+    @property
+    def first_grundy_difference(self) -> Vector | None:
+        """The least position, as in `first_difference`, whose Grundy value is not its nim-sum, or None.
+
+        Raises UsageError where Grundy values were not asked for.
+        """
+        grundy = self._grundy()
+        sums = np.zeros(grundy.shape, dtype=np.int64)
+        for axis, side in enumerate(grundy.shape):
+            sums ^= np.arange(side).reshape([-1 if j == axis else 1 for j in range(grundy.ndim)])
+        return self._least(np.flatnonzero((grundy >= 0) & (grundy != sums)))
+
+    def points(self, largest: int = 0) -> tuple[Ints, Ints]:
+        """The positions of Grundy value at most `largest`, (n, k) in lexicographic order, and their Grundy values (n,).
+
+        The P-positions are those of value 0, and are had without the others' values; `sheared` of
+        `gpu_nim.games.inequality` turns them into the coordinates of [V]'s pictures.
+        """
+        if largest == 0:
+            return self.p_positions, np.zeros(len(self.p_positions), dtype=np.int64)
+        grundy = self._grundy()
+        points = np.argwhere((grundy >= 0) & (grundy <= largest))
+        return points, grundy[tuple(points.T)].astype(np.int64)
+
+    def summary(self) -> dict[str, Any]:
+        """What `gpunim solve --json` prints."""
+        difference = self.first_difference
+        result: dict[str, Any] = {
+            "game": self.game,
+            "size": self.size,
+            "positions": self.positions,
+            "p_positions": len(self.p_positions),
+            "largest_grundy": self.largest_grundy,
+            "equals_nim": difference is None,
+            "first_difference": difference,
+        }
+        if self.grundy is not None:
+            result["grundy_first_difference"] = self.first_grundy_difference
+            result["grundy_equals_nim"] = result["grundy_first_difference"] is None
+        return result | {"backend": self.backend, "device": self.device, "seconds": self.seconds}
+
+    def _grundy(self) -> NDArray[np.signedinteger]:
+        if self.grundy is None:
+            raise UsageError("grundy: expected a game solved with Grundy values, got one solved for outcomes alone")
+        return self.grundy
+
+    def _index(self, vectors: Ints) -> Ints:
+        return np.asarray(np.ravel_multi_index(tuple(vectors.T), self._shape), dtype=np.int64)
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return tuple(limit + 1 for limit in self.limits)
+
+    def _least(self, indices: Ints) -> Vector | None:
+        if not len(indices):
+            return None
+        vectors = np.stack(np.unravel_index(indices, self._shape), axis=1)
+        totals = vectors.sum(axis=1)
+        # argmin takes the first, and the indices run in lexicographic order.
+        return tuple(int(value) for value in vectors[np.argmin(totals)])
+
+
+def solve(game: InequalityGame, size: int, *, grundy: bool = False, backend: str = "auto") -> Solution:
+    """Solve an inequality game in the box of that size (see `InequalityGame.limits`).
+
+    With `grundy`, Grundy values as well as outcomes. Raises UsageError for a bad size, MemoryRefusal where the box is
+    too large, BackendError where the backend named cannot do it.
+
+    >>> from gpu_nim.games.inequality import chocolate
+    >>> solution = solve(chocolate(3), 31, grundy=True)
+    >>> len(solution.p_positions), solution.largest_grundy, solution.equals_nim
+    (342, 49, True)
+    """
+    limits = game.limits(size)
+    if prod(limit + 1 for limit in limits) > _MOST_CELLS:
+        raise UsageError(f"size: expected a box of at most 2^62 cells, got {size} for {game.describe()}")
+    wedge = _Wedge.of(game, limits)
+    capability = f"{'inequality' if wedge is None else 'wedge'}_{'grundy' if grundy else 'outcomes'}"
+    chosen, function = _capability(backend, capability)
+    arguments = (game.bounds(limits), np.array(limits)) if wedge is None else (wedge.top,)
+    started = time.perf_counter()
+    found = function(*arguments)
+    seconds = time.perf_counter() - started
+    if wedge is not None:
+        found = wedge.unfold_grundy(found) if grundy else wedge.unfold_points(found)
+    nim_like = _nim_positions(game, limits)
+    return Solution(
+        game=game.describe(),
+        coordinates=game.coordinates,
+        size=size,
+        limits=limits,
+        positions=_count(game, limits, wedge, found if grundy else None),
+        p_positions=np.argwhere(found == 0) if grundy else found,
+        nim_like=nim_like,
+        grundy=found if grundy else None,
+        backend=chosen.name,
+        device=chosen.device,
+        seconds=seconds,
+    )
+
+
+def solve_game(game: Game[Vector], name: str, coordinates: tuple[str, ...], size: int) -> Solution:
+    """Solve any game whose positions are vectors by its options, one by one.
+
+    >>> from gpu_nim.games.impartial import NimWithPass
+    >>> solution = solve_game(NimWithPass(2, 2), "nim with a pass", ("x", "y", "passes"), 2)
+    >>> solution.p_positions.tolist()
+    [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 2, 1], [2, 1, 1], [2, 2, 0]]
+    """
+    chosen = select("numpy")
+    started = time.perf_counter()
+    evolution = evolve(game)
+    seconds = time.perf_counter() - started
+    positions = np.array(evolution.positions, dtype=np.int64)
+    grundy = np.full(tuple(positions.max(axis=0) + 1), -1, dtype=np.int64)
+    grundy[tuple(positions.T)] = evolution.grundy
+    return _of_grundy(grundy, name, coordinates, size, chosen, seconds)
+
+
+def solve_heap(rule: HeapRule, name: str, size: int) -> Solution:
+    """Solve the single heaps of 0 to `size` counters of a heap game.
+
+    >>> from gpu_nim.games.heaps import OctalCode
+    >>> solve_heap(OctalCode("0.77"), "kayles", 100).largest_grundy
+    8
+    """
+    if size < 0:
+        raise UsageError(f"size: expected a non-negative integer, got {size}")
+    started = time.perf_counter()
+    values = grundy_values(rule, size + 1)
+    return _of_grundy(values, name, ("n",), size, select("numpy"), time.perf_counter() - started)
+
+
+def _of_grundy(grundy: Ints, name: str, coordinates: tuple[str, ...], size: int, chosen: Backend, seconds: float) -> Solution:
+    sums = np.bitwise_xor.reduce(np.indices(grundy.shape), axis=0)
+    return Solution(
+        game=name,
+        coordinates=coordinates,
+        size=size,
+        limits=tuple(side - 1 for side in grundy.shape),
+        positions=int((grundy >= 0).sum()),
+        p_positions=np.argwhere(grundy == 0),
+        nim_like=np.argwhere((grundy >= 0) & (sums == 0)),
+        grundy=grundy,
+        backend=chosen.name,
+        device=chosen.device,
+        seconds=seconds,
+    )
+
+
+@dataclass(frozen=True)
+class _Wedge:
+    """Two or three coordinates of which one, bounded by the others alone, lies between 0 and top[the others].
+
+    `order` are the game's coordinates in the wedge's order: x (absent where there are two), the bounded y, z.
+    """
+
+    top: Ints
+    order: tuple[int, ...]
+
+    @classmethod
+    def of(cls, game: InequalityGame, limits: Vector) -> "_Wedge | None":
+        targets = {inequality.target for inequality in game.inequalities}
+        if len(targets) != 1 or len(limits) not in (2, 3):
+            return None
+        (middle,) = targets
+        others = [j for j in range(len(limits)) if j != middle]
+        sides = [limits[j] + 1 for j in others]
+        require_memory(10 * 8 * prod(sides), host_memory(), f"the bounds of {game.describe()}")
+        grid = np.indices(sides).reshape(len(others), -1)
+        tops = []
+        for _, numerators, constant, denominator in zip(*game.bounds(limits), strict=True):
+            tops.append((numerators[others] @ grid + constant) // denominator)
+        top = np.minimum.reduce(tops).reshape([1] * (3 - len(limits)) + sides)
+        if top[0, 0] < 0:
+            return None
+        return cls(top, (*others[:-1], middle, others[-1]))
+
+    def unfold_points(self, points: Ints) -> Ints:
+        result = np.empty((len(points), len(self.order)), dtype=np.int64)
+        result[:, self.order] = points[:, 3 - len(self.order) :]
+        return result[np.lexsort(result.T[::-1])]
+
+    def unfold_grundy(self, values: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
+        if len(self.order) == 2:
+            values = values[0]
+        return np.ascontiguousarray(values.transpose(np.argsort(self.order)))
+
+
+def _capability(name: str, method: str) -> tuple[Backend, Callable[..., NDArray[Any]]]:
+    """The backend that is asked for, or NumPy where "auto" chose one without this method, and the method."""
+    chosen = select(name)
+    if not hasattr(chosen, method) and name == "auto":
+        chosen = select("numpy")
+    if not hasattr(chosen, method):
+        raise BackendError(f"the {chosen.name} backend has no {method}: use --backend numpy")
+    return chosen, getattr(chosen, method)
+
+
+def _nim_positions(game: InequalityGame, limits: Vector) -> Ints:
+    """The positions with nim-sum 0, int64 (n, k) in lexicographic order: the longest coordinate follows from the
+    others.
+    """
+    last = max(range(len(limits)), key=lambda j: limits[j])
+    sides = [limit + 1 if j != last else 1 for j, limit in enumerate(limits)]
+    require_memory(5 * 8 * len(limits) * prod(sides), host_memory(), f"the positions of nim-sum 0 of {game.describe()}")
+    vectors = np.indices(sides).reshape(len(limits), -1).T
+    vectors[:, last] = np.bitwise_xor.reduce(vectors, axis=1)
+    vectors = vectors[vectors[:, last] <= limits[last]]
+    vectors = vectors[game.are_positions(vectors, limits)]
+    return vectors[np.lexsort(vectors.T[::-1])]
+
+
+def _count(game: InequalityGame, limits: Vector, wedge: _Wedge | None, grundy: NDArray[Any] | None) -> int:
+    """The number of positions in the box."""
+    if wedge is not None:
+        return int(wedge.top.sum()) + wedge.top.size
+    if grundy is not None:
+        return int((grundy >= 0).sum())
+    cells, shape = prod(limit + 1 for limit in limits), tuple(limit + 1 for limit in limits)
+    count = 0
+    for start in range(0, cells, _CHUNK):
+        index = np.arange(start, min(start + _CHUNK, cells))
+        count += int(game.are_positions(np.stack(np.unravel_index(index, shape), axis=-1), limits).sum())
+    return count

@@ -1,0 +1,241 @@
+"""Given games and the evolution of any game, against published values and against play by the definitions."""
+
+from functools import cache
+from itertools import product
+from math import isqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpu_nim.errors import UsageError
+from gpu_nim.games.evolution import evolve
+from gpu_nim.games.heaps import OctalCode, Period, SubtractionRule, find_period, grundy_values
+from gpu_nim.games.impartial import LineGame, Nim, NimWithPass, OctalGame, SubtractionGame, Wythoff, unit_lines
+from gpu_nim.games.sheets import p_position_sheets
+from gpu_nim.games.solution import solve_game, solve_heap
+from gpu_nim.nim import position as nim
+
+# The Grundy values of Kayles' first 72 heaps: A002186 (The OEIS Foundation, CC BY-SA 4.0); then 12 values for ever.
+KAYLES = [
+    *(0, 1, 2, 3, 1, 4, 3, 2, 1, 4, 2, 6),
+    *(4, 1, 2, 7, 1, 4, 3, 2, 1, 4, 6, 7),
+    *(4, 1, 2, 8, 5, 4, 7, 2, 1, 8, 6, 7),
+    *(4, 1, 2, 3, 1, 4, 7, 2, 1, 8, 2, 7),
+    *(4, 1, 2, 8, 1, 4, 7, 2, 1, 4, 2, 7),
+    *(4, 1, 2, 8, 1, 4, 7, 2, 1, 8, 6, 7),
+]
+KAYLES_PERIOD = [4, 1, 2, 8, 1, 4, 7, 2, 1, 8, 2, 7]
+
+
+class Table:
+    """A game given by its options."""
+
+    def __init__(self, options):
+        self.table = options
+
+    def positions(self):
+        return self.table.keys()
+
+    def options(self, position):
+        return self.table[position]
+
+
+@st.composite
+def tables(draw):
+    size = draw(st.integers(1, 14))
+    return Table({p: draw(st.lists(st.integers(0, p - 1), max_size=6)) if p else [] for p in range(size)})
+
+
+@settings(deadline=None)
+@given(tables())
+def test_evolution_is_that_of_the_definitions(game):
+    @cache
+    def is_p(p):
+        return not any(is_p(q) for q in game.options(p))
+
+    @cache
+    def birthday(p):
+        return max((1 + birthday(q) for q in game.options(p)), default=0)
+
+    @cache
+    def optimal_plays(p):
+        """All optimal plays from p, as tuples of positions."""
+        options = game.options(p) if is_p(p) else [q for q in game.options(p) if is_p(q)]
+        plays = {(p, *rest) for q in set(options) for rest in optimal_plays(q)}
+        return plays or {(p,)}
+
+    @cache
+    def grundy(p):
+        values = {grundy(q) for q in game.options(p)}
+        return next(g for g in range(len(values) + 1) if g not in values)
+
+    evolution = evolve(game)
+    everything = list(game.positions())
+    assert evolution.is_p.tolist() == [is_p(p) for p in everything]
+    assert evolution.birthday.tolist() == [birthday(p) for p in everything]
+    assert evolution.longest.tolist() == [max(map(len, optimal_plays(p))) - 1 for p in everything]
+    assert evolution.grundy.tolist() == [grundy(p) for p in everything]
+    for p in filter(is_p, everything):
+        length = max(map(len, optimal_plays(p)))
+        assert evolution.parents(p) == {play[2] for play in optimal_plays(p) if len(play) == length > 2}
+    # The standard algorithm, set by set.
+    p_set = {p for p in everything if not game.options(p)}
+    for step in range(len(everything) + 1):
+        n_set = {p for p in everything if set(game.options(p)) & p_set}
+        assert set(evolution.p_positions(step)) == p_set
+        assert set(evolution.n_positions(step)) == n_set
+        p_set = p_set | {p for p in everything if set(game.options(p)) <= n_set}
+
+
+@pytest.mark.parametrize("game", [Nim(3, 4), Wythoff(7), LineGame(3, 3, ((1, 1, 0), (0, 1, 1)))])
+def test_array_games_list_the_moves_of_their_options(game):
+    positions = list(game.positions())
+    sources, targets = game.all_moves()
+    moves = sorted(zip(sources.tolist(), targets.tolist(), strict=True))
+    assert moves == sorted((i, positions.index(q)) for i, p in enumerate(positions) for q in game.options(p))
+
+
+@pytest.mark.parametrize(("piles", "largest"), [(1, 9), (2, 9), (3, 8), (4, 4)])
+def test_evolution_of_nim(piles, largest):
+    evolution = evolve(Nim(piles, largest))
+    for number, position in enumerate(evolution.positions):
+        assert evolution.grundy[number] == nim.nim_sum(position)
+        assert evolution.birthday[number] == sum(position)
+        assert evolution.generation[number] == (-1 if nim.nim_sum(position) else sum(position) // 2)
+        if evolution.is_p[number]:
+            assert evolution.step[number] == sum(position) // 2
+            assert evolution.parents(position) == {parent.position for parent in nim.parents(position)}
+
+
+def test_wythoff_is_the_golden_ratio():
+    evolution = evolve(Wythoff(60))
+    found = {p for p in evolution.p_positions(100) if p[0] <= p[1]}
+    lower = [(n + isqrt(5 * n * n)) // 2 for n in range(61)]
+    assert found == {(a, a + n) for n, a in enumerate(lower) if a + n <= 60}
+
+
+@pytest.mark.parametrize(("largest", "count"), [(7, 54), (15, 216)])
+def test_nim_with_a_pass(largest, count):
+    evolution = evolve(NimWithPass(3, largest))
+    with_pass = [p for p, is_p in zip(evolution.positions, evolution.is_p, strict=True) if is_p and p[3]]
+    assert len(with_pass) == count
+    without = [p[:3] for p, is_p in zip(evolution.positions, evolution.is_p, strict=True) if is_p and not p[3]]
+    assert without == [p for p in product(range(largest + 1), repeat=3) if nim.is_p_position(p)]
+
+
+def test_kayles():
+    rule = OctalCode("0.77")
+    values = grundy_values(rule, 400)
+    assert values[:72].tolist() == KAYLES
+    assert all(values[n] == KAYLES_PERIOD[n % 12] for n in range(72, 400))
+    assert find_period(rule, values) == Period(71, 12)
+    assert find_period(rule, values[: 2 * 71 + 2 * 12 + 2]) == Period(71, 12)
+    assert find_period(rule, values[: 2 * 71 + 2 * 12 + 1]) is None
+
+
+@pytest.mark.parametrize("code", ["0.77", "0.137", "4.07", "0.33", "0.561", "4.4", "0.06"])
+def test_octal_heaps_equal_the_game_played_out(code):
+    evolution = evolve(OctalGame(code, 9))
+    values = grundy_values(OctalCode(code), 10)
+    for heaps, value in zip(evolution.positions, evolution.grundy, strict=True):
+        assert value == np.bitwise_xor.reduce(values[list(heaps)])
+
+
+def test_dawsons_kayles_has_period_34():
+    rule = OctalCode("0.07")
+    assert find_period(rule, grundy_values(rule, 400)) == Period(53, 34)
+
+
+@pytest.mark.parametrize("take", [(1, 2, 3), (1, 3, 4), (2, 5), (4,), (1, 8, 11)])
+def test_subtraction_games(take):
+    rule = SubtractionRule(take)
+    values = grundy_values(rule, 300)
+    assert evolve(SubtractionGame(take, 299)).grundy.tolist() == values.tolist()
+    period = find_period(rule, values)
+    assert period is not None
+    tail = values[period.preperiod :]
+    assert np.array_equal(tail[period.length :], tail[: -period.length])
+    assert not any(np.array_equal(tail[p:], tail[:-p]) for p in range(1, period.length))
+
+
+def test_known_subtraction_period():
+    rule = SubtractionRule((1, 3, 4))
+    assert grundy_values(rule, 14).tolist() == [0, 1, 0, 1, 2, 3, 2, 0, 1, 0, 1, 2, 3, 2]
+    assert find_period(rule, grundy_values(rule, 30)) == Period(0, 7)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        unit_lines(3),
+        (*unit_lines(3), (1, 1, 0)),
+        (*unit_lines(3), (0, 1, 1)),
+        (*unit_lines(3), (1, 0, 1)),
+        (*unit_lines(3), (1, 1, 1)),
+        (*unit_lines(3), (1, 1, 0), (0, 1, 1), (1, 0, 1)),
+        ((0, 0, 1), (1, 1, 0)),
+    ],
+)
+def test_sheets_equal_evolution(lines):
+    size = 9
+    evolution = evolve(LineGame(3, size - 1, tuple(lines)))
+    expected = {p for p, is_p in zip(evolution.positions, evolution.is_p, strict=True) if is_p}
+    sheets = p_position_sheets(size, lines)
+    assert {(x, y, int(sheets[x, y])) for x, y in product(range(size), repeat=2) if sheets[x, y] >= 0} == expected
+
+
+def test_sheets_of_nim():
+    sheets = p_position_sheets(64)
+    assert np.array_equal(sheets, np.arange(64)[:, None] ^ np.arange(64))
+
+
+def test_solutions_of_other_games():
+    solution = solve_game(Nim(3, 7), "nim", ("x", "y", "z"), 7)
+    assert (len(solution.p_positions), solution.largest_grundy, solution.equals_nim) == (64, 7, True)
+    assert solution.first_grundy_difference is None
+    solution = solve_game(Wythoff(7), "wythoff", ("x", "y"), 7)
+    assert solution.first_difference == (1, 1)
+    kayles = solve_heap(OctalCode("0.77"), "kayles", 71)
+    assert kayles.grundy.tolist() == KAYLES
+    assert kayles.first_grundy_difference == (4,)
+    assert kayles.summary()["p_positions"] == 1
+
+
+def test_broken_games_are_refused():
+    with pytest.raises(UsageError, match="loop"):
+        evolve(Table({0: [1], 1: [0]}))
+    with pytest.raises(UsageError, match="among the positions"):
+        evolve(Table({0: [1]}))
+    with pytest.raises(UsageError, match="expected positions"):
+        evolve(Table({}))
+    with pytest.raises(UsageError, match="P-position"):
+        evolve(Nim(1, 2)).parents((1,))
+    with pytest.raises(UsageError, match="one of the game's"):
+        evolve(Nim(1, 2)).index((5,))
+
+
+@pytest.mark.parametrize("code", ["", "77", "0.", "0.8", "1.7", "0.7x", "a.7"])
+def test_bad_octal_codes_are_refused(code):
+    with pytest.raises(UsageError, match="octal code"):
+        OctalCode(code)
+
+
+@pytest.mark.parametrize("take", [(), (0, 1), (-2,)])
+def test_bad_subtraction_sets_are_refused(take):
+    for make in (lambda: SubtractionGame(take, 5), lambda: SubtractionRule(take)):
+        with pytest.raises(UsageError, match="positive integers"):
+            make()
+
+
+def test_bad_lines_are_refused():
+    for lines in ([(1, 0, 0)], [(0, 0, 1), (0, 0, 2)], [(0, 0, 1), (1, 0)], [(0, 0, 1), (0, 0, 0)]):
+        with pytest.raises(UsageError, match="lines: expected"):
+            p_position_sheets(4, lines)
+    with pytest.raises(UsageError, match="size: expected"):
+        p_position_sheets(0)
+    with pytest.raises(UsageError, match="lines: expected"):
+        LineGame(2, 3, ((1, 0, 0),))
+    with pytest.raises(UsageError, match="piles, largest"):
+        Nim(0, 3)

@@ -1,0 +1,289 @@
+"""Inequality games against the published theorems and counts, and every solver against the definitions."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpu_nim.backends import select
+from gpu_nim.backends.base import Backend
+from gpu_nim.errors import BackendError, MemoryRefusal, UsageError
+from gpu_nim.games import solution as solution_module
+from gpu_nim.games.evolution import evolve
+from gpu_nim.games.inequality import (
+    Inequality,
+    InequalityGame,
+    bar,
+    chocolate,
+    parse_game,
+    sheared,
+    six_coordinate_chocolate,
+)
+from gpu_nim.games.solution import solve
+from tests.literal_games import solve_literally
+
+
+def general(game, limits, capability):
+    """The general solver, also where `solve` would take the one for wedges."""
+    return getattr(select("numpy"), capability)(game.bounds(limits), np.array(limits))
+
+
+@pytest.mark.parametrize(("a", "count"), list(enumerate([16130, 7046, 5462, 3654, 3278, 2624, 2352, 1964], 1)))
+def test_chocolate_counts_to_127(a, count):
+    assert len(solve(chocolate(a), 127).p_positions) == count
+
+
+@pytest.mark.parametrize(("size", "count"), [(31, 342), (63, 1366), (255, 21846)])
+def test_three_y_is_nim(size, count):
+    solution = solve(chocolate(3), size)
+    assert len(solution.p_positions) == count
+    assert not np.bitwise_xor.reduce(solution.p_positions, axis=1).any()
+    assert solution.equals_nim
+
+
+@pytest.mark.parametrize(("k", "count"), list(enumerate([6869, 4160, 2594, 2112], 1)))
+def test_bar_counts_to_127(k, count):
+    assert len(solve(bar(k), 127).p_positions) == count
+
+
+def test_largest_grundy_value():
+    assert solve(chocolate(3), 31, grundy=True).largest_grundy == 49
+
+
+@pytest.mark.parametrize(("k", "y", "z", "value"), [(2, 4, 9, 13), (4, 3, 13, 14)])
+def test_two_coordinate_bars(k, y, z, value):
+    game = parse_game(f"{k}y <= z")
+    assert solve(game, 15, grundy=True).grundy[y, z] == value
+    assert solve(bar(k), 15, grundy=True).grundy[0, y, z] == value
+
+
+@pytest.mark.parametrize(("a", "size", "difference"), [(4, 7, None), (4, 8, (5, 3, 8)), (8, 31, None), (8, 32, (25, 7, 32))])
+def test_least_difference_from_nim(a, size, difference):
+    solution = solve(chocolate(a), size)
+    assert solution.first_difference == difference
+    assert solution.equals_nim == (difference is None)
+
+
+def test_summary_of_a_fractional_game():
+    summary = solve(chocolate("5/2"), 31, grundy=True).summary()
+    literal = solve_literally([(1, [Fraction(2, 5), Fraction(0), Fraction(2, 5)], Fraction(0))], (9, 7, 9))
+    small = solve(chocolate("5/2"), 9, grundy=True)
+    assert small.positions == len(literal)
+    assert len(small.p_positions) == sum(value == 0 for value in literal.values())
+    assert summary["game"] == "chocolate, 5y <= 2x + 2z"
+    assert summary["positions"] == sum((2 * (x + z)) // 5 + 1 for x in range(32) for z in range(32))
+
+
+@st.composite
+def random_games(draw, most=4):
+    k = draw(st.integers(1, most))
+    rationals = st.fractions(0, 3, max_denominator=4)
+    inequalities = []
+    for _ in range(draw(st.integers(0, 4))) if k > 1 else []:
+        target = draw(st.integers(0, k - 1))
+        factors = [draw(st.one_of(st.just(Fraction(0)), rationals)) for _ in range(k)]
+        factors[target] = Fraction(0)
+        constant = draw(st.fractions(-2, 3, max_denominator=3))
+        inequalities.append(Inequality(target, tuple(factors), constant))
+    return InequalityGame("random", tuple("wxyz"[:k]), tuple(inequalities))
+
+
+@settings(max_examples=120, deadline=None)
+@given(random_games(), st.integers(1, 5))
+def test_every_solver_agrees_with_the_definitions(game, size):
+    try:
+        limits = game.limits(size)
+    except UsageError:
+        with pytest.raises(UsageError, match="has none"):
+            solve(game, size)
+        return
+    limits = tuple(min(limit, (0, 12, 8, 5, 3)[len(limits)]) for limit in limits)
+    literal = solve_literally([(i.target, i.coefficients, i.constant) for i in game.inequalities], limits)
+    p_positions = sorted(position for position, value in literal.items() if value == 0)
+    if literal:
+        values = general(game, limits, "inequality_grundy")
+        assert values.shape == tuple(limit + 1 for limit in limits)
+        assert {tuple(p): values[tuple(p)] for p in np.argwhere(values >= 0).tolist()} == literal
+        assert [tuple(p) for p in general(game, limits, "inequality_outcomes").tolist()] == p_positions
+
+
+@settings(max_examples=60, deadline=None)
+@given(random_games(most=3), st.integers(0, 7))
+def test_solve_agrees_with_evolution_by_options(game, size):
+    try:
+        limits = game.limits(size)
+    except UsageError:
+        return
+    if np.prod([limit + 1 for limit in limits]) > 2000:
+        return
+    evolution = evolve(game.within(size))
+    solution = solve(game, size, grundy=True)
+    assert solution.positions == len(evolution.positions)
+    assert [int(solution.grundy[p]) for p in evolution.positions] == evolution.grundy.tolist()
+    outcomes = solve(game, size)
+    assert outcomes.positions == solution.positions
+    assert np.array_equal(outcomes.p_positions, solution.p_positions)
+    nim = {p for p in evolution.positions if np.bitwise_xor.reduce(p) == 0}
+    differ = nim ^ set(map(tuple, solution.p_positions.tolist()))
+    assert outcomes.first_difference == min(differ, key=lambda p: (sum(p), p), default=None)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(0, 2),
+    st.fractions(0, 3, max_denominator=3),
+    st.fractions(0, 3, max_denominator=3),
+    st.integers(0, 3),
+    st.integers(1, 12),
+)
+def test_the_wedge_path_equals_the_general_path(target, first, second, constant, size):
+    factors = [first, second]
+    factors.insert(target, Fraction(0))
+    game = InequalityGame("wedge", ("x", "y", "z"), (Inequality(target, tuple(factors), Fraction(constant)),))
+    solution = solve(game, size, grundy=True)
+    assert np.array_equal(solve(game, size).p_positions, general(game, solution.limits, "inequality_outcomes"))
+    assert np.array_equal(solution.grundy, general(game, solution.limits, "inequality_grundy"))
+
+
+def test_many_words_of_grundy_values():
+    game = chocolate(1)
+    solution = solve(game, 44, grundy=True)
+    assert solution.largest_grundy > 128
+    assert np.array_equal(solution.grundy, general(game, solution.limits, "inequality_grundy"))
+
+
+def test_six_coordinate_chocolate():
+    game = six_coordinate_chocolate()
+    literal = solve_literally([(i.target, i.coefficients, i.constant) for i in game.inequalities], (2,) * 6)
+    solution = solve(game, 2, grundy=True)
+    assert {p: int(solution.grundy[p]) for p in literal} == literal
+    assert solution.positions == len(literal)
+    assert np.array_equal(solve(game, 2).p_positions, solution.p_positions)
+
+
+@pytest.mark.slow
+def test_six_coordinate_chocolate_to_12():
+    game = six_coordinate_chocolate()
+    solution = solve(game, 12)
+    small = solve(game, 5, grundy=True)
+    inside = solution.p_positions[(solution.p_positions <= 5).all(axis=1)]
+    assert np.array_equal(inside, small.p_positions)
+    assert solution.positions == 1_874_236
+
+
+def test_feedback_lowers_the_coordinate_itself():
+    game = parse_game("x <= 2y; 2y <= x")
+    assert game.greatest_below((1, 1)) == (0, 0)
+    assert [move for move in game.moves((2, 1)) if move[0] == 0] == [(0, 0, (0, 0)), (0, 1, (0, 0))]
+
+
+def test_lowering_too_far_is_no_move():
+    game = parse_game("y <= x - 1")
+    assert game.greatest_below((0, 3)) is None
+    assert not game.is_position((0, 0))
+    assert list(game.moves((2, 0))) == [(0, 1, (1, 0))]
+    assert solve(game, 4).p_positions[0].tolist() == [1, 0]
+
+
+def test_limits():
+    assert chocolate(1).limits(7) == (7, 14, 7)
+    assert bar(2).limits(7) == (7, 3, 7)
+    assert parse_game("y <= x; z <= y/2").limits(9) == (9, 9, 4)
+    assert parse_game("x <= y; y <= x; z").limits(9) == (9, 9, 9)
+
+
+@pytest.mark.parametrize(
+    ("text", "formulas"),
+    [
+        ("3y <= x + z", ["3y <= x + z"]),
+        ("5/2 y <= x+z", ["5y <= 2x + 2z"]),
+        ("y<=z/2;x", ["2y <= z"]),
+        ("y <= 3*x - 1/2", ["2y <= 6x - 1"]),
+        ("x10 <= x9 + 1; x9 <= x10", ["x10 <= x9 + 1", "x9 <= x10"]),
+        ("y <= 4", ["y <= 4"]),
+    ],
+)
+def test_reading_inequalities(text, formulas):
+    game = parse_game(text)
+    assert game.formulas() == formulas
+    again = parse_game("; ".join([*formulas, *game.coordinates]))
+    assert again.inequalities == game.inequalities
+    assert again.coordinates == game.coordinates
+
+
+def test_names_are_in_numerical_order():
+    assert parse_game("x10 <= x9 + 1").coordinates == ("x9", "x10")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "3 <= x", "y < x", "y <= ", "y <= x +", "y <= x z", "2y", "y + x <= z", "-y <= x", "y <= x/0", "y <= -x", "y <= y"]
+)
+def test_nonsense_inequalities_are_refused(text):
+    with pytest.raises(UsageError, match="expected"):
+        parse_game(text)
+
+
+@pytest.mark.parametrize("a", [0, -1, "0", "-3/2", "x", "1/0", None])
+def test_bad_a_is_refused(a):
+    with pytest.raises(UsageError, match="a: expected"):
+        chocolate(a)
+
+
+def test_bad_games_are_refused():
+    one = Fraction(1)
+    with pytest.raises(UsageError, match="target"):
+        Inequality(2, (one, one))
+    with pytest.raises(UsageError, match="coefficients: expected 2"):
+        InequalityGame("bad", ("x", "y"), (Inequality(0, (Fraction(0), one, one)),))
+    with pytest.raises(UsageError, match="at least one"):
+        InequalityGame("bad", (), ())
+    with pytest.raises(UsageError, match="size: expected"):
+        solve(chocolate(3), -1)
+    with pytest.raises(UsageError, match="2\\^62"):
+        solve(parse_game("w; x; y; z"), 10**5)
+    with pytest.raises(UsageError, match="below 2"):
+        chocolate(Fraction(1, 2**62)).bounds((3, 3, 3))
+
+
+def test_too_large_a_game_is_refused_before_it_starts():
+    with pytest.raises(MemoryRefusal, match="needs"):
+        solve(six_coordinate_chocolate(), 200)
+    with pytest.raises(MemoryRefusal, match="needs"):
+        solve(chocolate(3), 200_000)
+
+
+def test_a_backend_that_cannot_solve(monkeypatch):
+    class Idle:
+        name = "cuda"
+        device = "none"
+
+    monkeypatch.setattr(solution_module, "select", lambda name="auto": select("numpy") if name == "numpy" else Idle())
+    assert solve(chocolate(3), 7).backend == "numpy"
+    with pytest.raises(BackendError, match="cuda backend has no wedge_outcomes"):
+        solve(chocolate(3), 7, backend="cuda")
+
+
+def test_points_and_the_picture_of_the_gasket():
+    solution = solve(chocolate(3), 31, grundy=True)
+    points, values = solution.points(2)
+    assert set(values.tolist()) == {0, 1, 2}
+    assert all(solution.grundy[tuple(p)] == v for p, v in zip(points.tolist(), values.tolist(), strict=True))
+    p_points, zeros = solution.points()
+    assert np.array_equal(p_points, solution.p_positions)
+    assert not zeros.any()
+    # [V 4] lists these of the sheared points.
+    listed = [[0, 0, 0], [24, 0, 0], [2, 1, 1], [3, 1, -1], [22, 1, 1], [4, 2, 2], [6, 2, -2], [25, 2, 2]]
+    data = sheared(p_points).tolist()
+    assert all(point in data for point in listed)
+    with pytest.raises(UsageError, match="points: expected"):
+        sheared(np.zeros((3, 2), np.int64))
+    with pytest.raises(UsageError, match="grundy: expected"):
+        solve(chocolate(3), 3).points(1)
+
+
+def test_numpy_has_every_capability():
+    backend: Backend = select("numpy")
+    for capability in ("wedge_outcomes", "wedge_grundy", "inequality_outcomes", "inequality_grundy"):
+        assert callable(getattr(backend, capability))
