@@ -27,10 +27,14 @@ _CHUNK = 1 << 20
 class Solution:
     """The solved positions 0 <= x <= limits of a game.
 
-    `game` describes it, `coordinates` names its coordinates; `positions` counts the positions. `p_positions` is int64
-    (n, k) in lexicographic order. `grundy` holds the Grundy values over the box, -1 where no position is, or is None
-    where they were not asked for. `nim_like` are the positions with nim-sum 0, as `p_positions`. `seconds` is the time
-    the backend took.
+    `game` describes it, `coordinates` names its coordinates; `positions` counts the positions. `p_positions` is int64 (n, k) in
+    lexicographic order. `first_difference` is the least position, by total and then lexicographically, that is P in just one of
+    the game and Nim, or None. `grundy` holds the Grundy values over the box, -1 where no position is, or is None where they were
+    not asked for. `seconds` is the time the backend took.
+
+    >>> from gpu_nim.games.inequality import chocolate
+    >>> solve(chocolate(4), 15).first_difference
+    (5, 3, 8)
     """
 
     game: str
@@ -39,7 +43,7 @@ class Solution:
     limits: Vector
     positions: int
     p_positions: Ints
-    nim_like: Ints
+    first_difference: Vector | None
     grundy: NDArray[np.signedinteger] | None
     backend: str
     device: str
@@ -50,17 +54,6 @@ class Solution:
     def largest_grundy(self) -> int | None:
         """The largest Grundy value, or None where they were not asked for."""
         return None if self.grundy is None else int(self.grundy.max())
-
-    @property
-    def first_difference(self) -> Vector | None:
-        """The least position, by total and then lexicographically, that is P in just one of the game and Nim, or None.
-
-        >>> from gpu_nim.games.inequality import chocolate
-        >>> solve(chocolate(4), 15).first_difference
-        (5, 3, 8)
-        """
-        keys = (self._index(self.p_positions), self._index(self.nim_like))
-        return self._least(np.setxor1d(*keys, assume_unique=True))
 
     @property
     def equals_nim(self) -> bool:
@@ -77,7 +70,7 @@ class Solution:
         sums = np.zeros(grundy.shape, dtype=np.int64)
         for axis, side in enumerate(grundy.shape):
             sums ^= np.arange(side).reshape([-1 if j == axis else 1 for j in range(grundy.ndim)])
-        return self._least(np.flatnonzero((grundy >= 0) & (grundy != sums)))
+        return _least(np.flatnonzero((grundy >= 0) & (grundy != sums)), self.limits)
 
     def points(self, largest: int = 0) -> tuple[Ints, Ints]:
         """The positions of Grundy value at most `largest`, (n, k) in lexicographic order, and their Grundy values (n,).
@@ -93,15 +86,14 @@ class Solution:
 
     def summary(self) -> dict[str, Any]:
         """What `gpunim solve --json` prints."""
-        difference = self.first_difference
         result: dict[str, Any] = {
             "game": self.game,
             "size": self.size,
             "positions": self.positions,
             "p_positions": len(self.p_positions),
             "largest_grundy": self.largest_grundy,
-            "equals_nim": difference is None,
-            "first_difference": difference,
+            "equals_nim": self.equals_nim,
+            "first_difference": self.first_difference,
         }
         if self.grundy is not None:
             result["grundy_first_difference"] = self.first_grundy_difference
@@ -112,21 +104,6 @@ class Solution:
         if self.grundy is None:
             raise UsageError("grundy: expected a game solved with Grundy values, got one solved for outcomes alone")
         return self.grundy
-
-    def _index(self, vectors: Ints) -> Ints:
-        return np.asarray(np.ravel_multi_index(tuple(vectors.T), self._shape), dtype=np.int64)
-
-    @property
-    def _shape(self) -> tuple[int, ...]:
-        return tuple(limit + 1 for limit in self.limits)
-
-    def _least(self, indices: Ints) -> Vector | None:
-        if not len(indices):
-            return None
-        vectors = np.stack(np.unravel_index(indices, self._shape), axis=1)
-        totals = vectors.sum(axis=1)
-        # argmin takes the first, and the indices run in lexicographic order.
-        return tuple(int(value) for value in vectors[np.argmin(totals)])
 
 
 def solve(game: InequalityGame, size: int, *, grundy: bool = False, backend: str = "auto") -> Solution:
@@ -152,15 +129,15 @@ def solve(game: InequalityGame, size: int, *, grundy: bool = False, backend: str
     seconds = time.perf_counter() - started
     if wedge is not None:
         found = wedge.unfold_grundy(found) if grundy else wedge.unfold_points(found)
-    nim_like = _nim_positions(game, limits)
+    p_positions = np.argwhere(found == 0) if grundy else found
     return Solution(
         game=game.describe(),
         coordinates=game.coordinates,
         size=size,
         limits=limits,
         positions=_count(game, limits, wedge, found if grundy else None),
-        p_positions=np.argwhere(found == 0) if grundy else found,
-        nim_like=nim_like,
+        p_positions=p_positions,
+        first_difference=_first_difference(p_positions, _nim_positions(game, limits), limits),
         grundy=found if grundy else None,
         backend=chosen.name,
         device=chosen.device,
@@ -202,14 +179,15 @@ def solve_heap(rule: HeapRule, name: str, size: int) -> Solution:
 
 def _of_grundy(grundy: Ints, name: str, coordinates: tuple[str, ...], size: int, chosen: Backend, seconds: float) -> Solution:
     sums = np.bitwise_xor.reduce(np.indices(grundy.shape), axis=0)
+    p_positions, limits = np.argwhere(grundy == 0), tuple(side - 1 for side in grundy.shape)
     return Solution(
         game=name,
         coordinates=coordinates,
         size=size,
-        limits=tuple(side - 1 for side in grundy.shape),
+        limits=limits,
         positions=int((grundy >= 0).sum()),
-        p_positions=np.argwhere(grundy == 0),
-        nim_like=np.argwhere((grundy >= 0) & (sums == 0)),
+        p_positions=p_positions,
+        first_difference=_first_difference(p_positions, np.argwhere((grundy >= 0) & (sums == 0)), limits),
         grundy=grundy,
         backend=chosen.name,
         device=chosen.device,
@@ -292,3 +270,18 @@ def _count(game: InequalityGame, limits: Vector, wedge: _Wedge | None, grundy: N
         index = np.arange(start, min(start + _CHUNK, cells))
         count += int(game.are_positions(np.stack(np.unravel_index(index, shape), axis=-1), limits).sum())
     return count
+
+
+def _first_difference(some: Ints, others: Ints, limits: Vector) -> Vector | None:
+    """The least vector in just one of two sets of distinct vectors."""
+    shape = tuple(limit + 1 for limit in limits)
+    a, b = (np.asarray(np.ravel_multi_index(tuple(vectors.T), shape), dtype=np.int64) for vectors in (some, others))
+    return _least(np.setxor1d(a, b, assume_unique=True), limits)
+
+
+def _least(indices: Ints, limits: Vector) -> Vector | None:
+    """The least by total, then lexicographically, of vectors given by their indices in the box, in order."""
+    if not len(indices):
+        return None
+    vectors = np.stack(np.unravel_index(indices, tuple(limit + 1 for limit in limits)), axis=1)
+    return tuple(int(value) for value in vectors[np.argmin(vectors.sum(axis=1))])

@@ -1,6 +1,5 @@
 """The evolution graph of Nim [NF 5.2, 5.5]: P-positions by generation, and an edge from each parent to each child."""
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -11,9 +10,13 @@ from numpy.typing import NDArray
 from gpu_nim.backends.memory import host_memory, require_memory
 from gpu_nim.errors import MissingDependency, UsageError
 from gpu_nim.nim import arrays, walk
+from gpu_nim.nim.position import Position
 
 Kind = tuple[int, int]
 """(number of parents, number of children)."""
+
+KindTable = dict[Kind, tuple[int, Position]]
+"""For each kind, how many positions are of it, and the first of them."""
 
 
 @dataclass(frozen=True)
@@ -45,14 +48,6 @@ class EvolutionGraph:
         [1, 3, 3, 9, 3, 9, 9, 27]
         """
         return [int(count) for count in np.bincount(self.generation)]
-
-    def kinds(self) -> dict[Kind, int]:
-        """How many P-positions have so many parents and so many children, by the rules, the last generation included.
-
-        >>> sorted(evolution_graph(3, 3).kinds().items())
-        [((0, 3), 1), ((1, 0), 6), ((1, 1), 6), ((1, 3), 3)]
-        """
-        return dict(_count_kinds(self.positions))
 
     def cells(self) -> NDArray[np.int64]:
         """The automaton's cells of the positions, int64 (V, 2), for three piles: the drawing of [NF Figure 1].
@@ -88,19 +83,25 @@ def evolution_graph(piles: int, generations: int) -> EvolutionGraph:
     return EvolutionGraph(np.concatenate(layers), generation.astype(np.int64), np.concatenate(edges))
 
 
-def kind_frequencies(piles: int, generations: int) -> dict[Kind, int]:
-    """How many P-positions of generations 0 to `generations` have so many parents and so many children [NF Table 1].
+def kind_table(piles: int, generations: int) -> KindTable:
+    """The P-positions of generations 0 to `generations` by their numbers of parents and children [NF Table 1], kinds in order.
 
-    Holds one generation at a time, so it goes further than `evolution_graph(...).kinds()`, which it equals.
+    The first position of a kind is the lexicographically least of the earliest generation. Holds one generation at a time.
 
-    >>> sorted(kind_frequencies(3, 7).items())
-    [((0, 3), 1), ((1, 0), 30), ((1, 1), 18), ((1, 3), 15)]
+    >>> kind_table(3, 7)
+    {(0, 3): (1, (0, 0, 0)), (1, 0): (30, (1, 2, 3)), (1, 1): (18, (0, 1, 1)), (1, 3): (15, (0, 2, 2))}
     """
     _check_size(piles, generations)
-    total: Counter[Kind] = Counter()
+    table: KindTable = {}
     for layer, _, _ in _grow(piles, generations):
-        total += _count_kinds(layer)
-    return dict(total)
+        parents, children = arrays.parent_counts(layer), arrays.child_counts(layer)
+        width = int(children.max()) + 1
+        codes, firsts, counts = np.unique(parents * width + children, return_index=True, return_counts=True)
+        for code, first, count in zip(codes.tolist(), firsts.tolist(), counts.tolist(), strict=True):
+            kind = divmod(code, width)
+            before, example = table.get(kind, (0, tuple(layer[first].tolist())))
+            table[kind] = (before + count, example)
+    return dict(sorted(table.items()))
 
 
 def to_networkx(graph: EvolutionGraph) -> Any:
@@ -194,10 +195,3 @@ def _unique_rows(rows: NDArray[np.int64], largest: int) -> tuple[NDArray[np.int6
     shifts = np.arange(rows.shape[1] - 1, -1, -1, dtype=np.int64) * bits
     keys, inverse = np.unique((rows << shifts).sum(axis=1), return_inverse=True)
     return keys[:, None] >> shifts & ((1 << bits) - 1), inverse.astype(np.int64)
-
-
-def _count_kinds(positions: NDArray[np.int64]) -> Counter[Kind]:
-    parents, children = arrays.parent_counts(positions), arrays.child_counts(positions)
-    width = int(children.max(initial=0)) + 1
-    codes, counts = np.unique(parents * width + children, return_counts=True)
-    return Counter({(int(c) // width, int(c) % width): int(count) for c, count in zip(codes, counts, strict=True)})
