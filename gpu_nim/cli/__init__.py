@@ -17,7 +17,11 @@ COMMANDS = {
     "automata": "gpu_nim.cli.automata:automata",
     "bench": "gpu_nim.cli.bench:bench",
     "grow": "gpu_nim.cli.grow:grow",
+    "evolution": "gpu_nim.cli.evolution:evolution",
     "info": "gpu_nim.cli.info:info",
+    "nim": "gpu_nim.cli.nim:nim",
+    "play": "gpu_nim.cli.play:play",
+    "solve": "gpu_nim.cli.solve:solve",
 }
 
 # Python refuses to print integers beyond 4300 digits unless told otherwise; counts of P-positions are longer.

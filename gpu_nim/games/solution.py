@@ -15,12 +15,14 @@ from gpu_nim.backends.base import Backend
 from gpu_nim.backends.memory import host_memory, require_memory
 from gpu_nim.errors import BackendError, UsageError
 from gpu_nim.games.evolution import Game, evolve
-from gpu_nim.games.heaps import HeapRule, grundy_values
+from gpu_nim.games.heaps import HeapRule, find_period, grundy_values
+from gpu_nim.games.impartial import NimWithPass
 from gpu_nim.games.inequality import InequalityGame, Vector
 
 Ints = NDArray[np.int64]
 _MOST_CELLS = 2**62
 _CHUNK = 1 << 20
+_PERIOD_SHOWS = 4096  # heaps among which a period is looked for before going on
 
 
 @dataclass(frozen=True)
@@ -146,25 +148,33 @@ def solve(game: InequalityGame, size: int, *, grundy: bool = False, backend: str
 
 
 def solve_game(game: Game[Vector], name: str, coordinates: tuple[str, ...], size: int) -> Solution:
-    """Solve any game whose positions are vectors by its options, one by one.
+    """Solve any game whose positions are vectors with entries 0 to `size`, by its options, one by one.
 
-    >>> from gpu_nim.games.impartial import NimWithPass
-    >>> solution = solve_game(NimWithPass(2, 2), "nim with a pass", ("x", "y", "passes"), 2)
-    >>> solution.p_positions.tolist()
-    [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 2, 1], [2, 1, 1], [2, 2, 0]]
+    >>> from gpu_nim.games.impartial import Wythoff
+    >>> solve_game(Wythoff(7), "wythoff", ("x", "y"), 7).p_positions.tolist()
+    [[0, 0], [1, 2], [2, 1], [3, 5], [4, 7], [5, 3], [7, 4]]
     """
-    chosen = select("numpy")
-    started = time.perf_counter()
-    evolution = evolve(game)
-    seconds = time.perf_counter() - started
-    positions = np.array(evolution.positions, dtype=np.int64)
-    grundy = np.full(tuple(positions.max(axis=0) + 1), -1, dtype=np.int64)
-    grundy[tuple(positions.T)] = evolution.grundy
-    return _of_grundy(grundy, name, coordinates, size, chosen, seconds)
+    positions = prod([size + 1] * len(coordinates))
+    _require_memory(positions, positions * size * len(coordinates), name)
+    grundy, seconds = _evolved(game)
+    return _of_grundy(grundy, name, coordinates, size, seconds)
+
+
+def solve_nim_with_pass(piles: int, size: int) -> Solution:
+    """Solve Nim with a pass (see `gpu_nim.games.impartial.NimWithPass`): the positions in which the pass is still there.
+
+    >>> len(solve_nim_with_pass(3, 7).p_positions)
+    54
+    """
+    positions = 2 * (size + 1) ** piles
+    _require_memory(positions, positions * piles * size // 2, "nim with a pass")
+    grundy, seconds = _evolved(NimWithPass(piles, size))
+    names = tuple(f"x{i + 1}" for i in range(piles))
+    return _of_grundy(grundy[..., 1], "nim with a pass, before it is taken", names, size, seconds)
 
 
 def solve_heap(rule: HeapRule, name: str, size: int) -> Solution:
-    """Solve the single heaps of 0 to `size` counters of a heap game.
+    """Solve the single heaps of 0 to `size` counters of a heap game, by its period where a short stretch proves one.
 
     >>> from gpu_nim.games.heaps import OctalCode
     >>> solve_heap(OctalCode("0.77"), "kayles", 100).largest_grundy
@@ -172,12 +182,36 @@ def solve_heap(rule: HeapRule, name: str, size: int) -> Solution:
     """
     if size < 0:
         raise UsageError(f"size: expected a non-negative integer, got {size}")
+    require_memory(64 * (size + 1), host_memory(), f"{name} to {size}")
     started = time.perf_counter()
-    values = grundy_values(rule, size + 1)
-    return _of_grundy(values, name, ("n",), size, select("numpy"), time.perf_counter() - started)
+    values = grundy_values(rule, min(size + 1, _PERIOD_SHOWS))
+    period = find_period(rule, values) if len(values) <= size else None
+    if period is not None:
+        n = np.arange(size + 1)
+        values = values[np.where(n < period.preperiod, n, period.preperiod + (n - period.preperiod) % period.length)]
+    elif len(values) <= size:
+        values = grundy_values(rule, size + 1)
+    return _of_grundy(values, name, ("n",), size, time.perf_counter() - started)
 
 
-def _of_grundy(grundy: Ints, name: str, coordinates: tuple[str, ...], size: int, chosen: Backend, seconds: float) -> Solution:
+def _evolved(game: Game[Vector]) -> tuple[Ints, float]:
+    """The Grundy values over the box of the positions, -1 where none is, and how long they took."""
+    started = time.perf_counter()
+    evolution = evolve(game)
+    seconds = time.perf_counter() - started
+    positions = np.array(evolution.positions, dtype=np.int64)
+    grundy = np.full(tuple(positions.max(axis=0) + 1), -1, dtype=np.int64)
+    grundy[tuple(positions.T)] = evolution.grundy
+    return grundy, seconds
+
+
+def _require_memory(positions: int, moves: int, work: str) -> None:
+    """Refuse a game graph that would not fit: a position is a tuple, an index and six numbers, a move is sorted twice."""
+    require_memory(positions * 400 + moves * 50, host_memory(), f"{work}, {positions:,} positions")
+
+
+def _of_grundy(grundy: Ints, name: str, coordinates: tuple[str, ...], size: int, seconds: float) -> Solution:
+    chosen = select("numpy")
     sums = np.bitwise_xor.reduce(np.indices(grundy.shape), axis=0)
     p_positions, limits = np.argwhere(grundy == 0), tuple(side - 1 for side in grundy.shape)
     return Solution(

@@ -86,8 +86,8 @@ def lemma_24(largest: int, piles: int = 3) -> Finding:
     """In Nim with piles up to `largest`, P-positions found at step i of the standard algorithm are born in generation i [NF Lemma
     24].
 
-    Both are found by playing, for Nim alone: of games in general the lemma does not hold. In Kayles, two rows of six are found at
-    step 5 and are of generation 6, for the algorithm counts the shortest way from N to P, and optimal play may take the longest.
+    Both are found by playing, for Nim alone: for games in general the lemma does not hold. In Kayles two rows of four are found
+    at step 3 and are of generation 4, for the algorithm follows the shortest way from N to P and optimal play may take the longest.
 
     >>> lemma_24(7)
     Finding(tried='64 P-positions of 3 piles up to 7', counterexample=None)

@@ -1,0 +1,52 @@
+"""`gpunim evolution`: the evolution graph of Nim, counted and exported."""
+
+from pathlib import Path
+
+import click
+
+from gpu_nim.cli.output import emit_json, print_table
+from gpu_nim.cli.params import NATURAL, BigInteger
+from gpu_nim.errors import UsageError
+
+_SUFFIXES = (".graphml", ".dot")
+
+
+@click.command()
+@click.option("--piles", type=BigInteger(least=1), default=3, help="The number of piles.")
+@click.option("--gen", "generations", type=NATURAL, default=6, help="The last generation; generation 0 has no counters.")
+@click.option("--out", type=click.Path(path_type=Path), help="Save the graph: .graphml, or .dot for Graphviz.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def evolution(piles: int, generations: int, out: Path | None, as_json: bool) -> None:
+    """Grow the P-positions of Nim from parents to children, and count them by their numbers of both.
+
+    With four piles the table is Table 1 of "Nim Fractals" with the frequency of each of its nine kinds; with three, `--gen 6
+    --out figure.dot` saves the tree of its Figures 1 and 2.
+    """
+    from gpu_nim.nim.graph import dot, evolution_graph, graphml, kind_table
+    from gpu_nim.storage.atomic import check_writable, replacing
+
+    if out is not None:
+        if out.suffix not in _SUFFIXES:
+            raise UsageError(f"the file of a graph must end in {' or '.join(_SUFFIXES)}, got {str(out)!r}")
+        check_writable(out)
+        graph = evolution_graph(piles, generations)
+        with replacing(out) as scratch, scratch.open("w", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in (graphml if out.suffix == ".graphml" else dot)(graph))
+    table = kind_table(piles, generations)
+    rows = [(*kind, count, example) for kind, (count, example) in table.items()]
+    if as_json:
+        keys = ("parents", "children", "positions", "first")
+        emit_json(
+            {
+                "piles": piles,
+                "generations": generations,
+                "positions": sum(row[2] for row in rows),
+                "kinds": [dict(zip(keys, row, strict=True)) for row in rows],
+                "saved": None if out is None else str(out),
+            }
+        )
+        return
+    shown = [(parents, children, count, ",".join(map(str, example))) for parents, children, count, example in rows]
+    print_table(shown, ("parents", "children", "P-positions", "first"))
+    if out is not None:
+        click.echo(f"saved {out}")

@@ -1,0 +1,121 @@
+"""`gpunim nim`: one position of Nim explained."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gpu_nim.cli.output import emit_json
+from gpu_nim.cli.params import NATURAL
+
+if TYPE_CHECKING:
+    from gpu_nim.nim.position import Position, Relative
+    from gpu_nim.nim.walk import Leg
+
+_SHOWN = 64  # legs of a walk that people read; --json has them all
+
+
+@click.command()
+@click.argument("piles", nargs=-1, required=True, type=NATURAL)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object; it counts piles from 1.")
+def nim(piles: tuple[int, ...], as_json: bool) -> None:
+    """Explain the position of Nim with PILES: who wins and how, and where it stands in the evolution of P-positions.
+
+    Piles may be written 13, 1_000_000, 1e6, 2^20 or 2^64+5, any number of them.
+    """
+    from gpu_nim.nim import position as nim_position
+    from gpu_nim.nim.walk import walk
+
+    position = nim_position.as_position(piles)
+    is_p = nim_position.is_p_position(position)
+    parents = nim_position.parents(position) if is_p else []
+    children = nim_position.children(position) if is_p else []
+    legs = walk(position) if is_p and len(position) == 3 else None
+    if as_json:
+        emit_json(_facts(position, parents, children, legs))
+        return
+    click.echo(columns(position))
+    click.echo()
+    if not is_p:
+        click.echo("An N-position: the player who moves next wins.")
+        click.echo(winning_moves(position))
+        return
+    click.echo("A P-position: the player who moved last wins.")
+    click.echo(f"generation {nim_position.generation(position)}")
+    _print_relatives("parent", parents, "take 1 from", "ending in", "0")
+    _print_relatives("child", children, "add 1 to", "ending in", "1")
+    if legs is not None:
+        click.echo(_walk_text(legs))
+
+
+def columns(position: "Position") -> str:
+    """The piles and their nim-sum in binary columns, as in the textbook."""
+    from gpu_nim.nim.position import binary_columns, nim_sum
+
+    rows, total = binary_columns(position)
+    names = [*map(str, position), "nim-sum"]
+    width = max(map(len, names))
+    lines = [f"{name:>{width}} = {''.join(map(str, row))}" for name, row in zip(names, [*rows, total], strict=True)]
+    rule = " " * (width + 3) + "-" * len(total)
+    return "\n".join([*lines[:-1], rule, f"{lines[-1]} = {nim_sum(position)}"])
+
+
+def winning_moves(position: "Position") -> str:
+    """The winning moves of an N-position, a line each."""
+    from gpu_nim.nim.position import binary_columns, winning_moves
+
+    moves = winning_moves(position)
+    column = 1 << (len(digits := binary_columns(position)[1]) - 1 - digits.index(1))
+    head = f"{len(moves)} winning move{'s' * (len(moves) > 1)}, a pile for each 1 in the leftmost odd column ({column}):"
+    lines = [f"  take {move.take} from pile {move.pile + 1}, leaving {_spaced(move.leaves)}" for move in moves]
+    return "\n".join([head, *lines])
+
+
+def _print_relatives(name: str, relatives: "list[Relative]", verb: str, ending: str, digit: str) -> None:
+    plural = {"parent": "parents", "child": "children"}[name]
+    click.echo(f"{len(relatives) or 'no'} {name if len(relatives) == 1 else plural}{':' * bool(relatives)}")
+    for relative in relatives:
+        i, j = (pile + 1 for pile in relative.piles)
+        ends = f"{ending} {relative.trailing} binary {digit}{'s' * (relative.trailing != 1)}"
+        click.echo(f"  {_spaced(relative.position)}: {verb} piles {i} and {j}, both {ends}")
+
+
+def _walk_text(legs: "list[Leg]") -> str:
+    if not legs:
+        return "cell (0,0) of the Ulam-Warburton automaton, where every walk begins"
+    head = "cell ({},{}) of the Ulam-Warburton automaton, by the walk".format(*legs[-1].to)
+    if len(legs) > _SHOWN:
+        return f"{head} of {len(legs)} legs that --json prints"
+    steps = [
+        f"  {leg.steps} {leg.direction} to ({leg.to[0]},{leg.to[1]}), as {leg.steps} sits in piles "
+        f"{leg.piles[0] + 1} and {leg.piles[1] + 1}"
+        for leg in legs
+    ]
+    return "\n".join([head, *steps])
+
+
+def _facts(position: "Position", parents: "list[Relative]", children: "list[Relative]", legs: "list[Leg] | None") -> dict[str, Any]:
+    from gpu_nim.nim import position as nim_position
+
+    return {
+        "position": position,
+        "nim_sum": nim_position.nim_sum(position),
+        "outcome": "P" if nim_position.is_p_position(position) else "N",
+        "moves": [
+            {"pile": move.pile + 1, "take": move.take, "leaves": move.leaves} for move in nim_position.winning_moves(position)
+        ],
+        "generation": nim_position.generation(position),
+        "parents": [_relative(parent, "trailing_zeros") for parent in parents],
+        "children": [_relative(child, "trailing_ones") for child in children],
+        "cell": None if legs is None else legs[-1].to if legs else (0, 0),
+        "walk": None
+        if legs is None
+        else [{"piles": [p + 1 for p in leg.piles], "direction": leg.direction, "steps": leg.steps, "to": leg.to} for leg in legs],
+    }
+
+
+def _relative(relative: "Relative", rule: str) -> dict[str, Any]:
+    return {"position": relative.position, "piles": [p + 1 for p in relative.piles], rule: relative.trailing}
+
+
+def _spaced(position: "Position") -> str:
+    return " ".join(map(str, position))

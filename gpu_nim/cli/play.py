@@ -1,0 +1,124 @@
+"""`gpunim play`: a game of Nim in the terminal."""
+
+import re
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from gpu_nim.cli.nim import columns
+from gpu_nim.cli.params import NATURAL, parse_integer
+from gpu_nim.errors import UsageError
+
+if TYPE_CHECKING:
+    from gpu_nim.nim.position import Move, Position
+
+_HELP = "Type PILE COUNT, as in 2 5 to take 5 from pile 2; hint, help or quit."
+
+
+class _Over(Exception):
+    """The player leaves, or input has ended."""
+
+
+@click.command()
+@click.argument("piles", nargs=-1, required=True, type=NATURAL)
+@click.option(
+    "--opponent",
+    type=click.Choice(("perfect", "teaching")),
+    default="perfect",
+    help="Both play perfectly; the teaching one shows the columns before your move and lets you take a mistake back.",
+)
+@click.option("--second", is_flag=True, help="Let the opponent move first.")
+def play(piles: tuple[int, ...], opponent: str, second: bool) -> None:
+    """Play Nim with PILES, as in `gpunim play 5 7 9`: take any number from one pile; who takes the last counter wins."""
+    from gpu_nim.nim.position import as_position
+
+    position = as_position(piles)
+    if not any(position):
+        raise UsageError(f"piles: expected at least one counter, got {position}")
+    click.echo(_HELP)
+    yours = not second
+    try:
+        while any(position):
+            position = _your_move(position, opponent == "teaching") if yours else _reply(position)
+            yours = not yours
+    except _Over as reason:
+        click.echo(f"{reason} with {_spaced(position)} on the table.")
+        return
+    click.echo("I took the last counter: I win." if yours else "You took the last counter: you win.")
+
+
+def _your_move(position: "Position", teaching: bool) -> "Position":
+    from gpu_nim.nim.strategy import judge
+
+    click.echo()
+    click.echo(columns(position) if teaching else "Piles: " + _spaced(position))
+    while True:
+        move = _ask(position)
+        verdict = judge(position, move)
+        if not teaching or verdict.won or not verdict.better:
+            return move.leaves
+        better = verdict.better[0]
+        click.echo(f"That leaves nim-sum {_nim_sum(move.leaves)}, and I can make it 0. {_praise(better)}")
+        if not _answer("Take your move back? [y/N] ").lower().startswith("y"):
+            return move.leaves
+
+
+def _reply(position: "Position") -> "Position":
+    from gpu_nim.nim.position import is_p_position
+    from gpu_nim.nim.strategy import reply
+
+    move = reply(position)
+    what = f"I take {move.take} from pile {move.pile + 1}, leaving {_spaced(move.leaves)}"
+    if not any(move.leaves):
+        click.echo(f"{what}.")
+    elif is_p_position(move.leaves):
+        click.echo(f"{what}: that makes the nim-sum 0, and whatever you do it will not stay 0.")
+    else:
+        click.echo(f"{what}: the nim-sum was 0, so no move wins; I take one from the largest pile and hope.")
+    return move.leaves
+
+
+def _ask(position: "Position") -> "Move":
+    from gpu_nim.nim.position import winning_moves
+    from gpu_nim.nim.strategy import take
+
+    while True:
+        text = _answer("Your move: ").lower()
+        if text in ("quit", "q", "exit"):
+            raise _Over("You leave the game")
+        if text in ("hint", "h", "?"):
+            winning = winning_moves(position)
+            click.echo(_praise(winning[0]) if winning else "The nim-sum is 0: no move wins against perfect play.")
+            continue
+        words = re.split(r"[\s,]+", text)
+        try:
+            pile, count = map(parse_integer, words)
+            return take(position, pile - 1, count)
+        except UsageError as error:
+            click.echo(f"Not a move: {error}.")
+        except ValueError:
+            click.echo(_HELP)
+
+
+def _answer(prompt: str) -> str:
+    click.echo(prompt, nl=False)
+    line = sys.stdin.readline()
+    if not line:
+        click.echo()
+        raise _Over("Input has ended")
+    return line.strip()
+
+
+def _praise(move: "Move") -> str:
+    return f"Taking {move.take} from pile {move.pile + 1} leaves {_spaced(move.leaves)}, with nim-sum 0: that wins."
+
+
+def _nim_sum(position: "Position") -> int:
+    from gpu_nim.nim.position import nim_sum
+
+    return nim_sum(position)
+
+
+def _spaced(position: "Position") -> str:
+    return " ".join(map(str, position))

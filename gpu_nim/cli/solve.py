@@ -1,0 +1,196 @@
+"""`gpunim solve`: P-positions and Grundy values of games, and how they compare with Nim."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gpu_nim.backends import NAMES
+from gpu_nim.cli.output import emit_json, print_table
+from gpu_nim.cli.params import NATURAL, BigInteger
+from gpu_nim.errors import UsageError
+
+if TYPE_CHECKING:
+    from gpu_nim.games.heaps import HeapRule
+    from gpu_nim.games.inequality import InequalityGame
+    from gpu_nim.games.solution import Solution
+
+# Each game with the option that says which one of its kind is meant.
+GAMES: dict[str, str | None] = {
+    "chocolate": "a",
+    "bar": "k",
+    "chocolate6": None,
+    "inequalities": "where",
+    "nim": "piles",
+    "nim-pass": "piles",
+    "wythoff": None,
+    "kayles": None,
+    "octal": "code",
+    "subtraction": "take",
+}
+_MOST_SCANNED = 100_000
+
+
+class Rationals(click.ParamType[list[Fraction]]):
+    """One positive rational, 3 or 5/2, or START:STOP or START:STOP:STEP, STOP excluded; converts to a list of fractions."""
+
+    name = "rational"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[Fraction]:
+        """Return the fractions; a usage error names what is wrong with them."""
+        if isinstance(value, list):
+            return value
+        try:
+            numbers = [Fraction(part) for part in value.split(":")]
+        except (ValueError, ZeroDivisionError):
+            numbers = []
+        if not 1 <= len(numbers) <= 3 or min(numbers) <= 0:
+            self.fail(f"expected a positive rational such as 5/2, or START:STOP[:STEP], got {value!r}.", param, ctx)
+        if len(numbers) == 1:
+            return numbers
+        start, stop, step = (*numbers, Fraction(1))[:3]
+        count = -((start - stop) // step)
+        if not 1 <= count <= _MOST_SCANNED:
+            self.fail(f"expected STOP beyond START, and at most {_MOST_SCANNED:,} values, got {value!r}.", param, ctx)
+        return [start + step * i for i in range(count)]
+
+
+class Integers(click.ParamType[tuple[int, ...]]):
+    """Integers with commas between them, 1,3,4; converts to a tuple."""
+
+    name = "integers"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        """Return the integers; a usage error names what is wrong with them."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            return tuple(map(int, value.split(",")))
+        except ValueError:
+            self.fail(f"expected integers with commas between them, such as 1,3,4, got {value!r}.", param, ctx)
+
+
+@click.command()
+@click.argument("game", type=click.Choice(list(GAMES)))
+@click.option("--size", type=NATURAL, default=63, help="The largest value of the coordinates that have no bound of their own.")
+@click.option("--a", type=Rationals(), default="3", help="chocolate: a y <= x + z; 3, 5/2, or START:STOP[:STEP] to scan.")
+@click.option("--k", type=Rationals(), default="2", help="bar: y <= floor(z / k) beside a pile x; as --a.")
+@click.option("--where", help="inequalities: such as 'y <= x + z/2; w <= 3y + 1'.")
+@click.option("--piles", type=BigInteger(least=1), default=3, help="nim, nim-pass: the number of piles.")
+@click.option("--code", default="0.77", help="octal: the code.")
+@click.option("--take", type=Integers(), default="1,2,3", help="subtraction: what may be taken.")
+@click.option("--grundy", is_flag=True, help="Grundy values too, not outcomes alone.")
+@click.option("--backend", type=click.Choice(NAMES), default="auto", help="Where to solve; auto takes a GPU where there is one.")
+@click.option("--out", type=click.Path(path_type=Path), help="Save the sets: .zarr or .npz, or .csv with a position a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_context
+def solve(ctx: click.Context, /, game: str, size: int, backend: str, out: Path | None, as_json: bool, **options: Any) -> None:
+    """Solve GAME up to a size: its P-positions or Grundy values, and whether and where they first differ from Nim's.
+
+    A range for --a or --k scans that many games, a line each: `gpunim solve chocolate --a 1:8:1/2 --size 63`.
+    """
+    from gpu_nim.storage.solutions import check_target, save_solution
+
+    for option in filter(None, GAMES.values()):
+        if option != GAMES[game] and ctx.get_parameter_source(option) is click.core.ParameterSource.COMMANDLINE:
+            owners = " and ".join(name for name, own in GAMES.items() if own == option)
+            raise UsageError(f"--{option} belongs to {owners}, got it with {game}")
+    scanned: list[Fraction] = options[str(GAMES[game])] if game in ("chocolate", "bar") else []
+    if out is not None:
+        if len(scanned) > 1:
+            raise UsageError(f"--out: expected one game, got {len(scanned)} to scan")
+        check_target(out)
+    if len(scanned) > 1:
+        _scan(game, scanned, size, options["grundy"], backend, as_json)
+        return
+    solution, extra = _solve(game, size, backend, options)
+    if out is not None:
+        save_solution(solution, out)
+    if as_json:
+        emit_json(solution.summary() | extra)
+    else:
+        _print(solution, extra, out)
+
+
+def _solve(game: str, size: int, backend: str, options: dict[str, Any]) -> "tuple[Solution, dict[str, Any]]":
+    """The solution, and for heap games the period of their Grundy values."""
+    from gpu_nim.games import heaps, impartial, solution
+
+    if game in ("chocolate", "bar", "chocolate6", "inequalities", "nim"):
+        grundy = options["grundy"]
+        return solution.solve(_inequality_game(game, options), size, grundy=grundy, backend=backend), {}
+    if backend == "cuda":
+        raise UsageError(f"--backend: expected numpy or auto for {game}, got cuda")
+    if game == "nim-pass":
+        return solution.solve_nim_with_pass(options["piles"], size), {}
+    if game == "wythoff":
+        return solution.solve_game(impartial.Wythoff(size), "wythoff", ("x", "y"), size), {}
+    code = "0.77" if game == "kayles" else options["code"]
+    rule: HeapRule = heaps.SubtractionRule(options["take"]) if game == "subtraction" else heaps.OctalCode(code)
+    name = f"subtraction {', '.join(map(str, options['take']))}" if game == "subtraction" else f"octal {code}"
+    solved = solution.solve_heap(rule, name, size)
+    assert solved.grundy is not None
+    period = heaps.find_period(rule, solved.grundy)
+    found = (None, None) if period is None else (period.length, period.preperiod)
+    return solved, dict(zip(("period", "preperiod"), found, strict=True))
+
+
+def _inequality_game(game: str, options: dict[str, Any]) -> "InequalityGame":
+    from gpu_nim.games.inequality import InequalityGame, bar, chocolate, parse_game, six_coordinate_chocolate
+
+    if game == "chocolate":
+        return chocolate(options["a"][0])
+    if game == "bar":
+        return bar(options["k"][0])
+    if game == "chocolate6":
+        return six_coordinate_chocolate()
+    if game == "nim":
+        return InequalityGame("nim", tuple(f"x{i + 1}" for i in range(options["piles"])), ())
+    if options["where"] is None:
+        raise UsageError("--where: expected inequalities such as 'y <= x + z/2', got none")
+    return parse_game(options["where"])
+
+
+def _scan(game: str, values: list[Fraction], size: int, grundy: bool, backend: str, as_json: bool) -> None:
+    option = GAMES[game]
+    solutions = [_solve(game, size, backend, {str(option): [value], "grundy": grundy})[0] for value in values]
+    if as_json:
+        rows = [{str(option): str(value)} | s.summary() for value, s in zip(values, solutions, strict=True)]
+        emit_json({"game": game, "size": size, "solutions": rows})
+        return
+    header = [str(option), "positions", "P-positions", "first difference from Nim"]
+    table = [
+        [str(value), s.positions, len(s.p_positions), _point(s.first_difference) or "none"]
+        for value, s in zip(values, solutions, strict=True)
+    ]
+    if grundy:
+        header += ["largest Grundy value", "first that is no nim-sum"]
+        for row, s in zip(table, solutions, strict=True):
+            row += [s.largest_grundy, _point(s.first_grundy_difference) or "none"]
+    print_table(table, header)
+
+
+def _print(solution: "Solution", extra: dict[str, Any], out: Path | None) -> None:
+    limits = zip(solution.coordinates, solution.limits, strict=True)
+    difference = _point(solution.first_difference)
+    rows: list[tuple[str, str]] = [
+        ("game", solution.game),
+        ("up to", ", ".join(f"{name} = {limit}" for name, limit in limits)),
+        ("positions", f"{solution.positions:,}"),
+        ("P-positions", f"{len(solution.p_positions):,}"),
+        ("P just where the nim-sum is 0", f"no, first at {difference}" if difference else "yes"),
+    ]
+    if solution.grundy is not None:
+        first = _point(solution.first_grundy_difference)
+        rows.append(("largest Grundy value", str(solution.largest_grundy)))
+        rows.append(("Grundy value = nim-sum", f"no, first at {first}" if first else "yes"))
+    if extra:
+        known = f"{extra['period']}, from {extra['preperiod']} on, for ever"
+        rows.append(("period of the Grundy values", "none proved, try a larger size" if extra["period"] is None else known))
+    rows += [("device", f"{solution.device} ({solution.backend})"), ("seconds", f"{solution.seconds:.3f}")]
+    print_table(rows + ([("saved", str(out))] if out is not None else []))
+
+
+def _point(position: tuple[int, ...] | None) -> str:
+    return "" if position is None else f"({','.join(map(str, position))})"

@@ -1,0 +1,54 @@
+"""Playing Nim: the opponent's choice, and what a move was worth."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import SupportsIndex
+
+from gpu_nim.errors import UsageError
+from gpu_nim.nim.position import Move, as_position, is_p_position, winning_moves
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a move was worth: `won` says whether it leaves a P-position, `better` are the winning moves if it does not."""
+
+    won: bool
+    better: tuple[Move, ...]
+
+
+def reply(piles: Iterable[SupportsIndex]) -> Move:
+    """The move of a perfect player: one that wins where there is one, else one counter from the largest pile, to last longest.
+
+    Raises UsageError where there is nothing to take.
+
+    >>> reply([13, 12, 8]).leaves, reply([1, 2, 3]).leaves
+    ((4, 12, 8), (1, 2, 2))
+    """
+    position = as_position(piles)
+    winning = winning_moves(position)
+    return winning[0] if winning else take(position, position.index(max(position)), 1)
+
+
+def take(piles: Iterable[SupportsIndex], pile: int, count: int) -> Move:
+    """The move that takes `count` counters from pile number `pile` (from 0). Raises UsageError where the rules forbid it.
+
+    >>> take([5, 7, 9], 2, 7).leaves
+    (5, 7, 2)
+    """
+    position = as_position(piles)
+    if not 0 <= pile < len(position):
+        raise UsageError(f"pile: expected 1 to {len(position)}, got {pile + 1}")
+    if not 1 <= count <= position[pile]:
+        held = f"1 to {position[pile]}" if position[pile] else "another pile, this one is empty"
+        raise UsageError(f"take: expected {held}, got {count}")
+    return Move(pile, count, (*position[:pile], position[pile] - count, *position[pile + 1 :]))
+
+
+def judge(piles: Iterable[SupportsIndex], move: Move) -> Verdict:
+    """What the move was worth at the position.
+
+    >>> judge([13, 12, 8], take([13, 12, 8], 0, 1)).better[0].take
+    9
+    """
+    won = is_p_position(move.leaves)
+    return Verdict(won, () if won else tuple(winning_moves(piles)))

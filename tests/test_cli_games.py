@@ -1,0 +1,237 @@
+"""`gpunim nim`, `play`, `solve` and `evolution` as their users see them."""
+
+import json
+
+import networkx as nx
+import pytest
+from click.testing import CliRunner
+
+from gpu_nim.cli import main
+from gpu_nim.nim import position, strategy
+from gpu_nim.storage.solutions import load_solution
+
+
+def run(*args, text=None):
+    return CliRunner().invoke(main, list(args), input=text)
+
+
+def facts(*args):
+    result = run(*args, "--json")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.count("\n") == 1
+    return json.loads(result.stdout)
+
+
+def refused(*args):
+    result = run(*args)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+def test_nim_as_in_the_textbook():
+    output = run("nim", "13", "12", "8").output
+    assert "13 = 1101\n" in output
+    assert "nim-sum = 1001 = 9" in output
+    for take, pile in ((9, 1), (7, 2), (7, 3)):
+        assert f"take {take} from pile {pile}" in output
+    found = facts("nim", "13", "12", "8")
+    assert (found["position"], found["nim_sum"], found["outcome"]) == ([13, 12, 8], 9, "N")
+    assert found["moves"][0] == {"pile": 1, "take": 9, "leaves": [4, 12, 8]}
+    assert (found["generation"], found["parents"], found["children"]) == (None, [], [])
+    assert (found["cell"], found["walk"]) == (None, None)
+
+
+def test_nim_explains_a_p_position():
+    output = run("nim", "14", "11", "5").output
+    for part in ("P-position", "generation 15", "14 10 4: take 1 from piles 2 and 3", "no children", "cell (10,-3)"):
+        assert part in output
+    found = facts("nim", "14", "11", "5")
+    assert (found["generation"], found["cell"], found["moves"]) == (15, [10, -3], [])
+    assert [leg["to"] for leg in found["walk"]] == [[8, 0], [8, -4], [10, -4], [10, -3]]
+    assert found["parents"] == [{"position": [14, 10, 4], "piles": [2, 3], "trailing_zeros": 0}]
+    assert facts("nim", "0", "0", "0")["cell"] == [0, 0]
+    assert facts("nim", "1", "1")["cell"] is None
+
+
+def test_nim_of_any_size_and_number():
+    found = facts("nim", "2^200", "2^200+1", "1")
+    assert found["generation"] == 2**200 + 1
+    assert found["cell"] == [2**200, 1]
+    many = facts("nim", *(["1e30"] * 40))
+    assert (many["outcome"], len(many["parents"])) == ("P", 40 * 39 // 2)
+    assert "90 legs that --json prints" in run("nim", "2^90-1", "2^90-1", "0").output
+
+
+@pytest.mark.parametrize("bad", ["x", "1.5", "--2"])
+def test_nim_refuses_nonsense(bad):
+    refused("nim", "3", bad)
+
+
+def test_nim_wants_a_pile():
+    assert "PILES" in refused("nim")
+
+
+def test_a_perfect_player_beats_a_perfect_opponent_from_an_n_position():
+    table, lines = (5, 7, 9), []
+    while any(table):
+        move = strategy.reply(table)
+        lines.append(f"{move.pile + 1} {move.take}")
+        table = move.leaves
+        if any(table):
+            table = strategy.reply(table).leaves
+    result = run("play", "5", "7", "9", text="\n".join(lines) + "\n")
+    assert result.exit_code == 0
+    assert result.output.endswith("You took the last counter: you win.\n")
+
+
+def test_the_opponent_wins_when_it_can():
+    result = run("play", "1", "2", "3", text="1 1\n2 2\n3 2\n2 1\n3 1\n" * 3)
+    assert "I win." in result.output
+    result = run("play", "7", "--second", text="")
+    assert "I take 7 from pile 1, leaving 0." in result.output
+    assert result.output.endswith("I win.\n")
+
+
+def test_play_survives_nonsense():
+    result = run("play", "5", "7", "9", text="\n\nfoo\n1\n4 1\n0 1\n1 0\n1 6\n1 -3\n1 1 1\n1e3 2\nhint\nquit\n")
+    assert result.exit_code == 0
+    assert "pile: expected 1 to 3, got 4" in result.output
+    assert "take: expected 1 to 5, got 6" in result.output
+    assert "Taking 7 from pile 3" in result.output
+    assert result.output.endswith("You leave the game with 5 7 9 on the table.\n")
+
+
+@pytest.mark.parametrize("opponent", ["perfect", "teaching"])
+@pytest.mark.parametrize("text", ["", "1 1\n", "1 1\nn\n"])
+def test_play_survives_the_end_of_input(opponent, text):
+    result = run("play", "5", "7", "9", "--opponent", opponent, text=text)
+    assert result.exit_code == 0
+    assert "Input has ended with" in result.output
+
+
+def test_the_teaching_opponent_takes_moves_back():
+    result = run("play", "5", "7", "9", "--opponent", "teaching", text="1 1\ny\n3 7\nquit\n")
+    assert "nim-sum = 1011 = 11" in result.output
+    assert "That leaves nim-sum 10, and I can make it 0." in result.output
+    assert result.output.count(": I take") == 1
+    assert "leaving 5 6 2: the nim-sum was 0" in result.output
+
+
+def test_play_refuses_an_empty_table():
+    assert "counter" in refused("play", "0", "0")
+    for move in ((3, 1), (-1, 1), (0, 0), (0, 6)):
+        with pytest.raises(position.UsageError, match="expected"):
+            strategy.take((5, 7, 9), *move)
+
+
+def test_solve_chocolate(tmp_path):
+    found = facts("solve", "chocolate", "--a", "3", "--size", "31", "--grundy", "--out", str(tmp_path / "c.zarr"))
+    expected = {
+        "game": "chocolate, 3y <= x + z",
+        "size": 31,
+        "positions": 11264,
+        "p_positions": 342,
+        "largest_grundy": 49,
+        "equals_nim": True,
+        "first_difference": None,
+    }
+    assert found | expected == found
+    assert json.loads(json.dumps(load_solution(tmp_path / "c.zarr").summary())) == found
+    found = facts("solve", "chocolate", "--a", "4", "--size", "15", "--backend", "numpy")
+    assert (found["equals_nim"], found["first_difference"], found["largest_grundy"]) == (False, [5, 3, 8], None)
+    assert "no, first at (5,3,8)" in run("solve", "chocolate", "--a", "4", "--size", "15").output
+
+
+def test_solve_scans():
+    found = facts("solve", "chocolate", "--a", "1:9", "--size", "33")
+    rows = found["solutions"]
+    assert [row["a"] for row in rows] == list("12345678")
+    assert [row["equals_nim"] for row in rows] == [a in ("3", "7") for a in "12345678"]
+    assert rows[7]["first_difference"] == [25, 7, 32]
+    lines = run("solve", "bar", "--k", "1/2:2:1/2", "--size", "7", "--grundy").output.splitlines()
+    assert [line.split()[0] for line in lines] == ["k", "1/2", "1", "3/2"]
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        (["bar", "--k", "2", "--size", "127"], {"p_positions": 4160, "equals_nim": True}),
+        (["inequalities", "--where", "2y <= z", "--size", "15", "--grundy"], {"largest_grundy": 15, "grundy_equals_nim": True}),
+        (["chocolate6", "--size", "3"], {"equals_nim": False, "first_difference": [0, 0, 0, 0, 1, 1]}),
+        (["nim", "--piles", "4", "--size", "15", "--grundy"], {"p_positions": 4096, "grundy_equals_nim": True}),
+        (["nim-pass", "--size", "7"], {"p_positions": 54, "equals_nim": False}),
+        (["wythoff", "--size", "7"], {"p_positions": 7, "first_difference": [1, 1]}),
+        (["kayles", "--size", "20000"], {"p_positions": 1, "largest_grundy": 8, "period": 12, "preperiod": 71}),
+        (["kayles", "--size", "100"], {"period": None, "preperiod": None}),
+        (["octal", "--code", "0.07", "--size", "300"], {"period": 34, "preperiod": 53}),
+        (["subtraction", "--take", "1,3,4", "--size", "30"], {"period": 7, "preperiod": 0, "largest_grundy": 3}),
+    ],
+)
+def test_solve_given_games(args, expected):
+    found = facts("solve", *args)
+    assert {key: found[key] for key in expected} == expected
+    assert run("solve", *args).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "named"),
+    [
+        (["checkers"], "chocolate6"),
+        (["chocolate", "--a", "0"], "--a"),
+        (["chocolate", "--a", "1:1"], "--a"),
+        (["chocolate", "--a", "1:2:3:4"], "--a"),
+        (["chocolate", "--a", "1/0"], "--a"),
+        (["chocolate", "--a", "1:1e9"], "--a"),
+        (["chocolate", "--k", "2"], "--k belongs to bar"),
+        (["chocolate", "--size", "-1"], "--size"),
+        (["chocolate", "--out", "x.txt"], "must end in"),
+        (["chocolate", "--a", "1:3", "--out", "x.npz"], "--out"),
+        (["inequalities"], "--where"),
+        (["inequalities", "--where", "y"], "--where"),
+        (["inequalities", "--where", "y < x"], "inequality"),
+        (["octal", "--code", "9"], "octal code"),
+        (["subtraction", "--take", "1,x"], "--take"),
+        (["subtraction", "--take", "0"], "subtract"),
+        (["kayles", "--backend", "cuda"], "--backend"),
+        (["nim", "--piles", "0"], "--piles"),
+    ],
+)
+def test_solve_refuses(args, named):
+    if args == ["inequalities", "--where", "y"]:
+        assert facts("solve", *args, "--size", "3")["p_positions"] == 1
+    else:
+        assert named in refused("solve", *args)
+
+
+def test_solve_refuses_what_does_not_fit():
+    for args in (
+        ["wythoff", "--size", "1e6"],
+        ["nim-pass", "--size", "9999"],
+        ["kayles", "--size", "1e13"],
+        ["nim", "--size", "1e5"],
+    ):
+        result = run("solve", *args)
+        assert result.exit_code == 1
+        assert "bytes" in result.stderr
+
+
+def test_evolution_counts_table_1():
+    found = facts("evolution", "--piles", "4", "--gen", "12")
+    kinds = {(kind["parents"], kind["children"]) for kind in found["kinds"]}
+    assert kinds == {(p, c) for p in (1, 2, 6) for c in (1, 2, 6)} | {(0, 6)}
+    assert found["positions"] == 883  # A237686(12)
+    assert "2,3,6,7" in run("evolution", "--piles", "4", "--gen", "12").output
+
+
+def test_evolution_saves_graphs(tmp_path):
+    assert facts("evolution", "--gen", "6", "--out", str(tmp_path / "g.graphml"))["saved"].endswith("g.graphml")
+    graph = nx.read_graphml(tmp_path / "g.graphml")
+    assert (len(graph), graph.nodes["1,2,3"]["x"], graph.nodes["1,2,3"]["y"]) == (37, -2, -1)
+    run("evolution", "--gen", "6", "--out", str(tmp_path / "g.dot"))
+    assert (tmp_path / "g.dot").read_text().count("->") == 36
+    assert "must end in" in refused("evolution", "--out", str(tmp_path / "g.png"))
+    result = run("evolution", "--out", str(tmp_path / "none" / "g.dot"))
+    assert result.exit_code == 1
+    assert "no folder" in result.stderr
