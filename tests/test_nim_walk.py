@@ -59,6 +59,9 @@ def test_round_trip_of_any_size(a, b):
     position = (a, b, a ^ b)
     cell = walk.cell_of(position)
     assert walk.position_of(cell) == position
+    legs = walk.walk(position)
+    assert cell == (legs[-1].to if legs else (0, 0))
+    assert sum(leg.steps for leg in legs) == sum(position) // 2
     assert walk.positions_of(np.array([cell], dtype=object)).tolist() == [list(position)]
     assert walk.cells_of(np.array([position], dtype=object)).tolist() == [list(cell)]
 

@@ -23,15 +23,15 @@ def nim(piles: tuple[int, ...], as_json: bool) -> None:
     Piles may be written 13, 1_000_000, 1e6, 2^20 or 2^64+5, any number of them.
     """
     from gpu_nim.nim import position as nim_position
-    from gpu_nim.nim.walk import walk
+    from gpu_nim.nim.walk import cell_of, walk
 
     position = nim_position.as_position(piles)
     is_p = nim_position.is_p_position(position)
     parents = nim_position.parents(position) if is_p else []
     children = nim_position.children(position) if is_p else []
-    legs = walk(position) if is_p and len(position) == 3 else None
+    walks = is_p and len(position) == 3
     if as_json:
-        emit_json(_facts(position, parents, children, legs))
+        emit_json(_facts(position, parents, children, walk(position) if walks else None))
         return
     click.echo(columns(position))
     click.echo()
@@ -43,8 +43,11 @@ def nim(piles: tuple[int, ...], as_json: bool) -> None:
     click.echo(f"generation {nim_position.generation(position)}")
     _print_relatives("parent", parents, "take 1 from", "ending in", "0")
     _print_relatives("child", children, "add 1 to", "ending in", "1")
-    if legs is not None:
-        click.echo(_walk_text(legs))
+    if walks and (count := (sum(position) // 2).bit_count()) > _SHOWN:
+        click.echo("cell ({},{}) of the Ulam-Warburton automaton, ".format(*cell_of(position)), nl=False)
+        click.echo(f"by a walk of {count} legs that --json prints")
+    elif walks:
+        click.echo(_walk_text(walk(position)))
 
 
 def columns(position: "Position") -> str:
@@ -83,8 +86,6 @@ def _walk_text(legs: "list[Leg]") -> str:
     if not legs:
         return "cell (0,0) of the Ulam-Warburton automaton, where every walk begins"
     head = "cell ({},{}) of the Ulam-Warburton automaton, by the walk".format(*legs[-1].to)
-    if len(legs) > _SHOWN:
-        return f"{head} of {len(legs)} legs that --json prints"
     steps = [
         f"  {leg.steps} {leg.direction} to ({leg.to[0]},{leg.to[1]}), as {leg.steps} sits in piles "
         f"{leg.piles[0] + 1} and {leg.piles[1] + 1}"

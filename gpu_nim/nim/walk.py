@@ -12,13 +12,14 @@ cells reached are those of the automaton in which (x, y) with y < 0 and y <= -|x
 which lets the diagonal cells (1,-1) and (-1,-1) be born and fails at generation 2).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gpu_nim.backends.memory import host_memory, require_memory
 from gpu_nim.errors import UsageError
 from gpu_nim.nim import arrays
 from gpu_nim.nim.position import Position, as_position, is_p_position
@@ -32,6 +33,7 @@ _NORTH, _EAST, _SOUTH, _WEST = range(4)
 
 # Pairs of piles, in the order in which each turns right into the next, and the direction in which each sets out.
 _PAIRS = ((0, 1), (0, 2), (1, 2))
+_COLUMNS = (("1", "1", "0"), ("1", "0", "1"), ("0", "1", "1"))  # the pairs as binary digits of the three piles
 _FIRST = (_EAST, _NORTH, _WEST)
 _TURN = (0, 1, -1)  # by (new pair - last pair) mod 3: straight on, right, left
 
@@ -56,23 +58,31 @@ def walk(piles: Iterable[SupportsIndex]) -> list[Leg]:
     >>> [(leg.direction, leg.steps, leg.to) for leg in walk([14, 11, 5])]
     [('east', 8, (8, 0)), ('south', 4, (8, -4)), ('east', 2, (10, -4)), ('north', 1, (10, -3))]
     """
-    position = as_position(piles)
-    if len(position) != 3 or not is_p_position(position):
-        raise UsageError(f"piles: expected a P-position of three piles, got {position}")
-    legs: list[Leg] = []
-    x = y = direction = 0
-    last = None
-    for bit in reversed(range(max(position).bit_length())):
-        holders = tuple(pile for pile in range(3) if position[pile] >> bit & 1)
-        if not holders:
-            continue
-        pair = _PAIRS.index((holders[0], holders[1]))
-        direction = _FIRST[pair] if last is None else (direction + _TURN[(pair - last) % 3]) % 4
+    position = _three_piles(piles)
+    # Each leg holds its length and a cell: three numbers of as many digits as the largest pile.
+    legs, digits = (sum(position) // 2).bit_count(), max(position).bit_length()
+    require_memory(legs * (digits // 2 + 300), host_memory(), f"a walk of {legs:,} legs")
+    x = y = 0
+    result = []
+    for bit, pair, direction in _steps(position):
         x += _STEP[direction][0] << bit
         y += _STEP[direction][1] << bit
-        legs.append(Leg(_PAIRS[pair], DIRECTIONS[direction], 1 << bit, (x, y)))
+        result.append(Leg(_PAIRS[pair], DIRECTIONS[direction], 1 << bit, (x, y)))
+    return result
+
+
+def _steps(position: Position) -> Iterator[tuple[int, int, int]]:
+    """Each leg's power of two, pair and direction; linear in the number of digits, as are the callers that need no legs."""
+    width = max(position).bit_length()
+    direction, last = 0, None
+    digits = zip(*(format(pile, f"0{width}b") for pile in position), strict=True)
+    for column, holders in enumerate(digits if width else ()):
+        if "1" not in holders:
+            continue
+        pair = _COLUMNS.index(holders)
+        direction = _FIRST[pair] if last is None else (direction + _TURN[(pair - last) % 3]) % 4
+        yield width - 1 - column, pair, direction
         last = pair
-    return legs
 
 
 def cell_of(piles: Iterable[SupportsIndex]) -> Cell:
@@ -81,8 +91,14 @@ def cell_of(piles: Iterable[SupportsIndex]) -> Cell:
     >>> cell_of([14, 11, 5]), cell_of([0, 0, 0])
     ((10, -3), (0, 0))
     """
-    legs = walk(piles)
-    return legs[-1].to if legs else (0, 0)
+    position = _three_piles(piles)
+    width = max(position).bit_length()
+    # A leg's length is a power of two of its own, so the lengths that go one way are the digits of their sum.
+    ways = [bytearray(b"0" * (width + 1)) for _ in DIRECTIONS]
+    for bit, _, direction in _steps(position):
+        ways[direction][width - bit] = ord("1")
+    north, east, south, west = (int(way, 2) for way in ways)
+    return east - west, north - south
 
 
 def position_of(cell: tuple[SupportsIndex, SupportsIndex]) -> Position:
@@ -218,6 +234,13 @@ def positions_of(cells: ArrayLike) -> NDArray[Any]:
         x, y = given[~born][0].tolist()
         raise _unborn((x, y))
     return result
+
+
+def _three_piles(piles: Iterable[SupportsIndex]) -> Position:
+    position = as_position(piles)
+    if len(position) != 3 or not is_p_position(position):
+        raise UsageError(f"piles: expected a P-position of three piles, got {position}")
+    return position
 
 
 def _unborn(cell: tuple[SupportsIndex, SupportsIndex]) -> UsageError:
