@@ -45,7 +45,7 @@ def _power(base: int, exponent: int) -> int:
     return int(base**exponent)
 
 
-class BigInteger(click.ParamType[Any]):
+class BigInteger(click.ParamType):  # type: ignore[type-arg]  # generic only in new releases of click
     """An integer of any size, at least `least`."""
 
     name = "integer"
@@ -64,7 +64,7 @@ class BigInteger(click.ParamType[Any]):
         return number
 
 
-class IntegerRange(click.ParamType[Any]):
+class IntegerRange(click.ParamType):  # type: ignore[type-arg]
     """START:STOP, START at least `least` and STOP (excluded) beyond START; converts to a pair of integers."""
 
     name = "start:stop"

@@ -32,7 +32,7 @@ GAMES: dict[str, str | None] = {
 _MOST_SCANNED = 100_000
 
 
-class Rationals(click.ParamType[list[Fraction]]):
+class Rationals(click.ParamType):  # type: ignore[type-arg]  # generic only in new releases of click
     """One positive rational, 3 or 5/2, or START:STOP or START:STOP:STEP, STOP excluded; converts to a list of fractions."""
 
     name = "rational"
@@ -56,7 +56,7 @@ class Rationals(click.ParamType[list[Fraction]]):
         return [start + step * i for i in range(count)]
 
 
-class Integers(click.ParamType[tuple[int, ...]]):
+class Integers(click.ParamType):  # type: ignore[type-arg]
     """Integers with commas between them, 1,3,4; converts to a tuple."""
 
     name = "integers"
