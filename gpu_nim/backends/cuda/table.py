@@ -21,8 +21,22 @@ class Kernel:
     params: tuple[str, ...]
 
 
+# games.cu: an inequality game, the number of choices and the total.
+_INEQUALITIES = ("*cu4", "*ci8", "*ci8", "*ci8", "u4", "*cu4", "u4", "u4", "u8", "u4")
+
 # Grouped by .cu file, in the order of the file.
 KERNELS: dict[str, Kernel] = {
+    "wedge_outcomes": Kernel(
+        "games.cu",
+        (
+            *("*cu4", "u4", "u4", "u4", "u4", "u4", "u4", "u4"),
+            *("*u8", "*u4", "*u8", "*u8", "*cu8", "*u8", "*u4", "*u4", "*u8", "*u8"),
+        ),
+    ),
+    "wedge_grundy": Kernel("games.cu", ("*cu4", "u4", "u4", "u4", "u4", "u4", "u4", "*u8", "*u8", "*u8", "*u2")),
+    "inequality_outcomes": Kernel("games.cu", (*_INEQUALITIES, "*u1", "*u8", "*u8")),
+    "inequality_outcomes_wide": Kernel("games.cu", (*_INEQUALITIES, "*u4", "*u8", "*u8")),
+    "inequality_grundy": Kernel("games.cu", (*_INEQUALITIES, "u4", "*u2")),
     "nim_advance": Kernel(
         "nim.cu", ("*cu8", "*u8", "u4", "u4", "u4", "u4", "u8", "u8", "u8", "*u8", "*u8", "u4")
     ),
