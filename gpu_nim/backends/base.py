@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.lattice import Rule
+from gpu_nim.backends.counting import Counting
 
 State = dict[str, NDArray[np.generic]]
 """A growth's state as named host arrays: enough for either backend to go on from there."""
@@ -85,3 +86,6 @@ class Backend(Protocol):
 
         With `general` the engine for all rules is taken even so, the yardstick of the fast path.
         """
+
+    def counting(self) -> Counting:
+        """Return the engine that fills ranges, surveys them and tries tuples."""

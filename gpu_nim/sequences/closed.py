@@ -60,7 +60,7 @@ def term(piles: int, b: int, c: int) -> int:
     19
     """
     high = 1 << b
-    numerator = (high + c) ** piles + (high - c) ** piles
+    numerator: int = (high + c) ** piles + (high - c) ** piles
     if piles % 2 == 0:
         numerator -= 2 * c**piles
     return numerator >> (b + 1)

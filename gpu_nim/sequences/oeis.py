@@ -14,7 +14,7 @@ from itertools import count
 import numpy as np
 
 from gpu_nim.errors import UsageError
-from gpu_nim.sequences.counts import Counts
+from gpu_nim.sequences.counts import LETTERS, Counts
 from gpu_nim.sequences.digits import by_total
 
 Terms = Callable[[int, int | None], Iterator[int]]
@@ -59,6 +59,23 @@ def find(name: str) -> Entry:
     entry = _CATALOGUE.get(name.upper())
     if entry is None:
         raise UsageError(f"sequence must be D, A, d, a or one of {', '.join(sorted(_CATALOGUE))}, got {name!r}")
+    return entry
+
+
+def resolve(name: str, piles: int | None = None) -> Entry:
+    """The sequence of that name: D, A, d or a with its number of piles, or an A-number, which has its own.
+
+    >>> resolve("D", 4).term(3), resolve("A237711").term(3)
+    (36, 36)
+    """
+    if name in LETTERS:
+        if piles is None:
+            raise UsageError(f"piles is needed with the sequence {name}: how many piles are played with")
+        counts = Counts(name, piles)
+        return Entry(str(counts), _nim(name, piles), 0, from_function(counts.value), counts)
+    entry = find(name)
+    if piles is not None:
+        raise UsageError(f"piles belongs to D, A, d and a; {entry.name} has its own, got {piles}")
     return entry
 
 
