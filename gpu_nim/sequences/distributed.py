@@ -7,17 +7,22 @@ where a worker is lost. Results come back in the order of the pieces, so the ans
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib import import_module
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gpu_nim.backends import select
-from gpu_nim.backends.counting import U64
+from gpu_nim.backends.counting import U64, Counting
 from gpu_nim.errors import BackendError, MissingDependency, UsageError
 from gpu_nim.sequences.counts import Counts
 from gpu_nim.sequences.ranges import Range
+from gpu_nim.sequences.reductions import Reduction, SlowJob
+from gpu_nim.sequences.trying import Trial
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
@@ -37,7 +42,7 @@ class Cluster:
         """How many workers there are now."""
         return len(self._client.scheduler_info(n_workers=-1)["workers"])
 
-    def map(self, function: Callable[[Piece], Result], pieces: Sequence[Piece]) -> Iterator[Result]:
+    def map(self, function: Callable[[Piece], Result], pieces: Iterable[Piece]) -> Iterator[Result]:
         """Yield function(piece) for each piece, in order; only a few pieces a worker are under way at a time."""
         waiting: deque[Any] = deque()
         remaining = iter(pieces)
@@ -89,11 +94,34 @@ def cluster(scheduler: str | None = None, workers: int | None = None) -> Iterato
 
 
 def fill_piece(job: tuple[Counts, int, int, str, tuple[int, int]]) -> U64:
-    """The values of a piece of a range: (sequence, start and stop of the whole range, backend, (first, stop))."""
-    counts, start, stop, backend, piece = job
-    return _range(counts, start, stop, backend).values(*piece)
+    """The values of a piece of a range: (sequence, start and stop of the whole range, backend, piece)."""
+    *whole, piece = job
+    return _range(*whole).values(*piece)
+
+
+def reduce_piece(job: tuple[Counts, int, int, Reduction, str, tuple[int, int]]) -> NDArray[np.int64]:
+    """The counts of a piece of a slow reduction: (sequence, start, stop, reduction, backend, piece)."""
+    counts, start, stop, reduction, backend, piece = job
+    return SlowJob(counts, start, stop, reduction, _engine(backend)).do(piece)
+
+
+def try_piece(job: tuple[Counts, int, str, tuple[int, int]]) -> NDArray[np.int64]:
+    """The counts of a piece of an enumeration: (sequence, limit, backend, piece)."""
+    counts, limit, backend, piece = job
+    return Trial(counts, limit, _engine(backend)).do(piece)
 
 
 @lru_cache(maxsize=2)
 def _range(counts: Counts, start: int, stop: int, backend: str) -> Range:
-    return Range(counts, start, stop, select(backend).counting())
+    return Range(counts, start, stop, _engine(backend))
+
+
+@lru_cache(maxsize=2)
+def _engine(backend: str) -> Counting:
+    chosen = select(backend)
+    if chosen.name == "numpy":
+        # A worker is given as many pieces as it has threads: threads of the engine's own would only crowd them.
+        from gpu_nim.backends.numpy.counting import NumpyCounting
+
+        return NumpyCounting(threads=1)
+    return chosen.counting()

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.counting import U64, to_integers
 from gpu_nim.errors import FileError, UsageError
-from gpu_nim.storage.atomic import check_writable
+from gpu_nim.storage.atomic import check_writable, replacing
 
 KIND = "gpunim table"
 FORMAT = 1
@@ -193,3 +193,11 @@ def _require_space(path: Path, count: int, limbs: int) -> None:
     needed, free = 8 * limbs * count, shutil.disk_usage(path.parent).free
     if path.suffix == ".npy" and needed > free:
         raise FileError(f"cannot write {path}: it needs {needed:,} bytes, {free:,} are free there")
+
+
+def write_terms(path: Path, first: int, terms: Iterator[int]) -> None:
+    """Write terms at first, first + 1, ... to a .csv file or a b-file, which appears whole or not at all."""
+    separator, header = (",", "n,value\n") if path.suffix == ".csv" else (" ", "")
+    with replacing(path) as scratch, scratch.open("w", encoding="ascii", newline="\n") as file:
+        file.write(header)
+        file.writelines(f"{n}{separator}{value}\n" for n, value in enumerate(terms, first))
