@@ -35,9 +35,9 @@ _PIECE = 1 << 23  # values that a worker sends back at a time: 64 MiB
 @click.option("--piles", type=BigInteger(least=1), help="Piles that D, A, d and a are played with, 1 to 1000.")
 @click.option("--at", "n", type=BIGINT, help="Print the value at this index.")
 @click.option("--range", "span", type=RANGE, help="Print the values at START, ..., STOP - 1.")
-@click.option("--reduce", "reduce_to", help="Print of the range only these: sum,max,argmax,min,argmin,histogram,residues:M,records.")
+@click.option("--reduce", "reduce_to", help="Print only sum,max,argmax,min,argmin,histogram,residues:M or records.")
 @click.option("--records", type=click.IntRange(1), default=1000, help="List at most so many records.")
-@click.option("--method", type=click.Choice(("formula", "enumerate")), default="formula", help="By formula, or by trying all tuples.")
+@click.option("--method", type=click.Choice(("formula", "enumerate")), default="formula", help="enumerate tries every tuple.")
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="table", help="How to print.")
 @click.option("--json", "form", flag_value="json", help="Print one JSON object; the same as --format json.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write to .npy, .zarr, .csv or .txt (a b-file) and print nothing.")
@@ -74,13 +74,14 @@ def count(
     from gpu_nim.sequences.oeis import resolve
 
     entry = resolve(sequence, piles)
+    name = entry.name if entry.counts is None or sequence != entry.counts.letter else sequence
     if (n is None) == (span is None):
         raise UsageError("give either --at N or --range START:STOP")
     if n is not None:
         for option, given in (("--reduce", reduce_to), ("--out", out), ("--plot", plot), ("--plan", plan or None)):
             if given is not None:
                 raise UsageError(f"{option} needs --range START:STOP, not --at")
-        _print_value(entry, n, form)
+        _print_value(name, entry, n, form)
         return
     assert span is not None
     if span[0] < entry.offset:
@@ -88,7 +89,7 @@ def count(
     from gpu_nim.backends import select
 
     with ExitStack() as stack:
-        work = _Work(entry, span, select(backend), quiet, form, out, resume, plot, plan)
+        work = _Work(name, entry, span, select(backend), quiet, form, out, resume, plot, plan)
         work.check_options(reduce_to, method)
         if scheduler is not None or workers is not None:
             from gpu_nim.sequences.distributed import cluster
@@ -106,6 +107,7 @@ def count(
 class _Work:
     """What was asked for, once for all the ways to do it."""
 
+    name: str
     entry: "Entry"
     span: tuple[int, int]
     backend: "Backend"
@@ -155,15 +157,15 @@ class _Work:
 
     def facts(self) -> dict[str, Any]:
         """What every JSON object begins with."""
-        return {"sequence": self.entry.name, "piles": self.entry.counts and self.entry.counts.piles}
+        return {"sequence": self.name, "piles": self.entry.counts and self.entry.counts.piles}
 
 
-def _print_value(entry: "Entry", n: int, form: str) -> None:
+def _print_value(name: str, entry: "Entry", n: int, form: str) -> None:
     if n < entry.offset:
         raise UsageError(f"--at must be at least {entry.offset}, where {entry.name} begins, got {n}")
     value = str(entry.term(n))
     if form == "json":
-        emit_json({"sequence": entry.name, "piles": entry.counts and entry.counts.piles, "n": n, "value": value})
+        emit_json({"sequence": name, "piles": entry.counts and entry.counts.piles, "n": n, "value": value})
     elif form == "table":
         click.echo(value)
     else:
@@ -220,8 +222,7 @@ def _write(work: _Work, limbs: int, chunks: Any) -> None:
     from gpu_nim.storage.tables import open_table
 
     assert work.out is not None
-    start, stop = work.inner
-    attributes = {"sequence": work.entry.name, "piles": work.counts.piles, "start": work.span[0], "stop": work.span[1]}
+    attributes = {"sequence": work.name, "piles": work.counts.piles, "start": work.span[0], "stop": work.span[1]}
     with open_table(work.out, attributes, limbs, resume=work.resume) as table:
         if table.next > work.span[0]:
             work.remark(f"going on with {work.out} at n = {table.next}")
