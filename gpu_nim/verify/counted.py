@@ -26,7 +26,7 @@ def reach(piles: int, upto: int, tuples: int = _MOST_TUPLES) -> int:
     most = round(tuples ** (1 / (piles - 1)))
     while most ** (piles - 1) > tuples:
         most -= 1
-    return min(upto, most - 1)
+    return min(upto, int(most) - 1)
 
 
 @cache

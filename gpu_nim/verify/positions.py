@@ -68,7 +68,11 @@ def self_similarity(upto: int) -> Outcome:
     return compare(cases(), _reach(upto, (3, 4)))
 
 
-@statement("f-winning-moves", "[F] section 2.4", "an N-position has as many winning moves as its leftmost odd column has 1s, an odd number")
+@statement(
+    "f-winning-moves",
+    "[F] section 2.4",
+    "an N-position has as many winning moves as its leftmost odd column has 1s, an odd number",
+)
 def winning_moves(upto: int) -> Outcome:
     def cases() -> Iterator[tuple[str, object, object]]:
         for k in (2, 3, 4):
@@ -97,7 +101,11 @@ def triangle_inequality(upto: int) -> Outcome:
     return compare(cases(), _reach(upto, (3,)))
 
 
-@statement("v-corollary-2.1", "[V] Corollary 2.1", "no move leads from nim-sum 0 to nim-sum 0, and some move leads there from any other nim-sum")
+@statement(
+    "v-corollary-2.1",
+    "[V] Corollary 2.1",
+    "no move leads from nim-sum 0 to nim-sum 0, and some move leads there from any other nim-sum",
+)
 def moves_and_nim_sums(upto: int) -> Outcome:
     n = side(3, min(upto, 31))
 
