@@ -199,4 +199,3 @@ def _dtype(limbs: int) -> Any:
 
 def _scalar(value: int, limbs: int) -> Any:
     return np.uint64(value & _MASK) if limbs == 1 else value
-

@@ -55,8 +55,13 @@ class DigitProduct:
         for i in range(self.dimension):
             shift = digit - i
             first = max(0, (1 - shift) // 2)
-            result.append(sum(weights[2 * j + shift] * state[j]
-                              for j in range(first, min(self.dimension, (degree - shift) // 2 + 1)) if state[j]))
+            result.append(
+                sum(
+                    weights[2 * j + shift] * state[j]
+                    for j in range(first, min(self.dimension, (degree - shift) // 2 + 1))
+                    if state[j]
+                )
+            )
         return tuple(result)
 
     def step_row(self, row: State, digit: int) -> State:
@@ -65,8 +70,9 @@ class DigitProduct:
         result = []
         for j in range(self.dimension):
             top = 2 * j + digit
-            result.append(sum(row[i] * weights[top - i]
-                              for i in range(max(0, top - degree), min(self.dimension, top + 1)) if row[i]))
+            result.append(
+                sum(row[i] * weights[top - i] for i in range(max(0, top - degree), min(self.dimension, top + 1)) if row[i])
+            )
         return tuple(result)
 
     @property
@@ -114,11 +120,16 @@ class DigitProduct:
         >>> DigitProduct((1, 3)).prefix(5)
         19
         """
+        states = [self.first_state]  # s(0), s(leading digit of n), s(leading two digits), ...
+        for bit in range(n.bit_length() - 1, -1, -1):
+            states.append(self.step(states[-1], n >> bit & 1))
         total = 0
         block_sum = self.first_state
         for bit in range(n.bit_length()):
+            states.pop()
             if n >> bit & 1:
-                total += sum(x * y for x, y in zip(block_sum, self.state((n >> bit) - 1), strict=True))
+                # The block has the digits of n above this one, and 0 here.
+                total += sum(x * y for x, y in zip(block_sum, self.step(states[-1], 0), strict=True))
             block_sum = tuple(map(sum, zip(self.step_row(block_sum, 0), self.step_row(block_sum, 1), strict=True)))
         return total
 

@@ -110,8 +110,7 @@ def any_piles(upto: int) -> Outcome:
 @statement(
     "nf-theorem-30",
     "[NF] Theorem 30",
-    "A_k(2n+1) = (C(k,0)+C(k,2))A_k(n) + (C(k,4)+C(k,6))A_k(n-1) + ..., "
-    "A_k(2n+2) = C(k,0)A_k(n+1) + (C(k,2)+C(k,4))A_k(n) + ...",
+    "A_k(2n+1) = (C(k,0)+C(k,2))A_k(n) + (C(k,4)+C(k,6))A_k(n-1) + ..., A_k(2n+2) = C(k,0)A_k(n+1) + (C(k,2)+C(k,4))A_k(n) + ...",
 )
 def any_piles_up_to(upto: int) -> Outcome:
     def cases() -> Iterator[tuple[str, object, object]]:

@@ -82,12 +82,10 @@ def winning_moves(upto: int) -> Outcome:
             for position in np.ndindex(*(n + 1,) * k):
                 if position in known:
                     continue
-                moves = sum(
-                    lines[i].get((position[:i], position[i + 1 :]), position[i]) < position[i] for i in range(k)
-                )
-                column = next(b for b in reversed(range(n.bit_length())) if sum(pile >> b & 1 for pile in position) % 2)
-                ones = sum(pile >> column & 1 for pile in position)
-                yield f"the number of winning moves from {position}", (moves, moves % 2), (ones, 1)
+                moves = sum(lines[i].get((position[:i], position[i + 1 :]), position[i]) < position[i] for i in range(k))
+                columns = [sum(pile >> b & 1 for pile in position) for b in reversed(range(n.bit_length()))]
+                stated = next(((ones, 1) for ones in columns if ones % 2), None)
+                yield f"the number of winning moves from {position}, and its parity,", (moves, moves % 2), stated
 
     return compare(cases(), _reach(upto, (2, 3, 4)))
 
