@@ -16,10 +16,15 @@ if TYPE_CHECKING:
     from gpu_nim.storage import load, save
 
 __all__ = ["Growth", "__version__", "grow", "load", "save", "solve"]
+    from gpu_nim.sequences import count
+    from gpu_nim.storage import load, save
+
+__all__ = ["Growth", "__version__", "count", "grow", "load", "save"]
 
 # Names are imported when first used, so that `import gpu_nim` costs nothing.
 _HOMES = {
     "Growth": "gpu_nim.automata.growth",
+    "count": "gpu_nim.sequences",
     "grow": "gpu_nim.automata.growth",
     "load": "gpu_nim.storage",
     "save": "gpu_nim.storage",

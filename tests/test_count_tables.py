@@ -124,7 +124,7 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "t.zarr").mkdir()
     with pytest.raises(FileError, match="a folder that gpunim did not make"):
         write(tmp_path / "t.zarr")
-    with pytest.raises(FileError, match="bytes, .* are free there"):
+    with pytest.raises(FileError, match=r"bytes, .* are free there"):
         write(tmp_path / "t.npy", stop=2**60)
 
 

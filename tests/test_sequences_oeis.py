@@ -96,7 +96,7 @@ def test_files_that_are_no_text(tmp_path: Path) -> None:
     (tmp_path / "b.txt").write_bytes(b"0 1\n\xff\xfe\x00\n")
     with pytest.raises(FileError, match="is not a text file"):
         compare(tmp_path / "b.txt", find("A237711"))
-    with pytest.raises(FileError, match="cannot read .*: No such file"):
+    with pytest.raises(FileError, match=r"cannot read .*: No such file"):
         compare(tmp_path / "none.txt", find("A237711"))
 
 

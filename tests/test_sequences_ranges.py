@@ -136,6 +136,16 @@ def test_lengths_of_the_largest_words() -> None:
     assert (survey.maximum, survey.argmax) == (2**64 - 1, 7)
 
 
+@pytest.mark.parametrize("piles", [20, 64, 65, 90])
+@pytest.mark.parametrize("engine", [ENGINE, SmallBlocks(threads=2)], ids=["large", "small"])
+def test_many_piles_and_many_limbs(piles: int, engine: NumpyCounting) -> None:
+    for letter in LETTERS:
+        counts = Counts(letter, piles)
+        values = Range(counts, 900, 1300, engine)
+        assert values.limbs > 2
+        assert to_integers(values.values()) == singles(counts, 900, 1300)
+
+
 def test_limbs_refuse_what_does_not_fit() -> None:
     with pytest.raises(OverflowError):
         to_limbs([2**128], 2)
