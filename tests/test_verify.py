@@ -9,8 +9,8 @@ from click.testing import CliRunner, Result
 
 from gpu_nim.cli import main
 from gpu_nim.errors import UsageError
-from gpu_nim.sequences.counts import Counts
 from gpu_nim.finding import Finding
+from gpu_nim.sequences.counts import Counts
 from gpu_nim.verify import Statement, chosen, counted, registry, run, statements
 
 OEIS = Path(__file__).parent / "oeis"
