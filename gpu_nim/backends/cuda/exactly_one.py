@@ -23,8 +23,10 @@ from gpu_nim.errors import MemoryRefusal, UsageError
 _SPATIAL, _FOLDED, _SIGNED, _PACKED, _PARITY_OF_V = 1, 2, 4, 8, 16
 _ROWS, _BITS, _FIELD = 32, 32, 21
 _BLOCK, _BLOCKS = 128, 8  # threads a block, blocks a multiprocessor
+_LISTED_BYTES = 4 * 8 + 2 * 4 * _ROWS  # a listed brick's place in four lists and its newborns in two planes
 _MOST_BRICKS = 2**32 - 2
 _MOST_COLUMNS = 2**28
+_LONGEST = 4  # rows in u of a brick in space: a touch goes no further
 _UNIVERSE_BRICKS = 1 << 10  # bricks whose cells are put to the universe's predicate at a time
 
 
@@ -96,11 +98,11 @@ class Bricks:
 
     @property
     def fits(self) -> bool:
-        """Whether a newborn reaches no further than the bricks next to its own."""
-        u, v, w = self.reach
-        most_u, most_v = 1 << 5 - self.log_v, 1 << self.log_v
-        # A folded row is moved along w by as much as two reaches, within a margin of 16 bits.
-        return (u <= most_u or not self.spatial) and v <= (4 if self.folded else most_v) and w <= 4
+        """Whether a newborn reaches no further than the rows of the bricks next to its own, and a window's 16 bits beyond a word.
+
+        A row beyond two mirrors is moved along w by the sum of its distances from them, 8 at the most.
+        """
+        return max(self.reach) <= _LONGEST
 
     @cached_property
     def columns(self) -> NDArray[np.int64]:
@@ -144,9 +146,17 @@ class Bricks:
         return int(start + stop)
 
     @property
-    def capacity(self) -> int:
-        """How many bricks a generation's list may hold: all of them in a small growth, an eighth in a large one."""
+    def planned(self) -> int:
+        """How many bricks a generation's list is planned to hold: all of them in a small growth, an eighth in a large one.
+
+        A generation is a shell of the growth, but a shell that thickens towards each power of two: 53% of the bricks of `fcc` are
+        active in generation 511, and a share that falls like 1/n from there.
+        """
         return min(self.count, max(1 << 17, self.count // 8))
+
+    def capacity(self, free: int) -> int:
+        """How many bricks a list may hold where `free` bytes are free: what is planned, and more in half of what is left over."""
+        return min(self.count, self.planned + max(0, free - self.device_bytes) // 2 // _LISTED_BYTES)
 
     @property
     def window_rows(self) -> int:
@@ -158,8 +168,7 @@ class Bricks:
     def device_bytes(self) -> int:
         """Bytes of the columns, of `touched` and slots a brick, of lists and newborns, and of counters a generation."""
         a_brick = 4 * _ROWS + 4 * 4
-        listed = 4 * 8 + 2 * 4 * _ROWS
-        return 12 * len(self.columns) + a_brick * self.count + listed * self.capacity + 32 * (self.last + 2)
+        return 12 * len(self.columns) + a_brick * self.count + _LISTED_BYTES * self.planned + 32 * (self.last + 2)
 
     def locate(self, cells: Cells) -> NDArray[np.int64]:
         """The (u, v, w) of cells, from the corner of the bricks, shape (N, 3)."""
@@ -178,7 +187,8 @@ class Bricks:
     def number(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """The numbers of the bricks at these (u, v, w), counted in bricks."""
         column = places[:, 0] * self.columns_v + places[:, 1]
-        return self.columns[column, 0] + places[:, 2]
+        numbers: NDArray[np.int64] = self.columns[column, 0] + places[:, 2]
+        return numbers
 
     def parity(self, u: Any, v: Any) -> Any:
         """The least w of a row."""
@@ -240,7 +250,7 @@ class Bricks:
 def supports(rule: Rule) -> bool:
     """Return whether this engine grows the rule: births on exactly one touch, 2 or 3 dimensions, no `touches`, short offsets.
 
-    Offsets go as far as 2 in each coordinate; without symmetry as far as 4.
+    An offset's coordinates go as far as 4; with symmetry, only where their sizes add up to 4 or none of them is more than 2.
 
     >>> supports(Rule(2, ((1, 0),), births=frozenset({1}), seeds=((0, 0),)))
     True
@@ -271,17 +281,19 @@ class ExactlyOneEngine:
     def __init__(self, launcher: Launcher, rule: Rule, last: int, state: State | None = None) -> None:
         if not supports(rule):
             raise UsageError(
-                f"rule must have births {{1}}, 2 or 3 dimensions, no touches and offsets up to 2, got births {sorted(rule.births)}, "
+                f"rule must have births {{1}}, 2 or 3 dimensions, no touches and short offsets, got births {sorted(rule.births)}, "
                 f"{rule.dimension} dimensions, touches {rule.touches} and offsets {rule.offsets}"
             )
         self._launch, self.rule, self.last = launcher, rule, last
         self._bricks = bricks = Bricks(rule, last)
         work = f"a growth to generation {last} on {launcher.device}"
-        require_memory(bricks.device_bytes, launcher.free_memory(), work)
+        free = launcher.free_memory()
+        require_memory(bricks.device_bytes, free, work)
         if bricks.count > _MOST_BRICKS:
             raise MemoryRefusal(f"{work} has {bricks.count:,} bricks, more than the {_MOST_BRICKS:,} that can be numbered")
         self._dtype = coordinate_dtype(*rule.box(last))
-        xp, capacity = launcher.xp, bricks.capacity
+        xp = launcher.xp
+        self._capacity = capacity = bricks.capacity(free)
         with device_refusals(work):
             numbers, firsts, stops = bricks.columns.T
             columns = np.stack((numbers.astype(np.uint32).view(np.int32), firsts.astype(np.int32), stops.astype(np.int32)), axis=1)
@@ -373,7 +385,7 @@ class ExactlyOneEngine:
 
     def _rings(self, generation: int) -> tuple[Any, ...]:
         bricks = self._bricks
-        return self._newborn, self._slots, self._lists, self._counts, bricks.count, bricks.capacity, generation
+        return self._newborn, self._slots, self._lists, self._counts, bricks.count, self._capacity, generation
 
     def _grow(self, axes: int, level: int, births: Any, checksums: Any, sections: Any, at: int) -> None:
         self.generation += 1
@@ -392,7 +404,7 @@ class ExactlyOneEngine:
         )
 
     def _require_room(self) -> None:
-        most, capacity = int(self._counts.max()), self._bricks.capacity
+        most, capacity = int(self._counts.max()), self._capacity
         if most > capacity:
             raise MemoryRefusal(f"a generation up to {self.generation} has {most:,} active bricks, {capacity:,} were planned for")
 
@@ -413,13 +425,13 @@ class ExactlyOneEngine:
         self.generation = generation
         places, row, bit = bricks.split(bricks.locate(representatives))
         numbers, inverse = np.unique(bricks.number(places), return_inverse=True)
-        if len(numbers) > bricks.capacity:
-            raise MemoryRefusal(f"generation {generation} has {len(numbers):,} active bricks, {bricks.capacity:,} were planned for")
+        if len(numbers) > self._capacity:
+            raise MemoryRefusal(f"generation {generation} has {len(numbers):,} active bricks, {self._capacity:,} were planned for")
         words = np.zeros(len(numbers) * _ROWS, np.uint32)
         np.bitwise_or.at(words, inverse.reshape(-1) * _ROWS + row, np.uint32(1) << bit.astype(np.uint32))
         u, v, w = bricks.place(numbers).T
         listed = (u << 2 * _FIELD | v << _FIELD | w).astype(np.uint64)
-        ring, plane = (generation & 3) * bricks.capacity, (generation & 1) * bricks.capacity * _ROWS
+        ring, plane = (generation & 3) * self._capacity, (generation & 1) * self._capacity * _ROWS
         self._newborn[plane : plane + len(words)] = xp.asarray(words)
         self._lists[ring : ring + len(listed)] = xp.asarray(listed)
         self._counts[generation : generation + 1] = len(listed)
@@ -435,7 +447,7 @@ class ExactlyOneEngine:
         if generation < 0:
             return np.zeros((0, self.rule.dimension), self._dtype)
         listed = int(self._counts[generation])
-        ring, plane = (generation & 3) * bricks.capacity, (generation & 1) * bricks.capacity * _ROWS
+        ring, plane = (generation & 3) * self._capacity, (generation & 1) * self._capacity * _ROWS
         packed = to_host(self._lists[ring : ring + listed]).astype(np.int64)
         words = to_host(self._newborn[plane : plane + listed * _ROWS])
         filled = np.flatnonzero(words)
