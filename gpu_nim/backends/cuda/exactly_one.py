@@ -66,6 +66,10 @@ class Bricks:
             low[:2] = 0, 0
         if self.signed:
             low[2] = 0
+        if low[2] >= 0:
+            # A folded cell's coordinates are sums of u, v and w, and no less than any of them where none is negative.
+            for place, axis in enumerate(np.eye(rule.dimension, dtype=np.int64), start=3 - rule.dimension):
+                high[place] = min(high[place], self._support(axis))
         # Even corners keep the parity of a cell the parity of its place.
         self.origin = np.array([value - value % 2 for value in low], np.int64)
         self._top = np.array(high, np.int64)
