@@ -8,12 +8,29 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.automata.lattice import Rule, Symmetry
-from gpu_nim.backends.cuda import exactly_one
+from gpu_nim.backends.cuda import exactly_one, frontier
 from gpu_nim.backends.cuda.exactly_one import Bricks, device_bytes, supports
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine as NumpyExactlyOne
+from gpu_nim.backends.numpy.frontier import FrontierEngine as NumpyFrontier
 from gpu_nim.errors import MemoryRefusal, UsageError
 from tests.cuda_host import HostLauncher
-from tests.lattices import CUBIC26, EDGE, FCC, NO_SOUTH, ONE, POPULATIONS, RULE750, nim, population_terms, published, rules, steps
+from tests.lattices import (
+    CUBIC26,
+    EDGE,
+    FCC,
+    HEXAGON,
+    NO_SOUTH,
+    ONE,
+    POPULATIONS,
+    RULE750,
+    TRIANGULAR,
+    generations_of,
+    literal,
+    nim,
+    population_terms,
+    rules,
+    steps,
+)
 
 FAST = rules(least=2, most=3, births=ONE)
 many = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -100,7 +117,7 @@ class TestExactlyOne:
         numbers = bricks.number(brick)
         assert (bricks.place(numbers) == brick).all()
         assert (bricks.cells(bricks.join(brick, row, bit)) == cells).all()
-        assert ((0 <= bit) & (bit < 32) & (0 <= row) & (row < 32)).all()
+        assert ((bit >= 0) & (bit < 32) & (row >= 0) & (row < 32)).all()
         assert len(np.unique((numbers * 32 + row) * 32 + bit)) == len(cells)
 
     def test_planned_sizes(self):
@@ -111,7 +128,7 @@ class TestExactlyOne:
     def test_a_growth_past_the_memory_is_refused_before_it_starts(self):
         launcher = HostLauncher()
         launcher.free_memory = lambda: 10**6
-        with pytest.raises(MemoryRefusal, match="generation 1024 on .* needs .* bytes, 1,000,000 are free"):
+        with pytest.raises(MemoryRefusal, match=r"generation 1024 on .* needs .* bytes, 1,000,000 are free"):
             self.engine(launcher, FCC, 1024)
         with pytest.raises(MemoryRefusal, match="columns of bricks"):
             self.engine(launcher, FCC, 10**7)
@@ -145,3 +162,87 @@ class TestExactlyOne:
     def test_generations_and_sections_are_checked(self, launcher, to, section):
         with pytest.raises(UsageError, match="must be"):
             self.engine(launcher, FCC, 5).advance(to, section=section)
+
+
+class TestFrontier:
+    engine = staticmethod(frontier.FrontierEngine)
+
+    @many
+    @given(rule=rules(), generations=st.integers(0, 6), more=st.integers(0, 5), value=st.integers(-2, 2))
+    def test_equals_numpy(self, launcher, rule, generations, more, value):
+        engines = self.engine(launcher, rule, generations + more), NumpyFrontier(rule, generations + more)
+        same(*(engine.advance(generations, cells=True, section=(0, value)) for engine in engines))
+
+    @pytest.mark.parametrize(
+        "rule",
+        [
+            RULE750,
+            TRIANGULAR,
+            Rule(2, steps(2, 1, 2), frozenset({2}), ((0, 0), (0, 1))),
+            Rule(2, HEXAGON, frozenset({1, 3}), ((0, 0), (3, 1), (-2, 0))),
+            Rule(3, steps(3, 1), frozenset({1, 4}), ((0, 0, 0), (1, 1, 0)), octant=True),
+            Rule(3, steps(3, 2), ONE, ((0, 0, 0), (0, 3, 1))),
+            Rule(1, ((1,), (-1,), (3,)), frozenset({1, 2}), ((0,),)),
+            nim(4),
+        ],
+        ids=["rule 750", "triangular", "births 2", "hexagon, births 1 3", "octant", "asymmetric", "line", "nim-4"],
+    )
+    def test_equals_the_definition(self, launcher, rule):
+        batch = self.engine(launcher, rule, 7).advance(7, cells=True)
+        assert generations_of(batch) == literal(rule, 7)
+
+    def test_nim_in_eight_dimensions(self, launcher):
+        # D_8(1) = C(8, 2) [NF Theorem 19]: the P-positions of total 2 have two piles of 1.
+        births = self.engine(launcher, nim(8), 3).advance(3).births
+        cells = np.indices((4,) * 8).reshape(8, -1)
+        even = cells[:, np.bitwise_xor.reduce(cells, axis=0) == 0].sum(axis=0)
+        assert births.tolist() == [1, 28, *np.bincount(even)[[4, 6]].tolist()]
+
+    @many
+    @given(rule=rules(), stop=st.integers(-1, 4), more=st.integers(1, 3), planned=st.integers(0, 5), back=st.booleans())
+    def test_resumes_on_either_backend(self, launcher, rule, stop, more, planned, back):
+        def cuda(rule, last, state=None):
+            return self.engine(launcher, rule, last, state)
+
+        whole = NumpyFrontier(rule, stop + more).advance(stop + more, cells=True)
+        starts, ends = (NumpyFrontier, cuda) if back else (cuda, NumpyFrontier)
+        first = starts(rule, max(stop, 0) + planned)
+        if stop >= 0:
+            first.advance(stop)
+        for engine in (ends, cuda):
+            rest = engine(rule, stop + more, first.state()).advance(stop + more, cells=True)
+            assert rest.births.tolist() == whole.births[stop + 1 :].tolist()
+            assert rest.checksums.tolist() == whole.checksums[stop + 1 :].tolist()
+            assert rest.cells.tolist() == whole.cells[whole.births[: stop + 1].sum() :].tolist()
+
+    def test_the_table_grows(self, launcher, monkeypatch):
+        monkeypatch.setattr(frontier, "_FIRST_BITS", 1)
+        batch = self.engine(launcher, FCC, 20).advance(20)
+        assert batch.checksums.tolist() == NumpyFrontier(FCC, 20).advance(20).checksums.tolist()
+
+    def test_a_table_past_the_memory_is_refused(self, launcher, monkeypatch):
+        engine = self.engine(launcher, FCC, 64)
+        monkeypatch.setattr(type(launcher), "free_memory", lambda self: 200_000)
+        with pytest.raises(MemoryRefusal, match=r"touched cells needs .* bytes, 200,000 are free"):
+            engine.advance(64)
+        assert 0 < engine.generation < 64
+        monkeypatch.undo()
+        done = engine.generation
+        rest = engine.advance(done + 3)
+        assert rest.births.tolist() == NumpyFrontier(FCC, done + 3).advance(done + 3).births[done + 1 :].tolist()
+
+    def test_keys_past_63_bits_are_refused(self, launcher):
+        with pytest.raises(UsageError, match="63-bit keys, got 2097152 in 3 dimensions"):
+            self.engine(launcher, FCC, 2**21)
+
+    @pytest.mark.parametrize(("to", "section"), [(-1, None), (6, None), (3, (3, 0))])
+    def test_generations_and_sections_are_checked(self, launcher, to, section):
+        with pytest.raises(UsageError, match="must be"):
+            self.engine(launcher, FCC, 5).advance(to, section=section)
+
+
+@many
+@given(rule=FAST, generations=st.integers(0, 12))
+def test_fast_equals_general(launcher, rule, generations):
+    engines = (engine(launcher, rule, generations) for engine in (exactly_one.ExactlyOneEngine, frontier.FrontierEngine))
+    same(*(engine.advance(generations, cells=True, section=(1, 1)) for engine in engines))

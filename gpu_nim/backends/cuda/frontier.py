@@ -42,7 +42,6 @@ class FrontierEngine:
         self._dtype = coordinate_dtype(lower, upper)
         self._origin = np.array([low - more for low, more in zip(lower, reach, strict=True)], np.int64)
         self._strides = np.array([math.prod(widths[axis + 1 :]) for axis in range(rule.dimension)], np.int64)
-        self._grid = (launcher.multiprocessors * _BLOCKS,)
         xp, filler = launcher.xp, (0, MAX_DIMENSION - rule.dimension)
         births = np.zeros(_CLOSED, np.uint8)
         births[list(rule.births)] = 1
@@ -136,14 +135,17 @@ class FrontierEngine:
         if bits > self._bits:
             keys, touches = self._keys, self._touches
             self._table(bits)
-            self._launch(
-                "frontier_enter", self._grid, (_BLOCK,), (keys, touches, len(keys), self._keys, self._touches, self._bits)
-            )
+            self._run("frontier_enter", len(keys), keys, touches, len(keys), self._keys, self._touches, bits)
 
     def _enter(self, keys: Any, touches: Any) -> None:
         self._reserve(len(keys))
         self._used += len(keys)
-        self._launch("frontier_enter", self._grid, (_BLOCK,), (keys, touches, len(keys), self._keys, self._touches, self._bits))
+        self._run("frontier_enter", len(keys), keys, touches, len(keys), self._keys, self._touches, self._bits)
+
+    def _run(self, kernel: str, work: int, *args: object) -> None:
+        """Launch a kernel that strides over `work` items."""
+        blocks = min(self._launch.multiprocessors * _BLOCKS, -(-work // _BLOCK))
+        self._launch(kernel, (blocks,), (_BLOCK,), args)
 
     def _step(self) -> None:
         xp, rule, newborns = self._launch.xp, self.rule, self._newborns
@@ -155,24 +157,14 @@ class FrontierEngine:
             allowed = xp.concatenate([xp.asarray(rule.touches(cells, offset)) for offset in rule.offsets]).astype(np.uint8)
         changed = xp.empty(pairs, np.uint64)
         counters = xp.zeros(3, np.uint64)
-        self._launch(
-            "frontier_touch",
-            self._grid,
-            (_BLOCK,),
-            (
-                *(newborns, len(newborns), self._jumps, len(rule.offsets), allowed, int(rule.touches is None)),
-                *(self._keys, self._touches, self._bits, changed, counters),
-            ),
+        self._run(
+            *("frontier_touch", pairs, newborns, len(newborns), self._jumps, len(rule.offsets), allowed, int(rule.touches is None)),
+            *(self._keys, self._touches, self._bits, changed, counters),
         )
         listed, entered, _ = to_host(counters).tolist()
         self._used += entered
         born = xp.empty(listed, np.uint64)
-        self._launch(
-            "frontier_decide",
-            self._grid,
-            (_BLOCK,),
-            (changed, listed, self._births, self._keys, self._touches, born, counters),
-        )
+        self._run("frontier_decide", listed, changed, listed, self._births, self._keys, self._touches, born, counters)
         self._newborns = born[: int(counters[2])].copy()
         if rule.octant or rule.universe is not None:
             # A cell outside of the universe is closed like one that is born, and dropped here.
@@ -181,15 +173,10 @@ class FrontierEngine:
     def _survey(self, section: tuple[int, int] | None, checksums: Any, sections: Any, at: int) -> None:
         axis, level = (MAX_DIMENSION, 0) if section is None else section
         symmetry = self.rule.symmetry
-        self._launch(
-            "frontier_survey",
-            self._grid,
-            (_BLOCK,),
-            (
-                *(self._newborns, len(self._newborns), self._box, self.rule.dimension),
-                *(int(symmetry is not Symmetry.NONE), int(symmetry is Symmetry.CUBE)),
-                *(self._coefficients, axis, level, checksums, sections, at),
-            ),
+        self._run(
+            *("frontier_survey", len(self._newborns), self._newborns, len(self._newborns), self._box, self.rule.dimension),
+            *(int(symmetry is not Symmetry.NONE), int(symmetry is Symmetry.CUBE), self._coefficients),
+            *(axis, level, checksums, sections, at),
         )
 
     def _cells(self) -> Cells:
