@@ -351,9 +351,9 @@ exactly_one_announce(const i32* __restrict__ columns, i32 columns_u, i32 columns
 
 namespace {
 
-// Call visit(word, key) for every cell of every brick that has a key in the table of a saved state: the table is a mixed radix
-// over a box, codec = {lower corner, upper corner, strides}, of three coordinates each, counted from the corner of the bricks.
-// The first bit of a table's byte is its highest.
+// Call visit(word, bit, key) for every cell of every brick that has a key in the table of a saved state: the table is a mixed radix
+// over a box, codec = {lower corner, upper corner, strides}, of three coordinates each, counted from the corner of the bricks;
+// where sums are even its keys are halved.  The first bit of a table's byte is its highest.
 template <class Visit>
 __device__ __forceinline__ void each_key(const Shape& s, const i64* codec, u32 halved, Visit visit) {
     const u32 lane = threadIdx.x & 31u;
@@ -378,20 +378,26 @@ __device__ __forceinline__ void each_key(const Shape& s, const i64* codec, u32 h
 
 }  // namespace
 
-// Set in `sealed` the bit of every touched cell.
+// Set the bit of every touched cell in `sealed`, which is the part of the table from its 32-bit word `first` on.
 extern "C" __global__ void __launch_bounds__(128, 8)
 exactly_one_export(const i32* __restrict__ columns, i32 columns_u, i32 columns_v, u32 log_v, i32 reach_u, i32 reach_v, i32 reach_k,
-                   u32 flags, const i64* __restrict__ codec, u32 halved, const u32* __restrict__ touched, u32* sealed) {
+                   u32 flags, const i64* __restrict__ codec, u32 halved, const u32* __restrict__ touched, u32* sealed, u64 first,
+                   u64 words) {
     const Shape s{columns, columns_u, columns_v, log_v, reach_u, reach_v, reach_k, flags};
     each_key(s, codec, halved, [&](u64 word, i32 k, u64 key) {
-        if ((touched[word] >> k & 1u) != 0) atomicOr(&sealed[key >> 5], 1u << ((key & 31) ^ 7));
+        const u64 place = (key >> 5) - first;
+        if (place < words && (touched[word] >> k & 1u) != 0) atomicOr(&sealed[place], 1u << ((key & 31) ^ 7));
     });
 }
 
-// Touch every cell whose bit in `sealed` is set.
+// Touch every cell whose bit in `sealed`, the same part of the table, is set.
 extern "C" __global__ void __launch_bounds__(128, 8)
 exactly_one_import(const i32* __restrict__ columns, i32 columns_u, i32 columns_v, u32 log_v, i32 reach_u, i32 reach_v, i32 reach_k,
-                   u32 flags, const i64* __restrict__ codec, u32 halved, const u32* __restrict__ sealed, u32* __restrict__ touched) {
+                   u32 flags, const i64* __restrict__ codec, u32 halved, u32* __restrict__ touched, const u32* __restrict__ sealed,
+                   u64 first, u64 words) {
     const Shape s{columns, columns_u, columns_v, log_v, reach_u, reach_v, reach_k, flags};
-    each_key(s, codec, halved, [&](u64 word, i32 k, u64 key) { touched[word] |= (sealed[key >> 5] >> ((key & 31) ^ 7) & 1u) << k; });
+    each_key(s, codec, halved, [&](u64 word, i32 k, u64 key) {
+        const u64 place = (key >> 5) - first;
+        if (place < words && (sealed[place] >> ((key & 31) ^ 7) & 1u) != 0) touched[word] |= 1u << k;
+    });
 }

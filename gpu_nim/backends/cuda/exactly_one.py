@@ -26,6 +26,7 @@ _LISTED_BYTES = 4 * 8 + 2 * 4 * _ROWS  # a listed brick's place in four lists an
 _MOST_BRICKS = 2**32 - 2
 _MOST_COLUMNS = 2**28
 _LONGEST = 4  # rows in u of a brick in space: a touch goes no further
+_SLAB = 1 << 26  # 32-bit words of a saved table that are on the device at a time
 _UNIVERSE_BRICKS = 1 << 10  # bricks whose cells are put to the universe's predicate at a time
 
 
@@ -309,6 +310,13 @@ class ExactlyOneEngine:
             self._counts = xp.zeros(last + 2, np.uint32)
             if rule.universe is not None:
                 self._forbid()
+        # What every launch is given, made once: a launch must not take longer than its kernel.
+        self._shape = (self._columns, bricks.columns_u, bricks.columns_v, bricks.log_v, *bricks.reach, bricks.flags)
+        self._rings = (self._newborn, self._slots, self._lists, self._counts, bricks.count, capacity)
+        self._plan = (*self._shape, self._offsets, len(rule.offsets), self._touched, *self._rings)
+        self._mixing = bricks.mixing()
+        # A window a row and 32 slots for each warp.
+        self._shared_bytes = _BLOCK // 32 * 8 * (bricks.window_rows + 16)
         # A warp a brick: a small growth never has work for the whole device.
         self._grid = (min(launcher.multiprocessors * _BLOCKS, -(-bricks.count * 32 // _BLOCK)),)
         self.generation = -1
@@ -350,62 +358,51 @@ class ExactlyOneEngine:
     def state(self) -> State:
         """Return the state as the NumPy engine has it: generation, newborns' representatives, and its table as bits."""
         layout = Layout(self.rule, self.last)
+        table = np.zeros(-(-layout.size // 32), np.uint32)
+        codec = self._codec(layout)
         with device_refusals(f"the state of generation {self.generation}"):
-            sealed = self._launch.xp.zeros(-(-layout.size // 32), np.uint32)
-            self._exchange("exactly_one_export", layout, self._touched, sealed)
-            words = to_host(sealed)
+            for first in range(0, len(table), _SLAB):
+                slab = self._launch.xp.zeros(min(_SLAB, len(table) - first), np.uint32)
+                self._exchange("exactly_one_export", codec, slab, first)
+                table[first : first + _SLAB] = to_host(slab)
         return {
             "generation": np.array(self.generation),
             "newborns": self._representatives(),
             "last": np.array(self.last),
-            "sealed": words.view(np.uint8)[: -(-layout.size // 8)],
+            "sealed": table.view(np.uint8)[: -(-layout.size // 8)],
         }
 
     def _restore(self, state: State) -> None:
         generation = int(state["generation"])
         layout = Layout(self.rule, int(state["last"]))
-        sealed = np.zeros(-(-layout.size // 32), np.uint32)
-        sealed.view(np.uint8)[: len(state["sealed"])] = state["sealed"].view(np.uint8)
+        sealed = np.ascontiguousarray(state["sealed"]).view(np.uint8)
+        codec = self._codec(layout)
         with device_refusals(f"the state of generation {generation}"):
-            self._exchange("exactly_one_import", layout, self._launch.xp.asarray(sealed), self._touched)
+            for first in range(0, -(-len(sealed) // 4), _SLAB):
+                part = sealed[4 * first : 4 * (first + _SLAB)]
+                slab = np.pad(part, (0, -len(part) % 4)).view(np.uint32)
+                self._exchange("exactly_one_import", codec, self._launch.xp.asarray(slab), first)
             if generation >= 0:
                 self._take(generation, state["newborns"])
 
-    def _exchange(self, kernel: str, layout: Layout, source: Any, target: Any) -> None:
+    def _codec(self, layout: Layout) -> tuple[Any, int]:
+        """How the kernels find a cell's key in a table that is laid out so."""
         filler = 3 - self.rule.dimension
         corner = self._bricks.cells(np.zeros((1, 3), np.int64))[0]
         lower, upper = (np.array(bound, np.int64) - corner for bound in (layout.lower, layout.upper))
         # In the plane the first of three coordinates is no coordinate: any value of it is within bounds, and counts nothing.
         far = np.full(filler, 2**40, np.int64)
         strides = np.array([0] * filler + layout.strides, np.int64)
-        codec = np.concatenate((-far, lower, far, upper, strides))
-        self._launch(
-            kernel, self._grid, (_BLOCK,), (*self._shape(), self._launch.xp.asarray(codec), int(layout.even), source, target)
-        )
+        return self._launch.xp.asarray(np.concatenate((-far, lower, far, upper, strides))), int(layout.even)
 
-    def _shape(self) -> tuple[Any, ...]:
-        bricks = self._bricks
-        return self._columns, bricks.columns_u, bricks.columns_v, bricks.log_v, *bricks.reach, bricks.flags
-
-    def _rings(self, generation: int) -> tuple[Any, ...]:
-        bricks = self._bricks
-        return self._newborn, self._slots, self._lists, self._counts, bricks.count, self._capacity, generation
+    def _exchange(self, kernel: str, codec: tuple[Any, int], slab: Any, first: int) -> None:
+        """Move touched cells to, or from, the part of a table that begins at its 32-bit word `first`."""
+        self._launch(kernel, self._grid, (_BLOCK,), (*self._shape, *codec, self._touched, slab, first, len(slab)))
 
     def _grow(self, axes: int, level: int, births: Any, checksums: Any, sections: Any, at: int) -> None:
         self.generation += 1
-        bricks = self._bricks
-        # A window a row and 32 slots for each warp.
-        shared = _BLOCK // 32 * 8 * (bricks.window_rows + 16)
-        self._launch(
-            "exactly_one_grow",
-            self._grid,
-            (_BLOCK,),
-            (
-                *(*self._shape(), self._offsets, len(self.rule.offsets), self._touched, *self._rings(self.generation)),
-                *(*bricks.mixing(), axes, level, births, checksums, sections, at),
-            ),
-            shared,
-        )
+        args = (*self._plan, self.generation, *self._mixing, axes, level, births, checksums, sections, at)
+        self._launch("exactly_one_grow", self._grid, (_BLOCK,), args, self._shared_bytes)
 
     def _require_room(self) -> None:
         most, capacity = int(self._counts.max()), self._capacity
@@ -443,7 +440,7 @@ class ExactlyOneEngine:
         self._slots[xp.asarray(slots)] = xp.arange(1, len(numbers) + 1, dtype=np.uint32)
         rows = xp.asarray((numbers[:, None] * _ROWS + np.arange(_ROWS)).reshape(-1))
         self._touched[rows] |= xp.asarray(words)
-        self._launch("exactly_one_announce", self._grid, (_BLOCK,), (*self._shape(), *self._rings(generation)))
+        self._launch("exactly_one_announce", self._grid, (_BLOCK,), (*self._shape, *self._rings, generation))
 
     def _representatives(self) -> Cells:
         """The newborns' representatives, in lexicographic order."""

@@ -31,8 +31,8 @@ KERNELS: dict[str, Kernel] = {
         (*_BRICKS, "*ci4", "u4", "*u4", *_RINGS, "u8", "u8", "u8", "u8", "u4", "i4", "*u8", "*u8", "*u8", "u4"),
     ),
     "exactly_one_announce": Kernel("exactly_one.cu", (*_BRICKS, *_RINGS)),
-    "exactly_one_export": Kernel("exactly_one.cu", (*_BRICKS, "*ci8", "u4", "*cu4", "*u4")),
-    "exactly_one_import": Kernel("exactly_one.cu", (*_BRICKS, "*ci8", "u4", "*cu4", "*u4")),
+    "exactly_one_export": Kernel("exactly_one.cu", (*_BRICKS, "*ci8", "u4", "*cu4", "*u4", "u8", "u8")),
+    "exactly_one_import": Kernel("exactly_one.cu", (*_BRICKS, "*ci8", "u4", "*u4", "*cu4", "u8", "u8")),
     "frontier_touch": Kernel(
         "frontier.cu", ("*cu8", "u8", "*ci8", "u4", "*cu1", "u4", "*u8", "*u4", "u4", "*u8", "*u8")
     ),
