@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.automata.lattice import Rule, Symmetry
-from gpu_nim.backends.cuda import exactly_one, frontier
+from gpu_nim.backends.cuda import CudaBackend, exactly_one, frontier
 from gpu_nim.backends.cuda.exactly_one import Bricks, device_bytes, supports
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine as NumpyExactlyOne
 from gpu_nim.backends.numpy.frontier import FrontierEngine as NumpyFrontier
@@ -237,6 +237,11 @@ class TestFrontier:
         rest = engine.advance(done + 3)
         assert rest.births.tolist() == NumpyFrontier(FCC, done + 3).advance(done + 3).births[done + 1 :].tolist()
 
+    def test_a_state_of_the_fast_path_is_refused(self, launcher):
+        state = NumpyExactlyOne(FCC, 5).state()
+        with pytest.raises(UsageError, match=r"state must hold touches, .* got generation, newborns, last, sealed"):
+            self.engine(launcher, FCC, 5, state)
+
     def test_keys_past_63_bits_are_refused(self, launcher):
         with pytest.raises(UsageError, match="63-bit keys, got 2097152 in 3 dimensions"):
             self.engine(launcher, FCC, 2**21)
@@ -252,3 +257,15 @@ class TestFrontier:
 def test_fast_equals_general(launcher, rule, generations):
     engines = (engine(launcher, rule, generations) for engine in (exactly_one.ExactlyOneEngine, frontier.FrontierEngine))
     same(*(engine.advance(generations, cells=True, section=(1, 1)) for engine in engines))
+
+
+@pytest.mark.parametrize(
+    ("rule", "general", "engine"),
+    [
+        (FCC, False, exactly_one.ExactlyOneEngine),
+        (FCC, True, frontier.FrontierEngine),
+        (RULE750, False, frontier.FrontierEngine),
+    ],
+)
+def test_the_backend_takes_the_fast_path_where_it_applies(rule, general, engine):
+    assert type(CudaBackend(HostLauncher()).automaton(rule, 5, general=general)) is engine

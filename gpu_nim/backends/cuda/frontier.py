@@ -56,6 +56,8 @@ class FrontierEngine:
             self._table(_FIRST_BITS)
         self.generation = -1
         if state is not None:
+            if "touches" not in state:
+                raise UsageError(f"state must hold touches, as the engine for any rule saves it, got {', '.join(state)}")
             self.generation = int(state["generation"])
             with device_refusals(f"the state of generation {self.generation}"):
                 self._newborns = self._encode(state["newborns"])
