@@ -33,7 +33,7 @@ from tests.lattices import (
 )
 
 FAST = rules(least=2, most=3, births=ONE)
-many = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+many = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def same(left, right):

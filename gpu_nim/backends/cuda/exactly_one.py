@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import product
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,9 @@ from gpu_nim.backends.numpy.cells import coordinate_dtype
 from gpu_nim.backends.numpy.exactly_one import Layout
 from gpu_nim.errors import MemoryRefusal, UsageError
 
-# cuda/exactly_one.cu: flags, rows and bits of a brick, width of a coordinate in a list.
+# cuda/exactly_one.cu: flags; rows and bits of a brick, width of a coordinate in a list, bits of a window beyond a word.
 _SPATIAL, _FOLDED, _SIGNED, _PACKED, _PARITY_OF_V = 1, 2, 4, 8, 16
-_ROWS, _BITS, _FIELD = 32, 32, 21
+_ROWS, _BITS, _FIELD, _MARGIN = 32, 32, 21, 16
 _BLOCK, _BLOCKS = 128, 8  # threads a block, blocks a multiprocessor
 _LISTED_BYTES = 4 * 8 + 2 * 4 * _ROWS  # a listed brick's place in four lists and its newborns in two planes
 _MOST_BRICKS = 2**32 - 2
@@ -178,9 +179,9 @@ class Bricks:
         """The (u, v, w) of cells, from the corner of the bricks, shape (N, 3)."""
         return cells.astype(np.int64) @ self._fold.T - self.origin
 
-    def cells(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The cells at these (u, v, w), shape (N, dimension)."""
-        return (places + self.origin) @ self._unfold.T
+    def cells(self, places: Any, xp: ModuleType = np) -> Any:
+        """The cells at these (u, v, w), arrays of `xp`, shape (N, dimension)."""
+        return (places + xp.asarray(self.origin)) @ xp.asarray(np.ascontiguousarray(self._unfold.T))
 
     def place(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """The (u, v, w) of these bricks, counted in bricks, shape (N, 3)."""
@@ -206,11 +207,11 @@ class Bricks:
         bit = (within[:, 2] - self.parity(places[:, 0], places[:, 1])) // self.step
         return bricks, row, bit
 
-    def join(self, bricks: NDArray[np.int64], row: NDArray[np.int64], bit: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The (u, v, w) of cells given by bricks, rows and bits: the inverse of `split`."""
+    def join(self, bricks: Any, row: Any, bit: Any, xp: ModuleType = np) -> Any:
+        """The (u, v, w) of cells given by bricks, rows and bits, arrays of `xp`: the inverse of `split`."""
         u = bricks[:, 0] * self.size[0] + (row >> self.log_v)
         v = bricks[:, 1] * self.size[1] + (row & (1 << self.log_v) - 1)
-        return np.stack((u, v, bricks[:, 2] * self.size[2] + bit * self.step + self.parity(u, v)), axis=1)
+        return xp.stack((u, v, bricks[:, 2] * self.size[2] + bit * self.step + self.parity(u, v)), axis=1)
 
     @property
     def flags(self) -> int:
@@ -224,14 +225,12 @@ class Bricks:
         )
 
     def touchers(self) -> NDArray[np.int32]:
-        """For each offset: where the toucher's window lies from a row's own, and its shift for either parity of the row."""
+        """For each offset, in one number: where the toucher's window lies from a row's own, its shift for either parity."""
         u, v, w = self._fold @ np.array(self.rule.offsets, np.int64).T
         width = int(self.size[1]) + 2 * self.reach[1]
-        shifts = []
-        for parity in (0, 1):
-            other = self.parity(parity - u, -v) if self.packed else 0
-            shifts.append(16 + (parity * self.packed - w - other) // self.step)
-        return np.ascontiguousarray(np.stack((-(u * width + v), *shifts), axis=1), np.int32)
+        even, odd = (_MARGIN + (parity * self.packed - w - self.parity(parity - u, -v)) // self.step for parity in (0, 1))
+        packed: NDArray[np.int32] = (-(u * width + v) << 16 | odd << 8 | even).astype(np.int32)
+        return packed
 
     def mixing(self) -> tuple[int, int, int, int]:
         """The digest's linear mix of a representative in u, v and w, and that of the corner."""
@@ -302,11 +301,11 @@ class ExactlyOneEngine:
             numbers, firsts, stops = bricks.columns.T
             columns = np.stack((numbers.astype(np.uint32).view(np.int32), firsts.astype(np.int32), stops.astype(np.int32)), axis=1)
             self._columns = xp.asarray(columns.reshape(-1))
-            self._offsets = xp.asarray(bricks.touchers().reshape(-1))
+            self._offsets = xp.asarray(bricks.touchers())
             self._touched = xp.zeros(bricks.count * _ROWS, np.uint32)
-            self._newborn = xp.zeros(2 * capacity * _ROWS, np.uint32)
+            self._newborn = xp.empty(2 * capacity * _ROWS, np.uint32)
             self._slots = xp.zeros(4 * bricks.count, np.uint32)
-            self._lists = xp.zeros(4 * capacity, np.uint64)
+            self._lists = xp.empty(4 * capacity, np.uint64)
             self._counts = xp.zeros(last + 2, np.uint32)
             if rule.universe is not None:
                 self._forbid()
@@ -457,20 +456,20 @@ class ExactlyOneEngine:
         brick, row = np.divmod(filled[index], _ROWS)
         mask = (1 << _FIELD) - 1
         places = np.stack((packed >> 2 * _FIELD, packed >> _FIELD & mask, packed & mask), axis=1)[brick]
-        cells = bricks.cells(bricks.join(places, row, bit))
+        cells: Cells = bricks.cells(bricks.join(places, row, bit))
         return cells[np.lexsort(cells.T[::-1])].astype(self._dtype)
 
     def _forbid(self) -> None:
         """Mark the cells outside of the universe as touched, so that none of them is ever born."""
-        xp, bricks = self._launch.xp, self._bricks
-        lower, upper = Layout(self.rule, self.last).lower, Layout(self.rule, self.last).upper
-        row, bit = (part.reshape(-1) for part in np.divmod(np.arange(_ROWS * _BITS), _BITS))
+        xp, bricks, layout = self._launch.xp, self._bricks, Layout(self.rule, self.last)
+        lower, upper = xp.asarray(np.array(layout.lower)), xp.asarray(np.array(layout.upper))
+        row, bit = xp.divmod(xp.arange(_ROWS * _BITS), _BITS)
         weights = xp.asarray(np.uint32(1) << np.arange(_BITS, dtype=np.uint32))
         for start in range(0, bricks.count, _UNIVERSE_BRICKS):
             numbers = np.arange(start, min(start + _UNIVERSE_BRICKS, bricks.count))
-            places = np.repeat(bricks.place(numbers), len(row), axis=0)
-            cells = bricks.cells(bricks.join(places, np.tile(row, len(numbers)), np.tile(bit, len(numbers))))
-            within = ((cells >= np.array(lower)) & (cells <= np.array(upper))).all(axis=1)
-            outside = ~self.rule.inside(xp.asarray(cells)) & xp.asarray(within)
-            words = (outside.reshape(-1, _BITS) * weights).sum(axis=1).astype(np.uint32)
-            self._touched[start * _ROWS : start * _ROWS + len(words)] = words
+            places = xp.repeat(xp.asarray(bricks.place(numbers)), len(row), axis=0)
+            cells = bricks.cells(bricks.join(places, xp.tile(row, len(numbers)), xp.tile(bit, len(numbers)), xp), xp)
+            # No cell beyond the box is ever touched, and a saved state has no place for it.
+            within = ((cells >= lower) & (cells <= upper)).all(axis=1)
+            words = ((~self.rule.inside(cells) & within).reshape(-1, _BITS) * weights).sum(axis=1)
+            self._touched[start * _ROWS : start * _ROWS + len(words)] = words.astype(np.uint32)
