@@ -75,7 +75,8 @@ class Growth:
         self.version = version
         self.rule = rule
         self.table = table or Table(dict(zip(DEFAULT_COLUMNS, (births.tolist(), np.cumsum(births).tolist()), strict=True)))
-        self._source = source
+        self.source = source
+        """Gives the newborns of a stretch of generations."""
 
     @property
     def generations(self) -> int:
@@ -94,7 +95,7 @@ class Growth:
 
     def __iter__(self) -> Iterator[Newborns]:
         """Give (n, cells born at n) for n = 0 to `generations`, holding one stretch of generations at a time."""
-        return self._source(0, self.generations + 1)
+        return self.source(0, self.generations + 1)
 
     def newborns(self, generation: int) -> NDArray[np.integer]:
         """Return the cells born at a generation, shape (births, d), in lexicographic order."""
@@ -110,7 +111,7 @@ class Growth:
         last = self.generations + 1 if stop is None else stop
         if not 0 <= first < last <= self.generations + 1:
             raise UsageError(f"generations must lie in 0:{self.generations + 1} and be in order, got {first}:{last}")
-        return np.concatenate([cells for _, cells in self._source(first, last)])
+        return np.concatenate([cells for _, cells in self.source(first, last)])
 
     def summary(self) -> dict[str, object]:
         """Return what the growth was, as plain values that JSON takes."""
@@ -136,8 +137,7 @@ class Snapshot:
     state: the engine's own.  columns, measured: what was read off it, and that as far as it has come.
     """
 
-    automaton: str
-    rule: Rule
+    automaton: Automaton
     generations: int
     births: NDArray[np.uint64]
     checksums: NDArray[np.uint64]
@@ -157,9 +157,9 @@ class Growing:
     """A growth in progress: iterate over it for its batches, then ask for the `growth`.
 
     With `cells`, each batch carries its newborns; they are not kept here, so whoever iterates may write them to a file of any size.
-    With `every`, a batch ends at each multiple of so many generations; between batches a `snapshot` may be taken, and `resume` goes
-    on from one, to the same end as if nothing had come between.  `general` takes the engine for all rules, the yardstick of the fast
-    paths.
+    With `every`, a batch ends at each multiple of so many generations.  Between batches a `snapshot` may be taken, and `resume`
+    goes on from one, to the same end as if nothing had come between.  `general` takes the engine for all rules, against which the
+    fast paths are measured.
 
     >>> from gpu_nim.backends import select
     >>> growing = Growing("edge", 100, select("numpy"), every=40)
@@ -247,8 +247,9 @@ class Growing:
         return self._backend.automaton(self.automaton.rule, self.generations, state, general=general)
 
     def _take_up(self, snapshot: Snapshot) -> None:
-        if (snapshot.automaton, describe(snapshot.rule)) != (self.automaton.name, describe(self.automaton.rule)):
-            raise UsageError(f"automaton must be the one that is resumed, {snapshot.automaton}, got {self.automaton.name}")
+        begun = snapshot.automaton
+        if (begun.name, describe(begun.rule)) != (self.automaton.name, describe(self.automaton.rule)):
+            raise UsageError(f"automaton must be the one that is resumed, {begun.name}, got {self.automaton.name}")
         if self.generations < snapshot.generation:
             raise UsageError(f"generations must be at least {snapshot.generation}, where this resumes, got {self.generations}")
         self.measures.restore(snapshot.measured, snapshot.columns)
@@ -261,8 +262,7 @@ class Growing:
         if self._engine is None or self.generation < 0:
             raise UsageError("a snapshot needs a growth that has begun: iterate over it first")
         return Snapshot(
-            self.automaton.name,
-            self.automaton.rule,
+            self.automaton,
             self.generations,
             np.concatenate(self._births),
             np.concatenate(self._checksums),
