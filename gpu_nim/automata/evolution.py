@@ -21,7 +21,7 @@ def parents(rule: Rule, before: Cells, newborns: Cells) -> NDArray[np.int64]:
     before: the newborns of the generation before, (M, d), in lexicographic order.
     newborns: cells (N, d) born from them.
 
-    UsageError for a rule with other births than on exactly one touch, and for cells that do not have exactly one parent.
+    UsageError for a rule with other births than on exactly one touch, and for cells that have no parent.
 
     >>> from gpu_nim import grow
     >>> from gpu_nim.automata.catalogue import find
@@ -32,27 +32,26 @@ def parents(rule: Rule, before: Cells, newborns: Cells) -> NDArray[np.int64]:
     [0, 0, 0, 1, 2, 1, 1, 2, 2]
     """
     require_one_parent(rule)
-    found = np.zeros(len(newborns), np.int64)
-    times = np.zeros(len(newborns), np.int64)
+    found = np.full(len(newborns), -1, np.int64)
+    missing = np.arange(len(newborns))
     if len(before) and len(newborns):
         old, new = before.astype(np.int64), newborns.astype(np.int64)
         lower, upper = old.min(axis=0), old.max(axis=0)
         strides = np.append(np.cumprod((upper - lower + 1)[:0:-1])[::-1], 1)
         keys = (old - lower) @ strides
         for offset in rule.offsets:
-            candidates = new - np.array(offset, np.int64)
-            at = np.flatnonzero(((candidates >= lower) & (candidates <= upper)).all(axis=1))
-            wanted = (candidates[at] - lower) @ strides
+            candidates = new[missing] - np.array(offset, np.int64)
+            inside = np.flatnonzero(((candidates >= lower) & (candidates <= upper)).all(axis=1))
+            wanted = (candidates[inside] - lower) @ strides
             places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
             hits = keys[places] == wanted
             if rule.touches is not None:
                 hits &= rule.touches(old[places], offset)
-            found[at[hits]] = places[hits]
-            times[at[hits]] += 1
-    wrong = np.flatnonzero(times != 1)
-    if len(wrong):
-        cell = tuple(newborns[wrong[0]].tolist())
-        raise UsageError(f"newborns must each have one parent in the generation before, got {cell} with {times[wrong[0]]}")
+            found[missing[inside[hits]]] = places[hits]
+            missing = np.delete(missing, inside[hits])
+    if len(missing):
+        cell = tuple(newborns[missing[0]].tolist())
+        raise UsageError(f"newborns must have a parent in the generation before, got {cell} without")
     return found
 
 

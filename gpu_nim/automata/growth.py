@@ -1,5 +1,6 @@
 """Growing an automaton, and what comes of it."""
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ CellSource = Callable[[int, int], Iterator[Newborns]]
 
 # A batch lasts between these: long enough that its overhead is small, short enough that progress shows and Ctrl-C is heard.
 _SHORT, _LONG = 0.03, 0.15
+_TOUCHED_BYTES = 200  # of the general engine, for a touched cell: its table twice while it doubles, and a step's arrays
 _GENERATIONS_LIMIT = 2**31 - 1  # coordinates are 32-bit integers
 
 
@@ -244,7 +246,15 @@ class Growing:
             return self._backend.nim(self.generations, state)
         # A state goes to an engine of the kind that it came from: that for all rules counts touches.
         general = self._general if state is None else "touches" in state
-        return self._backend.automaton(self.automaton.rule, self.generations, state, general=general)
+        rule = self.automaton.rule
+        try:
+            return self._backend.automaton(rule, self.generations, state, general=general)
+        except MemoryRefusal:
+            # A place for every cell of the box does not fit.  The cells themselves may, where offsets reach far and are few.
+            needed = _TOUCHED_BYTES * most_touched(rule, self.generations)
+            if general or state is not None or needed > self._backend.free_memory():
+                raise
+        return self._backend.automaton(rule, self.generations, general=True)
 
     def _take_up(self, snapshot: Snapshot) -> None:
         begun = snapshot.automaton
@@ -307,6 +317,22 @@ class Growing:
             for generation, cells in split(batch):
                 if generation >= first:
                     yield generation, cells
+
+
+def most_touched(rule: Rule, generation: int) -> int:
+    """Return a bound on the number of cells touched or alive at a generation: those that so many steps along the offsets reach.
+
+    Of k offsets, m pairs are opposite: the count of integers of m signs and k - 2 m without, of sizes that add up to n or less.
+
+    >>> most_touched(find("ulam-warburton").rule, 1), most_touched(find("nim").rule, 1)
+    (13, 10)
+    """
+    offsets = set(rule.offsets)
+    pairs = sum(tuple(-x for x in offset) in offsets for offset in offsets) // 2
+    free = len(offsets) - pairs
+    steps = generation + 1  # a newborn of this generation touches those of the next
+    points = sum(math.comb(pairs, i) * math.comb(steps - i + free, free) for i in range(min(pairs, steps) + 1))
+    return points * len(rule.seeds)
 
 
 def _automaton(automaton: str | Automaton | Rule) -> Automaton:

@@ -263,7 +263,8 @@ class Boxes:
 
     def state(self) -> dict[str, NDArray[np.generic]]:
         """Return the boxes of side 2, from which the others follow."""
-        return {"boxes.bits": self._bits[0], "boxes.origin": self._origins[0], "boxes.shape": np.array(self._shapes[0], np.int64)}
+        shape = np.array(self._shapes[0], np.int64)
+        return {"boxes.bits": self._bits[0].copy(), "boxes.origin": self._origins[0], "boxes.shape": shape}
 
     def restore(self, state: Mapping[str, NDArray[np.generic]]) -> None:
         """Enter the boxes of a state, which may be of a smaller or larger growth."""

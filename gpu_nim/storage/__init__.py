@@ -6,6 +6,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.base import Batch
 from gpu_nim.errors import FileError, UsageError
@@ -23,6 +26,7 @@ _OPENERS = {
     ".vtp": "vtk_files:open_vtp_growth",
 }
 SUFFIXES = tuple(_OPENERS)
+_BATCH = 1 << 16  # cells that are given to a sink at a time, or a few more
 
 
 class GrowthSink(Protocol):
@@ -79,11 +83,17 @@ def save(growth: Growth, path: str | Path, *, parents: bool = False) -> None:
 
 
 def feed(sink: GrowthSink, growth: Growth) -> None:
-    """Give a finished growth to a sink as if it were growing, a generation at a time."""
+    """Give a finished growth to a sink as if it were growing, some generations at a time."""
     if sink.wants_cells:
+        waiting: list[NDArray[np.integer]] = []
+        first = count = 0
         for generation, cells in growth:
-            there = slice(generation, generation + 1)
-            sink.append(Batch(generation, growth.births[there], growth.checksums[there], cells))
+            waiting.append(cells)
+            count += len(cells)
+            if count >= _BATCH or generation == growth.generations:
+                there = slice(first, generation + 1)
+                sink.append(Batch(first, growth.births[there], growth.checksums[there], np.concatenate(waiting)))
+                first, count, waiting = generation + 1, 0, []
     sink.finish(growth)
 
 
