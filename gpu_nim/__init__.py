@@ -13,13 +13,15 @@ from gpu_nim._version import __version__
 if TYPE_CHECKING:
     from gpu_nim.automata.growth import Growth, grow
     from gpu_nim.games.solution import solve
+    from gpu_nim.sequences import count
     from gpu_nim.storage import load, save
 
-__all__ = ["Growth", "__version__", "grow", "load", "save", "solve"]
+__all__ = ["Growth", "__version__", "count", "grow", "load", "save", "solve"]
 
 # Names are imported when first used, so that `import gpu_nim` costs nothing.
 _HOMES = {
     "Growth": "gpu_nim.automata.growth",
+    "count": "gpu_nim.sequences",
     "grow": "gpu_nim.automata.growth",
     "load": "gpu_nim.storage",
     "save": "gpu_nim.storage",

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.lattice import Rule
+from gpu_nim.backends.counting import Counting
 from gpu_nim.backends.games import LinearBounds
 
 State = dict[str, NDArray[np.generic]]
@@ -86,6 +87,9 @@ class Backend(Protocol):
 
         With `general` the engine for all rules is taken even so, the yardstick of the fast path.
         """
+
+    def counting(self) -> Counting:
+        """Return the engine that fills ranges, surveys them and tries tuples."""
 
     def wedge_outcomes(self, top: NDArray[np.int64]) -> NDArray[np.int64]:
         """Solve the game of (x, y, z) with 0 <= y <= top[x, z]: the P-positions, shape (n, 3), in lexicographic order.

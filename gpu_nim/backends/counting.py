@@ -53,8 +53,8 @@ class Counting(Protocol):
     def fill(self, table: Any, rows: Integers, skip: int, out: U64) -> None:
         """Write values `skip` to `skip + len(out) - 1` of the blocks that `rows` stand for.
 
-        `rows` has shape (blocks, dimension), in the table's type; `out` is host memory, shape (n,) for limbs = 1 and
-        (n, limbs) otherwise.
+        `rows` has shape (blocks, dimension), in the table's type; `out` has shape (n,) for limbs = 1 and (n, limbs)
+        otherwise, and is host memory or an array of the engine's own.
         """
 
     def survey(self, table: Any, rows: Integers, skip: int, size: int) -> Survey:

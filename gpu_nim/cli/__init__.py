@@ -16,12 +16,14 @@ from gpu_nim.errors import GpunimError
 COMMANDS = {
     "automata": "gpu_nim.cli.automata:automata",
     "bench": "gpu_nim.cli.bench:bench",
+    "count": "gpu_nim.cli.count:count",
     "grow": "gpu_nim.cli.grow:grow",
     "evolution": "gpu_nim.cli.evolution:evolution",
     "info": "gpu_nim.cli.info:info",
     "nim": "gpu_nim.cli.nim:nim",
     "play": "gpu_nim.cli.play:play",
     "solve": "gpu_nim.cli.solve:solve",
+    "verify": "gpu_nim.cli.verify:verify",
 }
 
 # Python refuses to print integers beyond 4300 digits unless told otherwise; counts of P-positions are longer.

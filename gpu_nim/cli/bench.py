@@ -30,6 +30,20 @@ def bench_grow(runs: int, as_json: bool) -> None:
     report(races(numpy, cuda, runs), as_json, numpy.device, cuda.device if cuda is not None else None)
 
 
+@bench.command("count")
+@click.option("--runs", type=click.IntRange(1, 100), default=5, help="Warm runs of each contender.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def bench_count(runs: int, as_json: bool) -> None:
+    """Fill ranges on each backend, by the plain formula in NumPy, and with PARI/GP where it is installed."""
+    from gpu_nim.backends import select
+    from gpu_nim.backends.probe import cuda_obstacle
+    from gpu_nim.bench.count import races
+
+    numpy = select("numpy")
+    cuda = select("cuda") if cuda_obstacle() is None else None
+    report(races(numpy, cuda, runs), as_json, numpy.device, cuda.device if cuda is not None else None)
+
+
 def report(races: Iterable[list["Timing"]], as_json: bool, host: str, device: str | None) -> None:
     """Print each race as it is done, its times over the first contender's, and the ceilings of host and device."""
     from gpu_nim.bench.harness import device_ceiling, host_ceiling

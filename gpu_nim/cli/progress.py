@@ -1,4 +1,4 @@
-"""The progress bar of a growth, on stderr."""
+"""Progress bars, on stderr."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -38,3 +38,26 @@ def growth_progress(generations: int, shown: bool) -> Iterator[Callable[[Batch],
             )
 
         yield take
+
+
+@contextmanager
+def work_progress(total: int, unit: str, shown: bool) -> Iterator[Callable[[int], None]]:
+    """Give a function that takes how many more of `total` units are done, and keeps a bar with their rate and the time left."""
+    if not shown:
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    text = TextColumn("{task.completed:,.0f} of {task.total:,.0f} " + unit)
+    rate = TextColumn("{task.fields[rate]:,.0f}/s")
+    with Progress(text, BarColumn(), rate, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=total, rate=0.0)
+        began, done = time.perf_counter(), 0
+
+        def advance(more: int) -> None:
+            nonlocal done
+            done += more
+            progress.update(task, completed=done, rate=done / max(time.perf_counter() - began, 1e-9))
+
+        yield advance

@@ -42,7 +42,7 @@ class DigitBlocks:
 
         >>> from gpu_nim.sequences.digits import by_total
         >>> DigitBlocks(by_total(4)).columns(2, 1).tolist()
-        [[1, 6, 7, 36], [1, 6, 1, 0]]
+        [[1, 6, 7, 36], [7, 6, 1, 0]]
         """
         weight = self._product.weight
         table = np.zeros((self.dimension, 1), _dtype(limbs))
@@ -199,4 +199,3 @@ def _dtype(limbs: int) -> Any:
 
 def _scalar(value: int, limbs: int) -> Any:
     return np.uint64(value & _MASK) if limbs == 1 else value
-

@@ -13,6 +13,9 @@ the a_k(c - 1) positions with piles at most c - 1 [NF, Theorem 17].
 from __future__ import annotations
 
 from functools import cache
+from math import comb
+
+_FEW_PILES = 32
 
 
 def a(piles: int, n: int) -> int:
@@ -59,8 +62,14 @@ def term(piles: int, b: int, c: int) -> int:
     >>> term(3, 2, 1)
     19
     """
+    if piles < _FEW_PILES:
+        # Even k sums such terms over all 1s of n: with thousands of them the powers of long integers would be felt.
+        total, square = 0, c * c
+        for ones in range((piles - 1) // 2 * 2, -1, -2):
+            total = total * square + (comb(piles, ones) << b * (piles - ones - 1))
+        return total
     high = 1 << b
-    numerator = (high + c) ** piles + (high - c) ** piles
+    numerator: int = (high + c) ** piles + (high - c) ** piles
     if piles % 2 == 0:
         numerator -= 2 * c**piles
     return numerator >> (b + 1)

@@ -1,53 +1,26 @@
 """The entries of the On-Line Encyclopedia of Integer Sequences that count Nim, each with its own offset.
 
 An entry that is one of D, A, d, a at some k, shifted, says so in `counts` and `shift`, and has everything these have: values
-of any size, ranges, reductions. Any other entry is a function that yields its terms. A further entry is one line of
-`_ENTRIES`, or one `register` where its terms come from another part of the package.
+of any size, ranges, reductions. Any other entry is a function that yields its terms: of n, or by growing an automaton
+(`gpu_nim.sequences.grown`). A further entry is one line of `_ENTRIES`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
 
+from gpu_nim.backends.counting import to_integers
+from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.errors import UsageError
-from gpu_nim.sequences.counts import Counts
+from gpu_nim.sequences.counts import LETTERS, Counts
 from gpu_nim.sequences.digits import by_total
+from gpu_nim.sequences.entry import Entry, Terms
+from gpu_nim.sequences.ranges import Range
 
-Terms = Callable[[int, int | None], Iterator[int]]
-"""Yields a(start), a(start + 1), ..., a(stop - 1), without end where stop is None."""
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One entry: its A-number, what it counts, its offset, and its terms.
-
-    With `counts`, a(n) = counts.value(n + shift).
-    """
-
-    name: str
-    title: str
-    offset: int
-    compute: Terms
-    counts: Counts | None = None
-    shift: int = 0
-
-    def terms(self, start: int, stop: int | None = None) -> Iterator[int]:
-        """a(start), ..., a(stop - 1), lazily; UsageError where start is below the offset.
-
-        >>> list(find("A237711").terms(3, 6))
-        [36, 13, 42]
-        """
-        if start < self.offset:
-            raise UsageError(f"{self.name} begins at n = {self.offset}, got n = {start}")
-        return self.compute(start, stop)
-
-    def term(self, n: int) -> int:
-        """a(n), exact."""
-        return next(self.terms(n, n + 1))
+_MOST_AT_ONCE = 1 << 16  # terms
 
 
 def find(name: str) -> Entry:
@@ -56,22 +29,40 @@ def find(name: str) -> Entry:
     >>> find("a241717").title
     'P-positions of 3-pile Nim whose largest pile is n'
     """
-    entry = _CATALOGUE.get(name.upper())
-    if entry is None:
-        raise UsageError(f"sequence must be D, A, d, a or one of {', '.join(sorted(_CATALOGUE))}, got {name!r}")
+    known = _all()
+    if name.upper() not in known:
+        raise UsageError(f"sequence must be D, A, d, a or one of {', '.join(sorted(known))}, got {name!r}")
+    return known[name.upper()]
+
+
+def resolve(name: str, piles: int | None = None) -> Entry:
+    """The sequence of that name: D, A, d or a with its number of piles, or an A-number, which has its own.
+
+    >>> resolve("D", 4).term(3), resolve("A237711").term(3)
+    (36, 36)
+    """
+    if name in LETTERS:
+        if piles is None:
+            raise UsageError(f"piles is needed with the sequence {name}: how many piles are played with")
+        counts = Counts(name, piles)
+        return Entry(str(counts), _nim(name, piles), 0, _in_blocks(counts, 0), counts)
+    entry = find(name)
+    if piles is not None:
+        raise UsageError(f"piles belongs to D, A, d and a; {entry.name} has its own, got {piles}")
     return entry
 
 
 def entries() -> list[Entry]:
     """Every entry, by A-number."""
-    return [_CATALOGUE[name] for name in sorted(_CATALOGUE)]
+    known = _all()
+    return [known[name] for name in sorted(known)]
 
 
-def register(entry: Entry) -> None:
-    """Add an entry; UsageError where its A-number is taken."""
-    if entry.name in _CATALOGUE:
-        raise UsageError(f"{entry.name} is in the catalogue already")
-    _CATALOGUE[entry.name] = entry
+def _all() -> dict[str, Entry]:
+    from gpu_nim.sequences.grown import grown_entries
+
+    # A formula goes before a growth: A130665 is both.
+    return {**grown_entries(), **_CATALOGUE}
 
 
 def from_function(function: Callable[[int], int]) -> Terms:
@@ -118,7 +109,23 @@ def _nim(letter: str, piles: int) -> str:
 def _counts(name: str, letter: str, piles: int, offset: int = 0, shift: int = 0) -> Entry:
     counts = Counts(letter, piles)
     title = _nim(letter, piles).replace("over n", "over n - 1" if shift else "over n")
-    return Entry(name, title, offset, from_function(lambda n: counts.value(n + shift)), counts, shift)
+    return Entry(name, title, offset, _in_blocks(counts, shift), counts, shift)
+
+
+def _in_blocks(counts: Counts, shift: int) -> Terms:
+    """Terms of one of D, A, d, a: ranges twice as long each time, since whoever takes many will take more."""
+
+    def terms(start: int, stop: int | None) -> Iterator[int]:
+        size = 1
+        while stop is None or start < stop:
+            end = start + size if stop is None else min(start + size, stop)
+            if size == 1:
+                yield counts.value(start + shift)
+            else:
+                yield from to_integers(Range(counts, start + shift, end + shift, NumpyCounting(threads=1)).values())
+            start, size = end, min(2 * size, _MOST_AT_ONCE)
+
+    return terms
 
 
 def _function(name: str, title: str, offset: int, function: Callable[[int], int]) -> Entry:

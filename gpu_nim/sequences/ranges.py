@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from gpu_nim.backends.counting import U64, Counting, Integers, Survey
-from gpu_nim.errors import UsageError
+from gpu_nim.errors import CheckFailed, UsageError
 from gpu_nim.sequences.counts import Counts
 
 CHUNK = 1 << 22
 """Values in a chunk of a stream: 32 MiB of uint64."""
 
+_SAMPLE = 1 << 18
+_LOW, _HALF = np.uint64(2**32 - 1), np.uint64(32)
 _EXACT_BOUND_PILES = 64  # beyond this, A_k bounds D_k: the exact maximum of D_k over a range costs k^2 a digit
 
 
@@ -25,8 +28,8 @@ class Range:
     (n, limbs), least significant first (`gpu_nim.backends.counting.to_integers` makes integers of either).
 
     >>> from gpu_nim.backends.numpy.counting import NumpyCounting
-    >>> Range(Counts("D", 4), 2**40, 2**40 + 3, NumpyCounting()).values().tolist()
-    [190, 474, 379]
+    >>> Range(Counts("d", 3), 2**40, 2**40 + 3, NumpyCounting()).values().tolist()
+    [3, 9, 15]
     """
 
     def __init__(self, counts: Counts, start: int, stop: int, engine: Counting) -> None:
@@ -92,7 +95,7 @@ class Range:
 def limbs_needed(counts: Counts, start: int, stop: int) -> int:
     """How many 64-bit limbs hold every value at start, ..., stop - 1: from the exact maximum, or from a bound on it.
 
-    >>> limbs_needed(Counts("a", 3), 0, 2**32), limbs_needed(Counts("a", 3), 0, 2**32 + 1)
+    >>> limbs_needed(Counts("a", 3), 0, 2**32 - 1), limbs_needed(Counts("a", 3), 0, 2**32)
     (1, 2)
     """
     if counts.letter == "D" and counts.piles > _EXACT_BOUND_PILES:
@@ -100,3 +103,29 @@ def limbs_needed(counts: Counts, start: int, stop: int) -> int:
     else:
         bound = counts.maximum(start, stop)
     return max(1, -(-bound.bit_length() // 64))
+
+
+def checked(counts: Counts, first: int, chunks: Iterable[U64]) -> Iterator[U64]:
+    """Pass on chunks of values from index `first` on, and hold their sum against the exact one when they end.
+
+    The sum comes from the digits of two indices (D sums to A, d to a), so it shares nothing with the chunks. Raises
+    CheckFailed where they differ.
+    """
+    total, at = 0, first
+    for chunk in chunks:
+        for limb, column in enumerate(chunk.reshape(len(chunk), -1).T):
+            # Halves of 32 bits: their sums cannot wrap below 2^32 values a chunk.
+            total += int((column & _LOW).sum(dtype=np.uint64)) + (int((column >> _HALF).sum(dtype=np.uint64)) << 32) << 64 * limb
+        at += len(chunk)
+        yield chunk
+    if at > first and total != counts.sum(first, at):
+        raise CheckFailed(f"{counts} sums to {total} over {first}:{at}, not to {counts.sum(first, at)} as it must")
+
+
+def seconds_for(values: Range, size: int) -> float:
+    """About how long `size` values of a range take on its engine, from a sample of them."""
+    sample = min(len(values), _SAMPLE)
+    values.values(values.start, values.start + min(sample, 2))  # the table
+    began = time.perf_counter()
+    values.values(values.start, values.start + sample)
+    return (time.perf_counter() - began) * size / sample

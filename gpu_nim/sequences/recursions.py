@@ -50,7 +50,5 @@ def _recur(n: int, coefficients: Callable[[int], list[int]]) -> int:
         levels.append({m for m in met if m >= 0} or {0})
     values: dict[int, int] = {}
     for level in reversed(levels):
-        values = {
-            m: 1 if m == 0 else sum(w * values.get(m // 2 - i, 0) for i, w in enumerate(weights[m % 2])) for m in level
-        }
+        values = {m: 1 if m == 0 else sum(w * values.get(m // 2 - i, 0) for i, w in enumerate(weights[m % 2])) for m in level}
     return values[n]

@@ -9,7 +9,7 @@ the range is gone through value by value, and `Reduction.visits` says so before 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -30,6 +30,7 @@ _MOST_STATES = 1 << 18  # automaton states kept at once: some tens of MiB, some 
 _MOST_MODULUS = 1 << 26  # one bin a residue: 512 MiB
 _MOST_NODES = 100_000  # blocks looked into for a histogram before value by value is cheaper
 _CHUNK = 1 << 24  # values a step of the slow path surveys
+_MOST_PIECES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -82,20 +83,19 @@ def reduce_range(
     engine: Counting,
     *,
     records: int = MOST_RECORDS,
-    map_chunks: Callable[[SlowJob], list[Any]] | None = None,
+    run: Callable[[SlowJob], Iterable[NDArray[np.int64]]] | None = None,
 ) -> list[Result]:
     """Return each reduction of the values at start, ..., stop - 1, exact, in the order asked for.
 
-    `map_chunks` runs the pieces of a slow job, by default one after the other here. A slow job's sum is held against
-    the exact one; CheckFailed if they differ.
+    `run` does the pieces of a slow job, by default one after the other here. The sum of a histogram's values is held
+    against the exact one; CheckFailed if they differ.
 
     >>> from gpu_nim.backends.numpy.counting import NumpyCounting
     >>> wanted = [Reduction.parse(name) for name in ("sum", "argmax", "residues:4")]
     >>> [result.value for result in reduce_range(Counts("D", 3), 0, 10**12, wanted, NumpyCounting())]
-    [5632219174921888549, 549755813887, {1: 519769538560, 3: 480230461440}]
+    [731502852159281469325312, 549755813887, {1: 500000000000, 3: 500000000000}]
     """
-    run = map_chunks or run_here
-    return [_reduce(counts, start, stop, reduction, engine, records, run) for reduction in reductions]
+    return [_reduce(counts, start, stop, reduction, engine, records, run or run_here) for reduction in reductions]
 
 
 def _reduce(
@@ -105,7 +105,7 @@ def _reduce(
     reduction: Reduction,
     engine: Counting,
     records: int,
-    run: Callable[[SlowJob], list[Any]],
+    run: Callable[[SlowJob], Iterable[NDArray[np.int64]]],
 ) -> Result:
     match reduction.name:
         case "sum":
@@ -122,7 +122,7 @@ def _reduce(
             found = record_values(counts, start, stop, records + 1)
             return Result(reduction, found[:records], complete=len(found) <= records)
     job = SlowJob(counts, start, stop, reduction, engine)
-    exact = length_counts(counts, start, stop) if reduction.name == "histogram" else residue_counts(counts, start, stop, reduction.modulus)
+    exact = _by_digits(counts, start, stop, reduction)
     if exact is not None:
         return Result(reduction, exact)
     return Result(reduction, job.combine(run(job)), visits=stop - start)
@@ -134,11 +134,15 @@ def visits(counts: Counts, start: int, stop: int, reduction: Reduction) -> int:
     >>> visits(Counts("D", 4), 0, 10**12, Reduction("histogram"))
     1000000000000
     """
+    if reduction.name not in ("histogram", "residues") or _by_digits(counts, start, stop, reduction) is not None:
+        return 0
+    return stop - start
+
+
+def _by_digits(counts: Counts, start: int, stop: int, reduction: Reduction) -> dict[int, int] | None:
     if reduction.name == "histogram":
-        return 0 if length_counts(counts, start, stop) is not None else stop - start
-    if reduction.name == "residues":
-        return 0 if residue_counts(counts, start, stop, reduction.modulus) is not None else stop - start
-    return 0
+        return length_counts(counts, start, stop)
+    return residue_counts(counts, start, stop, reduction.modulus)
 
 
 @dataclass(frozen=True)
@@ -152,7 +156,8 @@ class SlowJob:
     engine: Counting
 
     def pieces(self, size: int = _CHUNK) -> list[tuple[int, int]]:
-        """The (first, stop) of each piece."""
+        """The (first, stop) of each piece, of at least `size` values and not more pieces than anyone can list."""
+        size = max(size, -(-(self.stop - self.start) // _MOST_PIECES))
         return [(first, min(first + size, self.stop)) for first in range(self.start, self.stop, size)]
 
     def do(self, piece: tuple[int, int]) -> NDArray[np.int64]:
@@ -166,7 +171,7 @@ class SlowJob:
             raise CheckFailed(f"{self.counts} sums to {survey.total} over {piece[0]}:{piece[1]}, not to {expected}")
         return survey.lengths
 
-    def combine(self, parts: Sequence[NDArray[np.int64]]) -> dict[int, int]:
+    def combine(self, parts: Iterable[NDArray[np.int64]]) -> dict[int, int]:
         """The sum of the pieces' counts, zeros left out."""
         totals: dict[int, int] = {}
         for part in parts:
@@ -175,16 +180,16 @@ class SlowJob:
         return dict(sorted(totals.items()))
 
 
-def run_here(job: SlowJob) -> list[Any]:
+def run_here(job: SlowJob) -> Iterator[NDArray[np.int64]]:
     """Do the pieces of a job one after the other in this process."""
-    return [job.do(piece) for piece in job.pieces()]
+    return map(job.do, job.pieces())
 
 
 def record_values(counts: Counts, start: int, stop: int, most: int) -> list[tuple[int, int]]:
     """The first `most` indices of the range with a value larger than all before them in it, with these values.
 
     >>> record_values(Counts("D", 4), 0, 10**12, 5)
-    [(0, 1), (1, 6), (2, 7), (3, 36), (6, 43)]
+    [(0, 1), (1, 6), (2, 7), (3, 36), (5, 42)]
     """
     found: list[tuple[int, int]] = []
     at: int | None = start
@@ -194,6 +199,7 @@ def record_values(counts: Counts, start: int, stop: int, most: int) -> list[tupl
     return found
 
 
+@lru_cache(maxsize=16)
 def length_counts(counts: Counts, start: int, stop: int) -> dict[int, int] | None:
     """How many values of the range have how many binary digits; None where only visiting every one could tell.
 
@@ -252,12 +258,12 @@ def _lengths_by_blocks(counts: Counts, start: int, stop: int) -> dict[int, int] 
     return None
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=16)  # asked twice: what will it cost, and what is it
 def residue_counts(counts: Counts, start: int, stop: int, modulus: int) -> dict[int, int] | None:
     """How many values of the range leave which remainder; None where the automaton would have too many states.
 
     >>> residue_counts(Counts("D", 4), 0, 10**12, 3)
-    {0: 988471445610, 1: 11528554390}
+    {0: 500000000000, 1: 500000000000}
     """
     automaton = _ClosedResidues(counts, modulus) if counts.product is None else _DigitResidues(counts, modulus)
     blocks: dict[int, list[int]] = {}

@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata.lattice import Rule
 from gpu_nim.backends.base import Engine, State
+from gpu_nim.backends.counting import Counting
 from gpu_nim.backends.cuda import games
+from gpu_nim.backends.cuda.exactly_one import ExactlyOneEngine, supports
+from gpu_nim.backends.cuda.frontier import FrontierEngine
 from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher
 from gpu_nim.backends.cuda.nim import NimEngine, device_bytes
 from gpu_nim.backends.games import LinearBounds
 from gpu_nim.backends.memory import require_memory
-from gpu_nim.errors import BackendError
 
 __all__ = ["CudaBackend", "CupyLauncher", "Launcher"]
 
@@ -44,7 +46,15 @@ class CudaBackend:
 
     def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
         """Start any rule, to grow no further than generation `last`: on the fast path for exactly-one growth where it applies."""
-        raise BackendError("the CUDA backend grows nim alone so far: use --backend numpy")
+        if supports(rule) and not general:
+            return ExactlyOneEngine(self._launcher, rule, last, state)
+        return FrontierEngine(self._launcher, rule, last, state)
+
+    def counting(self) -> Counting:
+        """Return the engine that fills ranges, surveys them and tries tuples: the host's, until there are kernels for it."""
+        from gpu_nim.backends.numpy.counting import NumpyCounting
+
+        return NumpyCounting()
 
     def wedge_outcomes(self, top: NDArray[np.int64]) -> NDArray[np.int64]:
         """Solve 0 <= y <= top[x, z]: the P-positions (n, 3)."""

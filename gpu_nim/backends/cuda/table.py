@@ -21,11 +21,27 @@ class Kernel:
     params: tuple[str, ...]
 
 
-# games.cu: an inequality game, the number of choices and the total.
-_INEQUALITIES = ("*cu4", "*ci8", "*ci8", "*ci8", "u4", "*cu4", "u4", "u4", "u8", "u4")
+_BRICKS = ("*ci4", "i4", "i4", "u4", "i4", "i4", "i4", "u4")  # how the bricks of exactly_one.cu lie
+_RINGS = ("*u4", "*u4", "*u8", "*u4", "u8", "u4", "u4")  # their newborns, slots and lists, and the generation
+_INEQUALITIES = ("*cu4", "*ci8", "*ci8", "*ci8", "u4", "*cu4", "u4", "u4", "u8", "u4")  # a game of games.cu, its choices and the total
 
 # Grouped by .cu file, in the order of the file.
 KERNELS: dict[str, Kernel] = {
+    "exactly_one_grow": Kernel(
+        "exactly_one.cu",
+        (*_BRICKS, "*ci4", "u4", "*u4", *_RINGS, "u8", "u8", "u8", "u8", "u4", "i4", "*u8", "*u8", "*u8", "u4"),
+    ),
+    "exactly_one_announce": Kernel("exactly_one.cu", (*_BRICKS, *_RINGS)),
+    "exactly_one_export": Kernel("exactly_one.cu", (*_BRICKS, "*ci8", "u4", "*cu4", "*u4", "u8", "u8")),
+    "exactly_one_import": Kernel("exactly_one.cu", (*_BRICKS, "*ci8", "u4", "*u4", "*cu4", "u8", "u8")),
+    "frontier_touch": Kernel(
+        "frontier.cu", ("*cu8", "u8", "*ci8", "u4", "*cu1", "u4", "*u8", "*u4", "u4", "*u8", "*u8")
+    ),
+    "frontier_decide": Kernel("frontier.cu", ("*cu8", "u8", "*cu1", "*cu8", "*u4", "*u8", "*u8")),
+    "frontier_enter": Kernel("frontier.cu", ("*cu8", "*cu4", "u8", "*u8", "*u4", "u4")),
+    "frontier_survey": Kernel(
+        "frontier.cu", ("*cu8", "u8", "*ci8", "u4", "u4", "u4", "*cu8", "u4", "i8", "*u8", "*u8", "u4")
+    ),
     "wedge_outcomes": Kernel(
         "games.cu",
         (

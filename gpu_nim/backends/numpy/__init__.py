@@ -10,6 +10,7 @@ from gpu_nim.backends.base import Engine, State
 from gpu_nim.backends.games import LinearBounds
 from gpu_nim.backends.memory import host_memory, require_memory
 from gpu_nim.backends.numpy import games
+from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, supports
 from gpu_nim.backends.numpy.frontier import FrontierEngine
 from gpu_nim.backends.numpy.nim import NimEngine, plane_bytes
@@ -55,6 +56,10 @@ class NumpyBackend:
     def inequality_grundy(self, bounds: LinearBounds, limits: NDArray[np.int64]) -> NDArray[np.signedinteger]:
         """Solve an inequality game up to its limits: the Grundy values over that box, -1 outside."""
         return games.inequality_grundy(bounds, limits)
+
+    def counting(self) -> NumpyCounting:
+        """Return the engine that fills ranges, surveys them and tries tuples."""
+        return NumpyCounting()
 
 
 def processor_name() -> str:

@@ -17,16 +17,23 @@ from gpu_nim.backends.counting import U64, Integers, Survey, to_limbs
 
 _CACHE_ENTRIES = 1 << 19  # table entries that stay in the last-level cache: 4 MiB of uint64
 _BLOCK_BITS = 17  # beyond this a longer block saves no call overhead worth having
-_WIDE_BITS = 10  # Python integers: short blocks, since what costs is the entries and not the calls
+_WIDE_BITS = 7  # values of several limbs: table entries of one digit as far as that goes, and many blocks at once
+_WIDE_VALUES = 1 << 13  # of these at once: all their digits stay in the second-level cache
+_DIGIT, _DIGIT_MASK = 28, (1 << 28) - 1
+_MOST_PRODUCTS = 255  # of 56 bits that, with a carry, add up to 64
+_THREADED = 1 << 20  # values worth starting threads for
 _SURVEY_BITS = 18  # values a survey looks at in one piece
 _TUPLES = 1 << 15  # tuples whose sums, nim-sums and maxima are laid out once and reused
 
 
 class Table(NamedTuple):
-    """A table of `dimension` columns, 2^m entries each, and the limbs of the values it makes."""
+    """A table of `dimension` columns, 2^m entries each, the limbs of the values it makes, and, where these are several
+    and the sums of products fit a word, its entries by digits of 28 bits.
+    """
 
     columns: Integers
     limbs: int
+    digits: list[list[U64]] | None
 
 
 def cores() -> int:
@@ -57,7 +64,10 @@ class NumpyCounting:
 
     def table(self, columns: Integers, limbs: int) -> Table:
         """Take in a table."""
-        return Table(columns, limbs)
+        if limbs == 1:
+            return Table(columns, limbs, None)
+        digits = [_digits(column) for column in columns]
+        return Table(columns, limbs, digits if sum(map(len, digits)) <= _MOST_PRODUCTS else None)
 
     def fill(self, table: Table, rows: Integers, skip: int, out: U64) -> None:
         """Write values `skip` to `skip + len(out) - 1`; threads take stretches of whole blocks."""
@@ -71,7 +81,7 @@ class NumpyCounting:
             _fill(table, rows[first:], skip + start - first * length, out[start:stop])
 
         firsts = range(0, blocks, max(1, share))
-        if len(firsts) <= 1 or table.limbs > 1:  # Python integers hold the interpreter: threads would only take turns
+        if len(firsts) <= 1 or len(out) < _THREADED:
             _fill(table, rows, skip, out)
             return
         with ThreadPoolExecutor(self._threads) as pool:
@@ -217,16 +227,62 @@ def _maxima(tails: Tuples, heads: Tuples, limit: int) -> NDArray[np.int64]:
 def _fill(table: Table, rows: Integers, skip: int, out: U64) -> None:
     if table.limbs == 1:
         _multiply(table.columns, rows, skip, out)
-        return
-    length = table.columns.shape[1]
-    wide = np.empty(length, object)
+    elif table.digits is not None:
+        _fill_by_digits(table.digits, table.limbs, rows, skip, out)
+    else:
+        length = table.columns.shape[1]
+        wide = np.empty(length, object)
+        for at, size, block, offset in _stretches(length, skip, len(out), 1):
+            _multiply(table.columns, rows[block:], offset, wide[:size])
+            out[at : at + size] = to_limbs(wide[:size], table.limbs)
+
+
+def _fill_by_digits(columns: list[list[U64]], limbs: int, rows: Integers, skip: int, out: U64) -> None:
+    """Write values of several limbs, by digits of 28 bits."""
+    length = max(len(digit) for column in columns for digit in column)
+    blocks = max(1, _WIDE_VALUES // length)
+    for at, size, block, offset in _stretches(length, skip, len(out), blocks):
+        here = rows[block : block + -(-(offset + size) // length)]
+        sums = [np.zeros((len(here), length), np.uint64) for _ in range(-(-64 * limbs // _DIGIT))]
+        product: Any = np.empty_like(sums[0])
+        for c, column in enumerate(columns):
+            for i, row_digit in enumerate(_digits(here[:, c])):
+                for j, column_digit in enumerate(column):
+                    # Values fit their limbs, so what lies beyond the last sum is zero.
+                    if i + j < len(sums):
+                        np.multiply(row_digit[:, None], column_digit, out=product)
+                        np.add(sums[i + j], product, out=sums[i + j])
+        _carry(sums, offset, out[at : at + size])
+
+
+def _digits(values: Integers) -> list[U64]:
+    """Python integers by their digits of 28 bits, lowest first, as few arrays as the longest of them needs."""
+    longest = max(int(value).bit_length() for value in values)
+    return [((values >> shift) & _DIGIT_MASK).astype(np.uint64) for shift in range(0, longest, _DIGIT)]
+
+
+def _carry(sums: list[U64], offset: int, out: U64) -> None:
+    """Add up sums[i] 2^(28 i) into limbs, beginning at value `offset` of the sums."""
+    out[:] = 0
+    carry: Any = np.uint64(0)
+    for i, total in enumerate(sums):
+        digit = total.ravel()[offset : offset + len(out)] + carry
+        carry = digit >> np.uint64(_DIGIT)
+        digit &= np.uint64(_DIGIT_MASK)
+        limb, shift = divmod(_DIGIT * i, 64)
+        out[:, limb] |= digit << np.uint64(shift)
+        if shift > 64 - _DIGIT and limb + 1 < out.shape[1]:
+            out[:, limb + 1] |= digit >> np.uint64(64 - shift)
+
+
+def _stretches(length: int, skip: int, size: int, blocks: int) -> Iterator[tuple[int, int, int, int]]:
+    """Cut values `skip` to `skip + size - 1` at every so many blocks: (place, size, first block, values of it to skip)."""
     at = 0
-    while at < len(out):
+    while at < size:
         block, offset = divmod(skip + at, length)
-        size = min(length - offset, len(out) - at)
-        _multiply(table.columns, rows[block:], offset, wide[:size])
-        out[at : at + size] = to_limbs(wide[:size], table.limbs)
-        at += size
+        part = min(blocks * length - offset, size - at)
+        yield at, part, block, offset
+        at += part
 
 
 def _multiply(columns: Integers, rows: Integers, skip: int, out: Integers) -> None:

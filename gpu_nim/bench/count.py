@@ -1,0 +1,125 @@
+"""The ranges that `gpunim bench count` races, and against whom: the plain formula in NumPy, and PARI/GP.
+
+A contender's result is how many values it made, or -1 where those at a few places are wrong, so that a fast wrong answer ends the
+race. All write to memory that was written before. PARI runs as a process of its own; its start is part of its time, a few
+hundredths of a second.
+"""
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.backends.base import Backend
+from gpu_nim.bench.harness import Contender, Timing, race
+from gpu_nim.errors import BackendError
+from gpu_nim.sequences.counts import Counts
+from gpu_nim.sequences.digits import even_binomials
+from gpu_nim.sequences.ranges import Range
+
+_SIZE = 1 << 24
+_BY_FORMULA = 1 << 22  # the plain formulas are slower: they race over a shorter range
+_BY_PARI = 100_000
+
+_RANGES = (("D", 3), ("D", 4), ("D", 5), ("D", 6), ("D", 7), ("A", 3), ("a", 3), ("d", 3), ("d", 4))
+_PLAIN = (("D", 3), ("D", 4), ("a", 3), ("d", 3))
+
+U64 = NDArray[np.uint64]
+
+
+def races(numpy: Backend, cuda: Backend | None, runs: int) -> Iterator[list[Timing]]:
+    """Race the backends over 64-bit ranges, then the plain formulas, then PARI; `cuda` is None where there is no GPU."""
+    backends = [backend for backend in (numpy, cuda) if backend is not None]
+    for letter, piles in _RANGES:
+        counts = Counts(letter, piles)
+        size = longest(counts, _SIZE)
+        yield race(f"{counts} 0:{size}", [_ours(backend, counts, size) for backend in backends], runs)
+    for letter, piles in _PLAIN:
+        counts = Counts(letter, piles)
+        size = longest(counts, _BY_FORMULA)
+        contenders = [_ours(backend, counts, size) for backend in backends]
+        contenders.append(Contender("numpy, plain formula", partial(_checked, counts, partial(plain_formula, counts, size))))
+        yield race(f"{counts} 0:{size}", contenders, runs)
+    gp = shutil.which("gp")
+    if gp is not None:
+        counts = Counts("D", 4)
+        contenders = [_ours(backend, counts, _BY_PARI) for backend in backends]
+        contenders.append(Contender("PARI/GP", partial(_checked, counts, partial(pari, gp, counts.piles, _BY_PARI))))
+        yield race(f"{counts} 0:{_BY_PARI}", contenders, runs)
+
+
+def longest(counts: Counts, size: int) -> int:
+    """The largest power of two up to `size` below which all values fit 64 bits.
+
+    >>> longest(Counts("D", 5), 2**24)
+    524288
+    """
+    while counts.maximum(0, size) >= 1 << 64:
+        size //= 2
+    return size
+
+
+def plain_formula(counts: Counts, size: int) -> U64:
+    """The values below `size` as the paper's formulas read in NumPy, without blocks.
+
+    >>> plain_formula(Counts("D", 4), 8).tolist()
+    [1, 6, 7, 36, 13, 42, 43, 216]
+    """
+    if counts.letter == "D" and counts.piles == 3:
+        return np.uint64(3) ** np.bitwise_count(np.arange(size, dtype=np.uint64)).astype(np.uint64)
+    if counts.letter == "D":
+        return _doubling(even_binomials(counts.piles), size)
+    n = np.arange(size, dtype=np.uint64)
+    high = np.uint64(1) << np.log2(np.maximum(n, np.uint64(1))).astype(np.uint64)  # exact this far below 2^53
+    c = n + np.uint64(1) - high
+    values = high * high + np.uint64(3) * c * c if counts.letter == "a" else np.uint64(6) * c - np.uint64(3)
+    values[:1] = 1
+    return values
+
+
+def _doubling(weights: tuple[int, ...], size: int) -> U64:
+    """[NF, Theorem 29] on whole arrays: even and odd indices from the array of half the length."""
+    values = np.ones(1, np.uint64)
+    while len(values) < size:
+        longer = np.zeros(2 * len(values), np.uint64)
+        for j, weight in enumerate(weights):
+            longer[j::2] += np.uint64(weight) * values[: len(longer[j::2])]
+        values = longer
+    return values[:size]
+
+
+def pari(gp: str, piles: int, size: int) -> U64:
+    """D_k below `size` by PARI/GP, from Theorem 29."""
+    even, odd = even_binomials(piles)[::2], even_binomials(piles)[1::2]
+    terms = {
+        parity: "+".join(f"{weight}*if(n>={i},v[n-{i}+1],0)" for i, weight in enumerate(weights))
+        for parity, weights in (("0", even), ("1", odd))
+    }
+    program = (
+        f"v=vector({size});v[1]=1;for(m=1,{size - 1},n=m\\2;v[m+1]=if(m%2,{terms['1']},{terms['0']}));"
+        f"for(m=1,{size},print(v[m]));\n"
+    )
+    done = subprocess.run([gp, "-q", "-f", "-s", "256M"], input=program, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise BackendError(f"PARI/GP failed: {done.stderr.strip()[:200]}")
+    return np.array(done.stdout.split(), np.uint64)
+
+
+def _ours(backend: Backend, counts: Counts, size: int) -> Contender:
+    values = Range(counts, 0, size, backend.counting())
+    out = np.zeros(size, np.uint64)
+
+    def fill() -> U64:
+        values.fill(0, out)
+        return out
+
+    return Contender(f"gpunim {backend.name}", partial(_checked, counts, fill))
+
+
+def _checked(counts: Counts, make: Callable[[], U64]) -> int:
+    values = make()
+    places = {0, len(values) // 3, len(values) - 1}
+    return len(values) if all(int(values[n]) == counts.value(n) for n in places) else -1

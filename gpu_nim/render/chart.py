@@ -1,0 +1,71 @@
+"""A sequence as a figure for a paper: dots over the index, or, for d_3, the rows between powers of two laid over each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from gpu_nim.errors import FileError, MissingDependency, UsageError
+
+SUFFIXES = (".pdf", ".png", ".svg")
+MOST_POINTS = 1 << 18
+"""More dots than this are no longer told apart, and a PDF of them does not open."""
+
+_PYPLOT_SETTINGS = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "gpunim"}
+_LARGEST_FLOAT_BITS = 1000
+
+
+def draw(path: Path, title: str, first: int, values: Sequence[int], *, rows: bool = False) -> None:
+    """Write a figure of values at first, first + 1, ... as PDF, PNG or SVG, by the path's ending.
+
+    Both axes are logarithmic; zero values are left out. With `rows`, each stretch 2^b <= n < 2^(b+1) is a line over the
+    place in its row, so that the rows of d_3 lie on A016945. Raises UsageError for another ending, too many points or
+    values beyond the range of a plot, FileError where it cannot be written, MissingDependency without matplotlib.
+    """
+    check(path, len(values))
+    if max(values).bit_length() > _LARGEST_FLOAT_BITS:
+        raise UsageError(f"plot needs values below 2^{_LARGEST_FLOAT_BITS}, {title} has longer ones")
+    figures: Any = import_module("matplotlib.figure")
+    matplotlib: Any = import_module("matplotlib")
+    with matplotlib.rc_context(_PYPLOT_SETTINGS):
+        figure = figures.Figure(figsize=(6, 4), layout="constrained")
+        axes = figure.add_subplot()
+        if rows:
+            _draw_rows(axes, first, values)
+        else:
+            axes.plot(range(first, first + len(values)), values, linestyle="none", marker=".", markersize=2, color="black")
+            axes.set_xlabel("$n$")
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log", nonpositive="mask")
+        axes.set_title(title)
+        try:
+            figure.savefig(path, dpi=300, metadata={"Date": None} if path.suffix == ".svg" else None)
+        except OSError as error:
+            raise FileError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def check(path: Path, points: int) -> None:
+    """Raise what `draw` would raise for this path and number of points, before anything is computed."""
+    if path.suffix not in SUFFIXES:
+        raise UsageError(f"plot must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
+    if points > MOST_POINTS:
+        raise UsageError(f"plot shows at most {MOST_POINTS} values, got {points}")
+    if not path.parent.is_dir():
+        raise FileError(f"cannot write {path}: there is no folder {path.parent}")
+    try:
+        import_module("matplotlib")
+    except ImportError as error:
+        raise MissingDependency("plots need matplotlib: install gpunim[plot]") from error
+
+
+def _draw_rows(axes: Any, first: int, values: Sequence[int]) -> None:
+    end = first + len(values)
+    for b in range(end.bit_length()):
+        start, stop = max(first, 1 << b), min(end, 2 << b)
+        if start < stop:
+            places = range(start - (1 << b) + 1, stop - (1 << b) + 1)
+            axes.plot(places, values[start - first : stop - first], marker=".", markersize=3, linewidth=0.7, label=f"$2^{{{b}}}$")
+    axes.set_xlabel("place in the row of $n$, $n - 2^b + 1$")
+    axes.legend(title="row from", fontsize=7, ncols=2, frameon=False)

@@ -1,0 +1,127 @@
+"""Ranges, reductions and enumerations on more than one machine, by Dask.
+
+Work is cut into pieces that know all they need, take seconds and can be done twice; Dask hands them to its workers, and again
+where a worker is lost. Results come back in the order of the pieces, so the answer does not depend on who did what.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from importlib import import_module
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.backends import select
+from gpu_nim.backends.counting import U64, Counting
+from gpu_nim.errors import BackendError, MissingDependency, UsageError
+from gpu_nim.sequences.counts import Counts
+from gpu_nim.sequences.ranges import Range
+from gpu_nim.sequences.reductions import Reduction, SlowJob
+from gpu_nim.sequences.trying import Trial
+
+Piece = TypeVar("Piece")
+Result = TypeVar("Result")
+
+_CONNECT_SECONDS = 5
+_LOSSES = 20  # workers that may die on one piece before it is taken to be the piece's fault
+
+
+class Cluster:
+    """Workers to hand pieces to."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    @property
+    def workers(self) -> int:
+        """How many workers there are now."""
+        return len(self._client.scheduler_info(n_workers=-1)["workers"])
+
+    def map(self, function: Callable[[Piece], Result], pieces: Iterable[Piece]) -> Iterator[Result]:
+        """Yield function(piece) for each piece, in order; only a few pieces a worker are under way at a time."""
+        waiting: deque[Any] = deque()
+        remaining = iter(pieces)
+        while True:
+            while len(waiting) < 2 * max(1, self.workers) + 1:
+                piece = next(remaining, None)
+                if piece is None:
+                    break
+                # pure=False: two pieces are two pieces, even where they look alike.
+                waiting.append(self._client.submit(function, piece, pure=False, retries=_LOSSES))
+            if not waiting:
+                return
+            yield waiting.popleft().result()
+
+
+@contextmanager
+def cluster(scheduler: str | None = None, workers: int | None = None) -> Iterator[Cluster]:
+    """Connect to a Dask scheduler by its address, or start `workers` processes on this machine for as long as the block lasts.
+
+    Raises UsageError for neither or both, BackendError where no scheduler answers, MissingDependency without distributed.
+    """
+    if (scheduler is None) == (workers is None):
+        raise UsageError("give either a scheduler's address or a number of workers")
+    if workers is not None and workers < 1:
+        raise UsageError(f"workers must be at least 1, got {workers}")
+    try:
+        dask, distributed = import_module("dask"), import_module("distributed")
+    except ImportError as error:
+        raise MissingDependency("more than one worker needs Dask: install gpunim[distributed]") from error
+    settings = {"distributed.scheduler.allowed-failures": _LOSSES, "distributed.comm.timeouts.connect": _CONNECT_SECONDS}
+    with dask.config.set(settings):
+        if workers is not None:
+            with (
+                distributed.LocalCluster(
+                    n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+                ) as local,
+                distributed.Client(local) as client,
+            ):
+                yield Cluster(client)
+            return
+        try:
+            client = distributed.Client(scheduler, timeout=_CONNECT_SECONDS)
+        except (OSError, TimeoutError, ValueError) as error:
+            raise BackendError(f"no Dask scheduler answers at {scheduler}: start one with 'dask scheduler'") from error
+        with client:
+            if not client.scheduler_info(n_workers=-1)["workers"]:
+                raise BackendError(f"the Dask scheduler at {scheduler} has no workers: start some with 'dask worker {scheduler}'")
+            yield Cluster(client)
+
+
+def fill_piece(job: tuple[Counts, int, int, str, tuple[int, int]]) -> U64:
+    """The values of a piece of a range: (sequence, start and stop of the whole range, backend, piece)."""
+    *whole, piece = job
+    return _range(*whole).values(*piece)
+
+
+def reduce_piece(job: tuple[Counts, int, int, Reduction, str, tuple[int, int]]) -> NDArray[np.int64]:
+    """The counts of a piece of a slow reduction: (sequence, start, stop, reduction, backend, piece)."""
+    counts, start, stop, reduction, backend, piece = job
+    return SlowJob(counts, start, stop, reduction, _engine(backend)).do(piece)
+
+
+def try_piece(job: tuple[Counts, int, str, tuple[int, int]]) -> NDArray[np.int64]:
+    """The counts of a piece of an enumeration: (sequence, limit, backend, piece)."""
+    counts, limit, backend, piece = job
+    return Trial(counts, limit, _engine(backend)).do(piece)
+
+
+@lru_cache(maxsize=2)
+def _range(counts: Counts, start: int, stop: int, backend: str) -> Range:
+    return Range(counts, start, stop, _engine(backend))
+
+
+@lru_cache(maxsize=2)
+def _engine(backend: str) -> Counting:
+    chosen = select(backend)
+    if chosen.name == "numpy":
+        # A worker is given as many pieces as it has threads: threads of the engine's own would only crowd them.
+        from gpu_nim.backends.numpy.counting import NumpyCounting
+
+        return NumpyCounting(threads=1)
+    return chosen.counting()

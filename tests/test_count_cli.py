@@ -1,0 +1,203 @@
+"""`gpunim count` as its users see it."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from gpu_nim.cli import main
+from gpu_nim.sequences.counts import Counts
+
+OEIS = Path(__file__).parent / "oeis"
+
+
+def run(*args: str) -> Result:
+    return CliRunner().invoke(main, ["count", "--backend", "numpy", *args])
+
+
+def printed(*args: str) -> str:
+    result = run(*args)
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
+
+
+def refused(*args: str, status: int = 2) -> str:
+    result = run(*args)
+    assert result.exit_code == status, result.output
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+def test_one_value() -> None:
+    assert printed("D", "--piles", "4", "--at", "10^18+12345") == "17224872324869148255709614969561582\n"
+    facts = json.loads(printed("D", "--piles", "3", "--at", "10^18+12345", "--json"))
+    assert facts == {"sequence": "D", "piles": 3, "n": 10**18 + 12345, "value": "205891132094649"}
+    assert printed("A000027", "--at", "5") == "5\n"
+    assert printed("A016945", "--at", "5", "--format", "bfile") == "5 33\n"
+    assert printed("A016945", "--at", "5", "--format", "csv") == "n,value\n5,33\n"
+    assert printed("d", "--piles", "3", "--at", "10^3000+1") == f"{6 * (10**3000 + 2 - 2 ** ((10**3000).bit_length() - 1)) - 3}\n"
+
+
+@pytest.mark.parametrize("name", ["A237711", "A241717", "A000027", "A048833", "A372967"])
+def test_a_b_file_as_published(name: str) -> None:
+    text = (OEIS / f"{name}.txt").read_text()
+    first, last = (int(text.splitlines()[i].split()[0]) for i in (0, -1))
+    assert printed(name, "--range", f"{first}:{last + 1}", "--format", "bfile") == text
+
+
+def test_formats() -> None:
+    assert printed("D", "--piles", "4", "--range", "7:9") == "7  216\n8   49\n"
+    assert printed("D", "--piles", "4", "--range", "9:11") == " 9  78\n10  55\n"
+    assert printed("D", "--piles", "4", "--range", "0:2", "--format", "csv") == "n,value\n0,1\n1,6\n"
+    facts = json.loads(printed("A237711", "--range", "2:4", "--format", "json"))
+    assert facts == {"sequence": "A237711", "piles": 4, "start": 2, "stop": 4, "values": ["7", "36"]}
+    facts = json.loads(printed("A016945", "--range", "2:4", "--json"))
+    assert facts == {"sequence": "A016945", "piles": None, "start": 2, "stop": 4, "values": ["15", "21"]}
+    assert printed("A016945", "--range", "2:4") == "2  15\n3  21\n"
+
+
+def test_reductions() -> None:
+    names = "sum,max,argmax,min,argmin,histogram,residues:4,records"
+    facts = json.loads(printed("A000027", "--range", "1:10^12", "--reduce", "sum,argmax,argmin", "--json"))
+    total = (10**12 - 1) * 10**12 // 2
+    assert facts["reductions"] == {"sum": str(total), "argmax": 10**12 - 1, "argmin": 1}
+    facts = json.loads(printed("D", "--piles", "3", "--range", "0:8", "--reduce", names, "--json"))
+    assert facts["reductions"] == {
+        "sum": "64",
+        "max": "27",
+        "argmax": 7,
+        "min": "1",
+        "argmin": 0,
+        "histogram": {"1": 1, "2": 3, "4": 3, "5": 1},
+        "residues:4": {"1": 4, "3": 4},
+        "records": {"records": [{"n": n, "value": str(3 ** n.bit_length())} for n in (0, 1, 3, 7)], "complete": True},
+    }
+    table = printed("D", "--piles", "4", "--range", "0:2000", "--reduce", names, "--records", "2")
+    assert "and more" in table
+    assert "2^0 to 2^1 - 1" in table
+    assert run("D", "--piles", "4", "--range", "0:2000", "--reduce", "histogram").stderr.startswith("2,000 values to visit")
+    assert "0 values to visit" in printed("D", "--piles", "4", "--range", "0:10^12", "--reduce", "sum", "--plan")
+    assert "1,000,000,000,000 values to visit" in printed(
+        "D", "--piles", "4", "--range", "0:10^12", "--reduce", "histogram", "--plan"
+    )
+
+
+def test_enumeration() -> None:
+    result = run("A", "--piles", "4", "--range", "5:20", "--method", "enumerate", "--format", "csv")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[1:] == [f"{n},{Counts('A', 4).value(n)}" for n in range(5, 20)]
+    assert result.stderr == "trying 8,000 tuples\nevery value of A_4 up to n = 19 agrees with the formula\n"
+    assert (
+        printed("d", "--piles", "5", "--range", "0:1001", "--method", "enumerate", "--plan") == "1,004,006,004,001 tuples to try\n"
+    )
+
+
+@pytest.mark.parametrize(("name", "stop"), [("t.npy", 2**21), ("t.txt", 3000), ("t.csv", 3000), ("t.zarr", 2**21)])
+def test_files(tmp_path: Path, name: str, stop: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpu_nim.sequences.ranges.CHUNK", 2**18)
+    path = tmp_path / name
+    assert printed("D", "--piles", "3", "--range", f"0:{stop}", "--out", str(path), "--quiet") == ""
+    if path.suffix == ".npy":
+        values = np.load(path)
+        assert len(values) == stop
+        assert np.array_equal(values, 3 ** np.bitwise_count(np.arange(stop)).astype(np.uint64))
+    elif path.suffix != ".zarr":
+        lines = path.read_text().splitlines()
+        assert len(lines) == stop + (path.suffix == ".csv")
+        assert lines[-1] == f"2999{' ,'[path.suffix == '.csv']}{3 ** (2999).bit_count()}"
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "t.npy"
+    monkeypatch.setattr("gpu_nim.sequences.ranges.Range.chunks.__defaults__", (None, 1000))
+    from gpu_nim.storage.tables import TableWriter
+
+    append, done = TableWriter.append, []
+
+    def interrupted(self: TableWriter, values: np.ndarray) -> None:
+        if len(done) == 3:
+            raise KeyboardInterrupt
+        done.append(len(values))
+        append(self, values)
+
+    args = ("A000027", "--range", "1:10001", "--out", str(path))
+    monkeypatch.setattr(TableWriter, "append", interrupted)
+    assert run(*args).exit_code == 130
+    assert not path.exists()
+    monkeypatch.setattr(TableWriter, "append", append)
+    result = run(*args, "--resume")
+    assert result.exit_code == 0
+    assert result.stderr == f"going on with {path} at n = 3001\n"
+    assert np.load(path).tolist() == list(range(1, 10001))
+
+
+def test_entries_without_formula_are_written_as_text(tmp_path: Path) -> None:
+    assert printed("A048833", "--range", "0:9", "--out", str(tmp_path / "b.txt")) == ""
+    assert (tmp_path / "b.txt").read_text().splitlines()[-1] == "8 43"
+    assert "write them to .txt or .csv" in refused("A048833", "--range", "0:9", "--out", str(tmp_path / "b.npy"))
+    assert "can only be printed" in refused("A048833", "--range", "0:9", "--reduce", "sum")
+
+
+@pytest.mark.parametrize("suffix", [".pdf", ".png", ".svg"])
+def test_plots(tmp_path: Path, suffix: str) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    for name in ("A241717", "A237711", "A048833"):
+        path = tmp_path / f"{name}{suffix}"
+        assert run(name, "--range", "0:40", "--plot", str(path), "--quiet").exit_code == 0
+        head = path.read_bytes()[:400]
+        assert {".pdf": b"%PDF", ".png": b"\x89PNG", ".svg": b"<svg"}[suffix] in head
+    for args, words in (
+        (("0:40", "--plot", str(tmp_path / "x.bmp")), "plot must end in .pdf, .png, .svg"),
+        (("0:2^30", "--plot", str(tmp_path / "x.pdf")), "plot shows at most 262144 values, got 1073741824"),
+    ):
+        assert words in refused("D", "--piles", "3", "--range", *args)
+    assert "there is no folder" in refused("D", "--piles", "3", "--range", "0:9", "--plot", "/none/x.pdf", status=1)
+
+
+def test_a_long_range_states_its_cost_first() -> None:
+    text = printed("D", "--piles", "3", "--range", "0:10^15", "--plan")
+    assert text.startswith("1,000,000,000,000,000 values of 16 bytes, 16,000,000,000,000,000 bytes in all, about ")
+
+
+def test_a_wrong_value_ends_with_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpu_nim.sequences.counts.Counts.sum", lambda self, start, stop: 7)
+    result = run("D", "--piles", "3", "--range", "0:4")
+    assert result.exit_code == 1
+    assert result.stderr == "gpunim: D_3 sums to 16 over 0:4, not to 7 as it must\n"
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (("D", "--piles", "3", "--range", "5:3"), "expected STOP beyond START, got 5:3"),
+        (("D", "--piles", "3", "--range", "5"), "expected START:STOP"),
+        (("D", "--piles", "0", "--at", "3"), "'--piles': expected an integer of at least 1, got 0"),
+        (("D", "--piles", "1001", "--at", "3"), "piles must be from 1 to 1000, got 1001"),
+        (("D", "--piles", "3", "--at", "-1"), "--at must be at least 0, where D_3 begins, got -1"),
+        (("D", "--piles", "3", "--at", "x"), "'x' is not an integer"),
+        (("D", "--at", "3"), "piles is needed"),
+        (("A237711", "--piles", "4", "--at", "3"), "has its own, got 4"),
+        (("A000027", "--at", "0"), "--at must be at least 1, where A000027 begins"),
+        (("A000027", "--range", "0:5"), "A000027 begins at n = 1, got --range 0:5"),
+        (("E", "--at", "3"), "sequence must be D, A, d, a or one of A000007"),
+        (("D", "--piles", "3"), "either --at N or --range START:STOP"),
+        (("D", "--piles", "3", "--at", "1", "--range", "0:3"), "either --at N or --range START:STOP"),
+        (("D", "--piles", "3", "--at", "1", "--reduce", "sum"), "--reduce needs --range"),
+        (("D", "--piles", "3", "--at", "1", "--out", "x.npy"), "--out needs --range"),
+        (("D", "--piles", "3", "--range", "0:3", "--reduce", "median"), "reduce must be among sum, max"),
+        (("D", "--piles", "3", "--range", "0:3", "--reduce", "sum", "--out", "x.npy"), "takes no --out"),
+        (("D", "--piles", "3", "--range", "0:3", "--resume"), "--resume needs --out"),
+        (("D", "--piles", "3", "--range", "0:3", "--out", "x.xls"), "must end in .npy, .zarr, .csv, .txt"),
+        (("D", "--piles", "3", "--range", "0:3", "--format", "bfile", "--out", "x.csv"), "a file ending in .txt"),
+        (("D", "--piles", "3", "--range", "0:10^9", "--json"), "at most 10000000 values"),
+        (("D", "--piles", "9", "--range", "0:10^9", "--method", "enumerate"), "give a smaller range"),
+        (("D", "--piles", "3", "--range", "0:3", "--workers", "0"), "expected an integer of at least 1, got 0"),
+        (("D", "--piles", "3", "--range", "0:3", "--format", "xml"), "'xml' is not one of"),
+    ],
+)
+def test_wrong_use(args: tuple[str, ...], words: str) -> None:
+    assert words in refused(*args)

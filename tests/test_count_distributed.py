@@ -1,0 +1,103 @@
+"""More than one worker: the same answers, whatever is lost on the way."""
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from gpu_nim.cli import main
+from gpu_nim.errors import UsageError
+from gpu_nim.sequences.counts import Counts
+
+pytest.importorskip("distributed", reason="Dask is not installed")
+
+from gpu_nim.sequences.distributed import Cluster, cluster, fill_piece, reduce_piece, try_piece
+from gpu_nim.sequences.reductions import Reduction, residue_counts
+from gpu_nim.sequences.trying import Trial
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[Cluster]:
+    with cluster(workers=2) as started:
+        yield started
+
+
+def _die_or_fill(job: tuple[int, str, tuple[int, int]]) -> np.ndarray:
+    """Fill a piece, but kill this worker the first time that piece `victim` is met."""
+    victim, marker, piece = job
+    if piece[0] == victim and not Path(marker).exists():
+        Path(marker).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return fill_piece((Counts("D", 4), 0, 4096, "numpy", piece))
+
+
+def test_a_killed_worker_changes_nothing(workers: Cluster, tmp_path: Path) -> None:
+    pieces = [(first, first + 256) for first in range(0, 4096, 256)]
+    marker = str(tmp_path / "killed")
+    parts = list(workers.map(_die_or_fill, [(1024, marker, piece) for piece in pieces]))
+    assert Path(marker).exists()
+    values = np.concatenate(parts).tolist()
+    assert values == [Counts("D", 4).value(n) for n in range(4096)]
+
+
+def test_the_answer_does_not_depend_on_the_split(workers: Cluster) -> None:
+    counts, stop = Counts("D", 6), 5000
+    expected = residue_counts(counts, 7, stop, 12)
+    for size in (5000, 900, 1):
+        step = max(size, 250)
+        jobs = [
+            (counts, 7, stop, Reduction("residues", 12), "numpy", (first, min(first + step, stop)))
+            for first in range(7, stop, step)
+        ]
+        totals = sum(workers.map(reduce_piece, jobs))
+        assert {r: int(n) for r, n in enumerate(totals) if n} == expected
+
+
+def test_trying_is_shared(workers: Cluster) -> None:
+    from gpu_nim.backends.numpy.counting import NumpyCounting
+
+    trial = Trial(Counts("d", 4), 40, NumpyCounting())
+    jobs = [(trial.counts, 40, "numpy", (first, first + 1)) for first in range(41)]
+    assert trial.combine(list(workers.map(try_piece, jobs))).tolist() == [Counts("d", 4).value(n) for n in range(41)]
+
+
+def test_the_command_line_with_a_scheduler(workers: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpu_nim.cli.count._PIECE", 1000)
+    address = workers._client.scheduler.address
+    path = tmp_path / "t.zarr"
+    args = ["count", "D", "--piles", "5", "--backend", "numpy", "--scheduler", address, "--range", "100:10100"]
+    result = CliRunner().invoke(main, [*args, "--out", str(path), "--quiet"])
+    assert result.exit_code == 0, result.output
+    import zarr
+
+    values = np.asarray(zarr.open_array(path, mode="r")[:])
+    assert values.tolist() == [Counts("D", 5).value(n) for n in range(100, 10100)]
+    result = CliRunner().invoke(main, [*args, "--reduce", "histogram", "--json", "--quiet"])
+    assert result.exit_code == 0, result.output
+    assert sum(json.loads(result.stdout)["reductions"]["histogram"].values()) == 10000
+    result = CliRunner().invoke(main, [*args[:-1], "0:20", "--method", "enumerate", "--json", "--quiet"])
+    assert json.loads(result.stdout)["values"] == [str(Counts("D", 5).value(n)) for n in range(20)]
+
+
+def test_an_error_in_a_worker_is_the_error(workers: Cluster) -> None:
+    with pytest.raises(UsageError, match="got 5:3"):
+        list(workers.map(fill_piece, [(Counts("D", 4), 5, 3, "numpy", (5, 3))]))
+
+
+def test_an_unreachable_scheduler_is_one_sentence() -> None:
+    args = ["count", "D", "--piles", "3", "--range", "0:9", "--scheduler", "tcp://127.0.0.1:9"]
+    result = CliRunner().invoke(main, args)
+    assert result.exit_code == 1
+    assert result.stderr == "gpunim: no Dask scheduler answers at tcp://127.0.0.1:9: start one with 'dask scheduler'\n"
+
+
+def test_wrong_clusters() -> None:
+    with pytest.raises(UsageError, match="either a scheduler's address or a number"), cluster():
+        pass
+    with pytest.raises(UsageError, match="workers must be at least 1, got 0"), cluster(workers=0):
+        pass

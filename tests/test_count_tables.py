@@ -1,0 +1,135 @@
+"""Tables of counts in files: whole or not at all, resumed where they stopped, refused where they do not belong."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpu_nim.backends.counting import to_integers, to_limbs
+from gpu_nim.errors import FileError, UsageError
+from gpu_nim.storage.tables import open_table, write_terms
+
+ATTRIBUTES = {"sequence": "D", "piles": 3, "start": 10, "stop": 40}
+VALUES = [3 ** n.bit_count() for n in range(10, 40)]
+
+
+def pieces(limbs: int, first: int = 10) -> list[Any]:
+    values = VALUES[first - 10 :] if limbs == 1 else [value << 70 for value in VALUES[first - 10 :]]
+    array = np.array(values, np.uint64) if limbs == 1 else to_limbs(values, limbs)
+    return [array[i : i + 7] for i in range(0, len(array), 7)]
+
+
+def read(path: Path) -> list[int]:
+    if path.suffix == ".npy":
+        return to_integers(np.load(path))
+    if path.suffix == ".zarr":
+        import zarr
+
+        return to_integers(np.asarray(zarr.open_array(path, mode="r")[:]))
+    lines = path.read_text().splitlines()[path.suffix == ".csv" :]
+    pairs = [tuple(map(int, line.replace(",", " ").split())) for line in lines]
+    assert [n for n, _ in pairs] == list(range(10, 40))
+    return [value for _, value in pairs]
+
+
+def write(path: Path, limbs: int = 1, *, resume: bool = False, stop_after: int | None = None, **changed: object) -> int:
+    """Write the table, or the first pieces of it; return the index it began at."""
+    with open_table(path, {**ATTRIBUTES, **changed}, limbs, resume=resume) as table:
+        first = table.next
+        for done, piece in enumerate(pieces(limbs, first)):
+            if done == stop_after:
+                raise KeyboardInterrupt
+            table.append(piece)
+    return first
+
+
+@pytest.mark.parametrize("limbs", [1, 2])
+@pytest.mark.parametrize("name", ["t.npy", "t.zarr", "t.csv", "t.txt"])
+def test_whole_tables(tmp_path: Path, name: str, limbs: int) -> None:
+    assert write(tmp_path / name, limbs) == 10
+    assert read(tmp_path / name) == (VALUES if limbs == 1 else [value << 70 for value in VALUES])
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    write(tmp_path / name, limbs)  # replaces its like
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("limbs", [1, 2])
+@pytest.mark.parametrize("name", ["t.npy", "t.zarr", "t.csv", "t.txt"])
+def test_half_written_tables_are_gone_on_with(tmp_path: Path, name: str, limbs: int) -> None:
+    path = tmp_path / name
+    with pytest.raises(KeyboardInterrupt):
+        write(path, limbs, stop_after=2)
+    assert not path.exists()
+    with pytest.raises(KeyboardInterrupt):
+        write(path, limbs, resume=True, stop_after=1)
+    assert write(path, limbs, resume=True) == 10 + 7 * 3
+    assert read(path) == (VALUES if limbs == 1 else [value << 70 for value in VALUES])
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_text_written_after_the_last_note_is_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "t.txt"
+    with pytest.raises(KeyboardInterrupt):
+        write(path, stop_after=2)
+    with (tmp_path / ".t.txt.partial" / "t.txt").open("a") as file:
+        file.write("24 9\n25 2")
+    assert write(path, resume=True) == 24
+    assert read(path) == VALUES
+
+
+def test_without_resume_a_half_written_table_is_begun_anew(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        write(tmp_path / "t.npy", stop_after=2)
+    assert write(tmp_path / "t.npy") == 10
+    assert read(tmp_path / "t.npy") == VALUES
+
+
+def test_nothing_to_resume_is_a_beginning(tmp_path: Path) -> None:
+    assert write(tmp_path / "t.npy", resume=True) == 10
+
+
+@pytest.mark.parametrize(("changed", "words"), [({"piles": 4}, "piles 3, not 4"), ({"stop": 41}, "stop 40, not 41")])
+def test_another_table_is_not_gone_on_with(tmp_path: Path, changed: dict[str, int], words: str) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        write(tmp_path / "t.npy", stop_after=1)
+    with pytest.raises(FileError, match=f"cannot resume .*: what was left half-written has {words}"):
+        write(tmp_path / "t.npy", resume=True, **changed)
+
+
+def test_damaged_halves(tmp_path: Path) -> None:
+    path, folder = tmp_path / "t.txt", tmp_path / ".t.txt.partial"
+    with pytest.raises(KeyboardInterrupt):
+        write(path, stop_after=2)
+    (folder / "t.txt").write_text("10 9\n")
+    with pytest.raises(FileError, match="is shorter than was written"):
+        write(path, resume=True)
+    (folder / "job.json").write_text("{")
+    with pytest.raises(FileError, match=r"job\.json is damaged"):
+        write(path, resume=True)
+
+
+def test_zarr_says_what_it_holds(tmp_path: Path) -> None:
+    write(tmp_path / "t.zarr")
+    attributes = json.loads((tmp_path / "t.zarr" / "zarr.json").read_text())["attributes"]
+    assert attributes == {"kind": "gpunim table", "format": 1, "limbs": 1, **ATTRIBUTES}
+
+
+def test_places_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"must end in \.npy, \.zarr, \.csv, \.txt, got"):
+        write(tmp_path / "t.xlsx")
+    with pytest.raises(FileError, match="there is no folder"):
+        write(tmp_path / "none" / "t.npy")
+    (tmp_path / "t.zarr").mkdir()
+    with pytest.raises(FileError, match="a folder that gpunim did not make"):
+        write(tmp_path / "t.zarr")
+    with pytest.raises(FileError, match=r"bytes, .* are free there"):
+        write(tmp_path / "t.npy", stop=2**60)
+
+
+def test_terms(tmp_path: Path) -> None:
+    write_terms(tmp_path / "b.txt", 3, iter([1, 10**50]))
+    assert (tmp_path / "b.txt").read_text() == f"3 1\n4 {10**50}\n"
+    write_terms(tmp_path / "b.csv", 3, iter([1]))
+    assert (tmp_path / "b.csv").read_text() == "n,value\n3,1\n"

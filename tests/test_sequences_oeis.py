@@ -1,0 +1,116 @@
+"""The catalogue against the published terms, and b-files read, written and found wrong."""
+
+from pathlib import Path
+
+import pytest
+
+from gpu_nim.errors import FileError, UsageError
+from gpu_nim.sequences.bfile import compare, format_lines, read_bfile
+from gpu_nim.sequences.entry import Entry
+from gpu_nim.sequences.oeis import entries, find, resolve
+
+OEIS = Path(__file__).parent / "oeis"
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
+def test_published_terms(entry: Entry) -> None:
+    comparison = compare(OEIS / f"{entry.name}.txt", entry)
+    assert comparison.difference is None
+    assert comparison.first == entry.offset
+    assert comparison.terms > 15
+
+
+def test_the_entries_of_the_paper_are_there() -> None:
+    names = {entry.name for entry in entries()}
+    paper = "A000007 A000012 A000027 A016945 A048883 A130665 A236305 A237686 A237711 A238147 A238759 A241522 A241523"
+    assert names >= set(paper.split()) | {"A241717", "A241718", "A241731", "A372967", "A147562", "A147582", "A048833", "A363166"}
+    assert names == {path.stem for path in OEIS.glob("A*.txt")}
+
+
+def test_names() -> None:
+    assert find("a237711") is find("A237711")
+    assert resolve("A", 3).term(4) == find("A130665").term(4)
+    with pytest.raises(UsageError, match="or one of A000007"):
+        find("A000001")
+    with pytest.raises(UsageError, match="piles is needed"):
+        resolve("D")
+    with pytest.raises(UsageError, match="has its own, got 4"):
+        resolve("A237711", 4)
+    with pytest.raises(UsageError, match="A000027 begins at n = 1, got n = 0"):
+        find("A000027").terms(0)
+
+
+def test_unordered_positions_past_the_machine_word() -> None:
+    terms = list(find("A048833").terms(0, 10))
+    assert terms == [1, 1, 2, 4, 6, 10, 16, 31, 43, 68]
+    lazily = find("A048833").terms(60, None)
+    assert [next(lazily) for _ in range(8)] == list(find("A048833").terms(60, 68))
+
+
+@pytest.mark.parametrize("name", ["A151776", "A151836", "A151778", "A147562", "A151724"])
+def test_terms_from_anywhere_and_without_end(name: str) -> None:
+    entry = find(name)
+    terms = [value for _, _, value in read_bfile(OEIS / f"{name}.txt")]
+    assert list(entry.terms(entry.offset + 7, entry.offset + 20)) == terms[7:20]
+    endless = entry.terms(entry.offset + 3)
+    assert [next(endless) for _ in range(20)] == terms[3:23]
+    assert list(entry.terms(entry.offset, entry.offset + 1)) == terms[:1]
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_bytes(text.encode())
+    return path
+
+
+def test_comments_blank_lines_and_spaces_are_allowed(tmp_path: Path) -> None:
+    text = "# A237711 (b-file)\n\n0 1\n  1   6  # six\n\n2\t7\r\n3 36"
+    assert list(read_bfile(write(tmp_path / "b.txt", text))) == [(3, 0, 1), (4, 1, 6), (6, 2, 7), (7, 3, 36)]
+    comparison = compare(tmp_path / "b.txt", find("A237711"))
+    assert (comparison.terms, comparison.first, comparison.last, comparison.difference) == (4, 0, 3, None)
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    entry = find("A000027")
+    path = write(tmp_path / "b.txt", "".join(format_lines(enumerate(entry.terms(1, 50), 1))))
+    assert compare(path, entry).terms == 49
+
+
+def test_the_first_wrong_line_is_named(tmp_path: Path) -> None:
+    path = write(tmp_path / "b.txt", "# head\n5 42\n6 43\n7 217\n8 0\n")
+    difference = compare(path, find("A237711")).difference
+    assert difference is not None
+    assert (difference.line, difference.n, difference.found, difference.expected) == (4, 7, 217, 216)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("0 1\n1 six\n", r"line 2: expected two integers, n and a\(n\), got '1 six'"),
+        ("0 1\n1\n", "line 2: expected two integers"),
+        ("0 1\n1 6 7\n", "line 2: expected two integers"),
+        ("0 1\n1 6.0\n", "line 2: expected two integers"),
+        ("0 1\n2 7\n", "line 2: expected index 1 after 0, got 2"),
+        ("0 1\n0 1\n", "line 2: expected index 1 after 0, got 0"),
+        ("-1 0\n", "line 1: A237711 begins at n = 0, got n = -1"),
+        ("# nothing\n\n", "holds no terms"),
+        ("", "holds no terms"),
+        ("0 1\n" + "9" * 60 + "\n", r"got '9{40}\.\.\.'"),
+    ],
+)
+def test_damaged_files(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(FileError, match=words):
+        compare(write(tmp_path / "b.txt", text), find("A237711"))
+
+
+def test_files_that_are_no_text(tmp_path: Path) -> None:
+    (tmp_path / "b.txt").write_bytes(b"0 1\n\xff\xfe\x00\n")
+    with pytest.raises(FileError, match="is not a text file"):
+        compare(tmp_path / "b.txt", find("A237711"))
+    with pytest.raises(FileError, match=r"cannot read .*: No such file"):
+        compare(tmp_path / "none.txt", find("A237711"))
+
+
+def test_terms_beyond_a_finite_entry(tmp_path: Path) -> None:
+    short = Entry("A999999", "three terms", 0, lambda start, stop: iter([1, 6, 7][start:stop]))
+    with pytest.raises(FileError, match="line 4: A999999 is known only below n = 3"):
+        compare(write(tmp_path / "b.txt", "0 1\n1 6\n2 7\n3 36\n"), short)

@@ -1,0 +1,157 @@
+"""Ranges: every block, limb and thread gives what single values give."""
+
+import functools
+import operator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpu_nim.backends.counting import to_integers, to_limbs
+from gpu_nim.backends.numpy.counting import NumpyCounting
+from gpu_nim.errors import CheckFailed, UsageError
+from gpu_nim.sequences.blocks import digit_values
+from gpu_nim.sequences.counts import LETTERS, Counts
+from gpu_nim.sequences.digits import by_total
+from gpu_nim.sequences.ranges import Range, checked, limbs_needed
+
+ENGINE = NumpyCounting(threads=2)
+
+
+class SmallBlocks(NumpyCounting):
+    """Blocks of 8 indices, so that short ranges have many of them."""
+
+    def block_bits(self, dimension: int, limbs: int) -> int:
+        return 3
+
+
+def singles(counts: Counts, start: int, stop: int) -> list[int]:
+    return [counts.value(n) for n in range(start, stop)]
+
+
+def around_the_bound(letter: str, piles: int) -> int:
+    """The first power of two m at which the values below 2m no longer all fit 64 bits."""
+    stop = 1
+    while limbs_needed(Counts(letter, piles), 0, stop) == 1:
+        stop *= 2
+    return stop // 2
+
+
+@pytest.mark.parametrize("letter", LETTERS)
+@pytest.mark.parametrize("piles", [1, 2, 3, 4, 5, 6, 7, 10])
+@pytest.mark.parametrize("engine", [ENGINE, SmallBlocks(threads=2), SmallBlocks(threads=1)], ids=["large", "small2", "small1"])
+def test_ranges_equal_single_values(letter: str, piles: int, engine: NumpyCounting) -> None:
+    counts = Counts(letter, piles)
+    for start, size in ((0, 1), (0, 300), (5, 100), (1000, 33), (2**20 - 40, 90)):
+        values = Range(counts, start, start + size, engine)
+        assert to_integers(values.values()) == singles(counts, start, start + size)
+
+
+@pytest.mark.parametrize("letter", LETTERS)
+@pytest.mark.parametrize("piles", [3, 4, 5, 7])
+def test_ranges_that_straddle_word_sizes(letter: str, piles: int) -> None:
+    counts = Counts(letter, piles)
+    for middle in (2**32, 2**63, 2**64, 2**200):
+        values = Range(counts, middle - 30, middle + 30, ENGINE)
+        assert to_integers(values.values()) == singles(counts, middle - 30, middle + 30)
+
+
+@pytest.mark.parametrize(
+    ("letter", "piles"), [("D", 4), ("D", 5), ("D", 6), ("A", 3), ("A", 4), ("a", 3), ("a", 4), ("d", 4), ("d", 5)]
+)
+def test_ranges_that_straddle_the_bound_of_their_sequence(letter: str, piles: int) -> None:
+    counts = Counts(letter, piles)
+    middle = 2 * around_the_bound(letter, piles)
+    below, across = Range(counts, middle // 2 - 64, middle // 2, ENGINE), Range(counts, middle - 64, middle + 64, ENGINE)
+    assert below.limbs == 1
+    assert across.limbs == 2
+    assert across.values().shape == (128, 2)
+    for values in (below, across):
+        assert to_integers(values.values()) == singles(counts, values.start, values.stop)
+
+
+def test_the_bound_is_exact() -> None:
+    assert limbs_needed(Counts("a", 3), 0, 2**32 - 1) == 1
+    assert limbs_needed(Counts("a", 3), 0, 2**32) == 2
+    assert limbs_needed(Counts("D", 3), 0, 2**40) == 1
+    assert limbs_needed(Counts("D", 3), 0, 2**41) == 2
+    assert limbs_needed(Counts("D", 100), 0, 100) >= -(-max(singles(Counts("D", 100), 0, 100)).bit_length() // 64)
+
+
+@given(st.sampled_from(LETTERS), st.integers(1, 9), st.integers(0, 2**70), st.integers(1, 200))
+@settings(max_examples=60, deadline=None)
+def test_any_range(letter: str, piles: int, start: int, size: int) -> None:
+    counts = Counts(letter, piles)
+    assert to_integers(Range(counts, start, start + size, SmallBlocks(threads=2)).values()) == singles(counts, start, start + size)
+
+
+@given(st.integers(1, 9), st.integers(-20, 2**66), st.integers(1, 100))
+@settings(max_examples=40, deadline=None)
+def test_halving_is_a_second_way(piles: int, start: int, size: int) -> None:
+    product = by_total(piles)
+    expected = [product.value(n) if n >= 0 else 0 for n in range(start, start + size)]
+    assert digit_values(product, start, start + size, limbs=9).tolist() == expected
+    assert digit_values(product, start, start + size, limbs=1).tolist() == [value % 2**64 for value in expected]
+
+
+def test_chunks_tile_a_range_from_anywhere() -> None:
+    values = Range(Counts("D", 4), 100, 1000, ENGINE)
+    for first in (100, 101, 517):
+        parts = [(at, part.tolist()) for at, part in values.chunks(first, size=64)]
+        assert [at for at, _ in parts] == list(range(first, 1000, 64))
+        assert functools.reduce(operator.iadd, (part for _, part in parts), []) == singles(Counts("D", 4), first, 1000)
+
+
+def test_a_wrong_value_fails_the_sum() -> None:
+    counts = Counts("a", 3)
+    for start in (10, 2**40):
+        values = Range(counts, start, start + 50, ENGINE)
+        assert len(list(checked(counts, start, [values.values()]))) == 1
+        wrong = values.values()
+        wrong.reshape(50, -1)[7, -1] ^= np.uint64(1 << 40)
+        with pytest.raises(CheckFailed, match=f"a_3 sums to .* over {start}:{start + 50}"):
+            list(checked(counts, start, [wrong]))
+
+
+def test_survey_equals_the_values() -> None:
+    for start in (3, 2**33):
+        values = Range(Counts("D", 5), start, start + 1000, SmallBlocks(threads=1))
+        listed = to_integers(values.values())
+        survey = values.survey(start + 10, start + 900)
+        part = listed[10:900]
+        assert survey.total == sum(part) % 2 ** (64 * values.limbs)
+        assert (survey.maximum, survey.argmax) == (max(part), part.index(max(part)))
+        assert (survey.minimum, survey.argmin) == (min(part), part.index(min(part)))
+        lengths = [value.bit_length() for value in part]
+        assert survey.lengths.tolist() == [lengths.count(length) for length in range(64 * values.limbs + 1)]
+
+
+def test_lengths_of_the_largest_words() -> None:
+    engine = NumpyCounting(threads=1)
+    words = np.array([[0, 1, 2, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1]], np.uint64)
+    survey = engine.survey(engine.table(words, 1), np.array([[1]], np.uint64), 0, 8)
+    assert np.flatnonzero(survey.lengths).tolist() == [0, 1, 2, 32, 33, 63, 64]
+    assert survey.lengths[64] == 2
+    assert (survey.maximum, survey.argmax) == (2**64 - 1, 7)
+
+
+@pytest.mark.parametrize("piles", [20, 64, 65, 90])
+@pytest.mark.parametrize("engine", [ENGINE, SmallBlocks(threads=2)], ids=["large", "small"])
+def test_many_piles_and_many_limbs(piles: int, engine: NumpyCounting) -> None:
+    for letter in LETTERS:
+        counts = Counts(letter, piles)
+        values = Range(counts, 900, 1300, engine)
+        assert values.limbs > 2
+        assert to_integers(values.values()) == singles(counts, 900, 1300)
+
+
+def test_limbs_refuse_what_does_not_fit() -> None:
+    with pytest.raises(OverflowError):
+        to_limbs([2**128], 2)
+
+
+def test_empty_and_backward_ranges_are_refused() -> None:
+    for start, stop in ((5, 5), (5, 3), (-1, 3)):
+        with pytest.raises(UsageError, match=f"got {start}:{stop}"):
+            Range(Counts("D", 3), start, stop, ENGINE)

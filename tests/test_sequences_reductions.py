@@ -1,0 +1,124 @@
+"""Reductions against the values themselves, and over ranges that nobody could visit."""
+
+import itertools
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpu_nim.backends.numpy.counting import NumpyCounting
+from gpu_nim.errors import CheckFailed, UsageError
+from gpu_nim.sequences.counts import LETTERS, Counts
+from gpu_nim.sequences.reductions import (
+    Reduction,
+    SlowJob,
+    length_counts,
+    record_values,
+    reduce_range,
+    residue_counts,
+    visits,
+)
+
+ENGINE = NumpyCounting(threads=2)
+
+
+def reduced(counts: Counts, start: int, stop: int, *names: str) -> list[object]:
+    return [r.value for r in reduce_range(counts, start, stop, [Reduction.parse(name) for name in names], ENGINE)]
+
+
+@given(st.sampled_from(LETTERS), st.integers(1, 8), st.integers(0, 500), st.integers(1, 200), st.integers(1, 50))
+@settings(max_examples=80, deadline=None)
+def test_reductions_are_those_of_the_values(letter: str, piles: int, start: int, size: int, modulus: int) -> None:
+    counts, stop = Counts(letter, piles), start + size
+    values = [counts.value(n) for n in range(start, stop)]
+    names = ("sum", "max", "argmax", "min", "argmin", "histogram", f"residues:{modulus}")
+    assert reduced(counts, start, stop, *names) == [
+        sum(values),
+        max(values),
+        start + values.index(max(values)),
+        min(values),
+        start + values.index(min(values)),
+        dict(sorted(Counter(value.bit_length() for value in values).items())),
+        dict(sorted(Counter(value % modulus for value in values).items())),
+    ]
+    largest = -1
+    records = []
+    for n, value in enumerate(values, start):
+        if value > largest:
+            largest = value
+            records.append((n, value))
+    assert reduced(counts, start, stop, "records") == [records]
+
+
+@given(st.sampled_from(LETTERS), st.integers(1, 8), st.integers(0, 500), st.integers(1, 200), st.integers(1, 50))
+@settings(max_examples=30, deadline=None)
+def test_visiting_every_value_gives_the_same(letter: str, piles: int, start: int, size: int, modulus: int) -> None:
+    counts, stop = Counts(letter, piles), start + size
+    lengths, residues = (SlowJob(counts, start, stop, r, ENGINE) for r in (Reduction("histogram"), Reduction("residues", modulus)))
+    assert residues.combine(map(residues.do, residues.pieces(64))) == residue_counts(counts, start, stop, modulus)
+    by_digits = length_counts(counts, start, stop)
+    if by_digits is not None:
+        assert lengths.combine(map(lengths.do, lengths.pieces(64))) == by_digits
+
+
+def test_a_million_million_indices() -> None:
+    stop = 10**12
+    counts = Counts("D", 3)
+    assert reduced(counts, 0, stop, "sum") == [Counts("A", 3).value(stop - 1)]
+    assert reduced(counts, 0, stop, "max", "argmax", "min", "argmin") == [3**39, 2**39 - 1, 1, 0]
+    # 3^w has an own number of binary digits for each w, and below 2^39 there are C(39, w) indices of weight w.
+    histogram = length_counts(counts, 0, 2**39)
+    assert histogram is not None
+    assert histogram[(3**20).bit_length()] == 68923264410
+    assert sum(histogram.values()) == 2**39
+    assert visits(counts, 0, stop, Reduction("residues", 10)) == 0
+    records = record_values(counts, 0, stop, 1000)
+    assert records == [(2**m - 1, 3**m) for m in range(40)]
+
+
+def test_residues_past_every_machine_word() -> None:
+    residues = residue_counts(Counts("D", 4), 0, 2**100, 5)
+    assert residues is not None
+    assert sum(residues.values()) == 2**100
+
+
+def test_what_must_be_visited_is_said_before() -> None:
+    assert visits(Counts("D", 4), 0, 10**12, Reduction("histogram")) == 10**12
+    assert visits(Counts("D", 7), 0, 10**12, Reduction("residues", 10**6)) == 10**12
+    assert visits(Counts("a", 4), 0, 10**12, Reduction("histogram")) == 0
+    assert visits(Counts("D", 4), 0, 10**12, Reduction("max")) == 0
+
+
+def test_a_slow_histogram_holds_its_sum_against_the_exact_one() -> None:
+    class Wrong(NumpyCounting):
+        def survey(self, *args: object) -> object:  # type: ignore[override]
+            survey = super().survey(*args)  # type: ignore[arg-type]
+            return type(survey)(survey.total + 1, *list(vars(survey).values())[1:])
+
+    with pytest.raises(CheckFailed, match=r"D_4 sums to .* over 0:1000, not to"):
+        reduce_range(Counts("D", 4), 0, 1000, [Reduction("histogram")], Wrong(threads=1))
+
+
+def test_records_stop_where_asked() -> None:
+    (result,) = reduce_range(Counts("a", 3), 5, 10**12, [Reduction("records")], ENGINE, records=3)
+    assert not result.complete
+    assert result.value == [(5, 28), (6, 43), (7, 64)]
+    (result,) = reduce_range(Counts("a", 3), 5, 8, [Reduction("records")], ENGINE, records=3)
+    assert result.complete
+
+
+def test_long_ranges_have_few_pieces() -> None:
+    pieces = SlowJob(Counts("D", 4), 7, 10**15, Reduction("histogram"), ENGINE).pieces()
+    assert len(pieces) <= 1 << 16
+    assert pieces[0][0] == 7
+    assert pieces[-1][1] == 10**15
+    assert all(before[1] == after[0] for before, after in itertools.pairwise(pieces))
+
+
+@pytest.mark.parametrize(
+    "text", ["median", "sum:3", "residues", "residues:0", "residues:x", "residues:-2", "", f"residues:{2**40}"]
+)
+def test_wrong_reductions(text: str) -> None:
+    with pytest.raises(UsageError, match=r"^reduce "):
+        Reduction.parse(text)

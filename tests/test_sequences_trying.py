@@ -1,0 +1,69 @@
+"""Counting by trying every tuple."""
+
+import numpy as np
+import pytest
+
+from gpu_nim.backends.numpy.counting import NumpyCounting
+from gpu_nim.errors import CheckFailed, UsageError
+from gpu_nim.sequences.counts import LETTERS, Counts
+from gpu_nim.sequences.trying import Trial
+
+ENGINE = NumpyCounting(threads=2)
+
+
+def tried(counts: Counts, limit: int) -> list[int]:
+    trial = Trial(counts, limit, ENGINE)
+    counted: list[int] = trial.combine([trial.do(piece) for piece in trial.pieces()]).tolist()
+    return counted
+
+
+@pytest.mark.parametrize("letter", LETTERS)
+@pytest.mark.parametrize("piles", [1, 2, 3, 4, 5, 6, 7])
+def test_all_totals_and_all_maxima(letter: str, piles: int) -> None:
+    counts = Counts(letter, piles)
+    for limit in (0, 1, 2, 5, 8):
+        assert tried(counts, limit) == [counts.value(n) for n in range(limit + 1)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("piles", "limit"), [(3, 4096), (4, 256), (5, 64)])
+def test_as_far_as_a_few_seconds_go(piles: int, limit: int) -> None:
+    for letter in ("D", "d"):
+        assert len(tried(Counts(letter, piles), limit)) == limit + 1
+
+
+@pytest.mark.parametrize(("piles", "limit"), [(3, 40), (4, 20), (5, 9)])
+def test_pieces_add_up(piles: int, limit: int) -> None:
+    for attempt in (ENGINE.try_totals, ENGINE.try_maxima):
+        whole = attempt(piles, limit, 0, limit + 1)
+        parts = [attempt(piles, limit, first, min(first + 7, limit + 1)) for first in range(0, limit + 1, 7)]
+        assert np.array_equal(sum(parts), whole)
+
+
+def test_every_tuple_is_tried() -> None:
+    seen = []
+
+    class Counting(NumpyCounting):
+        def try_totals(self, piles: int, limit: int, first: int, stop: int) -> np.ndarray:
+            seen.append((first, stop))
+            return super().try_totals(piles, limit, first, stop)
+
+    trial = Trial(Counts("D", 4), 600, Counting(threads=1))
+    assert trial.tuples == 601**3
+    for piece in trial.pieces()[:2]:
+        trial.do(piece)
+    pieces = trial.pieces()
+    assert seen == pieces[:2]
+    assert len(pieces) > 2
+    assert [piece[0] for piece in pieces[1:]] == [piece[1] for piece in pieces[:-1]]
+    assert (pieces[0][0], pieces[-1][1]) == (0, 601)
+
+
+def test_a_wrong_count_is_a_failure() -> None:
+    with pytest.raises(CheckFailed, match=r"trying every tuple gives D_3\(1\) = 4, the formula 3"):
+        Trial(Counts("D", 3), 2, ENGINE).combine([np.array([1, 4, 3])])
+
+
+def test_what_cannot_be_tried_is_refused() -> None:
+    with pytest.raises(UsageError, match="give a smaller range"):
+        Trial(Counts("D", 20), 100, ENGINE)

@@ -1,0 +1,168 @@
+"""Single values: published figures, and two ways for each sequence that must agree."""
+
+from itertools import accumulate
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpu_nim.errors import UsageError
+from gpu_nim.sequences import closed, count, recursions, tight
+from gpu_nim.sequences.counts import LETTERS, Counts, dyadic_blocks
+from gpu_nim.sequences.digits import DigitProduct, by_total, convolve, sums_up_to_total, up_to_total
+
+N = 10**18 + 12345
+PILES = st.integers(1, 40)
+INDEX = st.one_of(st.integers(0, 300), st.integers(0, 10**12), st.integers(0, 2**200))
+
+
+@pytest.mark.parametrize(
+    ("letter", "piles", "value"),
+    [
+        ("D", 3, 205891132094649),
+        ("A", 3, 709336344130297783394358628245643660),
+        ("D", 4, 17224872324869148255709614969561582),
+    ],
+)
+def test_the_figures_of_the_design(letter: str, piles: int, value: int) -> None:
+    assert Counts(letter, piles).value(N) == value
+
+
+def test_six_and_seven_piles_begin_as_they_must() -> None:
+    assert [Counts("D", 6).value(n) for n in range(8)] == [1, 15, 30, 226, 255, 465, 676, 3420]
+    assert [Counts("D", 7).value(n) for n in range(8)] == [1, 21, 56, 448, 791, 1323, 2408, 9800]
+
+
+def expanded(piles: int, terms: int) -> list[int]:
+    """D_k below `terms`, by multiplying out its generating function, factor after factor."""
+    series = [1] + [0] * (terms - 1)
+    step = 1
+    while step < terms:
+        weights = by_total(piles).weights
+        series = [sum(w * series[n - i * step] for i, w in enumerate(weights) if n >= i * step) for n in range(terms)]
+        step *= 2
+    return series
+
+
+@pytest.mark.parametrize("piles", [1, 2, 3, 4, 5, 6, 7, 8, 13, 30, 101])
+def test_every_way_gives_the_same_small_values(piles: int) -> None:
+    series = expanded(piles, 70)
+    matrices, cumulative = by_total(piles), up_to_total(piles)
+    assert [matrices.value(n) for n in range(70)] == series
+    assert [recursions.D(piles, n) for n in range(70)] == series
+    sums = list(accumulate(series))
+    assert [cumulative.value(n) for n in range(70)] == sums
+    assert [recursions.A(piles, n) for n in range(70)] == sums
+    assert [matrices.prefix(n + 1) for n in range(70)] == sums
+    assert [sums_up_to_total(piles).value(n) for n in range(70)] == list(accumulate(sums))
+
+
+@given(PILES, INDEX)
+@settings(max_examples=60, deadline=None)
+def test_digit_matrices_and_printed_recursions_agree(piles: int, n: int) -> None:
+    assert by_total(piles).value(n) == recursions.D(piles, n)
+    assert up_to_total(piles).value(n) == recursions.A(piles, n) == by_total(piles).prefix(n + 1)
+
+
+@given(PILES, INDEX)
+@settings(max_examples=60, deadline=None)
+def test_closed_forms_and_tight_piles_agree(piles: int, n: int) -> None:
+    assert closed.a(piles, n) == tight.a(piles, n)
+    assert closed.d(piles, n) == tight.d(piles, n) == closed.a(piles, n) - closed.a(piles, n - 1)
+
+
+@given(st.integers(1, 12), st.integers(0, 400), st.integers(1, 300))
+@settings(max_examples=60, deadline=None)
+def test_sums_and_extremes_are_those_of_the_values(piles: int, start: int, size: int) -> None:
+    for letter in LETTERS:
+        counts = Counts(letter, piles)
+        values = [counts.value(n) for n in range(start, start + size)]
+        assert counts.sum(start, start + size) == sum(values)
+        assert counts.maximum(start, start + size) == max(values)
+        assert counts.minimum(start, start + size) == min(values)
+        assert counts.first_at_least(max(values), start, start + size) == start + values.index(max(values))
+        assert counts.first_at_most(min(values), start, start + size) == start + values.index(min(values))
+        assert counts.first_at_least(max(values) + 1, start, start + size) is None
+
+
+@given(st.integers(0, 2**70), st.integers(1, 2**40))
+def test_dyadic_blocks_tile_a_range(start: int, size: int) -> None:
+    at = start
+    for high, bits in dyadic_blocks(start, start + size):
+        assert at == high << bits
+        at = (high + 1) << bits
+    assert at == start + size
+
+
+def test_thousands_of_digits() -> None:
+    n = 7**1500
+    assert Counts("D", 3).value(n) == 3 ** n.bit_count()
+    assert Counts("a", 3).value(2**9000 - 1) == 2**18000
+    assert Counts("D", 4).value(n) == recursions.D(4, n)
+    assert Counts("A", 5).value(n) == by_total(5).prefix(n + 1)
+    assert Counts("d", 6).value(n) == tight.d(6, n)
+
+
+def test_a_thousand_piles() -> None:
+    assert Counts("D", 1000).value(1) == 499500
+    assert Counts("a", 1000).value(2**64 - 1) == 2 ** (64 * 999)
+    assert Counts("D", 1000).value(345) == recursions.D(1000, 345)
+    assert Counts("A", 999).value(321) == recursions.A(999, 321)
+
+
+@pytest.mark.parametrize("n", [2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1, 2**64])
+def test_all_ones_and_powers_of_two(n: int) -> None:
+    m = (n + 1).bit_length() - 1
+    if n + 1 == 1 << m:
+        assert Counts("a", 7).value(n) == 2 ** (6 * m)
+        assert Counts("D", 5).value(n) == 10**m
+    else:
+        assert Counts("d", 3).value(n) == 3
+        assert Counts("D", 3).value(n) == 3
+
+
+def test_count_is_the_way_in() -> None:
+    assert count("D", N, piles=3) == 205891132094649
+    assert count("A000027", 5) == 5
+    assert count("d", range(3, 8), piles=3).tolist() == [9, 3, 9, 15, 21]
+    wide = count("a", range(2**40, 2**40 + 2), piles=3, backend="numpy")
+    assert wide.tolist() == [2**80 + 3, 2**80 + 12]
+    assert count("A016945", range(3)).tolist() == [3, 9, 15]
+
+
+@pytest.mark.parametrize(
+    ("letter", "piles", "words"),
+    [("E", 3, "sequence must be one of D, A, d, a, got 'E'"), ("D", 0, "piles must be from 1 to 1000, got 0"), ("D", 1001, "1001")],
+)
+def test_wrong_sequences(letter: str, piles: int, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        Counts(letter, piles)
+
+
+def test_wrong_indices() -> None:
+    with pytest.raises(UsageError, match="index must be at least 0, got -1"):
+        Counts("D", 3).value(-1)
+    with pytest.raises(UsageError, match="got 5:3"):
+        Counts("D", 3).sum(5, 3)
+    with pytest.raises(UsageError, match="range of step 1"):
+        count("D", range(0, 10, 2), piles=3)
+    with pytest.raises(UsageError, match="weights must be"):
+        DigitProduct((2, 1))
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=40), st.lists(st.integers(0, 9), min_size=1, max_size=40))
+def test_products_of_polynomials(left: list[int], right: list[int]) -> None:
+    plain = [0] * (len(left) + len(right) - 1)
+    for i, x in enumerate(left):
+        for j, y in enumerate(right):
+            plain[i + j] += x * y
+    assert convolve(left, right) == plain
+
+
+@pytest.mark.parametrize("piles", [6, 7, 60, 61])
+def test_long_steps_are_the_short_ones(piles: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for product in (by_total(piles), up_to_total(piles), sums_up_to_total(piles)):
+        short = [(product.value(n), product.state(n), product.row(n, 13)) for n in (0, 1, 6, 4095, 5000)]
+        with monkeypatch.context() as patched:
+            patched.setattr("gpu_nim.sequences.digits._FEW", 2)
+            assert [(product.value(n), product.state(n), product.row(n, 13)) for n in (0, 1, 6, 4095, 5000)] == short

@@ -1,0 +1,160 @@
+"""The registry of statements: every one holds, a false one is caught, and the command says so."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from gpu_nim.cli import main
+from gpu_nim.errors import UsageError
+from gpu_nim.finding import Finding
+from gpu_nim.sequences.counts import Counts
+from gpu_nim.verify import Statement, chosen, counted, registry, run, statements
+
+OEIS = Path(__file__).parent / "oeis"
+
+
+def verify(*args: str) -> Result:
+    return CliRunner().invoke(main, ["verify", *args])
+
+
+@pytest.mark.parametrize("statement", statements(), ids=lambda statement: statement.name)
+def test_each_statement_holds(statement: Statement) -> None:
+    (verdict,) = run([statement], 20)
+    assert verdict.holds, verdict.finding.counterexample
+    assert verdict.finding.tried
+
+
+@pytest.mark.parametrize("statement", statements(), ids=lambda statement: statement.name)
+@pytest.mark.parametrize("upto", [1, 2])
+def test_the_smallest_cases(statement: Statement, upto: int) -> None:
+    (verdict,) = run([statement], upto)
+    assert verdict.holds, verdict.finding.counterexample
+
+
+def test_what_the_issue_asks_for_is_there() -> None:
+    names = {statement.name for statement in statements()}
+    assert names >= {f"nf-lemma-{n}" for n in (6, 8, 20, 21, 23, 24, 26, 27, 28)}
+    assert names >= {f"nf-theorem-{n}" for n in (11, 12, 13, 15, 16, 17, 18, 19, 29, 30)}
+    assert names >= {"nf-corollary-5", "nf-corollary-7", "nf-corollary-9", "nf-corollary-14", "nf-self-similarity"}
+    assert names >= {"nf-multiset", "nf-triangle", "b-first", "b-second", "f-winning-moves", "v-remark-2.2", "v-corollary-2.1"}
+
+
+# Each row spoils the counts or positions that a statement rests on, at one place; the statement must notice.
+@pytest.mark.parametrize(
+    "name",
+    [s.name for s in statements() if s.name.startswith("nf-theorem-1") or s.name in ("nf-lemma-8", "nf-triangle", "nf-multiset")]
+    + ["nf-lemma-26", "nf-lemma-27", "nf-lemma-28", "nf-theorem-29", "nf-theorem-30", "nf-corollary-14", "powers-of-binomials"],
+)
+def test_a_wrong_count_is_a_counterexample(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    true = counted.counts
+
+    def spoilt(letter: str, piles: int, limit: int) -> tuple[int, ...]:
+        values = list(true(letter, piles, limit))
+        values[-1] += 1
+        at = min(limit, 3)
+        values[at] += at < limit
+        return tuple(values)
+
+    for module in ("by_maximum", "by_total"):
+        monkeypatch.setattr(f"gpu_nim.verify.{module}.counts", spoilt)
+    (verdict,) = run(chosen([name]), 15)
+    assert not verdict.holds
+    assert " is " in str(verdict.finding.counterexample)
+
+
+@pytest.mark.parametrize(
+    "name", ["nf-theorem-4", "nf-corollary-5", "nf-lemma-6", "nf-self-similarity", "f-winning-moves", "v-remark-2.2"]
+)
+def test_a_wrong_position_is_a_counterexample(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    true = counted.p_positions
+
+    def spoilt(piles: int, largest: int) -> object:
+        positions = true(piles, largest).copy()
+        positions[-1, 0] = 3 * largest + 40
+        return positions
+
+    monkeypatch.setattr("gpu_nim.verify.positions.p_positions", spoilt)
+    (verdict,) = run(chosen([name]), 7)
+    assert not verdict.holds
+
+
+def test_positions_by_definition_are_those_of_the_formulas() -> None:
+    for piles, largest in ((1, 9), (2, 9), (3, 9), (4, 6), (5, 3)):
+        assert len(counted.p_positions(piles, largest)) == Counts("a", piles).value(largest)
+
+
+def test_names() -> None:
+    assert len(chosen(["all"])) == len(statements())
+    assert [s.name for s in chosen(["nf-lemma", "nf-lemma-6"])] == [f"nf-lemma-{n}" for n in (6, 8, 26, 27, 28, 20, 21, 23, 24)]
+    with pytest.raises(UsageError, match="statement must be 'all' or one of nf-theorem-4"):
+        chosen(["nf-theorem-99"])
+    with pytest.raises(UsageError, match="upto must be at least 1, got 0"):
+        list(run(statements(), 0))
+    with pytest.raises(UsageError, match="there is a statement 'nf-lemma-6' already"):
+        registry.statement("nf-lemma-6", "", "")(lambda upto: Finding(""))
+
+
+def test_far_is_cut_short_not_endless() -> None:
+    assert counted.reach(2, 10**30) == 1 << 16
+    assert counted.reach(9, 10**30) == 6
+
+
+def test_the_command_lists_and_runs() -> None:
+    listed = verify("--list")
+    assert listed.exit_code == 0
+    assert "nf-theorem-19" in listed.stdout
+    assert len(json.loads(verify("--list", "--json").stdout)["statements"]) == len(statements())
+    result = verify("nf-theorem-19", "nf-lemma-26", "--upto", "100")
+    assert result.exit_code == 0
+    assert "holds  nf-theorem-19" in result.stdout
+    assert "101 cases, n up to 100 for k = 3; [NF] Theorem 19" in result.stdout
+    assert result.stdout.endswith("2 of 2 statements hold\n")
+
+
+def test_a_failure_is_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(
+        registry._STATEMENTS, "false", Statement("false", "nobody", "1 = 2", lambda upto: Finding("1", "1 is 1, not 2"))
+    )
+    result = verify("false")
+    assert result.exit_code == 1
+    assert "FAILS  false" in result.stdout
+    assert "counterexample: 1 is 1, not 2" in result.stdout
+    facts = json.loads(verify("false", "nf-lemma-8", "--json", "--upto", "9").stdout)
+    assert (facts["failed"], facts["upto"]) == (1, 9)
+    assert [s["holds"] for s in facts["statements"]] == [False, True]
+
+
+def test_b_files(tmp_path: Path) -> None:
+    published = OEIS / "A237711.txt"
+    assert verify(str(published), "--as", "A237711").stdout == f"{published}: 49 terms, n = 0 to 48, all those of A237711\n"
+    assert verify(str(published), "--as", "D", "--piles", "4").exit_code == 0
+    wrong = verify(str(published), "--as", "A048883")
+    assert wrong.exit_code == 1
+    assert wrong.stdout == f"{published}, line 2: A048883 has 3 at n = 1, not 6\n"
+    facts = json.loads(verify(str(published), "--as", "A048883", "--json").stdout)
+    assert facts["difference"] == {"line": 2, "n": 1, "found": "6", "expected": "3"}
+    damaged = tmp_path / "b.txt"
+    damaged.write_text("0 1\n1 si")
+    result = verify(str(damaged), "--as", "A237711")
+    assert result.exit_code == 1
+    assert result.stderr == f"gpunim: {damaged}, line 2: expected two integers, n and a(n), got '1 si'\n"
+
+
+def wrong_uses() -> Iterator[tuple[tuple[str, ...], str]]:
+    yield (), "name what to verify"
+    yield ("nonsense",), "statement must be 'all' or one of"
+    yield ("all", "--upto", "0"), "expected an integer of at least 1, got 0"
+    yield ("a.txt", "b.txt", "--as", "A237711"), "--as verifies one b-file, got 2"
+    yield ("a.txt", "--piles", "3"), "--piles needs --as"
+    yield ("a.txt", "--as", "A1"), "sequence must be"
+
+
+@pytest.mark.parametrize(("args", "words"), list(wrong_uses()))
+def test_wrong_use(args: tuple[str, ...], words: str) -> None:
+    result = verify(*args)
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert result.stderr.count("\n") == 1
