@@ -23,7 +23,7 @@ class Kernel:
 
 _BRICKS = ("*ci4", "i4", "i4", "u4", "i4", "i4", "i4", "u4")  # how the bricks of exactly_one.cu lie
 _RINGS = ("*u4", "*u4", "*u8", "*u4", "u8", "u4", "u4")  # their newborns, slots and lists, and the generation
-_INEQUALITIES = ("*cu4", "*ci8", "*ci8", "*ci8", "u4", "*cu4", "u4", "u4", "u8", "u4")  # a game of games.cu, its choices and the total
+_INEQUALITIES = ("*cu4", "*ci8", "*ci8", "*ci8", "u4", "*cu4", "u4", "u4", "u8", "u4")  # a game of games.cu, choices and total
 
 # Grouped by .cu file, in the order of the file.
 KERNELS: dict[str, Kernel] = {
