@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from gpu_nim import grow, load
 from gpu_nim.automata.growth import Growing, Snapshot
 from gpu_nim.automata.lattice import Rule
+from gpu_nim.automata.own import own
 from gpu_nim.backends.base import Backend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.cli import main
@@ -107,6 +108,23 @@ def test_nim_goes_on_on_either_backend(backend: Backend, tmp_path: Path, at: int
         checkpoints.begin()
         checkpoints.save(next(s for s in snapshots("nim", 70, 20, first) if s.generation == at))
         assert Run(backend=second, resume=folder).grow().digest == grow("nim", 70, backend=NUMPY).digest
+
+
+FAR = Rule(2, ((5, 0), (-1, 6), (-7, -3)), ONE, ((0, 0), (3, 1)))  # beyond the bricks of the fast path on CUDA
+FAR_FOLDED = own([(*o[:axis], 5, *o[axis:]) for axis in (0, 1) for o in ((3,), (-3,))], [1], [(0, 0)], octant=True).rule
+
+
+@pytest.mark.parametrize("automaton", ["edge", "fcc", "ulam-warburton-3", "rule750", "nim-4", FAR, FAR_FOLDED])
+def test_every_automaton_goes_on_on_either_backend(backend: Backend, tmp_path: Path, automaton: object) -> None:
+    whole = grow(automaton, 18, backend=NUMPY)  # type: ignore[arg-type]
+    for number, (first, second) in enumerate(((backend, NUMPY), (NUMPY, backend))):
+        checkpoints = Checkpoints(tmp_path / str(number))
+        checkpoints.begin()
+        checkpoints.save(next(s for s in snapshots(automaton, 14, 7, first) if s.generation == 7))
+        run = Run(generations=18, backend=second, resume=tmp_path / str(number))
+        assert run.growing.generation == 7
+        growth = run.grow()
+        assert (growth.digest, growth.births.tolist()) == (whole.digest, whole.births.tolist())
 
 
 @pytest.mark.parametrize("name", ["edge", "fcc", "hexagonal", "rule750", "nim-4", "ulam-warburton-3"])

@@ -18,6 +18,7 @@ from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher
 from gpu_nim.backends.cuda.nim import NimEngine, device_bytes
 from gpu_nim.backends.games import LinearBounds
 from gpu_nim.backends.memory import require_memory
+from gpu_nim.backends.numpy.exactly_one import touched_state
 
 __all__ = ["CudaBackend", "CupyLauncher", "Launcher"]
 
@@ -48,6 +49,8 @@ class CudaBackend:
         """Start any rule, to grow no further than generation `last`: on the fast path for exactly-one growth where it applies."""
         if supports(rule) and not general:
             return ExactlyOneEngine(self._launcher, rule, last, state)
+        if state is not None and "sealed" in state:  # of the host's fast path, which takes longer offsets
+            state = touched_state(rule, state)
         return FrontierEngine(self._launcher, rule, last, state)
 
     def counting(self) -> Counting:
