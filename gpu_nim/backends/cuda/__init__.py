@@ -8,6 +8,7 @@ tests pass one that runs the very same `.cu` files on the CPU.
 from gpu_nim.automata.lattice import Rule
 from gpu_nim.backends.base import Engine, State
 from gpu_nim.backends.counting import Counting
+from gpu_nim.backends.cuda.counting import CudaCounting
 from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher
 from gpu_nim.backends.cuda.nim import NimEngine, device_bytes
 from gpu_nim.backends.memory import require_memory
@@ -43,7 +44,5 @@ class CudaBackend:
         raise BackendError("the CUDA backend grows nim alone so far: use --backend numpy")
 
     def counting(self) -> Counting:
-        """Return the engine that fills ranges, surveys them and tries tuples: the host's, until there are kernels for it."""
-        from gpu_nim.backends.numpy.counting import NumpyCounting
-
-        return NumpyCounting()
+        """Return the engine that fills ranges, surveys them and tries tuples."""
+        return CudaCounting(self._launcher)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.counting import U64, Integers, Survey, to_limbs
+from gpu_nim.backends.counting import U64, Integers, Rows, Survey, to_limbs
 
 _CACHE_ENTRIES = 1 << 19  # table entries that stay in the last-level cache: 4 MiB of uint64
 _BLOCK_BITS = 17  # beyond this a longer block saves no call overhead worth having
@@ -53,6 +53,7 @@ class NumpyCounting:
     """
 
     name = "numpy"
+    piece = 1 << 25
 
     def __init__(self, threads: int | None = None) -> None:
         self._threads = threads or cores()
@@ -68,6 +69,10 @@ class NumpyCounting:
             return Table(columns, limbs, None)
         digits = [_digits(column) for column in columns]
         return Table(columns, limbs, digits if sum(map(len, digits)) <= _MOST_PRODUCTS else None)
+
+    def rows(self, source: Rows, first: int, stop: int, bits: int, limbs: int) -> Integers:
+        """Return the rows as they come."""
+        return source.rows(first, stop, bits, limbs)
 
     def fill(self, table: Table, rows: Integers, skip: int, out: U64) -> None:
         """Write values `skip` to `skip + len(out) - 1`; threads take stretches of whole blocks."""
