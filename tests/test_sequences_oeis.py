@@ -6,7 +6,8 @@ import pytest
 
 from gpu_nim.errors import FileError, UsageError
 from gpu_nim.sequences.bfile import compare, format_lines, read_bfile
-from gpu_nim.sequences.oeis import Entry, entries, find, from_function, register, resolve
+from gpu_nim.sequences.entry import Entry
+from gpu_nim.sequences.oeis import entries, find, resolve
 
 OEIS = Path(__file__).parent / "oeis"
 
@@ -23,6 +24,7 @@ def test_the_entries_of_the_paper_are_there() -> None:
     names = {entry.name for entry in entries()}
     paper = "A000007 A000012 A000027 A016945 A048883 A130665 A236305 A237686 A237711 A238147 A238759 A241522 A241523"
     assert names >= set(paper.split()) | {"A241717", "A241718", "A241731", "A372967", "A147562", "A147582", "A048833", "A363166"}
+    assert names == {path.stem for path in OEIS.glob("A*.txt")}
 
 
 def test_names() -> None:
@@ -34,8 +36,6 @@ def test_names() -> None:
         resolve("D")
     with pytest.raises(UsageError, match="has its own, got 4"):
         resolve("A237711", 4)
-    with pytest.raises(UsageError, match="in the catalogue already"):
-        register(Entry("A237711", "", 0, from_function(int)))
     with pytest.raises(UsageError, match="A000027 begins at n = 1, got n = 0"):
         find("A000027").terms(0)
 
@@ -45,6 +45,16 @@ def test_unordered_positions_past_the_machine_word() -> None:
     assert terms == [1, 1, 2, 4, 6, 10, 16, 31, 43, 68]
     lazily = find("A048833").terms(60, None)
     assert [next(lazily) for _ in range(8)] == list(find("A048833").terms(60, 68))
+
+
+@pytest.mark.parametrize("name", ["A151776", "A151836", "A151778", "A147562", "A151724"])
+def test_terms_from_anywhere_and_without_end(name: str) -> None:
+    entry = find(name)
+    terms = [value for _, _, value in read_bfile(OEIS / f"{name}.txt")]
+    assert list(entry.terms(entry.offset + 7, entry.offset + 20)) == terms[7:20]
+    endless = entry.terms(entry.offset + 3)
+    assert [next(endless) for _ in range(20)] == terms[3:23]
+    assert list(entry.terms(entry.offset, entry.offset + 1)) == terms[:1]
 
 
 def write(path: Path, text: str) -> Path:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gpu_nim.errors import UsageError
 from gpu_nim.sequences import closed, count, recursions, tight
 from gpu_nim.sequences.counts import LETTERS, Counts, dyadic_blocks
-from gpu_nim.sequences.digits import DigitProduct, by_total, sums_up_to_total, up_to_total
+from gpu_nim.sequences.digits import DigitProduct, by_total, convolve, sums_up_to_total, up_to_total
 
 N = 10**18 + 12345
 PILES = st.integers(1, 40)
@@ -148,3 +148,21 @@ def test_wrong_indices() -> None:
         count("D", range(0, 10, 2), piles=3)
     with pytest.raises(UsageError, match="weights must be"):
         DigitProduct((2, 1))
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=40), st.lists(st.integers(0, 9), min_size=1, max_size=40))
+def test_products_of_polynomials(left: list[int], right: list[int]) -> None:
+    plain = [0] * (len(left) + len(right) - 1)
+    for i, x in enumerate(left):
+        for j, y in enumerate(right):
+            plain[i + j] += x * y
+    assert convolve(left, right) == plain
+
+
+@pytest.mark.parametrize("piles", [6, 7, 60, 61])
+def test_long_steps_are_the_short_ones(piles: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for product in (by_total(piles), up_to_total(piles), sums_up_to_total(piles)):
+        short = [(product.value(n), product.state(n), product.row(n, 13)) for n in (0, 1, 6, 4095, 5000)]
+        with monkeypatch.context() as patched:
+            patched.setattr("gpu_nim.sequences.digits._FEW", 2)
+            assert [(product.value(n), product.state(n), product.row(n, 13)) for n in (0, 1, 6, 4095, 5000)] == short

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gpu_nim.backends.counting import U64
     from gpu_nim.sequences.counts import Counts
     from gpu_nim.sequences.distributed import Cluster
-    from gpu_nim.sequences.oeis import Entry
+    from gpu_nim.sequences.entry import Entry
     from gpu_nim.sequences.reductions import Result, SlowJob
 
 _FORMATS = ("table", "bfile", "csv", "json")

@@ -51,25 +51,25 @@ def _statements(names: tuple[str, ...], upto: int, as_json: bool) -> int:
     failed = 0
     for verdict in run(chosen(names), upto):
         failed += not verdict.holds
-        statement, outcome = verdict.statement, verdict.outcome
+        statement, finding = verdict.statement, verdict.finding
+        counterexample = None if finding.holds else str(finding.counterexample)
         done.append(
             {
                 "name": statement.name,
                 "source": statement.source,
                 "claim": statement.claim,
                 "holds": verdict.holds,
-                "tried": outcome.tried,
-                "reach": outcome.reach,
-                "counterexample": outcome.counterexample,
+                "tried": finding.tried,
+                "counterexample": counterexample,
                 "seconds": verdict.seconds,
             }
         )
         if not as_json:
             mark = "holds " if verdict.holds else "FAILS "
             click.echo(f"{mark} {statement.name:<20} {statement.claim}")
-            click.echo(f"       {outcome.tried:,} cases, {outcome.reach}; {statement.source}")
-            if outcome.counterexample is not None:
-                click.echo(f"       counterexample: {outcome.counterexample}")
+            click.echo(f"       {finding.tried}; {statement.source}")
+            if counterexample is not None:
+                click.echo(f"       counterexample: {counterexample}")
     if as_json:
         emit_json({"upto": upto, "failed": failed, "statements": done})
     elif len(done) > 1:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpu_nim.errors import FileError
-from gpu_nim.sequences.oeis import Entry
+from gpu_nim.sequences.entry import Entry
 
 _LINE = re.compile(r"\s*(-?\d+)\s+(-?\d+)\s*(?:#.*)?$")
 _SHOWN = 40  # characters of a bad line that a message quotes

@@ -19,11 +19,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from itertools import zip_longest
 from math import comb
 
 from gpu_nim.errors import UsageError
 
 State = tuple[int, ...]
+
+_FEW = 160  # dimensions; beyond, a matrix times a vector is two products of polynomials
+_LEAF = 4  # coefficients; below, three products are not cheaper than four
 
 
 class DigitProduct:
@@ -50,6 +54,8 @@ class DigitProduct:
 
     def step(self, state: State, digit: int) -> State:
         """Return M_digit applied to a state: s(2n + digit) from s(n)."""
+        if self.dimension > _FEW:
+            return self._long_step(state, digit)
         weights, degree = self.weights, self.degree
         result = []
         for i in range(self.dimension):
@@ -66,6 +72,8 @@ class DigitProduct:
 
     def step_row(self, row: State, digit: int) -> State:
         """Return a row vector times M_digit: the row of l + digit 2^t from that of l < 2^t."""
+        if self.dimension > _FEW:
+            return self._long_step_row(row, digit)
         weights, degree = self.weights, self.degree
         result = []
         for j in range(self.dimension):
@@ -73,6 +81,24 @@ class DigitProduct:
             result.append(
                 sum(row[i] * weights[top - i] for i in range(max(0, top - degree), min(self.dimension, top + 1)) if row[i])
             )
+        return tuple(result)
+
+    def _long_step_row(self, row: State, digit: int) -> State:
+        # Entry c is the sum over i of row[i] w[2c + digit - i]: even and odd i are one product of polynomials each.
+        even = convolve(row[0::2], self.weights[digit::2])
+        odd = convolve(row[1::2], self.weights[1 - digit :: 2])
+        # With digit 0, odd i meet odd weights: (i - 1)/2 and (j - 1)/2 add up to c - 1.
+        odd = odd if digit else [0, *odd]
+        return tuple(_at(even, c) + _at(odd, c) for c in range(self.dimension))
+
+    def _long_step(self, state: State, digit: int) -> State:
+        # Entry i is the sum over q of w[2q + parity] state[q + t], t = (i + parity - digit)/2: a product with weights reversed.
+        products = [(len(self.weights[p::2]), convolve(self.weights[p::2][::-1], state)) for p in (0, 1)]
+        result = []
+        for i in range(self.dimension):
+            parity = (digit - i) % 2
+            length, product = products[parity]
+            result.append(_at(product, length - 1 + (i + parity - digit) // 2))
         return tuple(result)
 
     @property
@@ -132,6 +158,49 @@ class DigitProduct:
                 total += sum(x * y for x, y in zip(block_sum, self.step(states[-1], 0), strict=True))
             block_sum = tuple(map(sum, zip(self.step_row(block_sum, 0), self.step_row(block_sum, 1), strict=True)))
         return total
+
+
+def convolve(left: Sequence[int], right: Sequence[int]) -> list[int]:
+    """The product of two polynomials, by Karatsuba's three products for four: with long coefficients a sum costs nothing.
+
+    >>> convolve((1, 2, 3), (1, 1))
+    [1, 3, 5, 3]
+    """
+    if min(len(left), len(right)) <= _LEAF:
+        result = [0] * max(0, len(left) + len(right) - 1)
+        for i, x in enumerate(left):
+            if x:
+                for j, y in enumerate(right):
+                    result[i + j] += x * y
+        return result
+    half = max(len(left), len(right)) // 2
+    if min(len(left), len(right)) <= half:  # the longer one is cut into pieces of the shorter one's length
+        short, long = sorted((left, right), key=len)
+        result = [0] * (len(left) + len(right) - 1)
+        for at in range(0, len(long), len(short)):
+            for i, x in enumerate(convolve(short, long[at : at + len(short)])):
+                result[at + i] += x
+        return result
+    low, high = convolve(left[:half], right[:half]), convolve(left[half:], right[half:])
+    mixed = convolve(_sum(left[:half], left[half:]), _sum(right[:half], right[half:]))
+    result = [0] * (len(left) + len(right) - 1)
+    for i, x in enumerate(low):
+        result[i] += x
+        mixed[i] -= x
+    for i, x in enumerate(high):
+        result[2 * half + i] += x
+        mixed[i] -= x
+    for i, x in enumerate(mixed):
+        result[half + i] += x
+    return result
+
+
+def _sum(left: Sequence[int], right: Sequence[int]) -> list[int]:
+    return [x + y for x, y in zip_longest(left, right, fillvalue=0)]
+
+
+def _at(values: Sequence[int], index: int) -> int:
+    return values[index] if 0 <= index < len(values) else 0
 
 
 @cache

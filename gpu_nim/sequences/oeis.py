@@ -1,14 +1,13 @@
 """The entries of the On-Line Encyclopedia of Integer Sequences that count Nim, each with its own offset.
 
 An entry that is one of D, A, d, a at some k, shifted, says so in `counts` and `shift`, and has everything these have: values
-of any size, ranges, reductions. Any other entry is a function that yields its terms. A further entry is one line of
-`_ENTRIES`, or one `register` where its terms come from another part of the package.
+of any size, ranges, reductions. Any other entry is a function that yields its terms: of n, or by growing an automaton
+(`gpu_nim.sequences.grown`). A further entry is one line of `_ENTRIES`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
@@ -16,38 +15,7 @@ import numpy as np
 from gpu_nim.errors import UsageError
 from gpu_nim.sequences.counts import LETTERS, Counts
 from gpu_nim.sequences.digits import by_total
-
-Terms = Callable[[int, int | None], Iterator[int]]
-"""Yields a(start), a(start + 1), ..., a(stop - 1), without end where stop is None."""
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One entry: its A-number, what it counts, its offset, and its terms.
-
-    With `counts`, a(n) = counts.value(n + shift).
-    """
-
-    name: str
-    title: str
-    offset: int
-    compute: Terms
-    counts: Counts | None = None
-    shift: int = 0
-
-    def terms(self, start: int, stop: int | None = None) -> Iterator[int]:
-        """a(start), ..., a(stop - 1), lazily; UsageError where start is below the offset.
-
-        >>> list(find("A237711").terms(3, 6))
-        [36, 13, 42]
-        """
-        if start < self.offset:
-            raise UsageError(f"{self.name} begins at n = {self.offset}, got n = {start}")
-        return self.compute(start, stop)
-
-    def term(self, n: int) -> int:
-        """a(n), exact."""
-        return next(self.terms(n, n + 1))
+from gpu_nim.sequences.entry import Entry, Terms
 
 
 def find(name: str) -> Entry:
@@ -56,10 +24,10 @@ def find(name: str) -> Entry:
     >>> find("a241717").title
     'P-positions of 3-pile Nim whose largest pile is n'
     """
-    entry = _CATALOGUE.get(name.upper())
-    if entry is None:
-        raise UsageError(f"sequence must be D, A, d, a or one of {', '.join(sorted(_CATALOGUE))}, got {name!r}")
-    return entry
+    known = _all()
+    if name.upper() not in known:
+        raise UsageError(f"sequence must be D, A, d, a or one of {', '.join(sorted(known))}, got {name!r}")
+    return known[name.upper()]
 
 
 def resolve(name: str, piles: int | None = None) -> Entry:
@@ -81,14 +49,15 @@ def resolve(name: str, piles: int | None = None) -> Entry:
 
 def entries() -> list[Entry]:
     """Every entry, by A-number."""
-    return [_CATALOGUE[name] for name in sorted(_CATALOGUE)]
+    known = _all()
+    return [known[name] for name in sorted(known)]
 
 
-def register(entry: Entry) -> None:
-    """Add an entry; UsageError where its A-number is taken."""
-    if entry.name in _CATALOGUE:
-        raise UsageError(f"{entry.name} is in the catalogue already")
-    _CATALOGUE[entry.name] = entry
+def _all() -> dict[str, Entry]:
+    from gpu_nim.sequences.grown import grown_entries
+
+    # A formula goes before a growth: A130665 is both.
+    return {**grown_entries(), **_CATALOGUE}
 
 
 def from_function(function: Callable[[int], int]) -> Terms:

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.growth import grow
-from gpu_nim.verify.registry import Outcome, compare, statement
+from gpu_nim.finding import Finding
+from gpu_nim.verify.registry import compare, statement
 
 _MOST_GENERATIONS = 256  # generation n is held against all (n+1)^2 pairs of piles; edge has millions of cells by then
 
@@ -22,7 +23,7 @@ def _p_positions(total: int) -> list[list[int]]:
     return found
 
 
-def _born(automaton: str, upto: int, choose: Callable[[NDArray[np.integer], int], NDArray[np.integer]]) -> Outcome:
+def _born(automaton: str, upto: int, choose: Callable[[NDArray[np.integer], int], NDArray[np.integer]]) -> Finding:
     generations = min(upto, _MOST_GENERATIONS)
     growth = grow(automaton, generations, backend="numpy", verify=False)
 
@@ -34,10 +35,10 @@ def _born(automaton: str, upto: int, choose: Callable[[NDArray[np.integer], int]
 
 
 @statement("b-first", "[B] first theorem", "the cells of `nim` born at step n are the P-positions of three piles with total 2n")
-def first_rule(upto: int) -> Outcome:
+def first_rule(upto: int) -> Finding:
     return _born("nim", upto, lambda cells, n: cells)
 
 
 @statement("b-second", "[B] second theorem", "the cells of `edge` born at step n with total 2n are the P-positions with total 2n")
-def second_rule(upto: int) -> Outcome:
+def second_rule(upto: int) -> Finding:
     return _born("edge", upto, lambda cells, n: cells[cells.sum(axis=1) == 2 * n])

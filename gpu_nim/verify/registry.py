@@ -11,19 +11,11 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from gpu_nim.errors import UsageError
+from gpu_nim.finding import Finding
 
-_MODULES = ("positions", "by_maximum", "by_total", "automata")
+_MODULES = ("positions", "by_maximum", "by_total", "evolution", "automata", "inequalities")
 
-Check = Callable[[int], "Outcome"]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a check found: how many cases it tried, how far it went, in words, and the first counterexample or None."""
-
-    tried: int
-    reach: str
-    counterexample: str | None = None
+Check = Callable[[int], Finding]
 
 
 @dataclass(frozen=True)
@@ -38,16 +30,16 @@ class Statement:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A statement, what came of checking it, and the seconds that took."""
+    """A statement, what came of trying it, and the seconds that took."""
 
     statement: Statement
-    outcome: Outcome
+    finding: Finding
     seconds: float
 
     @property
     def holds(self) -> bool:
         """Whether no counterexample was found."""
-        return self.outcome.counterexample is None
+        return self.finding.holds
 
 
 _STATEMENTS: dict[str, Statement] = {}
@@ -94,19 +86,19 @@ def run(chosen_statements: Iterable[Statement], upto: int) -> Iterator[Verdict]:
         raise UsageError(f"upto must be at least 1, got {upto}")
     for each in chosen_statements:
         began = time.perf_counter()
-        outcome = each.check(upto)
-        yield Verdict(each, outcome, time.perf_counter() - began)
+        finding = each.check(upto)
+        yield Verdict(each, finding, time.perf_counter() - began)
 
 
-def compare(cases: Iterable[tuple[str, object, object]], reach: str) -> Outcome:
+def compare(cases: Iterable[tuple[str, object, object]], reach: str) -> Finding:
     """Try cases (what, found, stated) until one differs.
 
     >>> compare([("1 + 1", 2, 2), ("2 + 2", 4, 5)], "up to 2")
-    Outcome(tried=2, reach='up to 2', counterexample='2 + 2 is 4, not 5')
+    Finding(tried='2 cases, up to 2', counterexample='2 + 2 is 4, not 5')
     """
     tried = 0
     for what, found, stated in cases:
         tried += 1
         if found != stated:
-            return Outcome(tried, reach, f"{what} is {found}, not {stated}")
-    return Outcome(tried, reach)
+            return Finding(f"{tried:,} cases, {reach}", f"{what} is {found}, not {stated}")
+    return Finding(f"{tried:,} cases, {reach}")

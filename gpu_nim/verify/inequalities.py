@@ -1,0 +1,51 @@
+"""Statements about games with inequalities: [V] section 3 and what is proved since, tried by `gpu_nim.games.theorems`."""
+
+from gpu_nim.finding import Finding
+from gpu_nim.games import theorems
+from gpu_nim.verify.registry import statement
+
+_SOLVED = 255  # the largest coordinate for which a chocolate is solved in a second or so
+_MOVES = 15
+_GRUNDY = 31
+
+
+@statement(
+    "v-theorem-3.1",
+    "[V] Theorem 3.1",
+    "the P-positions of y <= x + z are (x, 0, x), and (x+1, y, z+1) with y > 0 where x, y, z have nim-sum 0",
+)
+def theorem_3_1(upto: int) -> Finding:
+    return theorems.theorem_3_1(min(upto, _SOLVED))
+
+
+@statement(
+    "v-theorem-3.3",
+    "[V] Theorem 3.3",
+    "p, q, r with q = floor((p+r)/3) have nim-sum 0 just for p = 2^n + m, q = 2^n - 1, r = 2^(n+1) - m - 1",
+)
+def theorem_3_3(upto: int) -> Finding:
+    return theorems.theorem_3_3(min(upto, _SOLVED))
+
+
+@statement("v-theorem-3.5", "[V] Theorem 3.5", "the P-positions of 3y <= x + z are its positions of nim-sum 0")
+def theorem_3_5(upto: int) -> Finding:
+    return theorems.theorem_3_5(min(upto, _SOLVED))
+
+
+@statement("v-remark-3.1", "[V] Remark 3.1", "where a move in 3y <= x + z drags y down, y becomes floor((x + z) / 3)")
+def remark_3_1(upto: int) -> Finding:
+    return theorems.remark_3_1(min(upto, _MOVES))
+
+
+@statement("v-example-3.4", "[V] Example 3.4", "the four options worked out for 3y <= x + z are moves, and to P-positions")
+def example_3_4(upto: int) -> Finding:
+    return theorems.example_3_4()
+
+
+@statement(
+    "even-bars",
+    "Nakamura and Miyadera, Integers 15 #G4",
+    "for even k the Grundy value of y <= floor(z/k) beside a pile x is the nim-sum",
+)
+def even_bars(upto: int) -> Finding:
+    return theorems.even_bars(min(upto, _GRUNDY))
