@@ -4,22 +4,22 @@
 // (gpu_nim/sequences/blocks.py).  The dimension c is 1 for D_2 and D_3, 2 for D_4 and D_5, 3 for D_6 and D_7.  Arithmetic is modulo
 // 2^64 or 2^128, a ring: what wraps on the way does no harm where the value itself is known to fit.
 //
-// Layout.  table is [dimension][2^m], rows [blocks][dimension], values [2^m] a block, one block after the other; a wide number is its low
-// and its high 64 bits, side by side.  An item of work is one column l and a run of rows: a thread keeps the column in registers, all
-// lanes of a warp read the same row (one broadcast), and 32 lanes write 512 bytes side by side.  Where values take 64 bits a column is
-// two neighbouring l's, so that every store has 16 bytes.
+// Layout.  table is [dimension][2^m], rows [blocks][dimension], values [2^m] a block, one block after the other; a wide number is
+// its low and its high 64 bits, side by side.  An item of work is one column l and a run of rows: a thread keeps the column in
+// registers, all lanes of a warp read the same row (one broadcast), and 32 lanes write 512 bytes side by side.  Where values take
+// 64 bits a column is two neighbouring l's, so that every store has 16 bytes.
 //
 // Bytes.  A value costs its own write and dimension / (rows an item) reads of a table that stays in L2: the write is the floor.
 // A survey writes nothing, and costs some 30 integer operations a value.
 //
-// Rows.  A row, too, is linear in the row of a block 2^t times as long: rows[h 2^t + j] = coarse[h] * steps[j], one d x d matrix for
-// each string j of t digits, the product of theirs.  So the host makes one row for 2^t blocks.
+// Rows.  A row, too, is linear in the row of a block 2^t times as long: rows[h 2^t + j] = coarse[h] * steps[j], one d x d matrix
+// for each string j of t digits, the product of theirs.  So the host makes one row for 2^t blocks.
 //
-// Trying.  Bouton: the last pile of a P-position is the nim-sum of the others [NF, Corollary 5], so each tuple of k-1 piles gives one
-// P-position.  A lane tries a tuple: 32 lanes share all piles but the last five bits of one, t.  With s and x the sum and the nim-sum of
-// the rest, s + t + (x^t) = s - x + 2 (x|t), so that 32 half-totals lie in 32 consecutive places; so do the maxima, in an aligned
-// stretch.  Five ballots on the lanes' places tell lane j how many lanes are at place j, and it adds that number to a histogram in
-// shared memory: no two lanes meet, whatever the tuples.
+// Trying.  Bouton: the last pile of a P-position is the nim-sum of the others [NF, Corollary 5], so each tuple of k-1 piles gives
+// one P-position.  A lane tries a tuple: 32 lanes share all piles but the last five bits of one, t.  With s and x the sum and the
+// nim-sum of the rest, s + t + (x^t) = s - x + 2 (x|t), so that 32 half-totals lie in 32 consecutive places; so do the maxima, in
+// an aligned stretch.  Five ballots on the lanes' places tell lane j how many lanes are at place j, and it adds that number to a
+// histogram in shared memory: no two lanes meet, whatever the tuples.
 #include "common.cuh"
 
 namespace {
@@ -85,8 +85,8 @@ __device__ __forceinline__ Wide from_lane(Wide a, int distance) {
 
 // ---------------------------------------------------------------- rows times columns
 
-// The values to go through: `count` of them from number `first` of the blocks on, first < 2^bits.  A Value may be a Pair; then all these
-// numbers count pairs.
+// The values to go through: `count` of them from number `first` of the blocks on, first < 2^bits.  A Value may be a Pair; then all
+// these numbers count pairs.
 template <class Value, class Row>
 struct Product {
     const Value* table;
@@ -105,8 +105,8 @@ __device__ __forceinline__ void rows_of(const Product<Value, Row>& product, u64 
     end = static_cast<u32>(min(from + product.run, in_range));
 }
 
-// Go through all values, each item's in the order of their rows: visitor.begin(q, row), visitor.visit(row, value) ..., visitor.end(q).
-// UNROLL rows are under way together.
+// Go through all values, each item's in the order of their rows: visitor.begin(q, row), visitor.visit(row, value) ...,
+// visitor.end(q).  UNROLL rows are under way together.
 template <u32 D, u32 UNROLL, class Value, class Row, class Visitor>
 __device__ __forceinline__ void sweep_registers(const Product<Value, Row>& product, Visitor& visitor) {
     const u64 columns = 1ull << product.bits;
@@ -174,8 +174,8 @@ __device__ __forceinline__ void sweep(const Product<Value, Row>& product, Visito
 
 // ---------------------------------------------------------------- histograms in shared memory
 
-// `bins` counters in `copies` copies, a power of two: lane l of a warp adds to copy l modulo `copies`, which lies in bank l.  No counter
-// may pass 2^32 between clear() and flush().
+// `bins` counters in `copies` copies, a power of two: lane l of a warp adds to copy l modulo `copies`, which lies in bank l.  No
+// counter may pass 2^32 between clear() and flush().
 struct Histogram {
     u32* counters;
     u32 bins, copies;
@@ -298,7 +298,8 @@ __device__ __forceinline__ void survey(const Product<Value, Value>& product, u32
     mine[5] = low_word(smallest.value), mine[6] = high_word(smallest.value), mine[7] = smallest.place;
 }
 
-// Remainders modulo m without a division: with inverse = floor((2^64 - 1) / m), floor(a inverse / 2^64) is the quotient or one less.
+// Remainders modulo m without a division: with inverse = floor((2^64 - 1) / m), floor(a inverse / 2^64) is the quotient or one
+// less.
 struct Modulus {
     u32 m;
     u64 inverse;
@@ -359,9 +360,9 @@ struct Piles {
     __device__ __forceinline__ Piles with(u32 pile) const { return Piles{sum + pile, nim ^ pile, max(largest, pile)}; }
 };
 
-// What is counted of a tuple closed by its nim-sum.  `bin` is its place in the histogram; `base`, from lane 0's bin, the first of the
-// 32 places in which a row of 32 tuples lies; `window`, from the piles without the low `bits` digits of b and t, the first of the
-// (1 << bits) << SPREAD places in which a tile of 2^bits values of b and as many of t lies.
+// What is counted of a tuple closed by its nim-sum.  `bin` is its place in the histogram; `base`, from lane 0's bin, the first of
+// the 32 places in which a row of 32 tuples lies; `window`, from the piles without the low `bits` digits of b and t, the first of
+// the (1 << bits) << SPREAD places in which a tile of 2^bits values of b and as many of t lies.
 struct HalfTotal {
     static constexpr u32 SPREAD = 1;
     static __device__ __forceinline__ u32 bin(Piles piles, u32 t) { return (piles.sum + t + (piles.nim ^ t)) >> 1; }
@@ -380,8 +381,8 @@ struct Largest {
     }
 };
 
-// The tuples to try: `outer` piles of any value below `values`, but for the first, which is `outer_first` or more; then b from b_first
-// to b_stop - 1 and t from 0 to t_stop - 1.  A unit of work is one choice of the outer piles and one tile of b and t.
+// The tuples to try: `outer` piles of any value below `values`, but for the first, which is `outer_first` or more; then b from
+// b_first to b_stop - 1 and t from 0 to t_stop - 1.  A unit of work is one choice of the outer piles and one tile of b and t.
 struct Trial {
     u32 values, outer, outer_first, b_first, b_stop, t_stop, bits;
     u64 units;
@@ -399,12 +400,12 @@ struct Trial {
     }
 };
 
-// Count by Kind.  The histogram in shared memory holds places [0, window) where `window` > 0, and otherwise just those of a tile: then it
-// moves along, and is emptied into `counts` whenever it does.  counts has `values` entries; places beyond are dropped.
+// Count by Kind.  The histogram in shared memory holds places [0, window) where `window` > 0, and otherwise just those of a tile:
+// then it moves along, and is emptied into `counts` whenever it does, and after `most` tuples, before a counter could wrap.  counts
+// has `values` entries; places beyond are dropped.
 template <class Kind>
-__device__ __forceinline__ void try_tuples(const Trial& trial, u32 window, u64* __restrict__ counts) {
+__device__ __forceinline__ void try_tuples(const Trial& trial, u32 window, u64 most, u64* __restrict__ counts) {
     DYNAMIC_SHARED(u32, histogram);
-    constexpr u64 MOST = 1ull << 31;               // tuples between two flushes, so that no counter wraps
     const u32 lane = threadIdx.x & 31u, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
     const u32 side = 1u << trial.bits, places = window > 0 ? window : side << Kind::SPREAD;
     u32 flip[5];                                   // makes a ballot on bit i say who has this lane's bit i
@@ -428,7 +429,7 @@ __device__ __forceinline__ void try_tuples(const Trial& trial, u32 window, u64* 
         u32 tile_b, tile_t;
         const Piles outer = trial.decode(unit, tile_b, tile_t);
         const u32 wanted = window > 0 ? 0 : Kind::window(outer, tile_b, tile_t, trial.bits);
-        if (wanted != start || tried >= MOST) {
+        if (wanted != start || tried >= most) {
             flush();
             start = wanted;
             tried = 0;
@@ -519,13 +520,13 @@ count_residues_wide(const u64* __restrict__ table, const u64* __restrict__ rows,
 // Count P-positions by half their total, counts[n] += 1 for each tuple of a Trial with total 2n: see try_tuples().
 extern "C" __global__ void __launch_bounds__(THREADS)
 count_totals(u32 values, u32 outer, u32 outer_first, u32 b_first, u32 b_stop, u32 t_stop, u32 bits, u64 units, u32 window,
-             u64* __restrict__ counts) {
-    try_tuples<HalfTotal>(Trial{values, outer, outer_first, b_first, b_stop, t_stop, bits, units}, window, counts);
+             u64 most, u64* __restrict__ counts) {
+    try_tuples<HalfTotal>(Trial{values, outer, outer_first, b_first, b_stop, t_stop, bits, units}, window, most, counts);
 }
 
 // The same by their largest pile.
 extern "C" __global__ void __launch_bounds__(THREADS)
 count_maxima(u32 values, u32 outer, u32 outer_first, u32 b_first, u32 b_stop, u32 t_stop, u32 bits, u64 units, u32 window,
-             u64* __restrict__ counts) {
-    try_tuples<Largest>(Trial{values, outer, outer_first, b_first, b_stop, t_stop, bits, units}, window, counts);
+             u64 most, u64* __restrict__ counts) {
+    try_tuples<Largest>(Trial{values, outer, outer_first, b_first, b_stop, t_stop, bits, units}, window, most, counts);
 }

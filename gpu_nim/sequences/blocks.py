@@ -29,7 +29,6 @@ class Blocks(Protocol):
     def rows(self, first: int, stop: int, bits: int, limbs: int) -> Integers:
         """Return the row vectors of blocks `first` to `stop - 1`, shape (blocks, dimension), in the table's type."""
 
-
     def steps(self, bits: int, inner: int, limbs: int) -> Integers:
         """Return the matrices S, shape (2^(bits - inner), dimension, dimension), with
 
@@ -76,7 +75,6 @@ class DigitBlocks:
         values = digit_values(self._product, first - self.dimension + 1, stop, limbs)
         windows = np.lib.stride_tricks.sliding_window_view(values, self.dimension)
         return np.ascontiguousarray(windows[:, ::-1])
-
 
     def steps(self, bits: int, inner: int, limbs: int) -> Integers:
         """Entry [j, c, i] is the coefficient of x^(j - i + c 2^t) in the product of t = bits - inner factors.

@@ -32,6 +32,7 @@ _MOST_COPIES = 128
 
 _TILE_BITS = 9
 _WHOLE = 8192  # places of a histogram that is held whole
+_TRIED = 1 << 31  # tuples that a block counts in 32 bits before it empties its histogram
 _SPREAD = {"count_totals": 1, "count_maxima": 0}  # Kind::SPREAD
 
 
@@ -136,7 +137,8 @@ class CudaCounting:
             for at in range(0, size, _SURVEYED):
                 block, place = divmod(skip + at, 1 << table.bits)
                 count = min(_SURVEYED, size - at)
-                findings = self._launch.xp.zeros(8 * self._blocks(count), np.uint64)
+                grid, _ = self._plan(table.bits, place, count)
+                findings = self._launch.xp.empty(8 * grid, np.uint64)
                 lengths = self._launch.xp.zeros(bins, np.uint64)
                 copies = _copies(bins)
                 self._sweep(
@@ -204,7 +206,7 @@ class CudaCounting:
                 kernel,
                 (min(units, self._launch.multiprocessors * _RESIDENT),),
                 (_BLOCK,),
-                (values, outer, first if outer else 0, b_first, b_stop, t_stop, side, units, window, counts),
+                (values, outer, first if outer else 0, b_first, b_stop, t_stop, side, units, window, _TRIED, counts),
                 4 * (window or 1 << side + _SPREAD[kernel]),
             )
             return _int64(counts)
@@ -221,12 +223,16 @@ class CudaCounting:
         shared_bytes: int = 0,
     ) -> None:
         """Launch a kernel over `count` values (or pairs) from number `first` of the blocks; 2^bits of them in a block."""
+        grid, run = self._plan(bits, first, count)
+        arguments = (table.columns, rows, table.columns.shape[0], bits, first, count, run, *rest)
+        self._launch(kernel, (grid,), (_BLOCK,), arguments, shared_bytes)
+
+    def _plan(self, bits: int, first: int, count: int) -> tuple[int, int]:
+        """The blocks to launch for so many values, and how many rows an item of work has."""
         threads = self._launch.multiprocessors * _RESIDENT * _BLOCK
         height = (first + count - 1 >> bits) + 1
         run = min(height, max(_LEAST_RUN, count // (threads * _WAVES)))
-        items = -(-height // run) << bits
-        arguments = (table.columns, rows, table.columns.shape[0], bits, first, count, run, *rest)
-        self._launch(kernel, (self._blocks(items),), (_BLOCK,), arguments, shared_bytes)
+        return self._blocks(-(-height // run) << bits), run
 
     def _blocks(self, items: int) -> int:
         return min(-(-items // _BLOCK), self._launch.multiprocessors * _RESIDENT)
