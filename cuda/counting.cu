@@ -402,15 +402,20 @@ struct Trial {
 
 // Count by Kind.  The histogram in shared memory holds places [0, window) where `window` > 0, and otherwise just those of a tile:
 // then it moves along, and is emptied into `counts` whenever it does, and after `most` tuples, before a counter could wrap.  counts
-// has `values` entries; places beyond are dropped.
+// has `values` entries, and places beyond are dropped: 32 counters behind the histogram take them, which costs less than a branch.
 template <class Kind>
 __device__ __forceinline__ void try_tuples(const Trial& trial, u32 window, u64 most, u64* __restrict__ counts) {
     DYNAMIC_SHARED(u32, histogram);
     const u32 lane = threadIdx.x & 31u, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
     const u32 side = 1u << trial.bits, places = window > 0 ? window : side << Kind::SPREAD;
-    u32 flip[5];                                   // makes a ballot on bit i say who has this lane's bit i
+    u32 bit[5], flip[5];                           // flip[i] makes a ballot on bit[i] say who has what this lane has there
 #pragma unroll
-    for (u32 i = 0; i < 5; ++i) flip[i] = (lane >> i & 1u) != 0 ? 0u : FULL_WARP;
+    for (u32 i = 0; i < 5; ++i) {
+        // 2^i; as the compiler does not know that, it tests the bit in one instruction and shifts nothing.
+        bit[i] = __shfl_sync(FULL_WARP, 1u << lane, static_cast<i32>(i));
+        flip[i] = (lane & bit[i]) != 0 ? 0u : FULL_WARP;
+    }
+    const u32 beyond = places + lane;              // a counter of this lane's own for what lies outside the histogram
 
     u32 start = 0;                                 // the place of histogram[0]
     const auto flush = [&] {
@@ -421,7 +426,7 @@ __device__ __forceinline__ void try_tuples(const Trial& trial, u32 window, u64 m
         }
         __syncthreads();
     };
-    for (u32 i = threadIdx.x; i < places; i += blockDim.x) histogram[i] = 0;
+    for (u32 i = threadIdx.x; i < places + 32; i += blockDim.x) histogram[i] = 0;
     __syncthreads();
 
     u64 tried = 0;
@@ -438,15 +443,19 @@ __device__ __forceinline__ void try_tuples(const Trial& trial, u32 window, u64 m
         const u32 b_stop = min(tile_b + side, trial.b_stop), t_stop = min(tile_t + side, trial.t_stop);
         for (u32 b = max(tile_b, trial.b_first) + warp; b < b_stop; b += warps) {
             const Piles piles = outer.with(b);
-            for (u32 row = tile_t; row < t_stop; row += 32) {
+            // Try the tuples with t from `row` on, a lane each, of those lanes that are in `trying`.
+            const auto try_row = [&](u32 row, u32 trying) {
                 const u32 bin = Kind::bin(piles, row + lane);
                 const u32 base = Kind::base(__shfl_sync(FULL_WARP, bin, 0));
-                u32 alike = t_stop - row >= 32 ? FULL_WARP : (1u << (t_stop - row)) - 1;
+                u32 alike = trying;
 #pragma unroll
-                for (u32 i = 0; i < 5; ++i) alike &= __ballot_sync(FULL_WARP, (bin - base) >> i & 1u) ^ flip[i];
-                const u32 place = base + lane - start;
-                if (alike != 0 && place < places) atomicAdd(&histogram[place], static_cast<u32>(__popc(alike)));
-            }
+                for (u32 i = 0; i < 5; ++i) alike &= __ballot_sync(FULL_WARP, ((bin - base) & bit[i]) != 0) ^ flip[i];
+                atomicAdd(&histogram[min(base + lane - start, beyond)], static_cast<u32>(__popc(alike)));
+            };
+            u32 row = tile_t;
+#pragma unroll 4
+            for (; row + 32 <= t_stop; row += 32) try_row(row, FULL_WARP);
+            if (row < t_stop) try_row(row, (1u << (t_stop - row)) - 1);
         }
     }
     flush();

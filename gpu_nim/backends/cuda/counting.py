@@ -207,7 +207,7 @@ class CudaCounting:
                 (min(units, self._launch.multiprocessors * _RESIDENT),),
                 (_BLOCK,),
                 (values, outer, first if outer else 0, b_first, b_stop, t_stop, side, units, window, _TRIED, counts),
-                4 * (window or 1 << side + _SPREAD[kernel]),
+                4 * ((window or 1 << side + _SPREAD[kernel]) + 32),
             )
             return _int64(counts)
 
