@@ -186,6 +186,7 @@ def test_three_limbs_are_counted_on_the_host(launcher):
     values = Range(counts, start, start + 40, CudaCounting(launcher))
     assert values.limbs > 2
     assert to_integers(values.values()) == [counts.value(n) for n in range(start, start + 40)]
+    assert values.engine.piece(values.limbs) == HOST.piece(values.limbs)  # and not a device's worth of them
     survey = values.survey(start, start + 40)
     assert survey.total == counts.sum(start, start + 40)
     remainders = [counts.value(n) % 5 for n in range(start, start + 40)]
@@ -212,7 +213,7 @@ def test_trying_equals_numpy(launcher, data):
 @pytest.mark.parametrize("whole", [0, 8192])
 def test_trying_proves_the_formulas(launcher, monkeypatch, letter, piles, limit, whole):
     engine = CudaCounting(launcher, tile_bits=6, whole=whole)
-    monkeypatch.setattr(CudaCounting, "piece", (limit + 1) ** (piles - 1) // 3)
+    monkeypatch.setattr(counting, "_PIECE", (limit + 1) ** (piles - 1) // 3)
     trial = Trial(Counts(letter, piles), limit, engine)
     assert len(trial.pieces()) >= 3
     trial.combine([trial.do(piece) for piece in trial.pieces()])

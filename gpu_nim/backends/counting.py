@@ -59,9 +59,8 @@ class Counting(Protocol):
     def name(self) -> str:
         """Return "numpy" or "cuda"."""
 
-    @property
-    def piece(self) -> int:
-        """Return about how many values surveyed, or tuples tried, make a piece of work of a second or less."""
+    def piece(self, limbs: int) -> int:
+        """Return about how many values surveyed, or tuples tried (limbs = 1), make a piece of work of a second or less."""
 
     def block_bits(self, dimension: int, limbs: int) -> int:
         """Return m: the engine's favourite block holds 2^m indices, for a table of `dimension` columns."""

@@ -21,7 +21,7 @@ from gpu_nim.backends.counting import Counting
 from gpu_nim.errors import CheckFailed, UsageError
 from gpu_nim.sequences.blocks import ClosedBlocks
 from gpu_nim.sequences.counts import Counts, dyadic_blocks
-from gpu_nim.sequences.ranges import Range
+from gpu_nim.sequences.ranges import Range, limbs_needed
 
 NAMES = ("sum", "max", "argmax", "min", "argmin", "histogram", "residues:M", "records")
 MOST_RECORDS = 1000
@@ -156,7 +156,7 @@ class SlowJob:
 
     def pieces(self, size: int | None = None) -> list[tuple[int, int]]:
         """The (first, stop) of each piece, of at least `size` values and not more pieces than anyone can list."""
-        size = max(size or self.engine.piece, -(-(self.stop - self.start) // _MOST_PIECES))
+        size = max(size or self.engine.piece(limbs_needed(self.counts, self.start, self.stop)), -(-(self.stop - self.start) // _MOST_PIECES))
         return [(first, min(first + size, self.stop)) for first in range(self.start, self.stop, size)]
 
     def do(self, piece: tuple[int, int]) -> NDArray[np.int64]:

@@ -25,6 +25,7 @@ _MOST_ENTRIES = 1 << 21  # of a table: it should stay in L2
 _STEPS_BITS = 10  # rows made of one on the device: 2^10
 _MOST_STEPS = 1 << 20  # entries of all their matrices
 
+_PIECE = 1 << 36  # values or tuples
 _FILLED = 1 << 26  # values in a slice that is filled and copied to the host: 512 MiB
 _SURVEYED = 1 << 31  # values a launch: no counter of 32 bits can wrap
 _COUNTERS = 34 << 10  # bytes of shared memory for histograms: several blocks a multiprocessor
@@ -58,12 +59,15 @@ class CudaCounting:
     """
 
     name = "cuda"
-    piece = 1 << 36
 
     def __init__(self, launcher: Launcher, *, tile_bits: int = _TILE_BITS, whole: int = _WHOLE) -> None:
         self._launch = launcher
         self._host = NumpyCounting()
         self._tile_bits, self._whole = tile_bits, whole
+
+    def piece(self, limbs: int) -> int:
+        """Return the size of a piece of work: a fraction of a second on the device, the host's own where the host does it."""
+        return _PIECE if limbs in _BLOCK_BITS else self._host.piece(limbs)
 
     def block_bits(self, dimension: int, limbs: int) -> int:
         """Return m, so that the table stays in the device's cache."""

@@ -23,6 +23,7 @@ _DIGIT, _DIGIT_MASK = 28, (1 << 28) - 1
 _MOST_PRODUCTS = 255  # of 56 bits that, with a carry, add up to 64
 _THREADED = 1 << 20  # values worth starting threads for
 _SURVEY_BITS = 18  # values a survey looks at in one piece
+_PIECE = 1 << 25
 _TUPLES = 1 << 15  # tuples whose sums, nim-sums and maxima are laid out once and reused
 
 
@@ -53,10 +54,13 @@ class NumpyCounting:
     """
 
     name = "numpy"
-    piece = 1 << 25
 
     def __init__(self, threads: int | None = None) -> None:
         self._threads = threads or cores()
+
+    def piece(self, limbs: int) -> int:
+        """Return the size of a piece of work, whatever the limbs: its rows have to fit in memory."""
+        return _PIECE
 
     def block_bits(self, dimension: int, limbs: int) -> int:
         """Return m, so that the table fits the cache and a call has enough to do."""
