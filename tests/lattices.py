@@ -98,7 +98,7 @@ def population_terms(entry: str) -> list[int]:
 
 def half_space(normal: tuple[int, ...], least: int):
     """A universe bounded by a plane; symmetric when all of `normal` is equal and the group permutes."""
-    return lambda cells: cells @ np.array(normal) >= least
+    return lambda cells: sum(n * cells[:, axis] for axis, n in enumerate(normal)) >= least
 
 
 @st.composite

@@ -5,20 +5,9 @@ import pytest
 
 from gpu_nim import grow
 from gpu_nim.automata.catalogue import CATALOGUE, Oeis, find
-from gpu_nim.automata.growth import Growing
-from gpu_nim.backends.numpy import NumpyBackend
 from tests.lattices import literal, terms_of
 
 _ENTRIES = [(automaton.name, entry) for automaton in CATALOGUE.values() for entry in automaton.oeis]
-
-
-def column(name: str, what: str, generations: int) -> list[int]:
-    """A growth's births, population or population in a plane, generation by generation."""
-    section = ("xyz".index(what[8]), int(what[10:])) if what.startswith("section") else None
-    growing = Growing(name, generations, NumpyBackend(), section=section)
-    batches = list(growing)
-    births = np.concatenate([b.births if section is None else b.section for b in batches]).astype(int)
-    return births.tolist() if what == "births" else np.cumsum(births).tolist()
 
 
 @pytest.mark.parametrize(("name", "entry"), _ENTRIES, ids=[f"{name}-{entry.number}" for name, entry in _ENTRIES])
@@ -27,9 +16,11 @@ def test_published_terms(name: str, entry: Oeis) -> None:
     last = max(terms) - entry.shift
     if find(name).rule.dimension > 4:
         last = min(last, 40)
-    found = column(name, entry.column, last)
+    found = grow(name, last, backend="numpy", columns=[entry.column]).table[entry.column]
     assert found == [terms[n + entry.shift] for n in range(last + 1)]
     assert len(found) > 20
+    assert min(terms) == entry.offset
+    assert {terms[n] for n in range(entry.offset, entry.shift)} <= {0}
 
 
 @pytest.mark.parametrize("name", CATALOGUE)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from gpu_nim.backends.counting import to_integers
 from gpu_nim.backends.cuda import counting
 from gpu_nim.backends.cuda.counting import CudaCounting
+from gpu_nim.backends.cuda.launcher import to_host
 from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.errors import UsageError
 from gpu_nim.sequences.counts import Counts
@@ -108,6 +109,19 @@ def test_fill_is_exact_modulo_a_power_of_two(launcher, product, slice_size):
 
 
 @examples
+@given(product=products(), skipped=st.integers(0, 3))
+def test_fill_takes_arrays_of_the_device(launcher, product, skipped):
+    limbs, columns, rows, skip, size = product
+    engine = CudaCounting(launcher)
+    out = launcher.xp.zeros((skipped + size + 1, 2)[:limbs], np.uint64)
+    engine.fill(engine.table(columns, limbs), rows, skip, out[skipped:-1])
+    on_host = to_host(out)
+    assert to_integers(on_host[skipped:-1]) == exact(product)
+    assert not on_host[:skipped].any()
+    assert not on_host[-1].any()
+
+
+@examples
 @given(product=products(), launched=st.integers(1, 64), longer=st.booleans())
 def test_survey_is_exact_and_names_first_places(launcher, product, launched, longer):
     limbs, columns, rows, skip, size = product
@@ -155,7 +169,7 @@ def test_rows_made_on_the_device_equal_those_of_the_sequence(launcher, counts, f
         patch.setattr(counting, "_STEPS_BITS", 3)
         made = CudaCounting(launcher).rows(blocks, first, first + size, bits, limbs).values
     expected = blocks.rows(first, first + size, bits, limbs).astype(object) & (2 ** (64 * limbs) - 1)
-    on_host = made.get() if hasattr(made, "get") else made
+    on_host = to_host(made)
     assert to_integers(on_host.reshape(-1, 2) if limbs == 2 else on_host.ravel()) == expected.ravel().tolist()
 
 

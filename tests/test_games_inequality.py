@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from gpu_nim.backends import select
 from gpu_nim.backends.base import Backend
-from gpu_nim.errors import BackendError, MemoryRefusal, UsageError
-from gpu_nim.games import solution as solution_module
+from gpu_nim.errors import MemoryRefusal, UsageError
 from gpu_nim.games.evolution import evolve
 from gpu_nim.games.inequality import (
     Inequality,
@@ -252,17 +251,6 @@ def test_too_large_a_game_is_refused_before_it_starts():
         solve(six_coordinate_chocolate(), 200)
     with pytest.raises(MemoryRefusal, match="needs"):
         solve(chocolate(3), 200_000)
-
-
-def test_a_backend_that_cannot_solve(monkeypatch):
-    class Idle:
-        name = "cuda"
-        device = "none"
-
-    monkeypatch.setattr(solution_module, "select", lambda name="auto": select("numpy") if name == "numpy" else Idle())
-    assert solve(chocolate(3), 7).backend == "numpy"
-    with pytest.raises(BackendError, match="cuda backend has no wedge_outcomes"):
-        solve(chocolate(3), 7, backend="cuda")
 
 
 def test_points_and_the_picture_of_the_gasket():

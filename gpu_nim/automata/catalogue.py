@@ -19,11 +19,15 @@ from gpu_nim.errors import UsageError
 
 @dataclass(frozen=True)
 class Oeis:
-    """An OEIS entry that an automaton gives: `column` of generation n is the entry's term n + `shift`."""
+    """An OEIS entry that an automaton gives: `column` of generation n is the entry's term n + `shift`.
+
+    The entry begins at `offset`, with zeros for what comes before generation 0.
+    """
 
     number: str
     column: str
     shift: int
+    offset: int = 0
 
 
 @dataclass(frozen=True)
@@ -71,13 +75,14 @@ def _piles(piles: int) -> Automaton:
     )
     entries = {2: ("A000027", "A000012"), 3: ("A130665", "A048883"), 4: ("A237686", "A237711"), 5: ("A238147", "A238759")}
     total, births = entries.get(piles, (None, None))
+    first = int(piles == 2)  # A000027 begins at 1
     return Automaton(
         name=f"nim-{piles}",
         summary=f"{piles}-pile Nim: the children of each P-position, 1 added to two piles with equally many trailing 1 bits",
         lattice=f"orthant of Z^{piles}",
         source="[NF] Lemma 23, Theorem 29",
         rule=rule,
-        oeis=() if total is None or births is None else (Oeis(total, "population", int(piles == 2)), Oeis(births, "births", 0)),
+        oeis=() if total is None or births is None else (Oeis(total, "population", first, first), Oeis(births, "births", 0)),
         births_formula=partial(_total_births, piles),
         cell_test=theorems.nim_sum_is_zero,
     )
@@ -115,7 +120,7 @@ _AUTOMATA = (
         lattice=_CUBIC,
         source="OEIS A151776",
         rule=_cubic(2),
-        oeis=(Oeis("A151776", "population", 1), Oeis("A151777", "births", 1), Oeis("A147552", "section z=0", 1)),
+        oeis=(Oeis("A151776", "population", 1), Oeis("A151777", "births", 1, 1), Oeis("A147552", "section z=0", 1)),
     ),
     Automaton(
         name="ulam-warburton",
@@ -123,7 +128,7 @@ _AUTOMATA = (
         lattice=_SQUARE,
         source=f"[NF] section 5.4; {_EPSTEIN}",
         rule=_square(near.steps(2, 1)),
-        oeis=(Oeis("A147562", "population", 1), Oeis("A147582", "births", 1)),
+        oeis=(Oeis("A147562", "population", 1), Oeis("A147582", "births", 1, 1)),
         births_formula=theorems.ulam_warburton_births,
         cell_test=theorems.ulam_warburton_cells,
     ),
@@ -175,7 +180,7 @@ _AUTOMATA = (
         lattice=_SQUARE,
         source="OEIS A169707",
         rule=_square(near.steps(2, 1), frozenset({1, 3})),
-        oeis=(Oeis("A169707", "population", 1),),
+        oeis=(Oeis("A169707", "population", 1, 1),),
     ),
     Automaton(
         name="cubic6",
@@ -183,7 +188,7 @@ _AUTOMATA = (
         lattice=_CUBIC,
         source="OEIS A151781",
         rule=_cubic(1),
-        oeis=(Oeis("A151781", "population", 1), Oeis("A151779", "births", 1)),
+        oeis=(Oeis("A151781", "population", 1, 1), Oeis("A151779", "births", 1, 1)),
     ),
     Automaton(
         name="cubic8",
@@ -191,7 +196,7 @@ _AUTOMATA = (
         lattice=_CUBIC,
         source="OEIS A151793",
         rule=_cubic(3),
-        oeis=(Oeis("A151793", "population", 1), Oeis("A151782", "births", 1)),
+        oeis=(Oeis("A151793", "population", 1, 1), Oeis("A151782", "births", 1, 1)),
     ),
     Automaton(
         name="cubic18",

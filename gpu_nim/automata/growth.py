@@ -1,16 +1,20 @@
 """Growing an automaton, and what comes of it."""
 
+import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
 from gpu_nim.automata.catalogue import Automaton, find
-from gpu_nim.automata.lattice import Symmetry
+from gpu_nim.automata.lattice import Rule, Symmetry
+from gpu_nim.automata.measures import DEFAULT_COLUMNS, Measures, Table
+from gpu_nim.automata.own import describe, named
 from gpu_nim.backends import select
-from gpu_nim.backends.base import Backend, Batch, Engine, Section
+from gpu_nim.backends.base import Backend, Batch, Engine, State
 from gpu_nim.backends.digest import digest
 from gpu_nim.backends.memory import host_memory
 from gpu_nim.errors import MemoryRefusal, UsageError
@@ -23,6 +27,7 @@ CellSource = Callable[[int, int], Iterator[Newborns]]
 
 # A batch lasts between these: long enough that its overhead is small, short enough that progress shows and Ctrl-C is heard.
 _SHORT, _LONG = 0.03, 0.15
+_TOUCHED_BYTES = 200  # of the general engine, for a touched cell: its table twice while it doubles, and a step's arrays
 _GENERATIONS_LIMIT = 2**31 - 1  # coordinates are 32-bit integers
 
 
@@ -34,6 +39,8 @@ class Growth:
     symmetry: the group by which it was grown, whose representatives the checksums mix.
     verified: True or False where a theorem says what must be born, None where none does or nobody asked.
     backend, device, seconds, version: how, where and how fast it was grown, by which version of gpunim.
+    rule: by what it grew; None where a file holds a growth of somebody's own predicates.
+    table: the columns that were asked for (see `gpu_nim.automata.measures`), births and population unless others were.
 
     >>> from gpu_nim import grow
     >>> growth = grow("nim", 7)
@@ -56,6 +63,8 @@ class Growth:
         device: str,
         seconds: float,
         version: str = __version__,
+        rule: Rule | None = None,
+        table: Table | None = None,
     ) -> None:
         self.automaton = automaton
         self.births = births
@@ -66,7 +75,10 @@ class Growth:
         self.device = device
         self.seconds = seconds
         self.version = version
-        self._source = source
+        self.rule = rule
+        self.table = table or Table(dict(zip(DEFAULT_COLUMNS, (births.tolist(), np.cumsum(births).tolist()), strict=True)))
+        self.source = source
+        """Gives the newborns of a stretch of generations."""
 
     @property
     def generations(self) -> int:
@@ -85,7 +97,7 @@ class Growth:
 
     def __iter__(self) -> Iterator[Newborns]:
         """Give (n, cells born at n) for n = 0 to `generations`, holding one stretch of generations at a time."""
-        return self._source(0, self.generations + 1)
+        return self.source(0, self.generations + 1)
 
     def newborns(self, generation: int) -> NDArray[np.integer]:
         """Return the cells born at a generation, shape (births, d), in lexicographic order."""
@@ -101,7 +113,7 @@ class Growth:
         last = self.generations + 1 if stop is None else stop
         if not 0 <= first < last <= self.generations + 1:
             raise UsageError(f"generations must lie in 0:{self.generations + 1} and be in order, got {first}:{last}")
-        return np.concatenate([cells for _, cells in self._source(first, last)])
+        return np.concatenate([cells for _, cells in self.source(first, last)])
 
     def summary(self) -> dict[str, object]:
         """Return what the growth was, as plain values that JSON takes."""
@@ -118,48 +130,104 @@ class Growth:
         }
 
 
+@dataclass(frozen=True)
+class Snapshot:
+    """A growth after some generation: all that is needed to go on with it, on any backend.
+
+    generations: the last generation that it was meant to reach.
+    births, checksums: uint64, a generation each, up to the last one done.
+    state: the engine's own.  columns, measured: what was read off it, and that as far as it has come.
+    """
+
+    automaton: Automaton
+    generations: int
+    births: NDArray[np.uint64]
+    checksums: NDArray[np.uint64]
+    state: State
+    columns: tuple[str, ...]
+    measured: State
+    mismatch: int | None
+    seconds: float
+
+    @property
+    def generation(self) -> int:
+        """The last generation done."""
+        return len(self.births) - 1
+
+
 class Growing:
     """A growth in progress: iterate over it for its batches, then ask for the `growth`.
 
     With `cells`, each batch carries its newborns; they are not kept here, so whoever iterates may write them to a file of any size.
+    With `every`, a batch ends at each multiple of so many generations.  Between batches a `snapshot` may be taken, and `resume`
+    goes on from one, to the same end as if nothing had come between.  `general` takes the engine for all rules, against which the
+    fast paths are measured.
+
+    >>> from gpu_nim.backends import select
+    >>> growing = Growing("edge", 100, select("numpy"), every=40)
+    >>> snapshots = [growing.snapshot() for batch in growing]
+    >>> resumed = Growing("edge", 100, select("numpy"), resume=snapshots[-3])
+    >>> resumed.generation, [batch.first for batch in resumed][0]
+    (40, 41)
+    >>> resumed.growth().digest == growing.growth().digest
+    True
     """
 
     def __init__(
         self,
-        automaton: str | Automaton,
+        automaton: str | Automaton | Rule,
         generations: int,
         backend: Backend,
         *,
         cells: bool = False,
         verify: bool = True,
-        section: Section | None = None,
+        columns: Sequence[str] = DEFAULT_COLUMNS,
+        every: int | None = None,
+        general: bool = False,
+        resume: Snapshot | None = None,
     ) -> None:
-        self.automaton = find(automaton) if isinstance(automaton, str) else automaton
+        self.automaton = _automaton(automaton)
         if not isinstance(generations, int) or not 0 <= generations <= _GENERATIONS_LIMIT:
             raise UsageError(f"generations must be an integer from 0 to {_GENERATIONS_LIMIT}, got {generations!r}")
+        if every is not None and every < 1:
+            raise UsageError(f"every must be a number of generations of at least 1, got {every}")
         self.generations = generations
+        self.measures = Measures(columns, self.automaton.rule, generations)
         self.mismatch: int | None = None
         """The first generation that contradicts the theorem it was checked against."""
         self.verifies = verify and self.automaton.births_formula is not None
         """Whether births are held against a theorem."""
-        self.checks_cells = self.verifies and cells and self.automaton.cell_test is not None
+        self._cells = cells or self.measures.needs_cells
+        self.checks_cells = self.verifies and self._cells and self.automaton.cell_test is not None
         """Whether each cell is, too."""
         self._backend = backend
-        self._cells = cells
-        self._section = section
+        self._every = every or generations + 1
+        self._general = general
         self._births: list[NDArray[np.uint64]] = []
         self._checksums: list[NDArray[np.uint64]] = []
         self._seconds = 0.0
+        self._engine: Engine | None = None
+        self._resumed = resume
+        if resume is not None:
+            self._take_up(resume)
+
+    @property
+    def generation(self) -> int:
+        """The last generation done; -1 before the seeds are laid."""
+        return sum(map(len, self._births)) - 1
 
     def __iter__(self) -> Iterator[Batch]:
-        """Grow from the seeds to the last generation, a batch of generations at a time."""
+        """Grow to the last generation, a batch of generations at a time."""
         began = time.perf_counter()
-        engine = self._start()
+        engine = self._engine = self._start()
         stride = 1
-        self._seconds = time.perf_counter() - began
+        self._seconds += time.perf_counter() - began
         while engine.generation < self.generations:
             began = time.perf_counter()
-            batch = engine.advance(min(engine.generation + stride, self.generations), cells=self._cells, section=self._section)
+            pause = (engine.generation // self._every + 1) * self._every
+            to = min(engine.generation + stride, self.generations, pause)
+            batch = engine.advance(to, cells=self._cells, section=self.measures.section)
+            self.measures.take(batch)
             elapsed = time.perf_counter() - began
             self._seconds += elapsed
             self._births.append(batch.births)
@@ -172,16 +240,55 @@ class Growing:
                 stride = max(1, stride // 2)
 
     def _start(self) -> Engine:
+        state = None if self._resumed is None else self._resumed.state
         # Nim has kernels of its own, which grow it by the same rule a plane at a time.
-        if self.automaton.rule is find("nim").rule:
-            return self._backend.nim(self.generations)
-        return self._backend.automaton(self.automaton.rule, self.generations)
+        if self.automaton.rule is find("nim").rule and not self._general and (state is None or "words" in state):
+            return self._backend.nim(self.generations, state)
+        # A state goes to an engine of the kind that it came from: that for all rules counts touches.
+        general = self._general if state is None else "touches" in state
+        rule = self.automaton.rule
+        try:
+            return self._backend.automaton(rule, self.generations, state, general=general)
+        except MemoryRefusal:
+            # A place for every cell of the box does not fit.  The cells themselves may, where offsets reach far and are few.
+            needed = _TOUCHED_BYTES * most_touched(rule, self.generations)
+            if general or state is not None or needed > self._backend.free_memory():
+                raise
+        return self._backend.automaton(rule, self.generations, general=True)
+
+    def _take_up(self, snapshot: Snapshot) -> None:
+        begun = snapshot.automaton
+        if (begun.name, describe(begun.rule)) != (self.automaton.name, describe(self.automaton.rule)):
+            raise UsageError(f"automaton must be the one that is resumed, {begun.name}, got {self.automaton.name}")
+        if self.generations < snapshot.generation:
+            raise UsageError(f"generations must be at least {snapshot.generation}, where this resumes, got {self.generations}")
+        self.measures.restore(snapshot.measured, snapshot.columns)
+        self._births, self._checksums = [snapshot.births], [snapshot.checksums]
+        self.mismatch = snapshot.mismatch
+        self._seconds = snapshot.seconds
+
+    def snapshot(self) -> Snapshot:
+        """Return what was grown so far, to go on from later."""
+        if self._engine is None or self.generation < 0:
+            raise UsageError("a snapshot needs a growth that has begun: iterate over it first")
+        return Snapshot(
+            self.automaton,
+            self.generations,
+            np.concatenate(self._births),
+            np.concatenate(self._checksums),
+            self._engine.state(),
+            self.measures.columns,
+            self.measures.state(),
+            self.mismatch,
+            self._seconds,
+        )
 
     def growth(self, source: CellSource | None = None) -> Growth:
         """Return the finished growth, whose cells come from `source` or else are grown anew when asked for."""
+        births = np.concatenate(self._births)
         return Growth(
             self.automaton.name,
-            np.concatenate(self._births),
+            births,
             np.concatenate(self._checksums),
             source or self._grow_anew,
             symmetry=self.automaton.rule.symmetry,
@@ -189,6 +296,8 @@ class Growing:
             backend=self._backend.name,
             device=self._backend.device,
             seconds=self._seconds,
+            rule=self.automaton.rule,
+            table=self.measures.table(births),
         )
 
     def _check(self, batch: Batch) -> None:
@@ -204,10 +313,32 @@ class Growing:
             self.mismatch = int(numbers[np.argmax(wrong)])
 
     def _grow_anew(self, first: int, stop: int) -> Iterator[Newborns]:
-        for batch in Growing(self.automaton, stop - 1, self._backend, cells=True, verify=False):
+        for batch in Growing(self.automaton, stop - 1, self._backend, cells=True, verify=False, general=self._general):
             for generation, cells in split(batch):
                 if generation >= first:
                     yield generation, cells
+
+
+def most_touched(rule: Rule, generation: int) -> int:
+    """Return a bound on the number of cells touched or alive at a generation: those that so many steps along the offsets reach.
+
+    Of k offsets, m pairs are opposite: the count of integers of m signs and k - 2 m without, of sizes that add up to n or less.
+
+    >>> most_touched(find("ulam-warburton").rule, 1), most_touched(find("nim").rule, 1)
+    (13, 10)
+    """
+    offsets = set(rule.offsets)
+    pairs = sum(tuple(-x for x in offset) in offsets for offset in offsets) // 2
+    free = len(offsets) - pairs
+    steps = generation + 1  # a newborn of this generation touches those of the next
+    points = sum(math.comb(pairs, i) * math.comb(steps - i + free, free) for i in range(min(pairs, steps) + 1))
+    return points * len(rule.seeds)
+
+
+def _automaton(automaton: str | Automaton | Rule) -> Automaton:
+    if isinstance(automaton, str):
+        return find(automaton)
+    return named(automaton) if isinstance(automaton, Rule) else automaton
 
 
 def split(batch: Batch) -> Iterator[Newborns]:
@@ -243,21 +374,23 @@ class KeptCells:
 
 
 def grow(
-    automaton: str | Automaton = "nim",
+    automaton: str | Automaton | Rule = "nim",
     generations: int = 1024,
     *,
     backend: str | Backend = "auto",
     cells: bool = False,
     verify: bool = True,
+    columns: Sequence[str] = DEFAULT_COLUMNS,
     on_batch: Callable[[Batch], None] | None = None,
 ) -> Growth:
     """Grow an automaton from its seeds and return the growth.
 
-    automaton: a name of the catalogue, or an `Automaton` of your own.
+    automaton: a name of the catalogue, or a `Rule` or `Automaton` of your own.
     generations: the last generation, 0 or more.
     backend: "auto" (CUDA where there is a GPU, else NumPy), "cuda", "numpy", or a backend object.
     cells: keep the newborns in memory; without it they are grown anew when the growth is asked for them.
     verify: hold births, and cells where they are kept, against the theorem where there is one; see `Growth.verified`.
+    columns: what to read off it, for `Growth.table`; `gpu_nim.automata.measures` lists what there is.
     on_batch: called with each batch as it is done, for progress.
 
     Raises UsageError for an unknown automaton or an impossible generation, BackendError where the backend cannot run here, and
@@ -265,9 +398,26 @@ def grow(
 
     >>> grow("nim", 1024).population
     1048579
+
+    An automaton of your own is a `Rule`: offsets, births, seeds, and where cells may live, a predicate over arrays of cells.  It
+    runs on every backend, has a digest, and is saved as any other.
+
+    >>> from gpu_nim.automata.lattice import Rule
+    >>> half_plane = Rule(
+    ...     dimension=2,
+    ...     offsets=((1, 0), (-1, 0), (0, 1), (0, -1)),
+    ...     births=frozenset({1}),
+    ...     seeds=((0, 0),),
+    ...     universe=lambda cells: cells[:, 1] >= 0,
+    ... )
+    >>> growth = grow(half_plane, 15, columns=["births", "section y=0"])
+    >>> growth.births.tolist()
+    [1, 3, 3, 7, 3, 7, 7, 19, 3, 7, 7, 19, 7, 19, 19, 55]
+    >>> growth.table["section y=0"][-1], growth.verified
+    (31, None)
     """
     device = select(backend) if isinstance(backend, str) else backend
-    growing = Growing(automaton, generations, device, cells=cells, verify=verify)
+    growing = Growing(automaton, generations, device, cells=cells, verify=verify, columns=columns)
     kept = KeptCells(host_memory() // 2) if cells else None
     for batch in growing:
         if kept is not None:

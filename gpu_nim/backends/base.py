@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata.lattice import Rule
 from gpu_nim.backends.counting import Counting
+from gpu_nim.backends.games import LinearBounds
 
 State = dict[str, NDArray[np.generic]]
 """A growth's state as named host arrays: enough for either backend to go on from there."""
@@ -89,3 +90,21 @@ class Backend(Protocol):
 
     def counting(self) -> Counting:
         """Return the engine that fills ranges, surveys them and tries tuples."""
+
+    def wedge_outcomes(self, top: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Solve the game of (x, y, z) with 0 <= y <= top[x, z]: the P-positions, shape (n, 3), in lexicographic order.
+
+        `top` decreases along neither axis; lowering x or z drags y along where it must.
+        """
+
+    def wedge_grundy(self, top: NDArray[np.int64]) -> NDArray[np.signedinteger]:
+        """Solve the same game for its Grundy values, an array [x, y, z] with -1 where y > top[x, z].
+
+        The dtype is int16, or int32 where a position has more than 32766 moves.
+        """
+
+    def inequality_outcomes(self, bounds: LinearBounds, limits: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Solve any inequality game with 0 <= x <= limits: the P-positions, shape (n, k), in lexicographic order."""
+
+    def inequality_grundy(self, bounds: LinearBounds, limits: NDArray[np.int64]) -> NDArray[np.signedinteger]:
+        """Solve any inequality game with 0 <= x <= limits for its Grundy values, over that box and -1 where no position is."""

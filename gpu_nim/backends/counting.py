@@ -77,7 +77,7 @@ class Counting(Protocol):
     def fill(self, table: Any, rows: Any, skip: int, out: U64) -> None:
         """Write values `skip` to `skip + len(out) - 1` of the blocks that `rows` stand for.
 
-        `out` is host memory, shape (n,) for limbs = 1 and (n, limbs) otherwise.
+        `out` has shape (n,) for limbs = 1 and (n, limbs) otherwise, and is host memory or an array of the engine's own.
         """
 
     def survey(self, table: Any, rows: Any, skip: int, size: int) -> Survey:

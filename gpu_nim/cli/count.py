@@ -27,7 +27,7 @@ _FORMATS = ("table", "bfile", "csv", "json")
 _ENDINGS = {"bfile": ".txt", "csv": ".csv"}
 _MOST_JSON = 10_000_000  # one object is one line in memory
 _WORTH_A_WARNING = 1 << 32  # values; about ten seconds
-_PIECE = 1 << 23  # values that a worker sends back at a time: 64 MiB
+_PIECE = 1 << 22  # values that a worker sends back at a time: 32 MiB for each limb
 
 
 @click.command()
@@ -183,7 +183,7 @@ def _range(work: _Work) -> None:
     if work.plan or (work.size >= _WORTH_A_WARNING and not work.quiet):
         text = (
             f"{work.size:,} values of {8 * values.limbs} bytes, {8 * values.limbs * work.size:,} bytes in all, "
-            f"{_duration(seconds_for(values, work.size))} of one process with {work.backend.name}, writing not counted"
+            f"{_duration(seconds_for(values, work.size))} of one process with {values.engine.name}, writing not counted"
         )
         click.echo(text, err=not work.plan)
         if work.plan:
@@ -296,7 +296,7 @@ def _reduce(work: _Work, names: str, records: int) -> None:
     cost = sum(visits(work.counts, start, stop, reduction) for reduction in reductions)
     if work.plan or cost:
         seconds = seconds_for(Range(work.counts, start, stop, engine), cost) if cost else 0.0
-        text = f"{cost:,} values to visit, at least {_duration(seconds)} of one process with {work.backend.name}"
+        text = f"{cost:,} values to visit, at least {_duration(seconds)} of one process with {engine.name}"
         click.echo(text) if work.plan else work.remark(text)
         if work.plan:
             return

@@ -1,6 +1,5 @@
-"""`gpunim grow`: grow an automaton, check it, show it, save it."""
+"""`gpunim grow`: grow an automaton, check it, measure it, show it, save it, and go on with it after an interruption."""
 
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,71 +7,155 @@ import click
 
 from gpu_nim.backends import NAMES
 from gpu_nim.cli.output import emit_json, print_table, wants_progress
-from gpu_nim.cli.params import NATURAL
+from gpu_nim.cli.params import CELLS, COUNTS, NATURAL, POSITIVE
 from gpu_nim.cli.progress import growth_progress
 
 if TYPE_CHECKING:
-    from gpu_nim.automata.growth import Growing
+    from gpu_nim.automata.catalogue import Automaton
+    from gpu_nim.automata.growth import Growing, Growth
+    from gpu_nim.automata.measures import Value
+    from gpu_nim.storage.runs import Outputs
 
-_SHOWN = 5  # last generations in the table
+_SHOWN = 5  # last generations in the summary
+_PATH = click.Path(path_type=Path)
+
+Cells = tuple[tuple[int, ...], ...]
 
 
 @click.command()
-@click.argument("automaton", default="nim")
-@click.option("--gen", "generations", type=NATURAL, default=1024, help="The last generation; generation 0 holds the seed.")
+@click.argument("automaton", required=False)
+@click.option("--gen", "generations", type=NATURAL, help="The last generation; generation 0 holds the seed.  [default: 1024]")
+@click.option("--offsets", type=CELLS, help='Grow an automaton of your own: whom a cell touches, as "1,1,0;1,0,1;0,1,1".')
+@click.option("--birth", "births", type=COUNTS, help="Of your own: how many touches bear a cell, as 1 or 1,3.  [default: 1]")
+@click.option("--seed", "seeds", type=CELLS, help='Of your own: the cells of generation 0, as "0,0;5,0".  [default: the origin]')
+@click.option("--octant", is_flag=True, help="Of your own: only cells without a negative coordinate.")
 @click.option("--backend", type=click.Choice(NAMES), default="auto", help="Where to grow; auto takes a GPU where there is one.")
-@click.option("--out", type=click.Path(path_type=Path), help="Save the growth: .zarr or .npz with its cells, .csv its births.")
+@click.option("--general", is_flag=True, help="Use the engine for all rules, even where a faster one applies.")
+@click.option(
+    "--columns",
+    metavar="NAMES",
+    help="Show the table of these, comma-separated: births, population, section z=0, p-positions, n-positions, boxes 2, dimension, "
+    "density, population/n^3.  [default: births,population]",
+)
+@click.option("--section", metavar="AXIS=VALUE", help="Add the population in a plane to the table, as z=0.")
+@click.option(
+    "--out", type=_PATH, help="Save the growth: .zarr or .npz cells, .csv the table, .rle or .rle3 for Golly, .vti or .vtp for VTK."
+)
+@click.option("--volume", type=_PATH, help="Save the birth generation of each cell as voxels, a .zarr array.")
+@click.option("--bfile", type=_PATH, help="Save the one column as a b-file, or that of the OEIS entry in its name: b151776.txt.")
+@click.option("--parents", is_flag=True, help="Save each cell's parent, the evolution tree, in the .zarr of --out.")
+@click.option("--checkpoint", type=_PATH, help="Keep checkpoints in this folder, to go on from after whatever may happen.")
+@click.option("--every", type=POSITIVE, help="Generations from one checkpoint to the next.  [default: 100]")
+@click.option("--resume", type=_PATH, help="Go on from this folder's latest checkpoint, to all that was asked for then.")
 @click.option("--no-verify", is_flag=True, help="Do not check the growth against its theorem.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--quiet", is_flag=True, help="Show no progress and no table.")
 def grow(
-    automaton: str, generations: int, backend: str, out: Path | None, no_verify: bool, as_json: bool, quiet: bool
+    automaton: str | None,
+    generations: int | None,
+    offsets: Cells | None,
+    births: tuple[int, ...] | None,
+    seeds: Cells | None,
+    octant: bool,
+    backend: str,
+    general: bool,
+    columns: str | None,
+    section: str | None,
+    out: Path | None,
+    volume: Path | None,
+    bfile: Path | None,
+    parents: bool,
+    checkpoint: Path | None,
+    every: int | None,
+    resume: Path | None,
+    no_verify: bool,
+    as_json: bool,
+    quiet: bool,
 ) -> int:
-    """Grow AUTOMATON (see `gpunim automata`) from its seed and count what is born in each generation."""
-    from gpu_nim.automata.growth import Growing
+    """Grow AUTOMATON (see `gpunim automata`), nim if none is named, from its seed and count what is born in each generation."""
     from gpu_nim.backends import select
-    from gpu_nim.storage import open_growth
+    from gpu_nim.storage.runs import Outputs, Run
 
-    with ExitStack() as stack:
-        sink = stack.enter_context(open_growth(out)) if out is not None else None
-        growing = Growing(
-            automaton,
-            generations,
-            select(backend),
-            cells=sink is not None and sink.wants_cells,
-            verify=not no_verify,
-        )
-        show = stack.enter_context(growth_progress(generations, wants_progress(quiet)))
-        for batch in growing:
-            if sink is not None:
-                sink.append(batch)
-            show(batch)
-        growth = growing.growth()
-        if sink is not None:
-            sink.finish(growth)
-
+    asked = _columns(columns, section)
+    run = Run(
+        _automaton(automaton, offsets, births, seeds, octant),
+        generations,
+        backend=select(backend),
+        columns=asked,
+        outputs=Outputs(out, volume, bfile, parents),
+        verify=not no_verify,
+        general=general,
+        checkpoint=checkpoint,
+        resume=resume,
+        every=every,
+    )
+    for sentence in run.passed_over:
+        click.echo(f"gpunim: {sentence}: resuming from generation {run.growing.generation}", err=True)
+    with growth_progress(run.growing.generations, wants_progress(quiet)) as show:
+        growth = run.grow(show)
     if as_json:
-        emit_json(growth.summary())
+        emit_json(growth.summary() | ({} if asked is None else {"columns": _plain_columns(growth)}))
+    elif not quiet and asked is not None and out is None and bfile is None:
+        print_table(([_shown(value) for value in row] for row in growth.table.rows()), growth.table.header)
     elif not quiet:
-        births = growth.births.tolist()
-        first = max(0, len(births) - _SHOWN)
-        print_table(
-            [
-                ("automaton", growth.automaton),
-                ("generations", str(growth.generations)),
-                ("population", f"{growth.population:,}"),
-                *((f"births at {n}", f"{births[n]:,}") for n in range(first, len(births))),
-                ("verified", _verdict(growing)),
-                ("digest", growth.digest),
-                ("device", f"{growth.device} ({growth.backend})"),
-                ("seconds", f"{growth.seconds:.3f}"),
-                *([("saved", str(out))] if out is not None else []),
-            ]
-        )
-    if growing.mismatch is not None:
-        click.echo(f"gpunim: generation {growing.mismatch} of {automaton} contradicts {growing.automaton.source}", err=True)
+        _print_summary(growth, run.growing, run.outputs)
+    if run.growing.mismatch is not None:
+        source = run.growing.automaton.source
+        click.echo(f"gpunim: generation {run.growing.mismatch} of {growth.automaton} contradicts {source}", err=True)
         return 1
     return 0
+
+
+def _automaton(
+    name: str | None, offsets: Cells | None, births: tuple[int, ...] | None, seeds: Cells | None, octant: bool
+) -> "Automaton | str | None":
+    if offsets is None:
+        if births is not None or seeds is not None or octant:
+            raise click.UsageError("--birth, --seed and --octant describe an automaton of your own, which needs --offsets.")
+        return name
+    if name is not None:
+        raise click.UsageError(f"--offsets describes an automaton of your own: leave out the name {name!r}.")
+    from gpu_nim.automata.own import own
+
+    return own(offsets, births or (1,), seeds or ((0,) * len(offsets[0]),), octant=octant)
+
+
+def _columns(columns: str | None, section: str | None) -> tuple[str, ...] | None:
+    names = None if columns is None else tuple(" ".join(name.split()) for name in columns.split(","))
+    if section is None:
+        return names
+    from gpu_nim.automata.measures import DEFAULT_COLUMNS
+
+    return (*(names or DEFAULT_COLUMNS), f"section {section.strip()}")
+
+
+def _plain_columns(growth: "Growth") -> dict[str, list[int | float | None]]:
+    from gpu_nim.storage.table_files import plain
+
+    return {name: [plain(value) for value in values] for name, values in growth.table.columns.items()}
+
+
+def _shown(value: "Value") -> int | str | None:
+    return value if value is None or isinstance(value, int) else f"{float(value):.6f}"
+
+
+def _print_summary(growth: "Growth", growing: "Growing", outputs: "Outputs") -> None:
+    births = growth.births.tolist()
+    first = max(0, len(births) - _SHOWN)
+    saved = [path for path in (outputs.out, outputs.volume, outputs.bfile) if path is not None]
+    print_table(
+        [
+            ("automaton", growth.automaton),
+            ("generations", str(growth.generations)),
+            ("population", f"{growth.population:,}"),
+            *((f"births at {n}", f"{births[n]:,}") for n in range(first, len(births))),
+            ("verified", _verdict(growing)),
+            ("digest", growth.digest),
+            ("device", f"{growth.device} ({growth.backend})"),
+            ("seconds", f"{growth.seconds:.3f}"),
+            *(("saved", str(path)) for path in saved),
+        ]
+    )
 
 
 def _verdict(growing: "Growing") -> str:

@@ -92,6 +92,39 @@ class IntegerRange(click.ParamType):  # type: ignore[type-arg]
         return start, stop
 
 
+class IntegerLists(click.ParamType[Any]):
+    """Integers separated by commas, lists of them by semicolons: "1,1,0;1,0,1" converts to ((1, 1, 0), (1, 0, 1))."""
+
+    name = "cells"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[tuple[int, ...], ...]:
+        """Return a tuple of tuples of integers; a usage error names what is wrong with them."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            return tuple(tuple(parse_integer(number) for number in cell.split(",")) for cell in value.split(";"))
+        except ValueError as error:
+            self.fail(f'{error}; cells are written as "1,1,0;1,0,1".', param, ctx)
+
+
+class IntegerList(click.ParamType[Any]):
+    """Integers separated by commas."""
+
+    name = "integers"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        """Return a tuple of integers; a usage error names what is wrong with them."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            return tuple(parse_integer(number) for number in value.split(","))
+        except ValueError as error:
+            self.fail(f"{error}, and several are separated by commas.", param, ctx)
+
+
 BIGINT = BigInteger()
 NATURAL = BigInteger(least=0)
+POSITIVE = BigInteger(least=1)
+CELLS = IntegerLists()
+COUNTS = IntegerList()
 RANGE = IntegerRange()

@@ -1,7 +1,6 @@
 """Solving a game in a box, and what is reported of it: counts, Grundy values, and how it compares with Nim."""
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -11,9 +10,8 @@ from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
 from gpu_nim.backends import select
-from gpu_nim.backends.base import Backend
 from gpu_nim.backends.memory import host_memory, require_memory
-from gpu_nim.errors import BackendError, UsageError
+from gpu_nim.errors import UsageError
 from gpu_nim.games.evolution import Game, evolve
 from gpu_nim.games.heaps import HeapRule, find_period, grundy_values
 from gpu_nim.games.impartial import NimWithPass
@@ -123,11 +121,14 @@ def solve(game: InequalityGame, size: int, *, grundy: bool = False, backend: str
     if prod(limit + 1 for limit in limits) > _MOST_CELLS:
         raise UsageError(f"size: expected a box of at most 2^62 cells, got {size} for {game.describe()}")
     wedge = _Wedge.of(game, limits)
-    capability = f"{'inequality' if wedge is None else 'wedge'}_{'grundy' if grundy else 'outcomes'}"
-    chosen, function = _capability(backend, capability)
-    arguments = (game.bounds(limits), np.array(limits)) if wedge is None else (wedge.top,)
+    chosen = select(backend)
     started = time.perf_counter()
-    found = function(*arguments)
+    found: NDArray[np.signedinteger]
+    if wedge is not None:
+        found = chosen.wedge_grundy(wedge.top) if grundy else chosen.wedge_outcomes(wedge.top)
+    else:
+        function = chosen.inequality_grundy if grundy else chosen.inequality_outcomes
+        found = function(game.bounds(limits), np.array(limits))
     seconds = time.perf_counter() - started
     if wedge is not None:
         found = wedge.unfold_grundy(found) if grundy else wedge.unfold_points(found)
@@ -266,16 +267,6 @@ class _Wedge:
         if len(self.order) == 2:
             values = values[0]
         return np.ascontiguousarray(values.transpose(np.argsort(self.order)))
-
-
-def _capability(name: str, method: str) -> tuple[Backend, Callable[..., NDArray[Any]]]:
-    """The backend that is asked for, or NumPy where "auto" chose one without this method, and the method."""
-    chosen = select(name)
-    if not hasattr(chosen, method) and name == "auto":
-        chosen = select("numpy")
-    if not hasattr(chosen, method):
-        raise BackendError(f"the {chosen.name} backend has no {method}: use --backend numpy")
-    return chosen, getattr(chosen, method)
 
 
 def _nim_positions(game: InequalityGame, limits: Vector) -> Ints:

@@ -60,9 +60,8 @@ def _terms(automaton: Automaton, column: str, shift: int, start: int, stop: int 
 def _column(automaton: Automaton, column: str, last: int) -> Iterator[int]:
     """The column at generations 0, ..., last, as the growth goes on."""
     _, _, plane = column.partition(" ")
-    section = ("xyz".index(plane[-3]), int(plane[-1])) if plane else None
-    growing = Growing(automaton, last, select("auto"), section=section)
-    births = (int(n) for batch in growing for n in (batch.births if section is None or batch.section is None else batch.section))
+    growing = Growing(automaton, last, select("auto"), columns=(f"section {plane[-3:]}",) if plane else ())
+    births = (int(n) for batch in growing for n in (batch.births if batch.section is None else batch.section))
     return births if column.startswith(("births", "section births")) else accumulate(births)
 
 

@@ -12,10 +12,15 @@ from itertools import count
 
 import numpy as np
 
+from gpu_nim.backends.counting import to_integers
+from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.errors import UsageError
 from gpu_nim.sequences.counts import LETTERS, Counts
 from gpu_nim.sequences.digits import by_total
 from gpu_nim.sequences.entry import Entry, Terms
+from gpu_nim.sequences.ranges import Range
+
+_MOST_AT_ONCE = 1 << 16  # terms
 
 
 def find(name: str) -> Entry:
@@ -40,7 +45,7 @@ def resolve(name: str, piles: int | None = None) -> Entry:
         if piles is None:
             raise UsageError(f"piles is needed with the sequence {name}: how many piles are played with")
         counts = Counts(name, piles)
-        return Entry(str(counts), _nim(name, piles), 0, from_function(counts.value), counts)
+        return Entry(str(counts), _nim(name, piles), 0, _in_blocks(counts, 0), counts)
     entry = find(name)
     if piles is not None:
         raise UsageError(f"piles belongs to D, A, d and a; {entry.name} has its own, got {piles}")
@@ -104,7 +109,23 @@ def _nim(letter: str, piles: int) -> str:
 def _counts(name: str, letter: str, piles: int, offset: int = 0, shift: int = 0) -> Entry:
     counts = Counts(letter, piles)
     title = _nim(letter, piles).replace("over n", "over n - 1" if shift else "over n")
-    return Entry(name, title, offset, from_function(lambda n: counts.value(n + shift)), counts, shift)
+    return Entry(name, title, offset, _in_blocks(counts, shift), counts, shift)
+
+
+def _in_blocks(counts: Counts, shift: int) -> Terms:
+    """Terms of one of D, A, d, a: ranges twice as long each time, since whoever takes many will take more."""
+
+    def terms(start: int, stop: int | None) -> Iterator[int]:
+        size = 1
+        while stop is None or start < stop:
+            end = start + size if stop is None else min(start + size, stop)
+            if size == 1:
+                yield counts.value(start + shift)
+            else:
+                yield from to_integers(Range(counts, start + shift, end + shift, NumpyCounting(threads=1)).values())
+            start, size = end, min(2 * size, _MOST_AT_ONCE)
+
+    return terms
 
 
 def _function(name: str, title: str, offset: int, function: Callable[[int], int]) -> Entry:

@@ -156,7 +156,8 @@ class SlowJob:
 
     def pieces(self, size: int | None = None) -> list[tuple[int, int]]:
         """The (first, stop) of each piece, of at least `size` values and not more pieces than anyone can list."""
-        size = max(size or self.engine.piece(limbs_needed(self.counts, self.start, self.stop)), -(-(self.stop - self.start) // _MOST_PIECES))
+        size = size or self.engine.piece(limbs_needed(self.counts, self.start, self.stop))
+        size = max(size, -(-(self.stop - self.start) // _MOST_PIECES))
         return [(first, min(first + size, self.stop)) for first in range(self.start, self.stop, size)]
 
     def do(self, piece: tuple[int, int]) -> NDArray[np.int64]:

@@ -1,14 +1,32 @@
-"""Files in and out: growths as Zarr v3 and npz, tables of births as CSV."""
+"""Files in and out: growths as Zarr v3 and npz, tables as CSV, pictures of growths for Golly and VTK."""
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
+from importlib import import_module
 from pathlib import Path
 from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.base import Batch
 from gpu_nim.errors import FileError, UsageError
+from gpu_nim.storage.atomic import check_writable
+from gpu_nim.storage.attributes import is_growth_store
 
-SUFFIXES = (".zarr", ".npz", ".csv")
+# What opens a growth's file, by its ending: each format's libraries are imported where it is asked for.
+_OPENERS = {
+    ".zarr": "zarr_files:open_zarr_growth",
+    ".npz": "npz_files:open_npz_growth",
+    ".csv": "table_files:open_csv_growth",
+    ".rle": "rle_files:open_rle_growth",
+    ".rle3": "rle_files:open_rle_growth",
+    ".vti": "vtk_files:open_vti_growth",
+    ".vtp": "vtk_files:open_vtp_growth",
+}
+SUFFIXES = tuple(_OPENERS)
+_BATCH = 1 << 16  # cells that are given to a sink at a time, or a few more
 
 
 class GrowthSink(Protocol):
@@ -24,30 +42,34 @@ class GrowthSink(Protocol):
         """Complete the file with what is known at the end."""
 
 
-def open_growth(path: str | Path) -> AbstractContextManager[GrowthSink]:
-    """Open a file for a growth: .zarr (any size), .npz (what fits in memory) or .csv (births alone), by its ending.
+def open_growth(path: str | Path, *, parents: bool = False) -> AbstractContextManager[GrowthSink]:
+    """Open a file for a growth, by its ending.
+
+    .zarr: the cells, any number of them; with `parents`, each cell's parent too.  .npz: the cells, what fits in memory.
+    .csv: the growth's table, births and population unless other columns were asked for.
+    .rle, .rle3: the pattern for Golly, in two and in three dimensions.  .vti, .vtp: voxels and points for VTK.
 
     The file appears under its name when the block ends without an error, whole; otherwise nothing is left of it.  Raises UsageError
     for another ending and FileError where it cannot be written.
     """
     path = Path(path)
-    if path.suffix == ".zarr":
-        from gpu_nim.storage.zarr_files import open_zarr_growth
-
-        return open_zarr_growth(path)
-    if path.suffix == ".npz":
-        from gpu_nim.storage.npz_files import open_npz_growth
-
-        return open_npz_growth(path)
-    if path.suffix == ".csv":
-        from gpu_nim.storage.csv_files import open_csv_growth
-
-        return open_csv_growth(path)
-    raise UsageError(f"the file of a growth must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
+    check_growth(path)
+    if parents and path.suffix != ".zarr":
+        raise UsageError(f"parents are saved in a .zarr file, got {str(path)!r}")
+    module, name = _OPENERS[path.suffix].split(":")
+    opener: Callable[..., AbstractContextManager[GrowthSink]] = getattr(import_module(f"gpu_nim.storage.{module}"), name)
+    return opener(path, parents=True) if parents else opener(path)
 
 
-def save(growth: Growth, path: str | Path) -> None:
-    """Write a growth with its cells to a .zarr or .npz file, or its births to a .csv file.
+def check_growth(path: Path) -> None:
+    """Raise what `open_growth` would raise for this path."""
+    if path.suffix not in _OPENERS:
+        raise UsageError(f"the file of a growth must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
+    check_writable(path, is_growth_store)
+
+
+def save(growth: Growth, path: str | Path, *, parents: bool = False) -> None:
+    """Write a growth to a file, by its ending; see `open_growth`.
 
     >>> import tempfile
     >>> from gpu_nim import grow, load, save
@@ -56,12 +78,23 @@ def save(growth: Growth, path: str | Path) -> None:
     ...     load(f"{folder}/nim.zarr").population
     256
     """
-    with open_growth(path) as sink:
-        if sink.wants_cells:
-            for generation, cells in growth:
-                there = slice(generation, generation + 1)
-                sink.append(Batch(generation, growth.births[there], growth.checksums[there], cells))
-        sink.finish(growth)
+    with open_growth(path, parents=parents) as sink:
+        feed(sink, growth)
+
+
+def feed(sink: GrowthSink, growth: Growth) -> None:
+    """Give a finished growth to a sink as if it were growing, some generations at a time."""
+    if sink.wants_cells:
+        waiting: list[NDArray[np.integer]] = []
+        first = count = 0
+        for generation, cells in growth:
+            waiting.append(cells)
+            count += len(cells)
+            if count >= _BATCH or generation == growth.generations:
+                there = slice(first, generation + 1)
+                sink.append(Batch(first, growth.births[there], growth.checksums[there], np.concatenate(waiting)))
+                first, count, waiting = generation + 1, 0, []
+    sink.finish(growth)
 
 
 def load(path: str | Path) -> Growth:

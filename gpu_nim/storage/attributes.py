@@ -1,5 +1,6 @@
 """What a growth's file says of itself, the same in every format, and how it is held against the cells."""
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from gpu_nim._version import __version__
 from gpu_nim.automata.growth import CellSource, Growth, Newborns
 from gpu_nim.automata.lattice import Symmetry
+from gpu_nim.automata.own import describe, recall
 from gpu_nim.backends.digest import checksum
 from gpu_nim.errors import FileError
 
@@ -21,7 +23,8 @@ def of_growth(growth: Growth) -> dict[str, Any]:
     """Return the attributes of a growth's file."""
     summary = growth.summary()
     del summary["births"]  # an array of its own, exact at any size
-    return {"kind": KIND, "format": FORMAT, "version": __version__, "symmetry": growth.symmetry.value, **summary}
+    rule = None if growth.rule is None else describe(growth.rule)
+    return {"kind": KIND, "format": FORMAT, "version": __version__, "symmetry": growth.symmetry.value, "rule": rule, **summary}
 
 
 def to_growth(
@@ -30,6 +33,7 @@ def to_growth(
     """Return the growth that a file describes; FileError where its parts do not belong together."""
     try:
         symmetry = Symmetry(attributes["symmetry"])
+        automaton = recall(str(attributes["automaton"]), attributes.get("rule"))
         growth = Growth(
             str(attributes["automaton"]),
             births,
@@ -41,6 +45,7 @@ def to_growth(
             device=str(attributes["device"]),
             seconds=float(attributes["seconds"]),
             version=str(attributes["version"]),
+            rule=None if automaton is None else automaton.rule,
         )
         whole = births.shape == checksums.shape == (int(attributes["generations"]) + 1,) and births.dtype == np.uint64
     except (KeyError, TypeError, ValueError) as error:
@@ -58,6 +63,15 @@ def check_kind(path: Path, attributes: Mapping[str, Any]) -> None:
         raise FileError(f"cannot read {path}: it is not a growth written by gpunim")
     if attributes.get("format") != FORMAT:
         raise FileError(f"cannot read {path}: its format is {attributes.get('format')!r}, this version reads {FORMAT}")
+
+
+def is_growth_store(path: Path) -> bool:
+    """Return whether a folder is a growth that gpunim wrote, and so may be replaced by another."""
+    try:
+        attributes = json.loads((path / "zarr.json").read_text(encoding="utf-8"))["attributes"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    return bool(attributes.get("kind") == KIND)
 
 
 def checked(

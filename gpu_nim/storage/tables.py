@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpu_nim.backends.counting import U64, to_integers
 from gpu_nim.errors import FileError, UsageError
@@ -37,10 +36,10 @@ class Sink(Protocol):
     """Where the values of a table go."""
 
     def write(self, first: int, values: U64) -> None:
-        """Take the values at first, first + 1, ...: any stretch for arrays, the next one for text."""
+        """Take the values at first, first + 1, ..., which follow those written before."""
 
     def state(self) -> int:
-        """Make what was written safe, and return how many bytes of a text are whole (0 for arrays)."""
+        """Hand what was written to the system, and return how many bytes of the file that is, 0 for a store of many files."""
 
     def close(self) -> None:
         """Let go of the file."""
@@ -128,7 +127,29 @@ class _TextSink:
         self._file.close()
 
 
-class _ArraySink:
+class _NpySink:
+    """Appends to a .npy file. A memory map would do, but keeps all that it wrote in this process's memory."""
+
+    def __init__(self, path: Path, shape: tuple[int, ...], size: int) -> None:
+        if size:
+            os.truncate(path, size)
+        self._file = path.open("ab" if size else "wb")
+        if not size:
+            header = {"descr": "<u8", "fortran_order": False, "shape": shape}
+            np.lib.format.write_array_header_1_0(self._file, header)
+
+    def write(self, first: int, values: U64) -> None:
+        self._file.write(np.ascontiguousarray(values, "<u8").data)
+
+    def state(self) -> int:
+        self._file.flush()
+        return self._file.tell()
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class _ZarrSink:
     def __init__(self, array: Any, start: int) -> None:
         self._array, self._start = array, start
 
@@ -136,8 +157,6 @@ class _ArraySink:
         self._array[first - self._start : first - self._start + len(values)] = values
 
     def state(self) -> int:
-        if isinstance(self._array, np.memmap):
-            self._array.flush()
         return 0
 
     def close(self) -> None:
@@ -152,20 +171,18 @@ def _sink(path: Path, job: dict[str, Any], done: int, size: int) -> Sink:
     count, limbs = job["stop"] - job["start"], job["limbs"]
     shape = (count,) if limbs == 1 else (count, limbs)
     if path.suffix == ".npy":
-        mode: Any = "r+" if done else "w+"
-        memory: NDArray[Any] = np.lib.format.open_memmap(path, mode=mode, dtype=np.uint64, shape=shape)
-        return _ArraySink(memory, job["start"])
+        return _NpySink(path, shape, size)
     import zarr
 
     if done:
-        return _ArraySink(zarr.open_array(path, mode="r+"), job["start"])
+        return _ZarrSink(zarr.open_array(path, mode="r+"), job["start"])
     chunks = (min(count, _ZARR_CHUNK // limbs), *shape[1:])
     array = zarr.create_array(path, shape=shape, chunks=chunks, dtype=np.uint64, attributes=job, overwrite=True)
-    return _ArraySink(array, job["start"])
+    return _ZarrSink(array, job["start"])
 
 
 def _taken_up(path: Path, folder: Path, job: dict[str, Any]) -> tuple[int, int]:
-    """How many values, and bytes of text, a half-written table holds; (0, 0) where there is none."""
+    """How many values, and bytes, a half-written table holds; (0, 0) where there is none."""
     try:
         note = json.loads((folder / "job.json").read_text(encoding="utf-8"))
         found, done, size = note["job"], int(note["done"]), int(note["bytes"])
@@ -189,7 +206,7 @@ def _note(folder: Path, job: dict[str, Any], done: int, size: int) -> None:
 
 
 def _require_space(path: Path, count: int, limbs: int) -> None:
-    # Compressed and text tables have no size known before; only .npy claims its whole length at once.
+    # How long a text or a compressed store will be is not known before.
     needed, free = 8 * limbs * count, shutil.disk_usage(path.parent).free
     if path.suffix == ".npy" and needed > free:
         raise FileError(f"cannot write {path}: it needs {needed:,} bytes, {free:,} are free there")

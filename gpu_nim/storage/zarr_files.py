@@ -4,11 +4,14 @@
         births            uint64 (generations + 1,)
         checksums         uint64 (generations + 1,)
         cells             (population, d), signed integers, in order of generation; generation n begins after births[:n] cells
+        parents           int64 (population,), where they were asked for: the index in `cells` of each cell's parent, -1 for seeds
 """
 
-import json
+import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,26 +20,51 @@ import zarr
 from numpy.typing import NDArray
 from zarr.codecs import BloscCodec, BloscShuffle
 
+from gpu_nim.automata.evolution import ancestry
 from gpu_nim.automata.growth import Growth, Newborns
 from gpu_nim.backends.base import Batch
-from gpu_nim.errors import FileError
+from gpu_nim.errors import FileError, UsageError
 from gpu_nim.storage.atomic import interrupts_deferred, replacing
-from gpu_nim.storage.attributes import KIND, check_kind, of_growth, to_growth
+from gpu_nim.storage.attributes import check_kind, is_growth_store, of_growth, to_growth
 
 _CHUNK = 1 << 18  # cells a chunk: about 3 MB before compression
 _SHUFFLED_ZSTD = BloscCodec(cname="zstd", clevel=3, shuffle=BloscShuffle.shuffle)
 
 
+@dataclass(frozen=True)
+class Kept:
+    """How far a store has come: so many cells in whole chunks, which are not touched again, and those that wait for their chunk."""
+
+    written: int
+    waiting: NDArray[np.integer]
+
+
 class ZarrGrowthSink:
-    """Writes cells to the store as they come, whole chunks at a time."""
+    """Writes cells to the store as they come, whole chunks at a time; with `kept`, to a store that has come so far or further."""
 
     wants_cells = True
 
-    def __init__(self, group: zarr.Group) -> None:
+    def __init__(self, group: zarr.Group, *, parents: bool = False, kept: Kept | None = None) -> None:
         self._group = group
+        self._parents = parents
         self._cells: zarr.Array[Any] | None = None
         self._waiting: list[NDArray[np.integer]] = []
         self._count = 0
+        if kept is not None:
+            self._waiting, self._count = [kept.waiting], len(kept.waiting)
+            if kept.written:
+                self._cells = _array(group, "cells")
+            if self._cells is not None and self._cells.shape[0] >= kept.written:
+                self._cells.resize((kept.written, self._cells.shape[1]))
+            elif self._cells is not None:
+                raise FileError(f"it holds {self._cells.shape[0]} cells, {kept.written} are needed")
+
+    def kept(self) -> Kept:
+        """Return how far the store has come, to go on from."""
+        if self._waiting:
+            self._waiting = [np.concatenate(self._waiting)]
+        waiting = self._waiting[0] if self._waiting else np.zeros((0, 1), np.int8)
+        return Kept(0 if self._cells is None else self._cells.shape[0], waiting)
 
     def append(self, batch: Batch) -> None:
         """Take the next batch's cells."""
@@ -51,9 +79,32 @@ class ZarrGrowthSink:
         if self._count or self._cells is None:
             self._write(self._count)
         with interrupts_deferred():
-            self._group.create_array("births", data=growth.births)
-            self._group.create_array("checksums", data=growth.checksums)
+            self._group.create_array("births", data=growth.births, overwrite=True)
+            self._group.create_array("checksums", data=growth.checksums, overwrite=True)
+        if self._parents:
+            self._write_parents(growth)
+        with interrupts_deferred():
             self._group.attrs.update(of_growth(growth))
+
+    def _write_parents(self, growth: Growth) -> None:
+        if growth.rule is None:
+            raise UsageError("parents need the rule of the growth, which its file does not tell")
+        assert self._cells is not None
+        shape = (self._cells.shape[0],)
+        with interrupts_deferred():
+            parents = self._group.create_array(
+                "parents", shape=shape, chunks=(_CHUNK,), dtype=np.int64, compressors=_SHUFFLED_ZSTD, overwrite=True
+            )
+        waiting: list[NDArray[np.int64]] = []
+        written = count = 0
+        newborns = _generations(self._cells, growth.births, 0, growth.generations + 1)
+        for _, indices in ancestry(growth.rule, newborns):
+            waiting.append(indices)
+            count += len(indices)
+            if count >= _CHUNK or written + count == parents.shape[0]:
+                with interrupts_deferred():
+                    parents[written : written + count] = np.concatenate(waiting)
+                written, count, waiting = written + count, 0, []
 
     def _write(self, count: int) -> None:
         cells = np.concatenate(self._waiting)
@@ -65,6 +116,7 @@ class ZarrGrowthSink:
                     chunks=(_CHUNK, cells.shape[1]),
                     dtype=cells.dtype,
                     compressors=_SHUFFLED_ZSTD,
+                    overwrite=True,  # of a growth that went on after the checkpoint that is taken up
                 )
         start = self._cells.shape[0]
         with interrupts_deferred():
@@ -75,12 +127,41 @@ class ZarrGrowthSink:
 
 
 @contextmanager
-def open_zarr_growth(path: Path) -> Iterator[ZarrGrowthSink]:
+def open_zarr_growth(path: Path, *, parents: bool = False) -> Iterator[ZarrGrowthSink]:
     """Open a Zarr store for a growth; see `gpu_nim.storage.open_growth`."""
     with replacing(path, is_growth_store) as scratch:
         with interrupts_deferred():
             group = zarr.open_group(scratch, mode="w", zarr_format=3)
-        yield ZarrGrowthSink(group)
+        yield ZarrGrowthSink(group, parents=parents)
+
+
+def keep_zarr_growth(path: Path, kept: Kept | None, *, parents: bool = False) -> ZarrGrowthSink:
+    """Open a Zarr store that grows in place under its own name, from its beginning or from where it had come.
+
+    Raises FileError where the store has not come that far.
+    """
+    if kept is None:
+        return ZarrGrowthSink(zarr.open_group(path, mode="w", zarr_format=3), parents=parents)
+    try:
+        return ZarrGrowthSink(zarr.open_group(path, mode="r+", zarr_format=3), parents=parents, kept=kept)
+    except Exception as error:  # zarr and the JSON reader each raise types of their own for a damaged store
+        raise FileError(f"cannot go on with {path}, which holds the cells grown so far: {_reason(error)}") from error
+
+
+def copy_store(source: Path, path: Path) -> None:
+    """Put a store that is whole under another name, without copying its chunks where both names are on one file system.
+
+    Chunks may have two names, since a chunk is never changed in its place: writing renames a new file over the old name.
+    """
+    with replacing(path, is_growth_store) as scratch:
+        shutil.copytree(source, scratch, copy_function=_link_or_copy)
+
+
+def _link_or_copy(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # another file system, or one without hard links
+        shutil.copy2(source, target)
 
 
 def load_zarr_growth(path: Path) -> Growth:
@@ -99,28 +180,23 @@ def load_zarr_growth(path: Path) -> Growth:
         raise FileError(f"cannot read {path}: it holds {cells.shape[0]} cells, not those of its births, it was truncated")
 
     def read(first: int, stop: int) -> Iterator[Newborns]:
-        starts = [0, *np.cumsum(births).tolist()]
-        block, begins, ends = np.asarray(cells[0:0]), 0, 0
         try:
-            for generation in range(first, stop):
-                start, end = starts[generation], starts[generation + 1]
-                if end > ends:  # small generations share a read
-                    begins, ends = start, min(max(end, start + _CHUNK), starts[stop])
-                    block = np.asarray(cells[begins:ends])
-                yield generation, block[start - begins : end - begins]
+            yield from _generations(cells, births, first, stop)
         except (OSError, RuntimeError, ValueError) as error:
             raise FileError(f"cannot read {path}: its cells are damaged ({_reason(error)})") from error
 
     return to_growth(path, attributes, births, checksums, read)
 
 
-def is_growth_store(path: Path) -> bool:
-    """Return whether a folder is a growth that gpunim wrote, and so may be replaced by another."""
-    try:
-        attributes = json.loads((path / "zarr.json").read_text(encoding="utf-8"))["attributes"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
-    return bool(attributes.get("kind") == KIND)
+def _generations(cells: "zarr.Array[Any]", births: NDArray[np.uint64], first: int, stop: int) -> Iterator[Newborns]:
+    starts = [0, *np.cumsum(births).tolist()]
+    block, begins, ends = np.asarray(cells[0:0]), 0, 0
+    for generation in range(first, stop):
+        start, end = starts[generation], starts[generation + 1]
+        if end > ends:  # small generations share a read
+            begins, ends = start, min(max(end, start + _CHUNK), starts[stop])
+            block = np.asarray(cells[begins:ends])
+        yield generation, block[start - begins : end - begins]
 
 
 def _array(group: zarr.Group, name: str) -> zarr.Array[Any]:

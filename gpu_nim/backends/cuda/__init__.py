@@ -5,14 +5,20 @@ allocates with `launcher.xp` and calls `launcher(kernel, grid, block, args)`. Pr
 tests pass one that runs the very same `.cu` files on the CPU.
 """
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gpu_nim.automata.lattice import Rule
 from gpu_nim.backends.base import Engine, State
 from gpu_nim.backends.counting import Counting
+from gpu_nim.backends.cuda import games
 from gpu_nim.backends.cuda.counting import CudaCounting
+from gpu_nim.backends.cuda.exactly_one import ExactlyOneEngine, supports
+from gpu_nim.backends.cuda.frontier import FrontierEngine
 from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher
 from gpu_nim.backends.cuda.nim import NimEngine, device_bytes
+from gpu_nim.backends.games import LinearBounds
 from gpu_nim.backends.memory import require_memory
-from gpu_nim.errors import BackendError
 
 __all__ = ["CudaBackend", "CupyLauncher", "Launcher"]
 
@@ -41,8 +47,26 @@ class CudaBackend:
 
     def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
         """Start any rule, to grow no further than generation `last`: on the fast path for exactly-one growth where it applies."""
-        raise BackendError("the CUDA backend grows nim alone so far: use --backend numpy")
+        if supports(rule) and not general:
+            return ExactlyOneEngine(self._launcher, rule, last, state)
+        return FrontierEngine(self._launcher, rule, last, state)
 
     def counting(self) -> Counting:
         """Return the engine that fills ranges, surveys them and tries tuples."""
         return CudaCounting(self._launcher)
+
+    def wedge_outcomes(self, top: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Solve 0 <= y <= top[x, z]: the P-positions (n, 3)."""
+        return games.wedge_outcomes(self._launcher, top)
+
+    def wedge_grundy(self, top: NDArray[np.int64]) -> NDArray[np.signedinteger]:
+        """Solve 0 <= y <= top[x, z]: the Grundy values by [x, y, z], -1 outside."""
+        return games.wedge_grundy(self._launcher, top)
+
+    def inequality_outcomes(self, bounds: LinearBounds, limits: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Solve an inequality game up to its limits: the P-positions (n, k)."""
+        return games.inequality_outcomes(self._launcher, bounds, limits)
+
+    def inequality_grundy(self, bounds: LinearBounds, limits: NDArray[np.int64]) -> NDArray[np.signedinteger]:
+        """Solve an inequality game up to its limits: the Grundy values over that box, -1 outside."""
+        return games.inequality_grundy(self._launcher, bounds, limits)

@@ -104,31 +104,34 @@ class CudaCounting:
             )
             return DeviceRows(values)
 
-    def fill(self, table: DeviceTable | HostTable, rows: Any, skip: int, out: U64) -> None:
-        """Write values `skip` to `skip + len(out) - 1`, a slice of device memory at a time."""
+    def fill(self, table: DeviceTable | HostTable, rows: Any, skip: int, out: Any) -> None:
+        """Write values `skip` to `skip + len(out) - 1`, a slice of device memory at a time, or straight into a device array."""
         if isinstance(table, HostTable):
-            self._host.fill(table, rows, skip, out)
+            values = np.empty(out.shape, np.uint64)
+            self._host.fill(table, rows, skip, values)
+            out[...] = values if isinstance(out, np.ndarray) else self._launch.xp.asarray(values)
             return
         with device_refusals(f"{len(out)} values"):
+            on_device = self._on_device(rows, table)
             for at in range(0, len(out), _FILLED):
                 part = out[at : at + _FILLED]
-                values = self.filled(table, rows, skip + at, len(part))
-                if hasattr(values, "get"):
-                    values.get(out=part)
-                else:
-                    part[...] = values
+                block, place = divmod(skip + at, 1 << table.bits)
+                self._fill(table, on_device[block:], place, part)
 
-    def filled(self, table: DeviceTable, rows: Any, skip: int, size: int) -> Any:
-        """Return values `skip` to `skip + size - 1` in device memory, shape (size,) or (size, 2)."""
-        values, place = self._on_device(rows, table), skip & ((1 << table.bits) - 1)
-        values = values[skip >> table.bits :]
-        # Values of one limb are written in pairs, from an even place to an even place.
+    def _fill(self, table: DeviceTable, rows: Any, place: int, out: Any) -> None:
+        # Stores have 16 bytes: values of one limb are written in pairs, from an even place to an even place.
         pair = 3 - table.limbs
-        first, stop = place // pair, -(-(place + size) // pair)
-        bits = table.bits - (pair - 1)
-        out = self._launch.xp.empty((2 * (stop - first),), np.uint64)
-        self._sweep(_kernel("count_fill", table.limbs), table, values, bits, first, stop - first, (out,))
-        return out[place - pair * first :][:size] if table.limbs == 1 else out.reshape(-1, 2)
+        first, stop = place // pair, -(-(place + len(out)) // pair)
+        own = isinstance(out, self._launch.xp.ndarray)
+        direct = own and len(out) == pair * (stop - first) and _address(out) % 16 == 0
+        target = out.reshape(-1) if direct else self._launch.xp.empty(2 * (stop - first), np.uint64)
+        kernel = _kernel("count_fill", table.limbs)
+        self._sweep(kernel, table, rows, table.bits - (pair - 1), first, stop - first, (target,))
+        values = target[place % pair :][: len(out)] if pair == 2 else target.reshape(-1, 2)
+        if not own:
+            values.get(out=out)
+        elif not direct:
+            out[...] = values
 
     def survey(self, table: DeviceTable | HostTable, rows: Any, skip: int, size: int) -> Survey:
         """Survey the values, up to 2^31 a launch."""
@@ -254,6 +257,11 @@ class CudaCounting:
 def _int64(counts: Any) -> NDArray[np.int64]:
     host: U64 = to_host(counts)
     return host.astype(np.int64)
+
+
+def _address(array: Any) -> int:
+    address: int = array.data.ptr if hasattr(array.data, "ptr") else array.ctypes.data
+    return address
 
 
 def _kernel(name: str, limbs: int) -> str:

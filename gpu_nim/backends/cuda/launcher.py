@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -75,36 +76,49 @@ def check_arguments(
     if len(args) != len(entry.params):
         raise KernelArgumentError(f"{kernel} takes {len(entry.params)} arguments, got {len(args)}")
     return tuple(
-        _check_array(f"{kernel}, argument {place}", param, value, array_type)
-        if param.startswith("*")
-        else _check_scalar(f"{kernel}, argument {place}", param, value)
+        _check_array(kernel, place, param, value, array_type)
+        if param[0] == "*"
+        else _check_scalar(kernel, place, param, value)
         for place, (param, value) in enumerate(zip(entry.params, args, strict=True))
     )
 
 
-def _check_array(where: str, param: str, value: object, array_type: type[Any]) -> Any:
-    dtype = np.dtype(param.lstrip("*c"))
+# A short kernel is launched thousands of times with some thirty arguments: what is said of a mistake is put together only then.
+def _check_array(kernel: str, place: int, param: str, value: Any, array_type: type[Any]) -> Any:
+    dtype = _dtype(param)
+    if isinstance(value, array_type) and value.dtype == dtype and value.flags.c_contiguous:
+        return value
+    where = f"{kernel}, argument {place}"
     if not isinstance(value, array_type):
         wanted = f"{array_type.__module__}.{array_type.__qualname__}"
         raise KernelArgumentError(f"{where}: expected a {wanted} of {dtype}, got {type(value).__name__}")
     if value.dtype != dtype:
         raise KernelArgumentError(f"{where}: expected an array of {dtype}, got {value.dtype}")
-    if not value.flags.c_contiguous:
-        raise KernelArgumentError(f"{where}: expected a C-contiguous array, got a strided view")
-    return value
+    raise KernelArgumentError(f"{where}: expected a C-contiguous array, got a strided view")
 
 
-def _check_scalar(where: str, param: str, value: Any) -> np.generic:
-    dtype = np.dtype(param)
+def _check_scalar(kernel: str, place: int, param: str, value: Any) -> np.generic:
+    dtype, least, most = _range(param)
     try:
         number = operator.index(value)
     except TypeError:
+        where = f"{kernel}, argument {place}"
         raise KernelArgumentError(f"{where}: expected an integer ({dtype}), got {type(value).__name__}") from None
-    limits = np.iinfo(dtype)
-    if not limits.min <= number <= limits.max:
-        raise KernelArgumentError(f"{where}: expected {limits.min} to {limits.max} ({dtype}), got {number}")
+    if not least <= number <= most:
+        raise KernelArgumentError(f"{kernel}, argument {place}: expected {least} to {most} ({dtype}), got {number}")
     scalar: np.generic = dtype.type(number)
     return scalar
+
+
+@functools.cache
+def _dtype(param: str) -> np.dtype[Any]:
+    return np.dtype(param.lstrip("*c"))
+
+
+@functools.cache
+def _range(param: str) -> tuple[np.dtype[Any], int, int]:
+    limits = np.iinfo(param)
+    return np.dtype(param), int(limits.min), int(limits.max)
 
 
 def to_host(array: Any) -> NDArray[Any]:

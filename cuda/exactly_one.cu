@@ -1,0 +1,414 @@
+// Exactly-one growth in two and three dimensions: bricks of bits, one warp a brick, one launch a generation.
+//
+// Rule.  A dead cell is born when exactly one of the cells that touch it is alive.  Alive cells never go away, so the first
+// generation that touches a cell decides it: one toucher, and it is born; more, and it never is.  What is known of a cell is
+// one bit, touched; what a generation needs of the last one is one bit, newborn.
+//
+// Coordinates.  A growth that is symmetric under permutations is kept for a >= b >= c alone, in u = a-b, v = b-c, w = c: there
+// the fundamental domain is u, v >= 0, and w >= 0 where signs are symmetries too, so that its walls are walls of bricks, no brick
+// is cut by a mirror, and no cell is kept twice.  The reflections are
+//
+//     a <-> b:  (u, v, w) -> (-u, v+u, w)      b <-> c:  (u, v, w) -> (u+v, -v, w+v)      c -> -c:  (u, v, w) -> (u, v+2w, -w)
+//
+// The first two take rows of constant (u, v) to rows: a row beyond them is a row of the domain, moved along w.  What lies beyond
+// the third is a bit or two at the lower end of a row, and is fetched bit by bit.  Without symmetry (u, v, w) is (a, b, c).  In
+// the plane u is 0 and (v, w) is (a-b, b) or (a, b).  Where all coordinate sums are even the parity of w follows from the row,
+// and only every second cell has a bit: bit k of a row of parity p is w = 2k + p.
+//
+// Layout.  A brick is 32 rows, 4 x 8 in space and 1 x 32 in the plane, of 32 bits along w: 128 bytes, a word a lane.  Bricks
+// are numbered column by column (all bricks above one another in w), and only those exist that the growth can reach:
+// columns[3c] + w is the number of brick w of column c, for w from columns[3c+1] to columns[3c+2] - 1.  `touched` has a word for
+// each row of each brick.  Newborns are kept for listed bricks alone: list n holds the bricks in which generation n can touch
+// anything, word 32 s + r of newborn plane n % 2 is row r of the list's brick s, and slots n % 4 say where in list n a brick
+// stands, plus one; 0 where it does not.
+//
+// A generation.  Each brick of list n gathers the newborns of n-1 around it into shared memory, a window of 64 bits a row: the
+// row's own word in the middle and 16 bits of either neighbour.  A toucher is then one shift of one window, and exactly-one over
+// all of them costs two three-input logic operations each.  The brick then enters into list n+1 itself and those of its 26
+// neighbours that its newborns can reach.  Four slot maps turn round so that one launch can read n-1, write n+1 and wipe n-2.
+//
+// Invariant.  After generation n: `touched` holds every cell that a cell of generation < n touched; plane n % 2 and slots n % 4
+// tell generation n; list n+1 is complete.  For what a newborn d and its images touch in the domain is rep(d + o) for some offset
+// o, and sorting and dropping signs take no two points further apart, neither by their largest difference of coordinates nor by
+// the sum of all: rep(d + o) is no further from d = rep(d) than o is long.  `reach` is that length in u, v and w.
+//
+// Bytes.  Counted over `fcc` and `edge` to generation 255: 7.7 births, as orbits, to a listed brick, 81 of 100 listed bricks with
+// births, 9.4 of its 27 neighbours listed one generation before.  A listed brick reads 128 bytes of `touched` and writes them
+// back, writes 128 of newborns, and reads 9 sectors of 32 bytes of columns, 9 of slots and 25 of newborns: 1.8 KB from L2, 230
+// bytes a birth.  From memory, where each newborn word is read once, it is about half of that.
+#include "common.cuh"
+
+namespace {
+
+constexpr u32 SPATIAL = 1, FOLDED = 2, SIGNED = 4, PACKED = 8, PARITY_OF_V = 16;  // bits of `flags`
+constexpr u32 NOWHERE = 0xffffffffu, CLAIMED = 0xffffffffu;
+constexpr u32 NEIGHBOURS = 27, ITSELF = 13;
+constexpr u32 FIELD = 21;                          // bits of a brick's coordinate in a list
+constexpr i32 MARGIN = 16;                         // bits of a window on either side of its word
+
+struct Shape {
+    const i32* columns;
+    i32 columns_u, columns_v;
+    u32 log_v;                                     // a brick has 1 << log_v rows in v and 32 >> log_v in u
+    i32 reach_u, reach_v, reach_k;                 // how far a newborn touches: rows, rows, bits
+    u32 flags;
+
+    __device__ __forceinline__ bool is(u32 flag) const { return (flags & flag) != 0; }
+    __device__ __forceinline__ u32 log_u() const { return 5 - log_v; }
+    __device__ __forceinline__ i32 step() const { return is(PACKED) ? 2 : 1; }  // in w, from a bit to the next
+    __device__ __forceinline__ i32 parity(i32 u, i32 v) const {
+        return is(PACKED) ? (u + (is(PARITY_OF_V) ? v : 0)) & 1 : 0;
+    }
+    __device__ __forceinline__ u32 row(i32 u, i32 v) const {
+        return (static_cast<u32>(u) & ((1u << log_u()) - 1)) << log_v | (static_cast<u32>(v) & ((1u << log_v) - 1));
+    }
+    // The number of a brick, or NOWHERE.
+    __device__ __forceinline__ u32 brick(i32 u, i32 v, i32 w) const {
+        if (u < 0 || u >= columns_u || v < 0 || v >= columns_v) return NOWHERE;
+        const i32* const column = columns + 3 * (static_cast<u64>(u) * columns_v + v);
+        return w >= column[1] && w < column[2] ? static_cast<u32>(column[0]) + static_cast<u32>(w) : NOWHERE;
+    }
+    // Take a cell to its representative by reflections.  `signs`: in w = 0 too.
+    __device__ __forceinline__ void fold(i32& u, i32& v, i32& w, bool signs) const {
+        while (true) {
+            if (u < 0) {
+                v += u;
+                u = -u;
+            } else if (v < 0) {
+                if (is(SPATIAL)) u += v;
+                w += v;
+                v = -v;
+            } else if (signs && w < 0) {
+                v += 2 * w;
+                w = -w;
+            } else {
+                return;
+            }
+        }
+    }
+};
+
+// A brick's place, in bricks.
+struct Place {
+    i32 u, v, w;
+
+    __device__ __forceinline__ explicit Place(u64 packed)
+        : u(static_cast<i32>(packed >> 2 * FIELD)),
+          v(static_cast<i32>(packed >> FIELD & ((1u << FIELD) - 1))),
+          w(static_cast<i32>(packed & ((1u << FIELD) - 1))) {}
+};
+
+__device__ __forceinline__ u64 pack(i32 u, i32 v, i32 w) {
+    return static_cast<u64>(u) << 2 * FIELD | static_cast<u64>(v) << FIELD | static_cast<u64>(w);
+}
+
+// What the brick's neighbourhood was like one generation ago: slot i of `slots` is neighbour i's, in `newborn`.
+struct Surroundings {
+    const u32* slots;
+    const u32* newborn;
+
+    // Word `r` of the neighbour (du, dv, dw), each -1, 0 or 1, and 0 of one that had no newborns.
+    __device__ __forceinline__ u32 word(i32 du, i32 dv, i32 dw, u32 r) const {
+        const u32 slot = slots[ITSELF + 9 * du + 3 * dv + dw];
+        return slot == 0 ? 0u : newborn[32ull * (slot - 1) + r];
+    }
+};
+
+// The newborns of row (u, v), which may lie beyond a mirror: bit MARGIN + i is bit i of the brick's row.
+__device__ __forceinline__ u64 window(const Shape& s, const Place& at, const Surroundings& around, i32 u, i32 v) {
+    i32 moved = 0;                                 // in bits, along the row that stands for this one
+    if (s.is(FOLDED) && (u < 0 || v < 0)) {
+        i32 w = 0;
+        const i32 parity = s.parity(u, v);
+        s.fold(u, v, w, false);
+        moved = (parity + w - s.parity(u, v)) / s.step();
+    }
+    const i32 du = (u >> s.log_u()) - at.u, dv = (v >> s.log_v) - at.v;
+    // Images of cells that touch the brick lie next to it (see `reach`); of others nothing is asked.
+    if (du < -1 || du > 1 || dv < -1 || dv > 1) return 0;
+    const u32 row = s.row(u, v);
+    const u64 low = around.word(du, dv, -1, row) | static_cast<u64>(around.word(du, dv, 0, row)) << 32;
+    u64 bits = low >> (MARGIN + moved) | static_cast<u64>(around.word(du, dv, 1, row)) << (64 - MARGIN - moved);
+    if (s.is(SIGNED) && at.w == 0) {
+        for (i32 k = moved - s.reach_k; k < 0; ++k) {  // cells beyond the mirror w = 0, one by one
+            i32 x = u, y = v, z = k * s.step() + s.parity(u, v);
+            s.fold(x, y, z, true);
+            const i32 dx = (x >> s.log_u()) - at.u, dy = (y >> s.log_v) - at.v;
+            const i32 place = (z - s.parity(x, y)) / s.step();
+            if (dx < -1 || dx > 1 || dy < -1 || dy > 1 || place >= 64) continue;
+            const u64 bit = around.word(dx, dy, place >> 5, s.row(x, y)) >> (place & 31) & 1u;
+            bits |= bit << (k - moved + MARGIN);
+        }
+    }
+    return bits;
+}
+
+// Which of its 27 neighbours, itself among them, a brick's newborns reach: the lane stands for neighbour `lane`.
+struct Herald {
+    i32 du, dv, dw;                                // this lane's neighbour, from the brick
+    u32 rows;                                      // the rows whose newborns reach it
+    u32 low, high;                                 // the bits of a word that reach the neighbours below and above
+
+    // All lanes of the warp must call it.
+    __device__ __forceinline__ Herald(const Shape& s, u32 lane)
+        : du(static_cast<i32>(lane / 9) - 1), dv(static_cast<i32>(lane / 3 % 3) - 1), dw(static_cast<i32>(lane % 3) - 1) {
+        const i32 u = static_cast<i32>(lane >> s.log_v), v = static_cast<i32>(lane & ((1u << s.log_v) - 1));
+        const u32 first_u = __ballot_sync(FULL_WARP, u < s.reach_u);
+        const u32 last_u = __ballot_sync(FULL_WARP, u >= (1 << s.log_u()) - s.reach_u);
+        const u32 first_v = __ballot_sync(FULL_WARP, v < s.reach_v);
+        const u32 last_v = __ballot_sync(FULL_WARP, v >= (1 << s.log_v) - s.reach_v);
+        rows = lane >= NEIGHBOURS ? 0u : FULL_WARP;
+        rows &= du < 0 ? first_u : du > 0 ? last_u : FULL_WARP;
+        rows &= dv < 0 ? first_v : dv > 0 ? last_v : FULL_WARP;
+        low = (1u << s.reach_k) - 1;
+        high = ~(FULL_WARP >> s.reach_k);
+    }
+
+    // Whether this lane's neighbour is reached, from each lane's newborns.  All lanes of the warp must call it.
+    __device__ __forceinline__ bool reached(u32 born) const {
+        const u32 any = __ballot_sync(FULL_WARP, born != 0);
+        if (any == 0) return false;
+        const u32 below = __ballot_sync(FULL_WARP, (born & low) != 0), above = __ballot_sync(FULL_WARP, (born & high) != 0);
+        return ((dw == 0 ? any : dw < 0 ? below : above) & rows) != 0;
+    }
+};
+
+// The rings of a growth, as generation n sees them.
+struct Rings {
+    u32* newborn;
+    u32* slots;
+    u64* lists;
+    u32* counts;
+    u64 bricks;
+    u32 capacity;
+
+    __device__ __forceinline__ u32* newborn_of(u32 n) const { return newborn + 32ull * capacity * (n & 1); }
+    __device__ __forceinline__ u32* slots_of(u32 n) const { return slots + bricks * (n & 3); }
+    __device__ __forceinline__ u64* list_of(u32 n) const { return lists + static_cast<u64>(capacity) * (n & 3); }
+    __device__ __forceinline__ u32 count_of(u32 n) const { return counts[n] < capacity ? counts[n] : capacity; }
+
+    // Enter each lane's brick into list n, once whoever asks, where `wanted`.  All lanes of the warp must call it.
+    __device__ __forceinline__ void enter(u32 n, u32 lane, bool wanted, u32 brick, u64 place) const {
+        u32* const slot = slots_of(n) + brick;
+        const bool won = wanted && atomicCAS(slot, 0u, CLAIMED) == 0;
+        const u32 winners = __ballot_sync(FULL_WARP, won);
+        if (winners == 0) return;
+        u32 first = 0;
+        if (lane == 0) first = atomicAdd(&counts[n], static_cast<u32>(__popc(winners)));
+        first = __shfl_sync(FULL_WARP, first, 0);
+        if (!won) return;
+        const u32 at = first + static_cast<u32>(__popc(winners & ((1u << lane) - 1)));
+        // A count beyond the capacity is what tells the host that the list overflowed.
+        const bool fits = at < capacity;
+        if (fits) list_of(n)[at] = place;
+        atomicExch(slot, fits ? at + 1 : 0u);
+    }
+};
+
+// How many cells a representative of row (u, v) stands for, at w = 0 or anywhere above.
+__device__ __forceinline__ u32 orbit(const Shape& s, i32 u, i32 v, bool bottom) {
+    if (!s.is(FOLDED)) return 1;
+    const bool in_space = s.is(SPATIAL);
+    const u32 walls = (v == 0 ? 1 : 0) + (in_space && u == 0 ? 1 : 0);
+    const u32 arrangements = in_space ? (walls == 0 ? 6 : walls == 1 ? 3 : 1) : 2 - walls;
+    if (!s.is(SIGNED)) return arrangements;
+    // Coordinates that are not 0: all of them, or those above w, which are v + w and, in space, u + v + w.
+    const u32 signs = !bottom ? (in_space ? 3 : 2) : (v != 0 ? 1 : 0) + (in_space && (u != 0 || v != 0) ? 1 : 0);
+    return arrangements << signs;
+}
+
+// The newborns of a row that lie in a plane.
+struct Section {
+    u32 axes;                                      // 1, 2, 4: u, v, w is `level`; 8: coordinates of a folded cell are; 0: no plane
+    i32 level;
+
+    // Whether the cell `w` above the first of a row's word is born.
+    static __device__ __forceinline__ u32 bit(const Shape& s, u32 word, i32 w) {
+        if (w < 0 || w >= 32 * s.step() || w % s.step() != 0) return 0;
+        return word >> (w / s.step()) & 1u;
+    }
+
+    // How many of them there are; of folded cells, the sum of orbits over cells and coordinates at the level.
+    __device__ __forceinline__ u32 count(const Shape& s, u32 born, i32 u, i32 v, i32 start) const {
+        if (axes == 1 || axes == 2) return (axes == 1 ? u : v) == level ? static_cast<u32>(__popc(born)) : 0u;
+        if (axes == 4) return bit(s, born, level - start);
+        const u32 above = bit(s, born, level - start) * orbit(s, u, v, level == 0) +
+                          bit(s, born, level - v - start) * orbit(s, u, v, level == v);
+        return above + (s.is(SPATIAL) ? bit(s, born, level - u - v - start) * orbit(s, u, v, level == u + v) : 0u);
+    }
+};
+
+}  // namespace
+
+// Grow generation `generation` from the one before: add its births, orbit by orbit, to births[at] and their mixes to
+// checksums[at].  For each offset, offsets holds the step to the toucher's window, times 2^16, and the shift within it in a row of
+// parity 0, and of parity 1, times 2^8.  mix_* are the linear mix of a representative in u, v and w, and that of (0, 0, 0).
+extern "C" __global__ void __launch_bounds__(128, 8)
+exactly_one_grow(const i32* __restrict__ columns, i32 columns_u, i32 columns_v, u32 log_v, i32 reach_u, i32 reach_v, i32 reach_k,
+                 u32 flags, const i32* __restrict__ offsets, u32 offset_count, u32* __restrict__ touched, u32* newborn,
+                 u32* slots, u64* lists, u32* counts, u64 bricks, u32 capacity, u32 generation, u64 mix_u, u64 mix_v, u64 mix_w,
+                 u64 mix_0, u32 section_axes, i32 section_level, u64* __restrict__ births, u64* __restrict__ checksums,
+                 u64* __restrict__ sections, u32 at) {
+    const Shape s{columns, columns_u, columns_v, log_v, reach_u, reach_v, reach_k, flags};
+    const Rings rings{newborn, slots, lists, counts, bricks, capacity};
+    const u32 lane = threadIdx.x & 31u;
+    const u32 width = (1u << log_v) + 2 * static_cast<u32>(reach_v);
+    const u32 rows = ((1u << s.log_u()) + 2 * static_cast<u32>(reach_u)) * width;
+    DYNAMIC_SHARED(u64, windows_of_block);
+    u64* const windows = windows_of_block + (threadIdx.x >> 5) * (rows + 16);
+    u32* const around = reinterpret_cast<u32*>(windows + rows);  // 32 slots
+
+    const i32 row_u = static_cast<i32>(lane >> log_v), row_v = static_cast<i32>(lane & ((1u << log_v) - 1));
+    const u32 own_window = (row_u + reach_u) * width + row_v + reach_v;
+    const Herald herald(s, lane);
+    const u64 warp = global_thread() >> 5, warps = global_threads() >> 5;
+    const u32 listed = rings.count_of(generation);
+    const u64* const list = rings.list_of(generation);
+    const u32* const old_slots = rings.slots_of(generation - 1);
+    const Surroundings surroundings{around, rings.newborn_of(generation - 1)};
+    u32* const born_now = rings.newborn_of(generation);
+
+    const Section section{section_axes, section_level};
+
+    u64 count = 0, sum = 0, in_section = 0;
+    for (u64 i = warp; i < listed; i += warps) {
+        const Place place(list[i]);
+        const i32 u = (place.u << s.log_u()) + row_u, v = (place.v << log_v) + row_v;
+        u32 neighbour = NOWHERE;
+        if (lane < NEIGHBOURS) neighbour = s.brick(place.u + herald.du, place.v + herald.dv, place.w + herald.dw);
+        around[lane] = neighbour == NOWHERE ? 0u : old_slots[neighbour];
+        const u64 word = 32ull * __shfl_sync(FULL_WARP, neighbour, ITSELF) + lane;
+        const u32 closed = touched[word];
+        __syncwarp();
+        for (u32 r = lane, across = lane / width, along = lane % width; r < rows; r += 32) {
+            windows[r] = window(s, place, surroundings, (place.u << s.log_u()) + static_cast<i32>(across) - reach_u,
+                                (place.v << log_v) + static_cast<i32>(along) - reach_v);
+            along += 32 % width;                   // the next row is 32 further: no division by a width known at run time
+            across += 32 / width;
+            if (along >= width) {
+                along -= width;
+                ++across;
+            }
+        }
+        __syncwarp();
+        const i32 parity = s.parity(u, v);
+        u32 once = 0, twice = 0;
+        for (u32 o = 0; o < offset_count; ++o) {
+            const i32 offset = offsets[o];
+            const u32 toucher = static_cast<u32>(windows[own_window + (offset >> 16)] >> (offset >> 8 * parity & 0xff));
+            twice |= once & toucher;
+            once |= toucher;
+        }
+        const u32 born = once & ~twice & ~closed;
+        if ((once & ~closed) != 0) touched[word] = closed | once;
+        born_now[32 * i + lane] = born;
+        const bool reached = herald.reached(born) && neighbour != NOWHERE;
+        rings.enter(generation + 1, lane, reached, reached ? neighbour : 0,
+                    pack(place.u + herald.du, place.v + herald.dv, place.w + herald.dw));
+        if (born == 0) continue;
+        const i32 w = 32 * s.step() * place.w + parity;
+        const u64 start = mix_0 + mix_u * static_cast<u64>(u) + mix_v * static_cast<u64>(v) + mix_w * static_cast<u64>(w);
+        if (section.axes != 0) in_section += section.count(s, born, u, v, w);
+        const u64 stride = mix_w * static_cast<u64>(s.step());
+        u32 bits = born;
+        if (w == 0 && (born & 1u) != 0) {              // the one cell that may lie on the mirror w = 0
+            const u32 size = orbit(s, u, v, true);
+            count += size;
+            sum += size * mix64(start);
+            bits &= ~1u;
+        }
+        const u32 size = orbit(s, u, v, false);
+        count += size * static_cast<u32>(__popc(bits));
+        for (; bits != 0; bits &= bits - 1)
+            sum += size * mix64(start + stride * (static_cast<u32>(__ffs(static_cast<i32>(bits))) - 1));
+    }
+
+    const u64* const stale = rings.list_of(generation + 2);
+    if (generation >= 2) {
+        const u32 wiped = rings.count_of(generation - 2);
+        for (u64 i = global_thread(); i < wiped; i += global_threads()) {
+            const Place place(stale[i]);
+            rings.slots_of(generation + 2)[s.brick(place.u, place.v, place.w)] = 0;
+        }
+    }
+    count = block_sum(count);
+    sum = block_sum(sum);
+    in_section = block_sum(in_section);
+    if (threadIdx.x == 0 && count != 0) {
+        atomicAdd(&births[at], count);
+        atomicAdd(&checksums[at], sum);
+        if (in_section != 0) atomicAdd(&sections[at], in_section);
+    }
+}
+
+// Make list `generation` + 1 from the newborns of `generation`, which the host has laid: the seeds, or those of a saved state.
+extern "C" __global__ void __launch_bounds__(128, 8)
+exactly_one_announce(const i32* __restrict__ columns, i32 columns_u, i32 columns_v, u32 log_v, i32 reach_u, i32 reach_v,
+                     i32 reach_k, u32 flags, u32* newborn, u32* slots, u64* lists, u32* counts, u64 bricks, u32 capacity,
+                     u32 generation) {
+    const Shape s{columns, columns_u, columns_v, log_v, reach_u, reach_v, reach_k, flags};
+    const Rings rings{newborn, slots, lists, counts, bricks, capacity};
+    const u32 lane = threadIdx.x & 31u;
+    const Herald herald(s, lane);
+    const u32 listed = rings.count_of(generation);
+    for (u64 i = global_thread() >> 5; i < listed; i += global_threads() >> 5) {
+        const Place place(rings.list_of(generation)[i]);
+        const bool reached = herald.reached(rings.newborn_of(generation)[32 * i + lane]);
+        const i32 u = place.u + herald.du, v = place.v + herald.dv, w = place.w + herald.dw;
+        const u32 neighbour = reached ? s.brick(u, v, w) : NOWHERE;
+        rings.enter(generation + 1, lane, neighbour != NOWHERE, neighbour != NOWHERE ? neighbour : 0, pack(u, v, w));
+    }
+}
+
+namespace {
+
+// Call visit(word, bit, key) for every cell of every brick that has a key in the table of a saved state: the table is a mixed radix
+// over a box, codec = {lower corner, upper corner, strides}, of three coordinates each, counted from the corner of the bricks;
+// where sums are even its keys are halved.  The first bit of a table's byte is its highest.
+template <class Visit>
+__device__ __forceinline__ void each_key(const Shape& s, const i64* codec, u32 halved, Visit visit) {
+    const u32 lane = threadIdx.x & 31u;
+    const u64 columns = static_cast<u64>(s.columns_u) * static_cast<u64>(s.columns_v);
+    for (u64 column = global_thread() >> 5; column < columns; column += global_threads() >> 5) {
+        const i32 u = (static_cast<i32>(column / static_cast<u64>(s.columns_v)) << s.log_u()) + static_cast<i32>(lane >> s.log_v);
+        const i32 v = (static_cast<i32>(column % static_cast<u64>(s.columns_v)) << s.log_v) +
+                      static_cast<i32>(lane & ((1u << s.log_v) - 1));
+        const i32* const range = s.columns + 3 * column;
+        for (i32 w = range[1]; w < range[2]; ++w) {
+            const u64 word = 32ull * (static_cast<u32>(range[0]) + static_cast<u32>(w)) + lane;
+            for (i32 k = 0; k < 32; ++k) {
+                const i64 z = (32 * w + k) * s.step() + s.parity(u, v);
+                const i64 y = s.is(FOLDED) ? v + z : v, x = s.is(FOLDED) ? u + y : u;
+                if (x < codec[0] || y < codec[1] || z < codec[2] || x > codec[3] || y > codec[4] || z > codec[5]) continue;
+                const i64 key = (x - codec[0]) * codec[6] + (y - codec[1]) * codec[7] + (z - codec[2]) * codec[8];
+                visit(word, k, static_cast<u64>(key) >> halved);
+            }
+        }
+    }
+}
+
+}  // namespace
+
+// Set the bit of every touched cell in `sealed`, which is the part of the table from its 32-bit word `first` on.
+extern "C" __global__ void __launch_bounds__(128, 8)
+exactly_one_export(const i32* __restrict__ columns, i32 columns_u, i32 columns_v, u32 log_v, i32 reach_u, i32 reach_v, i32 reach_k,
+                   u32 flags, const i64* __restrict__ codec, u32 halved, const u32* __restrict__ touched, u32* sealed, u64 first,
+                   u64 words) {
+    const Shape s{columns, columns_u, columns_v, log_v, reach_u, reach_v, reach_k, flags};
+    each_key(s, codec, halved, [&](u64 word, i32 k, u64 key) {
+        const u64 place = (key >> 5) - first;
+        if (place < words && (touched[word] >> k & 1u) != 0) atomicOr(&sealed[place], 1u << ((key & 31) ^ 7));
+    });
+}
+
+// Touch every cell whose bit in `sealed`, the same part of the table, is set.
+extern "C" __global__ void __launch_bounds__(128, 8)
+exactly_one_import(const i32* __restrict__ columns, i32 columns_u, i32 columns_v, u32 log_v, i32 reach_u, i32 reach_v, i32 reach_k,
+                   u32 flags, const i64* __restrict__ codec, u32 halved, u32* __restrict__ touched, const u32* __restrict__ sealed,
+                   u64 first, u64 words) {
+    const Shape s{columns, columns_u, columns_v, log_v, reach_u, reach_v, reach_k, flags};
+    each_key(s, codec, halved, [&](u64 word, i32 k, u64 key) {
+        const u64 place = (key >> 5) - first;
+        if (place < words && (sealed[place] >> ((key & 31) ^ 7) & 1u) != 0) touched[word] |= 1u << k;
+    });
+}

@@ -1,0 +1,176 @@
+"""Checkpoints of a long growth: a folder from which it goes on, to the same digest, after whatever ended it.
+
+    FOLDER/
+        checkpoint-0000000400.npz     the snapshot after generation 400: arrays, and `record`, a JSON text
+        checkpoint-0000000300.npz     the one before, kept in case that the newest is damaged
+        cells.zarr/                   the cells so far, where files that hold cells were asked for
+
+A checkpoint is written beside its name, flushed to the disk and renamed, so that it is whole or not there; its arrays carry CRC-32
+sums, so that damage is found.  Of the cells, whole chunks are in the store when a checkpoint that counts on them is written, and
+are never written again; the rest is in the checkpoint.  So cells are neither lost nor doubled, whichever checkpoint is taken up.
+"""
+
+import json
+import os
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gpu_nim._version import __version__
+from gpu_nim.automata.catalogue import Automaton
+from gpu_nim.automata.growth import Snapshot
+from gpu_nim.automata.own import describe, recall
+from gpu_nim.errors import FileError, UsageError
+from gpu_nim.storage.atomic import check_writable
+
+if TYPE_CHECKING:
+    from gpu_nim.storage.zarr_files import Kept
+
+KIND = "gpunim checkpoint"
+FORMAT = 1
+_KEPT = 2
+_STATE, _MEASURED = "state.", "measured."
+
+
+class Checkpoints:
+    """A folder of checkpoints.  `begin` a new one or take up the `latest`, then `save` now and then."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self.passed_over: list[str] = []
+        """A sentence for each checkpoint that `latest` found damaged."""
+        self.kept: Kept | None = None
+        """How far the cells had come at the checkpoint that was taken up; None where it keeps no cells."""
+        self.asked: dict[str, Any] = {}
+        """What the growth was asked for, as it was given to `save`."""
+
+    @property
+    def cells(self) -> Path:
+        """Where the cells are kept."""
+        return self.folder / "cells.zarr"
+
+    def begin(self) -> None:
+        """Make the folder; UsageError where it holds checkpoints already, FileError where it cannot be written."""
+        if self._paths():
+            raise UsageError(f"the folder {self.folder} holds checkpoints of another run: resume it, or choose another folder")
+        check_writable(self.folder / "x" if self.folder.is_dir() else self.folder)
+        try:
+            self.folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise FileError(f"cannot make {self.folder}: {error.strerror}") from error
+
+    def latest(self, automaton: Automaton | None = None) -> Snapshot:
+        """Return the newest snapshot that is whole.
+
+        automaton: needed where it has predicates of your own, which no file can hold.  FileError, saying what is wrong with the
+        newest, where none is whole.
+        """
+        paths = self._paths()
+        if not paths:
+            raise FileError(f"cannot resume from {self.folder}: it holds no checkpoint")
+        self.passed_over = []
+        for path in reversed(paths):
+            try:
+                return self._read(path, automaton)
+            except (OSError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile, NotImplementedError) as error:
+                if isinstance(error, UsageError):
+                    raise
+                reason = " ".join(str(error).split())[:160]
+                self.passed_over.append(f"{path} is damaged ({type(error).__name__}: {reason})")
+        raise FileError(f"cannot resume from {self.folder}: {self.passed_over[0]}, and no other is whole")
+
+    def save(self, snapshot: Snapshot, *, asked: Mapping[str, Any] | None = None, kept: "Kept | None" = None) -> None:
+        """Write a checkpoint, and remove those before the last two.
+
+        asked: plain values that JSON takes, given back by `latest`.  kept: how far the store of cells has come.  FileError, saying
+        what is left to resume from, where it cannot be written.
+        """
+        path = self.folder / f"checkpoint-{snapshot.generation:010d}.npz"
+        partial = self.folder / ".checkpoint.partial"
+        record = {
+            "kind": KIND,
+            "format": FORMAT,
+            "version": __version__,
+            "automaton": snapshot.automaton.name,
+            "rule": describe(snapshot.automaton.rule),
+            "generations": snapshot.generations,
+            "generation": snapshot.generation,
+            "columns": snapshot.columns,
+            "mismatch": snapshot.mismatch,
+            "seconds": snapshot.seconds,
+            "asked": dict(asked or {}),
+            "written": None if kept is None else kept.written,
+        }
+        arrays = {
+            "record": np.array(json.dumps(record)),
+            "births": snapshot.births,
+            "checksums": snapshot.checksums,
+            **{f"{_STATE}{name}": array for name, array in snapshot.state.items()},
+            **{f"{_MEASURED}{name}": array for name, array in snapshot.measured.items()},
+        }
+        if kept is not None:
+            arrays["waiting"] = kept.waiting
+        try:
+            with partial.open("wb") as file:
+                np.savez(file, **arrays)  # type: ignore[arg-type]
+                file.flush()
+                os.fsync(file.fileno())
+            partial.replace(path)
+            self._sync()
+            before = [other for other in self._paths() if other <= path]
+            for other in {*self._paths()} - {*before[-_KEPT:]}:
+                other.unlink()
+        except OSError as error:
+            partial.unlink(missing_ok=True)
+            whole = [other.name for other in self._paths()]
+            left = f"{whole[-1]} can still be resumed" if whole else "there is none to resume from yet"
+            raise FileError(f"cannot write the checkpoint {path}: {error.strerror or error}; {left}") from error
+
+    def _read(self, path: Path, automaton: Automaton | None) -> Snapshot:
+        # Reading an array to its end holds it against its CRC-32.
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        record = json.loads(str(arrays["record"]))
+        if record["kind"] != KIND:
+            raise ValueError("it was not written by gpunim")
+        if record["format"] != FORMAT:
+            raise UsageError(f"{path} has format {record['format']}, this version of gpunim reads {FORMAT}")
+        known = automaton or recall(record["automaton"], record["rule"])
+        if known is None:
+            raise UsageError(f"{path} is of an automaton with predicates of its own: resume it from Python, with that automaton")
+        if (known.name, describe(known.rule)) != (record["automaton"], record["rule"]):
+            raise UsageError(f"automaton must be the one that is resumed, {record['automaton']}, got {known.name}")
+        if len(arrays["births"]) != record["generation"] + 1 or len(arrays["checksums"]) != record["generation"] + 1:
+            raise ValueError("its births are not those of its generations")
+        if record["written"] is None:
+            self.kept = None
+        else:
+            from gpu_nim.storage.zarr_files import Kept
+
+            self.kept = Kept(int(record["written"]), arrays["waiting"])
+        self.asked = record["asked"]
+        return Snapshot(
+            known,
+            int(record["generations"]),
+            arrays["births"],
+            arrays["checksums"],
+            {name.removeprefix(_STATE): array for name, array in arrays.items() if name.startswith(_STATE)},
+            tuple(record["columns"]),
+            {name.removeprefix(_MEASURED): array for name, array in arrays.items() if name.startswith(_MEASURED)},
+            record["mismatch"],
+            float(record["seconds"]),
+        )
+
+    def _paths(self) -> list[Path]:
+        return sorted(self.folder.glob("checkpoint-" + "[0-9]" * 10 + ".npz"))
+
+    def _sync(self) -> None:
+        """Make the rename last, on systems where folders can be flushed."""
+        handle = os.open(self.folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,148 @@
+"""Patterns for Golly: run-length encoded text, RLE for two dimensions and RLE3 for three, which Golly's script 3D.lua reads.
+
+Both hold the cells alive after the last generation, and the rule where Golly knows it, so that Golly grows the pattern on; for
+other rules they hold the rule that keeps every pattern as it is.  RLE has y upwards, so that hexagonal neighbours are Golly's.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.automata.growth import Growth, KeptCells
+from gpu_nim.automata.lattice import Rule
+from gpu_nim.automata.neighbourhoods import HEXAGON, steps
+from gpu_nim.backends.base import Batch
+from gpu_nim.backends.memory import host_memory
+from gpu_nim.errors import UsageError
+from gpu_nim.storage.atomic import replacing
+
+_LINE = 70  # characters of a line
+_GRID = 100  # cells a side: as much as 3D.lua holds
+# Neighbourhoods by the letter that ends a rule.
+_PLANE = {frozenset(steps(2, 1)): "V", frozenset(steps(2, 1, 2)): "", frozenset(HEXAGON): "H"}
+_SPACE = {
+    frozenset(steps(3, 1)): "F",
+    frozenset(steps(3, 2)): "E",
+    frozenset(steps(3, 3)): "C",
+    frozenset(steps(3, 1, 2, 3)): "",
+}
+
+
+def golly_rule(rule: Rule | None, dimension: int) -> str:
+    """Return the rule as Golly writes it, or one under which nothing is born and nothing dies.
+
+    >>> from gpu_nim.automata.catalogue import find
+    >>> [golly_rule(find(name).rule, 2) for name in ("rule750", "hexagonal", "knight")]
+    ['B13/S01234V', 'B1/S0123456H', 'B/S012345678']
+    >>> [golly_rule(find(name).rule, 3) for name in ("fcc", "cubic26", "edge")]
+    ['3D0..12/1E', '3D0..26/1', '3D0..26/']
+    """
+    neighbourhoods = _PLANE if dimension == 2 else _SPACE
+    free = rule is not None and rule.universe is None and rule.touches is None and not rule.octant
+    letter = neighbourhoods.get(frozenset(rule.offsets)) if rule is not None and free else None
+    births = sorted(rule.births) if rule is not None and letter is not None else []
+    neighbours = len(rule.offsets) if rule is not None and letter is not None else 8 if dimension == 2 else 26
+    if dimension == 2:
+        return f"B{''.join(map(str, births))}/S{''.join(map(str, range(neighbours + 1)))}{letter or ''}"
+    return f"3D0..{neighbours}/{','.join(map(str, births))}{letter or ''}"
+
+
+def encode(cells: NDArray[np.integer]) -> Iterator[str]:
+    """Give the lines of a pattern's text: o alive, b dead, $ end of a row, / end of a layer, ! end.
+
+    cells: int64 (N, d), N at least 1, coordinates from 0; the first is along the row, then rows, then layers.
+
+    >>> list(encode(np.array([[1, 0], [2, 0], [0, 2]])))
+    ['b2o2$o!']
+    """
+    cells = cells[np.lexsort(cells.T)]
+    breaks = np.ones(len(cells), np.bool_)
+    breaks[1:] = (cells[1:, 0] != cells[:-1, 0] + 1) | (cells[1:, 1:] != cells[:-1, 1:]).any(axis=1)
+    starts = np.flatnonzero(breaks)
+    lengths = np.diff(starts, append=len(cells)).tolist()
+    line, at = "", [0] * cells.shape[1]
+    for place, length in zip(cells[starts].tolist(), lengths, strict=True):
+        tokens = []
+        for axis in range(len(at) - 1, -1, -1):
+            if place[axis] != at[axis]:
+                tokens.append(_token(place[axis] - at[axis], "b$/"[axis]))
+                at = [0] * axis + [place[axis], *at[axis + 1 :]]
+        tokens.append(_token(length, "o"))
+        at[0] += length
+        for token in tokens:
+            if len(line) + len(token) > _LINE:
+                yield line
+                line = ""
+            line += token
+    if len(line) == _LINE:
+        yield line
+        line = ""
+    yield f"{line}!"
+
+
+def _token(count: int, letter: str) -> str:
+    return letter if count == 1 else f"{count}{letter}"
+
+
+class RleSink:
+    """Keeps the cells in memory, and writes the pattern at the end."""
+
+    wants_cells = True
+
+    def __init__(self, path: Path, dimension: int) -> None:
+        self._path = path
+        self._dimension = dimension
+        self._kept = KeptCells(host_memory() // 6)
+        self._lower = self._upper = np.zeros(dimension, np.int64)
+
+    def append(self, batch: Batch) -> None:
+        """Take the next batch's cells; UsageError where the format has no room for them."""
+        cells = batch.cells
+        assert cells is not None
+        if cells.shape[1] != self._dimension:
+            raise UsageError(f"a {self._path.suffix} file holds {self._dimension} dimensions, this growth has {cells.shape[1]}")
+        if len(cells):
+            low, high = cells.min(axis=0).astype(np.int64), cells.max(axis=0).astype(np.int64)
+            first = batch.first == 0
+            self._lower = low if first else np.minimum(self._lower, low)
+            self._upper = high if first else np.maximum(self._upper, high)
+        size = int((self._upper - self._lower + 1).max())
+        if self._dimension == 3 and size > _GRID:
+            last = batch.first + len(batch.births) - 1
+            raise UsageError(f"a .rle3 file holds {_GRID} cells a side, as Golly's 3D.lua does, and generation {last} has {size}")
+        self._kept.keep(batch)
+
+    def finish(self, growth: Growth) -> None:
+        """Write the file."""
+        cells = np.concatenate([newborns for _, newborns in self._kept(0, growth.generations + 1)]).astype(np.int64)
+        size = self._upper - self._lower + 1
+        rule = golly_rule(growth.rule, self._dimension)
+        comment = f"#C gpunim {growth.version}: {growth.automaton} to generation {growth.generations}, digest {growth.digest}"
+        if self._dimension == 2:
+            places = np.stack((cells[:, 0] - self._lower[0], self._upper[1] - cells[:, 1]), axis=1)
+            heading = [
+                comment,
+                f"#CXRLE Pos={self._lower[0]},{-self._upper[1]} Gen={growth.generations}",
+                f"x = {size[0]}, y = {size[1]}, rule = {rule}",
+            ]
+        else:
+            places = cells - self._lower
+            x, y, z = ((_GRID - size) // 2).tolist()  # in the middle, with room to grow on
+            heading = [
+                f"3D version=1 size={_GRID} pos={x},{y},{z} gen={growth.generations}",
+                comment,
+                f"x={size[0]} y={size[1]} z={size[2]} rule={rule}",
+            ]
+        with self._path.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(f"{line}\n" for line in heading)
+            file.writelines(f"{line}\n" for line in encode(places))
+
+
+@contextmanager
+def open_rle_growth(path: Path) -> Iterator[RleSink]:
+    """Open an .rle or .rle3 file for a growth; see `gpu_nim.storage.open_growth`."""
+    with replacing(path) as scratch:
+        yield RleSink(scratch, 3 if path.suffix == ".rle3" else 2)

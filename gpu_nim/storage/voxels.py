@@ -1,0 +1,211 @@
+"""Voxels of a growth, slab by slab, without ever holding the cube: the birth generation of each cell as a chunked Zarr v3 array.
+
+Newborns are spread over the whole space, and voxels are written in order.  So the cells go to scratch files first, one for every 64
+layers, and at the end each 64 layers are filled from the one or two files that hold their cells.  What is held is 64 layers.
+
+    NAME.zarr             one array, voxel [i, j, k] for the cell origin + (i, j, k); its dimensions are named x, y, z
+                          uint16, or uint32 where generations need it: generation of birth + 1, 0 where nothing was born
+                          attributes origin, spacing, automaton, generations, population, digest and how it was grown
+"""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.automata.growth import Growth
+from gpu_nim.automata.lattice import Cells
+from gpu_nim.backends.base import Batch
+from gpu_nim.backends.memory import host_memory, require_memory
+from gpu_nim.errors import UsageError
+from gpu_nim.storage.atomic import check_writable, interrupts_deferred, replacing
+from gpu_nim.storage.attributes import of_growth
+
+KIND = "gpunim volume"
+FORMAT = 1
+SIDE = 64
+"""Layers a slab, and the side of a chunk: 512 KB of uint16."""
+_READ = 1 << 20  # cells read from a scratch file at a time
+
+
+class Slabs:
+    """Cells and their generations in scratch files, by slabs of `SIDE` layers along an axis; two or three dimensions."""
+
+    def __init__(self, folder: Path, axis: int = 0) -> None:
+        self._folder = folder
+        self._axis = axis
+        self._runs: dict[int, list[tuple[NDArray[np.uint32], NDArray[np.int64]]]] = {}
+        self._dtype: np.dtype[Any] = np.dtype(np.int8)
+        self._lower: NDArray[np.int64] | None = None
+        self._upper: NDArray[np.int64] | None = None
+        self.last = 0
+
+    @property
+    def lower(self) -> NDArray[np.int64]:
+        """The corner of the box that the cells fill, int64 of shape (d,)."""
+        assert self._lower is not None
+        return self._lower
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The box's number of cells along each axis."""
+        assert self._upper is not None
+        return tuple((self._upper - self.lower + 1).tolist())
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of voxels: the smallest of uint16 and uint32 that holds the last generation + 1."""
+        return np.dtype(np.uint16 if self.last + 1 < 2**16 else np.uint32)
+
+    def append(self, batch: Batch) -> None:
+        """Take the next batch's cells."""
+        cells = batch.cells
+        assert cells is not None
+        if cells.shape[1] not in (2, 3):
+            raise UsageError(f"voxels have 2 or 3 dimensions, this growth has {cells.shape[1]}")
+        self.last = batch.first + len(batch.births) - 1
+        if not len(cells):
+            return
+        self._dtype = cells.dtype
+        low, high = cells.min(axis=0).astype(np.int64), cells.max(axis=0).astype(np.int64)
+        self._lower = low if self._lower is None else np.minimum(low, self._lower)
+        self._upper = high if self._upper is None else np.maximum(high, self._upper)
+        numbers = cells[:, self._axis].astype(np.int64) // SIDE
+        order = np.argsort(numbers, kind="stable")
+        generations = np.repeat(np.arange(batch.first, self.last + 1, dtype=np.uint32), batch.births.astype(np.int64))[order]
+        slabs, starts = np.unique(numbers[order], return_index=True)
+        for slab, start, stop in zip(slabs.tolist(), starts, [*starts[1:], len(order)], strict=True):
+            with self._path(slab).open("ab") as file:
+                file.write(np.ascontiguousarray(cells[order[start:stop]]).data)
+            self._runs.setdefault(slab, []).append(np.unique(generations[start:stop], return_counts=True))
+
+    def __iter__(self) -> Iterator[tuple[int, NDArray[Any]]]:
+        """Give (first, voxels) for each slab: the first layer's number within the box, and the layers, the slabs' axis first."""
+        low, layers = int(self.lower[self._axis]), self.shape[self._axis]
+        rest = [axis for axis in range(len(self.shape)) if axis != self._axis]
+        room = [self.shape[axis] for axis in rest]
+        require_memory(min(SIDE, layers) * int(np.prod(room)) * self.dtype.itemsize, host_memory(), f"{SIDE} layers of voxels")
+        for first in range(0, layers, SIDE):
+            voxels = np.zeros((min(SIDE, layers - first), *room), self.dtype)
+            for cells, generations in self._between(low + first, low + first + len(voxels)):
+                layer = cells[:, self._axis].astype(np.int64) - (low + first)
+                places = tuple(cells[:, axis].astype(np.int64) - self.lower[axis] for axis in rest)
+                voxels[(layer, *places)] = generations + 1
+            yield first, voxels
+
+    def _between(self, first: int, stop: int) -> Iterator[tuple[Cells, NDArray[np.uint32]]]:
+        for slab in range(first // SIDE, (stop - 1) // SIDE + 1):
+            for cells, generations in self._read(slab):
+                inside = (cells[:, self._axis] >= first) & (cells[:, self._axis] < stop)
+                yield cells[inside], generations[inside]
+
+    def _read(self, slab: int) -> Iterator[tuple[Cells, NDArray[np.uint32]]]:
+        if slab not in self._runs:
+            return
+        numbers = np.concatenate([numbers for numbers, _ in self._runs[slab]])
+        stops = np.cumsum(np.concatenate([counts for _, counts in self._runs[slab]]))
+        dimension = len(self.lower)
+        with self._path(slab).open("rb") as file:
+            for start in range(0, int(stops[-1]), _READ):
+                stop = min(start + _READ, int(stops[-1]))
+                cells = np.fromfile(file, self._dtype, (stop - start) * dimension).reshape(-1, dimension)
+                yield cells, numbers[np.searchsorted(stops, np.arange(start, stop), side="right")]
+
+    def _path(self, slab: int) -> Path:
+        return self._folder / f"slab{slab:+d}"
+
+
+def volume_attributes(growth: Growth, slabs: Slabs) -> dict[str, Any]:
+    """Return what a volume says of itself."""
+    return {
+        **of_growth(growth),
+        "kind": KIND,
+        "format": FORMAT,
+        "origin": slabs.lower.tolist(),
+        "spacing": [1] * len(slabs.shape),
+        "value": "generation of birth + 1, 0 where nothing was born",
+    }
+
+
+class VolumeSink:
+    """Writes the voxels when the growth is finished."""
+
+    wants_cells = True
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._slabs = Slabs(path.parent)
+
+    def append(self, batch: Batch) -> None:
+        """Take the next batch's cells."""
+        self._slabs.append(batch)
+
+    def finish(self, growth: Growth) -> None:
+        """Write the array, and last the attributes, which mark it as whole."""
+        import zarr
+        from zarr.codecs import BloscCodec, BloscShuffle
+
+        slabs = self._slabs
+        with interrupts_deferred():
+            array = zarr.create_array(
+                self._path,
+                shape=slabs.shape,
+                chunks=tuple(min(SIDE, size) for size in slabs.shape),
+                dtype=slabs.dtype,
+                fill_value=0,
+                compressors=BloscCodec(cname="zstd", clevel=3, shuffle=BloscShuffle.shuffle),
+                dimension_names=["x", "y", "z"][: len(slabs.shape)],
+                zarr_format=3,
+            )
+        for first, voxels in slabs:
+            with interrupts_deferred():
+                array[first : first + len(voxels)] = voxels
+        with interrupts_deferred():
+            array.attrs.update(volume_attributes(growth, slabs))
+
+
+@contextmanager
+def open_volume(path: str | Path) -> Iterator[VolumeSink]:
+    """Open a Zarr array for a growth's voxels: the birth generation of each cell, chunked, readable by any Zarr library.
+
+    The array appears under its name, whole, when the block ends without an error.  Raises UsageError for another ending than .zarr
+    and FileError where it cannot be written.
+
+    >>> import tempfile, zarr
+    >>> from gpu_nim import grow
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_volume(grow("edge", 31), f"{folder}/edge.zarr")
+    ...     volume = zarr.open_array(f"{folder}/edge.zarr", mode="r")
+    ...     volume.shape, int((volume[:] > 0).sum()), int(volume[1, 1, 0])
+    ((32, 32, 32), 5710, 2)
+    """
+    path = Path(path)
+    check_volume(path)
+    with replacing(path, _is_volume) as scratch:
+        yield VolumeSink(scratch)
+
+
+def save_volume(growth: Growth, path: str | Path) -> None:
+    """Write the voxels of a growth; see `open_volume`."""
+    from gpu_nim.storage import feed
+
+    with open_volume(path) as sink:
+        feed(sink, growth)
+
+
+def check_volume(path: Path) -> None:
+    """Raise what `open_volume` would raise for this path."""
+    if path.suffix != ".zarr":
+        raise UsageError(f"the file of a volume must end in .zarr, got {str(path)!r}")
+    check_writable(path, _is_volume)
+
+
+def _is_volume(path: Path) -> bool:
+    try:
+        return bool(json.loads((path / "zarr.json").read_text(encoding="utf-8"))["attributes"].get("kind") == KIND)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False

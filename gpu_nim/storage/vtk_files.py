@@ -1,0 +1,203 @@
+"""VTK's XML files, for ParaView and PyVista: voxels as .vti, cells as points as .vtp, compressed, and written as a stream.
+
+    .vti   ImageData: point data birth_plus_one, generation of birth + 1 and 0 where nothing was born; a point's coordinates are the
+           cell's own
+    .vtp   PolyData: a vertex a cell, point data birth, the generation of birth, in order of birth
+
+The arrays are appended to the XML as raw data in zlib blocks: [blocks] [bytes a block] [bytes in the last block if it is not full]
+[compressed bytes of each block], all uint64, and then the blocks.
+"""
+
+import shutil
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.automata.growth import Growth
+from gpu_nim.backends.base import Batch
+from gpu_nim.errors import UsageError
+from gpu_nim.storage.atomic import replacing
+from gpu_nim.storage.voxels import Slabs
+
+_BLOCK = 1 << 20  # bytes a compressed block
+_HEAD = '<VTKFile type="{kind}" version="1.0" byte_order="LittleEndian" header_type="UInt64" compressor="vtkZLibDataCompressor">\n'
+_NAMES = {"u2": "UInt16", "u4": "UInt32", "i8": "Int64", "f4": "Float32"}
+
+
+class Appended:
+    """One array of an appended section, of a size that is known before: feed it data in order, then `close` it."""
+
+    def __init__(self, file: IO[bytes], size: int) -> None:
+        self._file = file
+        self._size = size
+        self._begin = file.tell()
+        self._compressed: list[int] = []
+        self._waiting = bytearray()
+        file.write(bytes(8 * (3 + -(-size // _BLOCK))))
+
+    def write(self, array: NDArray[Any]) -> None:
+        """Take the next elements."""
+        data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        for start in range(0, len(data), _BLOCK):
+            self._waiting += data[start : start + _BLOCK].tobytes()
+            while len(self._waiting) >= _BLOCK:
+                self._block(bytes(self._waiting[:_BLOCK]))
+                del self._waiting[:_BLOCK]
+
+    def close(self) -> None:
+        """Write what is left, and the sizes."""
+        if self._waiting:
+            self._block(bytes(self._waiting))
+        header = [len(self._compressed), _BLOCK, self._size % _BLOCK, *self._compressed]
+        end = self._file.tell()
+        self._file.seek(self._begin)
+        self._file.write(np.array(header, "<u8").tobytes())
+        self._file.seek(end)
+
+    def _block(self, data: bytes) -> None:
+        packed = zlib.compress(data, 1)
+        self._file.write(packed)
+        self._compressed.append(len(packed))
+
+
+def _facts(growth: Growth) -> str:
+    facts = f"{growth.automaton} to generation {growth.generations}, {growth.population} cells, digest {growth.digest}"
+    return f"<!-- gpunim {growth.version}: {facts.replace('--', '- -')} -->\n"
+
+
+def _array(name: str, dtype: np.dtype[Any], offset: int, components: int = 1) -> str:
+    kind = _NAMES[dtype.str[1:]]
+    return (
+        f'<DataArray type="{kind}" Name={quoteattr(name)} NumberOfComponents="{components}" format="appended" offset="{offset}"/>\n'
+    )
+
+
+class VtiSink:
+    """Writes the voxels when the growth is finished."""
+
+    wants_cells = True
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._slabs: Slabs | None = None
+
+    def append(self, batch: Batch) -> None:
+        """Take the next batch's cells."""
+        assert batch.cells is not None
+        # The last coordinate varies slowest.
+        self._slabs = self._slabs or Slabs(self._path.parent, batch.cells.shape[1] - 1)
+        self._slabs.append(batch)
+
+    def finish(self, growth: Growth) -> None:
+        """Write the file."""
+        slabs = self._slabs
+        assert slabs is not None
+        flat = (0,) * (3 - len(slabs.shape))
+        extent = " ".join(f"0 {size - 1}" for size in (*slabs.shape, *(1 for _ in flat)))
+        origin = " ".join(map(str, (*slabs.lower.tolist(), *flat)))
+        with self._path.open("wb") as file:
+            file.write(
+                (
+                    f"{_HEAD.format(kind='ImageData')}{_facts(growth)}"
+                    f'<ImageData WholeExtent="{extent}" Origin="{origin}" Spacing="1 1 1">\n<Piece Extent="{extent}">\n'
+                    f'<PointData Scalars="birth_plus_one">\n{_array("birth_plus_one", slabs.dtype, 0)}</PointData>\n'
+                    '</Piece>\n</ImageData>\n<AppendedData encoding="raw">\n_'
+                ).encode("ascii", "xmlcharrefreplace")
+            )
+            data = Appended(file, int(np.prod(np.array(slabs.shape, object))) * slabs.dtype.itemsize)
+            for _, voxels in slabs:
+                # From (layers, x, y) to layers of rows of x.
+                data.write(voxels.astype(voxels.dtype.newbyteorder("<"), copy=False).swapaxes(1, -1))
+            data.close()
+            file.write(b"\n</AppendedData>\n</VTKFile>\n")
+
+
+class VtpSink:
+    """Writes points to a scratch file as they come, and the file when the growth is finished."""
+
+    wants_cells = True
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._points = path.parent / "points"
+
+    def append(self, batch: Batch) -> None:
+        """Take the next batch's cells."""
+        cells = batch.cells
+        assert cells is not None
+        if cells.shape[1] > 3:
+            raise UsageError(f"points have 1 to 3 dimensions, this growth has {cells.shape[1]}")
+        if len(cells) and np.abs(cells.astype(np.int64)).max() > 2**24:
+            raise UsageError("points are 32-bit floats, which hold coordinates up to 2^24, and this growth has larger ones")
+        points = np.zeros((len(cells), 3), "<f4")
+        points[:, : cells.shape[1]] = cells
+        with self._points.open("ab") as file:
+            file.write(points.data)
+
+    def finish(self, growth: Growth) -> None:
+        """Write the file."""
+        count, offsets = growth.population, []
+        appended = self._path.parent / "appended"
+        with appended.open("wb") as file:
+            for chunks, width in (
+                (_blocks(self._points), 12),
+                (_generations(growth), 4),
+                (_ranges(0, count), 8),
+                (_ranges(1, count + 1), 8),
+            ):
+                offsets.append(file.tell())
+                data = Appended(file, width * count)
+                for chunk in chunks:
+                    data.write(chunk)
+                data.close()
+        points, births, connectivity, stops = offsets
+        with self._path.open("wb") as file:
+            file.write(
+                (
+                    f"{_HEAD.format(kind='PolyData')}{_facts(growth)}"
+                    f'<PolyData>\n<Piece NumberOfPoints="{count}" NumberOfVerts="{count}">\n'
+                    f'<PointData Scalars="birth">\n{_array("birth", np.dtype("<u4"), births)}</PointData>\n'
+                    f"<Points>\n{_array('Points', np.dtype('<f4'), points, 3)}</Points>\n<Verts>\n"
+                    f"{_array('connectivity', np.dtype('<i8'), connectivity)}{_array('offsets', np.dtype('<i8'), stops)}</Verts>\n"
+                    '</Piece>\n</PolyData>\n<AppendedData encoding="raw">\n_'
+                ).encode("ascii", "xmlcharrefreplace")
+            )
+            with appended.open("rb") as data_file:
+                shutil.copyfileobj(data_file, file)
+            file.write(b"\n</AppendedData>\n</VTKFile>\n")
+
+
+def _blocks(path: Path) -> Iterator[NDArray[Any]]:
+    with path.open("rb") as file:
+        while len(chunk := np.fromfile(file, np.uint8, 12 << 18)):
+            yield chunk
+
+
+def _generations(growth: Growth) -> Iterator[NDArray[Any]]:
+    for generation, births in enumerate(growth.births.tolist()):
+        yield np.full(births, generation, "<u4")
+
+
+def _ranges(start: int, stop: int) -> Iterator[NDArray[Any]]:
+    for first in range(start, stop, _BLOCK):
+        yield np.arange(first, min(first + _BLOCK, stop), dtype="<i8")
+
+
+@contextmanager
+def open_vti_growth(path: Path) -> Iterator[VtiSink]:
+    """Open a .vti file for a growth; see `gpu_nim.storage.open_growth`."""
+    with replacing(path) as scratch:
+        yield VtiSink(scratch)
+
+
+@contextmanager
+def open_vtp_growth(path: Path) -> Iterator[VtpSink]:
+    """Open a .vtp file for a growth; see `gpu_nim.storage.open_growth`."""
+    with replacing(path) as scratch:
+        yield VtpSink(scratch)

@@ -1,0 +1,332 @@
+"""Long runs: killed at any moment and resumed, to the same digest and the same files."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from gpu_nim import grow, load
+from gpu_nim.automata.growth import Growing, Snapshot
+from gpu_nim.automata.lattice import Rule
+from gpu_nim.backends.base import Backend
+from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.cli import main
+from gpu_nim.errors import FileError, UsageError
+from gpu_nim.storage.checkpoints import Checkpoints
+from gpu_nim.storage.runs import Outputs, Run
+from tests.lattices import ONE, steps
+
+NUMPY = NumpyBackend()
+
+
+def run(*args: object) -> Result:
+    return CliRunner().invoke(main, ["grow", "--backend", "numpy", *map(str, args)])
+
+
+def refused(*args: object) -> str:
+    result = run(*args)
+    assert result.exit_code in (1, 2), result.output
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.glob("*.npz"))
+
+
+def snapshots(automaton: object, generations: int, every: int, backend: Backend = NUMPY) -> list[Snapshot]:
+    growing = Growing(automaton, generations, backend, every=every)  # type: ignore[arg-type]
+    return [growing.snapshot() for _ in growing if growing.generation % every == 0]
+
+
+def saved(folder: Path, automaton: object = "edge", generations: int = 40, every: int = 10) -> Checkpoints:
+    """A folder with the checkpoints of a growth that was cut short of its end."""
+    checkpoints = Checkpoints(folder)
+    checkpoints.begin()
+    for snapshot in snapshots(automaton, generations, every)[:-1]:
+        checkpoints.save(snapshot)
+    return checkpoints
+
+
+# Killed
+
+
+def killed(folder: Path, *args: str, after: int) -> None:
+    """Run `grow`, and kill it when it has written a checkpoint and so many milliseconds more have passed."""
+    before = names(folder)
+    command = [sys.executable, "-m", "gpu_nim", "grow", "--backend", "numpy", "--quiet", *args]
+    process = subprocess.Popen(command)
+    deadline = time.monotonic() + 60
+    while names(folder) == before and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.005)
+    time.sleep(after / 1000)
+    process.send_signal(signal.SIGKILL)
+    process.wait(timeout=60)
+    assert names(folder) != before
+
+
+@pytest.mark.parametrize("after", [0, 60, 170, 400])
+def test_killed_at_any_moment_it_resumes_to_the_same_digest(tmp_path: Path, after: int) -> None:
+    folder, out = tmp_path / "run", tmp_path / "edge.zarr"
+    asked = ("edge", "--gen", "160", "--checkpoint", str(folder), "--every", "10", "--out", str(out), "--section", "z=0")
+    killed(folder, *asked, after=after)
+    result = run("--resume", folder, "--json")
+    assert result.exit_code == 0, result.output
+    whole = grow("edge", 160, backend="numpy", columns=("births", "population", "section z=0"), cells=True)
+    facts = json.loads(result.stdout)
+    assert (facts["digest"], facts["births"]) == (whole.digest, whole.births.tolist())
+    assert np.array_equal(load(out).cells(), whole.cells())  # neither lost nor doubled
+    again = Run(backend=NUMPY, resume=folder)
+    assert again.grow().table == whole.table
+
+
+def test_killed_again_and_again(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    killed(folder, "nim", "--gen", "3000", "--checkpoint", str(folder), "--every", "50", after=30)
+    for after in (0, 10, 20):
+        killed(folder, "--resume", str(folder), "--every", "30", after=after)
+    growth = Run(backend=NUMPY, resume=folder).grow()
+    assert (growth.digest, growth.verified) == (grow("nim", 3000, backend="numpy").digest, True)
+
+
+# Resumed on another backend
+
+
+@pytest.mark.parametrize("at", [0, 20, 60])
+def test_nim_goes_on_on_either_backend(backend: Backend, tmp_path: Path, at: int) -> None:
+    for number, (first, second) in enumerate(((backend, NUMPY), (NUMPY, backend))):
+        folder = tmp_path / str(number)
+        checkpoints = Checkpoints(folder)
+        checkpoints.begin()
+        checkpoints.save(next(s for s in snapshots("nim", 70, 20, first) if s.generation == at))
+        assert Run(backend=second, resume=folder).grow().digest == grow("nim", 70, backend=NUMPY).digest
+
+
+@pytest.mark.parametrize("name", ["edge", "fcc", "hexagonal", "rule750", "nim-4", "ulam-warburton-3"])
+@pytest.mark.parametrize("generations", [20, 25])
+def test_every_engine_goes_on_to_the_same_generation_and_further(tmp_path: Path, name: str, generations: int) -> None:
+    saved(tmp_path / "run", name, 20, 5)
+    run = Run(generations=generations, backend=NUMPY, resume=tmp_path / "run")
+    assert (run.growing.automaton.name, run.growing.generation) == (name, 15)
+    assert run.grow().digest == grow(name, generations, backend="numpy").digest
+
+
+def test_an_automaton_of_ones_own_goes_on(tmp_path: Path) -> None:
+    offsets = "1,0;0,2;3,-1"
+    assert run("--offsets", offsets, "--gen", 20, "--checkpoint", tmp_path / "run", "--every", 8).exit_code == 0
+    resumed = run("--resume", tmp_path / "run", "--gen", 30, "--json")
+    assert json.loads(resumed.stdout)["digest"] == json.loads(run("--offsets", offsets, "--gen", 30, "--json").stdout)["digest"]
+
+
+def test_predicates_of_ones_own_are_given_again(tmp_path: Path) -> None:
+    rule = Rule(2, steps(2, 1), ONE, ((0, 0),), universe=lambda cells: cells[:, 0] >= 0)
+    saved(tmp_path / "run", rule, 30)
+    assert "automaton with predicates of its own: resume it from Python" in refused("--resume", tmp_path / "run")
+    snapshot = Checkpoints(tmp_path / "run").latest(Growing(rule, 30, NUMPY).automaton)
+    resumed = Growing(rule, 30, NUMPY, resume=snapshot)
+    for _ in resumed:
+        pass
+    assert resumed.growth().digest == grow(rule, 30, backend="numpy").digest
+
+
+# What was asked for is remembered
+
+
+def test_the_files_asked_for_are_written_after_resuming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    outputs = Outputs(Path("edge.zarr"), Path("voxels.zarr"), parents=True)
+    begun = Run("edge", 50, backend=NUMPY, outputs=outputs, checkpoint=Path("run"), every=20)
+    with pytest.raises(KeyboardInterrupt):
+        begun.grow(lambda batch: _interrupt(batch.first > 40))
+    monkeypatch.chdir("/")  # names were of the folder that it began in
+    Run(backend=NUMPY, resume=tmp_path / "run").grow()
+    import zarr
+
+    whole = grow("edge", 50, backend="numpy", cells=True)
+    assert np.array_equal(load(tmp_path / "edge.zarr").cells(), whole.cells())
+    assert zarr.open_group(tmp_path / "edge.zarr", mode="r")["parents"].shape == (whole.population,)
+    assert np.count_nonzero(zarr.open_array(tmp_path / "voxels.zarr", mode="r")[:]) == whole.population
+
+
+def _interrupt(now: bool) -> None:
+    if now:
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("name", ["a.npz", "a.csv", "a.vtp"])
+def test_any_file_may_be_asked_for(tmp_path: Path, name: str) -> None:
+    (tmp_path / "direct").mkdir()
+    assert run("nim", "--gen", 30, "--out", tmp_path / "direct" / name).exit_code == 0
+    assert run("nim", "--gen", 30, "--out", tmp_path / name, "--checkpoint", tmp_path / "run", "--every", 7).exit_code == 0
+    if name == "a.npz":
+        assert np.array_equal(load(tmp_path / name).cells(), load(tmp_path / "direct" / name).cells())
+    else:
+        assert (tmp_path / name).read_bytes() == (tmp_path / "direct" / name).read_bytes()
+
+
+def test_a_finished_run_goes_further(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpu_nim.storage.zarr_files._CHUNK", 1000)
+    folder, out = tmp_path / "run", tmp_path / "a.zarr"
+    Run("edge", 40, backend=NUMPY, outputs=Outputs(out), checkpoint=folder, every=15).grow()
+    first = load(out).cells()
+    Run(generations=60, backend=NUMPY, resume=folder, outputs=Outputs(tmp_path / "b.zarr")).grow()
+    assert np.array_equal(load(out).cells(), first)  # the two share chunks, and none was changed
+    assert np.array_equal(load(tmp_path / "b.zarr").cells(), grow("edge", 60, backend="numpy").cells())
+
+
+def test_a_bfile_is_written_after_resuming(tmp_path: Path) -> None:
+    saved_run = ("fcc", "--gen", 60, "--bfile", tmp_path / "b147552.txt", "--checkpoint", tmp_path / "run", "--every", 20)
+    assert run(*saved_run).exit_code == 0
+    first = (tmp_path / "b147552.txt").read_text()
+    (tmp_path / "b147552.txt").unlink()
+    assert run("--resume", tmp_path / "run", "--gen", 80).exit_code == 0
+    assert (tmp_path / "b147552.txt").read_text().startswith(first)
+
+
+def test_only_two_checkpoints_are_kept(tmp_path: Path) -> None:
+    saved(tmp_path / "run")
+    assert names(tmp_path / "run") == ["checkpoint-0000000020.npz", "checkpoint-0000000030.npz"]
+    assert json.loads(run("--resume", tmp_path / "run", "--json").stdout)["generations"] == 40
+    assert names(tmp_path / "run") == ["checkpoint-0000000030.npz", "checkpoint-0000000040.npz"]
+
+
+# Damage
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_bytes(b"not a checkpoint"),
+        lambda path: _flip(path, b"sealed"),
+        lambda path: _flip(path, b"record"),
+        lambda path: np.savez(path, record=np.array("{}")),
+        lambda path: path.chmod(0) if os.geteuid() else path.write_bytes(b"unreadable"),
+    ],
+    ids=["half", "empty", "foreign", "flipped state", "flipped record", "without arrays", "unreadable"],
+)
+def test_a_damaged_checkpoint_is_said_and_the_one_before_works(tmp_path: Path, damage: object) -> None:
+    saved(tmp_path / "run")
+    assert callable(damage)
+    damage(tmp_path / "run" / "checkpoint-0000000030.npz")
+    result = run("--resume", tmp_path / "run", "--json")
+    assert result.exit_code == 0, result.output
+    assert result.stderr.count("\n") == 1
+    assert "checkpoint-0000000030.npz is damaged" in result.stderr
+    assert "resuming from generation 20" in result.stderr
+    assert json.loads(result.stdout)["digest"] == grow("edge", 40, backend="numpy").digest
+    assert names(tmp_path / "run") == ["checkpoint-0000000020.npz", "checkpoint-0000000040.npz"] or names(tmp_path / "run") == [
+        "checkpoint-0000000030.npz",
+        "checkpoint-0000000040.npz",
+    ]
+
+
+def _flip(path: Path, member: bytes) -> None:
+    """Change one bit of an array's data, well behind the member's name and header."""
+    content = bytearray(path.read_bytes())
+    at = content.index(member + b".npy") if member == b"record" else content.index(b"state." + member + b".npy")
+    content[at + 200] ^= 1
+    path.write_bytes(content)
+
+
+def test_no_whole_checkpoint(tmp_path: Path) -> None:
+    saved(tmp_path / "run")
+    for path in (tmp_path / "run").glob("*.npz"):
+        path.write_bytes(b"x")
+    assert "checkpoint-0000000030.npz is damaged" in (said := refused("--resume", tmp_path / "run"))
+    assert "no other is whole" in said
+    assert "holds no checkpoint" in refused("--resume", tmp_path)
+    assert "holds no checkpoint" in refused("--resume", tmp_path / "nowhere")
+
+
+def test_damaged_cells_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpu_nim.storage.zarr_files._CHUNK", 200)
+    Run("edge", 30, backend=NUMPY, outputs=Outputs(tmp_path / "a.zarr"), checkpoint=tmp_path / "run", every=10).grow()
+    chunk = tmp_path / "run" / "cells.zarr" / "cells" / "c" / "1" / "0"
+    chunk.unlink()
+    chunk.write_bytes(b"x")
+    with pytest.raises(FileError, match="cells are damaged"):
+        Run(backend=NUMPY, resume=tmp_path / "run", outputs=Outputs(tmp_path / "b.npz")).grow()
+    assert not (tmp_path / "b.npz").exists()
+    (tmp_path / "run" / "cells.zarr" / "cells" / "zarr.json").write_text("{")
+    with pytest.raises(FileError, match=r"cannot go on with .*cells\.zarr"):
+        Run(backend=NUMPY, resume=tmp_path / "run").grow()
+
+
+def test_a_full_disk_is_said_and_the_last_checkpoint_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = np.savez
+    written = []
+
+    def filling(file: object, **arrays: object) -> None:
+        written.append(1)
+        if len(written) > 2:
+            raise OSError(28, "No space left on device")
+        whole(file, **arrays)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(np, "savez", filling)
+    said = refused("edge", "--gen", 50, "--checkpoint", tmp_path / "run", "--every", 10)
+    assert "cannot write the checkpoint" in said
+    assert "No space left on device; checkpoint-0000000010.npz can still be resumed" in said
+    assert sorted(os.listdir(tmp_path / "run")) == ["checkpoint-0000000000.npz", "checkpoint-0000000010.npz"]
+    monkeypatch.undo()
+    assert json.loads(run("--resume", tmp_path / "run", "--json").stdout)["digest"] == grow("edge", 50, backend="numpy").digest
+
+
+def test_a_disk_that_is_full_from_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez", full)
+    assert "there is none to resume from yet" in refused("edge", "--gen", 50, "--checkpoint", tmp_path / "run")
+
+
+# Wrong use
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (("--gen", 20), "generations must be at least 30, where this resumes, got 20"),
+        (("nim",), "automaton must be the one that is resumed, edge, got nim"),
+        (("--offsets", "1,0;0,1"), "automaton must be the one that is resumed, edge, got own"),
+        (("--columns", "boxes 2"), "'boxes 2' must be measured from the start"),
+        (("--out", "a.npz"), "a.npz needs the cells of generations 0 to 30"),
+        (("--checkpoint", "other"), "only one may be given"),
+        (("--every", 0), "at least 1, got 0"),
+        (("--parents",), "parents are saved in the .zarr file of the growth, got no file"),
+    ],
+)
+def test_wrong_ways_to_resume(tmp_path: Path, args: tuple[object, ...], words: str) -> None:
+    saved(tmp_path / "run")
+    before = names(tmp_path / "run")
+    assert words in refused("--resume", tmp_path / "run", *args)
+    assert names(tmp_path / "run") == before
+
+
+def test_wrong_ways_to_begin(tmp_path: Path) -> None:
+    saved(tmp_path / "run")
+    assert "holds checkpoints of another run" in refused("edge", "--checkpoint", tmp_path / "run")
+    assert "there is no folder" in refused("edge", "--checkpoint", tmp_path / "no" / "run")
+    assert "needs a folder to checkpoint to or resume" in refused("edge", "--every", 5)
+    (tmp_path / "file").write_text("")
+    assert "cannot make" in refused("edge", "--gen", 5, "--checkpoint", tmp_path / "file")
+    assert "births on exactly one touch" in refused("rule750", "--gen", 5, "--out", tmp_path / "a.zarr", "--parents")
+
+
+def test_another_format_is_refused(tmp_path: Path) -> None:
+    saved(tmp_path / "run")
+    for path in (tmp_path / "run").glob("*.npz"):
+        with np.load(path) as file:
+            arrays = dict(file)
+        record = json.loads(str(arrays["record"])) | {"format": 99}
+        np.savez(path, **{**arrays, "record": np.array(json.dumps(record))})
+    with pytest.raises(UsageError, match="has format 99, this version of gpunim reads 1"):
+        Checkpoints(tmp_path / "run").latest()

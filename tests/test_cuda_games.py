@@ -1,0 +1,278 @@
+"""Inequality games on CUDA: the kernels against the definitions, the published numbers, and NumPy's solver to the last bit."""
+
+from __future__ import annotations
+
+from itertools import product
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gpu_nim.backends.cuda import CudaBackend
+from gpu_nim.backends.cuda import games as cuda_games
+from gpu_nim.backends.cuda.launcher import to_host
+from gpu_nim.backends.games import LinearBounds
+from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.errors import BackendError, MemoryRefusal, UsageError
+from gpu_nim.games import solution as solution_module
+from gpu_nim.games.inequality import InequalityGame, bar, chocolate, parse_game, six_coordinate_chocolate
+from gpu_nim.games.solution import solve
+from tests.literal_games import solve_literally
+from tests.test_games_inequality import random_games
+
+NUMPY = NumpyBackend()
+FREE = LinearBounds(*(np.zeros(shape, np.int64) for shape in (0, (0, 3), 0, 0)))
+searching = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.fixture
+def cuda(launcher, monkeypatch):
+    """The CUDA backend on a launcher, which `solve` finds under its name."""
+    backend = CudaBackend(launcher)
+    monkeypatch.setattr(solution_module, "select", lambda name="auto": backend if name == "cuda" else NUMPY)
+    return backend
+
+
+def assert_same(a, b):
+    assert a.dtype == b.dtype
+    np.testing.assert_array_equal(a, b)
+
+
+@st.composite
+def tops(draw):
+    """Small arrays that decrease along neither axis."""
+    top = np.zeros((draw(st.integers(1, 6)), draw(st.integers(1, 6))), np.int64)
+    for x, z in np.ndindex(*top.shape):
+        top[x, z] = max(top[max(x - 1, 0), z], top[x, max(z - 1, 0)]) + draw(st.sampled_from([0, 0, 0, 1, 1, 2, 5]))
+    return top
+
+
+def solve_wedge_literally(top):
+    """The Grundy value of each position, option by option."""
+    grundy = {}
+    for x, z in np.ndindex(*top.shape):
+        for y in range(top[x, z] + 1):
+            grundy[x, y, z] = -1
+    for x, y, z in sorted(grundy, key=sum):
+        options = {(u, min(y, top[u, z]), z) for u in range(x)} | {(x, v, z) for v in range(y)}
+        options |= {(x, min(y, top[x, w]), w) for w in range(z)}
+        values = {grundy[option] for option in options}
+        grundy[x, y, z] = next(value for value in range(len(values) + 1) if value not in values)
+    return grundy
+
+
+@searching
+@given(top=tops())
+def test_any_wedge_by_the_definition(cuda, top):
+    literal = solve_wedge_literally(top)
+    values = cuda.wedge_grundy(top)
+    assert {tuple(p): values[tuple(p)] for p in np.argwhere(values >= 0).tolist()} == literal
+    points = cuda.wedge_outcomes(top).tolist()
+    assert points == sorted(list(position) for position, value in literal.items() if value == 0)
+
+
+@pytest.mark.parametrize("shape", [(3, 150), (150, 3), (70, 66), (1, 129), (129, 1)])
+@pytest.mark.parametrize("steepness", [0.02, 0.3])
+def test_wedges_of_many_words_equal_numpy(cuda, shape, steepness):
+    rng = np.random.default_rng([*shape, int(100 * steepness)])
+    steps = rng.random(shape) < steepness / min(shape)
+    top = np.cumsum(np.cumsum(steps, axis=0), axis=1) // min(shape) + 1
+    assert_same(cuda.wedge_outcomes(top), NUMPY.wedge_outcomes(top))
+    assert_same(cuda.wedge_grundy(top), NUMPY.wedge_grundy(top))
+
+
+@searching
+@given(game=random_games(), size=st.integers(1, 5))
+def test_any_inequalities_by_the_definition(cuda, game, size):
+    try:
+        limits = game.limits(size)
+    except UsageError:
+        return
+    limits = tuple(min(limit, (0, 12, 8, 5, 3)[len(limits)]) for limit in limits)
+    literal = solve_literally([(i.target, i.coefficients, i.constant) for i in game.inequalities], limits)
+    values = cuda.inequality_grundy(game.bounds(limits), np.array(limits))
+    assert values.shape == tuple(limit + 1 for limit in limits)
+    assert {tuple(p): values[tuple(p)] for p in np.argwhere(values >= 0).tolist()} == literal
+    points = cuda.inequality_outcomes(game.bounds(limits), np.array(limits)).tolist()
+    assert points == sorted(list(position) for position, value in literal.items() if value == 0)
+
+
+@pytest.mark.parametrize(
+    ("game", "limits"),
+    [
+        (six_coordinate_chocolate(), (3,) * 6),
+        (parse_game("y <= x/2 + z/3 + 1; w <= y; w <= 5/2 z"), (9, 12, 8, 10)),
+        (parse_game("x <= 2y; 2y <= x; z <= x/2 + 1"), (40, 20, 21)),
+        (parse_game("y <= x - 1"), (70, 69)),
+        (InequalityGame("nim", ("x", "y", "z"), ()), (4, 40, 11)),
+        (InequalityGame("nim", ("x",), ()), (300,)),
+    ],
+    ids=lambda value: value.describe() if isinstance(value, InequalityGame) else "",
+)
+def test_boxes_equal_numpy(cuda, game, limits):
+    arguments = game.bounds(limits), np.array(limits)
+    assert_same(cuda.inequality_outcomes(*arguments), NUMPY.inequality_outcomes(*arguments))
+    assert_same(cuda.inequality_grundy(*arguments), NUMPY.inequality_grundy(*arguments))
+
+
+@pytest.mark.parametrize("game", [chocolate(1), chocolate(3), chocolate("1/3"), chocolate("7/2"), bar(2)], ids=str)
+def test_chocolates_and_bars_equal_numpy(cuda, game):
+    """Beyond one word of 64 z, and of 64 Grundy values."""
+    ours, numpys = (solve(game, 44, grundy=True, backend=name) for name in ("cuda", "numpy"))
+    assert ours.backend == "cuda"
+    assert_same(ours.grundy, numpys.grundy)
+    ours, numpys = (solve(game, 70, backend=name) for name in ("cuda", "numpy"))
+    assert_same(ours.p_positions, numpys.p_positions)
+
+
+@pytest.mark.parametrize(("a", "count"), list(enumerate([16130, 7046, 5462, 3654, 3278, 2624, 2352, 1964], 1)))
+def test_chocolate_counts_to_127(cuda, a, count):
+    assert len(solve(chocolate(a), 127, backend="cuda").p_positions) == count
+
+
+@pytest.mark.parametrize(("k", "count"), list(enumerate([6869, 4160, 2594, 2112], 1)))
+def test_bar_counts_to_127(cuda, k, count):
+    assert len(solve(bar(k), 127, backend="cuda").p_positions) == count
+
+
+def test_three_y_is_nim_to_255(cuda):
+    solution = solve(chocolate(3), 255, backend="cuda")
+    assert len(solution.p_positions) == 21846
+    assert solution.equals_nim
+
+
+def test_grundy_values_of_three_y_to_31(cuda):
+    solution = solve(chocolate(3), 31, grundy=True, backend="cuda")
+    assert len(solution.p_positions) == 342
+    assert solution.largest_grundy == 49
+
+
+@pytest.mark.parametrize(("k", "y", "z", "value"), [(2, 4, 9, 13), (4, 3, 13, 14)])
+def test_two_coordinate_bars(cuda, k, y, z, value):
+    solution = solve(parse_game(f"{k}y <= z"), 15, grundy=True, backend="cuda")
+    assert solution.grundy[y, z] == value
+    assert solve(bar(k), 15, grundy=True, backend="cuda").grundy[0, y, z] == value
+
+
+def test_more_coordinates_than_a_byte_has_flags(cuda):
+    """Nine piles of one: a P-position has evenly many; its value is otherwise 1."""
+    game = InequalityGame("nim", tuple("abcdefghi"), ())
+    expected = [list(p) for p in product(range(2), repeat=9) if sum(p) % 2 == 0]
+    assert solve(game, 1, backend="cuda").p_positions.tolist() == expected
+    assert solve(game, 1, grundy=True, backend="cuda").largest_grundy == 1
+
+
+def test_one_cell(cuda):
+    top, limits = np.zeros((1, 1), np.int64), np.zeros(3, np.int64)
+    assert cuda.wedge_outcomes(top).tolist() == [[0, 0, 0]]
+    assert cuda.wedge_grundy(top).tolist() == [[[0]]]
+    assert cuda.inequality_outcomes(FREE, limits).tolist() == [[0, 0, 0]]
+    assert cuda.inequality_grundy(FREE, limits).tolist() == [[[0]]]
+
+
+@pytest.mark.parametrize(("most", "dtype"), [(300, np.int16), (32_766, np.int16), (32_767, np.int32), (33_000, np.int32)])
+def test_values_are_widened_where_numpy_widens_them(most, dtype):
+    """What comes back of values that a device left; a single pile of n has the value n."""
+    values = np.full(most + 1, 0xFFFF, np.uint16)
+    values[:-1] = np.arange(most)
+    signed = cuda_games._signed(values, (1, most + 1, 1))
+    assert signed.dtype == dtype
+    assert signed[0, :, 0].tolist() == [*range(most), -1]
+
+
+def test_the_largest_value(launcher):
+    """A pile of 65534, whose options have all been solved: one launch, and the largest value that 16 bits leave room for."""
+    most = 65_534
+    xp = launcher.xp
+    none, sides = (xp.asarray(np.array(values, np.uint32)) for values in ([], [most + 1]))
+    no_bounds = [xp.zeros(0, np.int64)] * 3
+    values = xp.arange(most + 1, dtype=np.uint16)
+    values[most:] = 0xFFFF
+    shared = 4 * (2 * 64 + 2 * (most // 32 + 1))
+    arguments = (none, *no_bounds, 0, sides, 1, 0, 1, most, most // 32 + 1, values)
+    launcher("inequality_grundy", (1,), (64,), arguments, shared)
+    np.testing.assert_array_equal(to_host(values), np.arange(most + 1))
+
+
+class Poor:
+    """A device with little of everything, on which nothing is ever launched."""
+
+    xp = np
+    shared_limit = 16 * 1024
+    multiprocessors = 1
+    device = "a poor device"
+
+    def __init__(self, free=1000):
+        self._free = free
+
+    def free_memory(self):
+        return self._free
+
+    def __call__(self, *arguments):
+        raise AssertionError("launched")
+
+
+LARGE = [
+    lambda backend: backend.wedge_outcomes(np.full((40, 40), 9)),
+    lambda backend: backend.wedge_grundy(np.full((40, 40), 9)),
+    lambda backend: backend.inequality_outcomes(FREE, np.array([9, 9, 9])),
+    lambda backend: backend.inequality_grundy(FREE, np.array([9, 9, 9])),
+]
+
+
+@pytest.mark.parametrize("solving", LARGE)
+def test_too_little_device_memory_is_a_refusal(solving):
+    with pytest.raises(MemoryRefusal, match=r"a poor device needs [\d,]+ bytes, 1,000 are free"):
+        solving(CudaBackend(Poor()))
+
+
+@pytest.mark.parametrize("solving", LARGE)
+def test_too_little_host_memory_is_a_refusal(monkeypatch, solving):
+    monkeypatch.setattr(cuda_games, "host_memory", lambda: 1001)
+    with pytest.raises(MemoryRefusal, match=r"a poor device needs [\d,]+ bytes, 1,001 are free"):
+        solving(CudaBackend(Poor(free=2**40)))
+
+
+def test_what_the_kernels_cannot_do_is_refused_and_says_how_else():
+    backend = CudaBackend(Poor(free=2**40))
+    with pytest.raises(BackendError, match="add up to at most 65,534, got 65,535: use --backend numpy"):
+        backend.wedge_grundy(np.full((1, 1), 65_535))
+    with pytest.raises(BackendError, match="add up to at most 65,534, got 65,535: use --backend numpy"):
+        backend.inequality_grundy(FREE, np.array([65_535, 0, 0]))
+    with pytest.raises(BackendError, match="at most 2,147,483,647, got 2,147,483,648: use --backend numpy"):
+        backend.wedge_outcomes(np.full((1, 1), 2**31))
+    many = LinearBounds(*(np.zeros(shape, np.int64) for shape in (0, (0, 33), 0, 0)))
+    with pytest.raises(BackendError, match="at most 32 coordinates, got 33: use --backend numpy"):
+        backend.inequality_outcomes(many, np.zeros(33, np.int64))
+    with pytest.raises(BackendError, match="fewer coordinates, got 33: use --backend numpy"):
+        backend.inequality_grundy(many, np.zeros(33, np.int64))
+
+
+@pytest.mark.parametrize("game", [chocolate(3), bar(2), six_coordinate_chocolate()], ids=str)
+@pytest.mark.parametrize("grundy", [False, True])
+def test_no_more_memory_is_taken_than_planned(monkeypatch, game, grundy):
+    taken, planned = [], []
+
+    def counting(function):
+        def call(*arguments):
+            taken.append(function(*arguments))
+            return taken[-1]
+
+        return call
+
+    class Counting(Poor):
+        xp = SimpleNamespace(**{name: counting(getattr(np, name)) for name in ("asarray", "empty", "full", "zeros")})
+
+        def __call__(self, *arguments):
+            """Leave everything as it is: nothing is found."""
+
+    backend = CudaBackend(Counting(free=2**40))
+    monkeypatch.setattr(solution_module, "select", lambda name="auto": backend)
+    monkeypatch.setattr(cuda_games, "require_memory", lambda needed, free, work: planned.append(needed))
+    monkeypatch.setattr(solution_module, "_first_difference", lambda *_: None)
+    solve(game, 4, grundy=grundy)
+    keys = max((array.nbytes for array in taken if array.dtype == np.uint64 and not grundy), default=0)
+    small = 1024  # the inequalities themselves
+    assert 0 <= planned[-1] + small - sum(array.nbytes for array in taken) <= keys + small

@@ -1,0 +1,271 @@
+"""The CUDA engines against NumPy's, the definition, and published terms."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gpu_nim.automata.lattice import Rule, Symmetry
+from gpu_nim.backends.cuda import CudaBackend, exactly_one, frontier
+from gpu_nim.backends.cuda.exactly_one import Bricks, device_bytes, supports
+from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine as NumpyExactlyOne
+from gpu_nim.backends.numpy.frontier import FrontierEngine as NumpyFrontier
+from gpu_nim.errors import MemoryRefusal, UsageError
+from tests.cuda_host import HostLauncher
+from tests.lattices import (
+    CUBIC26,
+    EDGE,
+    FCC,
+    HEXAGON,
+    NO_SOUTH,
+    ONE,
+    POPULATIONS,
+    RULE750,
+    TRIANGULAR,
+    generations_of,
+    literal,
+    nim,
+    population_terms,
+    rules,
+    steps,
+)
+
+FAST = rules(least=2, most=3, births=ONE)
+many = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def same(left, right):
+    """Two batches, to the last bit."""
+    assert left.first == right.first
+    for name in ("births", "checksums", "cells", "section"):
+        mine, theirs = getattr(left, name), getattr(right, name)
+        assert (mine is None) == (theirs is None), name
+        if mine is not None:
+            assert mine.dtype == theirs.dtype, name
+            assert mine.tolist() == theirs.tolist(), name
+
+
+class TestExactlyOne:
+    engine = staticmethod(exactly_one.ExactlyOneEngine)
+
+    @many
+    @given(rule=FAST, generations=st.integers(0, 9), more=st.integers(0, 40), axis=st.integers(0, 1), value=st.integers(-2, 2))
+    def test_equals_numpy(self, launcher, rule, generations, more, axis, value):
+        # What is planned for moves the bricks under the growth, so that it crosses their faces here and there.
+        engines = self.engine(launcher, rule, generations + more), NumpyExactlyOne(rule, generations + more)
+        same(*(engine.advance(generations, cells=True, section=(axis, value)) for engine in engines))
+
+    @pytest.mark.parametrize("entry", POPULATIONS)
+    def test_published_populations(self, launcher, entry):
+        terms = population_terms(entry)[:66]
+        births = self.engine(launcher, POPULATIONS[entry], len(terms)).advance(len(terms) - 1).births
+        assert np.cumsum(births).tolist() == terms
+
+    def test_edge(self, launcher):
+        births = self.engine(launcher, EDGE, 63).advance(63).births
+        # Counted by an independent frontier in C++ when the project was planned.
+        assert births[:14].tolist() == [1, 3, 3, 15, 3, 15, 27, 63, 3, 15, 27, 81, 75, 63]
+        population = np.cumsum(births)
+        assert [int(population[n]) for n in (7, 15, 63)] == [130, 826, 43102]
+
+    def test_a_section_of_fcc_is_published(self, launcher):
+        terms = population_terms("A147552")[:40]
+        batch = self.engine(launcher, FCC, len(terms) - 1).advance(len(terms) - 1, section=(2, 0))
+        assert np.cumsum(batch.section).tolist() == terms
+
+    @pytest.mark.parametrize("rule", [EDGE, FCC, CUBIC26, NO_SOUTH], ids=["edge", "fcc", "cubic26", "no south"])
+    def test_symmetry_only_saves_work(self, launcher, rule):
+        folded = self.engine(launcher, rule, 30).advance(30, cells=True)
+        plain = self.engine(launcher, replace(rule, symmetry=Symmetry.NONE), 30).advance(30, cells=True)
+        assert folded.cells.tolist() == plain.cells.tolist()
+
+    @pytest.mark.parametrize("rule", [EDGE, FCC], ids=["edge", "fcc"])
+    def test_equals_numpy_over_many_bricks(self, rule):
+        engines = self.engine(HostLauncher("shuffle", 5, "fast"), rule, 140), NumpyExactlyOne(rule, 140)
+        same(*(engine.advance(140, section=(0, 64)) for engine in engines))
+
+    @many
+    @given(rule=FAST, stop=st.integers(-1, 6), more=st.integers(1, 4), planned=st.integers(0, 6), back=st.booleans())
+    def test_resumes_on_either_backend(self, launcher, rule, stop, more, planned, back):
+        def cuda(rule, last, state=None):
+            return self.engine(launcher, rule, last, state)
+
+        whole = NumpyExactlyOne(rule, stop + more).advance(stop + more, cells=True)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(exactly_one, "_SLAB", 7)
+            starts, ends = (NumpyExactlyOne, cuda) if back else (cuda, NumpyExactlyOne)
+            first = starts(rule, max(stop, 0) + planned)
+            if stop >= 0:
+                first.advance(stop)
+            for engine in (ends, cuda):
+                rest = engine(rule, stop + more, first.state()).advance(stop + more, cells=True)
+                assert rest.first == stop + 1
+                assert rest.births.tolist() == whole.births[stop + 1 :].tolist()
+                assert rest.checksums.tolist() == whole.checksums[stop + 1 :].tolist()
+                assert rest.cells.tolist() == whole.cells[whole.births[: stop + 1].sum() :].tolist()
+
+    def test_batches_do_not_show(self, launcher):
+        whole = self.engine(launcher, FCC, 20).advance(20, cells=True)
+        engine = self.engine(launcher, FCC, 20)
+        batches = [engine.advance(to, cells=True) for to in (0, 1, 2, 9, 20)]
+        assert np.concatenate([batch.checksums for batch in batches]).tolist() == whole.checksums.tolist()
+        assert np.concatenate([batch.cells for batch in batches]).tolist() == whole.cells.tolist()
+
+    @many
+    @given(rule=FAST, last=st.integers(0, 60))
+    def test_bricks_hold_the_growth_and_tell_its_cells_apart(self, rule, last):
+        bricks = Bricks(rule, last)
+        cells = NumpyExactlyOne(rule, last).advance(min(last, 9), cells=True).cells
+        cells = np.unique(rule.symmetry.representative(cells.astype(np.int64)), axis=0)
+        brick, row, bit = bricks.split(bricks.locate(cells))
+        numbers = bricks.number(brick)
+        assert (bricks.place(numbers) == brick).all()
+        assert (bricks.cells(bricks.join(brick, row, bit)) == cells).all()
+        assert ((bit >= 0) & (bit < 32) & (row >= 0) & (row < 32)).all()
+        assert len(np.unique((numbers * 32 + row) * 32 + bit)) == len(cells)
+
+    def test_planned_sizes(self):
+        # What the large growths of the catalogue are held to: they fit a card of 139 GiB.
+        assert device_bytes(EDGE, 8192) < 12e9
+        assert device_bytes(FCC, 16384) < 70e9
+
+    def test_a_growth_past_the_memory_is_refused_before_it_starts(self):
+        launcher = HostLauncher()
+        launcher.free_memory = lambda: 10**6
+        with pytest.raises(MemoryRefusal, match=r"generation 1024 on .* needs .* bytes, 1,000,000 are free"):
+            self.engine(launcher, FCC, 1024)
+        with pytest.raises(MemoryRefusal, match="columns of bricks"):
+            self.engine(launcher, FCC, 10**7)
+
+    def test_more_active_bricks_than_planned_are_refused(self, launcher, monkeypatch):
+        monkeypatch.setattr(Bricks, "capacity", lambda bricks, free: 20)
+        engine = self.engine(launcher, FCC, 63)
+        births = engine.advance(29).births
+        assert births.tolist() == NumpyExactlyOne(FCC, 63).advance(29).births.tolist()
+        for to in (50, 63):
+            with pytest.raises(MemoryRefusal, match="active bricks, 20 were planned for"):
+                engine.advance(to)
+
+    @pytest.mark.parametrize(
+        "rule",
+        [
+            RULE750,
+            nim(3),
+            Rule(1, ((1,),), ONE, ((0,),)),
+            Rule(4, steps(4, 1), ONE, ((0,) * 4,)),
+            Rule(3, ((0, 5, 0),), ONE, ((0,) * 3,)),
+        ],
+        ids=["births", "touches", "one dimension", "four dimensions", "far"],
+    )
+    def test_other_rules_are_refused(self, launcher, rule):
+        assert not supports(rule)
+        with pytest.raises(UsageError, match="rule must have births"):
+            self.engine(launcher, rule, 5)
+
+    @pytest.mark.parametrize(("to", "section"), [(-1, None), (6, None), (3, (3, 0))])
+    def test_generations_and_sections_are_checked(self, launcher, to, section):
+        with pytest.raises(UsageError, match="must be"):
+            self.engine(launcher, FCC, 5).advance(to, section=section)
+
+
+class TestFrontier:
+    engine = staticmethod(frontier.FrontierEngine)
+
+    @many
+    @given(rule=rules(), generations=st.integers(0, 6), more=st.integers(0, 5), value=st.integers(-2, 2))
+    def test_equals_numpy(self, launcher, rule, generations, more, value):
+        engines = self.engine(launcher, rule, generations + more), NumpyFrontier(rule, generations + more)
+        same(*(engine.advance(generations, cells=True, section=(0, value)) for engine in engines))
+
+    @pytest.mark.parametrize(
+        "rule",
+        [
+            RULE750,
+            TRIANGULAR,
+            Rule(2, steps(2, 1, 2), frozenset({2}), ((0, 0), (0, 1))),
+            Rule(2, HEXAGON, frozenset({1, 3}), ((0, 0), (3, 1), (-2, 0))),
+            Rule(3, steps(3, 1), frozenset({1, 4}), ((0, 0, 0), (1, 1, 0)), octant=True),
+            Rule(3, steps(3, 2), ONE, ((0, 0, 0), (0, 3, 1))),
+            Rule(1, ((1,), (-1,), (3,)), frozenset({1, 2}), ((0,),)),
+            nim(4),
+        ],
+        ids=["rule 750", "triangular", "births 2", "hexagon, births 1 3", "octant", "asymmetric", "line", "nim-4"],
+    )
+    def test_equals_the_definition(self, launcher, rule):
+        batch = self.engine(launcher, rule, 7).advance(7, cells=True)
+        assert generations_of(batch) == literal(rule, 7)
+
+    def test_nim_in_eight_dimensions(self, launcher):
+        # D_8(1) = C(8, 2) [NF Theorem 19]: the P-positions of total 2 have two piles of 1.
+        births = self.engine(launcher, nim(8), 3).advance(3).births
+        cells = np.indices((4,) * 8).reshape(8, -1)
+        even = cells[:, np.bitwise_xor.reduce(cells, axis=0) == 0].sum(axis=0)
+        assert births.tolist() == [1, 28, *np.bincount(even)[[4, 6]].tolist()]
+
+    @many
+    @given(rule=rules(), stop=st.integers(-1, 4), more=st.integers(1, 3), planned=st.integers(0, 5), back=st.booleans())
+    def test_resumes_on_either_backend(self, launcher, rule, stop, more, planned, back):
+        def cuda(rule, last, state=None):
+            return self.engine(launcher, rule, last, state)
+
+        whole = NumpyFrontier(rule, stop + more).advance(stop + more, cells=True)
+        starts, ends = (NumpyFrontier, cuda) if back else (cuda, NumpyFrontier)
+        first = starts(rule, max(stop, 0) + planned)
+        if stop >= 0:
+            first.advance(stop)
+        for engine in (ends, cuda):
+            rest = engine(rule, stop + more, first.state()).advance(stop + more, cells=True)
+            assert rest.births.tolist() == whole.births[stop + 1 :].tolist()
+            assert rest.checksums.tolist() == whole.checksums[stop + 1 :].tolist()
+            assert rest.cells.tolist() == whole.cells[whole.births[: stop + 1].sum() :].tolist()
+
+    def test_the_table_grows(self, launcher, monkeypatch):
+        monkeypatch.setattr(frontier, "_FIRST_BITS", 1)
+        batch = self.engine(launcher, FCC, 20).advance(20)
+        assert batch.checksums.tolist() == NumpyFrontier(FCC, 20).advance(20).checksums.tolist()
+
+    def test_a_table_past_the_memory_is_refused(self, launcher, monkeypatch):
+        engine = self.engine(launcher, FCC, 64)
+        monkeypatch.setattr(type(launcher), "free_memory", lambda self: 200_000)
+        with pytest.raises(MemoryRefusal, match=r"touched cells needs .* bytes, 200,000 are free"):
+            engine.advance(64)
+        assert 0 < engine.generation < 64
+        monkeypatch.undo()
+        done = engine.generation
+        rest = engine.advance(done + 3)
+        assert rest.births.tolist() == NumpyFrontier(FCC, done + 3).advance(done + 3).births[done + 1 :].tolist()
+
+    def test_a_state_of_the_fast_path_is_refused(self, launcher):
+        state = NumpyExactlyOne(FCC, 5).state()
+        with pytest.raises(UsageError, match=r"state must hold touches, .* got generation, newborns, last, sealed"):
+            self.engine(launcher, FCC, 5, state)
+
+    def test_keys_past_63_bits_are_refused(self, launcher):
+        with pytest.raises(UsageError, match="63-bit keys, got 2097152 in 3 dimensions"):
+            self.engine(launcher, FCC, 2**21)
+
+    @pytest.mark.parametrize(("to", "section"), [(-1, None), (6, None), (3, (3, 0))])
+    def test_generations_and_sections_are_checked(self, launcher, to, section):
+        with pytest.raises(UsageError, match="must be"):
+            self.engine(launcher, FCC, 5).advance(to, section=section)
+
+
+@many
+@given(rule=FAST, generations=st.integers(0, 12))
+def test_fast_equals_general(launcher, rule, generations):
+    engines = (engine(launcher, rule, generations) for engine in (exactly_one.ExactlyOneEngine, frontier.FrontierEngine))
+    same(*(engine.advance(generations, cells=True, section=(1, 1)) for engine in engines))
+
+
+@pytest.mark.parametrize(
+    ("rule", "general", "engine"),
+    [
+        (FCC, False, exactly_one.ExactlyOneEngine),
+        (FCC, True, frontier.FrontierEngine),
+        (RULE750, False, frontier.FrontierEngine),
+    ],
+)
+def test_the_backend_takes_the_fast_path_where_it_applies(rule, general, engine):
+    assert type(CudaBackend(HostLauncher()).automaton(rule, 5, general=general)) is engine

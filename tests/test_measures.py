@@ -1,0 +1,245 @@
+"""What is read off a growth: each column against its definition, and the evolution tree against a search for every parent."""
+
+import functools
+import math
+import operator
+from collections import Counter
+from fractions import Fraction
+from itertools import accumulate, pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpu_nim import grow
+from gpu_nim.automata.catalogue import CATALOGUE, find
+from gpu_nim.automata.evolution import ancestry, parents
+from gpu_nim.automata.growth import Growing
+from gpu_nim.automata.lattice import Rule
+from gpu_nim.automata.measures import Boxes, Table, parse_section
+from gpu_nim.backends.base import Backend
+from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.errors import MemoryRefusal, UsageError
+from tests.lattices import EDGE, HEXAGON, ONE, literal, nim, rules, steps, terms_of
+
+quick = settings(deadline=None, max_examples=40)
+
+
+def table(automaton: object, generations: int, *columns: str) -> Table:
+    return grow(automaton, generations, backend=NumpyBackend(), columns=columns).table  # type: ignore[arg-type]
+
+
+@quick
+@given(rules(most=3), st.integers(0, 7), st.integers(-2, 2), st.data())
+def test_columns_are_their_definitions(rule: Rule, generations: int, value: int, data: st.DataObject) -> None:
+    axis = data.draw(st.integers(0, rule.dimension - 1))
+    grown = literal(rule, generations)
+    alive = [functools.reduce(operator.iadd, grown[: n + 1], []) for n in range(len(grown))]
+    plane, power = f"section {'xyz'[axis]}={value}", f"population/n^{rule.dimension}"
+    found = table(rule, generations, "births", "population", plane, "boxes 1", "boxes 2", "boxes 8", "density", power)
+    assert found["births"] == [len(cells) for cells in grown]
+    assert found["population"] == found["boxes 1"] == [len(cells) for cells in alive]
+    assert found[plane] == [sum(cell[axis] == value for cell in cells) for cells in alive]
+    for side in (2, 8):
+        assert found[f"boxes {side}"] == [len({tuple(x // side for x in cell) for cell in cells}) for cells in alive]
+    for n, cells in enumerate(alive):
+        lower, upper = rule.box(n)
+        room = [()]
+        for low, high in zip(lower, upper, strict=True):
+            room = [(*cell, x) for cell in room for x in range(low, high + 1)]
+        if rule.even_sum:
+            room = [cell for cell in room if sum(cell) % 2 == 0]
+        assert found["density"][n] == Fraction(len(cells), len(room))
+        assert found[power][n] == (Fraction(len(cells), n**rule.dimension) if n else None)
+
+
+@pytest.mark.parametrize("stops", [(30,), (0, 1, 2, 17, 30), (29, 30)])
+def test_batches_do_not_show(stops: tuple[int, ...]) -> None:
+    names = ("births", "section z=0", "p-positions", "boxes 4", "dimension")
+    growing = Growing("edge", 30, NumpyBackend(), columns=names)
+    engine = NumpyBackend().automaton(EDGE, 30)
+    batches = [engine.advance(stop, cells=True, section=(2, 0)) for stop in stops]
+    for batch in batches:
+        growing.measures.take(batch)
+    assert growing.measures.table(np.concatenate([batch.births for batch in batches])) == table("edge", 30, *names)
+
+
+def test_edge_bears_each_p_position_on_time() -> None:
+    # [B]: what is born at n with total 2n is exactly the P-positions of total 2n.
+    found = table("edge", 100, "births", "p-positions", "n-positions")
+    assert found["p-positions"] == [3 ** n.bit_count() for n in range(101)]
+    assert [p + other for p, other in zip(found["p-positions"], found["n-positions"], strict=True)] == found["births"]
+    for generation, cells in grow("edge", 40, backend="numpy"):
+        on_time = cells.sum(axis=1) == 2 * generation
+        assert np.array_equal(on_time, np.bitwise_xor.reduce(cells, axis=1) == 0)
+
+
+def test_the_plane_section_of_fcc_is_published() -> None:
+    terms = terms_of("A147552")
+    last = max(terms) - 1
+    assert table("fcc", last, "section z=0")["section z=0"] == [terms[n + 1] for n in range(last + 1)]
+    assert table("fcc", last, "section x=0")["section x=0"] == table("fcc", last, "section z=0")["section z=0"]
+
+
+@pytest.mark.parametrize("m", [1, 2, 5, 8])
+def test_nim_has_dimension_two(m: int) -> None:
+    # The P-positions with piles below 2^m: each of the 4^(m - k) blocks of side 2^k that are P-positions themselves is alike.
+    found = table("nim", 2**m - 1, "dimension", *(f"boxes {2**k}" for k in range(m + 1)))
+    assert math.isclose(found["dimension"][-1], 2)
+    assert [found[f"boxes {2**k}"][-1] for k in range(m + 1)] == [4 ** (m - k) for k in range(m + 1)]
+    assert found["dimension"][0] is None
+
+
+def test_sections_of_many_dimensions() -> None:
+    assert parse_section(" z=0", 3) == parse_section("x2=0", 3) == (2, 0)
+    cells = grow("nim-4", 12, backend="numpy", cells=True).cells()
+    assert table("nim-4", 12, "section x3=1")["section x3=1"][-1] == np.count_nonzero(cells[:, 3] == 1)
+
+
+@pytest.mark.parametrize(
+    ("automaton", "columns", "words"),
+    [
+        ("edge", ("deaths",), "column must be one of births, population, .*, got 'deaths'"),
+        ("edge", ("population/n^2",), r"population/n\^3, got 'population/n\^2'"),
+        ("edge", ("section w=0",), "AXIS=VALUE with an axis of x, y, z and an integer, got 'w=0'"),
+        ("edge", ("section z=0.5",), "got 'z=0.5'"),
+        ("ulam-warburton", ("section z=0",), "axis of x, y and"),
+        ("nim-4", ("section x4=0",), "axis of x0, x1, x2, x3 and"),
+        ("edge", ("section z=0", "section y=0"), "may hold one section"),
+        ("fcc", ("p-positions",), "without negative coordinates"),
+        ("edge", ("boxes 3",), "power of two up to .*, got 3"),
+        ("edge", ("boxes 0",), "power of two"),
+        ("edge", ("boxes 8589934592",), "power of two"),
+    ],
+)
+def test_wrong_columns(automaton: str, columns: tuple[str, ...], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        grow(automaton, 5, backend="numpy", columns=columns)
+
+
+def test_a_column_that_is_not_there() -> None:
+    with pytest.raises(UsageError, match="column must be one of births, population, got 'density'"):
+        grow("nim", 3, backend="numpy").table["density"]
+
+
+def test_boxes_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(MemoryRefusal, match="counting boxes needs"):
+        Boxes((0, 0, 0), (2**20, 2**20, 2**20))
+
+
+@quick
+@given(rules(most=3), st.integers(2, 9), st.data())
+def test_a_snapshot_measures_on(rule: Rule, generations: int, data: st.DataObject) -> None:
+    names = ("births", "population", "section x=0", "boxes 2", "dimension", "density")
+    every = data.draw(st.integers(1, generations - 1))
+    more = data.draw(st.integers(0, 3))
+    snapshots = []
+    growing = Growing(rule, generations, NumpyBackend(), columns=names, every=every)
+    for _ in growing:
+        snapshots.append(growing.snapshot())
+    taken = data.draw(st.sampled_from(snapshots))
+    resumed = Growing(rule, generations + more, NumpyBackend(), columns=names, resume=taken)
+    for _ in resumed:
+        pass
+    whole = grow(rule, generations + more, backend="numpy", columns=names)
+    assert resumed.growth().digest == whole.digest
+    assert resumed.growth().births.tolist() == whole.births.tolist()
+    assert resumed.growth().table == whole.table
+
+
+def test_a_snapshot_is_one_growth_s_own(backend: Backend) -> None:
+    growing = Growing("nim", 40, backend, every=20)
+    snapshot = next(growing.snapshot() for batch in growing if growing.generation == 20)
+    with pytest.raises(UsageError, match="the one that is resumed, nim, got edge"):
+        Growing("edge", 40, NumpyBackend(), resume=snapshot)
+    with pytest.raises(UsageError, match="at least 20, where this resumes, got 19"):
+        Growing("nim", 19, NumpyBackend(), resume=snapshot)
+    with pytest.raises(UsageError, match="'boxes 2' must be measured from the start"):
+        Growing("nim", 40, NumpyBackend(), resume=snapshot, columns=("boxes 2",))
+    with pytest.raises(UsageError, match="a growth that has begun"):
+        Growing("nim", 40, backend).snapshot()
+    with pytest.raises(UsageError, match="at least 1, got 0"):
+        Growing("nim", 40, backend, every=0)
+    resumed = Growing("nim", 60, NumpyBackend(), resume=snapshot, columns=("density",))
+    firsts = [batch.first for batch in resumed]
+    assert firsts[0] == 21
+    assert resumed.growth().digest == grow("nim", 60, backend="numpy").digest
+
+
+def test_the_general_engine_resumes_itself() -> None:
+    growing = Growing("edge", 30, NumpyBackend(), every=10, general=True)
+    snapshot = next(growing.snapshot() for batch in growing if growing.generation == 10)
+    assert "touches" in snapshot.state
+    resumed = Growing("edge", 30, NumpyBackend(), resume=snapshot)
+    assert all("touches" in resumed.snapshot().state for _ in resumed)
+    assert resumed.growth().digest == grow("edge", 30, backend="numpy").digest
+
+
+# The evolution tree
+
+
+def one_parent(rule: Rule, before: list[tuple[int, ...]], cell: tuple[int, ...]) -> int:
+    """The only cell born before that touches this one."""
+    found = [
+        index
+        for index, old in enumerate(before)
+        for offset in rule.offsets
+        if tuple(x + o for x, o in zip(old, offset, strict=True)) == cell
+        and (rule.touches is None or rule.touches(np.array([old]), offset)[0])
+    ]
+    assert len(found) == 1
+    return found[0]
+
+
+@settings(deadline=None, max_examples=25)
+@given(rules(most=3, births=ONE), st.integers(1, 4))
+def test_parents_are_found(rule: Rule, generations: int) -> None:
+    grown = literal(rule, generations)
+    for before, newborns in pairwise(grown):
+        arrays = (np.array(cells, np.int16).reshape(-1, rule.dimension) for cells in (before, newborns))
+        assert parents(rule, *arrays).tolist() == [one_parent(rule, before, cell) for cell in newborns]
+
+
+@pytest.mark.parametrize("name", [name for name, automaton in CATALOGUE.items() if automaton.rule.exactly_one])
+def test_the_tree_of_every_exactly_one_growth(name: str) -> None:
+    growth = grow(name, 12, backend="numpy", cells=True)
+    cells = growth.cells().astype(int)
+    tree = np.concatenate([indices for _, indices in ancestry(find(name).rule, iter(growth))])
+    births = growth.births.tolist()
+    generation = np.repeat(np.arange(13), births)
+    assert tree[: births[0]].tolist() == [-1] * births[0]
+    assert np.array_equal(generation[tree[births[0] :]], generation[births[0] :] - 1)
+    steps_taken = {tuple(step) for step in (cells - cells[tree])[births[0] :].tolist()}
+    assert steps_taken <= set(find(name).rule.offsets)
+
+
+def test_three_piles_have_the_children_of_the_paper() -> None:
+    # [NF]: a P-position of three piles has 0, 1 or 3 children, and (1, 2, 3) has none.
+    growth = grow("nim", 64, backend="numpy", cells=True)
+    tree = np.concatenate([indices for _, indices in ancestry(find("nim").rule, iter(growth))])
+    children = Counter(tree.tolist())
+    inner = sum(growth.births.tolist()[:-1])
+    assert {children[index] for index in range(inner)} == {0, 1, 3}
+    assert children[growth.cells().tolist().index([1, 2, 3])] == 0
+    assert sum(children.values()) == growth.population == list(accumulate(growth.births.tolist()))[-1]
+
+
+def test_parents_of_what_has_none() -> None:
+    with pytest.raises(UsageError, match="births on exactly one touch, got births \\[1, 3\\]"):
+        parents(find("rule750").rule, np.array([[0, 0]]), np.array([[1, 0]]))
+    with pytest.raises(UsageError, match=r"parent in the generation before, got \(5, 5\) without"):
+        parents(Rule(2, HEXAGON, ONE, ((0, 0),)), np.array([[0, 0]]), np.array([[0, 1], [5, 5]]))
+    assert parents(EDGE, np.zeros((0, 3), int), np.zeros((0, 3), int)).tolist() == []
+
+
+def test_parents_heed_touches() -> None:
+    # (1, 1) -> (2, 2) is a child, (0, 1) -> (1, 2) is none: unequal trailing ones.
+    two_piles = Rule(2, ((1, 1),), ONE, ((0, 0),), octant=True, touches=nim(2).touches)
+    assert parents(two_piles, np.array([[1, 1]]), np.array([[2, 2]])).tolist() == [0]
+    with pytest.raises(UsageError, match="without"):
+        parents(two_piles, np.array([[0, 1]]), np.array([[1, 2]]))
+
+
+def test_steps_of_this_module_are_those_of_the_catalogue() -> None:
+    assert set(find("fcc").rule.offsets) == set(steps(3, 2))

@@ -1,0 +1,162 @@
+"""Automata of one's own: from the command line, from Python, on disk, and when they are none."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpu_nim import grow, load, save
+from gpu_nim.automata.catalogue import CATALOGUE
+from gpu_nim.automata.growth import most_touched
+from gpu_nim.automata.lattice import Rule, Symmetry
+from gpu_nim.automata.own import describe, own, recall
+from gpu_nim.cli import main
+from gpu_nim.errors import FileError, UsageError
+from tests.lattices import ONE, literal, rules, steps
+
+SQUARE = "1,0;-1,0;0,1;0,-1"
+
+
+def run(*args: str) -> Result:
+    return CliRunner().invoke(main, ["grow", "--backend", "numpy", *args])
+
+
+def facts(*args: str) -> dict[str, object]:
+    result = run(*args, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_offsets_of_a_catalogue_entry_are_that_entry() -> None:
+    mine = facts("--offsets", "0,1,1;1,0,1;1,1,0", "--birth", "1", "--seed", "0,0,0", "--octant", "--gen", "40")
+    assert (mine["automaton"], mine["verified"]) == ("nim", True)
+    assert mine["digest"] == grow("nim", 40, backend="numpy").digest
+    assert facts("--offsets", SQUARE, "--birth", "1,3", "--gen", "9")["automaton"] == "rule750"
+    assert facts("--offsets", SQUARE, "--gen", "9")["automaton"] == "ulam-warburton"
+
+
+def test_offsets_of_no_entry_grow_by_the_definition() -> None:
+    mine = facts("--offsets", "1,0;0,2;3,-1", "--birth", "1,2", "--seed", "0,0;5,0", "--gen", "7")
+    rule = Rule(2, ((1, 0), (0, 2), (3, -1)), frozenset({1, 2}), ((0, 0), (5, 0)))
+    assert mine["automaton"] == "own"
+    assert mine["verified"] is None
+    assert mine["births"] == [len(cells) for cells in literal(rule, 7)]
+    assert mine["digest"] == grow(rule, 7, backend="numpy").digest
+
+
+def test_an_octant_bounds_it() -> None:
+    rule = Rule(2, ((1, 1), (-1, 1), (2, -1)), ONE, ((1, 1),), octant=True)
+    mine = facts("--offsets", "1,1;-1,1;2,-1", "--seed", "1,1", "--octant", "--gen", "6")
+    assert mine["births"] == [len(cells) for cells in literal(rule, 6)]
+
+
+@pytest.mark.parametrize(
+    ("offsets", "seeds", "symmetry"),
+    [
+        (steps(3, 1, 2), [(0, 0, 0)], Symmetry.CUBE),
+        (steps(3, 1, 2), [(1, 0, 0)], Symmetry.NONE),
+        (((1, 1, 0), (1, 0, 1), (0, 1, 1), (1, 1, 1)), [(0, 0, 0)], Symmetry.PERMUTATIONS),
+        (((1, 0), (0, 1), (1, 2)), [(0, 0)], Symmetry.NONE),
+    ],
+)
+def test_the_symmetry_is_found(offsets: tuple[tuple[int, ...], ...], seeds: list[tuple[int, ...]], symmetry: Symmetry) -> None:
+    births = (1, 2)  # no entry of the catalogue has these
+    rule = own(offsets, births, seeds).rule
+    assert rule.symmetry is symmetry
+    bare = Rule(rule.dimension, rule.offsets, rule.births, rule.seeds)
+    assert grow(rule, 9, backend="numpy").births.tolist() == grow(bare, 9, backend="numpy").births.tolist()
+
+
+def test_the_general_engine_grows_the_same() -> None:
+    fast, general = (facts("--offsets", "10,1;-1,9", "--gen", "30", *flags) for flags in ((), ("--general",)))
+    assert (fast["births"], fast["digest"]) == (general["births"], general["digest"])
+
+
+def test_far_and_few_offsets_need_no_place_for_every_cell_of_the_box() -> None:
+    near, far = (facts("--offsets", f"{step},1;-1,{step}", "--gen", "30") for step in (1000, 2**24))
+    assert near["births"] == far["births"]
+    said = run("--offsets", f"{2**24},0,0;-1,{2**24},0;0,0,7;1,2,{2**20}", "--gen", "2000").stderr
+    assert "a growth to generation 2000 needs" in said
+
+
+@given(rules(most=3), st.integers(0, 4))
+@settings(deadline=None, max_examples=30)
+def test_most_touched_is_a_bound(rule: Rule, generation: int) -> None:
+    everywhere = Rule(rule.dimension, rule.offsets, frozenset(range(1, len(rule.offsets) + 1)), rule.seeds)
+    assert sum(map(len, literal(everywhere, generation + 1))) <= most_touched(rule, generation)
+
+
+@pytest.mark.parametrize("name", ["a.zarr", "a.npz"])
+def test_it_is_saved_and_loaded(tmp_path: Path, name: str) -> None:
+    result = run("--offsets", "1,0;0,2;3,-1", "--gen", "20", "--out", str(tmp_path / name))
+    assert result.exit_code == 0
+    loaded = load(tmp_path / name)
+    grown = grow(own([(1, 0), (0, 2), (3, -1)], [1], [(0, 0)]), 20, backend="numpy", cells=True)
+    assert loaded.digest == grown.digest
+    assert loaded.rule == grown.rule
+    assert np.array_equal(loaded.cells(), grown.cells())
+
+
+def test_predicates_are_not_saved(tmp_path: Path) -> None:
+    rule = Rule(2, steps(2, 1), ONE, ((0, 0),), universe=lambda cells: cells[:, 0] >= 0)
+    save(grow(rule, 9, backend="numpy", cells=True), tmp_path / "a.npz")
+    loaded = load(tmp_path / "a.npz")
+    assert (loaded.automaton, loaded.rule) == ("own", None)
+    assert len(loaded.cells()) == loaded.population
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_descriptions_come_back(name: str) -> None:
+    description = json.loads(json.dumps(describe(CATALOGUE[name].rule)))
+    assert recall(name, description) is CATALOGUE[name]
+    assert recall(name, None) is CATALOGUE[name]
+    described = recall("mine", description)
+    assert (described is None) == description["predicates"]
+    assert described is None or described.rule == CATALOGUE[name].rule
+
+
+def test_a_damaged_description_is_a_damaged_file(tmp_path: Path) -> None:
+    save(grow(own([(1, 2)], [1], [(0, 0)]), 3, backend="numpy"), tmp_path / "a.npz")
+    with np.load(tmp_path / "a.npz") as file:
+        parts = dict(file)
+    attributes = json.loads(str(parts["attributes"]))
+    attributes["rule"]["births"] = [5]
+    np.savez(tmp_path / "a.npz", **{**parts, "attributes": json.dumps(attributes)})
+    with pytest.raises(FileError, match="attributes are damaged"):
+        load(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (("--offsets", "1,0;0"), "offsets must have 2 coordinates each, given (0,)"),
+        (("--offsets", "1,0;x,1"), "'x' is not an integer"),
+        (("--offsets", ""), "'' is not an integer"),
+        (("--offsets", "1,0;1,0"), "offsets must be distinct"),
+        (("--offsets", "0,0"), "must not hold the zero offset"),
+        (("--offsets", "1,0,0,0,0,0,0,0,0"), "dimension must be from 1 to 8, given 9"),
+        (("--offsets", f"{2**31},0"), "coordinates below 2^31"),
+        (("--offsets", SQUARE, "--birth", "5"), "births must be some of 1 to 4"),
+        (("--offsets", SQUARE, "--birth", "0"), "births must be some of 1 to 4"),
+        (("--offsets", SQUARE, "--birth", "one"), "'one' is not an integer"),
+        (("--offsets", SQUARE, "--seed", "0,0,0"), "seeds must have 2 coordinates each"),
+        (("--offsets", SQUARE, "--seed", "-1,0", "--octant"), "seeds must lie in the universe"),
+        (("nim", "--offsets", SQUARE), "leave out the name 'nim'"),
+        (("--birth", "1"), "needs --offsets"),
+        (("--octant",), "needs --offsets"),
+    ],
+)
+def test_what_is_no_automaton(args: tuple[str, ...], words: str) -> None:
+    result = run(*args, "--gen", "3")
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_own_refuses_no_offsets() -> None:
+    with pytest.raises(UsageError, match="offsets must hold at least one cell"):
+        own([], [1], [(0,)])

@@ -1,0 +1,320 @@
+"""Voxels, points and patterns: what is written is read back by other tools, or by readers written from the formats alone."""
+
+import json
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from gpu_nim import Growth, grow, save
+from gpu_nim.automata.catalogue import find
+from gpu_nim.automata.lattice import Rule
+from gpu_nim.backends.base import Batch
+from gpu_nim.cli import main
+from gpu_nim.errors import FileError, MemoryRefusal, UsageError
+from gpu_nim.storage import voxels
+from gpu_nim.storage.voxels import Slabs, open_volume, save_volume
+from tests.lattices import ONE, literal, terms_of
+
+zarr = pytest.importorskip("zarr", reason="zarr is not installed")
+
+GROWTHS = [("edge", 70), ("fcc", 33), ("nim", 66), ("hexagonal", 70), ("ulam-warburton-3", 40), ("edge", 0)]
+
+
+def grown(name: str, generations: int) -> Growth:
+    return grow(name, generations, backend="numpy", cells=True)
+
+
+def births_of(growth: Growth) -> dict[tuple[int, ...], int]:
+    return {tuple(cell): n for n, cells in growth for cell in cells.tolist()}
+
+
+# Zarr
+
+
+@pytest.mark.parametrize(("name", "generations"), GROWTHS)
+def test_a_volume_holds_each_birth(tmp_path: Path, name: str, generations: int) -> None:
+    growth = grown(name, generations)
+    save_volume(growth, tmp_path / "v.zarr")
+    array = zarr.open_array(tmp_path / "v.zarr", mode="r")
+    volume, origin = array[:], np.array(array.attrs["origin"])
+    assert volume.dtype == np.uint16
+    found = {tuple((place + origin).tolist()): int(volume[tuple(place)]) - 1 for place in np.argwhere(volume)}
+    assert found == births_of(growth)
+    assert array.attrs["digest"] == growth.digest
+    assert array.attrs["spacing"] == [1] * volume.ndim
+    assert array.metadata.dimension_names == ("x", "y", "z")[: volume.ndim]
+    assert os.listdir(tmp_path) == ["v.zarr"]
+
+
+def test_only_chunks_with_cells_are_written(tmp_path: Path) -> None:
+    save_volume(grown("nim", 300), tmp_path / "v.zarr")
+    chunks = [path for path in (tmp_path / "v.zarr" / "c").rglob("*") if path.is_file()]
+    cells = grown("nim", 300).cells()
+    assert len(chunks) == len({tuple(cell) for cell in (cells // 64).tolist()}) < 5**3
+
+
+def test_slabs_hold_back_what_is_not_theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The box of fcc begins at -20, between two slabs of 16; reads of 50 cells end anywhere.
+    monkeypatch.setattr(voxels, "SIDE", 16)
+    monkeypatch.setattr(voxels, "_READ", 50)
+    growth = grown("fcc", 20)
+    save_volume(growth, tmp_path / "v.zarr")
+    volume = zarr.open_array(tmp_path / "v.zarr", mode="r")[:]
+    assert {tuple(place): int(volume[tuple(place)]) for place in np.argwhere(volume).tolist()} == {
+        tuple(x + 20 for x in cell): n + 1 for cell, n in births_of(growth).items()
+    }
+
+
+def test_many_generations_take_wider_voxels(tmp_path: Path) -> None:
+    slabs = Slabs(tmp_path)
+    one = np.ones(1, np.uint64)
+    slabs.append(Batch(65534, one, one, np.array([[0, 0]], np.int32)))
+    assert next(iter(slabs))[1].tolist() == [[65535]]
+    assert slabs.dtype == np.uint16
+    slabs.append(Batch(65535, one, one, np.array([[0, 1]], np.int32)))
+    assert next(iter(slabs))[1].tolist() == [[65535, 65536]]
+    assert slabs.dtype == np.uint32
+
+
+def test_too_little_memory_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(voxels, "host_memory", lambda: 1000)
+    with pytest.raises(MemoryRefusal, match="64 layers of voxels needs"):
+        save_volume(grown("edge", 20), tmp_path / "v.zarr")
+    assert os.listdir(tmp_path) == []
+
+
+def test_volumes_are_replaced_and_nothing_else(tmp_path: Path) -> None:
+    save_volume(grown("edge", 3), tmp_path / "v.zarr")
+    save_volume(grown("edge", 9), tmp_path / "v.zarr")
+    assert zarr.open_array(tmp_path / "v.zarr", mode="r").shape == (10, 10, 10)
+    save(grown("edge", 3), tmp_path / "growth.zarr")
+    with pytest.raises(FileError, match="a folder that gpunim did not make"):
+        save_volume(grown("edge", 3), tmp_path / "growth.zarr")
+    with pytest.raises(UsageError, match=r"must end in \.zarr, got 'v.vti'"), open_volume("v.vti"):
+        pass
+    with pytest.raises(UsageError, match="2 or 3 dimensions, this growth has 4"):
+        save_volume(grown("nim-4", 3), tmp_path / "w.zarr")
+
+
+# VTK
+
+
+def read_by_vtk(path: Path) -> object:
+    pytest.importorskip("vtkmodules.vtkIOXML", reason="vtk is not installed")
+    from vtkmodules.vtkIOXML import vtkXMLImageDataReader, vtkXMLPolyDataReader
+
+    reader = vtkXMLImageDataReader() if path.suffix == ".vti" else vtkXMLPolyDataReader()
+    reader.SetFileName(str(path))
+    reader.Update()
+    assert reader.GetErrorCode() == 0
+    return reader.GetOutput()
+
+
+def array_of(data: object, name: str) -> np.ndarray:
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+
+    return vtk_to_numpy(data.GetPointData().GetArray(name))  # type: ignore[attr-defined,no-any-return]
+
+
+@pytest.mark.parametrize(("name", "generations"), GROWTHS)
+def test_vti_is_read_by_vtk(tmp_path: Path, name: str, generations: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpu_nim.storage.vtk_files._BLOCK", 1000)  # many blocks, the last one not full
+    growth = grown(name, generations)
+    save(growth, tmp_path / "a.vti")
+    image = read_by_vtk(tmp_path / "a.vti")
+    shape = image.GetDimensions()  # type: ignore[attr-defined]
+    values = array_of(image, "birth_plus_one").reshape(shape, order="F")
+    origin = np.array(image.GetOrigin()).astype(int)  # type: ignore[attr-defined]
+    dimension = find(name).rule.dimension
+    found = {tuple((place + origin).tolist())[:dimension]: int(values[tuple(place)]) - 1 for place in np.argwhere(values)}
+    assert found == births_of(growth)
+    assert os.listdir(tmp_path) == ["a.vti"]
+
+
+@pytest.mark.parametrize(("name", "generations"), GROWTHS)
+def test_vtp_is_read_by_vtk(tmp_path: Path, name: str, generations: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpu_nim.storage.vtk_files._BLOCK", 1000)
+    growth = grown(name, generations)
+    save(growth, tmp_path / "a.vtp")
+    points = read_by_vtk(tmp_path / "a.vtp")
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+
+    places = vtk_to_numpy(points.GetPoints().GetData())  # type: ignore[attr-defined]
+    dimension = find(name).rule.dimension
+    assert np.array_equal(places[:, :dimension], growth.cells())
+    assert not places[:, dimension:].any()
+    assert array_of(points, "birth").tolist() == [n for n, cells in growth for _ in cells]
+    assert points.GetNumberOfVerts() == growth.population  # type: ignore[attr-defined]
+    assert os.listdir(tmp_path) == ["a.vtp"]
+
+
+def test_what_vtk_cannot_hold(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="1 to 3 dimensions, this growth has 4"):
+        save(grown("nim-4", 2), tmp_path / "a.vtp")
+    far = Rule(2, ((2**24, 1),), ONE, ((0, 0),))
+    with pytest.raises(UsageError, match="coordinates up to 2\\^24"):
+        save(grow(far, 2, backend="numpy"), tmp_path / "a.vtp")
+    assert os.listdir(tmp_path) == []
+
+
+# Golly
+
+
+def decoded(text: str) -> tuple[str, set[tuple[int, int, int]]]:
+    """A pattern's rule and cells (column, row, layer), counted from its corner: runs of b, o, $ and / to the first !."""
+    lines = [line for line in text.splitlines() if not line.startswith(("#", "3D "))]
+    assert all(len(line) <= 71 for line in lines)
+    sizes = [int(number) for number in re.findall(r"[xyz] ?= ?(\d+)", lines[0])]
+    x = y = z = 0
+    cells = set()
+    for count, letter in re.findall(r"(\d*)([bo$/!])", "".join(lines[1:])):
+        run = int(count or 1)
+        if letter == "b":
+            x += run
+        elif letter == "o":
+            cells |= {(x + i, y, z) for i in range(run)}
+            x += run
+        elif letter == "$":
+            x, y = 0, y + run
+        elif letter == "/":
+            x, y, z = 0, 0, z + run
+    assert "".join(lines[1:]).count("!") == 1
+    assert [max(cell[axis] for cell in cells) + 1 for axis in range(len(sizes))] == sizes
+    return lines[0].split("rule")[1].lstrip(" ="), cells
+
+
+@pytest.mark.parametrize("name", ["ulam-warburton", "square8", "hexagonal", "triangular", "knight"])
+def test_rle(tmp_path: Path, name: str) -> None:
+    growth = grown(name, 30)
+    save(growth, tmp_path / "a.rle")
+    text = (tmp_path / "a.rle").read_text()
+    left, top = map(int, re.search(r"#CXRLE Pos=(-?\d+),(-?\d+) Gen=30\n", text).groups())  # type: ignore[union-attr]
+    rule, cells = decoded(text)
+    assert {(x + left, -(y + top)) for x, y, _ in cells} == set(births_of(growth))
+    if name == "knight":
+        assert rule == "B/S012345678"
+
+
+NEIGHBOURS = {  # what Golly's letters mean, in its coordinates, y downwards
+    "V": [(1, 0), (-1, 0), (0, 1), (0, -1)],
+    "H": [(1, 0), (-1, 0), (0, 1), (0, -1), (-1, -1), (1, 1)],
+    "": [(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if x or y],
+}
+
+
+@pytest.mark.parametrize("name", ["ulam-warburton", "square8", "hexagonal", "rule750"])
+def test_golly_grows_it_on(tmp_path: Path, name: str) -> None:
+    save(grown(name, 9), tmp_path / "a.rle")
+    rule, cells = decoded((tmp_path / "a.rle").read_text())
+    births, survivals, letter = re.fullmatch(r"B(\d*)/S(\d*)([VH]?)", rule).groups()  # type: ignore[union-attr]
+    assert len(survivals) == len(NEIGHBOURS[letter]) + 1
+    offsets = tuple(NEIGHBOURS[letter])
+    alive = tuple((x, y) for x, y, _ in cells)
+    born = literal(Rule(2, offsets, frozenset(map(int, births)), alive), 1)[1]
+    assert len(born) == grown(name, 10).births[10]
+
+
+@pytest.mark.parametrize("name", ["edge", "fcc", "nim", "cubic6"])
+def test_rle3(tmp_path: Path, name: str) -> None:
+    growth = grown(name, 40)
+    save(growth, tmp_path / "a.rle3")
+    text = (tmp_path / "a.rle3").read_text()
+    heading = re.match(r"3D version=1 size=100 pos=(\d+),(\d+),(\d+) gen=40\n#C gpunim", text)
+    assert heading is not None
+    _, cells = decoded(text)
+    lower = growth.cells().min(axis=0)
+    assert {tuple(np.array(cell) + lower) for cell in cells} == set(births_of(growth))
+    # 3D.lua asks for the pattern to lie within its grid.
+    size = growth.cells().max(axis=0) - lower + 1
+    assert (np.array(list(map(int, heading.groups()))) + size <= 100).all()
+
+
+def test_patterns_that_do_not_fit(tmp_path: Path) -> None:
+    save(grown("fcc", 49), tmp_path / "a.rle3")
+    with pytest.raises(UsageError, match=r"100 cells a side, as Golly's 3D\.lua does, and generation 50 has 101"):
+        save(grown("fcc", 50), tmp_path / "b.rle3")
+    with pytest.raises(UsageError, match=r"a \.rle3 file holds 3 dimensions, this growth has 2"):
+        save(grown("square8", 5), tmp_path / "b.rle3")
+    with pytest.raises(UsageError, match=r"a \.rle file holds 2 dimensions, this growth has 3"):
+        save(grown("fcc", 5), tmp_path / "b.rle")
+    assert os.listdir(tmp_path) == ["a.rle3"]
+
+
+# The command line
+
+
+def run(*args: object) -> object:
+    return CliRunner().invoke(main, ["grow", "--backend", "numpy", *map(str, args)])
+
+
+def test_all_files_of_one_growth(tmp_path: Path) -> None:
+    out, volume = tmp_path / "a.zarr", tmp_path / "v.zarr"
+    result = run("edge", "--gen", 20, "--out", out, "--volume", volume, "--parents", "--json")
+    assert result.exit_code == 0, result.output  # type: ignore[attr-defined]
+    population = json.loads(result.stdout)["population"]  # type: ignore[attr-defined]
+    group = zarr.open_group(out, mode="r")
+    cells, tree = group["cells"][:].astype(int), group["parents"][:]
+    assert np.count_nonzero(zarr.open_array(volume, mode="r")[:]) == population == len(tree)
+    assert tree[0] == -1
+    assert set(map(tuple, (cells - cells[tree])[1:].tolist())) <= set(find("edge").rule.offsets)
+
+
+def test_parents_beyond_a_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save(grown("edge", 20), tmp_path / "a.zarr", parents=True)
+    monkeypatch.setattr("gpu_nim.storage.zarr_files._CHUNK", 64)
+    save(grown("edge", 20), tmp_path / "b.zarr", parents=True)
+    first, second = (zarr.open_group(tmp_path / name, mode="r")["parents"][:] for name in ("a.zarr", "b.zarr"))
+    assert np.array_equal(first, second)
+
+
+def test_bfiles(tmp_path: Path) -> None:
+    run("fcc", "--gen", 68, "--bfile", tmp_path / "b151776.txt")
+    run("fcc", "--gen", 68, "--columns", "births", "--bfile", tmp_path / "births.txt")
+    run("fcc", "--gen", 49, "--bfile", tmp_path / "b147552.txt", "--columns", "births,section z=0")
+    run("edge", "--gen", 7, "--bfile", tmp_path / "edge.txt", "--columns", "population")
+    for file, number in (("b151776", "A151776"), ("births", "A151777"), ("b147552", "A147552")):
+        pairs = [tuple(map(int, line.split())) for line in (tmp_path / f"{file}.txt").read_text().splitlines()]
+        terms = terms_of(number)
+        assert dict(pairs[: len(terms)]) == {n: terms[n] for n, _ in pairs[: len(terms)]}
+        assert pairs[0][0] == min(terms)
+        assert len(pairs) > 50
+    assert (tmp_path / "edge.txt").read_text().splitlines() == ["0 1", "1 4", "2 7", "3 22", "4 25", "5 40", "6 67", "7 130"]
+
+
+def test_tables(tmp_path: Path) -> None:
+    columns = "births,section z=0,density,dimension"
+    assert run("edge", "--gen", 4, "--columns", columns, "--out", tmp_path / "a.csv").exit_code == 0  # type: ignore[attr-defined]
+    lines = (tmp_path / "a.csv").read_text().splitlines()
+    assert lines[:3] == ["generation,births,section z=0,density,dimension", "0,1,1,1.0,", "1,3,2,1.0,2.0"]
+    facts = json.loads(run("edge", "--gen", 4, "--columns", columns, "--json").stdout)  # type: ignore[attr-defined]
+    assert facts["columns"]["section z=0"] == [1, 2, 3, 6, 7]
+    assert facts["columns"]["dimension"][0] is None
+    shown = run("edge", "--gen", 4, "--section", "z=0").stdout.splitlines()  # type: ignore[attr-defined]
+    assert shown[0].split("  ") == ["generation", "births", "population", "section z=0"]
+    assert shown[-1].split() == ["4", "3", "25", "7"]
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (("--bfile", "b000001.txt"), "'b000001.txt' must be of one column or be named b130665.txt, b048883.txt, got none"),
+        (("--bfile", "x.txt", "--columns", "births,population"), "must be of one column"),
+        (("--bfile", "x.txt", "--columns", "density"), "a b-file holds integers"),
+        (("--columns", ""), "column must be one of"),
+        (("--volume", "x.npz"), "must end in .zarr, got 'x.npz'"),
+        (("--out", "a.npz", "--parents"), "parents are saved in the .zarr file"),
+        (("--section", "z"), "section must be AXIS=VALUE"),
+        (("--out", "a.rle"), "a .rle file holds 2 dimensions"),
+    ],
+)
+def test_wrong_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: tuple[str, ...], words: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run("nim", "--gen", 5, *args)
+    assert result.exit_code == 2  # type: ignore[attr-defined]
+    assert words in result.stderr  # type: ignore[attr-defined]
+    assert result.stderr.count("\n") == 1  # type: ignore[attr-defined]
+    assert os.listdir(tmp_path) == []
