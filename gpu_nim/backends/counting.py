@@ -37,6 +37,21 @@ class Survey:
     lengths: NDArray[np.int64]
 
 
+class Rows(Protocol):
+    """What gives a range its rows: a sequence cut into blocks, as far as an engine needs to know it."""
+
+    dimension: int
+
+    def rows(self, first: int, stop: int, bits: int, limbs: int) -> Integers:
+        """Return the rows of blocks `first` to `stop - 1` of 2^bits indices, shape (blocks, dimension)."""
+
+    def steps(self, bits: int, inner: int, limbs: int) -> Integers:
+        """Return the matrices that take the row of a block of 2^bits indices to those of the 2^inner-blocks in it.
+
+        Shape (2^(bits - inner), dimension, dimension): row j of the inner ones is the outer row times matrix j.
+        """
+
+
 class Counting(Protocol):
     """The counting engine of a backend. A table is opaque: each engine keeps its own where its kernels want it."""
 
@@ -44,23 +59,31 @@ class Counting(Protocol):
     def name(self) -> str:
         """Return "numpy" or "cuda"."""
 
+    def piece(self, limbs: int) -> int:
+        """Return about how many values surveyed, or tuples tried (limbs = 1), make a piece of work of a second or less."""
+
     def block_bits(self, dimension: int, limbs: int) -> int:
         """Return m: the engine's favourite block holds 2^m indices, for a table of `dimension` columns."""
 
     def table(self, columns: Integers, limbs: int) -> Any:
         """Take in a table, shape (dimension, 2^m), uint64 for limbs = 1 and object otherwise."""
 
-    def fill(self, table: Any, rows: Integers, skip: int, out: U64) -> None:
-        """Write values `skip` to `skip + len(out) - 1` of the blocks that `rows` stand for.
+    def rows(self, source: Rows, first: int, stop: int, bits: int, limbs: int) -> Any:
+        """Return the rows of blocks `first` to `stop - 1` in whatever form `fill`, `survey` and `residues` like best.
 
-        `rows` has shape (blocks, dimension), in the table's type; `out` has shape (n,) for limbs = 1 and (n, limbs)
-        otherwise, and is host memory or an array of the engine's own.
+        They take plain rows too, shape (blocks, dimension), in the table's type.
         """
 
-    def survey(self, table: Any, rows: Integers, skip: int, size: int) -> Survey:
+    def fill(self, table: Any, rows: Any, skip: int, out: U64) -> None:
+        """Write values `skip` to `skip + len(out) - 1` of the blocks that `rows` stand for.
+
+        `out` has shape (n,) for limbs = 1 and (n, limbs) otherwise, and is host memory or an array of the engine's own.
+        """
+
+    def survey(self, table: Any, rows: Any, skip: int, size: int) -> Survey:
         """Survey the `size` values from value `skip` on, without storing them."""
 
-    def residues(self, table: Any, rows: Integers, skip: int, size: int, modulus: int) -> NDArray[np.int64]:
+    def residues(self, table: Any, rows: Any, skip: int, size: int, modulus: int) -> NDArray[np.int64]:
         """Count the residues of the `size` values from value `skip` on, shape (modulus,)."""
 
     def try_totals(self, piles: int, limit: int, first: int, stop: int) -> NDArray[np.int64]:

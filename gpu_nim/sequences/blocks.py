@@ -29,6 +29,12 @@ class Blocks(Protocol):
     def rows(self, first: int, stop: int, bits: int, limbs: int) -> Integers:
         """Return the row vectors of blocks `first` to `stop - 1`, shape (blocks, dimension), in the table's type."""
 
+    def steps(self, bits: int, inner: int, limbs: int) -> Integers:
+        """Return the matrices S, shape (2^(bits - inner), dimension, dimension), with
+
+        rows(0, 2^(bits - inner) n, inner) [h 2^(bits - inner) + j] = rows(0, n, bits)[h] S[j].
+        """
+
 
 class DigitBlocks:
     """The blocks of a digit product: D, A and whatever else has matrices."""
@@ -69,6 +75,22 @@ class DigitBlocks:
         values = digit_values(self._product, first - self.dimension + 1, stop, limbs)
         windows = np.lib.stride_tricks.sliding_window_view(values, self.dimension)
         return np.ascontiguousarray(windows[:, ::-1])
+
+    def steps(self, bits: int, inner: int, limbs: int) -> Integers:
+        """Entry [j, c, i] is the coefficient of x^(j - i + c 2^t) in the product of t = bits - inner factors.
+
+        >>> from gpu_nim.sequences.digits import by_total
+        >>> DigitBlocks(by_total(4)).steps(3, 2, 1).tolist()
+        [[[1, 0], [1, 6]], [[6, 1], [0, 1]]]
+        """
+        digits = bits - inner
+        columns = self.columns(digits, limbs)
+        strings = 1 << digits
+        # Coefficients in one row: zeros stand before the first and after the last.
+        flat = np.concatenate([np.zeros(self.dimension, columns.dtype), columns.ravel()])
+        j, c, i = np.ogrid[:strings, : self.dimension, : self.dimension]
+        matrices: Integers = flat[j - i + c * strings + self.dimension]
+        return matrices
 
 
 def digit_values(product: DigitProduct, start: int, stop: int, limbs: int = 1) -> Integers:
@@ -162,6 +184,21 @@ class ClosedBlocks:
                     c = (c & _MASK).astype(np.uint64)
                 rows[index, :-1] += self._shifted(b, c, limbs)
         return rows
+
+    def steps(self, bits: int, inner: int, limbs: int) -> Integers:
+        """Matrix j moves the polynomial by j 2^inner; its last row is row j below 2^bits.
+
+        >>> ClosedBlocks(3, True).steps(3, 2, 1).tolist()
+        [[[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[1, 0, 0], [4, 1, 0], [3, 6, 0]]]
+        """
+        strings = 1 << bits - inner
+        offsets = np.arange(strings).astype(_dtype(limbs)) << _scalar(inner, limbs)
+        matrices = np.zeros((strings, self.dimension, self.dimension), _dtype(limbs))
+        for power in range(self._degree + 1):
+            for i in range(power + 1):
+                matrices[:, power, i] = offsets ** (power - i) * _scalar(comb(power, i), limbs)
+        matrices[:, -1] = self.rows(0, strings, inner, limbs)
+        return matrices
 
     def polynomial(self, b: int) -> list[int]:
         """The coefficients of g(b, c), or of g(b, c) - g(b, c - 1), in c."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_nim.backends.counting import U64, Counting, Integers, Survey
+from gpu_nim.backends.counting import U64, Counting, Survey
 from gpu_nim.errors import CheckFailed, UsageError
 from gpu_nim.sequences.counts import Counts
 
@@ -86,9 +86,9 @@ class Range:
             self._table = self.engine.table(self._blocks.columns(self._bits, self.limbs), self.limbs)
         return self._table
 
-    def _rows(self, first: int, size: int) -> tuple[int, Integers]:
+    def _rows(self, first: int, size: int) -> tuple[int, Any]:
         high = first >> self._bits
-        rows = self._blocks.rows(high, ((first + size - 1) >> self._bits) + 1, self._bits, self.limbs)
+        rows = self.engine.rows(self._blocks, high, ((first + size - 1) >> self._bits) + 1, self._bits, self.limbs)
         return first - (high << self._bits), rows
 
 

@@ -21,7 +21,7 @@ from gpu_nim.backends.counting import Counting
 from gpu_nim.errors import CheckFailed, UsageError
 from gpu_nim.sequences.blocks import ClosedBlocks
 from gpu_nim.sequences.counts import Counts, dyadic_blocks
-from gpu_nim.sequences.ranges import Range
+from gpu_nim.sequences.ranges import Range, limbs_needed
 
 NAMES = ("sum", "max", "argmax", "min", "argmin", "histogram", "residues:M", "records")
 MOST_RECORDS = 1000
@@ -29,7 +29,6 @@ MOST_RECORDS = 1000
 _MOST_STATES = 1 << 18  # automaton states kept at once: some tens of MiB, some seconds a range
 _MOST_MODULUS = 1 << 26  # one bin a residue: 512 MiB
 _MOST_NODES = 100_000  # blocks looked into for a histogram before value by value is cheaper
-_CHUNK = 1 << 24  # values a step of the slow path surveys
 _MOST_PIECES = 1 << 16
 
 
@@ -155,8 +154,9 @@ class SlowJob:
     reduction: Reduction
     engine: Counting
 
-    def pieces(self, size: int = _CHUNK) -> list[tuple[int, int]]:
+    def pieces(self, size: int | None = None) -> list[tuple[int, int]]:
         """The (first, stop) of each piece, of at least `size` values and not more pieces than anyone can list."""
+        size = size or self.engine.piece(limbs_needed(self.counts, self.start, self.stop))
         size = max(size, -(-(self.stop - self.start) // _MOST_PIECES))
         return [(first, min(first + size, self.stop)) for first in range(self.start, self.stop, size)]
 

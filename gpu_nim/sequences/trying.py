@@ -16,8 +16,6 @@ from gpu_nim.backends.counting import Counting
 from gpu_nim.errors import CheckFailed, UsageError
 from gpu_nim.sequences.counts import Counts
 
-_PIECE = 1 << 26  # tuples in a piece: a second or so
-
 
 @dataclass(frozen=True)
 class Trial:
@@ -46,7 +44,7 @@ class Trial:
         """The tuples by their first entry, cut into pieces (first, stop) of a second or so."""
         if self.counts.piles == 1:
             return [(0, 1)]
-        step = max(1, min(self.limit + 1, _PIECE * (self.limit + 1) // self.tuples))
+        step = max(1, min(self.limit + 1, self.engine.piece(1) * (self.limit + 1) // self.tuples))
         return [(first, min(first + step, self.limit + 1)) for first in range(0, self.limit + 1, step)]
 
     def do(self, piece: tuple[int, int]) -> NDArray[np.int64]:

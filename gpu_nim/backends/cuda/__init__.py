@@ -12,6 +12,7 @@ from gpu_nim.automata.lattice import Rule
 from gpu_nim.backends.base import Engine, State
 from gpu_nim.backends.counting import Counting
 from gpu_nim.backends.cuda import games
+from gpu_nim.backends.cuda.counting import CudaCounting
 from gpu_nim.backends.cuda.exactly_one import ExactlyOneEngine, supports
 from gpu_nim.backends.cuda.frontier import FrontierEngine
 from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher
@@ -54,10 +55,8 @@ class CudaBackend:
         return FrontierEngine(self._launcher, rule, last, state)
 
     def counting(self) -> Counting:
-        """Return the engine that fills ranges, surveys them and tries tuples: the host's, until there are kernels for it."""
-        from gpu_nim.backends.numpy.counting import NumpyCounting
-
-        return NumpyCounting()
+        """Return the engine that fills ranges, surveys them and tries tuples."""
+        return CudaCounting(self._launcher)
 
     def wedge_outcomes(self, top: NDArray[np.int64]) -> NDArray[np.int64]:
         """Solve 0 <= y <= top[x, z]: the P-positions (n, 3)."""

@@ -27,6 +27,20 @@ _INEQUALITIES = ("*cu4", "*ci8", "*ci8", "*ci8", "u4", "*cu4", "u4", "u4", "u8",
 
 # Grouped by .cu file, in the order of the file.
 KERNELS: dict[str, Kernel] = {
+    "count_rows": Kernel("counting.cu", ("*cu8", "*cu8", "u4", "u4", "u8", "u8", "*u8")),
+    "count_rows_wide": Kernel("counting.cu", ("*cu8", "*cu8", "u4", "u4", "u8", "u8", "*u8")),
+    "count_fill": Kernel("counting.cu", ("*cu8", "*cu8", "u4", "u4", "u8", "u8", "u4", "*u8")),
+    "count_fill_wide": Kernel("counting.cu", ("*cu8", "*cu8", "u4", "u4", "u8", "u8", "u4", "*u8")),
+    "count_survey": Kernel("counting.cu", ("*cu8", "*cu8", "u4", "u4", "u8", "u8", "u4", "u4", "*u8", "*u8")),
+    "count_survey_wide": Kernel("counting.cu", ("*cu8", "*cu8", "u4", "u4", "u8", "u8", "u4", "u4", "*u8", "*u8")),
+    "count_residues": Kernel(
+        "counting.cu", ("*cu8", "*cu8", "u4", "u4", "u8", "u8", "u4", "u4", "u8", "u4", "u4", "*u8")
+    ),
+    "count_residues_wide": Kernel(
+        "counting.cu", ("*cu8", "*cu8", "u4", "u4", "u8", "u8", "u4", "u4", "u8", "u4", "u4", "*u8")
+    ),
+    "count_totals": Kernel("counting.cu", ("u4", "u4", "u4", "u4", "u4", "u4", "u4", "u8", "u4", "u8", "*u8")),
+    "count_maxima": Kernel("counting.cu", ("u4", "u4", "u4", "u4", "u4", "u4", "u4", "u8", "u4", "u8", "*u8")),
     "exactly_one_grow": Kernel(
         "exactly_one.cu",
         (*_BRICKS, "*ci4", "u4", "*u4", *_RINGS, "u8", "u8", "u8", "u8", "u4", "i4", "*u8", "*u8", "*u8", "u4"),

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.counting import U64, Integers, Survey, to_limbs
+from gpu_nim.backends.counting import U64, Integers, Rows, Survey, to_limbs
 
 _CACHE_ENTRIES = 1 << 19  # table entries that stay in the last-level cache: 4 MiB of uint64
 _BLOCK_BITS = 17  # beyond this a longer block saves no call overhead worth having
@@ -23,6 +23,7 @@ _DIGIT, _DIGIT_MASK = 28, (1 << 28) - 1
 _MOST_PRODUCTS = 255  # of 56 bits that, with a carry, add up to 64
 _THREADED = 1 << 20  # values worth starting threads for
 _SURVEY_BITS = 18  # values a survey looks at in one piece
+_PIECE = 1 << 25
 _TUPLES = 1 << 15  # tuples whose sums, nim-sums and maxima are laid out once and reused
 
 
@@ -57,6 +58,10 @@ class NumpyCounting:
     def __init__(self, threads: int | None = None) -> None:
         self._threads = threads or cores()
 
+    def piece(self, limbs: int) -> int:
+        """Return the size of a piece of work, whatever the limbs: its rows have to fit in memory."""
+        return _PIECE
+
     def block_bits(self, dimension: int, limbs: int) -> int:
         """Return m, so that the table fits the cache and a call has enough to do."""
         most = _BLOCK_BITS if limbs == 1 else _WIDE_BITS
@@ -68,6 +73,10 @@ class NumpyCounting:
             return Table(columns, limbs, None)
         digits = [_digits(column) for column in columns]
         return Table(columns, limbs, digits if sum(map(len, digits)) <= _MOST_PRODUCTS else None)
+
+    def rows(self, source: Rows, first: int, stop: int, bits: int, limbs: int) -> Integers:
+        """Return the rows as they come."""
+        return source.rows(first, stop, bits, limbs)
 
     def fill(self, table: Table, rows: Integers, skip: int, out: U64) -> None:
         """Write values `skip` to `skip + len(out) - 1`; threads take stretches of whole blocks."""

@@ -1,0 +1,541 @@
+// Counts of P-positions: values over a range, surveys of a range that store nothing, and tuples tried one by one.
+//
+// Blocks.  2^m consecutive indices share their high digits, and then share a row: value[h, l] = sum_c rows[h, c] * table[c, l]
+// (gpu_nim/sequences/blocks.py).  The dimension c is 1 for D_2 and D_3, 2 for D_4 and D_5, 3 for D_6 and D_7.  Arithmetic is modulo
+// 2^64 or 2^128, a ring: what wraps on the way does no harm where the value itself is known to fit.
+//
+// Layout.  table is [dimension][2^m], rows [blocks][dimension], values [2^m] a block, one block after the other; a wide number is
+// its low and its high 64 bits, side by side.  An item of work is one column l and a run of rows: a thread keeps the column in
+// registers, all lanes of a warp read the same row (one broadcast), and 32 lanes write 512 bytes side by side.  Where values take
+// 64 bits a column is two neighbouring l's, so that every store has 16 bytes.
+//
+// Bytes.  A value costs its own write and dimension / (rows an item) reads of a table that stays in L2: the write is the floor.
+// A survey writes nothing, and costs some 30 integer operations a value.
+//
+// Rows.  A row, too, is linear in the row of a block 2^t times as long: rows[h 2^t + j] = coarse[h] * steps[j], one d x d matrix
+// for each string j of t digits, the product of theirs.  So the host makes one row for 2^t blocks.
+//
+// Trying.  Bouton: the last pile of a P-position is the nim-sum of the others [NF, Corollary 5], so each tuple of k-1 piles gives
+// one P-position.  A lane tries a tuple: 32 lanes share all piles but the last five bits of one, t.  With s and x the sum and the
+// nim-sum of the rest, s + t + (x^t) = s - x + 2 (x|t), so that 32 half-totals lie in 32 consecutive places; so do the maxima, in
+// an aligned stretch.  Five ballots on the lanes' places tell lane j how many lanes are at place j, and it adds that number to a
+// histogram in shared memory: no two lanes meet, whatever the tuples.
+#include "common.cuh"
+
+namespace {
+
+constexpr u32 THREADS = 256;
+constexpr u64 NOWHERE = ~0ull;                     // a place that comes after every other
+
+// ---------------------------------------------------------------- numbers
+
+struct __align__(16) Wide {                        // an integer modulo 2^128
+    u64 low, high;
+};
+struct __align__(16) Pair {                        // two neighbouring values
+    u64 first, second;
+};
+
+// Tables and rows are never written while they are read, which the compiler cannot see from a pointer in a struct.
+__device__ __forceinline__ u64 load(const u64* from) { return __ldg(from); }
+__device__ __forceinline__ Wide load(const Wide* from) {
+    const ulonglong2 both = __ldg(reinterpret_cast<const ulonglong2*>(from));
+    return Wide{both.x, both.y};
+}
+__device__ __forceinline__ Pair load(const Pair* from) {
+    const ulonglong2 both = __ldg(reinterpret_cast<const ulonglong2*>(from));
+    return Pair{both.x, both.y};
+}
+
+__device__ __forceinline__ void add(u64& sum, u64 value) { sum += value; }
+__device__ __forceinline__ void add(Wide& sum, Wide value) {
+    sum.low += value.low;
+    sum.high += value.high + (sum.low < value.low);
+}
+
+__device__ __forceinline__ void add_product(u64& sum, u64 row, u64 column) { sum += row * column; }
+__device__ __forceinline__ void add_product(Pair& sum, u64 row, Pair column) {
+    sum.first += row * column.first;
+    sum.second += row * column.second;
+}
+__device__ __forceinline__ void add_product(Wide& sum, Wide row, Wide column) {
+    const u64 high = __umul64hi(row.low, column.low) + row.low * column.high + row.high * column.low;
+    add(sum, Wide{row.low * column.low, high});
+}
+
+__device__ __forceinline__ bool less(u64 a, u64 b) { return a < b; }
+__device__ __forceinline__ bool less(Wide a, Wide b) { return a.high < b.high || (a.high == b.high && a.low < b.low); }
+
+__device__ __forceinline__ u64 complement(u64 a) { return ~a; }
+__device__ __forceinline__ Wide complement(Wide a) { return Wide{~a.low, ~a.high}; }
+
+__device__ __forceinline__ u64 low_word(u64 a) { return a; }
+__device__ __forceinline__ u64 low_word(Wide a) { return a.low; }
+__device__ __forceinline__ u64 high_word(u64) { return 0; }
+__device__ __forceinline__ u64 high_word(Wide a) { return a.high; }
+
+// How many binary digits a has.
+__device__ __forceinline__ u32 length(u64 a) { return 64u - static_cast<u32>(__clzll(static_cast<i64>(a))); }
+__device__ __forceinline__ u32 length(Wide a) { return a.high != 0 ? 64u + length(a.high) : length(a.low); }
+
+__device__ __forceinline__ u64 from_lane(u64 a, int distance) { return __shfl_xor_sync(FULL_WARP, a, distance); }
+__device__ __forceinline__ Wide from_lane(Wide a, int distance) {
+    return Wide{from_lane(a.low, distance), from_lane(a.high, distance)};
+}
+
+// ---------------------------------------------------------------- rows times columns
+
+// The values to go through: `count` of them from number `first` of the blocks on, first < 2^bits.  A Value may be a Pair; then all
+// these numbers count pairs.
+template <class Value, class Row>
+struct Product {
+    const Value* table;
+    const Row* rows;
+    u32 dimension, bits;
+    u64 first, count;
+    u32 run;                                       // rows an item
+};
+
+// The rows [begin, end) in which an item of column q lies within the range.
+template <class Value, class Row>
+__device__ __forceinline__ void rows_of(const Product<Value, Row>& product, u64 q, u64 run, u32& begin, u32& end) {
+    const u64 from = run * product.run, stop = product.first + product.count;
+    const u64 in_range = q < stop ? ((stop - 1 - q) >> product.bits) + 1 : 0;
+    begin = static_cast<u32>(max(from, static_cast<u64>(q < product.first)));
+    end = static_cast<u32>(min(from + product.run, in_range));
+}
+
+// Go through all values, each item's in the order of their rows: visitor.begin(q, row), visitor.visit(row, value) ...,
+// visitor.end(q).  UNROLL rows are under way together.
+template <u32 D, u32 UNROLL, class Value, class Row, class Visitor>
+__device__ __forceinline__ void sweep_registers(const Product<Value, Row>& product, Visitor& visitor) {
+    const u64 columns = 1ull << product.bits;
+    const u64 runs = ((product.first + product.count - 1) >> product.bits) / product.run + 1;
+    for (u64 item = global_thread(); item < runs << product.bits; item += global_threads()) {
+        const u64 q = item & (columns - 1);
+        u32 row, end;
+        rows_of(product, q, item >> product.bits, row, end);
+        if (row >= end) continue;
+        Value column[D];
+#pragma unroll
+        for (u32 c = 0; c < D; ++c) column[c] = load(product.table + c * columns + q);
+        visitor.begin(q, row);
+#pragma unroll UNROLL
+        for (; row < end; ++row) {
+            Value value{};
+#pragma unroll
+            for (u32 c = 0; c < D; ++c) add_product(value, load(product.rows + static_cast<u64>(row) * D + c), column[c]);
+            visitor.visit(row, value);
+        }
+        visitor.end(q);
+    }
+}
+
+// The same for any dimension: the column is read again for every TOGETHER rows.
+template <u32 TOGETHER, class Value, class Row, class Visitor>
+__device__ __forceinline__ void sweep_memory(const Product<Value, Row>& product, Visitor& visitor) {
+    const u64 columns = 1ull << product.bits;
+    const u64 runs = ((product.first + product.count - 1) >> product.bits) / product.run + 1;
+    for (u64 item = global_thread(); item < runs << product.bits; item += global_threads()) {
+        const u64 q = item & (columns - 1);
+        u32 row, end;
+        rows_of(product, q, item >> product.bits, row, end);
+        if (row >= end) continue;
+        visitor.begin(q, row);
+        for (; row < end; row += TOGETHER) {
+            const Value* column = product.table + q;
+            Value value[TOGETHER] = {};
+            for (u32 c = 0; c < product.dimension; ++c, column += columns) {
+                const Value here = load(column);
+#pragma unroll
+                for (u32 i = 0; i < TOGETHER; ++i) {
+                    const u64 one = min(row + i, end - 1);
+                    add_product(value[i], load(product.rows + one * product.dimension + c), here);
+                }
+            }
+#pragma unroll
+            for (u32 i = 0; i < TOGETHER; ++i)
+                if (row + i < end) visitor.visit(row + i, value[i]);
+        }
+        visitor.end(q);
+    }
+}
+
+template <u32 UNROLL, class Value, class Row, class Visitor>
+__device__ __forceinline__ void sweep(const Product<Value, Row>& product, Visitor& visitor) {
+    switch (product.dimension) {
+        case 1: return sweep_registers<1, UNROLL>(product, visitor);
+        case 2: return sweep_registers<2, UNROLL>(product, visitor);
+        case 3: return sweep_registers<3, UNROLL>(product, visitor);
+        case 4: return sweep_registers<4, UNROLL>(product, visitor);
+        default: return sweep_memory<UNROLL>(product, visitor);
+    }
+}
+
+// ---------------------------------------------------------------- histograms in shared memory
+
+// `bins` counters in `copies` copies, a power of two: lane l of a warp adds to copy l modulo `copies`, which lies in bank l.  No
+// counter may pass 2^32 between clear() and flush().
+struct Histogram {
+    u32* counters;
+    u32 bins, copies;
+
+    __device__ __forceinline__ void clear() const {
+        for (u32 i = threadIdx.x; i < bins * copies; i += blockDim.x) counters[i] = 0;
+        __syncthreads();
+    }
+    __device__ __forceinline__ void count(u32 bin) const {
+        atomicAdd(&counters[bin * copies + (threadIdx.x & (copies - 1))], 1u);
+    }
+    __device__ __forceinline__ void flush(u64* __restrict__ totals) const {
+        __syncthreads();
+        for (u32 bin = threadIdx.x; bin < bins; bin += blockDim.x) {
+            u64 total = 0;
+            // Lanes begin at different copies: different banks.
+            for (u32 copy = 0; copy < copies; ++copy) total += counters[bin * copies + ((copy + bin) & (copies - 1))];
+            if (total != 0) atomicAdd(&totals[bin], total);
+        }
+    }
+};
+
+// ---------------------------------------------------------------- what becomes of the values
+
+template <class Value>
+struct Store {
+    Value* out;                                    // takes value `first`
+    u32 bits;
+    u64 first, offset;
+
+    __device__ __forceinline__ void begin(u64 q, u32) { offset = q - first; }
+    __device__ __forceinline__ void visit(u32 row, Value value) { out[(static_cast<u64>(row) << bits) + offset] = value; }
+    __device__ __forceinline__ void end(u64) {}
+};
+
+// The largest value so far, and the first place that has it.
+template <class Value>
+struct Extreme {
+    Value value;
+    u64 place;
+};
+
+template <class Value>
+__device__ __forceinline__ void offer(Extreme<Value>& best, const Extreme<Value>& other) {
+    if (less(other.value, best.value)) return;
+    if (less(best.value, other.value) || other.place < best.place) best = other;
+}
+
+// Sum, largest, smallest (as the largest complement) and lengths.  Within an item rows ascend, so the first of equal values is
+// kept; between items places are compared.
+template <class Value>
+struct Look {
+    Histogram lengths;
+    u32 bits;
+    Value total;
+    Extreme<Value> largest, smallest;
+    Value top, bottom;                             // of the item
+    u32 top_row, bottom_row;
+
+    __device__ __forceinline__ void begin(u64, u32 row) {
+        top = bottom = Value{};                    // never beaten, they stand in the first row
+        top_row = bottom_row = row;
+    }
+    __device__ __forceinline__ void visit(u32 row, Value value) {
+        add(total, value);
+        if (less(top, value)) {
+            top = value;
+            top_row = row;
+        }
+        const Value mirrored = complement(value);
+        if (less(bottom, mirrored)) {
+            bottom = mirrored;
+            bottom_row = row;
+        }
+        lengths.count(length(value));
+    }
+    __device__ __forceinline__ void end(u64 q) {
+        offer(largest, Extreme<Value>{top, (static_cast<u64>(top_row) << bits) + q});
+        offer(smallest, Extreme<Value>{bottom, (static_cast<u64>(bottom_row) << bits) + q});
+    }
+};
+
+// What a whole block found, in thread 0, with `combine(best, other)` bringing two findings together.
+template <class T, class Combine>
+__device__ __forceinline__ T block_result(T found, Combine combine) {
+    __shared__ T of_warp[32];
+    const u32 lane = threadIdx.x & 31u, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
+    for (int distance = 16; distance > 0; distance >>= 1) combine(found, from_lane(found, distance));
+    __syncthreads();                               // of_warp may still be read by a call before
+    if (lane == 0) of_warp[warp] = found;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        for (u32 w = 1; w < warps; ++w) combine(found, of_warp[w]);
+    return found;
+}
+
+template <class Value>
+__device__ __forceinline__ Extreme<Value> from_lane(const Extreme<Value>& a, int distance) {
+    return Extreme<Value>{from_lane(a.value, distance), from_lane(a.place, distance)};
+}
+
+// findings[8 block ...]: the sum's two words; the maximum's two words and its place; the largest complement's two and its place.
+template <class Value>
+__device__ __forceinline__ void survey(const Product<Value, Value>& product, u32 copies, u64* __restrict__ findings,
+                                       u64* __restrict__ lengths) {
+    DYNAMIC_SHARED(u32, counters);
+    const Histogram histogram{counters, 8 * sizeof(Value) + 1, copies};
+    histogram.clear();
+    const Extreme<Value> none{Value{}, NOWHERE};
+    Look<Value> look{histogram, product.bits, Value{}, none, none, Value{}, Value{}, 0, 0};
+    sweep<2>(product, look);
+    histogram.flush(lengths);
+    const Value total = block_result(look.total, [](Value& sum, Value other) { add(sum, other); });
+    const auto better = [](Extreme<Value>& best, const Extreme<Value>& other) { offer(best, other); };
+    const Extreme<Value> largest = block_result(look.largest, better), smallest = block_result(look.smallest, better);
+    if (threadIdx.x != 0) return;
+    u64* const mine = findings + 8ull * blockIdx.x;
+    mine[0] = low_word(total), mine[1] = high_word(total);
+    mine[2] = low_word(largest.value), mine[3] = high_word(largest.value), mine[4] = largest.place;
+    mine[5] = low_word(smallest.value), mine[6] = high_word(smallest.value), mine[7] = smallest.place;
+}
+
+// Remainders modulo m without a division: with inverse = floor((2^64 - 1) / m), floor(a inverse / 2^64) is the quotient or one
+// less.
+struct Modulus {
+    u32 m;
+    u64 inverse;
+    u32 word;                                      // 2^64 modulo m
+
+    __device__ __forceinline__ u32 of(u64 a) const {
+        const u64 rest = a - __umul64hi(a, inverse) * m;
+        return static_cast<u32>(rest >= m ? rest - m : rest);
+    }
+    __device__ __forceinline__ u32 of(Wide a) const { return of(static_cast<u64>(of(a.high)) * word + of(a.low)); }
+};
+
+template <class Value>
+struct Residues {
+    Modulus modulus;
+    Histogram histogram;                           // of no copies where it would not fit
+    u64* __restrict__ counts;
+
+    __device__ __forceinline__ void begin(u64, u32) {}
+    __device__ __forceinline__ void visit(u32, Value value) {
+        const u32 residue = modulus.of(value);
+        if (histogram.copies != 0) histogram.count(residue);
+        else atomicAdd(&counts[residue], 1ull);
+    }
+    __device__ __forceinline__ void end(u64) {}
+};
+
+template <class Value>
+__device__ __forceinline__ void residues(const Product<Value, Value>& product, const Modulus& modulus, u32 copies,
+                                         u64* __restrict__ counts) {
+    DYNAMIC_SHARED(u32, counters);
+    Residues<Value> visitor{modulus, {counters, modulus.m, copies}, counts};
+    if (copies != 0) visitor.histogram.clear();
+    sweep<2>(product, visitor);
+    if (copies != 0) visitor.histogram.flush(counts);
+}
+
+// rows[r] = coarse[(first + r) >> t] times steps[(first + r) modulo 2^t], an entry a thread.
+template <class Number>
+__device__ __forceinline__ void expand(const Number* coarse, const Number* steps, u32 dimension, u32 t, u64 first, u64 size,
+                                       Number* __restrict__ rows) {
+    for (u64 entry = global_thread(); entry < size * dimension; entry += global_threads()) {
+        const u64 row = first + entry / dimension, i = entry % dimension;
+        const Number* from = coarse + (row >> t) * dimension;
+        const Number* step = steps + (row & ((1ull << t) - 1)) * dimension * dimension + i;
+        Number sum{};
+        for (u32 c = 0; c < dimension; ++c) add_product(sum, load(from + c), load(step + static_cast<u64>(c) * dimension));
+        rows[entry] = sum;
+    }
+}
+
+// ---------------------------------------------------------------- trying tuples
+
+// Some piles: their sum, nim-sum and maximum.
+struct Piles {
+    u32 sum, nim, largest;
+
+    __device__ __forceinline__ Piles with(u32 pile) const { return Piles{sum + pile, nim ^ pile, max(largest, pile)}; }
+};
+
+// What is counted of a tuple closed by its nim-sum.  `bin` is its place in the histogram; `base`, from lane 0's bin, the first of
+// the 32 places in which a row of 32 tuples lies; `window`, from the piles without the low `bits` digits of b and t, the first of
+// the (1 << bits) << SPREAD places in which a tile of 2^bits values of b and as many of t lies.
+struct HalfTotal {
+    static constexpr u32 SPREAD = 1;
+    static __device__ __forceinline__ u32 bin(Piles piles, u32 t) { return (piles.sum + t + (piles.nim ^ t)) >> 1; }
+    static __device__ __forceinline__ u32 base(u32 of_lane_0) { return of_lane_0; }
+    static __device__ __forceinline__ u32 window(Piles outer, u32 b, u32 t, u32 bits) {
+        const u32 low = (1u << bits) - 1;
+        return (outer.sum - (outer.nim & low) + b + t + ((outer.nim & ~low) ^ b ^ t)) >> 1;
+    }
+};
+struct Largest {
+    static constexpr u32 SPREAD = 0;
+    static __device__ __forceinline__ u32 bin(Piles piles, u32 t) { return max(max(piles.largest, t), piles.nim ^ t); }
+    static __device__ __forceinline__ u32 base(u32 of_lane_0) { return of_lane_0 & ~31u; }
+    static __device__ __forceinline__ u32 window(Piles outer, u32 b, u32 t, u32 bits) {
+        return max(max(outer.largest, max(b, t)), outer.nim ^ b ^ t) >> bits << bits;
+    }
+};
+
+// The tuples to try: `outer` piles of any value below `values`, but for the first, which is `outer_first` or more; then b from
+// b_first to b_stop - 1 and t from 0 to t_stop - 1.  A unit of work is one choice of the outer piles and one tile of b and t.
+struct Trial {
+    u32 values, outer, outer_first, b_first, b_stop, t_stop, bits;
+    u64 units;
+
+    // Unit number `unit`: its outer piles, and the tile's corner.
+    __device__ __forceinline__ Piles decode(u64 unit, u32& b, u32& t) const {
+        const u32 across = ((t_stop - 1) >> bits) + 1, first = b_first >> bits, down = ((b_stop - 1) >> bits) - first + 1;
+        t = static_cast<u32>(unit % across) << bits;
+        unit /= across;
+        b = (first + static_cast<u32>(unit % down)) << bits;
+        unit /= down;
+        Piles piles{0, 0, 0};
+        for (u32 i = 1; i < outer; ++i, unit /= values) piles = piles.with(static_cast<u32>(unit % values));
+        return outer > 0 ? piles.with(outer_first + static_cast<u32>(unit)) : piles;
+    }
+};
+
+// Count by Kind.  The histogram in shared memory holds places [0, window) where `window` > 0, and otherwise just those of a tile:
+// then it moves along, and is emptied into `counts` whenever it does, and after `most` tuples, before a counter could wrap.  counts
+// has `values` entries, and places beyond are dropped: 32 counters behind the histogram take them, which costs less than a branch.
+template <class Kind>
+__device__ __forceinline__ void try_tuples(const Trial& trial, u32 window, u64 most, u64* __restrict__ counts) {
+    DYNAMIC_SHARED(u32, histogram);
+    const u32 lane = threadIdx.x & 31u, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
+    const u32 side = 1u << trial.bits, places = window > 0 ? window : side << Kind::SPREAD;
+    u32 bit[5], flip[5];                           // flip[i] makes a ballot on bit[i] say who has what this lane has there
+#pragma unroll
+    for (u32 i = 0; i < 5; ++i) {
+        // 2^i; as the compiler does not know that, it tests the bit in one instruction and shifts nothing.
+        bit[i] = __shfl_sync(FULL_WARP, 1u << lane, static_cast<i32>(i));
+        flip[i] = (lane & bit[i]) != 0 ? 0u : FULL_WARP;
+    }
+    const u32 beyond = places + lane;              // a counter of this lane's own for what lies outside the histogram
+
+    u32 start = 0;                                 // the place of histogram[0]
+    const auto flush = [&] {
+        __syncthreads();
+        for (u32 i = threadIdx.x; i < places; i += blockDim.x) {
+            if (histogram[i] != 0 && start + i < trial.values) atomicAdd(&counts[start + i], static_cast<u64>(histogram[i]));
+            histogram[i] = 0;
+        }
+        __syncthreads();
+    };
+    for (u32 i = threadIdx.x; i < places + 32; i += blockDim.x) histogram[i] = 0;
+    __syncthreads();
+
+    u64 tried = 0;
+    for (u64 unit = blockIdx.x; unit < trial.units; unit += gridDim.x) {
+        u32 tile_b, tile_t;
+        const Piles outer = trial.decode(unit, tile_b, tile_t);
+        const u32 wanted = window > 0 ? 0 : Kind::window(outer, tile_b, tile_t, trial.bits);
+        if (wanted != start || tried >= most) {
+            flush();
+            start = wanted;
+            tried = 0;
+        }
+        tried += static_cast<u64>(side) << trial.bits;
+        const u32 b_stop = min(tile_b + side, trial.b_stop), t_stop = min(tile_t + side, trial.t_stop);
+        for (u32 b = max(tile_b, trial.b_first) + warp; b < b_stop; b += warps) {
+            const Piles piles = outer.with(b);
+            // Try the tuples with t from `row` on, a lane each, of those lanes that are in `trying`.
+            const auto try_row = [&](u32 row, u32 trying) {
+                const u32 bin = Kind::bin(piles, row + lane);
+                const u32 base = Kind::base(__shfl_sync(FULL_WARP, bin, 0));
+                u32 alike = trying;
+#pragma unroll
+                for (u32 i = 0; i < 5; ++i) alike &= __ballot_sync(FULL_WARP, ((bin - base) & bit[i]) != 0) ^ flip[i];
+                atomicAdd(&histogram[min(base + lane - start, beyond)], static_cast<u32>(__popc(alike)));
+            };
+            u32 row = tile_t;
+#pragma unroll 4
+            for (; row + 32 <= t_stop; row += 32) try_row(row, FULL_WARP);
+            if (row < t_stop) try_row(row, (1u << (t_stop - row)) - 1);
+        }
+    }
+    flush();
+}
+
+}  // namespace
+
+// rows = coarse rows times steps: see expand().  Rows first to first + size - 1 of those that `coarse` stands for.
+extern "C" __global__ void __launch_bounds__(THREADS)
+count_rows(const u64* __restrict__ coarse, const u64* __restrict__ steps, u32 dimension, u32 t, u64 first, u64 size,
+           u64* __restrict__ rows) {
+    expand(coarse, steps, dimension, t, first, size, rows);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+count_rows_wide(const u64* __restrict__ coarse, const u64* __restrict__ steps, u32 dimension, u32 t, u64 first, u64 size,
+                u64* __restrict__ rows) {
+    expand(reinterpret_cast<const Wide*>(coarse), reinterpret_cast<const Wide*>(steps), dimension, t, first, size,
+           reinterpret_cast<Wide*>(rows));
+}
+
+// out = pairs `first` to first + count - 1 of the blocks; bits = m - 1.
+extern "C" __global__ void __launch_bounds__(THREADS, 2)
+count_fill(const u64* __restrict__ table, const u64* __restrict__ rows, u32 dimension, u32 bits, u64 first, u64 count, u32 run,
+           u64* __restrict__ out) {
+    const Product<Pair, u64> product{reinterpret_cast<const Pair*>(table), rows, dimension, bits, first, count, run};
+    Store<Pair> store{reinterpret_cast<Pair*>(out), bits, first, 0};
+    sweep<4>(product, store);
+}
+
+// out = values `first` to first + count - 1 of the blocks; bits = m.
+extern "C" __global__ void __launch_bounds__(THREADS, 2)
+count_fill_wide(const u64* __restrict__ table, const u64* __restrict__ rows, u32 dimension, u32 bits, u64 first, u64 count, u32 run,
+                u64* __restrict__ out) {
+    const Product<Wide, Wide> product{reinterpret_cast<const Wide*>(table), reinterpret_cast<const Wide*>(rows),
+                                      dimension, bits, first, count, run};
+    Store<Wide> store{reinterpret_cast<Wide*>(out), bits, first, 0};
+    sweep<4>(product, store);
+}
+
+// Survey values `first` to first + count - 1, fewer than 2^32 of them: see survey().
+extern "C" __global__ void __launch_bounds__(THREADS, 3)
+count_survey(const u64* __restrict__ table, const u64* __restrict__ rows, u32 dimension, u32 bits, u64 first, u64 count, u32 run,
+             u32 copies, u64* __restrict__ findings, u64* __restrict__ lengths) {
+    survey(Product<u64, u64>{table, rows, dimension, bits, first, count, run}, copies, findings, lengths);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 2)
+count_survey_wide(const u64* __restrict__ table, const u64* __restrict__ rows, u32 dimension, u32 bits, u64 first, u64 count,
+                  u32 run, u32 copies, u64* __restrict__ findings, u64* __restrict__ lengths) {
+    survey(Product<Wide, Wide>{reinterpret_cast<const Wide*>(table), reinterpret_cast<const Wide*>(rows), dimension, bits, first,
+                               count, run},
+           copies, findings, lengths);
+}
+
+// Add the values `first` to first + count - 1, fewer than 2^32 of them, to counts[value modulo `modulus`].
+extern "C" __global__ void __launch_bounds__(THREADS, 3)
+count_residues(const u64* __restrict__ table, const u64* __restrict__ rows, u32 dimension, u32 bits, u64 first, u64 count, u32 run,
+               u32 modulus, u64 inverse, u32 word, u32 copies, u64* __restrict__ counts) {
+    residues(Product<u64, u64>{table, rows, dimension, bits, first, count, run}, Modulus{modulus, inverse, word}, copies, counts);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 2)
+count_residues_wide(const u64* __restrict__ table, const u64* __restrict__ rows, u32 dimension, u32 bits, u64 first, u64 count,
+                    u32 run, u32 modulus, u64 inverse, u32 word, u32 copies, u64* __restrict__ counts) {
+    residues(Product<Wide, Wide>{reinterpret_cast<const Wide*>(table), reinterpret_cast<const Wide*>(rows), dimension, bits, first,
+                                 count, run},
+             Modulus{modulus, inverse, word}, copies, counts);
+}
+
+// Count P-positions by half their total, counts[n] += 1 for each tuple of a Trial with total 2n: see try_tuples().
+extern "C" __global__ void __launch_bounds__(THREADS)
+count_totals(u32 values, u32 outer, u32 outer_first, u32 b_first, u32 b_stop, u32 t_stop, u32 bits, u64 units, u32 window,
+             u64 most, u64* __restrict__ counts) {
+    try_tuples<HalfTotal>(Trial{values, outer, outer_first, b_first, b_stop, t_stop, bits, units}, window, most, counts);
+}
+
+// The same by their largest pile.
+extern "C" __global__ void __launch_bounds__(THREADS)
+count_maxima(u32 values, u32 outer, u32 outer_first, u32 b_first, u32 b_stop, u32 t_stop, u32 bits, u64 units, u32 window,
+             u64 most, u64* __restrict__ counts) {
+    try_tuples<Largest>(Trial{values, outer, outer_first, b_first, b_stop, t_stop, bits, units}, window, most, counts);
+}

@@ -1,0 +1,238 @@
+"""The counting kernels against NumPy's engine, single values of the sequences, and Python integers; on the CPU and on a device."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from gpu_nim.backends.counting import to_integers
+from gpu_nim.backends.cuda import counting
+from gpu_nim.backends.cuda.counting import CudaCounting
+from gpu_nim.backends.cuda.launcher import to_host
+from gpu_nim.backends.numpy.counting import NumpyCounting
+from gpu_nim.errors import UsageError
+from gpu_nim.sequences.counts import Counts
+from gpu_nim.sequences.ranges import Range, limbs_needed
+from gpu_nim.sequences.reductions import Reduction, SlowJob, length_counts, residue_counts
+from gpu_nim.sequences.trying import Trial
+
+HOST = NumpyCounting(threads=1)
+
+# A launcher keeps nothing between launches, so examples may share one.
+examples = settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+sequences = st.builds(Counts, st.sampled_from("DAda"), st.integers(1, 12))
+
+
+@st.composite
+def ranges(draw):
+    """Starts of every kind: small, on either side of 2^32, 2^63 and 2^64, and far out; sizes that end in mid-block."""
+    near = draw(st.sampled_from([0, 2**10, 2**32, 2**40, 2**63, 2**64, 10**18]))
+    start = max(0, near + draw(st.integers(-40, 40)))
+    return start, start + draw(st.integers(1, 300))
+
+
+def facts(survey):
+    return survey.total, survey.maximum, survey.argmax, survey.minimum, survey.argmin, survey.lengths.tolist()
+
+
+@examples
+@given(counts=sequences, span=ranges())
+def test_ranges_equal_single_values(launcher, counts, span):
+    values = Range(counts, *span, CudaCounting(launcher)).values()
+    chosen = {0, 1, len(values) // 2, len(values) - 2, len(values) - 1} & set(range(len(values)))
+    assert {n: to_integers(values[n : n + 1]) for n in chosen} == {n: [counts.value(span[0] + n)] for n in chosen}
+    assert np.array_equal(values, Range(counts, *span, HOST).values())
+
+
+@pytest.mark.parametrize(("letter", "piles"), [("D", 3), ("D", 4), ("D", 6), ("A", 3), ("d", 3), ("a", 4)])
+def test_straddles_the_64_bit_bound(launcher, letter, piles):
+    counts = Counts(letter, piles)
+    low, high = 0, 1
+    while limbs_needed(counts, 0, high) == 1:
+        high *= 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if limbs_needed(counts, 0, middle) == 1 else (low, middle)
+    # 0:low fits 64 bits and 0:high does not.
+    engine = CudaCounting(launcher)
+    for start, stop, limbs in ((low - 37, low, 1), (low - 37, low + 90, 2)):
+        values = Range(counts, start, stop, engine)
+        assert values.limbs == limbs
+        assert to_integers(values.values()) == [counts.value(n) for n in range(start, stop)]
+
+
+@pytest.mark.parametrize(
+    ("piles", "begin"), [(6, [1, 15, 30, 226, 255, 465, 676, 3420]), (7, [1, 21, 56, 448, 791, 1323, 2408, 9800])]
+)
+def test_published_terms(backend, piles, begin):
+    assert Range(Counts("D", piles), 0, 8, backend.counting()).values().tolist() == begin
+
+
+@st.composite
+def products(draw):
+    """Any table and any rows, nothing proven about their values: (limbs, columns, rows, skip, size)."""
+    limbs = draw(st.sampled_from([1, 2]))
+    dimension, bits, blocks = draw(st.integers(1, 9)), draw(st.integers(1, 5)), draw(st.integers(1, 7))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    # Few different numbers, so that there are ties; the ends of the range among them.
+    top = draw(st.sampled_from([0, 1, 3, 2 ** (64 * limbs) - 1]))
+
+    def numbers(*shape):
+        picks = random.integers(0, 4, shape)
+        return np.array([0, min(1, top), top, (top + 1) // 2], object)[picks].astype(np.uint64 if limbs == 1 else object)
+
+    skip = draw(st.integers(0, (blocks << bits) - 1))
+    size = draw(st.integers(1, (blocks << bits) - skip))
+    return limbs, numbers(dimension, 1 << bits), numbers(blocks, dimension), skip, size
+
+
+def exact(product):
+    """The values of a product, in Python integers."""
+    limbs, columns, rows, skip, size = product
+    values = rows.astype(object) @ columns.astype(object)
+    return (values.ravel() & (2 ** (64 * limbs) - 1))[skip : skip + size].tolist()
+
+
+@examples
+@given(product=products(), slice_size=st.integers(1, 64))
+def test_fill_is_exact_modulo_a_power_of_two(launcher, product, slice_size):
+    limbs, columns, rows, skip, size = product
+    engine = CudaCounting(launcher)
+    out = np.full(size if limbs == 1 else (size, 2), 77, np.uint64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "_FILLED", slice_size)
+        engine.fill(engine.table(columns, limbs), rows, skip, out)
+    assert to_integers(out) == exact(product)
+
+
+@examples
+@given(product=products(), skipped=st.integers(0, 3))
+def test_fill_takes_arrays_of_the_device(launcher, product, skipped):
+    limbs, columns, rows, skip, size = product
+    engine = CudaCounting(launcher)
+    out = launcher.xp.zeros((skipped + size + 1, 2)[:limbs], np.uint64)
+    engine.fill(engine.table(columns, limbs), rows, skip, out[skipped:-1])
+    on_host = to_host(out)
+    assert to_integers(on_host[skipped:-1]) == exact(product)
+    assert not on_host[:skipped].any()
+    assert not on_host[-1].any()
+
+
+@examples
+@given(product=products(), launched=st.integers(1, 64), longer=st.booleans())
+def test_survey_is_exact_and_names_first_places(launcher, product, launched, longer):
+    limbs, columns, rows, skip, size = product
+    engine = CudaCounting(launcher)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "_SURVEYED", launched)
+        patch.setattr(counting, "_LEAST_RUN", 8 if longer else 1)
+        survey = engine.survey(engine.table(columns, limbs), rows, skip, size)
+    values = exact(product)
+    lengths = np.bincount([value.bit_length() for value in values], minlength=64 * limbs + 1)
+    extremes = max(values), values.index(max(values)), min(values), values.index(min(values))
+    assert facts(survey) == (sum(values) % 2 ** (64 * limbs), *extremes, lengths.tolist())
+
+
+# 8704 residues are the most that shared memory is given.
+moduli = st.sampled_from([1, 2, 3, 64, 1000, 8704, 8705, 2**16 + 1, 2**20 + 7])
+
+
+@examples
+@given(product=products(), modulus=moduli, launched=st.integers(1, 64))
+def test_residues_are_exact(launcher, product, modulus, launched):
+    limbs, columns, rows, skip, size = product
+    engine = CudaCounting(launcher)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "_SURVEYED", launched)
+        found = engine.residues(engine.table(columns, limbs), rows, skip, size, modulus)
+    assert np.array_equal(found, np.bincount([value % modulus for value in exact(product)], minlength=modulus))
+
+
+@examples
+@given(counts=sequences, span=ranges(), modulus=st.integers(1, 300))
+@example(counts=Counts("D", 1), span=(1, 258), modulus=1)  # nothing but zeros, from the middle of a block
+def test_surveys_and_residues_of_sequences_equal_numpy(launcher, counts, span, modulus):
+    device, host = Range(counts, *span, CudaCounting(launcher)), Range(counts, *span, HOST)
+    assert facts(device.survey(*span)) == facts(host.survey(*span))
+    assert np.array_equal(device.residues(*span, modulus), host.residues(*span, modulus))
+
+
+@examples
+@given(counts=sequences, first=st.integers(0, 2**50), size=st.integers(1, 80), data=st.data())
+def test_rows_made_on_the_device_equal_those_of_the_sequence(launcher, counts, first, size, data):
+    blocks = counts.blocks()
+    bits, limbs = data.draw(st.integers(1, 20)), data.draw(st.sampled_from([1, 2]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "_STEPS_BITS", 3)
+        made = CudaCounting(launcher).rows(blocks, first, first + size, bits, limbs).values
+    expected = blocks.rows(first, first + size, bits, limbs).astype(object) & (2 ** (64 * limbs) - 1)
+    on_host = to_host(made)
+    assert to_integers(on_host.reshape(-1, 2) if limbs == 2 else on_host.ravel()) == expected.ravel().tolist()
+
+
+@examples
+@given(counts=sequences, bits=st.integers(0, 4), inner=st.integers(0, 6), limbs=st.sampled_from([1, 2]))
+def test_steps_take_outer_rows_to_inner_rows(counts, bits, inner, limbs):
+    blocks = counts.blocks()
+    outer = blocks.rows(0, 3, inner + bits, limbs)
+    steps = blocks.steps(inner + bits, inner, limbs)
+    assert steps.shape == (1 << bits, blocks.dimension, blocks.dimension)
+    made = np.concatenate([outer[h] @ steps[j : j + 1] for h in range(3) for j in range(1 << bits)])
+    assert np.array_equal(made, blocks.rows(0, 3 << bits, inner, limbs))
+
+
+def test_slow_reductions_agree_with_digits(launcher):
+    engine = CudaCounting(launcher)
+    counts, start, stop = Counts("D", 3), 2**33 - 700, 2**33 + 900
+    for reduction, by_digits in (
+        (Reduction("histogram"), length_counts(counts, start, stop)),
+        (Reduction("residues", 12), residue_counts(counts, start, stop, 12)),
+    ):
+        job = SlowJob(counts, start, stop, reduction, engine)
+        assert job.combine(map(job.do, job.pieces(512))) == by_digits
+
+
+def test_three_limbs_are_counted_on_the_host(launcher):
+    counts, start = Counts("D", 7), 10**30
+    values = Range(counts, start, start + 40, CudaCounting(launcher))
+    assert values.limbs > 2
+    assert to_integers(values.values()) == [counts.value(n) for n in range(start, start + 40)]
+    assert values.engine.piece(values.limbs) == HOST.piece(values.limbs)  # and not a device's worth of them
+    survey = values.survey(start, start + 40)
+    assert survey.total == counts.sum(start, start + 40)
+    remainders = [counts.value(n) % 5 for n in range(start, start + 40)]
+    assert values.residues(start, start + 40, 5).tolist() == np.bincount(remainders, minlength=5).tolist()
+
+
+@examples
+@given(data=st.data())
+def test_trying_equals_numpy(launcher, data):
+    piles = data.draw(st.integers(1, 7))
+    limit = data.draw(st.integers(0, {1: 90, 2: 90, 3: 90, 4: 17, 5: 8, 6: 4, 7: 3}[piles]))
+    first = data.draw(st.integers(0, limit)) if piles > 1 else 0
+    stop = data.draw(st.integers(first, limit + 1)) if piles > 1 else 1
+    # Tiles that the limit cuts, and histograms that move along with them.
+    engine = CudaCounting(launcher, tile_bits=data.draw(st.integers(5, 7)), whole=data.draw(st.sampled_from([0, 64, 8192])))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "_TRIED", data.draw(st.sampled_from([1, 1 << 31])))
+        for name in ("try_totals", "try_maxima"):
+            arguments = (piles, limit, first, stop)
+            assert getattr(engine, name)(*arguments).tolist() == getattr(HOST, name)(*arguments).tolist()
+
+
+@pytest.mark.parametrize(("letter", "piles", "limit"), [("D", 3, 200), ("d", 3, 200), ("A", 4, 30), ("a", 4, 30), ("D", 5, 12)])
+@pytest.mark.parametrize("whole", [0, 8192])
+def test_trying_proves_the_formulas(launcher, monkeypatch, letter, piles, limit, whole):
+    engine = CudaCounting(launcher, tile_bits=6, whole=whole)
+    monkeypatch.setattr(counting, "_PIECE", (limit + 1) ** (piles - 1) // 3)
+    trial = Trial(Counts(letter, piles), limit, engine)
+    assert len(trial.pieces()) >= 3
+    trial.combine([trial.do(piece) for piece in trial.pieces()])
+
+
+def test_tries_no_piles_past_32_bits(launcher):
+    with pytest.raises(UsageError, match=r"limit must be below 2\^32 / 4 to try 3 piles on CUDA, got 1073741824"):
+        CudaCounting(launcher).try_totals(3, 2**30, 0, 1)
