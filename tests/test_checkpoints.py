@@ -14,10 +14,10 @@ from click.testing import CliRunner, Result
 
 from gpu_nim import grow, load
 from gpu_nim.automata.growth import Growing, Snapshot
-from gpu_nim.automata.lattice import Rule
 from gpu_nim.automata.own import own
 from gpu_nim.backends.base import Backend
 from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.backends.rule import Rule
 from gpu_nim.cli import main
 from gpu_nim.errors import FileError, UsageError
 from gpu_nim.storage.checkpoints import Checkpoints

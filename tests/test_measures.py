@@ -16,10 +16,10 @@ from gpu_nim import grow
 from gpu_nim.automata.catalogue import CATALOGUE, find
 from gpu_nim.automata.evolution import ancestry, parents
 from gpu_nim.automata.growth import Growing
-from gpu_nim.automata.lattice import Rule
 from gpu_nim.automata.measures import Boxes, Table, parse_section
 from gpu_nim.backends.base import Backend
 from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.backends.rule import Rule
 from gpu_nim.errors import MemoryRefusal, UsageError
 from tests.lattices import EDGE, HEXAGON, ONE, literal, nim, rules, steps, terms_of
 

@@ -27,10 +27,10 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.lattice import Cells, Rule
 from gpu_nim.automata.theorems import nim_sum_is_zero
 from gpu_nim.backends.base import Batch, Section
 from gpu_nim.backends.memory import host_memory, require_memory
+from gpu_nim.backends.rule import Cells, Rule
 from gpu_nim.errors import UsageError
 
 Value = int | Fraction | float | None

@@ -8,7 +8,6 @@ tests pass one that runs the very same `.cu` files on the CPU.
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.lattice import Rule
 from gpu_nim.backends.base import Engine, State
 from gpu_nim.backends.counting import Counting
 from gpu_nim.backends.cuda import games
@@ -20,6 +19,7 @@ from gpu_nim.backends.cuda.nim import NimEngine, device_bytes
 from gpu_nim.backends.games import LinearBounds
 from gpu_nim.backends.memory import require_memory
 from gpu_nim.backends.numpy.exactly_one import touched_state
+from gpu_nim.backends.rule import Rule
 
 __all__ = ["CudaBackend", "CupyLauncher", "Launcher"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gpu_nim.automata.lattice import Cells, Rule
 from gpu_nim.backends.base import Batch, State
+from gpu_nim.backends.rule import Cells, Rule
 from gpu_nim.errors import UsageError
 
 CLOSED = np.uint16(1 << 15)

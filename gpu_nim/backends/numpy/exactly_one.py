@@ -37,11 +37,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.lattice import Cells, Rule, Symmetry
 from gpu_nim.backends.base import State
 from gpu_nim.backends.digest import checksum
 from gpu_nim.backends.memory import host_memory, require_memory
 from gpu_nim.backends.numpy.cells import CLOSED, CellEngine, coordinate_dtype
+from gpu_nim.backends.rule import Cells, Rule, Symmetry
 from gpu_nim.errors import UsageError
 
 _FRESH, _SEALED, _ONCE = np.uint8(0), np.uint8(1), np.uint8(2)

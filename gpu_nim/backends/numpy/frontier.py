@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.lattice import Cells, Rule, Symmetry
 from gpu_nim.backends.base import State
 from gpu_nim.backends.digest import checksum
 from gpu_nim.backends.memory import host_memory, require_memory
 from gpu_nim.backends.numpy.cells import CLOSED, CellEngine, coordinate_dtype
+from gpu_nim.backends.rule import Cells, Rule, Symmetry
 from gpu_nim.errors import UsageError
 
 _EMPTY = np.int64(-1)
@@ -127,7 +127,7 @@ class FrontierEngine(CellEngine):
     UsageError when the box of generation `last` has more cells than a 63-bit key can tell apart; MemoryRefusal, before
     the table of touched cells is enlarged, when there is not enough memory for it.
 
-    >>> from gpu_nim.automata.lattice import Rule
+    >>> from gpu_nim.backends.rule import Rule
     >>> rule = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), births=frozenset({1, 3}), seeds=((0, 0),))
     >>> FrontierEngine(rule, 10).advance(6).births.tolist()  # A169707, by differences
     [1, 4, 4, 12, 4, 12, 20]
