@@ -24,6 +24,7 @@ COMMANDS = {
     "play": "gpu_nim.cli.play:play",
     "solve": "gpu_nim.cli.solve:solve",
     "verify": "gpu_nim.cli.verify:verify",
+    "render": "gpu_nim.cli.render:render",
 }
 
 # Python refuses to print integers beyond 4300 digits unless told otherwise; counts of P-positions are longer.
