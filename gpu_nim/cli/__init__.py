@@ -24,7 +24,10 @@ COMMANDS = {
     "play": "gpu_nim.cli.play:play",
     "solve": "gpu_nim.cli.solve:solve",
     "verify": "gpu_nim.cli.verify:verify",
+    "export": "gpu_nim.cli.export:export",
+    "movie": "gpu_nim.cli.movie:movie",
     "render": "gpu_nim.cli.render:render",
+    "show": "gpu_nim.cli.show:show",
 }
 
 # Python refuses to print integers beyond 4300 digits unless told otherwise; counts of P-positions are longer.

@@ -154,14 +154,6 @@ class Canvas:
         self._window.Render()
         return self._pixels()
 
-    def draw_volume(self, volume: Any, camera: Camera) -> NDArray[np.uint8]:
-        """Return the picture of a VTK volume, as `draw` does."""
-        self._renderer.RemoveAllViewProps()
-        self._renderer.AddVolume(volume)
-        self._aim(camera)
-        self._window.Render()
-        return self._pixels()
-
     def _aim(self, camera: Camera) -> None:
         to = self._renderer.GetActiveCamera()
         to.SetPosition(*camera.eye)

@@ -136,7 +136,7 @@ def _bloom(picture: NDArray[np.float32], glow: float) -> NDArray[np.float32]:
             break
         small = small[: 2 * h, : 2 * w].reshape(h, 2, w, 2, 3).mean(axis=(1, 3))
         soft = _blur(_blur(small))
-        halo += _enlarge(soft, height, width) * np.float32(0.62**level)
+        halo += enlarge(soft, height, width) * np.float32(0.62**level)
     return np.asarray(picture + halo * np.float32(glow * 0.35))
 
 
@@ -146,7 +146,7 @@ def _blur(picture: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.asarray((rows[:, :-2] + 2 * rows[:, 1:-1] + rows[:, 2:]) / 4)
 
 
-def _enlarge(picture: NDArray[np.float32], height: int, width: int) -> NDArray[np.float32]:
+def enlarge(picture: NDArray[np.float32], height: int, width: int) -> NDArray[np.float32]:
     """Return the picture at that size, linearly interpolated."""
     for axis, size in ((0, height), (1, width)):
         old = picture.shape[axis]

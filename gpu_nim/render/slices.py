@@ -20,10 +20,11 @@ def section_heights(blocks: Blocks, most: int = _MOST) -> list[int]:
 
     >>> from gpu_nim.render.source import blocks_of
     >>> section_heights(blocks_of("nim:15"), 4)
-    [0, 5, 10, 15]
+    [2, 6, 10, 14]
     """
     heights = np.unique(blocks.corners[:, 2])
-    return [int(heights[k]) for k in np.unique(np.linspace(0, len(heights) - 1, most).round().astype(int))]
+    middles = (np.arange(most) + 0.5) / most * len(heights)
+    return [int(heights[k]) for k in np.unique(middles.astype(int))]
 
 
 def section(blocks: Blocks, colours: NDArray[np.float32], height: int) -> NDArray[np.uint8]:
@@ -52,21 +53,25 @@ def draw_slices(blocks: Blocks, colours: NDArray[np.float32], look: "Look") -> "
     theme = find_theme(look.theme)
     width, height = look.size
     unit = height / 1080
-    heights = section_heights(blocks)
     top = 120 * unit if look.title else 40 * unit
     low, high = blocks.bounds()
     wide, deep = (high - low)[:2].tolist()
     label, gap = 34 * unit, 28 * unit
-    rows = max(
-        range(1, len(heights) + 1),
-        key=lambda n: min(
-            (width - gap) / -(-len(heights) // n) / wide - gap / wide,
-            (height - top - gap) / n / deep - (gap + label) / deep,
-        ),
-    )
-    columns = -(-len(heights) // rows)
-    cell_w, cell_h = (width - gap) / columns - gap, (height - top - gap) / rows - gap - label
+    layers = len(np.unique(blocks.corners[:, 2]))
+
+    def room(columns: int, rows: int) -> tuple[float, float]:
+        return (width - gap) / columns - gap, (height - top - gap) / rows - gap - label
+
+    def covered(layout: tuple[int, int]) -> float:
+        w, h = room(*layout)
+        return layout[0] * layout[1] * max(min(w / wide, h / deep), 0) ** 2
+
+    fitting = [(c, r) for c in range(1, _MOST + 1) for r in range(1, _MOST + 1) if min(6, layers) <= c * r <= _MOST]
+    columns, rows = max(fitting, key=covered)
+    cell_w, cell_h = room(columns, rows)
+    heights = section_heights(blocks, columns * rows)
     scale = max(min(cell_w / wide, cell_h / deep), 1 / max(wide, deep))
+    foot = (cell_h - deep * scale) / 2
     shown_w, shown_h = max(1, round(wide * scale)), max(1, round(deep * scale))
     canvas = Image.new("RGBA", look.size, (0, 0, 0, 0)) if look.transparent else None
     if canvas is None:
@@ -75,7 +80,7 @@ def draw_slices(blocks: Blocks, colours: NDArray[np.float32], look: "Look") -> "
         row, column = divmod(k, columns)
         in_row = min(columns, len(heights) - row * columns)
         left = width / 2 + (column - in_row / 2) * (cell_w + gap) + (cell_w + gap - shown_w) / 2
-        upper = top + row * (cell_h + gap + label) + label
+        upper = top + row * (cell_h + gap + label) + label + foot
         pixels = section(blocks, colours, z)
         factor = -(
             -max(shown_w, 1) // pixels.shape[1]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
     from gpu_nim.render.opengl import Canvas as _Canvas
+    from gpu_nim.render.volume import Cloud
 
 STYLES = ("cubes", "points", "volume", "slices")
 COLORS = ("generation", "rank", "grundy", "branch", "nim-p")
@@ -77,7 +78,8 @@ class Look:
     @property
     def supersampling(self) -> int:
         """How many times finer than the picture is drawn, before it is reduced."""
-        return 2 if self.quality == "final" and max(self.size) * 2 <= _LARGEST else 1
+        smooth = self.drawn_style == "volume"  # a cloud has no edges to smooth
+        return 2 if self.quality == "final" and not smooth and max(self.size) * 2 <= _LARGEST else 1
 
 
 @dataclass(frozen=True)
@@ -166,18 +168,16 @@ def cut_open(blocks: Blocks, look: Look, camera: Camera) -> Blocks:
 
 def choose_engine(look: Look) -> tuple[str, str]:
     """Return the engine and, where it is not the one that would be liked best, why."""
-    if look.drawn_style in ("points", "slices"):
+    if look.drawn_style != "cubes":
         return "numpy", ""  # light is added up in floating point, which OpenGL's picture cannot hold
     if look.engine == "numpy":
-        if look.drawn_style == "volume":
-            raise UsageError("style volume needs OpenGL, and engine numpy was asked for: draw cubes or points")
         return "numpy", ""
     from gpu_nim.render.opengl import require_opengl
 
     try:
         require_opengl()
     except MissingDependency as error:
-        if look.engine == "opengl" or look.drawn_style == "volume":
+        if look.engine == "opengl":
             raise
         return "numpy", f"drawn by NumPy, since {str(error).partition(', or draw')[0].partition('; or')[0]}"
     return "opengl", ""
@@ -200,6 +200,14 @@ def base_colours(blocks: Blocks, color: str | None, theme: Theme) -> NDArray[np.
         values = blocks.values["grundy"]
         return theme.map(values / max(int(values.max()), 1))
     return theme.map(generation_scale(blocks, "generation" if color == "generation" else "rank")[blocks.generations])
+
+
+def lit_from_above(blocks: Blocks, base: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return colours (N, 3) brightened or darkened by how much sky each block sees above it."""
+    from gpu_nim.render.light import Sky
+
+    sky = Sky(blocks, corners=False).seen(2, 1).astype(np.float32) / 255
+    return to_srgb(to_linear(base) * (0.45 + 1.3 * sky))
 
 
 def generation_scale(blocks: Blocks, color: str) -> NDArray[np.float64]:
@@ -229,7 +237,7 @@ class Drawing:
         self._base = base_colours(blocks, look.color, self.theme)
         self._shader: Shader | None = None
         self._canvas: _Canvas | None = None
-        self._volume: Any = None
+        self._cloud: Cloud | None = None
         _require_room(blocks, self._width * self._height, look.drawn_style)
         if look.drawn_style == "cubes":
             self._shader = Shader(blocks, self._base, self.theme, fine=look.quality == "final", flat=blocks.flat)
@@ -238,9 +246,9 @@ class Drawing:
 
             self._canvas = Canvas(self._width, self._height)
         if look.drawn_style == "volume":
-            from gpu_nim.render.volume import cloud_of, volume_of
+            from gpu_nim.render.volume import cloud_of
 
-            self._volume = volume_of(cloud_of(blocks, self._base))
+            self._cloud = cloud_of(blocks, lit_from_above(blocks, self._base))
 
     def __enter__(self) -> "Drawing":
         return self
@@ -255,9 +263,15 @@ class Drawing:
         """
         if self.look.drawn_style == "points":
             return self._finish(self._points(camera, shown), caption)
-        if self._volume is not None and self._canvas is not None:
-            pixels = self._canvas.draw_volume(self._volume, camera)
-        elif self._canvas is not None:
+        if self._cloud is not None:
+            from gpu_nim.render.raster import enlarge
+            from gpu_nim.render.volume import cast
+
+            width, height = self.look.size
+            fine = 2 if self.look.quality == "final" else 3
+            small = cast(self._cloud, camera, -(-width // fine), -(-height // fine), 2.0 if fine == 2 else 1.2)
+            return self._finish(enlarge(small, height, width), caption)
+        if self._canvas is not None:
             pixels = self._canvas.draw(self._quads(camera, shown), camera)
         else:
             from gpu_nim.render.raster import draw_quads
