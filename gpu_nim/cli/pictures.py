@@ -46,7 +46,7 @@ def look_options(command: F) -> F:
         ),
         click.option(
             "--view",
-            help="hero, isometric, axis, diagonal, gasket or AZIM,ELEV in degrees.  [default: hero, or axis where flat]",
+            help="hero, isometric, axis, diagonal, gasket or AZIM,ELEV in degrees.  [default: hero; axis if flat]",
         ),
         click.option("--theme", default="dark", help="dark, paper or neon."),
         click.option("--color", help="generation, rank, grundy, branch or nim-p.  [default: rank]"),

@@ -35,7 +35,7 @@ class Blocks:
     generations: int32 (N,), when the first of its cells was born, or the total of a position's coordinates.
     population: the cells of the source that the blocks stand for.  name: the source as it was asked for.
     values: further values by name, such as "grundy" or "branch", each (N,).  note: what was left out or made coarser,
-    or "". flat: whether all cells lie in a plane.
+    or "". flat: whether all cells lie in a plane; lattice: square, hexagonal or triangular, where flat.
     """
 
     name: str
@@ -46,6 +46,7 @@ class Blocks:
     values: Mapping[str, NDArray[np.integer]] = field(default_factory=dict)
     note: str = ""
     flat: bool = False
+    lattice: str = "square"
 
     def __len__(self) -> int:
         return len(self.corners)
@@ -82,6 +83,53 @@ def side(blocks: Blocks, axis: int, end: int, fill: float = 1.0) -> NDArray[np.f
         for k in range(3):
             quads[:, corner, k] = blocks.corners[:, k] + unit[corner, k] * blocks.sizes
     return quads
+
+
+def tiles(blocks: Blocks, fill: float = 0.92) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
+    """Return the tiles of a flat set as quadrilaterals (M, 4, 3) in the plane z = 0, and the block that each is of,
+    (M,).
+
+    Square cells are squares.  On the hexagonal lattice, whose cell (x, y) lies at x (1, 0) + y (1/2, sqrt(3)/2), cells
+    are hexagons, of two quadrilaterals each; on the triangular one, which leaves out x - y = 0 mod 3, triangles about
+    the points that are left.
+
+    fill: the part of a tile's width that is drawn.
+    """
+    if blocks.lattice == "square":
+        quads = side(blocks, 2, -1, fill)
+        quads[..., 2] = 0
+        return quads, np.arange(len(blocks))
+    x, y = blocks.corners[:, 0].astype(np.float32), blocks.corners[:, 1].astype(np.float32)
+    centres = np.column_stack([x + y / 2, y * np.float32(3**0.5 / 2), np.zeros_like(x)])
+    turns = np.radians(np.arange(6) * 60)
+    if blocks.lattice == "hexagonal":
+        turns += np.pi / 6
+    rim = np.column_stack([np.cos(turns), np.sin(turns), np.zeros(6)]) * fill * blocks.sizes.max()
+    if blocks.lattice == "hexagonal":
+        halves = rim[[[0, 1, 2, 3], [3, 4, 5, 0]]] / 3**0.5
+        return (centres[:, None, None] + halves).reshape(-1, 4, 3).astype(np.float32), np.arange(len(blocks)).repeat(2)
+    # The corners of a triangle are the points left out: every other one of its middle's six neighbours.
+    kind = (blocks.corners[:, 0] - blocks.corners[:, 1]) % 3 - 1
+    corners = rim[np.array([[1, 3, 5, 5], [0, 2, 4, 4]])[kind]]
+    return (centres[:, None] + corners).astype(np.float32), np.arange(len(blocks))
+
+
+def middles(blocks: Blocks) -> NDArray[np.float32]:
+    """Return the middle of each cell as it is drawn, float32 (N, 3): of its cube, or of its tile in the plane."""
+    if not blocks.flat:
+        return blocks.centres()
+    quads, owners = tiles(blocks)
+    sums = np.stack([np.bincount(owners, quads[..., k].sum(axis=1)) for k in range(3)], axis=1)
+    return np.asarray(sums / (4 * np.bincount(owners))[:, None], dtype=np.float32)
+
+
+def require_cubes(blocks: Blocks) -> Blocks:
+    """Return the blocks; UsageError where they are hexagons or triangles, which cannot be shown as cubes."""
+    if blocks.lattice != "square":
+        raise UsageError(
+            f"{blocks.name} is a pattern of {blocks.lattice} tiles, which can be rendered but not shown in space"
+        )
+    return blocks
 
 
 def visible(blocks: Blocks, camera: Camera) -> Iterator[tuple[int, int, NDArray[np.bool_] | slice]]:

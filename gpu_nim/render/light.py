@@ -193,16 +193,14 @@ _WARM, _COOL = np.array([1.0, 0.93, 0.82], dtype=np.float32), np.array([0.72, 0.
 class Shader:
     """Colours the sides of blocks: base colours (N, 3), sRGB, under a theme's light."""
 
-    def __init__(
-        self, blocks: Blocks, base: NDArray[np.float32], theme: Theme, *, fine: bool, flat: bool = False
-    ) -> None:
+    def __init__(self, blocks: Blocks, base: NDArray[np.float32], theme: Theme, *, fine: bool) -> None:
         self._blocks = blocks
         self._base = to_linear(base)
         self._theme = theme
         self._taps = 16 if fine else 6
         many = len(blocks) > _MANY
         self._corners = not many
-        self._sky = None if flat else Sky(blocks, corners=not many, rough=many and not fine)
+        self._sky = Sky(blocks, corners=not many, rough=many and not fine)
 
     def frame(self, camera: Camera, shown: NDArray[np.bool_] | None = None) -> "Lit":
         """Return the light for one position of the camera, on all blocks or on those shown, a mask."""
@@ -217,9 +215,7 @@ class Lit:
         self._camera = camera
         self._lamps = Lamps.of(camera)
         blocks = shader._blocks
-        self._shadow = (
-            None if shader._sky is None else Shadow(blocks if shown is None else blocks.take(shown), self._lamps.key)
-        )
+        self._shadow = Shadow(blocks if shown is None else blocks.take(shown), self._lamps.key)
         low, high = blocks.bounds()
         self._span = float(np.linalg.norm(high - low))
         distances = camera.distance(np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T)
@@ -239,8 +235,6 @@ class Lit:
     def _some(self, axis: int, end: int, indices: NDArray[np.intp], quads: NDArray[np.float32]) -> NDArray[np.uint8]:
         shader, theme = self._s, self._s._theme
         base = shader._base[indices][:, None, :]
-        if shader._sky is None or self._shadow is None:
-            return np.broadcast_to(np.rint(to_srgb(base) * 255).astype(np.uint8), quads.shape)
         points = samples(quads, shader._corners, 0.7)
         up = self._camera.basis[1]
         normal = np.zeros(3)

@@ -1,7 +1,7 @@
 """Movies: a camera's path or a growth in time, drawn frame by frame into a folder and then joined.
 
-The folder stands beside the movie until that is whole, so a movie that was stopped goes on where it was when it is asked for again with
-the same options.
+The folder stands beside the movie until that is whole, so a movie that was stopped goes on where it was when it is
+asked for again with the same options.
 """
 
 import json
@@ -37,7 +37,8 @@ _HELD = 0.12  # the part of a growth's movie in which it stands still at the end
 class Movie:
     """What a movie is to show.
 
-    kind: one of KINDS.  frames, rate: how many, and how many a second.  sweep: the first and last a of a chocolate's sweep.
+    kind: one of KINDS.  frames, rate: how many, and how many a second.  sweep: the first and last a of a chocolate's
+    sweep.
     """
 
     source: str
@@ -67,7 +68,8 @@ def make_movie(
 
     jobs: processes that draw.  on_frame: called with how many frames are there, and how many there will be.
 
-    Raises UsageError for an ending or a size that the format cannot have, MissingDependency where ffmpeg is not installed.
+    Raises UsageError for an ending or a size that the format cannot have, MissingDependency where ffmpeg is not
+    installed.
     """
     from gpu_nim.storage.atomic import check_writable, replacing
 
@@ -106,7 +108,9 @@ def _check_format(path: Path, movie: Movie) -> None:
 
 
 def ffmpeg() -> str:
-    """Return the ffmpeg program: the system's, or the one that imageio-ffmpeg brings; MissingDependency where there is none."""
+    """Return the ffmpeg program: the system's, or the one that imageio-ffmpeg brings; MissingDependency where there is
+    none.
+    """
     if found := shutil.which("ffmpeg"):
         return found
     try:
@@ -184,9 +188,9 @@ class Studio:
         first, last = int(self._blocks.generations.min()), int(self._blocks.generations.max())
         generation = first + round(part * (last - first))
         shown = self._blocks.generations <= generation
-        caption = f"generation {generation:,}    {int((self._blocks.sizes[shown].astype(np.int64) ** 2).sum()):,} cells"
-        if (self._blocks.sizes > 1).any():
-            caption = f"generation {generation:,}"
+        caption = f"generation {generation:,}"
+        if (self._blocks.sizes == 1).all():
+            caption += f"    population {int(shown.sum()):,}"
         return self._drawn().frame(self._camera, shown, caption)
 
     def _swept(self, a: Fraction) -> str:
@@ -203,7 +207,9 @@ class Studio:
 
 
 def orbit(points: NDArray[np.floating], azimuth: float, aspect: float) -> Camera:
-    """Return a turntable's camera: always as far from the body's axis, so that nothing breathes, and all of it in view."""
+    """Return a turntable's camera: always as far from the body's axis, so that nothing breathes, and all of it in
+    view.
+    """
     middle = (points.min(axis=0) + points.max(axis=0)) / 2
     # The body of revolution: every point at every angle, as rings.
     rings = np.linspace(0, 2 * np.pi, 24, endpoint=False)
@@ -277,7 +283,18 @@ def _encode(encoder: str, folder: Path, movie: Movie, path: Path) -> None:
         palette = "split[a][b];[a]palettegen=stats_mode=full[p];[b][p]paletteuse=dither=bayer:bayer_scale=4"
         command += ["-filter_complex", palette, "-loop", "0"]
     else:
-        command += ["-c:v", "libx264", "-preset", "medium", "-crf", "17", "-pix_fmt", "yuv420p", "-movflags", "+faststart"]
+        command += [
+            "-c:v",
+            "libx264",
+            "-preset",
+            "medium",
+            "-crf",
+            "17",
+            "-pix_fmt",
+            "yuv420p",
+            "-movflags",
+            "+faststart",
+        ]
     done = subprocess.run([*command, str(path)], capture_output=True, text=True, check=False)
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]

@@ -35,7 +35,8 @@ def _library(*names: str) -> Any:
     return None
 
 
-def _has_display() -> bool:
+def has_display() -> bool:
+    """Return whether an X server answers, so that a window can be opened."""
     if not os.environ.get("DISPLAY"):
         return False
     x = _library("libX11.so.6")
@@ -82,7 +83,7 @@ def _has_osmesa() -> bool:
 
 def probe(
     *,
-    display: Callable[[], bool] = _has_display,
+    display: Callable[[], bool] = has_display,
     egl: Callable[[], bool] = _has_egl,
     osmesa: Callable[[], bool] = _has_osmesa,
 ) -> str | None:
@@ -118,6 +119,22 @@ def require_opengl() -> None:
         os.environ[_VARIABLE] = window
 
 
+def require_display() -> None:
+    """Tell VTK to open windows on the screen; MissingDependency, before VTK could crash, where there is none or no
+    VTK.
+    """
+    from importlib.util import find_spec
+
+    if find_spec("vtkmodules") is None:
+        raise MissingDependency("show needs VTK: pip install 'gpunim[render]', or use --web to see it in a browser")
+    if sys.platform.startswith("linux"):
+        if not has_display():
+            raise MissingDependency(
+                "show needs a display and libGL: use --web to see it in a browser, or gpunim render"
+            )
+        os.environ[_VARIABLE] = "vtkXOpenGLRenderWindow"
+
+
 class Canvas:
     """An off-screen window of one size, for one or many frames.  Use it as a context manager: VTK leaks windows left
     open.
@@ -149,23 +166,10 @@ class Canvas:
         """Return the picture, uint8 (height, width, 4), alpha 255 where there is something and 0 where not."""
         self._renderer.RemoveAllViewProps()
         for points, colours in quads:
-            self._renderer.AddActor(_actor(points, colours))
-        self._aim(camera)
+            self._renderer.AddActor(actor_of(points, colours))
+        aim_at(self._renderer, camera)
         self._window.Render()
         return self._pixels()
-
-    def _aim(self, camera: Camera) -> None:
-        to = self._renderer.GetActiveCamera()
-        to.SetPosition(*camera.eye)
-        to.SetFocalPoint(*(camera.eye - camera.basis[2]))
-        to.SetViewUp(*camera.basis[1])
-        if camera.parallel:
-            to.ParallelProjectionOn()
-            to.SetParallelScale(camera.scale)
-        else:
-            to.ParallelProjectionOff()
-            to.SetViewAngle(float(np.degrees(2 * np.arctan(camera.scale))))
-        self._renderer.ResetCameraClippingRange()
 
     def _pixels(self) -> NDArray[np.uint8]:
         from vtkmodules.util import numpy_support
@@ -178,21 +182,47 @@ class Canvas:
         return np.asarray(convert.vtk_to_numpy(data).reshape(height, width, 4)[::-1].copy(), dtype=np.uint8)
 
 
-def _actor(points: NDArray[np.float32], colours: NDArray[np.uint8]) -> Any:
+def aim_at(renderer: Any, camera: Camera) -> None:
+    """Give a VTK renderer the camera."""
+    to = renderer.GetActiveCamera()
+    to.SetPosition(*camera.eye)
+    to.SetFocalPoint(*(camera.eye - camera.basis[2]))
+    to.SetViewUp(*camera.basis[1])
+    if camera.parallel:
+        to.ParallelProjectionOn()
+        to.SetParallelScale(camera.scale)
+    else:
+        to.ParallelProjectionOff()
+        to.SetViewAngle(float(np.degrees(2 * np.arctan(camera.scale))))
+    renderer.ResetCameraClippingRange()
+
+
+def quad_cells(count: int) -> Any:
+    """Return VTK's cells of the first so many quadrilaterals of a list of points, four each."""
     from vtkmodules.util import numpy_support
-    from vtkmodules.vtkCommonCore import VTK_INT, vtkPoints
-    from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
+    from vtkmodules.vtkCommonCore import VTK_INT
+    from vtkmodules.vtkCommonDataModel import vtkCellArray
+
+    convert: Any = numpy_support
+    cells = vtkCellArray()
+    cells.SetData(4, convert.numpy_to_vtk(np.arange(4 * count, dtype=np.int32), deep=True, array_type=VTK_INT))
+    return cells
+
+
+def actor_of(points: NDArray[np.float32], colours: NDArray[np.uint8]) -> Any:
+    """Return a VTK actor of quadrilaterals (M, 4, 3) in their own colours (M, 4, 3), with no light of its own."""
+    from vtkmodules.util import numpy_support
+    from vtkmodules.vtkCommonCore import vtkPoints
+    from vtkmodules.vtkCommonDataModel import vtkPolyData
     from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper
 
     convert: Any = numpy_support
     vertices = vtkPoints()
     # VTK copies here: it must not look at arrays that Python has let go.
     vertices.SetData(convert.numpy_to_vtk(points.reshape(-1, 3), deep=True))
-    polygons = vtkCellArray()
-    polygons.SetData(4, convert.numpy_to_vtk(np.arange(4 * len(points), dtype=np.int32), deep=True, array_type=VTK_INT))
     data = vtkPolyData()
     data.SetPoints(vertices)
-    data.SetPolys(polygons)
+    data.SetPolys(quad_cells(len(points)))
     data.GetPointData().SetScalars(convert.numpy_to_vtk(colours.reshape(-1, 3), deep=True))
     mapper = vtkPolyDataMapper()
     mapper.SetInputData(data)

@@ -64,7 +64,7 @@ def draw_slices(blocks: Blocks, colours: NDArray[np.float32], look: "Look") -> "
 
     def covered(layout: tuple[int, int]) -> float:
         w, h = room(*layout)
-        return layout[0] * layout[1] * max(min(w / wide, h / deep), 0) ** 2
+        return float(layout[0] * layout[1] * max(min(w / wide, h / deep), 0) ** 2)
 
     fitting = [(c, r) for c in range(1, _MOST + 1) for r in range(1, _MOST + 1) if min(6, layers) <= c * r <= _MOST]
     columns, rows = max(fitting, key=covered)

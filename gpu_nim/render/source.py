@@ -34,6 +34,7 @@ CELLS_LIMIT = 1 << 21
 _GROWN_LIMIT = 1 << 25  # cells that are grown to be drawn coarser: what holds in 2 GB with the work on it
 _GENERATION_LIMIT = 2**30 - 1  # coordinates are int32, and a block reaches beyond its corner
 _SUFFIXES = (".zarr", ".npz")
+_LATTICES = {"hexagonal": "hexagonal", "triangular": "triangular"}
 
 
 def blocks_of(spec: str, *, limit: int = CELLS_LIMIT, branch: bool = False) -> Blocks:
@@ -53,7 +54,7 @@ def blocks_of(spec: str, *, limit: int = CELLS_LIMIT, branch: bool = False) -> B
         from gpu_nim.storage import load
 
         growth = load(spec)
-        found = _gather(Path(spec).name, iter(growth), growth.births.tolist(), limit)
+        found = _gather(Path(spec).name, growth.automaton, iter(growth), growth.births.tolist(), limit)
         return _with_branches(found, growth.automaton) if branch else found
     name, colon, arguments = spec.partition(":")
     if colon and name == "chocolate":
@@ -108,33 +109,36 @@ def _grow(spec: str, name: str, generation: int, limit: int) -> Blocks:
     from gpu_nim.backends import select
 
     growing = Growing(name, generation, select("numpy"), cells=True, verify=False)
-    return _gather(spec, (newborns for batch in growing for newborns in split(batch)), None, limit)
+    return _gather(spec, name, (newborns for batch in growing for newborns in split(batch)), None, limit)
 
 
-def _gather(spec: str, generations: "Iterable[Newborns]", births: list[int] | None, limit: int) -> Blocks:
+def _gather(
+    spec: str, automaton: str, generations: "Iterable[Newborns]", births: list[int] | None, limit: int
+) -> Blocks:
     """Collect newborns, generation by generation, and coarsen them where they are more than `limit`."""
     if births is not None and sum(births) > _GROWN_LIMIT:
         _refuse(spec, births)
     kept: list[NDArray[np.int32]] = []
     counts: list[int] = []
-    for _, cells in generations:
-        kept.append(cells.astype(np.int32))
-        counts.append(len(cells))
+    for _, newborns in generations:
+        kept.append(newborns.astype(np.int32))
+        counts.append(len(newborns))
         if sum(counts) > _GROWN_LIMIT:
             _refuse(spec, counts)
     cells = np.concatenate(kept)
     flat = cells.shape[1] == 2
     if flat:
-        cells = np.column_stack([cells, np.zeros(len(cells), dtype=np.int32)])
+        cells = np.pad(cells, ((0, 0), (0, 1)))
     elif cells.shape[1] != 3:
         raise UsageError(f"{spec} lives in {cells.shape[1]} dimensions, and only 2 or 3 can be drawn")
     blocks = Blocks(
         name=spec,
-        corners=cells,
+        corners=np.asarray(cells, dtype=np.int32),
         sizes=np.ones(len(cells), dtype=np.int32),
         generations=np.repeat(np.arange(len(counts), dtype=np.int32), counts),
         population=len(cells),
         flat=flat,
+        lattice=_LATTICES.get(automaton, "square"),
     )
     size = 1
     while len(blocks) > limit:

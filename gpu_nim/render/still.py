@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.errors import MissingDependency, UsageError
 from gpu_nim.render.colours import Theme, find_theme, to_linear, to_srgb
-from gpu_nim.render.geometry import Blocks, cut, generations_between, side, visible
+from gpu_nim.render.geometry import Blocks, cut, generations_between, middles, side, tiles, visible
 from gpu_nim.render.light import Shader
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.views import Camera, View, find_view, fit, support
@@ -126,6 +126,8 @@ def prepare(source: str | Blocks, look: Look) -> Blocks:
     blocks = blocks_of(source, branch=look.color == "branch") if isinstance(source, str) else source
     if look.generations is not None:
         blocks = generations_between(blocks, *look.generations)
+    if blocks.flat and look.drawn_style in ("volume", "slices"):
+        raise UsageError(f"style {look.style} needs a body in space, and {blocks.name} is flat")
     return blocks
 
 
@@ -141,6 +143,9 @@ def hull(blocks: Blocks) -> NDArray[np.float32]:
     """Return points that frame the blocks: to a 64th of their extent where there are many, exactly where there are
     few.
     """
+    if blocks.flat:
+        outline = tiles(blocks)[0].reshape(-1, 3)
+        return outline[support(outline, 512)]
     low, high = blocks.bounds()
     width = 1
     while (high - low).max() // width > 64:
@@ -239,8 +244,8 @@ class Drawing:
         self._canvas: _Canvas | None = None
         self._cloud: Cloud | None = None
         _require_room(blocks, self._width * self._height, look.drawn_style)
-        if look.drawn_style == "cubes":
-            self._shader = Shader(blocks, self._base, self.theme, fine=look.quality == "final", flat=blocks.flat)
+        if look.drawn_style == "cubes" and not blocks.flat:
+            self._shader = Shader(blocks, self._base, self.theme, fine=look.quality == "final")
         if engine == "opengl":
             from gpu_nim.render.opengl import Canvas
 
@@ -282,14 +287,16 @@ class Drawing:
     def _quads(
         self, camera: Camera, shown: NDArray[np.bool_] | None
     ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.uint8]]]:
-        assert self._shader is not None
+        if self._shader is None:
+            chosen = np.arange(len(self.blocks)) if shown is None else np.flatnonzero(shown)
+            flat, owners = tiles(self.blocks.take(chosen))
+            base = np.rint(self._base[chosen[owners]] * 255).astype(np.uint8)
+            yield flat, np.broadcast_to(base[:, None], flat.shape)
+            return
         light = self._shader.frame(camera, shown)
-        fill = 0.92 if self.blocks.flat else 1.0
         for axis, end, facing in visible(self.blocks, camera):
-            if self.blocks.flat and axis != 2:
-                continue
             which = facing if shown is None else (shown if isinstance(facing, slice) else facing & shown)
-            quads = side(self.blocks.take(which) if not isinstance(which, slice) else self.blocks, axis, end, fill)
+            quads = side(self.blocks if isinstance(which, slice) else self.blocks.take(which), axis, end)
             if len(quads):
                 yield quads, light.colours(axis, end, which, quads)
 
@@ -298,7 +305,7 @@ class Drawing:
 
         blocks = self.blocks if shown is None else self.blocks.take(shown)
         base = self._base if shown is None else self._base[shown]
-        centres = blocks.centres()
+        centres = middles(blocks)
         distance = camera.distance(centres)
         pixel = np.array([camera.pixel(float(d), self._height) for d in (distance.min(), distance.max())])
         # As much light a cell as makes the whole body fill its share of the picture, however many cells there are.

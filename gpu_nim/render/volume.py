@@ -1,6 +1,7 @@
 """Bodies as clouds: a grid of colours and densities that rays are cast through, by NumPy for both engines.
 
-The grid holds at most 64 points a cell and 2^24 in all: a dense grid is never built for a sparse set, which is made coarser instead.
+The grid holds at most 64 points a cell and 2^24 in all: a dense grid is never built for a sparse set, which is made
+coarser instead.
 """
 
 from dataclasses import dataclass
@@ -63,7 +64,9 @@ def cloud_of(blocks: Blocks, base: NDArray[np.float32]) -> Cloud:
         thick = (np.roll(thick, 1, axis) + 2 * thick + np.roll(thick, -1, axis)) / 4
     colours = np.zeros(thick.shape, dtype=np.uint8)
     density = thick[..., 3:]
-    colours[..., :3] = np.rint(255 * np.divide(thick[..., :3], density, out=np.zeros_like(thick[..., :3]), where=density > 0))
+    colours[..., :3] = np.rint(
+        255 * np.divide(thick[..., :3], density, out=np.zeros_like(thick[..., :3]), where=density > 0)
+    )
     colours[..., 3] = np.rint(255 * np.clip(density[..., 0] * 1.6, 0, 1))
     return Cloud(colours, np.asarray(low - 2 * size, dtype=np.float64), size)
 
@@ -116,7 +119,14 @@ def cast(cloud: Cloud, camera: Camera, width: int, height: int, steps_a_point: f
             if done.any():
                 result[rays[done], :3], result[rays[done], 3] = colour[:, done].T, 1 - light[done]
                 keep = ~done
-                rays, at, move, left, light, colour = rays[keep], at[keep], move[keep], left[keep], light[keep], colour[:, keep]
+                rays, at, move, left, light, colour = (
+                    rays[keep],
+                    at[keep],
+                    move[keep],
+                    left[keep],
+                    light[keep],
+                    colour[:, keep],
+                )
     return result.reshape(height, width, 4)
 
 
