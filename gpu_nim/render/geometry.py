@@ -99,8 +99,7 @@ def tiles(blocks: Blocks, fill: float = 0.92) -> tuple[NDArray[np.float32], NDAr
         quads = side(blocks, 2, -1, fill)
         quads[..., 2] = 0
         return quads, np.arange(len(blocks))
-    x, y = blocks.corners[:, 0].astype(np.float32), blocks.corners[:, 1].astype(np.float32)
-    centres = np.column_stack([x + y / 2, y * np.float32(3**0.5 / 2), np.zeros_like(x)])
+    centres = middles(blocks)
     turns = np.radians(np.arange(6) * 60)
     if blocks.lattice == "hexagonal":
         turns += np.pi / 6
@@ -118,9 +117,11 @@ def middles(blocks: Blocks) -> NDArray[np.float32]:
     """Return the middle of each cell as it is drawn, float32 (N, 3): of its cube, or of its tile in the plane."""
     if not blocks.flat:
         return blocks.centres()
-    quads, owners = tiles(blocks)
-    sums = np.stack([np.bincount(owners, quads[..., k].sum(axis=1)) for k in range(3)], axis=1)
-    return np.asarray(sums / (4 * np.bincount(owners))[:, None], dtype=np.float32)
+    x, y = blocks.corners[:, 0].astype(np.float32), blocks.corners[:, 1].astype(np.float32)
+    if blocks.lattice == "square":
+        half = blocks.sizes * np.float32(0.5)
+        return np.column_stack([x + half, y + half, np.zeros_like(x)])
+    return np.column_stack([x + y / 2, y * np.float32(3**0.5 / 2), np.zeros_like(x)])
 
 
 def require_cubes(blocks: Blocks) -> Blocks:

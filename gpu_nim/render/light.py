@@ -21,7 +21,8 @@ from gpu_nim.render.views import Camera
 _GRID_LIMIT = 1 << 24
 _MANY = 1 << 18  # blocks: beyond this each is about a pixel, and light is worked out once a side
 _CHUNK = 1 << 17  # sides that are lit at once
-_SHADOW_SIZE = 2048  # texels along the longer side of the shadow map
+_SHADOW_SIZE = 2048  # texels along the longer side of the shadow map, at most
+_FINEST = 8  # texels along a block, at most
 
 
 class Sky:
@@ -80,9 +81,9 @@ class Sky:
             free = np.ones_like(total)
             for level, opaque in enumerate(self._levels):
                 width = self._base << level
-                # The grids have a rim of one empty cell, and no step is longer than a cell: nothing falls outside.
+                # The grids have an empty rim, wider than the step: nothing falls outside.
                 x, y, z = (
-                    (part * np.float32(1 / width) + np.float32(1 + _STEP * direction)).astype(np.int32)
+                    (part * np.float32(1 / width) + np.float32(_RIM + _STEP * direction)).astype(np.int32)
                     for part, direction in zip(start, cone, strict=True)
                 )
                 free *= 1 - opaque.ravel()[(x * opaque.shape[1] + y) * opaque.shape[2] + z]
@@ -90,7 +91,8 @@ class Sky:
         return np.asarray(np.rint(total * np.float32(255 / np.abs(cones[:, axis]).sum())), dtype=np.uint8)
 
 
-_STEP = 0.6  # of a grid's cell: how far along a cone it is looked up
+_STEP = 1.5  # of a grid's cell: how far along a cone it is looked up, clear of the side that it starts from
+_RIM = 2  # empty grid cells on every side
 _BLOCKED = 0.75  # a cone is wider than what was looked up: this much of it is blocked at most
 
 
@@ -101,7 +103,7 @@ def samples(quads: NDArray[np.float32], corners: bool, spread: float) -> NDArray
 
 
 def _opaque(grid: NDArray[np.float32], width: int) -> NDArray[np.float32]:
-    return np.pad((1 - np.exp(-grid / np.float32(width) ** 2)) * np.float32(_BLOCKED), 1)
+    return np.pad((1 - np.exp(-grid / np.float32(width) ** 2)) * np.float32(_BLOCKED), _RIM)
 
 
 def _halve(grid: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -132,7 +134,7 @@ class Shadow:
         reach = float(blocks.sizes.max())
         self._low = centres[:, :2].min(axis=0) - reach
         extent = centres[:, :2].max(axis=0) + reach - self._low
-        self.texel = float(extent.max()) / _SHADOW_SIZE
+        self.texel = max(float(extent.max()) / _SHADOW_SIZE, float(blocks.sizes.min()) / _FINEST)
         width, height = (np.ceil(extent / self.texel).astype(int) + 1).tolist()
         self._map = np.full((width, height), -np.inf, dtype=np.float32)
         order = np.argsort(centres[:, 2], kind="stable")  # the nearest to the light is written last

@@ -204,4 +204,4 @@ class Window:
         self._slider.SetAnimationModeToJump()
         self._slider.EnabledOn()
         moved: Any = self._slider.AddObserver
-        moved("InteractionEvent", lambda *_: self.show(round(self._slider.GetRepresentation().GetValue())))
+        moved("InteractionEvent", lambda *_: self.show(round(look.GetValue())))
