@@ -17,17 +17,17 @@ COMMANDS = {
     "automata": "gpu_nim.cli.automata:automata",
     "bench": "gpu_nim.cli.bench:bench",
     "count": "gpu_nim.cli.count:count",
-    "grow": "gpu_nim.cli.grow:grow",
     "evolution": "gpu_nim.cli.evolution:evolution",
+    "export": "gpu_nim.cli.export:export",
+    "grow": "gpu_nim.cli.grow:grow",
     "info": "gpu_nim.cli.info:info",
+    "movie": "gpu_nim.cli.movie:movie",
     "nim": "gpu_nim.cli.nim:nim",
     "play": "gpu_nim.cli.play:play",
-    "solve": "gpu_nim.cli.solve:solve",
-    "verify": "gpu_nim.cli.verify:verify",
-    "export": "gpu_nim.cli.export:export",
-    "movie": "gpu_nim.cli.movie:movie",
     "render": "gpu_nim.cli.render:render",
     "show": "gpu_nim.cli.show:show",
+    "solve": "gpu_nim.cli.solve:solve",
+    "verify": "gpu_nim.cli.verify:verify",
 }
 
 # Python refuses to print integers beyond 4300 digits unless told otherwise; counts of P-positions are longer.
