@@ -254,6 +254,21 @@ def test_a_saved_growth_is_drawn_as_the_one_grown_on_the_spot(tmp_path):
     assert np.array_equal(read.generations, grown.generations)
 
 
+def test_a_saved_game_is_drawn_as_the_one_solved_on_the_spot(tmp_path):
+    from gpu_nim.games.inequality import chocolate
+    from gpu_nim.games.solution import solve
+    from gpu_nim.storage.solutions import save_solution
+
+    save_solution(solve(chocolate(3), 15), tmp_path / "game.npz")
+    read, solved = blocks_of(str(tmp_path / "game.npz")), blocks_of("chocolate:a=3,size=15")
+    assert np.array_equal(read.corners, solved.corners)
+    with pytest.raises(UsageError, match=r"game\.npz is a solved game"):
+        blocks_of(str(tmp_path / "game.npz"), branch=True)
+    (tmp_path / "other.npz").write_bytes(b"nothing")
+    with pytest.raises(FileError, match=r"cannot read .*other\.npz"):
+        blocks_of(str(tmp_path / "other.npz"))
+
+
 def test_a_chocolate_gives_its_p_positions_or_its_small_grundy_values():
     # 3y <= x + z has the P-positions of nim-sum 0 [V] Theorem 3.5.
     blocks = blocks_of("chocolate:a=3,size=15")

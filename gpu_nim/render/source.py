@@ -1,10 +1,9 @@
 """What is drawn, from a short text: a growth grown on the spot, a growth in a file, a game solved on the spot.
 
     nim:256                       an automaton of the catalogue, to that generation
-    growth.zarr, growth.npz       a growth in a file
-    chocolate:a=3,size=127        the P-positions of the chocolate a y <= x + z with x and z up to size; with grundy=G,
-    the
-                                  positions of Grundy value up to G
+    growth.zarr, growth.npz       a growth or a solved game in a file
+    chocolate:a=3,size=127        the P-positions of the chocolate a y <= x + z with x and z up to size
+    chocolate:size=31,grundy=3    its positions of Grundy value up to 3
 
 Where there are more cells than `limit`, cells are taken together in cubes of 2, 4, 8... cells, and the note says so.
 For nim that is exact at any size: since a+b+c = 2 (a|b|c) where the nim-sum is 0, generation n is (a|b|c) = n, and the
@@ -22,11 +21,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.errors import MemoryRefusal, UsageError
+from gpu_nim.errors import FileError, MemoryRefusal, UsageError
 from gpu_nim.render.geometry import Blocks, coarsen
 
 if TYPE_CHECKING:
     from gpu_nim.automata.growth import Newborns
+    from gpu_nim.games.solution import Solution
 
 CELLS_LIMIT = 1 << 21
 """Blocks that are drawn at most, about: three sides each, that is 6 million quadrilaterals and 2 GB."""
@@ -51,11 +51,7 @@ def blocks_of(spec: str, *, limit: int = CELLS_LIMIT, branch: bool = False) -> B
     (16, [0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3])
     """
     if spec.endswith(_SUFFIXES):
-        from gpu_nim.storage import load
-
-        growth = load(spec)
-        found = _gather(Path(spec).name, growth.automaton, iter(growth), growth.births.tolist(), limit)
-        return _with_branches(found, growth.automaton) if branch else found
+        return _read(spec, limit, branch)
     name, colon, arguments = spec.partition(":")
     if colon and name == "chocolate":
         return _chocolate(spec, arguments)
@@ -218,14 +214,22 @@ def _chocolate(spec: str, arguments: str) -> Blocks:
             )
         given[key] = known[key](value)
     largest = int(given["grundy"])
-    solution = solve(chocolate(given["a"]), int(given["size"]), grundy=largest > 0)
+    return _solved(spec, solve(chocolate(given["a"]), int(given["size"]), grundy=largest > 0), largest)
+
+
+def _solved(spec: str, solution: "Solution", largest: int) -> Blocks:
     positions, values = solution.points(largest)
-    totals = positions.sum(axis=1)
-    order = np.argsort(totals, kind="stable")
+    flat = positions.shape[1] == 2
+    if flat:
+        positions = np.pad(positions, ((0, 0), (0, 1)))
+    elif positions.shape[1] != 3:
+        raise UsageError(f"{spec} has {positions.shape[1]} coordinates, and only 2 or 3 can be drawn")
     if len(positions) > CELLS_LIMIT:
         raise MemoryRefusal(
             f"{spec} is too large to draw: it holds {len(positions):,} positions, more than {CELLS_LIMIT:,}"
         )
+    totals = positions.sum(axis=1)
+    order = np.argsort(totals, kind="stable")
     return Blocks(
         name=spec,
         corners=positions[order].astype(np.int32),
@@ -233,7 +237,28 @@ def _chocolate(spec: str, arguments: str) -> Blocks:
         generations=(totals[order] // 2).astype(np.int32),
         population=len(positions),
         values={"grundy": values[order]},
+        flat=flat,
     )
+
+
+def _read(spec: str, limit: int, branch: bool) -> Blocks:
+    """Return the growth or the solved game in a file; of a game solved for Grundy values, the P-positions."""
+    from gpu_nim.storage import load
+    from gpu_nim.storage.solutions import load_solution
+
+    name = Path(spec).name
+    try:
+        growth = load(spec)
+    except FileError as error:
+        try:
+            solution = load_solution(spec)
+        except FileError:
+            raise error from None
+        if branch:
+            raise UsageError(f"color branch needs a growth, and {name} is a solved game") from None
+        return _solved(name, solution, 0)
+    found = _gather(name, growth.automaton, iter(growth), growth.births.tolist(), limit)
+    return _with_branches(found, growth.automaton) if branch else found
 
 
 def _fraction(spec: str, text: str) -> Fraction:
