@@ -14,13 +14,15 @@ from click.testing import CliRunner, Result
 
 from gpu_nim import grow, load
 from gpu_nim.automata.growth import Growing, Snapshot
-from gpu_nim.automata.lattice import Rule
+from gpu_nim.automata.own import own
 from gpu_nim.backends.base import Backend
 from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.backends.rule import Rule
 from gpu_nim.cli import main
 from gpu_nim.errors import FileError, UsageError
 from gpu_nim.storage.checkpoints import Checkpoints
 from gpu_nim.storage.runs import Outputs, Run
+from gpu_nim.storage.zarr_files import ZarrGrowthSink
 from tests.lattices import ONE, steps
 
 NUMPY = NumpyBackend()
@@ -107,6 +109,23 @@ def test_nim_goes_on_on_either_backend(backend: Backend, tmp_path: Path, at: int
         checkpoints.begin()
         checkpoints.save(next(s for s in snapshots("nim", 70, 20, first) if s.generation == at))
         assert Run(backend=second, resume=folder).grow().digest == grow("nim", 70, backend=NUMPY).digest
+
+
+FAR = Rule(2, ((5, 0), (-1, 6), (-7, -3)), ONE, ((0, 0), (3, 1)))  # beyond the bricks of the fast path on CUDA
+FAR_FOLDED = own([(*o[:axis], 5, *o[axis:]) for axis in (0, 1) for o in ((3,), (-3,))], [1], [(0, 0)], octant=True).rule
+
+
+@pytest.mark.parametrize("automaton", ["edge", "fcc", "ulam-warburton-3", "rule750", "nim-4", FAR, FAR_FOLDED])
+def test_every_automaton_goes_on_on_either_backend(backend: Backend, tmp_path: Path, automaton: object) -> None:
+    whole = grow(automaton, 18, backend=NUMPY)  # type: ignore[arg-type]
+    for number, (first, second) in enumerate(((backend, NUMPY), (NUMPY, backend))):
+        checkpoints = Checkpoints(tmp_path / str(number))
+        checkpoints.begin()
+        checkpoints.save(next(s for s in snapshots(automaton, 14, 7, first) if s.generation == 7))
+        run = Run(generations=18, backend=second, resume=tmp_path / str(number))
+        assert run.growing.generation == 7
+        growth = run.grow()
+        assert (growth.digest, growth.births.tolist()) == (whole.digest, whole.births.tolist())
 
 
 @pytest.mark.parametrize("name", ["edge", "fcc", "hexagonal", "rule750", "nim-4", "ulam-warburton-3"])
@@ -278,6 +297,23 @@ def test_a_full_disk_is_said_and_the_last_checkpoint_works(tmp_path: Path, monke
     assert sorted(os.listdir(tmp_path / "run")) == ["checkpoint-0000000000.npz", "checkpoint-0000000010.npz"]
     monkeypatch.undo()
     assert json.loads(run("--resume", tmp_path / "run", "--json").stdout)["digest"] == grow("edge", 50, backend="numpy").digest
+
+
+def test_a_disk_that_fills_with_cells_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpu_nim.storage.zarr_files._CHUNK", 1000)
+    whole = ZarrGrowthSink._write
+
+    def filling(self: ZarrGrowthSink, count: int) -> None:
+        if len(names(tmp_path / "run")) == 2:
+            raise OSError(28, "No space left on device")
+        whole(self, count)
+
+    monkeypatch.setattr(ZarrGrowthSink, "_write", filling)
+    said = refused("edge", "--gen", 50, "--checkpoint", tmp_path / "run", "--every", 15, "--out", tmp_path / "a.zarr")
+    assert "cells.zarr: No space left on device; the last checkpoint can still be resumed" in said
+    monkeypatch.setattr(ZarrGrowthSink, "_write", whole)
+    assert run("--resume", tmp_path / "run").exit_code == 0
+    assert np.array_equal(load(tmp_path / "a.zarr").cells(), grow("edge", 50, backend="numpy").cells())
 
 
 def test_a_disk_that_is_full_from_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

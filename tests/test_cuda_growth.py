@@ -7,11 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.automata.lattice import Rule, Symmetry
 from gpu_nim.backends.cuda import CudaBackend, exactly_one, frontier
 from gpu_nim.backends.cuda.exactly_one import Bricks, device_bytes, supports
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine as NumpyExactlyOne
 from gpu_nim.backends.numpy.frontier import FrontierEngine as NumpyFrontier
+from gpu_nim.backends.rule import Rule, Symmetry
 from gpu_nim.errors import MemoryRefusal, UsageError
 from tests.cuda_host import HostLauncher
 from tests.lattices import (

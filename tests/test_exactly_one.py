@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.automata.lattice import Rule, Symmetry
 from gpu_nim.backends.numpy import exactly_one
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, Layout, domain_box, required_bytes, supports
 from gpu_nim.backends.numpy.frontier import FrontierEngine
+from gpu_nim.backends.rule import Rule, Symmetry
 from gpu_nim.errors import MemoryRefusal, UsageError
 from tests.lattices import CUBIC26, EDGE, FCC, ONE, POPULATIONS, RULE750, nim, population_terms, rules, steps
 

@@ -1,11 +1,11 @@
 """What is read off a growth: each column against its definition, and the evolution tree against a search for every parent."""
 
-import functools
+import csv
 import math
-import operator
 from collections import Counter
 from fractions import Fraction
 from itertools import accumulate, pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,10 +16,10 @@ from gpu_nim import grow
 from gpu_nim.automata.catalogue import CATALOGUE, find
 from gpu_nim.automata.evolution import ancestry, parents
 from gpu_nim.automata.growth import Growing
-from gpu_nim.automata.lattice import Rule
 from gpu_nim.automata.measures import Boxes, Table, parse_section
 from gpu_nim.backends.base import Backend
 from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.backends.rule import Rule
 from gpu_nim.errors import MemoryRefusal, UsageError
 from tests.lattices import EDGE, HEXAGON, ONE, literal, nim, rules, steps, terms_of
 
@@ -35,7 +35,7 @@ def table(automaton: object, generations: int, *columns: str) -> Table:
 def test_columns_are_their_definitions(rule: Rule, generations: int, value: int, data: st.DataObject) -> None:
     axis = data.draw(st.integers(0, rule.dimension - 1))
     grown = literal(rule, generations)
-    alive = [functools.reduce(operator.iadd, grown[: n + 1], []) for n in range(len(grown))]
+    alive = [[cell for cells in grown[: n + 1] for cell in cells] for n in range(len(grown))]
     plane, power = f"section {'xyz'[axis]}={value}", f"population/n^{rule.dimension}"
     found = table(rule, generations, "births", "population", plane, "boxes 1", "boxes 2", "boxes 8", "density", power)
     assert found["births"] == [len(cells) for cells in grown]
@@ -174,6 +174,39 @@ def test_the_general_engine_resumes_itself() -> None:
     resumed = Growing("edge", 30, NumpyBackend(), resume=snapshot)
     assert all("touches" in resumed.snapshot().state for _ in resumed)
     assert resumed.growth().digest == grow("edge", 30, backend="numpy").digest
+
+
+# The tables in docs/growth
+
+EVIDENCE = Path(__file__).parent.parent / "docs" / "growth"
+
+
+@pytest.mark.parametrize(("number", "column"), [("A151776", "population"), ("A147552", "section z=0")])
+def test_the_bfiles_begin_as_published_and_go_on_as_grown(number: str, column: str) -> None:
+    lines = (EVIDENCE / f"b{number[1:]}.txt").read_text().splitlines()
+    terms = dict(tuple(map(int, line.split())) for line in lines)
+    assert list(terms) == list(range(1026))
+    published = terms_of(number)
+    assert {n: terms[n] for n in published} == published
+    assert table("fcc", 150, column)[column] == [terms[n + 1] for n in range(151)]
+    # What two other programs had at generations 64 to 1024, a frontier without symmetry and one in C++.
+    if column == "population":
+        assert [terms[n + 1] for n in (64, 128, 512, 1024)] == [340777, 2742193, 178638361, 1435773241]
+    else:
+        assert terms[1025] == 705961
+
+
+def test_the_table_of_edge_goes_on_as_grown() -> None:
+    with (EVIDENCE / "edge.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["generation"]) for row in rows] == list(range(1025))
+    population = [int(row["population"]) for row in rows]
+    assert list(accumulate(int(row["births"]) for row in rows)) == population
+    assert [population[n] for n in (7, 15, 63, 127, 512, 1024)] == [130, 826, 43102, 344062, 22447861, 179946835]
+    assert [float(row["population/n^3"]) for row in rows[1:]] == [alive / n**3 for n, alive in enumerate(population) if n]
+    found = table("edge", 150, "births", "section z=0")
+    for name in found.columns:
+        assert found[name] == [int(row[name]) for row in rows[:151]]
 
 
 # The evolution tree

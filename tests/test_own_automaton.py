@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from gpu_nim import grow, load, save
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.automata.growth import most_touched
-from gpu_nim.automata.lattice import Rule, Symmetry
 from gpu_nim.automata.own import describe, own, recall
+from gpu_nim.backends.rule import Rule, Symmetry
 from gpu_nim.cli import main
 from gpu_nim.errors import FileError, UsageError
 from tests.lattices import ONE, literal, rules, steps

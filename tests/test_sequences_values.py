@@ -3,7 +3,7 @@
 from itertools import accumulate
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.errors import UsageError
@@ -71,6 +71,8 @@ def test_closed_forms_and_tight_piles_agree(piles: int, n: int) -> None:
     assert closed.d(piles, n) == tight.d(piles, n) == closed.a(piles, n) - closed.a(piles, n - 1)
 
 
+@example(1, 0, 5)
+@example(2, 0, 5)
 @given(st.integers(1, 12), st.integers(0, 400), st.integers(1, 300))
 @settings(max_examples=60, deadline=None)
 def test_sums_and_extremes_are_those_of_the_values(piles: int, start: int, size: int) -> None:

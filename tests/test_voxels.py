@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 from gpu_nim import Growth, grow, save
 from gpu_nim.automata.catalogue import find
-from gpu_nim.automata.lattice import Rule
 from gpu_nim.backends.base import Batch
+from gpu_nim.backends.rule import Rule
 from gpu_nim.cli import main
 from gpu_nim.errors import FileError, MemoryRefusal, UsageError
 from gpu_nim.storage import voxels

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata import neighbourhoods as near
 from gpu_nim.automata import theorems
-from gpu_nim.automata.lattice import Rule, Symmetry
+from gpu_nim.backends.rule import Rule, Symmetry
 from gpu_nim.errors import UsageError
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.growth import Newborns
-from gpu_nim.automata.lattice import Cells, Rule
+from gpu_nim.backends.rule import Cells, Rule
 from gpu_nim.errors import UsageError
 
 

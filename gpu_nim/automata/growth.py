@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
 from gpu_nim.automata.catalogue import Automaton, find
-from gpu_nim.automata.lattice import Rule, Symmetry
 from gpu_nim.automata.measures import DEFAULT_COLUMNS, Measures, Table
 from gpu_nim.automata.own import describe, named
 from gpu_nim.backends import select
 from gpu_nim.backends.base import Backend, Batch, Engine, State
 from gpu_nim.backends.digest import digest
 from gpu_nim.backends.memory import host_memory
+from gpu_nim.backends.rule import Rule, Symmetry
 from gpu_nim.errors import MemoryRefusal, UsageError
 
 Newborns = tuple[int, NDArray[np.integer]]
@@ -402,7 +402,7 @@ def grow(
     An automaton of your own is a `Rule`: offsets, births, seeds, and where cells may live, a predicate over arrays of cells.  It
     runs on every backend, has a digest, and is saved as any other.
 
-    >>> from gpu_nim.automata.lattice import Rule
+    >>> from gpu_nim.backends.rule import Rule
     >>> half_plane = Rule(
     ...     dimension=2,
     ...     offsets=((1, 0), (-1, 0), (0, 1), (0, -1)),

@@ -27,10 +27,10 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.lattice import Cells, Rule
 from gpu_nim.automata.theorems import nim_sum_is_zero
 from gpu_nim.backends.base import Batch, Section
 from gpu_nim.backends.memory import host_memory, require_memory
+from gpu_nim.backends.rule import Cells, Rule
 from gpu_nim.errors import UsageError
 
 Value = int | Fraction | float | None
@@ -69,6 +69,17 @@ class Table:
         """Give each generation's number and values."""
         for generation, values in enumerate(zip(*self.columns.values(), strict=True)):
             yield generation, *values
+
+
+def n_positions(newborns: Cells) -> Cells:
+    """Return those of these cells (N, d) that are N-positions of Nim, in the same order.
+
+    >>> from gpu_nim import grow
+    >>> n_positions(grow("edge", 3).newborns(3)).tolist()  # what `edge` bears beside the P-positions of total 6
+    [[0, 1, 3], [0, 3, 1], [1, 0, 3], [1, 3, 0], [3, 0, 1], [3, 1, 0]]
+    """
+    found: Cells = newborns[~nim_sum_is_zero(newborns)]
+    return found
 
 
 def parse_section(text: str, dimension: int) -> Section:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from gpu_nim.automata.catalogue import CATALOGUE, Automaton
-from gpu_nim.automata.lattice import Cell, Rule, Symmetry
+from gpu_nim.backends.rule import Cell, Rule, Symmetry
 from gpu_nim.errors import UsageError
 
 OWN = "own"

@@ -10,9 +10,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.lattice import Rule
 from gpu_nim.backends.counting import Counting
 from gpu_nim.backends.games import LinearBounds
+from gpu_nim.backends.rule import Rule
 
 State = dict[str, NDArray[np.generic]]
 """A growth's state as named host arrays: enough for either backend to go on from there."""

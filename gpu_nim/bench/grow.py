@@ -6,9 +6,9 @@ from functools import partial
 
 from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.growth import grow
-from gpu_nim.automata.lattice import Rule, Symmetry
 from gpu_nim.backends.base import Backend
 from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.backends.rule import Rule, Symmetry
 from gpu_nim.bench.harness import Contender, Timing, race
 from gpu_nim.bench.peers import python_set, scipy_convolve
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_nim.automata.lattice import Rule
+from gpu_nim.backends.rule import Rule
 from gpu_nim.errors import MissingDependency
 
 

@@ -1,4 +1,6 @@
-"""A sequence as a figure for a paper: dots over the index, or, for d_3, the rows between powers of two laid over each other."""
+"""A sequence as a figure for a paper: dots over the index, or, for d_3, the rows between powers of two laid over each
+other.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def draw(path: Path, title: str, first: int, values: Sequence[int], *, rows: boo
         if rows:
             _draw_rows(axes, first, values)
         else:
-            axes.plot(range(first, first + len(values)), values, linestyle="none", marker=".", markersize=2, color="black")
+            axes.plot(
+                range(first, first + len(values)), values, linestyle="none", marker=".", markersize=2, color="black"
+            )
             axes.set_xlabel("$n$")
         axes.set_xscale("log", base=2)
         axes.set_yscale("log", nonpositive="mask")
@@ -66,6 +70,13 @@ def _draw_rows(axes: Any, first: int, values: Sequence[int]) -> None:
         start, stop = max(first, 1 << b), min(end, 2 << b)
         if start < stop:
             places = range(start - (1 << b) + 1, stop - (1 << b) + 1)
-            axes.plot(places, values[start - first : stop - first], marker=".", markersize=3, linewidth=0.7, label=f"$2^{{{b}}}$")
+            axes.plot(
+                places,
+                values[start - first : stop - first],
+                marker=".",
+                markersize=3,
+                linewidth=0.7,
+                label=f"$2^{{{b}}}$",
+            )
     axes.set_xlabel("place in the row of $n$, $n - 2^b + 1$")
     axes.legend(title="row from", fontsize=7, ncols=2, frameon=False)

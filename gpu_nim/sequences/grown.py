@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache, partial
-from itertools import accumulate
+from itertools import pairwise
 
 from gpu_nim.automata.catalogue import CATALOGUE, Automaton
-from gpu_nim.automata.growth import Growing
-from gpu_nim.backends import select
+from gpu_nim.automata.growth import grow
 from gpu_nim.sequences.entry import Entry
 
 _BEGIN_AT_ONE = {"A151777", "A151779", "A151781", "A151782", "A151793", "A169707"}
 _FIRST_GENERATIONS = 64
+_PLANE_BIRTHS = {"births z=0": "section z=0"}  # the differences of a column, which is what the automata report
 
 
 @cache
@@ -33,7 +33,7 @@ def grown_entries() -> dict[str, Entry]:
             compute = partial(_terms, automaton, oeis.column, oeis.shift)
             found.setdefault(oeis.number, Entry(oeis.number, title, int(oeis.number in _BEGIN_AT_ONE), compute))
     fcc = CATALOGUE["fcc"]
-    plane = partial(_terms, fcc, "section births z=0", 1)
+    plane = partial(_terms, fcc, "births z=0", 1)
     found["A151836"] = Entry("A151836", "births in the plane z=0 of the automaton fcc", 1, plane)
     found["A151778"] = Entry("A151778", "a twelfth of the births of the automaton fcc", 2, _twelfths)
     return found
@@ -48,7 +48,7 @@ def _terms(automaton: Automaton, column: str, shift: int, start: int, stop: int 
     yield from (0 for _ in range(start, min(shift, stop if stop is not None else shift)))
     start = max(start, shift)
     while True:
-        values = _column(automaton, column, last) if last >= 0 else iter(())
+        values = _column(automaton, column, last) if last >= 0 else []
         for n, value in enumerate(values, shift):
             if n >= start:
                 yield value
@@ -57,12 +57,11 @@ def _terms(automaton: Automaton, column: str, shift: int, start: int, stop: int 
         start, last = last + 1 + shift, 2 * last + 1
 
 
-def _column(automaton: Automaton, column: str, last: int) -> Iterator[int]:
-    """The column at generations 0, ..., last, as the growth goes on."""
-    _, _, plane = column.partition(" ")
-    growing = Growing(automaton, last, select("auto"), columns=(f"section {plane[-3:]}",) if plane else ())
-    births = (int(n) for batch in growing for n in (batch.births if batch.section is None else batch.section))
-    return births if column.startswith(("births", "section births")) else accumulate(births)
+def _column(automaton: Automaton, column: str, last: int) -> list[int]:
+    """The column at generations 0, ..., last."""
+    what = _PLANE_BIRTHS.get(column, column)
+    values = [int(value or 0) for value in grow(automaton, last, columns=[what], verify=False).table[what]]
+    return values if what == column else [values[0], *(after - before for before, after in pairwise(values))]
 
 
 def _twelfths(start: int, stop: int | None) -> Iterator[int]:

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
 from gpu_nim.automata.growth import CellSource, Growth, Newborns
-from gpu_nim.automata.lattice import Symmetry
 from gpu_nim.automata.own import describe, recall
 from gpu_nim.backends.digest import checksum
+from gpu_nim.backends.rule import Symmetry
 from gpu_nim.errors import FileError
 
 KIND = "gpunim growth"

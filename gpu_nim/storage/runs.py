@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from gpu_nim.automata.evolution import require_one_parent
 from gpu_nim.automata.growth import Growing, Growth, Snapshot
 from gpu_nim.automata.measures import DEFAULT_COLUMNS
 from gpu_nim.backends.base import Backend, Batch
-from gpu_nim.errors import UsageError
+from gpu_nim.errors import FileError, UsageError
 from gpu_nim.storage import GrowthSink, check_growth, feed, load, open_growth
 from gpu_nim.storage.atomic import check_writable
 from gpu_nim.storage.checkpoints import Checkpoints
@@ -136,13 +137,11 @@ class Run:
         with ExitStack() as stack:
             sinks, kept = self._open(stack)
             for batch in self.growing:
-                for sink in sinks:
-                    sink.append(batch)
+                self._write(*(partial(sink.append, batch) for sink in sinks))
                 on_batch(batch)
                 self._save(kept)
             growth = self.growing.growth()
-            for sink in sinks:
-                sink.finish(growth)
+            self._write(*(partial(sink.finish, growth) for sink in sinks))
         if self._checkpoints is not None:
             self._finish(growth, kept)
         if self.outputs.bfile is not None and self._bfile is not None:
@@ -179,6 +178,16 @@ class Run:
 
         kept = keep_zarr_growth(self._checkpoints.cells, self._checkpoints.kept, parents=self.outputs.parents)
         return [kept], kept
+
+    def _write(self, *steps: Callable[[], None]) -> None:
+        try:
+            for step in steps:
+                step()
+        except OSError as error:
+            if self._checkpoints is None or isinstance(error, FileError):
+                raise  # what opened the file says which
+            left = "the last checkpoint can still be resumed"
+            raise FileError(f"cannot write {self._checkpoints.cells}: {error.strerror or error}; {left}") from error
 
     def _save(self, kept: "ZarrGrowthSink | None") -> None:
         growing = self.growing

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.growth import Growth
-from gpu_nim.automata.lattice import Cells
 from gpu_nim.backends.base import Batch
 from gpu_nim.backends.memory import host_memory, require_memory
+from gpu_nim.backends.rule import Cells
 from gpu_nim.errors import UsageError
 from gpu_nim.storage.atomic import check_writable, interrupts_deferred, replacing
 from gpu_nim.storage.attributes import of_growth

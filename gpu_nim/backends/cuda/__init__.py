@@ -8,7 +8,6 @@ tests pass one that runs the very same `.cu` files on the CPU.
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.lattice import Rule
 from gpu_nim.backends.base import Engine, State
 from gpu_nim.backends.counting import Counting
 from gpu_nim.backends.cuda import games
@@ -19,6 +18,8 @@ from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher
 from gpu_nim.backends.cuda.nim import NimEngine, device_bytes
 from gpu_nim.backends.games import LinearBounds
 from gpu_nim.backends.memory import require_memory
+from gpu_nim.backends.numpy.exactly_one import touched_state
+from gpu_nim.backends.rule import Rule
 
 __all__ = ["CudaBackend", "CupyLauncher", "Launcher"]
 
@@ -49,6 +50,8 @@ class CudaBackend:
         """Start any rule, to grow no further than generation `last`: on the fast path for exactly-one growth where it applies."""
         if supports(rule) and not general:
             return ExactlyOneEngine(self._launcher, rule, last, state)
+        if state is not None and "sealed" in state:  # of the host's fast path, which takes longer offsets
+            state = touched_state(rule, state)
         return FrontierEngine(self._launcher, rule, last, state)
 
     def counting(self) -> Counting:

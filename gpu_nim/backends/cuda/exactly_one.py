@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.lattice import Cells, Rule, Symmetry
 from gpu_nim.backends.base import Batch, State
 from gpu_nim.backends.cuda.launcher import Launcher, device_refusals, to_host
 from gpu_nim.backends.digest import COEFFICIENTS, checksum
 from gpu_nim.backends.memory import require_memory
 from gpu_nim.backends.numpy.cells import coordinate_dtype
 from gpu_nim.backends.numpy.exactly_one import Layout
+from gpu_nim.backends.rule import Cells, Rule, Symmetry
 from gpu_nim.errors import MemoryRefusal, UsageError
 
 # cuda/exactly_one.cu: flags; rows and bits of a brick, width of a coordinate in a list, bits of a window beyond a word.

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.lattice import MAX_DIMENSION, Cells, Rule, Symmetry
 from gpu_nim.backends.base import Batch, State
 from gpu_nim.backends.cuda.launcher import Launcher, device_refusals, to_host
 from gpu_nim.backends.digest import COEFFICIENTS
 from gpu_nim.backends.memory import require_memory
 from gpu_nim.backends.numpy.cells import coordinate_dtype
+from gpu_nim.backends.rule import MAX_DIMENSION, Cells, Rule, Symmetry
 from gpu_nim.errors import UsageError
 
 # cuda/frontier.cu: the empty key, the bit of a closed cell, bytes of a slot.

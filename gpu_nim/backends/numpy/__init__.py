@@ -5,7 +5,6 @@ import os
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.lattice import Rule
 from gpu_nim.backends.base import Engine, State
 from gpu_nim.backends.games import LinearBounds
 from gpu_nim.backends.memory import host_memory, require_memory
@@ -14,6 +13,7 @@ from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, supports
 from gpu_nim.backends.numpy.frontier import FrontierEngine
 from gpu_nim.backends.numpy.nim import NimEngine, plane_bytes
+from gpu_nim.backends.rule import Rule
 
 
 class NumpyBackend:

@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from gpu_nim.automata.lattice import Cells, Rule
 from gpu_nim.backends.base import Batch, State
+from gpu_nim.backends.rule import Cells, Rule
 from gpu_nim.errors import UsageError
+
+CLOSED = np.uint16(1 << 15)
+"""Added, in states, to the touches of a cell that is alive, or outside of the universe."""
 
 
 def coordinate_dtype(lower: tuple[int, ...], upper: tuple[int, ...]) -> np.dtype[np.signedinteger[Any]]:

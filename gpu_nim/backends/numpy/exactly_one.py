@@ -37,11 +37,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.lattice import Cells, Rule, Symmetry
 from gpu_nim.backends.base import State
 from gpu_nim.backends.digest import checksum
 from gpu_nim.backends.memory import host_memory, require_memory
-from gpu_nim.backends.numpy.cells import CellEngine, coordinate_dtype
+from gpu_nim.backends.numpy.cells import CLOSED, CellEngine, coordinate_dtype
+from gpu_nim.backends.rule import Cells, Rule, Symmetry
 from gpu_nim.errors import UsageError
 
 _FRESH, _SEALED, _ONCE = np.uint8(0), np.uint8(1), np.uint8(2)
@@ -140,6 +140,34 @@ class Layout:
         for x, low, high in zip(coordinates, self.lower, self.upper, strict=True):
             inside &= (x >= low) & (x <= high)
         return inside
+
+
+def touched_state(rule: Rule, state: State) -> State:
+    """Return this engine's state as the engine for all rules has it: a sealed cell is touched and closed, and orbits are unfolded.
+
+    >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
+    >>> engine = ExactlyOneEngine(square, 3)
+    >>> _ = engine.advance(1)
+    >>> touched_state(square, engine.state())["touched"].tolist()
+    [[-1, 0], [0, -1], [0, 0], [0, 1], [1, 0]]
+    """
+    layout = Layout(rule, int(state["last"]))
+    packed = state["sealed"].view(np.uint8)
+    sealed = []
+    for start in range(0, len(packed), _BLOCK):
+        keys = np.flatnonzero(np.unpackbits(packed[start : start + _BLOCK])) + 8 * start
+        cells = layout.decode(keys).T
+        # What is in the margin, outside of the domain or of the universe, is no part of the growth.
+        kept = (rule.symmetry.representative(cells) == cells).all(axis=1) & rule.inside(cells)
+        sealed.append(cells[kept])
+    touched = rule.symmetry.unfold(np.concatenate(sealed))
+    dtype = coordinate_dtype(*rule.box(int(state["last"])))
+    return {
+        "generation": state["generation"],
+        "touched": touched.astype(dtype),
+        "touches": np.full(len(touched), CLOSED),
+        "newborns": rule.symmetry.unfold(state["newborns"]).astype(dtype),
+    }
 
 
 def planned_newborns(rule: Rule, last: int) -> int:

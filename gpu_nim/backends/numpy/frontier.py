@@ -14,14 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.lattice import Cells, Rule, Symmetry
 from gpu_nim.backends.base import State
 from gpu_nim.backends.digest import checksum
 from gpu_nim.backends.memory import host_memory, require_memory
-from gpu_nim.backends.numpy.cells import CellEngine, coordinate_dtype
+from gpu_nim.backends.numpy.cells import CLOSED, CellEngine, coordinate_dtype
+from gpu_nim.backends.rule import Cells, Rule, Symmetry
 from gpu_nim.errors import UsageError
 
-_CLOSED = np.uint16(1 << 15)  # added to the touches of a cell that is alive, or outside of the universe
 _EMPTY = np.int64(-1)
 _FIBONACCI = np.uint64(0x9E3779B97F4A7C15)
 _DENSE_BYTES = 1 << 30  # a box up to this size gets a slot a cell: untouched pages cost nothing
@@ -54,7 +53,7 @@ class DenseTable:
 class HashTable:
     """Touches by cell key, for boxes of any size: open addressing with linear probing, whole arrays of keys at a time.
 
-    keys: int64, -1 where a slot is free. touches: uint16, with `_CLOSED` added once a cell can be born no more.
+    keys: int64, -1 where a slot is free. touches: uint16, with `CLOSED` added once a cell can be born no more.
 
     >>> table = HashTable()
     >>> slots, new = table.locate(np.array([7, 9]))
@@ -128,7 +127,7 @@ class FrontierEngine(CellEngine):
     UsageError when the box of generation `last` has more cells than a 63-bit key can tell apart; MemoryRefusal, before
     the table of touched cells is enlarged, when there is not enough memory for it.
 
-    >>> from gpu_nim.automata.lattice import Rule
+    >>> from gpu_nim.backends.rule import Rule
     >>> rule = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), births=frozenset({1, 3}), seeds=((0, 0),))
     >>> FrontierEngine(rule, 10).advance(6).births.tolist()  # A169707, by differences
     [1, 4, 4, 12, 4, 12, 20]
@@ -136,8 +135,8 @@ class FrontierEngine(CellEngine):
 
     def __init__(self, rule: Rule, last: int, state: State | None = None) -> None:
         super().__init__(rule, last)
-        if len(rule.offsets) >= _CLOSED:
-            raise UsageError(f"offsets must be fewer than {_CLOSED}, got {len(rule.offsets)}")
+        if len(rule.offsets) >= CLOSED:
+            raise UsageError(f"offsets must be fewer than {CLOSED}, got {len(rule.offsets)}")
         lower, upper = rule.box(last)
         # Touched cells outside of the octant get keys of their own, so that they are not taken for others.
         reach = [max(abs(offset[axis]) for offset in rule.offsets) * rule.octant for axis in range(rule.dimension)]
@@ -185,7 +184,7 @@ class FrontierEngine(CellEngine):
     def _lay(self) -> None:
         self._newborns = np.sort(self._encode(np.array(self.rule.seeds, np.int64)))
         slots, _ = self._table.locate(self._newborns)
-        self._table.touches[slots] = _CLOSED
+        self._table.touches[slots] = CLOSED
 
     def _step(self) -> None:
         touched, touches = self._touched()
@@ -194,10 +193,10 @@ class FrontierEngine(CellEngine):
             # The universe is asked about each cell once, when it is first touched.
             first = np.flatnonzero(new)
             outside = first[~self.rule.inside(self._decode(touched[first]))]
-            self._table.touches[slots[outside]] = _CLOSED
+            self._table.touches[slots[outside]] = CLOSED
         total = self._table.touches[slots] + touches
         born = self._born[total]
-        total[born] = _CLOSED
+        total[born] = CLOSED
         self._table.touches[slots] = total
         self._newborns = touched[born]
 

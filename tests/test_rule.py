@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from gpu_nim.automata.lattice import Rule, Symmetry
+from gpu_nim.backends.rule import Rule, Symmetry
 from gpu_nim.errors import UsageError
 
 CELLS = st.integers(1, 4).flatmap(lambda d: arrays.arrays(np.int64, (20, d), elements=st.integers(-3, 3)))

@@ -1,0 +1,36 @@
+"""`gpunim export`: a body as a mesh for other programs, or as a page."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gpu_nim.cli.output import emit_json
+from gpu_nim.cli.params import RANGE
+
+
+@click.command()
+@click.argument("source")
+@click.option(
+    "-o", "--out", type=click.Path(path_type=Path), required=True, help="The file: .ply, .stl, .glb, .vtp or .html."
+)
+@click.option("--printable", is_flag=True, help="One watertight body for a 3D printer (.stl or .ply).")
+@click.option("--theme", default="dark", help="Whose colours: dark, paper or neon.")
+@click.option("--color", help="generation, rank, grundy, branch or nim-p.  [default: rank]")
+@click.option("--generations", type=RANGE, help="Write only generations A:B, B excluded.")
+@click.option("--cut", default="none", help="Cut away none, the corner nearest the eye, or the front half.")
+@click.option("--title", default="", help="The title of a page.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def export(source: str, out: Path, printable: bool, as_json: bool, **look: Any) -> None:
+    """Write SOURCE (see `gpunim render`) as a mesh, or as a page of HTML that opens offline."""
+    from gpu_nim.render.export import export as write
+    from gpu_nim.render.still import Look
+
+    report = write(source, out, Look(**look), printable=printable)
+    if as_json:
+        emit_json(report)
+        return
+    note = f"; {report['note']}" if report["note"] else ""
+    click.echo(
+        f"{out}: {report['bytes']:,} bytes, {report['triangles']:,} triangles, {report['population']:,} cells{note}"
+    )

@@ -1,0 +1,73 @@
+"""`gpunim movie`: a turntable, a growth, a flight into the body, or a sweep of the chocolates."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gpu_nim.cli.output import emit_json, wants_progress
+from gpu_nim.cli.pictures import look_options
+
+
+@click.command()
+@click.argument("source")
+@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="The file: .mp4 or .gif.")
+@click.option("--kind", default="turntable", help="turntable, growth, fly-in, or sweep (of a chocolate's a).")
+@click.option("--seconds", type=click.FloatRange(min=0, min_open=True), default=8.0, help="How long it lasts.")
+@click.option("--fps", type=click.IntRange(1, 120), default=30, help="Frames a second.")
+@click.option("--sweep", "ends", default="1:8", help="FIRST:LAST values of a in a sweep.")
+@click.option("--jobs", type=click.IntRange(1), help="Processes that draw.  [default: 2, or 1 where there is one core]")
+@look_options
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+def movie(
+    source: str,
+    out: Path,
+    kind: str,
+    seconds: float,
+    fps: int,
+    ends: str,
+    jobs: int | None,
+    as_json: bool,
+    quiet: bool,
+    **look: Any,
+) -> None:
+    """Make a movie of SOURCE (see `gpunim render`); one that was stopped goes on when it is asked for again."""
+    from gpu_nim.render.movie import Movie, make_movie
+    from gpu_nim.render.still import Look
+
+    wanted = Movie(source, kind, max(1, round(seconds * fps)), fps, _ends(ends), Look(**look))
+    with _progress(wants_progress(quiet)) as on_frame:
+        report = make_movie(wanted, out, jobs=jobs or min(2, os.cpu_count() or 1), on_frame=on_frame)
+    if as_json:
+        emit_json(report)
+        return
+    width, height = wanted.look.size
+    resumed = f", {report['resumed']:,} of them drawn before" if report["resumed"] else ""
+    click.echo(f"{out}: {width}x{height}, {wanted.frames:,} frames at {fps} a second{resumed}")
+
+
+def _ends(text: str) -> tuple[Fraction, Fraction]:
+    try:
+        first, last = (Fraction(part) for part in text.split(":"))
+    except (ValueError, ZeroDivisionError):
+        raise click.BadParameter(f"expected FIRST:LAST such as 1:8, got {text!r}.", param_hint="'--sweep'") from None
+    return first, last
+
+
+@contextmanager
+def _progress(shown: bool) -> Iterator[Callable[[int, int], None] | None]:
+    if not shown:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("frame {task.completed} of {task.total}"), BarColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)

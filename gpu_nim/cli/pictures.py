@@ -1,0 +1,62 @@
+"""Options that the drawing commands share."""
+
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from gpu_nim.cli.params import RANGE
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_SIZES = {"720p": (1280, 720), "1080p": (1920, 1080), "1440p": (2560, 1440), "4k": (3840, 2160), "8k": (7680, 4320)}
+
+
+class Size(click.ParamType[Any]):
+    """WIDTHxHEIGHT in pixels, or a name such as 1080p or 4k; converts to a pair of integers."""
+
+    name = "widthxheight"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        """Return (width, height); a usage error says what is wrong."""
+        if isinstance(value, tuple):
+            return value
+        if named := _SIZES.get(value.lower()):
+            return named
+        match = re.fullmatch(r"(\d{1,6})[x×](\d{1,6})", value)
+        if match is None:
+            self.fail(
+                f"expected WIDTHxHEIGHT such as 1920x1080, or one of {', '.join(_SIZES)}, got {value!r}.", param, ctx
+            )
+        width, height = int(match[1]), int(match[2])
+        if min(width, height) < 16 or max(width, height) > 16384:
+            self.fail(f"expected from 16x16 to 16384x16384 pixels, got {value}.", param, ctx)
+        return width, height
+
+
+SIZE = Size()
+
+
+def look_options(command: F) -> F:
+    """Add the options of how a picture looks: all of `gpu_nim.render.still.Look`."""
+    options = (
+        click.option(
+            "--size", type=SIZE, default="1920x1080", help="WIDTHxHEIGHT in pixels, or 720p, 1080p, 1440p, 4k, 8k."
+        ),
+        click.option(
+            "--view",
+            help="hero, isometric, axis, diagonal, gasket or AZIM,ELEV in degrees.  [default: hero; axis if flat]",
+        ),
+        click.option("--theme", default="dark", help="dark, paper or neon."),
+        click.option("--color", help="generation, rank, grundy, branch or nim-p.  [default: rank]"),
+        click.option("--style", help="cubes, points, volume or slices.  [default: cubes; points in the neon theme]"),
+        click.option("--generations", type=RANGE, help="Draw only generations A:B, B excluded."),
+        click.option("--cut", default="none", help="Cut away none, the corner nearest the eye, or the front half."),
+        click.option("--quality", default="final", help="draft, or final: four samples a pixel and finer shadows."),
+        click.option("--engine", default="auto", help="auto, opengl, or numpy, which needs no OpenGL."),
+        click.option("--title", default="", help="A line of text above the picture."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command

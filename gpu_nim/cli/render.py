@@ -1,0 +1,63 @@
+"""`gpunim render`: one picture, or a figure of the papers."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gpu_nim.cli.output import emit_json
+from gpu_nim.cli.pictures import look_options
+
+
+@click.command()
+@click.argument("source")
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The file: .png, .jpg, .webp or .tif; .pdf or .svg for a figure.",
+)
+@look_options
+@click.option("--transparent", is_flag=True, help="No background: alpha in its place.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def render(source: str, out: Path, as_json: bool, **look: Any) -> None:
+    """Draw SOURCE: AUTOMATON:GENERATION such as nim:255 or fcc:48, chocolate:a=3,size=127, a saved growth, or
+    figure:NAME.
+
+    The figures are NF1 and NF2 (Khovanova and Xiong), V4.1, V4.2 and V4.3 (Matsui and others), d3, and views.
+    """
+    from gpu_nim.render.still import Look, check_ending, save
+    from gpu_nim.render.still import render as draw
+    from gpu_nim.storage.atomic import check_writable
+
+    began = time.perf_counter()
+    wanted = Look(**look)
+    if source.startswith("figure:"):
+        from gpu_nim.render.figures import save_figure
+
+        check_writable(out)
+        report: dict[str, Any] = save_figure(source.removeprefix("figure:"), out, wanted)
+    else:
+        check_ending(out)
+        check_writable(out)
+        picture = draw(source, wanted)
+        save(picture, out)
+        report = {
+            "source": source,
+            "out": str(out),
+            "size": list(picture.image.size),
+            "engine": picture.engine,
+            "population": picture.population,
+            "drawn": picture.drawn,
+            "note": picture.note,
+        }
+    report["seconds"] = round(time.perf_counter() - began, 3)
+    if as_json:
+        emit_json(report)
+        return
+    note = f"; {report['note']}" if report.get("note") else ""
+    cells = f", {report['population']:,} cells" if "population" in report else ""
+    width, height = report["size"]
+    click.echo(f"{out}: {width}x{height}{cells}{note} ({report['seconds']:.1f} s)")

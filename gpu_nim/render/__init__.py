@@ -1,0 +1,24 @@
+"""Pictures of growths and games: stills, movies, figures, exports.
+
+Geometry, light and views are NumPy alone; VTK, Pillow and imageio are imported where something is drawn or written.
+
+>>> from gpu_nim import render
+>>> render.render("nim:15", size=(80, 60), engine="numpy").image.size
+(80, 60)
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gpu_nim.render.still import Look, Picture, render, save
+
+__all__ = ["Look", "Picture", "render", "save"]
+
+_HOMES = dict.fromkeys(("Look", "Picture", "render", "save"), "gpu_nim.render.still")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

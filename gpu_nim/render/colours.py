@@ -1,0 +1,176 @@
+"""Colours: maps, themes, and what a colour says about a cell.
+
+A map is a table of sRGB stops, linearly interpolated: thermal and ice are from cmocean (Thyng et al. 2016, MIT
+licence), magma, inferno and viridis from matplotlib (Smith and van der Walt, CC0), each thinned to 33 stops, within
+0.015 of the original.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.errors import UsageError
+
+_STOPS = {
+    "thermal": (
+        "042333052943082e540e316719337c27349139339e49369f563b9c6241986d4694784b9183508f8e548c995889a55c86b15f82bd637cc96775d46b6d"
+        "df7064e8775af07f50f68848f99341fb9f3dfcac3cfbb93ef9c641f6d347f2e14dedee54e8fa5b"
+    ),
+    "magma": (
+        "0000040303120a0822130d341d114729115a36106b440f7651127c5d177f6a1c81762181832681902a819c2e7faa337db73779c43c75d0416fdc4869"
+        "e75263ef5d5ef56b5cf9795dfc8961fd9869fea772feb67cfec488fed395fde2a3fcf0b2fcfdbf"
+    ),
+    "inferno": (
+        "0000040403120b0724150b37210c4a2f0a5b3d09654a0c6b57106e64156e71196e7d1e6d8a226a972766a32c61b0315bbc3754c73e4cd24644db503b"
+        "e45a31eb6628f1731df68013f98e09fb9d07fcac11fbbc21f9cb35f5db4cf2ea69f3f68afcffa4"
+    ),
+    "viridis": (
+        "440154470d6048186a482374472d7b4537814240863e49893b528b375b8d33638d2f6b8e2c728e297a8e26828e23898e21918c1f988b1fa08822a785"
+        "28ae8032b67a3fbc734ec36b5ec96270cf5784d44b98d83eaddc30c2df23d8e219ece51bfde725"
+    ),
+    "ice": (
+        "0406130b0d1e13132a1a1a3521204128264e2e2c5a3332673839753c3f823e478f3f4f9a3f57a33e60ab3e69b04072b4427bb74684bb4b8cbd5195c0"
+        "589dc35fa6c768aeca71b6cd7bbfd086c7d493cfd8a2d6dcb1dee2c0e6e8cfedefdef5f7eafdfd"
+    ),
+}
+
+Colour = tuple[float, float, float]
+"""Red, green and blue, sRGB, 0 to 1."""
+
+
+def hexadecimal(text: str) -> Colour:
+    """Return the colour that `#rrggbb` names.
+
+    >>> hexadecimal("#ff0080")
+    (1.0, 0.0, 0.5019607843137255)
+    """
+    return tuple(int(text[k : k + 2], 16) / 255 for k in (1, 3, 5))  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class Map:
+    """A stretch of a named map: `low` to `high`, both from 0 to 1."""
+
+    name: str
+    low: float = 0.0
+    high: float = 1.0
+
+    def __call__(self, values: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Return sRGB colours, float32 of shape (..., 3) in 0 to 1, of values in 0 to 1.
+
+        >>> (Map("viridis")(np.array([0.0, 1.0])) * 255).round().astype(int).tolist()
+        [[68, 1, 84], [253, 231, 37]]
+        """
+        stops = np.frombuffer(bytes.fromhex(_STOPS[self.name]), dtype=np.uint8).reshape(-1, 3) / np.float32(255)
+        table = np.linspace(0, 1, 1025)
+        fine = np.stack([np.interp(table, np.linspace(0, 1, len(stops)), stops[:, k]) for k in range(3)], axis=1)
+        at = np.clip(self.low + (self.high - self.low) * np.asarray(values), 0, 1)
+        return fine.astype(np.float32)[np.rint(at * 1024).astype(np.intp)]
+
+
+@dataclass(frozen=True)
+class Theme:
+    """A look: background from bottom to top, map, light and text.
+
+    `categories` colour branches and other kinds; `dim` is what stands back where one kind is picked out.
+    `glow` is the strength of the halo of points, `haze` how far the far end fades into the background.
+    """
+
+    name: str
+    bottom: Colour
+    top: Colour
+    map: Map
+    text: Colour
+    muted: Colour
+    dim: Colour
+    pick: Colour
+    categories: tuple[Colour, ...]
+    ambient: float
+    key: float
+    haze: float
+    vignette: float
+    glow: float
+
+
+THEMES = {
+    "dark": Theme(
+        name="dark",
+        bottom=hexadecimal("#04050b"),
+        top=hexadecimal("#1a2342"),
+        map=Map("thermal", 0.16, 1.0),
+        text=hexadecimal("#f4f1ea"),
+        muted=hexadecimal("#98a2c0"),
+        dim=hexadecimal("#33406b"),
+        pick=hexadecimal("#ffc24a"),
+        categories=tuple(
+            map(hexadecimal, ("#8a93ad", "#ff8c42", "#3fb8d6", "#e8508f", "#9bd64f", "#a97bff", "#ffd34d", "#5ad6a8"))
+        ),
+        ambient=1.05,
+        key=1.75,
+        haze=0.25,
+        vignette=0.25,
+        glow=0.5,
+    ),
+    "paper": Theme(
+        name="paper",
+        bottom=hexadecimal("#efe8da"),
+        top=hexadecimal("#faf7f0"),
+        map=Map("magma", 0.14, 0.86),
+        text=hexadecimal("#1f1b2e"),
+        muted=hexadecimal("#6d6679"),
+        dim=hexadecimal("#c9c0b4"),
+        pick=hexadecimal("#b3183f"),
+        categories=tuple(
+            map(hexadecimal, ("#857d8c", "#d8572a", "#1f7a8c", "#a4243b", "#5c8001", "#5f4bb6", "#c99700", "#2a9d6f"))
+        ),
+        ambient=1.15,
+        key=1.5,
+        haze=0.05,
+        vignette=0.0,
+        glow=0.0,
+    ),
+    "neon": Theme(
+        name="neon",
+        bottom=hexadecimal("#020308"),
+        top=hexadecimal("#060714"),
+        map=Map("inferno", 0.26, 1.0),
+        text=hexadecimal("#fff6e8"),
+        muted=hexadecimal("#a58fc9"),
+        dim=hexadecimal("#2a1a4a"),
+        pick=hexadecimal("#ffe08a"),
+        categories=tuple(
+            map(hexadecimal, ("#8888aa", "#ff5a36", "#22d3ee", "#f72585", "#b5ff3d", "#8b5cff", "#ffd60a", "#3dffb0"))
+        ),
+        ambient=0.8,
+        key=1.9,
+        haze=0.45,
+        vignette=0.2,
+        glow=1.0,
+    ),
+}
+
+
+def find_theme(name: str) -> Theme:
+    """Return the theme of that name; UsageError where there is none."""
+    if name not in THEMES:
+        raise UsageError(f"theme must be one of {', '.join(THEMES)}, got {name!r}")
+    return THEMES[name]
+
+
+def to_linear(srgb: NDArray[np.floating]) -> NDArray[np.float32]:
+    """Return linear light of sRGB values, both 0 to 1: light adds and averages only in linear."""
+    values = np.asarray(srgb, dtype=np.float32)
+    return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4).astype(np.float32)
+
+
+def to_srgb(linear: NDArray[np.floating]) -> NDArray[np.float32]:
+    """Return sRGB values, 0 to 1, of linear light, taken as at most 1; right to 1/4096."""
+    return np.asarray(_ENCODED[np.rint(np.clip(linear, 0, 1) * np.float32(len(_ENCODED) - 1)).astype(np.uint16)])
+
+
+def _encode(values: NDArray[np.float64]) -> NDArray[np.float32]:
+    return np.where(values <= 0.0031308, values * 12.92, 1.055 * values ** (1 / 2.4) - 0.055).astype(np.float32)
+
+
+_ENCODED = _encode(np.linspace(0, 1, 1 << 16))

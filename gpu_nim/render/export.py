@@ -1,0 +1,289 @@
+"""Bodies as files for other programs: PLY, STL, GLB, VTK, and a page of HTML that opens offline.
+
+.ply    cubes with colours, binary             .glb   cubes with colours, glTF 2.0, binary
+.stl    cubes, or one watertight body to print  .vtp   cubes with generation and colours, for ParaView
+.html   a page that draws the body itself, with a slider for the generation
+"""
+
+import base64
+import json
+import struct
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.errors import UsageError
+from gpu_nim.render.colours import Theme, find_theme, to_linear
+from gpu_nim.render.geometry import SIDES, Blocks, require_cubes
+from gpu_nim.render.light import Sky
+from gpu_nim.render.still import Look, aim, base_colours, cut_open, hull, prepare
+
+SUFFIXES = (".ply", ".stl", ".glb", ".vtp", ".html")
+PAGE_LIMIT = 1 << 18
+"""Blocks that a page draws: what a browser without a graphics card turns smoothly."""
+
+_CORNERS = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=np.int32)
+# The two triangles of each side, as corners above, anticlockwise from outside.
+_TRIANGLES = np.array(
+    [
+        *([0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1]),
+        *([2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]),
+    ],
+    dtype=np.int32,
+)
+_OVERLAP = 0.1  # of a cell: how far a printed cube reaches into the next
+
+
+def export(
+    source: str | Blocks, path: str | Path, look: Look | None = None, *, printable: bool = False
+) -> dict[str, object]:
+    """Write a source (see `gpu_nim.render.source`) as a mesh or a page, by the file's ending; return what was written.
+
+    printable: one watertight body for a 3D printer, in place of cubes that touch along edges; .stl and .ply alone.
+
+    Raises UsageError for another ending, or where a printable body was asked for in a format of colours.
+    """
+    from gpu_nim.storage.atomic import check_writable, replacing
+
+    path, look = Path(path), look or Look()
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise UsageError(f"an export must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
+    if printable and suffix not in (".stl", ".ply"):
+        raise UsageError(f"a printable body must be an .stl or .ply file, got {str(path)!r}")
+    check_writable(path)
+    if isinstance(source, str):
+        from gpu_nim.render.source import CELLS_LIMIT, blocks_of
+
+        limit = PAGE_LIMIT if suffix == ".html" else CELLS_LIMIT
+        source = blocks_of(source, limit=limit, branch=look.color == "branch")
+    blocks = require_cubes(prepare(source, look))
+    if look.cut != "none":
+        blocks = cut_open(blocks, look, aim(blocks, look))
+    theme = find_theme(look.theme)
+    colours = np.rint(base_colours(blocks, look.color, theme) * 255).astype(np.uint8)
+    if suffix == ".html":
+        document = page(blocks, colours, theme, look.title or blocks.name).encode()
+        triangles = 12 * len(blocks)
+    elif printable:
+        points, faces = printable_body(blocks)
+        document, triangles = (stl if suffix == ".stl" else ply)(points, faces, None), len(faces)
+    else:
+        points, faces = cubes(blocks)
+        document, triangles = _WRITERS[suffix](points, faces, np.repeat(colours, 8, axis=0)), len(faces)
+    with replacing(path) as scratch:
+        scratch.write_bytes(document)
+    return {
+        "source": blocks.name,
+        "out": str(path),
+        "bytes": len(document),
+        "population": blocks.population,
+        "drawn": len(blocks),
+        "triangles": triangles,
+        "note": blocks.note,
+    }
+
+
+def cubes(blocks: Blocks) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+    """Return all blocks as triangles: points float32 (8 N, 3), and faces, indices of three points each, int32 (12 N,
+    3).
+    """
+    points = blocks.corners[:, None] + _CORNERS * blocks.sizes[:, None, None]
+    faces = _TRIANGLES + 8 * np.arange(len(blocks), dtype=np.int32)[:, None, None]
+    return points.reshape(-1, 3).astype(np.float32), faces.reshape(-1, 3)
+
+
+def printable_body(blocks: Blocks) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+    """Return the union of the blocks, each a little larger than itself, as one watertight surface: points and faces.
+
+    Every block reaches into its neighbours, so that what met in an edge or a corner is joined.  On the finer grid of
+    cores and walls that this makes no two parts meet in an edge alone: wherever two lie across an edge, one of the
+    blocks they belong to reaches over it.  So each edge of the surface has two triangles, no more and no fewer.
+
+    >>> from gpu_nim.render.source import blocks_of
+    >>> points, faces = printable_body(blocks_of("nim:3"))
+    >>> edges = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
+    >>> set(np.unique(edges, axis=0, return_counts=True)[1].tolist())
+    {2}
+    """
+    size = int(blocks.sizes.max())
+    low, _ = blocks.bounds()
+    index = (blocks.corners.astype(np.int64) - low) // size
+    span = 2 * index.max(axis=0) + 5  # walls have even numbers, cores odd ones; one is free on either side
+    steps = np.array([span[1] * span[2], span[2], 1])
+    parts = (
+        2 * index[:, None] + 1 + np.array([[x, y, z] for x in range(3) for y in range(3) for z in range(3)])
+    ) @ steps
+    parts = np.unique(parts)
+    quads = []
+    for axis, end in SIDES:
+        beside = parts + end * steps[axis]
+        at = np.minimum(np.searchsorted(parts, beside), len(parts) - 1)
+        bare = parts[parts[at] != beside]
+        quads.append(bare[:, None] + _CORNERS[_side_corners(axis, end)] @ steps)
+    keys, inverse = np.unique(np.concatenate(quads).ravel(), return_inverse=True)
+    lines = np.stack([keys // steps[0], keys // steps[1] % span[1], keys % span[2]], axis=1) - 1
+    # Line 2k of the finer grid lies before wall k, line 2k + 1 behind it.
+    places = lines // 2 + np.where(lines % 2 == 0, -_OVERLAP, _OVERLAP)
+    points = (places * size + low).astype(np.float32)
+    return points, inverse.reshape(-1, 4)[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3).astype(np.int32)
+
+
+def _side_corners(axis: int, end: int) -> list[int]:
+    """Return the corners of a side of a cube in `_CORNERS`, anticlockwise from outside."""
+    first, second = _TRIANGLES[2 * SIDES.index((axis, end)) : 2 * SIDES.index((axis, end)) + 2].tolist()
+    return [*first, second[2]]
+
+
+Colours = NDArray[np.uint8] | None
+
+
+def ply(points: NDArray[np.float32], faces: NDArray[np.int32], colours: Colours) -> bytes:
+    """Return a mesh as PLY, binary, with a colour a point where given."""
+    fields: list[tuple[str, str, int]] = [("xyz", "<f4", 3)]
+    names = ["property float x", "property float y", "property float z"]
+    if colours is not None:
+        fields.append(("rgb", "u1", 3))
+        names += ["property uchar red", "property uchar green", "property uchar blue"]
+    vertices = np.empty(len(points), dtype=[(name, kind, (n,)) for name, kind, n in fields])
+    vertices["xyz"] = points
+    if colours is not None:
+        vertices["rgb"] = colours
+    polygons = np.empty(len(faces), dtype=[("n", "u1"), ("corners", "<i4", (3,))])
+    polygons["n"], polygons["corners"] = 3, faces
+    header = ["ply", "format binary_little_endian 1.0", "comment gpunim", f"element vertex {len(points)}", *names]
+    header += [f"element face {len(faces)}", "property list uchar int vertex_indices", "end_header", ""]
+    return "\n".join(header).encode() + vertices.tobytes() + polygons.tobytes()
+
+
+def stl(points: NDArray[np.float32], faces: NDArray[np.int32], colours: Colours) -> bytes:
+    """Return a mesh as STL, binary; the format has no colours."""
+    del colours
+    triangles = np.zeros(len(faces), dtype=[("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+    corners = points[faces]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    triangles["normal"] = normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
+    triangles["corners"] = corners
+    return b"gpunim".ljust(80, b" ") + struct.pack("<I", len(faces)) + triangles.tobytes()
+
+
+def glb(points: NDArray[np.float32], faces: NDArray[np.int32], colours: Colours) -> bytes:
+    """Return a mesh as binary glTF 2.0, z upright turned to y upright, colours in linear light as the format asks."""
+    upright = np.ascontiguousarray(points[:, [1, 2, 0]], dtype="<f4")
+    indices = np.ascontiguousarray(faces, dtype="<u4")
+    parts = [upright.tobytes(), indices.tobytes()]
+    accessors: list[dict[str, Any]] = [
+        {
+            "bufferView": 0,
+            "componentType": 5126,
+            "count": len(points),
+            "type": "VEC3",
+            "min": upright.min(axis=0).tolist(),
+            "max": upright.max(axis=0).tolist(),
+        },
+        {"bufferView": 1, "componentType": 5125, "count": indices.size, "type": "SCALAR"},
+    ]
+    attributes = {"POSITION": 0}
+    if colours is not None:
+        light = np.full((len(points), 4), 255, dtype=np.uint8)
+        light[:, :3] = np.rint(to_linear(colours / np.float32(255)) * 255)
+        parts.append(light.tobytes())
+        accessors.append(
+            {"bufferView": 2, "componentType": 5121, "normalized": True, "count": len(points), "type": "VEC4"}
+        )
+        attributes["COLOR_0"] = 2
+    starts = np.cumsum([0, *map(len, parts)]).tolist()
+    targets = (34962, 34963, 34962)
+    scene = {
+        "asset": {"version": "2.0", "generator": "gpunim"},
+        "scene": 0,
+        "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [{"attributes": attributes, "indices": 1, "material": 0}]}],
+        "materials": [{"pbrMetallicRoughness": {"metallicFactor": 0.0, "roughnessFactor": 0.8}}],
+        "accessors": accessors,
+        "bufferViews": [
+            {"buffer": 0, "byteOffset": starts[k], "byteLength": len(part), "target": targets[k]}
+            for k, part in enumerate(parts)
+        ],
+        "buffers": [{"byteLength": starts[-1]}],
+    }
+    text = json.dumps(scene, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 4)
+    body = b"".join(parts)
+    return (
+        struct.pack("<4sII", b"glTF", 2, 28 + len(text) + len(body))
+        + struct.pack("<I4s", len(text), b"JSON")
+        + text
+        + struct.pack("<I4s", len(body), b"BIN\0")
+        + body
+    )
+
+
+def vtp(points: NDArray[np.float32], faces: NDArray[np.int32], colours: Colours) -> bytes:
+    """Return a mesh as VTK's XML format of polygons, data raw and appended, with a colour a point where given."""
+    blobs = [points.astype("<f4").tobytes()]
+    blobs += [faces.astype("<i4").tobytes(), (3 * np.arange(1, len(faces) + 1, dtype="<i4")).tobytes()]
+    if colours is not None:
+        blobs.append(colours.tobytes())
+    starts = np.cumsum([0, *(len(blob) + 8 for blob in blobs)]).tolist()
+
+    def array(kind: str, name: str, components: int, which: int) -> str:
+        return (
+            f'<DataArray type="{kind}" Name="{name}" NumberOfComponents="{components}" format="appended" '
+            f'offset="{starts[which]}"/>'
+        )
+
+    point_data = "" if colours is None else f'<PointData Scalars="colour">{array("UInt8", "colour", 3, 3)}</PointData>'
+    text = (
+        '<?xml version="1.0"?>\n<VTKFile type="PolyData" version="1.0" byte_order="LittleEndian" header_type="UInt64">'
+        f'<PolyData><Piece NumberOfPoints="{len(points)}" NumberOfPolys="{len(faces)}">{point_data}'
+        f"<Points>{array('Float32', 'points', 3, 0)}</Points>"
+        f"<Polys>{array('Int32', 'connectivity', 1, 1)}{array('Int32', 'offsets', 1, 2)}</Polys>"
+        '</Piece></PolyData><AppendedData encoding="raw">_'
+    )
+    body = b"".join(struct.pack("<Q", len(blob)) + blob for blob in blobs)
+    return text.encode() + body + b"</AppendedData></VTKFile>\n"
+
+
+_WRITERS: dict[str, Callable[[NDArray[np.float32], NDArray[np.int32], Colours], bytes]] = {
+    ".ply": ply,
+    ".stl": stl,
+    ".glb": glb,
+    ".vtp": vtp,
+}
+
+
+def page(blocks: Blocks, colours: NDArray[np.uint8], theme: Theme, title: str) -> str:
+    """Return a page that draws the blocks by itself, nothing to fetch: drag to turn, a slider for the generation."""
+    if blocks.corners.size and max(np.abs(blocks.corners).max(), int(blocks.generations.max())) >= 2**24:
+        raise UsageError(f"{blocks.name} is too large for a page, whose coordinates end at {2**24:,}")
+    order = np.argsort(blocks.generations, kind="stable")
+    blocks = blocks.take(order)
+    sky = Sky(blocks, corners=False)
+    seen = np.concatenate([sky.seen(axis, end) for axis, end in SIDES], axis=1)
+    bounds = hull(blocks)
+    data = {
+        "title": title,
+        "count": len(blocks),
+        "last": int(blocks.generations.max()),
+        "low": bounds.min(axis=0).tolist(),
+        "high": bounds.max(axis=0).tolist(),
+        "bottom": list(theme.bottom),
+        "top": list(theme.top),
+        "text": "#{:02x}{:02x}{:02x}".format(*(round(part * 255) for part in theme.text)),
+        "places": _text(np.column_stack([blocks.corners, blocks.sizes]).astype("<f4")),
+        "generations": _text(blocks.generations.astype("<f4")),
+        "colours": _text(colours[order]),
+        "sky": _text(seen),
+    }
+    template = files("gpu_nim.render").joinpath("viewer.html").read_text(encoding="utf-8")
+    return template.replace("/*DATA*/null", json.dumps(data).replace("</", "<\\/"))
+
+
+def _text(array: NDArray[Any]) -> str:
+    return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")

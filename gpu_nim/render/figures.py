@@ -1,0 +1,288 @@
+"""The figures of the papers, and two of our own, as drawings.
+
+    NF1    Khovanova and Xiong, Figure 1: the Ulam-Warburton automaton without its south branch, 6 generations, with
+    edges NF2    Khovanova and Xiong, Figure 2: the evolution of Nim after 6 generations, in space
+    V4.1   Matsui, Yamauchi, Inoue and Tomari, Graph 4.1: P-positions of 3y <= x+z as (x, y, z-x), from a general
+    direction V4.2   Graph 4.2: the same, turned towards the gasket
+    V4.3   Graph 4.3: the same along the first axis, Sierpinski's gasket
+    d3     Khovanova and Xiong, section 4.1: d_3(n), the P-positions with largest pile n, in rows of 1, 2, 4, 8...
+    numbers views  one set, four views: a slide
+
+All but the last are written as true vectors to .pdf and .svg.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.errors import UsageError
+from gpu_nim.render.colours import Colour, Theme, find_theme
+from gpu_nim.render.geometry import Blocks, side, visible
+from gpu_nim.render.light import Shader
+from gpu_nim.render.still import Look, Picture, background, base_colours, hull, quantise, render, require_pillow, save
+from gpu_nim.render.vector import SUFFIXES, Sheet
+from gpu_nim.render.views import View, fit
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_GENERATIONS = 6
+_CHOCOLATE = 127  # x, z <= this
+
+
+def save_figure(name: str, path: Path, look: Look) -> dict[str, object]:
+    """Draw a figure into a file, and return what was drawn; UsageError for a name or an ending that is none."""
+    if name == "views":
+        picture = Picture(_four_views(look), "opengl", 0, 4**8, "")
+        save(picture, path)
+        return {"source": "figure:views", "out": str(path), "size": list(picture.image.size), "note": ""}
+    if name not in _SHEETS:
+        raise UsageError(f"figure must be one of {', '.join([*_SHEETS, 'views'])}, got {name!r}")
+    sheet = draw_figure(name, look.theme)
+    if path.suffix.lower() in SUFFIXES:
+        sheet.save(path)
+        size = [round(sheet.width), round(sheet.height)]
+    else:
+        require_pillow()
+        image = sheet.image(*look.size)
+        save(Picture(image, "numpy", 0, 0, ""), path)
+        size = list(image.size)
+    return {"source": f"figure:{name}", "out": str(path), "size": size, "note": ""}
+
+
+def draw_figure(name: str, theme: str = "paper") -> Sheet:
+    """Return a figure as a drawing.
+
+    >>> sum("circle" in line for line in draw_figure("NF1").svg().splitlines())  # A130665(6) = 37 cells
+    37
+    """
+    return _SHEETS[name](find_theme(theme))
+
+
+def _evolution_edges(
+    cells: NDArray[np.integer], born: NDArray[np.integer], steps: NDArray[np.integer]
+) -> list[tuple[int, int]]:
+    """Return pairs (parent, child) of indices: cells a step apart that were born one after the other."""
+    at = {tuple(cell): k for k, cell in enumerate(cells.tolist())}
+    pairs = []
+    for k, cell in enumerate(cells.tolist()):
+        for step in steps.tolist():
+            parent = at.get(tuple(a - b for a, b in zip(cell, step, strict=True)))
+            if parent is not None and born[parent] == born[k] - 1:
+                pairs.append((parent, k))
+    return pairs
+
+
+def _grown(automaton: str) -> tuple[NDArray[np.integer], NDArray[np.integer], list[tuple[int, int]]]:
+    from gpu_nim.automata.catalogue import find
+    from gpu_nim.automata.growth import grow
+
+    growth = grow(automaton, _GENERATIONS, backend="numpy", cells=True)
+    cells = growth.cells()
+    born = np.repeat(np.arange(_GENERATIONS + 1), growth.births.astype(np.intp))
+    return cells, born, _evolution_edges(cells, born, np.array(find(automaton).rule.offsets))
+
+
+def _back(theme: Theme) -> Colour:
+    return theme.top if theme.name == "paper" else theme.bottom
+
+
+def _colour(theme: Theme, value: float) -> Colour:
+    r, g, b = theme.map(np.array([value]))[0].tolist()
+    return r, g, b
+
+
+def _graph(
+    theme: Theme, flat: NDArray[np.floating], born: NDArray[np.integer], edges: list[tuple[int, int]], caption: str
+) -> Sheet:
+    """Draw a graph of cells at places (N, 2), older ones first."""
+    margin, room = 36.0, 40.0
+    low, high = flat.min(axis=0), flat.max(axis=0)
+    scale = 480 / (high - low).max()
+    width, height = (scale * (high - low) + 2 * margin).tolist()
+    sheet = Sheet(width, height + room, _back(theme))
+    places = (flat - low) * scale + [margin, margin + room]
+    for parent, child in edges:
+        sheet.line([places[parent], places[child]], theme.muted, 0.05 * scale if scale < 60 else 3.0)
+    for place, generation in zip(places, born, strict=True):
+        sheet.disc(place, min(0.2 * scale, 8.0), _colour(theme, generation / max(int(born.max()), 1)))
+    sheet.words(caption, (width / 2, margin * 0.9), 13, theme.text, "middle")
+    return sheet
+
+
+def _nf1(theme: Theme) -> Sheet:
+    cells, born, edges = _grown("ulam-warburton-3")
+    return _graph(
+        theme, cells.astype(float), born, edges, "Ulam-Warburton automaton without its south branch, generations 0 to 6"
+    )
+
+
+def _nf2(theme: Theme) -> Sheet:
+    cells, born, edges = _grown("nim")
+    basis = View((1.0, -1.75, 0.8)).basis()
+    seen = cells @ basis.T
+    margin, room, scale = 40.0, 40.0, 52.0
+    low, high = seen[:, :2].min(axis=0), seen[:, :2].max(axis=0)
+    width, height = (scale * (high - low) + 2 * margin).tolist()
+    sheet = Sheet(width, height + room, _back(theme))
+    places = (seen[:, :2] - low) * scale + [margin, margin + room]
+    order = np.argsort(seen[:, 2], kind="stable")  # far ones first, each with the edge to its parent
+    parent_of = {child: parent for parent, child in edges}
+    near = (seen[:, 2] - seen[:, 2].min()) / np.ptp(seen[:, 2])
+    for k in order.tolist():
+        if k in parent_of:
+            sheet.line([places[parent_of[k]], places[k]], theme.muted, 1.2 + 1.3 * float(near[k]))
+    for k in order.tolist():
+        sheet.disc(places[k], 5.0 + 2.5 * float(near[k]), _colour(theme, born[k] / _GENERATIONS))
+    for k in order.tolist():
+        if born[k] in (0, _GENERATIONS) or np.count_nonzero(cells[k]) == 2:
+            a, b, c = cells[k].tolist()
+            sheet.words(f"{a} {b} {c}", (float(places[k][0]) + 9, float(places[k][1]) - 10), 8, theme.muted)
+    sheet.words("Nim with three piles after 6 generations", (width / 2, margin * 0.8), 13, theme.text, "middle")
+    return sheet
+
+
+def chocolate_graph(a: Fraction, size: int) -> Blocks:
+    """Return the P-positions of a y <= x + z as [V] draws them: (x, y, z) at (x, y, z - x)."""
+    from gpu_nim.games.inequality import sheared
+    from gpu_nim.render.source import blocks_of
+
+    blocks = blocks_of(f"chocolate:a={a},size={size}")
+    return replace(blocks, corners=sheared(blocks.corners).astype(np.int32))
+
+
+def _solid(theme: Theme, blocks: Blocks, view: View, caption: str) -> Sheet:
+    """Draw blocks as polygons, the far ones first."""
+    width, height, room = 540.0, 440.0, 30.0
+    camera = fit(view, hull(blocks), width / height)
+    light = Shader(blocks, base_colours(blocks, "rank", theme), theme, fine=True).frame(camera)
+    sheet = Sheet(width, height + room, _back(theme))
+    parts = []
+    for axis, end, which in visible(blocks, camera):
+        chosen = blocks if isinstance(which, slice) else blocks.take(which)
+        quads = side(chosen, axis, end)
+        colours = light.colours(axis, end, which, quads).mean(axis=1) / 255
+        parts.append((camera.project(quads), colours, camera.distance(chosen.centres())))
+    seen, colours, far = (np.concatenate(part) for part in zip(*parts, strict=True))
+    for k in np.argsort(-far, kind="stable").tolist():
+        places = seen[k, :, :2] * (height / 2) + [width / 2, height / 2 + room]
+        r, g, b = colours[k].tolist()
+        sheet.polygon(places, (r, g, b))
+    sheet.words(caption, (width / 2, 20), 13, theme.text, "middle")
+    return sheet
+
+
+def _v41(theme: Theme) -> Sheet:
+    return _solid(
+        theme,
+        chocolate_graph(Fraction(3), _CHOCOLATE),
+        View((1.6, -2.0, 0.9), parallel=True),
+        "P-positions of 3y <= x + z at (x, y, z - x)",
+    )
+
+
+def _v42(theme: Theme) -> Sheet:
+    return _solid(
+        theme,
+        chocolate_graph(Fraction(3), _CHOCOLATE),
+        View((2.2, -0.75, 0.3), parallel=True),
+        "The same, turned towards the first axis",
+    )
+
+
+def _v43(theme: Theme) -> Sheet:
+    blocks = chocolate_graph(Fraction(3), _CHOCOLATE)
+    points, first = np.unique(blocks.corners[:, 1:], axis=0, return_index=True)
+    width = 540.0
+    low, high = points.min(axis=0), points.max(axis=0) + 1
+    scale = (width - 60) / (high - low)[1]
+    sheet = Sheet(width, float(scale * (high - low)[0] + 90), _back(theme))
+    shade = base_colours(blocks, "rank", theme)[first]
+    for (y, z), colour in zip(points.tolist(), shade.tolist(), strict=True):
+        x0, y0 = 30 + scale * (z - low[1]), 60 + scale * (y - low[0])
+        sheet.polygon([(x0, y0), (x0 + scale, y0), (x0 + scale, y0 + scale), (x0, y0 + scale)], tuple(colour))
+    sheet.words(
+        f"Along the first axis: {len(blocks):,} P-positions on {len(points):,} points",
+        (width / 2, 24),
+        13,
+        theme.text,
+        "middle",
+    )
+    return sheet
+
+
+def _d3(theme: Theme) -> Sheet:
+    from gpu_nim.sequences.counts import Counts
+
+    rows, cell, step, margin = 6, 27.0, 66.0, 24.0
+    counts = Counts("d", 3)
+    width = 2 ** (rows - 1) * cell
+    sheet = Sheet(width + 2 * margin, (rows + 1) * step + 84, _back(theme))
+    lines = [[counts.value(0)], *([counts.value(n) for n in range(2**j, 2 ** (j + 1))] for j in range(rows))]
+    largest = lines[-1][-1]
+    for row, values in enumerate(lines):
+        left = margin + (width - cell * len(values)) / 2
+        foot = sheet.height - margin - (row + 1) * step
+        for k, value in enumerate(values):
+            x, tall = left + cell * k, 3 + 44 * (value / largest) ** 0.5
+            bar = [(x + 1, foot), (x + cell - 1, foot), (x + cell - 1, foot + tall), (x + 1, foot + tall)]
+            sheet.polygon(bar, _colour(theme, value / largest))
+            sheet.words(str(value), (x + cell / 2, foot - 12), 9.5, theme.text, "middle")
+    caption = (
+        "d_3(n), the P-positions of Nim whose largest of three piles is n: rows of 2^j numbers, each 3, 9, ..., 6c - 3"
+    )
+    sheet.words(caption, (sheet.width / 2, 24), 14, theme.text, "middle")
+    return sheet
+
+
+_SHEETS: dict[str, Callable[[Theme], Sheet]] = {
+    "NF1": _nf1,
+    "NF2": _nf2,
+    "V4.1": _v41,
+    "V4.2": _v42,
+    "V4.3": _v43,
+    "d3": _d3,
+}
+
+
+def _four_views(look: Look) -> "Image":
+    """Return the slide: Nim's P-positions below 256 from four directions."""
+    from PIL import Image
+
+    from gpu_nim.render.text import write
+
+    require_pillow()
+    theme = find_theme(look.theme)
+    width, height = look.size
+    unit = height / 1080
+    slide = Image.fromarray(quantise(background(theme, width, height))).convert("RGBA")
+    cell = round(min(width / 4 * 0.92, 440 * unit))
+    panels = (
+        ("hero", "perspective", "a Sierpiński tetrahedron"),
+        ("axis", "along (0, 0, 1)", "every (a, b) exactly once: the XOR table"),
+        ("diagonal", "along (1, 1, 1)", "4⁸ points: no two share a line of sight"),
+        ("gasket", "along (0, 1, −1)", "3⁸ points: Sierpiński's gasket"),
+    )
+    for k, (view, name, remark) in enumerate(panels):
+        part = replace(
+            look, size=(cell, cell), view=view, transparent=True, title="", style="cubes", generations=None, cut="none"
+        )
+        middle = width * (2 * k + 1) / 8
+        slide.alpha_composite(render("nim:255", part).image, (round(middle - cell / 2), round(330 * unit)))
+        write(slide, name, (middle, 850 * unit), 25 * unit, theme.text, "ms")
+        write(slide, remark, (middle, 890 * unit), 18 * unit, theme.muted, "ms")
+    title = look.title or "One set, four views:  { (a, b, c) : a ⊕ b ⊕ c = 0 }"
+    write(slide, title, (64 * unit, 150 * unit), 46 * unit, theme.text)
+    write(
+        slide,
+        "the 65,536 P-positions of three-pile Nim with piles below 256, coloured by generation (a+b+c)/2",
+        (64 * unit, 210 * unit),
+        25 * unit,
+        theme.muted,
+    )
+    return slide.convert("RGB")

@@ -1,0 +1,208 @@
+"""Cells as geometry: blocks, the sides of them that an eye can see, coarser blocks, sections.
+
+A block is a cube of `size` cells; its cells share a colour.  A block shows an eye at most one side on each axis, so a
+picture needs at most three quadrilaterals a block, whatever the camera: nothing is gained by looking for shared sides,
+which the P-positions of Nim and the automata on the cells of even coordinate sum never have.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.errors import UsageError
+from gpu_nim.render.views import Camera
+
+# Corners of each side of the unit cube, anticlockwise from outside.
+_CORNERS: dict[tuple[int, int], tuple[tuple[int, int, int], ...]] = {
+    (0, -1): ((0, 0, 0), (0, 0, 1), (0, 1, 1), (0, 1, 0)),
+    (0, 1): ((1, 0, 0), (1, 1, 0), (1, 1, 1), (1, 0, 1)),
+    (1, -1): ((0, 0, 0), (1, 0, 0), (1, 0, 1), (0, 0, 1)),
+    (1, 1): ((0, 1, 0), (0, 1, 1), (1, 1, 1), (1, 1, 0)),
+    (2, -1): ((0, 0, 0), (0, 1, 0), (1, 1, 0), (1, 0, 0)),
+    (2, 1): ((0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)),
+}
+SIDES = tuple(_CORNERS)
+"""The six sides of a cube: (axis, which end)."""
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """What is drawn: N cubes with what colours need to know of them.
+
+    corners: int32 (N, 3), the cell of least coordinates in each.  sizes: int32 (N,), how many cells long each is.
+    generations: int32 (N,), when the first of its cells was born, or the total of a position's coordinates.
+    population: the cells of the source that the blocks stand for.  name: the source as it was asked for.
+    values: further values by name, such as "grundy" or "branch", each (N,).  note: what was left out or made coarser,
+    or "". flat: whether all cells lie in a plane; lattice: square, hexagonal or triangular, where flat.
+    """
+
+    name: str
+    corners: NDArray[np.int32]
+    sizes: NDArray[np.int32]
+    generations: NDArray[np.int32]
+    population: int
+    values: Mapping[str, NDArray[np.integer]] = field(default_factory=dict)
+    note: str = ""
+    flat: bool = False
+    lattice: str = "square"
+
+    def __len__(self) -> int:
+        return len(self.corners)
+
+    def take(self, which: NDArray[np.bool_] | NDArray[np.intp], note: str = "") -> "Blocks":
+        """Return the blocks chosen by a mask or by indices, with a further note."""
+        return replace(
+            self,
+            corners=self.corners[which],
+            sizes=self.sizes[which],
+            generations=self.generations[which],
+            values={name: values[which] for name, values in self.values.items()},
+            note="; ".join(filter(None, (self.note, note))),
+        )
+
+    def bounds(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the least corner and the corner beyond the greatest, int64 (3,) each."""
+        high = (self.corners.astype(np.int64) + self.sizes[:, None]).max(axis=0)
+        return self.corners.min(axis=0).astype(np.int64), high
+
+    def centres(self) -> NDArray[np.float32]:
+        """Return the middle of each block, float32 (N, 3)."""
+        return self.corners + self.sizes[:, None] * np.float32(0.5)
+
+
+def side(blocks: Blocks, axis: int, end: int, fill: float = 1.0) -> NDArray[np.float32]:
+    """Return one side of each block as quadrilaterals, float32 (N, 4, 3), anticlockwise from outside.
+
+    fill: the part of a block's width that is drawn, for tiles that stand apart.
+    """
+    unit = np.array(_CORNERS[axis, end], dtype=np.float32) * np.float32(fill) + np.float32((1 - fill) / 2)
+    quads = np.empty((len(blocks), 4, 3), dtype=np.float32)
+    for corner in range(4):
+        for k in range(3):
+            quads[:, corner, k] = blocks.corners[:, k] + unit[corner, k] * blocks.sizes
+    return quads
+
+
+def tiles(blocks: Blocks, fill: float = 0.92) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
+    """Return the tiles of a flat set as quadrilaterals (M, 4, 3) in the plane z = 0, and the block that each is of,
+    (M,).
+
+    Square cells are squares.  On the hexagonal lattice, whose cell (x, y) lies at x (1, 0) + y (1/2, sqrt(3)/2), cells
+    are hexagons, of two quadrilaterals each; on the triangular one, which leaves out x - y = 0 mod 3, triangles about
+    the points that are left.
+
+    fill: the part of a tile's width that is drawn.
+    """
+    if blocks.lattice == "square":
+        quads = side(blocks, 2, -1, fill)
+        quads[..., 2] = 0
+        return quads, np.arange(len(blocks))
+    centres = middles(blocks)
+    turns = np.radians(np.arange(6) * 60)
+    if blocks.lattice == "hexagonal":
+        turns += np.pi / 6
+    rim = np.column_stack([np.cos(turns), np.sin(turns), np.zeros(6)]) * fill * blocks.sizes.max()
+    if blocks.lattice == "hexagonal":
+        halves = rim[[[0, 1, 2, 3], [3, 4, 5, 0]]] / 3**0.5
+        return (centres[:, None, None] + halves).reshape(-1, 4, 3).astype(np.float32), np.arange(len(blocks)).repeat(2)
+    # The corners of a triangle are the points left out: every other one of its middle's six neighbours.
+    kind = (blocks.corners[:, 0] - blocks.corners[:, 1]) % 3 - 1
+    corners = rim[np.array([[1, 3, 5, 5], [0, 2, 4, 4]])[kind]]
+    return (centres[:, None] + corners).astype(np.float32), np.arange(len(blocks))
+
+
+def middles(blocks: Blocks) -> NDArray[np.float32]:
+    """Return the middle of each cell as it is drawn, float32 (N, 3): of its cube, or of its tile in the plane."""
+    if not blocks.flat:
+        return blocks.centres()
+    x, y = blocks.corners[:, 0].astype(np.float32), blocks.corners[:, 1].astype(np.float32)
+    if blocks.lattice == "square":
+        half = blocks.sizes * np.float32(0.5)
+        return np.column_stack([x + half, y + half, np.zeros_like(x)])
+    return np.column_stack([x + y / 2, y * np.float32(3**0.5 / 2), np.zeros_like(x)])
+
+
+def require_cubes(blocks: Blocks) -> Blocks:
+    """Return the blocks; UsageError where they are hexagons or triangles, which cannot be shown as cubes."""
+    if blocks.lattice != "square":
+        raise UsageError(
+            f"{blocks.name} is a pattern of {blocks.lattice} tiles, which can be rendered but not shown in space"
+        )
+    return blocks
+
+
+def visible(blocks: Blocks, camera: Camera) -> Iterator[tuple[int, int, NDArray[np.bool_] | slice]]:
+    """Give the sides that face the eye: axis, end, and which blocks show it, a mask or all of them."""
+    for axis in range(3):
+        if camera.parallel:
+            facing = camera.basis[2, axis]
+            if abs(facing) > 1e-9:
+                yield axis, 1 if facing > 0 else -1, slice(None)
+            continue
+        eye = camera.eye[axis]
+        low = blocks.corners[:, axis]
+        for end, shown in ((1, low + blocks.sizes < eye), (-1, low > eye)):
+            if shown.all():
+                yield axis, end, slice(None)
+            elif shown.any():
+                yield axis, end, shown
+
+
+def coarsen(blocks: Blocks, size: int) -> Blocks:
+    """Return the blocks of `size` cells that hold any of these blocks' cells, each once, with the earliest generation
+    in it.
+
+    size: a power of two, no smaller than the blocks are.
+
+    >>> from gpu_nim.render.source import blocks_of
+    >>> coarse = coarsen(blocks_of("nim:63"), 4)  # 4^6 cells in blocks of 4: Nim again, 4^4 blocks
+    >>> len(coarse), coarse.population
+    (256, 4096)
+    """
+    if size < 1 or size & (size - 1):
+        raise UsageError(f"size must be a power of two, got {size}")
+    index = blocks.corners // size
+    low = index.min(axis=0)
+    spans = (index.max(axis=0) - low + 1).tolist()
+    keys = np.ravel_multi_index(tuple((index - low).T.astype(np.int64)), spans)
+    order = np.lexsort((blocks.generations, keys))
+    first = order[np.flatnonzero(np.diff(keys[order], prepend=-1))]
+    chosen = blocks.take(first)
+    return replace(
+        chosen,
+        corners=(index[first] * size).astype(np.int32),
+        sizes=np.full(len(first), size, dtype=np.int32),
+        note="; ".join(filter(None, (blocks.note, f"drawn as {len(first):,} blocks of {size}x{size}x{size} cells"))),
+    )
+
+
+def generations_between(blocks: Blocks, first: int, stop: int) -> Blocks:
+    """Return the blocks of generations first to stop - 1; UsageError where there are none."""
+    keep = (blocks.generations >= first) & (blocks.generations < stop)
+    if not keep.any():
+        last = int(blocks.generations.max())
+        raise UsageError(
+            f"generations must name some of 0:{last + 1}, got {first}:{stop}, which holds no cell of {blocks.name}"
+        )
+    return blocks.take(keep, "" if keep.all() else f"generations {first} to {stop - 1}")
+
+
+def cut(blocks: Blocks, what: str, toward: NDArray[np.float64]) -> Blocks:
+    """Return the blocks without a part, so that the inside shows: `corner`, the octant nearest the eye, or `half`.
+
+    A body about the origin is cut through the origin, any other through its middle; `toward` points to the eye.
+    """
+    low, high = blocks.bounds()
+    middle = (low + high) / 2
+    side_of = (blocks.centres() - middle) * np.where(toward < 0, -1, 1)
+    if what == "corner":
+        gone = np.asarray((side_of > 0).all(axis=1))
+    elif what == "half":
+        # The plane that faces the eye best, upright, so that the section is seen from the front.
+        axis = int(np.abs(toward[:2]).argmax())
+        gone = side_of[:, axis] > 0
+    else:
+        raise UsageError(f"cut must be corner or half, got {what!r}")
+    return blocks.take(np.logical_not(gone), f"cut open ({what})")

@@ -1,0 +1,268 @@
+"""Light on blocks, worked out in the world and not on the screen: open sky, shadow, haze.
+
+Both engines draw what this module has coloured, so they agree; and since the light belongs to the body and not to the
+pixels, it does not swim when the camera moves.
+
+Open sky: cones are sent from the middle of each side into a pyramid of grids, each coarser by two.  A grid cell of side
+s that holds n cells lets a ray pass with probability exp(-n / s^2): n unit cubes have n times the mean projected area
+of one, and the grid cell s^2 times.  For the P-positions of Nim n = s^2 at every level, so that every level of the
+fractal is equally dark.  The finest grid holds at most 2^24 cells, a blur of the set and never the set itself.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.render.colours import Theme, to_linear, to_srgb
+from gpu_nim.render.geometry import Blocks, side
+from gpu_nim.render.views import Camera
+
+_GRID_LIMIT = 1 << 24
+_MANY = 1 << 18  # blocks: beyond this each is about a pixel, and light is worked out once a side
+_CHUNK = 1 << 17  # sides that are lit at once
+_SHADOW_SIZE = 2048  # texels along the longer side of the shadow map, at most
+_FINEST = 8  # texels along a block, at most
+
+
+class Sky:
+    """How much of the sky each side of each block sees, 0 to 1.
+
+    corners: whether it is worked out at the four corners of each side, or once for each side.
+    rough: whether blocks in one cell of the finest grid share one value, as is enough where they are as small as a
+    pixel.
+    """
+
+    def __init__(self, blocks: Blocks, *, corners: bool = True, rough: bool = False) -> None:
+        low, high = blocks.bounds()
+        self._base = 1
+        while np.prod((high - low) // self._base + 1) > _GRID_LIMIT:
+            self._base *= 2
+        self._low = low
+        shape = tuple(((high - low) // self._base + 1).tolist())
+        index = np.ravel_multi_index(tuple(((blocks.corners - low) // self._base).T.astype(np.intp)), shape)
+        self._share: NDArray[np.intp] | None = None
+        if rough:
+            _, first, self._share = np.unique(index, return_index=True, return_inverse=True)
+            self._blocks = blocks.take(first)
+        else:
+            self._blocks = blocks
+        self._corners = corners and not rough
+        grid = (
+            np.bincount(index, blocks.sizes.astype(np.float64) ** 2, minlength=int(np.prod(shape)))
+            .astype(np.float32)
+            .reshape(shape)
+        )
+        self._levels = [_opaque(grid, self._base)]
+        while max(grid.shape) > 2:
+            grid = _halve(grid)
+            self._levels.append(_opaque(grid, self._base << len(self._levels)))
+        self._seen: dict[tuple[int, int], NDArray[np.uint8]] = {}
+
+    def seen(self, axis: int, end: int) -> NDArray[np.uint8]:
+        """Return the open part of the sky before one side of every block, uint8 (N, 4) at its corners or (N, 1), in
+        1/255.
+        """
+        if (axis, end) not in self._seen:
+            count = len(self._blocks)
+            parts = [self._cones(slice(start, start + _CHUNK), axis, end) for start in range(0, count, _CHUNK)]
+            whole: NDArray[np.uint8] = np.concatenate(parts)
+            self._seen[axis, end] = whole if self._share is None else whole[self._share]
+        return self._seen[axis, end]
+
+    def _cones(self, part: slice, axis: int, end: int) -> NDArray[np.uint8]:
+        blocks = self._blocks.take(np.arange(len(self._blocks))[part])
+        points = samples(side(blocks, axis, end), self._corners, 0.75)
+        start = [points[..., k] - np.float32(self._low[k]) for k in range(3)]
+        start[axis] += end * np.float32(0.02)
+        total = np.zeros(start[0].shape, dtype=np.float32)
+        cones = _cones_about(axis, end)
+        for cone in cones:
+            free = np.ones_like(total)
+            for level, opaque in enumerate(self._levels):
+                width = self._base << level
+                # The grids have an empty rim, wider than the step: nothing falls outside.
+                x, y, z = (
+                    (part * np.float32(1 / width) + np.float32(_RIM + _STEP * direction)).astype(np.int32)
+                    for part, direction in zip(start, cone, strict=True)
+                )
+                free *= 1 - opaque.ravel()[(x * opaque.shape[1] + y) * opaque.shape[2] + z]
+            total += free * np.float32(abs(cone[axis]))
+        return np.asarray(np.rint(total * np.float32(255 / np.abs(cones[:, axis]).sum())), dtype=np.uint8)
+
+
+_STEP = 1.5  # of a grid's cell: how far along a cone it is looked up, clear of the side that it starts from
+_RIM = 2  # empty grid cells on every side
+_BLOCKED = 0.75  # a cone is wider than what was looked up: this much of it is blocked at most
+
+
+def samples(quads: NDArray[np.float32], corners: bool, spread: float) -> NDArray[np.float32]:
+    """Return where light is worked out on sides (M, 4, 3): near the corners, (M, 4, 3), or in the middle, (M, 1, 3)."""
+    middle = (quads[:, :1] + quads[:, 2:3]) * np.float32(0.5)
+    return quads * np.float32(spread) + middle * np.float32(1 - spread) if corners else middle
+
+
+def _opaque(grid: NDArray[np.float32], width: int) -> NDArray[np.float32]:
+    return np.pad((1 - np.exp(-grid / np.float32(width) ** 2)) * np.float32(_BLOCKED), _RIM)
+
+
+def _halve(grid: NDArray[np.float32]) -> NDArray[np.float32]:
+    padded = np.pad(grid, [(0, size % 2) for size in grid.shape])
+    x, y, z = (size // 2 for size in padded.shape)
+    return np.asarray(padded.reshape(x, 2, y, 2, z, 2).sum(axis=(1, 3, 5)))
+
+
+def _cones_about(axis: int, end: int) -> NDArray[np.float32]:
+    """Five directions into the half space that a side faces."""
+    cones = []
+    for tilt in ((0, 0), (1, 0.3), (-0.3, 1), (-1, -0.3), (0.3, -1)):
+        cone = np.insert(np.array(tilt, dtype=np.float64), axis, end * 0.9)
+        cones.append(cone / np.linalg.norm(cone))
+    return np.array(cones, dtype=np.float32)
+
+
+class Shadow:
+    """Which points a far light reaches: a map of the nearest block along the light."""
+
+    def __init__(self, blocks: Blocks, toward: NDArray[np.float64]) -> None:
+        right = np.cross((0.0, 0.0, 1.0), toward)
+        if np.linalg.norm(right) < 1e-6:
+            right = np.cross((0.0, 1.0, 0.0), toward)
+        right /= np.linalg.norm(right)
+        self._basis = np.stack([right, np.cross(toward, right), toward]).astype(np.float32)
+        centres = blocks.centres() @ self._basis.T
+        reach = float(blocks.sizes.max())
+        self._low = centres[:, :2].min(axis=0) - reach
+        extent = centres[:, :2].max(axis=0) + reach - self._low
+        self.texel = max(float(extent.max()) / _SHADOW_SIZE, float(blocks.sizes.min()) / _FINEST)
+        width, height = (np.ceil(extent / self.texel).astype(int) + 1).tolist()
+        self._map = np.full((width, height), -np.inf, dtype=np.float32)
+        order = np.argsort(centres[:, 2], kind="stable")  # the nearest to the light is written last
+        for size in np.unique(blocks.sizes):
+            chosen = order[blocks.sizes[order] == size]
+            texels = (centres[chosen, :2] - self._low) / np.float32(self.texel)
+            # A cube's mean shadow is 1.5 faces: a square of 1.22 sides.
+            steps = max(1, round(1.22 * float(size) / self.texel))
+            origin = np.rint(texels - steps / 2).astype(np.int32)
+            for dx in range(steps):
+                for dy in range(steps):
+                    x, y = np.clip(origin[:, 0] + dx, 0, width - 1), np.clip(origin[:, 1] + dy, 0, height - 1)
+                    self._map[x, y] = np.maximum(self._map[x, y], centres[chosen, 2])
+
+    def lit(
+        self, points: NDArray[np.float32], bias: NDArray[np.float32], softness: float, taps: int
+    ) -> NDArray[np.float32]:
+        """Return the part of the light that reaches each point (..., 3): of `taps` samples in a disc of radius
+        `softness`.
+        """
+        seen = points @ self._basis.T
+        where = (seen[..., :2] - self._low) / np.float32(self.texel)
+        depth = seen[..., 2] + bias
+        total = np.zeros(depth.shape, dtype=np.float32)
+        for k in range(taps):
+            radius, turn = (softness / self.texel) * np.sqrt((k + 0.5) / taps), k * 2.399963
+            x = np.clip((where[..., 0] + np.float32(radius * np.cos(turn))).astype(np.int32), 0, self._map.shape[0] - 1)
+            y = np.clip((where[..., 1] + np.float32(radius * np.sin(turn))).astype(np.int32), 0, self._map.shape[1] - 1)
+            total += self._map[x, y] <= depth
+        return total / np.float32(taps)
+
+
+@dataclass(frozen=True)
+class Lamps:
+    """Lights that go with the camera: directions toward them, and how bright they are on each side of a cube."""
+
+    key: NDArray[np.float64]
+    fill: NDArray[np.float64]
+    rim: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, camera: Camera) -> "Lamps":
+        """Return the lamps of a camera: the key above and to the left, the fill low on the right, the rim behind and
+        above.
+        """
+        right, up, toward = camera.basis
+        return cls(
+            *(
+                v / np.linalg.norm(v)
+                for v in (toward * 0.5 - right * 0.75 + up * 0.95, toward * 0.7 + right * 0.95, up * 0.8 - toward)
+            )
+        )
+
+
+_WARM, _COOL = np.array([1.0, 0.93, 0.82], dtype=np.float32), np.array([0.72, 0.84, 1.0], dtype=np.float32)
+
+
+class Shader:
+    """Colours the sides of blocks: base colours (N, 3), sRGB, under a theme's light."""
+
+    def __init__(self, blocks: Blocks, base: NDArray[np.float32], theme: Theme, *, fine: bool) -> None:
+        self._blocks = blocks
+        self._base = to_linear(base)
+        self._theme = theme
+        self._taps = 16 if fine else 6
+        many = len(blocks) > _MANY
+        self._corners = not many
+        self._sky = Sky(blocks, corners=not many, rough=many and not fine)
+
+    def frame(self, camera: Camera, shown: NDArray[np.bool_] | None = None) -> "Lit":
+        """Return the light for one position of the camera, on all blocks or on those shown, a mask."""
+        return Lit(self, camera, shown)
+
+
+class Lit:
+    """The light of one frame."""
+
+    def __init__(self, shader: Shader, camera: Camera, shown: NDArray[np.bool_] | None) -> None:
+        self._s = shader
+        self._camera = camera
+        self._lamps = Lamps.of(camera)
+        blocks = shader._blocks
+        self._shadow = Shadow(blocks if shown is None else blocks.take(shown), self._lamps.key)
+        low, high = blocks.bounds()
+        self._span = float(np.linalg.norm(high - low))
+        distances = camera.distance(np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T)
+        self._near, self._far = float(max(distances.min(), 0)), float(distances.max())
+
+    def colours(
+        self, axis: int, end: int, which: NDArray[np.bool_] | slice, quads: NDArray[np.float32]
+    ) -> NDArray[np.uint8]:
+        """Return the colours at the corners of the given sides (M, 4, 3), sRGB uint8 (M, 4, 3)."""
+        indices = np.arange(len(self._s._blocks))[which]
+        out = np.empty(quads.shape, dtype=np.uint8)
+        for start in range(0, len(quads), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            out[part] = self._some(axis, end, indices[part], quads[part])
+        return out
+
+    def _some(self, axis: int, end: int, indices: NDArray[np.intp], quads: NDArray[np.float32]) -> NDArray[np.uint8]:
+        shader, theme = self._s, self._s._theme
+        base = shader._base[indices][:, None, :]
+        points = samples(quads, shader._corners, 0.7)
+        up = self._camera.basis[1]
+        normal = np.zeros(3)
+        normal[axis] = end
+        sky = shader._sky.seen(axis, end)[indices].astype(np.float32) / np.float32(255)
+        # Dark corners keep a little of the body's own colour, as light that bounced once would have.
+        open_ = np.float32(0.06) + np.float32(0.94) * sky ** np.float32(1.4)
+        light = np.empty((*sky.shape, 3), dtype=np.float32)
+        above = 0.5 + 0.5 * float(normal @ up)
+        cool = open_ * np.float32(theme.ambient * (0.55 + 0.45 * above))
+        white = warm = np.zeros_like(sky)
+        facing = [float(normal @ lamp) for lamp in (self._lamps.key, self._lamps.fill, self._lamps.rim)]
+        if facing[0] > 0:
+            bias = (shader._blocks.sizes[indices] * np.float32(0.9) + np.float32(1.5 * self._shadow.texel))[:, None]
+            lit = self._shadow.lit(points, bias, 0.006 * self._span, shader._taps)
+            warm = lit * np.float32(theme.key * facing[0]) * (np.float32(0.35) + np.float32(0.65) * np.sqrt(sky))
+        if facing[1] > 0:
+            cool = cool + sky * np.float32(0.62 * facing[1])
+        if facing[2] > 0:
+            white = sky * np.float32(0.25 * facing[2])
+        far = (self._camera.distance(points) - self._near) / max(self._far - self._near, 1e-9)
+        haze = (theme.haze * np.clip(far, 0, 1) ** 1.5).astype(np.float32)
+        behind = to_linear((np.array(theme.bottom) + np.array(theme.top)) / 2)
+        for k in range(3):
+            colour = base[..., k] * (cool * _COOL[k] + warm * _WARM[k] + white)
+            # A soft shoulder: bright sides keep their hue.
+            colour = colour * (1 + colour * np.float32(0.25)) / (1 + colour * np.float32(0.5))
+            light[..., k] = colour * (1 - haze) + behind[k] * haze
+        return np.broadcast_to(np.rint(to_srgb(light) * 255).astype(np.uint8), quads.shape)

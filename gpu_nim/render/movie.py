@@ -1,0 +1,301 @@
+"""Movies: a camera's path or a growth in time, drawn frame by frame into a folder and then joined.
+
+The folder stands beside the movie until that is whole, so a movie that was stopped goes on where it was when it is
+asked for again with the same options.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
+from fractions import Fraction
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.errors import FileError, MissingDependency, UsageError
+from gpu_nim.render.geometry import Blocks
+from gpu_nim.render.still import Drawing, Look, aim, choose_engine, cut_open, hull, prepare, require_pillow
+from gpu_nim.render.views import Camera, fit, from_angles
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+KINDS = ("turntable", "growth", "fly-in", "sweep")
+SUFFIXES = (".mp4", ".gif")
+_ELEVATION = 20.0  # degrees above the horizon of a turntable's camera
+_HELD = 0.12  # the part of a growth's movie in which it stands still at the end
+
+
+@dataclass(frozen=True)
+class Movie:
+    """What a movie is to show.
+
+    kind: one of KINDS.  frames, rate: how many, and how many a second.  sweep: the first and last a of a chocolate's
+    sweep.
+    """
+
+    source: str
+    kind: str = "turntable"
+    frames: int = 240
+    rate: int = 30
+    sweep: tuple[Fraction, Fraction] = (Fraction(1), Fraction(8))
+    look: Look = field(default_factory=Look)
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise UsageError(f"kind must be one of {', '.join(KINDS)}, got {self.kind!r}")
+        if self.frames < 1 or not 1 <= self.rate <= 120:
+            raise UsageError(f"a movie needs 1 or more frames at 1 to 120 a second, got {self.frames} at {self.rate}")
+        if self.kind == "sweep" and not self.source.startswith("chocolate:"):
+            raise UsageError(f"a sweep needs a source chocolate:size=NUMBER, got {self.source!r}")
+        if self.kind == "sweep" and min(self.sweep) <= 0:
+            raise UsageError(f"a sweep needs values of a greater than 0, got {self.sweep[0]}:{self.sweep[1]}")
+        if self.look.transparent or self.look.drawn_style == "slices":
+            raise UsageError("a movie cannot be transparent or made of slices")
+
+
+def make_movie(
+    movie: Movie, path: str | Path, *, jobs: int = 1, on_frame: Callable[[int, int], None] | None = None
+) -> dict[str, object]:
+    """Draw a movie into an .mp4 (H.264) or .gif file, and return what was done.
+
+    jobs: processes that draw.  on_frame: called with how many frames are there, and how many there will be.
+
+    Raises UsageError for an ending or a size that the format cannot have, MissingDependency where ffmpeg is not
+    installed.
+    """
+    from gpu_nim.storage.atomic import check_writable, replacing
+
+    path = Path(path)
+    _check_format(path, movie)
+    check_writable(path)
+    require_pillow()
+    encoder = ffmpeg()
+    folder = path.parent / f".{path.name}.frames"
+    missing = _missing_frames(folder, movie)
+    there = movie.frames - len(missing)
+    report = on_frame or (lambda done, total: None)
+    report(there, movie.frames)
+    for done, _ in enumerate(_draw(movie, folder, missing, jobs), there + 1):
+        report(done, movie.frames)
+    with replacing(path) as scratch:
+        _encode(encoder, folder, movie, scratch)
+    shutil.rmtree(folder)
+    return {
+        "source": movie.source,
+        "out": str(path),
+        "kind": movie.kind,
+        "size": list(movie.look.size),
+        "frames": movie.frames,
+        "rate": movie.rate,
+        "resumed": there,
+    }
+
+
+def _check_format(path: Path, movie: Movie) -> None:
+    if path.suffix.lower() not in SUFFIXES:
+        raise UsageError(f"a movie must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
+    width, height = movie.look.size
+    if path.suffix.lower() == ".mp4" and (width % 2 or height % 2):
+        raise UsageError(f"an .mp4 movie needs an even width and height, got {width}x{height}")
+
+
+def ffmpeg() -> str:
+    """Return the ffmpeg program: the system's, or the one that imageio-ffmpeg brings; MissingDependency where there is
+    none.
+    """
+    if found := shutil.which("ffmpeg"):
+        return found
+    try:
+        from imageio_ffmpeg import get_ffmpeg_exe
+
+        return str(get_ffmpeg_exe())
+    except (ImportError, RuntimeError):
+        raise MissingDependency("movies need ffmpeg: pip install 'gpunim[render]', or apt-get install ffmpeg") from None
+
+
+def _missing_frames(folder: Path, movie: Movie) -> list[int]:
+    """Return the frames that are still to be drawn, having emptied the folder where it belongs to another movie."""
+    made_of = json.dumps(asdict(movie), default=str, sort_keys=True)
+    note = folder / "movie.json"
+    try:
+        if folder.exists() and (not note.exists() or note.read_text() != made_of):
+            shutil.rmtree(folder)
+        folder.mkdir(exist_ok=True)
+        note.write_text(made_of)
+    except OSError as error:
+        raise FileError(f"cannot write {folder}: {error.strerror or error}") from error
+    return [k for k in range(movie.frames) if not _frame_file(folder, k).exists()]
+
+
+def _frame_file(folder: Path, number: int) -> Path:
+    return folder / f"{number:06d}.png"
+
+
+class Studio:
+    """Draws the frames of a movie, any one of them at any time."""
+
+    def __init__(self, movie: Movie) -> None:
+        self._movie = movie
+        self._engine, self.note = choose_engine(movie.look)
+        self._drawing: Drawing | None = None
+        source = movie.source
+        if movie.kind == "sweep":
+            # The widest of the bodies frames them all: the smaller a, the more positions there are.
+            source = self._swept(min(movie.sweep))
+        self._blocks = prepare(source, movie.look)
+        self._camera = aim(self._blocks, movie.look)
+        if movie.kind != "sweep":
+            self._blocks = cut_open(self._blocks, movie.look, self._camera)
+        self._hull = hull(self._blocks)
+
+    def __enter__(self) -> "Studio":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._drawing is not None:
+            self._drawing.__exit__(*error)
+
+    def frame(self, number: int) -> "Image":
+        """Return one frame."""
+        part = number / max(self._movie.frames - 1, 1)
+        if self._movie.kind == "turntable":
+            return self._drawn().frame(self._turned(number / self._movie.frames))
+        if self._movie.kind == "growth":
+            return self._grown(min(part / (1 - _HELD), 1.0))
+        if self._movie.kind == "fly-in":
+            return self._drawn().frame(flight(self._camera, self._blocks, part))
+        return self._sweep(part)
+
+    def _drawn(self) -> Drawing:
+        if self._drawing is None:
+            self._drawing = Drawing(self._blocks, self._movie.look, self._engine)
+        return self._drawing
+
+    def _turned(self, turn: float) -> Camera:
+        width, height = self._movie.look.size
+        azimuth = float(np.degrees(np.arctan2(self._camera.basis[2, 1], self._camera.basis[2, 0])))
+        return orbit(self._hull, azimuth + 360 * turn, width / height)
+
+    def _grown(self, part: float) -> "Image":
+        first, last = int(self._blocks.generations.min()), int(self._blocks.generations.max())
+        generation = first + round(part * (last - first))
+        shown = self._blocks.generations <= generation
+        caption = f"generation {generation:,}"
+        if (self._blocks.sizes == 1).all():
+            caption += f"    population {int(shown.sum()):,}"
+        return self._drawn().frame(self._camera, shown, caption)
+
+    def _swept(self, a: Fraction) -> str:
+        name, _, arguments = self._movie.source.partition(":")
+        kept = [part for part in arguments.split(",") if part and not part.startswith("a=")]
+        return f"{name}:{','.join([f'a={a}', *kept])}"
+
+    def _sweep(self, part: float) -> "Image":
+        first, last = self._movie.sweep
+        a = (first + (last - first) * Fraction(part)).limit_denominator(1000)
+        blocks = prepare(self._swept(a), self._movie.look)
+        with Drawing(blocks, self._movie.look, self._engine) as drawing:
+            return drawing.frame(self._camera, None, f"{float(a):.3f} y ≤ x + z    {len(blocks):,} P-positions")
+
+
+def orbit(points: NDArray[np.floating], azimuth: float, aspect: float) -> Camera:
+    """Return a turntable's camera: always as far from the body's axis, so that nothing breathes, and all of it in
+    view.
+    """
+    middle = (points.min(axis=0) + points.max(axis=0)) / 2
+    # The body of revolution: every point at every angle, as rings.
+    rings = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+    arms = np.linalg.norm((points - middle)[:, :2], axis=1)
+    swept = np.stack([arms[:, None] * np.cos(rings), arms[:, None] * np.sin(rings)], axis=-1)
+    heights = np.broadcast_to((points - middle)[:, 2, None], swept.shape[:2])
+    whole = np.concatenate([swept, heights[..., None]], axis=-1).reshape(-1, 3)
+    still = fit(from_angles(0.0, _ELEVATION), whole, aspect, margin=0.04)
+    view = from_angles(azimuth, _ELEVATION)
+    basis = view.basis()
+    return replace(still, eye=middle + (still.basis @ still.eye) @ basis, basis=basis)
+
+
+def flight(outside: Camera, blocks: Blocks, part: float) -> Camera:
+    """Return the camera at a part, 0 to 1, of the way from `outside` into the body."""
+    low, high = (corner.astype(np.float64) for corner in blocks.bounds())
+    ease = part * part * (3 - 2 * part)
+    inside = low + (high - low) * [0.62, -0.10, 0.30]
+    target = low + (high - low) * [0.40, 0.55, 0.47]
+    eye = outside.eye * (1 - ease) + inside * ease
+    aimed = (low + high) / 2 * (1 - ease) + target * ease
+    toward = eye - aimed
+    toward /= np.linalg.norm(toward)
+    from gpu_nim.render.views import View
+
+    x, y, z = (float(component) for component in toward)
+    angle = np.tan(np.radians(12.5 * (1 - ease) + 28.0 * ease))
+    return Camera(eye, View((x, y, z)).basis(), float(angle), False)
+
+
+_studio: Studio | None = None  # the one of a process that draws frames for others
+_folder = Path()
+
+
+def _open_studio(movie: Movie, folder: Path) -> None:
+    global _studio, _folder
+    _studio, _folder = Studio(movie), folder
+
+
+def _draw_one(number: int) -> int:
+    assert _studio is not None
+    _save_frame(_studio, _folder, number)
+    return number
+
+
+def _save_frame(studio: Studio, folder: Path, number: int) -> None:
+    file = _frame_file(folder, number)
+    scratch = file.with_suffix(f".{os.getpid()}.part")
+    studio.frame(number).save(scratch, format="PNG", compress_level=1)
+    scratch.replace(file)
+
+
+def _draw(movie: Movie, folder: Path, missing: list[int], jobs: int) -> Iterator[int]:
+    """Draw the missing frames, and give each one's number when it is there."""
+    if not missing:
+        return
+    if jobs <= 1 or len(missing) < 2 * jobs:
+        with Studio(movie) as studio:
+            for number in missing:
+                _save_frame(studio, folder, number)
+                yield number
+        return
+    # Fresh processes: OpenGL does not survive a fork.
+    with ProcessPoolExecutor(jobs, get_context("spawn"), _open_studio, (movie, folder)) as pool:
+        yield from pool.map(_draw_one, missing)
+
+
+def _encode(encoder: str, folder: Path, movie: Movie, path: Path) -> None:
+    command = [encoder, "-v", "error", "-y", "-framerate", str(movie.rate), "-i", str(folder / "%06d.png")]
+    if path.suffix.lower() == ".gif":
+        palette = "split[a][b];[a]palettegen=stats_mode=full[p];[b][p]paletteuse=dither=bayer:bayer_scale=4"
+        command += ["-filter_complex", palette, "-loop", "0"]
+    else:
+        command += [
+            "-c:v",
+            "libx264",
+            "-preset",
+            "medium",
+            "-crf",
+            "17",
+            "-pix_fmt",
+            "yuv420p",
+            "-movflags",
+            "+faststart",
+        ]
+    done = subprocess.run([*command, str(path)], capture_output=True, text=True, check=False)
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise FileError(f"cannot write {path.name}: ffmpeg says {reason}")

@@ -1,0 +1,158 @@
+"""The NumPy engine: quadrilaterals, points and slabs turned into pixels, with no graphics library at all.
+
+The same sides, light and camera as the OpenGL engine's, each side in one colour.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.render.views import Camera
+
+_SAMPLES = 1 << 21  # pixels tried at once
+
+
+def draw_quads(
+    quads: Iterator[tuple[NDArray[np.float32], NDArray[np.uint8]]], camera: Camera, width: int, height: int
+) -> NDArray[np.uint8]:
+    """Return the picture of opaque quadrilaterals (M, 4, 3) with corner colours (M, 4, 3), uint8 (height, width, 4).
+
+    A pixel shows the nearest quadrilateral over its middle; ties go to the later one.
+    """
+    nearest = np.zeros(width * height, dtype=np.uint64)
+    palette = [np.zeros((1, 3), dtype=np.uint8)]
+    count = 1
+    for points, colours in quads:
+        palette.append(np.rint(colours.mean(axis=1)).astype(np.uint8))
+        for start in range(0, len(points), 1 << 17):
+            _splat(nearest, camera.project(points[start : start + (1 << 17)]), count + start, camera, width, height)
+        count += len(points)
+    table = np.concatenate(palette)
+    which = (nearest & np.uint64(0xFFFFFFFF)).astype(np.intp)
+    picture = np.empty((height * width, 4), dtype=np.uint8)
+    picture[:, :3] = table[which]
+    picture[:, 3] = np.where(which > 0, 255, 0)
+    return picture.reshape(height, width, 4)
+
+
+def _splat(
+    nearest: NDArray[np.uint64], seen: NDArray[np.float32], first: int, camera: Camera, width: int, height: int
+) -> None:
+    """Write each quadrilateral's number over the pixels where it is nearer than what is there."""
+    numbers = np.arange(first, first + len(seen), dtype=np.uint64)
+    before = (seen[..., 2] > 1e-3).all(axis=1)
+    seen, numbers = seen[before], numbers[before]
+    x = (seen[..., 0] * (height / 2) + width / 2).astype(np.float32)
+    y = (height / 2 - seen[..., 1] * (height / 2)).astype(np.float32)
+    # Nearness is affine on the screen: minus the distance where sight lines are parallel, one over it where they meet.
+    near = np.asarray(-seen[..., 2] if camera.parallel else 1 / seen[..., 2], dtype=np.float32)
+    left, top = np.floor(x.min(axis=1) - 0.5).astype(np.int32) + 1, np.floor(y.min(axis=1) - 0.5).astype(np.int32) + 1
+    right, bottom = np.floor(x.max(axis=1) - 0.5).astype(np.int32), np.floor(y.max(axis=1) - 0.5).astype(np.int32)
+    left, top = np.maximum(left, 0), np.maximum(top, 0)
+    right, bottom = np.minimum(right, width - 1), np.minimum(bottom, height - 1)
+    extent = np.maximum(right - left, bottom - top) + 1
+    keep = (right >= left) & (bottom >= top)
+    if not keep.any():
+        return
+    classes = np.ceil(np.log2(np.maximum(extent, 1))).astype(int)
+    for size_class in np.unique(classes[keep]):
+        chosen = np.flatnonzero(keep & (classes == size_class))
+        side = 1 << int(size_class)
+        dx, dy = (part.ravel().astype(np.int32) for part in np.meshgrid(np.arange(side), np.arange(side)))
+        stride = max(1, _SAMPLES // (side * side))
+        for start in range(0, len(chosen), stride):
+            c = chosen[start : start + stride]
+            px, py = left[c, None] + dx, top[c, None] + dy
+            inside = (px <= right[c, None]) & (py <= bottom[c, None])
+            fx, fy = px + np.float32(0.5), py + np.float32(0.5)
+            area = (x[c, 2] - x[c, 0]) * (y[c, 3] - y[c, 1]) - (x[c, 3] - x[c, 1]) * (y[c, 2] - y[c, 0])
+            turn = np.where(area < 0, np.float32(-1), np.float32(1))[:, None]
+            for k in range(4):
+                ex, ey = x[c, (k + 1) % 4] - x[c, k], y[c, (k + 1) % 4] - y[c, k]
+                inside &= (ex[:, None] * (fy - y[c, k, None]) - ey[:, None] * (fx - x[c, k, None])) * turn >= 0
+            q, p = np.nonzero(inside)
+            if not len(q):
+                continue
+            slope_x, slope_y = _plane(x[c], y[c], near[c])
+            nearness = near[c, 0][q] + slope_x[q] * (fx[q, p] - x[c, 0][q]) + slope_y[q] * (fy[q, p] - y[c, 0][q])
+            bits = nearness.astype(np.float32).view(np.uint32)
+            # Order the bit patterns as the numbers they stand for.
+            ordered = np.where(bits >> 31, ~bits, bits | np.uint32(0x80000000)).astype(np.uint64)
+            np.maximum.at(nearest, py[q, p] * width + px[q, p], ordered << np.uint64(32) | numbers[c][q])
+
+
+def _plane(
+    x: NDArray[np.float32], y: NDArray[np.float32], value: NDArray[np.float32]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return by how much a value that is affine over each quadrilateral grows to the right and down."""
+    ax, ay, av = x[:, 1] - x[:, 0], y[:, 1] - y[:, 0], value[:, 1] - value[:, 0]
+    bx, by, bv = x[:, 3] - x[:, 0], y[:, 3] - y[:, 0], value[:, 3] - value[:, 0]
+    det = ax * by - ay * bx
+    safe = np.asarray(np.where(np.abs(det) < 1e-12, np.inf, det), dtype=np.float32)
+    right, down = (av * by - bv * ay) / safe, (bv * ax - av * bx) / safe
+    return right.astype(np.float32), down.astype(np.float32)
+
+
+def draw_points(
+    points: NDArray[np.float32],
+    light: NDArray[np.float32],
+    camera: Camera,
+    width: int,
+    height: int,
+    glow: float,
+) -> NDArray[np.float32]:
+    """Return the light that shining points (N, 3) send, linear float32 (height, width, 3), each spread over the pixels
+    around it.
+
+    light: linear (N, 3), how much each gives.  glow: the part of it that is scattered into wider and wider halos.
+    """
+    seen = camera.project(points)
+    x = seen[:, 0] * (height / 2) + width / 2 - 0.5
+    y = height / 2 - seen[:, 1] * (height / 2) - 0.5
+    left, top = np.floor(x).astype(np.int64), np.floor(y).astype(np.int64)
+    fx, fy = x - left, y - top
+    picture = np.zeros((height * width, 3), dtype=np.float32)
+    before = seen[:, 2] > 1e-3
+    for dx, dy in ((0, 0), (1, 0), (0, 1), (1, 1)):
+        weight = (fx if dx else 1 - fx) * (fy if dy else 1 - fy)
+        px, py = left + dx, top + dy
+        shown = before & (px >= 0) & (px < width) & (py >= 0) & (py < height)
+        at = (py * width + px)[shown]
+        for channel in range(3):
+            picture[:, channel] += np.bincount(at, (weight * light[:, channel])[shown], minlength=width * height)
+    spread = picture.reshape(height, width, 3)
+    return _bloom(spread, glow) if glow else spread
+
+
+def _bloom(picture: NDArray[np.float32], glow: float) -> NDArray[np.float32]:
+    """Add halos: the picture halved again and again, each blurred and drawn back at full size."""
+    height, width = picture.shape[:2]
+    halo = np.zeros_like(picture)
+    small = picture
+    for level in range(1, 7):
+        h, w = small.shape[0] // 2, small.shape[1] // 2
+        if min(h, w) < 4:
+            break
+        small = small[: 2 * h, : 2 * w].reshape(h, 2, w, 2, 3).mean(axis=(1, 3))
+        soft = _blur(_blur(small))
+        halo += enlarge(soft, height, width) * np.float32(0.62**level)
+    return np.asarray(picture + halo * np.float32(glow * 0.35))
+
+
+def _blur(picture: NDArray[np.float32]) -> NDArray[np.float32]:
+    padded = np.pad(picture, ((1, 1), (1, 1), (0, 0)), mode="edge")
+    rows = (padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4
+    return np.asarray((rows[:, :-2] + 2 * rows[:, 1:-1] + rows[:, 2:]) / 4)
+
+
+def enlarge(picture: NDArray[np.float32], height: int, width: int) -> NDArray[np.float32]:
+    """Return the picture at that size, linearly interpolated."""
+    for axis, size in ((0, height), (1, width)):
+        old = picture.shape[axis]
+        at = np.clip((np.arange(size) + 0.5) * old / size - 0.5, 0, old - 1)
+        low = np.minimum(at.astype(int), old - 1)
+        part = (at - low).astype(np.float32).reshape((-1, 1, 1) if axis == 0 else (1, -1, 1))
+        high = np.minimum(low + 1, old - 1)
+        picture = np.take(picture, low, axis) * (1 - part) + np.take(picture, high, axis) * part
+    return picture

@@ -1,0 +1,99 @@
+"""Sections: a body cut at evenly spaced heights, the sections side by side."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.render.geometry import Blocks
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from gpu_nim.render.still import Look
+
+_MOST = 12
+
+
+def section_heights(blocks: Blocks, most: int = _MOST) -> list[int]:
+    """Return up to `most` heights z of sections, evenly spaced through the body, each through some cell.
+
+    >>> from gpu_nim.render.source import blocks_of
+    >>> section_heights(blocks_of("nim:15"), 4)
+    [2, 6, 10, 14]
+    """
+    heights = np.unique(blocks.corners[:, 2])
+    middles = (np.arange(most) + 0.5) / most * len(heights)
+    return [int(heights[k]) for k in np.unique(middles.astype(int))]
+
+
+def section(blocks: Blocks, colours: NDArray[np.float32], height: int) -> NDArray[np.uint8]:
+    """Return a section as pixels, a block each, uint8 (y, x, 4) with the greatest y first and alpha 0 where nothing
+    is.
+    """
+    size = int(blocks.sizes.max())
+    low, high = blocks.bounds()
+    width, depth = ((high - low) // size).tolist()[:2]
+    picture = np.zeros((depth, width, 4), dtype=np.uint8)
+    here = blocks.corners[:, 2] == height
+    x, y = ((blocks.corners[here, :2] - low[:2]) // size).T
+    picture[depth - 1 - y, x, :3] = np.rint(colours[here] * 255)
+    picture[depth - 1 - y, x, 3] = 255
+    return picture
+
+
+def draw_slices(blocks: Blocks, colours: NDArray[np.float32], look: "Look") -> "Image":
+    """Return the sections on one picture, as large as fits, each with its height."""
+    from PIL import Image
+
+    from gpu_nim.render.colours import find_theme
+    from gpu_nim.render.still import background, quantise
+    from gpu_nim.render.text import write
+
+    theme = find_theme(look.theme)
+    width, height = look.size
+    unit = height / 1080
+    top = 120 * unit if look.title else 40 * unit
+    low, high = blocks.bounds()
+    wide, deep = (high - low)[:2].tolist()
+    label, gap = 34 * unit, 28 * unit
+    layers = len(np.unique(blocks.corners[:, 2]))
+
+    def room(columns: int, rows: int) -> tuple[float, float]:
+        return (width - gap) / columns - gap, (height - top - gap) / rows - gap - label
+
+    def covered(layout: tuple[int, int]) -> float:
+        w, h = room(*layout)
+        return float(layout[0] * layout[1] * max(min(w / wide, h / deep), 0) ** 2)
+
+    fitting = [(c, r) for c in range(1, _MOST + 1) for r in range(1, _MOST + 1) if min(6, layers) <= c * r <= _MOST]
+    columns, rows = max(fitting, key=covered)
+    cell_w, cell_h = room(columns, rows)
+    heights = section_heights(blocks, columns * rows)
+    scale = max(min(cell_w / wide, cell_h / deep), 1 / max(wide, deep))
+    foot = (cell_h - deep * scale) / 2
+    shown_w, shown_h = max(1, round(wide * scale)), max(1, round(deep * scale))
+    canvas = Image.new("RGBA", look.size, (0, 0, 0, 0)) if look.transparent else None
+    if canvas is None:
+        canvas = Image.fromarray(quantise(background(theme, width, height))).convert("RGBA")
+    for k, z in enumerate(heights):
+        row, column = divmod(k, columns)
+        in_row = min(columns, len(heights) - row * columns)
+        left = width / 2 + (column - in_row / 2) * (cell_w + gap) + (cell_w + gap - shown_w) / 2
+        upper = top + row * (cell_h + gap + label) + label + foot
+        pixels = section(blocks, colours, z)
+        factor = -(
+            -max(shown_w, 1) // pixels.shape[1]
+        )  # whole pixels first, so that cells stay square, then down to size
+        grown = pixels.repeat(factor, axis=0).repeat(factor, axis=1)
+        tile = (
+            Image.fromarray(grown, "RGBA")
+            .convert("RGBa")
+            .resize((shown_w, shown_h), Image.Resampling.BOX)
+            .convert("RGBA")
+        )
+        canvas.alpha_composite(tile, (round(left), round(upper)))
+        write(canvas, f"z = {z}", (left, upper - 8 * unit), 20 * unit, theme.muted)
+    if look.title:
+        write(canvas, look.title, (64 * unit, 84 * unit), 46 * unit, theme.text)
+    return canvas if look.transparent else canvas.convert("RGB")

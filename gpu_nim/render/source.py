@@ -1,0 +1,277 @@
+"""What is drawn, from a short text: a growth grown on the spot, a growth in a file, a game solved on the spot.
+
+    nim:256                       an automaton of the catalogue, to that generation
+    growth.zarr, growth.npz       a growth or a solved game in a file
+    chocolate:a=3,size=127        the P-positions of the chocolate a y <= x + z with x and z up to size
+    chocolate:size=31,grundy=3    its positions of Grundy value up to 3
+
+Where there are more cells than `limit`, cells are taken together in cubes of 2, 4, 8... cells, and the note says so.
+For nim that is exact at any size: since a+b+c = 2 (a|b|c) where the nim-sum is 0, generation n is (a|b|c) = n, and the
+blocks of side 2^k that hold a P-position of generation up to n are the P-positions of generation up to n >> k: Nim
+again.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.errors import FileError, MemoryRefusal, UsageError
+from gpu_nim.render.geometry import Blocks, coarsen
+
+if TYPE_CHECKING:
+    from gpu_nim.automata.growth import Newborns
+    from gpu_nim.games.solution import Solution
+
+CELLS_LIMIT = 1 << 21
+"""Blocks that are drawn at most, about: three sides each, that is 6 million quadrilaterals and 2 GB."""
+
+_GROWN_LIMIT = 1 << 25  # cells that are grown to be drawn coarser: what holds in 2 GB with the work on it
+_GENERATION_LIMIT = 2**30 - 1  # coordinates are int32, and a block reaches beyond its corner
+_SUFFIXES = (".zarr", ".npz")
+_LATTICES = {"hexagonal": "hexagonal", "triangular": "triangular"}
+
+
+def blocks_of(spec: str, *, limit: int = CELLS_LIMIT, branch: bool = False) -> Blocks:
+    """Return what `spec` names as blocks, coarser than cells where there are more than `limit`.
+
+    branch: give each cell the branch it grew on, counted from 1 in the order of the cells of generation 1, 0 for the
+    seed.
+
+    Raises UsageError for a text that names nothing, FileError for a file that is not there or no growth, and
+    MemoryRefusal for what is too large to draw.
+
+    >>> cells = blocks_of("nim:3")
+    >>> len(cells), cells.generations.tolist()
+    (16, [0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3])
+    """
+    if spec.endswith(_SUFFIXES):
+        return _read(spec, limit, branch)
+    name, colon, arguments = spec.partition(":")
+    if colon and name == "chocolate":
+        return _chocolate(spec, arguments)
+    if not colon:
+        raise UsageError(
+            f"source must be a .zarr or .npz file, AUTOMATON:GENERATION such as nim:256, or chocolate:a=3,size=127, "
+            f"got {spec!r}"
+        )
+    from gpu_nim.automata.catalogue import find
+
+    automaton = find(name)
+    try:
+        generation = int(arguments)
+    except ValueError:
+        raise UsageError(f"source {name}:GENERATION needs a whole number after the colon, got {spec!r}") from None
+    if not 0 <= generation <= _GENERATION_LIMIT:
+        raise UsageError(
+            f"source {name}:GENERATION can be drawn for generations 0 to {_GENERATION_LIMIT}, got {spec!r}"
+        )
+    if automaton.rule.dimension not in (2, 3):
+        raise UsageError(f"{name} lives in {automaton.rule.dimension} dimensions, and only 2 or 3 can be drawn")
+    found = _nim(spec, generation, limit) if name == "nim" else _grow(spec, name, generation, limit)
+    return _with_branches(found, name) if branch else found
+
+
+def _nim(spec: str, generation: int, limit: int) -> Blocks:
+    from gpu_nim.automata.growth import grow
+    from gpu_nim.automata.theorems import nim_births
+    from gpu_nim.sequences.counts import Counts
+
+    count = Counts("A", 3)  # the P-positions of total up to 2n
+    level = 0
+    while count.value(generation >> level) > limit:
+        level += 1
+    growth = grow("nim", generation >> level, backend="numpy", cells=True, verify=False)
+    cells = growth.cells().astype(np.int64)
+    births = nim_births(np.arange((generation >> level) + 1))
+    size = 1 << level
+    return Blocks(
+        name=spec,
+        corners=np.asarray(cells << level, dtype=np.int32),
+        sizes=np.full(len(cells), size, dtype=np.int32),
+        generations=(np.repeat(np.arange(len(births)), births.astype(np.intp)) << level).astype(np.int32),
+        population=count.value(generation),
+        note=f"drawn as {len(cells):,} blocks of {size}x{size}x{size} cells" if level else "",
+    )
+
+
+def _grow(spec: str, name: str, generation: int, limit: int) -> Blocks:
+    from gpu_nim.automata.growth import Growing, split
+    from gpu_nim.backends import select
+
+    growing = Growing(name, generation, select("numpy"), cells=True, verify=False)
+    return _gather(spec, name, (newborns for batch in growing for newborns in split(batch)), None, limit)
+
+
+def _gather(
+    spec: str, automaton: str, generations: "Iterable[Newborns]", births: list[int] | None, limit: int
+) -> Blocks:
+    """Collect newborns, generation by generation, and coarsen them where they are more than `limit`."""
+    if births is not None and sum(births) > _GROWN_LIMIT:
+        _refuse(spec, births)
+    kept: list[NDArray[np.int32]] = []
+    counts: list[int] = []
+    for _, newborns in generations:
+        kept.append(newborns.astype(np.int32))
+        counts.append(len(newborns))
+        if sum(counts) > _GROWN_LIMIT:
+            _refuse(spec, counts)
+    cells = np.concatenate(kept)
+    flat = cells.shape[1] == 2
+    if flat:
+        cells = np.pad(cells, ((0, 0), (0, 1)))
+    elif cells.shape[1] != 3:
+        raise UsageError(f"{spec} lives in {cells.shape[1]} dimensions, and only 2 or 3 can be drawn")
+    blocks = Blocks(
+        name=spec,
+        corners=np.asarray(cells, dtype=np.int32),
+        sizes=np.ones(len(cells), dtype=np.int32),
+        generations=np.repeat(np.arange(len(counts), dtype=np.int32), counts),
+        population=len(cells),
+        flat=flat,
+        lattice=_LATTICES.get(automaton, "square"),
+    )
+    size = 1
+    while len(blocks) > limit:
+        size *= 2
+        blocks = replace(coarsen(blocks, size), note="")
+    return (
+        blocks if size == 1 else replace(blocks, note=f"drawn as {len(blocks):,} blocks of {size}x{size}x{size} cells")
+    )
+
+
+def _refuse(spec: str, births: list[int]) -> None:
+    total = np.cumsum(births)
+    reached = int(np.searchsorted(total, _GROWN_LIMIT, side="right"))
+    raise MemoryRefusal(
+        f"{spec} is too large to draw: it passes {_GROWN_LIMIT:,} cells at generation {reached}; "
+        "draw it to an earlier generation"
+    )
+
+
+def _with_branches(blocks: Blocks, automaton: str) -> Blocks:
+    """Add to each cell the branch it grew on: its ancestor of generation 1, found through the one neighbour born just
+    before it.
+    """
+    from gpu_nim.automata.catalogue import find
+
+    if (blocks.sizes > 1).any() and automaton != "nim":
+        raise UsageError(f"color branch needs single cells, and {blocks.name} is {blocks.note}")
+    if automaton == "nim":
+        # The leading binary digit sits in two of the piles, and names the branch; the third pile is less than either.
+        branch = np.where(blocks.generations == 0, 0, blocks.corners.argmin(axis=1) + 1)
+        return replace(blocks, values={**blocks.values, "branch": branch.astype(np.int32)})
+    rule = find(automaton).rule
+    offsets = np.zeros((len(rule.offsets), 3), dtype=np.int64)
+    offsets[:, : rule.dimension] = rule.offsets
+    branch = np.zeros(len(blocks), dtype=np.int32)
+    low = blocks.corners.min(axis=0).astype(np.int64) - 1 - np.abs(offsets).max()
+    spans = blocks.corners.max(axis=0) - low + 2 + np.abs(offsets).max()
+    keys = np.ravel_multi_index(tuple(blocks.corners.astype(np.int64).T - low[:, None]), tuple(spans.tolist()))
+    steps = offsets @ np.array([spans[1] * spans[2], spans[2], 1])
+    starts = np.searchsorted(blocks.generations, np.arange(int(blocks.generations.max()) + 2))
+    for generation in range(1, len(starts) - 1):
+        here, before = (
+            slice(starts[generation], starts[generation + 1]),
+            slice(starts[generation - 1], starts[generation]),
+        )
+        if generation == 1:
+            branch[here] = np.arange(1, starts[2] - starts[1] + 1)
+            continue
+        order = np.argsort(keys[before])
+        parents, ancestry = keys[before][order], branch[before][order]
+        for step in steps:
+            wanted = keys[here] - step
+            at = np.minimum(np.searchsorted(parents, wanted), len(parents) - 1)
+            hit = parents[at] == wanted
+            branch[here][hit] = ancestry[at[hit]]
+    return replace(blocks, values={**blocks.values, "branch": branch})
+
+
+def _chocolate(spec: str, arguments: str) -> Blocks:
+    """Return the positions of a y <= x + z of Grundy value up to `grundy`; their generation is half the total, rounded
+    down.
+    """
+    from gpu_nim.games.inequality import chocolate
+    from gpu_nim.games.solution import solve
+
+    known = {
+        "a": partial(_fraction, spec),
+        "size": partial(_natural, spec, "size"),
+        "grundy": partial(_natural, spec, "grundy"),
+    }
+    given = {"a": Fraction(3), "size": Fraction(127), "grundy": Fraction(0)}
+    for part in filter(None, arguments.split(",")):
+        key, equals, value = part.partition("=")
+        if not equals or key not in known:
+            raise UsageError(
+                f"source chocolate:a=NUMBER,size=NUMBER,grundy=NUMBER takes a, size and grundy alone, got {spec!r}"
+            )
+        given[key] = known[key](value)
+    largest = int(given["grundy"])
+    return _solved(spec, solve(chocolate(given["a"]), int(given["size"]), grundy=largest > 0), largest)
+
+
+def _solved(spec: str, solution: "Solution", largest: int) -> Blocks:
+    positions, values = solution.points(largest)
+    flat = positions.shape[1] == 2
+    if flat:
+        positions = np.pad(positions, ((0, 0), (0, 1)))
+    elif positions.shape[1] != 3:
+        raise UsageError(f"{spec} has {positions.shape[1]} coordinates, and only 2 or 3 can be drawn")
+    if len(positions) > CELLS_LIMIT:
+        raise MemoryRefusal(
+            f"{spec} is too large to draw: it holds {len(positions):,} positions, more than {CELLS_LIMIT:,}"
+        )
+    totals = positions.sum(axis=1)
+    order = np.argsort(totals, kind="stable")
+    return Blocks(
+        name=spec,
+        corners=positions[order].astype(np.int32),
+        sizes=np.ones(len(positions), dtype=np.int32),
+        generations=(totals[order] // 2).astype(np.int32),
+        population=len(positions),
+        values={"grundy": values[order]},
+        flat=flat,
+    )
+
+
+def _read(spec: str, limit: int, branch: bool) -> Blocks:
+    """Return the growth or the solved game in a file; of a game solved for Grundy values, the P-positions."""
+    from gpu_nim.storage import load
+    from gpu_nim.storage.solutions import load_solution
+
+    name = Path(spec).name
+    try:
+        growth = load(spec)
+    except FileError as error:
+        try:
+            solution = load_solution(spec)
+        except FileError:
+            raise error from None
+        if branch:
+            raise UsageError(f"color branch needs a growth, and {name} is a solved game") from None
+        return _solved(name, solution, 0)
+    found = _gather(name, growth.automaton, iter(growth), growth.births.tolist(), limit)
+    return _with_branches(found, growth.automaton) if branch else found
+
+
+def _fraction(spec: str, text: str) -> Fraction:
+    try:
+        value = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise UsageError(f"source {spec!r}: a must be a number such as 3, 5/2 or 2.5, got {text!r}") from None
+    if value <= 0:
+        raise UsageError(f"source {spec!r}: a must be greater than 0, got {text!r}")
+    return value
+
+
+def _natural(spec: str, name: str, text: str) -> Fraction:
+    if not text.isdigit():
+        raise UsageError(f"source {spec!r}: {name} must be a whole number, got {text!r}")
+    return Fraction(int(text))

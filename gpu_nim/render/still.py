@@ -1,0 +1,420 @@
+"""One picture: from a source and a look to an image and a file."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.errors import MissingDependency, UsageError
+from gpu_nim.render.colours import Theme, find_theme, to_linear, to_srgb
+from gpu_nim.render.geometry import Blocks, cut, generations_between, middles, side, tiles, visible
+from gpu_nim.render.light import Shader
+from gpu_nim.render.source import blocks_of
+from gpu_nim.render.views import Camera, View, find_view, fit, support
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from gpu_nim.render.opengl import Canvas as _Canvas
+    from gpu_nim.render.volume import Cloud
+
+STYLES = ("cubes", "points", "volume", "slices")
+COLORS = ("generation", "rank", "grundy", "branch", "nim-p")
+QUALITIES = ("draft", "final")
+ENGINES = ("auto", "opengl", "numpy")
+CUTS = ("none", "corner", "half")
+SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")
+
+_LARGEST = 16384  # pixels along a side: what OpenGL draws to
+_SHARP = 1.5  # pixels: where a cell is smaller than this, the light is worked out once a side, not once a corner
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a picture is to look.
+
+    size: width and height in pixels.  view: see `views.NAMES`, or a `View`; None is hero, or axis for what is flat.
+    theme, color, style, quality, engine, cut: a name of the module's tables; color None is rank, style None is cubes,
+    and points in the neon theme.
+    generations: first and stop, the only ones drawn, or None for all.  transparent: no background, alpha instead.
+    title: words above the picture.
+    """
+
+    size: tuple[int, int] = (1920, 1080)
+    view: str | View | None = None
+    theme: str = "dark"
+    color: str | None = None
+    style: str | None = None
+    quality: str = "final"
+    engine: str = "auto"
+    cut: str = "none"
+    generations: tuple[int, int] | None = None
+    transparent: bool = False
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        width, height = self.size
+        if not (16 <= width <= _LARGEST and 16 <= height <= _LARGEST):
+            raise UsageError(f"size must be from 16x16 to {_LARGEST}x{_LARGEST} pixels, got {width}x{height}")
+        find_theme(self.theme)
+        for name, value, known in (
+            ("color", self.color, COLORS),
+            ("style", self.style, STYLES),
+            ("quality", self.quality, QUALITIES),
+            ("engine", self.engine, ENGINES),
+            ("cut", self.cut, CUTS),
+        ):
+            if value is not None and value not in known:
+                raise UsageError(f"{name} must be one of {', '.join(known)}, got {value!r}")
+
+    @property
+    def drawn_style(self) -> str:
+        """The style, chosen by the theme where it is left open."""
+        return self.style or ("points" if self.theme == "neon" else "cubes")
+
+    @property
+    def supersampling(self) -> int:
+        """How many times finer than the picture is drawn, before it is reduced."""
+        smooth = self.drawn_style == "volume"  # a cloud has no edges to smooth
+        return 2 if self.quality == "final" and not smooth and max(self.size) * 2 <= _LARGEST else 1
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture and what is to be said of it.
+
+    image: a Pillow image, RGB or RGBA.  engine: opengl or numpy.  drawn: how many blocks were drawn of how many cells.
+    note: what was left out, or why another engine was taken, or "".
+    """
+
+    image: "Image"
+    engine: str
+    drawn: int
+    population: int
+    note: str
+
+
+def render(source: str | Blocks, look: Look | None = None, **options: object) -> Picture:
+    """Return the picture of a source (see `gpu_nim.render.source`), its look given whole or by its parts.
+
+    >>> picture = render("nim:7", size=(64, 48), engine="numpy", quality="draft")
+    >>> picture.image.size, picture.drawn, picture.engine
+    ((64, 48), 64, 'numpy')
+    """
+    require_pillow()
+    look = replace(look or Look(), **options)  # type: ignore[arg-type]
+    blocks = prepare(source, look)
+    engine, reason = choose_engine(look)
+    if look.drawn_style == "slices":
+        from gpu_nim.render.slices import draw_slices
+
+        image = draw_slices(blocks, base_colours(blocks, look.color, find_theme(look.theme)), look)
+        return Picture(image, engine, len(blocks), blocks.population, blocks.note)
+    camera = aim(blocks, look)
+    blocks = cut_open(blocks, look, camera)
+    with Drawing(blocks, look, engine) as drawing:
+        image = drawing.frame(camera)
+    note = "; ".join(filter(None, (drawing.blocks.note, reason)))
+    return Picture(image, engine, len(drawing.blocks), blocks.population, note)
+
+
+def prepare(source: str | Blocks, look: Look) -> Blocks:
+    """Return the blocks of a source, and of them the generations that the look asks for."""
+    blocks = blocks_of(source, branch=look.color == "branch") if isinstance(source, str) else source
+    if look.generations is not None:
+        blocks = generations_between(blocks, *look.generations)
+    if blocks.flat and look.drawn_style in ("volume", "slices"):
+        raise UsageError(f"style {look.style} needs a body in space, and {blocks.name} is flat")
+    return blocks
+
+
+def aim(blocks: Blocks, look: Look) -> Camera:
+    """Return the camera of the look, fitted to the blocks."""
+    view = look.view if look.view is not None else ("axis" if blocks.flat else "hero")
+    if isinstance(view, str):
+        view = find_view(view, blocks.corners)
+    return fit(view, hull(blocks), look.size[0] / look.size[1], room=0.09 if look.title else 0.0)
+
+
+def hull(blocks: Blocks) -> NDArray[np.float32]:
+    """Return points that frame the blocks: to a 64th of their extent where there are many, exactly where there are
+    few.
+    """
+    if blocks.flat:
+        outline = tiles(blocks)[0].reshape(-1, 3)
+        return outline[support(outline, 512)]
+    low, high = blocks.bounds()
+    width = 1
+    while (high - low).max() // width > 64:
+        width *= 2
+    index = (blocks.corners - low) // width
+    reach = np.maximum(blocks.sizes, width)
+    shape = tuple((index.max(axis=0) + 1).tolist())
+    keys = np.ravel_multi_index(tuple(index.T.astype(np.intp)), shape)
+    longest = np.zeros(int(np.prod(shape)), dtype=np.int32)
+    longest[keys] = reach  # whichever comes last: blocks that share a cell differ in size only within it
+    filled = np.flatnonzero(longest)
+    coarse = np.column_stack(np.unravel_index(filled, shape)) * width + low
+    corners = (
+        coarse[:, None]
+        + np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]) * longest[filled][:, None, None]
+    )
+    points = np.minimum(corners, high).reshape(-1, 3).astype(np.float32)
+    return points[support(points, 512)]
+
+
+def cut_open(blocks: Blocks, look: Look, camera: Camera) -> Blocks:
+    """Return the blocks without the part that the look cuts away."""
+    return blocks if look.cut == "none" else cut(blocks, look.cut, camera.basis[2])
+
+
+def choose_engine(look: Look) -> tuple[str, str]:
+    """Return the engine and, where it is not the one that would be liked best, why."""
+    if look.drawn_style != "cubes":
+        return "numpy", ""  # light is added up in floating point, which OpenGL's picture cannot hold
+    if look.engine == "numpy":
+        return "numpy", ""
+    from gpu_nim.render.opengl import require_opengl
+
+    try:
+        require_opengl()
+    except MissingDependency as error:
+        if look.engine == "opengl":
+            raise
+        return "numpy", f"drawn by NumPy, since {str(error).partition(', or draw')[0].partition('; or')[0]}"
+    return "opengl", ""
+
+
+def base_colours(blocks: Blocks, color: str | None, theme: Theme) -> NDArray[np.float32]:
+    """Return the colour of each block, sRGB float32 (N, 3).
+
+    generation: even in time.  rank: even in the number of cells, so that every colour covers as much.  branch: by the
+    branch it grew on.  nim-p: P-positions of Nim against the rest.  grundy: by Grundy value.
+    """
+    if color == "branch":
+        return np.asarray(np.array(theme.categories, dtype=np.float32)[blocks.values["branch"] % len(theme.categories)])
+    if color == "nim-p":
+        is_p = np.bitwise_xor.reduce(blocks.corners, axis=1) == 0
+        return np.where(is_p[:, None], np.array(theme.pick, np.float32), np.array(theme.dim, np.float32))
+    if color == "grundy":
+        if "grundy" not in blocks.values:
+            raise UsageError(f"color grundy needs a source with Grundy values, and {blocks.name} has none")
+        values = blocks.values["grundy"]
+        return theme.map(values / max(int(values.max()), 1))
+    return theme.map(generation_scale(blocks, "generation" if color == "generation" else "rank")[blocks.generations])
+
+
+def lit_from_above(blocks: Blocks, base: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return colours (N, 3) brightened or darkened by how much sky each block sees above it."""
+    from gpu_nim.render.light import Sky
+
+    sky = Sky(blocks, corners=False).seen(2, 1).astype(np.float32) / 255
+    return to_srgb(to_linear(base) * (0.45 + 1.3 * sky))
+
+
+def generation_scale(blocks: Blocks, color: str) -> NDArray[np.float64]:
+    """Return where each generation lies on the map, 0 to 1, indexed by generation."""
+    last = int(blocks.generations.max())
+    first = int(blocks.generations.min())
+    if color == "generation":
+        return np.clip((np.arange(last + 1) - first) / max(last - first, 1), 0, 1)
+    weights = np.bincount(blocks.generations, blocks.sizes.astype(np.float64) ** 2, minlength=last + 1)
+    return np.asarray((np.cumsum(weights) - weights / 2) / weights.sum())
+
+
+class Drawing:
+    """A body in its colours, ready to be drawn from any number of cameras.  A context manager: it holds a window."""
+
+    def __init__(self, blocks: Blocks, look: Look, engine: str) -> None:
+        self.blocks = blocks
+        self.look = look
+        self.engine = engine
+        self.theme = find_theme(look.theme)
+        self._scale = look.supersampling
+        self._width, self._height = (part * self._scale for part in look.size)
+        if look.drawn_style == "volume":
+            from gpu_nim.render.volume import solid_enough
+
+            blocks = self.blocks = solid_enough(blocks)
+        self._base = base_colours(blocks, look.color, self.theme)
+        self._shader: Shader | None = None
+        self._canvas: _Canvas | None = None
+        self._cloud: Cloud | None = None
+        _require_room(blocks, self._width * self._height, look.drawn_style)
+        if look.drawn_style == "cubes" and not blocks.flat:
+            self._shader = Shader(blocks, self._base, self.theme, fine=look.quality == "final")
+        if engine == "opengl":
+            from gpu_nim.render.opengl import Canvas
+
+            self._canvas = Canvas(self._width, self._height)
+        if look.drawn_style == "volume":
+            from gpu_nim.render.volume import cloud_of
+
+            self._cloud = cloud_of(blocks, lit_from_above(blocks, self._base))
+
+    def __enter__(self) -> "Drawing":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._canvas is not None:
+            self._canvas.__exit__(*error)
+
+    def frame(self, camera: Camera, shown: NDArray[np.bool_] | None = None, caption: str = "") -> "Image":
+        """Return the picture from a camera, with only the blocks `shown` (a mask) where given, and a caption at the
+        foot.
+        """
+        if self.look.drawn_style == "points":
+            return self._finish(self._points(camera, shown), caption)
+        if self._cloud is not None:
+            from gpu_nim.render.raster import enlarge
+            from gpu_nim.render.volume import cast
+
+            width, height = self.look.size
+            fine = 2 if self.look.quality == "final" else 3
+            small = cast(self._cloud, camera, -(-width // fine), -(-height // fine), 2.0 if fine == 2 else 1.2)
+            return self._finish(enlarge(small, height, width), caption)
+        if self._canvas is not None:
+            pixels = self._canvas.draw(self._quads(camera, shown), camera)
+        else:
+            from gpu_nim.render.raster import draw_quads
+
+            pixels = draw_quads(self._quads(camera, shown), camera, self._width, self._height)
+        return self._finish(reduce_pixels(pixels, self._scale), caption)
+
+    def _quads(
+        self, camera: Camera, shown: NDArray[np.bool_] | None
+    ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.uint8]]]:
+        if self._shader is None:
+            chosen = np.arange(len(self.blocks)) if shown is None else np.flatnonzero(shown)
+            flat, owners = tiles(self.blocks.take(chosen))
+            base = np.rint(self._base[chosen[owners]] * 255).astype(np.uint8)
+            yield flat, np.broadcast_to(base[:, None], flat.shape)
+            return
+        light = self._shader.frame(camera, shown)
+        for axis, end, facing in visible(self.blocks, camera):
+            which = facing if shown is None else (shown if isinstance(facing, slice) else facing & shown)
+            quads = side(self.blocks if isinstance(which, slice) else self.blocks.take(which), axis, end)
+            if len(quads):
+                yield quads, light.colours(axis, end, which, quads)
+
+    def _points(self, camera: Camera, shown: NDArray[np.bool_] | None) -> NDArray[np.float32]:
+        from gpu_nim.render.raster import draw_points
+
+        blocks = self.blocks if shown is None else self.blocks.take(shown)
+        base = self._base if shown is None else self._base[shown]
+        centres = middles(blocks)
+        distance = camera.distance(centres)
+        pixel = np.array([camera.pixel(float(d), self._height) for d in (distance.min(), distance.max())])
+        # As much light a cell as makes the whole body fill its share of the picture, however many cells there are.
+        strength = (blocks.sizes.astype(np.float32) / np.float32(pixel.mean())) ** 2
+        light = to_linear(base) * (strength * np.float32(0.55))[:, None]
+        if not camera.parallel:
+            light *= ((distance.mean() / np.maximum(distance, 1e-6)) ** 2).astype(np.float32)[:, None]
+        seen = draw_points(centres, light, camera, self._width, self._height, self.theme.glow)
+        s = self._scale
+        seen = seen.reshape(self.look.size[1], s, self.look.size[0], s, 3).mean(axis=(1, 3))
+        # Light that adds up grows without end: fold it into what a screen shows, keeping hues until they are very
+        # bright.
+        peak = seen.max(axis=2, keepdims=True)
+        folded = seen * ((1 - np.exp(-1.3 * peak)) / np.maximum(peak, 1e-9)) + 0.10 * np.maximum(peak - 1.0, 0) / (
+            1 + peak
+        )
+        alpha = 1 - np.exp(-4 * folded.max(axis=2, keepdims=True))
+        return np.concatenate([to_srgb(folded), alpha], axis=2)
+
+    def _finish(self, pixels: NDArray[np.float32], caption: str) -> "Image":
+        """Lay the picture, premultiplied sRGB and alpha (height, width, 4) in 0 to 1, over the background and write on
+        it.
+        """
+        from PIL import Image
+
+        from gpu_nim.render.text import write
+
+        width, height = self.look.size
+        alpha = pixels[..., 3:]
+        if self.look.transparent:
+            colour = np.divide(pixels[..., :3], alpha, out=np.zeros_like(pixels[..., :3]), where=alpha > 0)
+            image = Image.fromarray(
+                np.rint(np.concatenate([np.clip(colour, 0, 1), alpha], axis=2) * 255).astype(np.uint8), "RGBA"
+            )
+        else:
+            over = 1 - alpha if self.look.drawn_style != "points" else np.float32(1)
+            image = Image.fromarray(quantise(pixels[..., :3] + background(self.theme, width, height) * over))
+        unit = height / 1080
+        if self.look.title:
+            write(image, self.look.title, (64 * unit, 84 * unit), 46 * unit, self.theme.text)
+        if caption:
+            write(image, caption, (64 * unit, height - 48 * unit), 26 * unit, self.theme.muted)
+        return image
+
+
+def _require_room(blocks: Blocks, pixels: int, style: str) -> None:
+    from gpu_nim.backends.memory import host_memory, require_memory
+
+    # Measured: a million blocks take 1.3 GB as cubes, 0.3 GB as points; a pixel takes 60 bytes.
+    require_memory(
+        len(blocks) * (1300 if style == "cubes" else 300) + pixels * 60, host_memory(), f"drawing {blocks.name}"
+    )
+
+
+def reduce_pixels(pixels: NDArray[np.uint8], scale: int) -> NDArray[np.float32]:
+    """Return the picture `scale` times smaller, as premultiplied sRGB and alpha, float32 in 0 to 1."""
+    from PIL import Image
+
+    if scale > 1:
+        height, width = pixels.shape[:2]
+        pixels = np.asarray(
+            Image.fromarray(pixels, "RGBa").resize((width // scale, height // scale), Image.Resampling.LANCZOS)
+        )
+    return pixels.astype(np.float32) / np.float32(255)
+
+
+def background(theme: Theme, width: int, height: int) -> NDArray[np.float32]:
+    """Return the theme's background, sRGB float32 (height, width, 3): a gradient, darker towards the corners."""
+    up = np.linspace(1, 0, height, dtype=np.float32)[:, None, None]
+    rows = np.array(theme.bottom, dtype=np.float32) * (1 - up) + np.array(theme.top, dtype=np.float32) * up
+    x = np.linspace(-1, 1, width, dtype=np.float32)[None, :, None]
+    y = np.linspace(-1, 1, height, dtype=np.float32)[:, None, None]
+    return np.asarray(rows * (1 - np.float32(theme.vignette) * np.clip(x * x * 0.7 + y * y * 0.5, 0, 1)))
+
+
+def quantise(picture: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """Return the picture in bytes, with less than one step of noise, the same each time, so that no gradient shows
+    bands.
+    """
+    noise = np.random.default_rng(0).random(picture.shape[:2], dtype=np.float32)[..., None]
+    return np.asarray(np.clip(picture * 255 + noise, 0, 255), dtype=np.uint8)
+
+
+def require_pillow() -> None:
+    """Raise MissingDependency where Pillow, which writes pictures, is not installed."""
+    from importlib.util import find_spec
+
+    if find_spec("PIL") is None:
+        raise MissingDependency("drawing needs Pillow: pip install 'gpunim[render]'")
+
+
+def save(picture: Picture, path: str | Path) -> None:
+    """Write a picture to a file, whole or not at all, in the format that its ending names."""
+    from gpu_nim.storage.atomic import replacing
+
+    path = Path(path)
+    check_ending(path)
+    image = picture.image
+    if path.suffix.lower() in (".jpg", ".jpeg"):
+        if image.mode == "RGBA":
+            raise UsageError(f"a transparent picture must be a .png, .webp or .tif file, got {str(path)!r}")
+        options: dict[str, Any] = {"quality": 92, "subsampling": 0}
+    else:
+        options = {"optimize": False}
+    with replacing(path) as scratch:
+        image.save(scratch, **options)
+
+
+def check_ending(path: Path) -> None:
+    """Raise UsageError where a picture cannot be written under that ending."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise UsageError(f"a picture must end in {', '.join(SUFFIXES)}, got {str(path)!r}")

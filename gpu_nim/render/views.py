@@ -1,0 +1,243 @@
+"""Views: whence one looks, found by name, by angle or by computation, and the camera that fits a set of points.
+
+Directions point from the body to the eye.  A parallel view along an integer direction d maps two cells to one point
+exactly when their difference is a multiple of d, so how many points a view shows is counted in integers, and the views
+in which the 4^m P-positions of Nim fall on 3^m points, Sierpinski's gasket, are found by counting.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+from math import gcd
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.errors import UsageError
+
+Vector = tuple[float, float, float]
+Direction = tuple[int, int, int]
+_ANGLE = 25.0  # degrees of the field of view of a perspective camera, as of a portrait lens
+
+
+@dataclass(frozen=True)
+class View:
+    """A direction from the body to the eye, what is up, and whether sight lines are parallel."""
+
+    toward: Vector
+    up: Vector = (0.0, 0.0, 1.0)
+    parallel: bool = False
+
+    def basis(self) -> NDArray[np.float64]:
+        """Return the unit vectors right, up and toward the eye, shape (3, 3), one a row.
+
+        >>> View((0, 0, 2), up=(0, 1, 0)).basis().tolist()
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+        """
+        toward = np.asarray(self.toward, dtype=np.float64)
+        toward /= np.linalg.norm(toward)
+        right = np.cross(np.asarray(self.up, dtype=np.float64), toward)
+        if np.linalg.norm(right) < 1e-9:  # looking straight up or down: any horizontal will do
+            right = np.cross((0.0, 1.0, 0.0) if abs(toward[1]) < 0.9 else (1.0, 0.0, 0.0), toward)
+        right /= np.linalg.norm(right)
+        return np.stack([right, np.cross(toward, right), toward]) + 0.0
+
+
+VIEWS = {
+    "hero": View((2.2, -1.75, 0.95)),
+    "isometric": View((1, -1, 1), parallel=True),
+    "axis": View((0, 0, 1), up=(0, 1, 0), parallel=True),
+    "diagonal": View((1, 1, 1), parallel=True),
+}
+"""The views that have a fixed direction; `gasket` is found for each set, and AZIM,ELEV is any other."""
+
+NAMES = (*VIEWS, "gasket", "AZIM,ELEV")
+
+
+def find_view(name: str, cells: NDArray[np.integer]) -> View:
+    """Return the view of that name for these cells (N, 3); UsageError for a name that is none.
+
+    AZIM,ELEV are degrees: the azimuth from the x axis towards y, the elevation from the horizon.
+
+    >>> find_view("0,90", np.zeros((1, 3), int)).basis()[2].round(9).tolist()
+    [0.0, 0.0, 1.0]
+    """
+    if name in VIEWS:
+        return VIEWS[name]
+    if name == "gasket":
+        return gasket_view(cells)
+    try:
+        azimuth, elevation = (float(part) for part in name.split(","))
+    except ValueError:
+        raise UsageError(f"view must be one of {', '.join(NAMES)}, got {name!r}") from None
+    if not (np.isfinite(azimuth) and abs(elevation) <= 90):
+        raise UsageError(f"view AZIM,ELEV must be degrees with an elevation from -90 to 90, got {name!r}")
+    return from_angles(azimuth, elevation)
+
+
+def from_angles(azimuth: float, elevation: float) -> View:
+    """Return the perspective view from that azimuth and elevation, in degrees."""
+    a, e = np.radians([azimuth, elevation])
+    return View((float(np.cos(e) * np.cos(a)), float(np.cos(e) * np.sin(a)), float(np.sin(e))))
+
+
+def directions(largest: int = 1) -> Iterator[Direction]:
+    """Give the primitive integer directions with entries up to `largest`, one of each pair d, -d: 13 of them for 1.
+
+    >>> len(list(directions(1))), len(list(directions(2)))
+    (13, 49)
+    """
+    for x, y, z in product(range(-largest, largest + 1), repeat=3):
+        if gcd(x, y, z) == 1 and (x, y, z) > (0, 0, 0):
+            yield x, y, z
+
+
+def shadow_size(cells: NDArray[np.integer], direction: Direction) -> int:
+    """Return on how many points the cells (N, 3) fall in the parallel view along an integer direction; exact.
+
+    >>> cells = np.array([[a, b, a ^ b] for a in range(8) for b in range(8)])  # 4^3 P-positions
+    >>> shadow_size(cells, (1, 0, 0)), shadow_size(cells, (1, 1, 1)), shadow_size(cells, (0, 1, -1))
+    (64, 64, 27)
+    """
+    points = np.asarray(cells, dtype=np.int64)
+    pivot = int(np.flatnonzero(direction)[-1])
+    step = direction[pivot]
+    # Two cells differ by a rational multiple of d iff these two cross products agree; cells differ by integers and d is
+    # primitive.
+    u, v = (points[:, k] * step - points[:, pivot] * direction[k] for k in range(3) if k != pivot)
+    span = int(v.max() - v.min()) + 1
+    return len(np.unique((u - u.min()) * span + (v - v.min())))
+
+
+def gasket_directions(cells: NDArray[np.integer], largest: int = 1) -> list[tuple[Direction, int]]:
+    """Return the integer directions along which the cells (N, 3) fall on the fewest points, with that number.
+
+    Nim's 4^m P-positions with piles below 2^m fall on 3^m points along the six edges of their tetrahedron, and nowhere
+    on fewer.
+
+    >>> cells = np.array([[a, b, a ^ b] for a in range(16) for b in range(16)])
+    >>> [d for d, points in gasket_directions(cells) if points == 3**4]
+    [(0, 1, -1), (0, 1, 1), (1, -1, 0), (1, 0, -1), (1, 0, 1), (1, 1, 0)]
+    """
+    counted = [(d, shadow_size(cells, d)) for d in directions(largest)]
+    fewest = min(points for _, points in counted)
+    return [(d, points) for d, points in counted if points == fewest]
+
+
+def gasket_view(cells: NDArray[np.integer]) -> View:
+    """Return the parallel view along the first of the gasket directions, the side that spreads widest laid level.
+
+    Counting is done on the cells near the first one where there are many: a direction that is best for them is best for
+    all of a self-similar set.
+
+    >>> cells = np.array([[a, b, a ^ b] for a in range(16) for b in range(16)])
+    >>> gasket_view(cells).toward
+    (0.0, 1.0, -1.0)
+    """
+    points = np.asarray(cells, dtype=np.int64)
+    reach = np.abs(points - points[0]).max(axis=1)
+    side = 1 << max(0, int(reach.max()).bit_length())
+    while side > 1 and (near := reach < side).sum() > 20_000:
+        side //= 2
+    near = reach < side
+    direction, _ = gasket_directions(points[near])[0]
+    basis = View(direction, parallel=True).basis()
+    flat = points @ basis[:2].T
+    # Turn the picture so that the side between the two corners farthest apart is level, the third corner above it.
+    corners = flat[support(np.column_stack([flat, np.zeros(len(flat))]), 64)]
+    gaps = np.linalg.norm(corners[:, None] - corners[None], axis=2)
+    i, j = np.unravel_index(int(gaps.argmax()), gaps.shape)
+    along = (corners[j] - corners[i]) / (gaps[i, j] or 1.0)
+    across = np.array([-along[1], along[0]])
+    if (flat.mean(axis=0) - corners[i]) @ across < 0:
+        across = -across
+    up = across @ basis[:2]
+    x, y, z = (float(part) + 0.0 for part in up.round(12))
+    return View((float(direction[0]), float(direction[1]), float(direction[2])), up=(x, y, z), parallel=True)
+
+
+def support(points: NDArray[np.floating], count: int) -> NDArray[np.intp]:
+    """Return indices of points that are extreme in about `count` directions: enough of the convex hull to frame the
+    set.
+    """
+    if len(points) <= count:
+        return np.arange(len(points))
+    k = np.arange(count) + 0.5
+    polar, turn = np.arccos(1 - 2 * k / count), np.pi * (1 + 5**0.5) * k
+    rays = np.stack([np.cos(turn) * np.sin(polar), np.sin(turn) * np.sin(polar), np.cos(polar)])
+    rays = np.concatenate([rays.T, np.eye(3), -np.eye(3)]).astype(np.float32).T
+    best = np.full(rays.shape[1], -np.inf, dtype=np.float32)
+    found = np.zeros(rays.shape[1], dtype=np.intp)
+    for start in range(0, len(points), 1 << 15):
+        heights = np.asarray(points[start : start + (1 << 15)], dtype=np.float32) @ rays
+        top = heights.argmax(axis=0)
+        height = heights[top, np.arange(len(top))]
+        better = height > best
+        best[better], found[better] = height[better], start + top[better]
+    return np.unique(found)
+
+
+@dataclass(frozen=True)
+class Camera:
+    """An eye at a place: `basis` rows are right, up and toward the eye, from the body.
+
+    `scale` is half the height that is seen, in world units, where parallel, and the tangent of half the angle where
+    not.
+    """
+
+    eye: NDArray[np.float64]
+    basis: NDArray[np.float64]
+    scale: float
+    parallel: bool
+
+    def project(self, points: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Return (..., 3) float32: right and up, from -1 to 1 over the picture's height, and the distance before the
+        eye.
+        """
+        seen = (np.asarray(points, dtype=np.float32) - self.eye.astype(np.float32)) @ self.basis.T.astype(np.float32)
+        seen[..., 2] *= -1
+        seen[..., :2] /= self.scale if self.parallel else np.maximum(seen[..., 2:], 1e-6) * np.float32(self.scale)
+        return seen
+
+    def distance(self, points: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Return how far before the eye each point (..., 3) lies."""
+        x, y, z = (points[..., k] for k in range(3))
+        a, b, c = (-self.basis[2]).astype(np.float32)
+        return np.asarray(a * x + b * y + c * z + np.float32(self.eye @ self.basis[2]))
+
+    def pixel(self, distance: float, height: int) -> float:
+        """Return how wide a pixel is in the world, that far before the eye, in a picture of that height."""
+        return 2 * self.scale * (1.0 if self.parallel else distance) / height
+
+    def moved(self, shift: NDArray[np.float64]) -> "Camera":
+        """Return the camera moved by a vector."""
+        return replace(self, eye=self.eye + shift)
+
+
+def fit(view: View, hull: NDArray[np.floating], aspect: float, margin: float = 0.06, room: float = 0.0) -> Camera:
+    """Return the camera of a view whose picture the points `hull` (N, 3) just fill, but for a margin.
+
+    aspect: width over height of the picture.  room: the part of the height that is kept free at the top, for a title.
+    """
+    basis = view.basis()
+    x, y, z = (np.asarray(hull, dtype=np.float64) @ basis.T).T
+    wide, high = aspect * (1 - 2 * margin), 1 - 2 * margin - room
+    if view.parallel:
+        cx, cy = (x.min() + x.max()) / 2, (y.min() + y.max()) / 2
+        scale = max((y.max() - y.min()) / 2 / high, (x.max() - x.min()) / 2 / wide, 1e-9)
+        spread = z.max() - z.min() + 2 * scale
+        eye = np.array([cx, cy + room * scale, z.max() + spread])
+        return Camera(eye @ basis, basis, float(scale), True)
+    tangent = float(np.tan(np.radians(_ANGLE / 2)))
+    cx, cy, distance = x.mean(), y.mean(), 0.0
+    for _ in range(60):
+        # Every point asks for a distance at which it is inside; then the centre moves to the middle of what is seen.
+        distance = float(
+            max((np.abs(x - cx) / (wide * tangent) + z).max(), (np.abs(y - cy) / (high * tangent) + z).max())
+        )
+        px, py = (x - cx) / (distance - z), (y - cy) / (distance - z)
+        nearest = distance - z.mean()
+        cx += (px.max() + px.min()) / 2 * nearest
+        cy += (py.max() + py.min()) / 2 * nearest
+    eye = np.array([cx, cy + room * tangent * (distance - z.mean()), distance])
+    return Camera(eye @ basis, basis, tangent, False)

@@ -1,0 +1,29 @@
+"""What tests of pictures share: whether OpenGL is there, and the programs that read files again."""
+
+import shutil
+from importlib.util import find_spec
+
+import pytest
+
+
+def opengl_reason():
+    """Why OpenGL cannot be used here, or None."""
+    if find_spec("vtkmodules") is None:
+        return "VTK is not installed"
+    from gpu_nim.render.opengl import probe
+
+    return None if probe() else "no OpenGL library was found"
+
+
+needs_opengl = pytest.mark.skipif(opengl_reason() is not None, reason=opengl_reason() or "")
+needs_pillow = pytest.mark.skipif(find_spec("PIL") is None, reason="Pillow is not installed")
+needs_trimesh = pytest.mark.skipif(find_spec("trimesh") is None, reason="trimesh is not installed")
+needs_chromium = pytest.mark.skipif(shutil.which("chromium") is None, reason="Chromium is not installed")
+
+
+def has_ffmpeg():
+    return shutil.which("ffmpeg") is not None or find_spec("imageio_ffmpeg") is not None
+
+
+needs_ffmpeg = pytest.mark.skipif(not has_ffmpeg(), reason="ffmpeg is not installed")
+needs_ffprobe = pytest.mark.skipif(shutil.which("ffprobe") is None, reason="ffprobe is not installed")

@@ -1,0 +1,377 @@
+"""Geometry, views, colours and light: counted and computed, without a picture."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpu_nim.errors import FileError, MemoryRefusal, UsageError
+from gpu_nim.render import geometry, source, views
+from gpu_nim.render.colours import THEMES, Map, to_linear, to_srgb
+from gpu_nim.render.geometry import SIDES, Blocks, coarsen, generations_between, side, visible
+from gpu_nim.render.light import Shader, Shadow, Sky
+from gpu_nim.render.source import blocks_of
+from gpu_nim.render.still import base_colours, generation_scale, hull
+from gpu_nim.render.views import Camera, View, find_view, fit, gasket_directions, shadow_size
+
+
+def p_positions(m):
+    """The 4^m P-positions with piles below 2^m, by Bouton's theorem."""
+    a, b = np.meshgrid(np.arange(2**m), np.arange(2**m), indexing="ij")
+    return np.stack([a.ravel(), b.ravel(), (a ^ b).ravel()], axis=1)
+
+
+def blocks_at(corners, generations=None):
+    corners = np.array(corners, dtype=np.int32)
+    born = np.zeros(len(corners)) if generations is None else generations
+    return Blocks("test", corners, np.ones(len(corners), np.int32), np.array(born, np.int32), len(corners))
+
+
+# Views
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4, 5])
+def test_the_gasket_is_seen_along_the_six_edges_of_the_tetrahedron_and_nowhere_else(m):
+    cells = p_positions(m)
+    edges = [(0, 1, -1), (0, 1, 1), (1, -1, 0), (1, 0, -1), (1, 0, 1), (1, 1, 0)]
+    assert [d for d in views.directions(2) if shadow_size(cells, d) == 3**m] == edges
+    assert gasket_directions(cells, 2) == [(d, 3**m) for d in edges]
+
+
+@pytest.mark.parametrize("m", [1, 3, 5])
+def test_no_two_p_positions_share_a_line_of_sight_along_an_axis_or_the_diagonal(m):
+    cells = p_positions(m)
+    for d in ((1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1)):
+        assert shadow_size(cells, d) == 4**m
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.tuples(*[st.integers(-9, 9)] * 3), min_size=1, max_size=40),
+    st.sampled_from(list(views.directions(2))),
+)
+def test_points_of_a_view_are_counted_as_lines_along_it(cells, direction):
+    lines = {
+        frozenset(
+            q
+            for q in cells
+            if any(tuple(q) == tuple(p[k] + t * direction[k] for k in range(3)) for t in range(-20, 21))
+        )
+        for p in cells
+    }
+    assert shadow_size(np.array(cells), direction) == len(lines)
+
+
+def test_the_gasket_view_of_nim_shows_a_gasket_lying_on_its_longest_side():
+    cells = p_positions(4)
+    view = views.gasket_view(cells)
+    flat = cells @ view.basis()[:2].T
+    points = np.unique(flat.round(6), axis=0)
+    assert view.parallel
+    assert len(points) == 81
+    foot = points[np.isclose(points[:, 1], points[:, 1].min())]
+    assert np.ptp(foot[:, 0]) == pytest.approx(np.ptp(points[:, 0]))  # the base is level and as wide as the picture
+
+
+def test_the_chocolate_gasket_is_the_papers_view_along_its_first_axis_after_shearing():
+    # (x, y, z) -> (x, y, z - x) sends direction (1, 0, 1) to (1, 0, 0): [V] Graph 4.3.
+    blocks = blocks_of("chocolate:a=3,size=31")
+    found = gasket_directions(blocks.corners)
+    assert ((1, 0, 1), 81) in found
+    sheared = blocks.corners.copy()
+    sheared[:, 2] -= sheared[:, 0]
+    assert len(np.unique(sheared[:, 1:], axis=0)) == 81
+
+
+@pytest.mark.parametrize("name", ["up", "", "1", "1,2,3", "nan,0", "0,91", "gasket,1"])
+def test_an_unknown_view_is_refused_with_the_views_there_are(name):
+    with pytest.raises(UsageError, match=r"view .*got"):
+        find_view(name, np.zeros((1, 3), int))
+
+
+@settings(deadline=None)
+@given(st.tuples(*[st.floats(-3, 3)] * 3).filter(lambda v: np.linalg.norm(v) > 0.1), st.booleans())
+def test_a_basis_is_right_handed_and_orthonormal(toward, parallel):
+    basis = View(toward, parallel=parallel).basis()
+    assert np.allclose(basis @ basis.T, np.eye(3))
+    assert np.linalg.det(basis) == pytest.approx(1)
+    assert np.allclose(np.cross(basis[2], toward), 0, atol=1e-9)
+
+
+@pytest.mark.parametrize("aspect", [1.0, 16 / 9, 0.5])
+@pytest.mark.parametrize("name", ["hero", "isometric", "axis", "diagonal", "gasket", "120,-40"])
+def test_a_fitted_body_fills_the_picture_but_for_the_margin(name, aspect):
+    points = hull(blocks_of("nim:15"))
+    camera = fit(find_view(name, p_positions(4)), points, aspect, margin=0.06)
+    seen = camera.project(points)
+    assert (seen[:, 2] > 0).all()
+    reach = np.array([np.abs(seen[:, 0]).max() / aspect, np.abs(seen[:, 1]).max()])
+    assert reach.max() == pytest.approx(0.88, abs=0.004)
+    middle = (seen[:, :2].max(axis=0) + seen[:, :2].min(axis=0)) / 2
+    assert np.abs(middle).max() < 0.01
+
+
+def test_a_title_keeps_its_part_of_the_picture_free():
+    points = hull(blocks_of("nim:15"))
+    seen = fit(views.VIEWS["isometric"], points, 16 / 9, margin=0.05, room=0.2).project(points)
+    assert seen[:, 1].max() <= 1 - 0.1 - 0.4 + 1e-4
+    assert seen[:, 1].min() >= -0.9 - 1e-4
+
+
+def test_a_point_is_projected_as_by_hand():
+    camera = Camera(np.array([0.0, 0.0, 10.0]), View((0, 0, 1), up=(0, 1, 0)).basis(), 0.5, False)
+    assert camera.project(np.array([[1.0, 2.0, 0.0]])).tolist() == [[pytest.approx(0.2), pytest.approx(0.4), 10.0]]
+
+
+# Blocks
+
+
+@pytest.mark.parametrize(("axis", "end"), SIDES)
+def test_a_side_is_a_unit_square_that_faces_out(axis, end):
+    (quad,) = side(blocks_at([[3, 4, 5]]), axis, end)
+    normal = np.cross(quad[1] - quad[0], quad[2] - quad[1])
+    assert normal.tolist() == [end * (k == axis) for k in range(3)]
+    assert quad.mean(axis=0).tolist() == [c + 0.5 + 0.5 * end * (k == axis) for k, c in enumerate((3, 4, 5))]
+
+
+@settings(deadline=None)
+@given(st.tuples(*[st.floats(-8, 8)] * 3), st.lists(st.tuples(*[st.integers(-4, 4)] * 3), min_size=1, max_size=20))
+def test_a_side_is_drawn_where_the_eye_is_before_it(eye, corners):
+    blocks = blocks_at(corners)
+    camera = Camera(np.array(eye), np.eye(3), 1.0, False)
+    drawn = {(k, axis, end) for axis, end, which in visible(blocks, camera) for k in np.arange(len(corners))[which]}
+    for k, (axis, end) in product(range(len(corners)), SIDES):
+        place = corners[k][axis] + (end > 0)
+        assert ((k, axis, end) in drawn) == (end * (eye[axis] - place) > 0)
+
+
+def test_a_parallel_view_shows_at_most_three_sides():
+    blocks = blocks_of("nim:7")
+    count = {name: len(list(visible(blocks, fit(view, hull(blocks), 1.0)))) for name, view in views.VIEWS.items()}
+    assert count == {"hero": 3, "isometric": 3, "axis": 1, "diagonal": 3}
+
+
+@pytest.mark.parametrize("generation", [0, 1, 20, 63, 100])
+@pytest.mark.parametrize("level", [1, 2, 3])
+def test_nim_in_blocks_is_nim_grown_plainly_and_coarsened(generation, level):
+    """The level of detail that is grown directly, against the one that is made from every cell."""
+    cells = blocks_of(f"nim:{generation}")
+    limit = len(blocks_of(f"nim:{generation >> level}"))
+    direct = blocks_of(f"nim:{generation}", limit=limit)
+    plain = coarsen(cells, int(direct.sizes[0]))
+    assert direct.population == plain.population == len(cells)
+    together = [np.column_stack([b.corners, b.sizes, b.generations]) for b in (direct, plain)]
+    assert np.array_equal(*(np.unique(rows, axis=0) for rows in together))
+
+
+def test_an_automaton_past_the_limit_is_drawn_in_blocks_and_says_so():
+    whole, coarse = blocks_of("edge:20"), blocks_of("edge:20", limit=400)
+    assert len(coarse) <= 400
+    assert coarse.population == len(whole)
+    assert coarse.note == f"drawn as {len(coarse)} blocks of 4x4x4 cells"
+    assert {tuple(c) for c in (whole.corners // 4 * 4).tolist()} == {tuple(c) for c in coarse.corners.tolist()}
+
+
+def test_what_is_too_large_to_draw_is_refused_with_the_generation_it_reaches(monkeypatch):
+    monkeypatch.setattr(source, "_GROWN_LIMIT", 1000)
+    from gpu_nim import grow
+
+    passed = int(np.argmax(np.cumsum(grow("edge", 30, backend="numpy").births) > 1000))
+    with pytest.raises(
+        MemoryRefusal, match=f"edge:400 is too large to draw: it passes 1,000 cells at generation {passed};"
+    ):
+        blocks_of("edge:400")
+
+
+def test_generations_are_cut_out():
+    blocks = generations_between(blocks_of("nim:15"), 5, 8)
+    assert np.bincount(blocks.generations)[5:].tolist() == [9, 9, 27]  # 3^wt(n)
+    with pytest.raises(UsageError, match="got 16:20, which holds no cell of nim:15"):
+        generations_between(blocks_of("nim:15"), 16, 20)
+
+
+def test_a_corner_and_a_half_are_cut_away_on_the_side_of_the_eye():
+    blocks = blocks_at(list(product(range(4), repeat=3)))
+    toward = np.array([0.6, -0.7, 0.3])
+    assert len(geometry.cut(blocks, "corner", toward)) == 64 - 8
+    half = geometry.cut(blocks, "half", toward)
+    assert half.corners[:, 1].min() == 2
+    with pytest.raises(UsageError, match="cut must be"):
+        geometry.cut(blocks, "quarter", toward)
+
+
+@pytest.mark.parametrize(("name", "expected"), [("nim:3", 3), ("edge:6", 3), ("fcc:5", 12), ("ulam-warburton:9", 4)])
+def test_branches_are_those_of_generation_one_and_every_cell_is_next_to_its_own(name, expected):
+    blocks = blocks_of(name, branch=True)
+    branch = blocks.values["branch"]
+    assert set(branch[blocks.generations == 1].tolist()) == set(range(1, expected + 1))
+    assert (branch[blocks.generations == 0] == 0).all()
+    assert set(np.bincount(branch)[1:].tolist()) == {(len(blocks) - 1) // expected}  # by symmetry
+
+
+@pytest.mark.parametrize("generation", [1, 7, 30])
+def test_branches_of_nim_by_its_digits_are_those_traced_through_parents(generation):
+    by_digits = blocks_of(f"nim:{generation}", branch=True)
+    traced = source._with_branches(blocks_of(f"nim:{generation}"), "nim-3")
+    first = by_digits.generations == 1
+    names = dict(zip(by_digits.values["branch"][first], traced.values["branch"][first], strict=True))
+    assert [names.get(b, 0) for b in by_digits.values["branch"]] == traced.values["branch"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("nim", "source must be a .zarr or .npz file"),
+        ("nim:x", "needs a whole number"),
+        ("nim:-1", "can be drawn for generations 0 to"),
+        ("nim:99999999999", "can be drawn for generations 0 to"),
+        ("foo:3", "automaton must be one of"),
+        ("nim-4:3", "lives in 4 dimensions"),
+        ("chocolate:a=0", "a must be greater than 0"),
+        ("chocolate:a=x", "a must be a number"),
+        ("chocolate:size=-1", "size must be a whole number"),
+        ("chocolate:b=1", "takes a, size and grundy alone"),
+    ],
+)
+def test_a_source_that_is_none_is_refused(spec, message):
+    with pytest.raises(UsageError, match=message):
+        blocks_of(spec)
+
+
+def test_a_missing_file_is_named():
+    with pytest.raises(FileError, match=r"cannot read nowhere\.zarr: there is no such file"):
+        blocks_of("nowhere.zarr")
+
+
+def test_a_saved_growth_is_drawn_as_the_one_grown_on_the_spot(tmp_path):
+    from gpu_nim import grow, save
+
+    save(grow("edge", 9, backend="numpy"), tmp_path / "edge.npz")
+    read, grown = blocks_of(str(tmp_path / "edge.npz")), blocks_of("edge:9")
+    assert np.array_equal(read.corners, grown.corners)
+    assert np.array_equal(read.generations, grown.generations)
+
+
+def test_a_saved_game_is_drawn_as_the_one_solved_on_the_spot(tmp_path):
+    from gpu_nim.games.inequality import chocolate
+    from gpu_nim.games.solution import solve
+    from gpu_nim.storage.solutions import save_solution
+
+    save_solution(solve(chocolate(3), 15), tmp_path / "game.npz")
+    read, solved = blocks_of(str(tmp_path / "game.npz")), blocks_of("chocolate:a=3,size=15")
+    assert np.array_equal(read.corners, solved.corners)
+    with pytest.raises(UsageError, match=r"game\.npz is a solved game"):
+        blocks_of(str(tmp_path / "game.npz"), branch=True)
+    (tmp_path / "other.npz").write_bytes(b"nothing")
+    with pytest.raises(FileError, match=r"cannot read .*other\.npz"):
+        blocks_of(str(tmp_path / "other.npz"))
+
+
+def test_a_chocolate_gives_its_p_positions_or_its_small_grundy_values():
+    # 3y <= x + z has the P-positions of nim-sum 0 [V] Theorem 3.5.
+    blocks = blocks_of("chocolate:a=3,size=15")
+    expected = {(x, y, x ^ y) for x in range(16) for y in range(16) if (x ^ y) <= 15 and 3 * y <= x + (x ^ y)}
+    assert {tuple(c) for c in blocks.corners.tolist()} == expected
+    assert set(blocks_of("chocolate:a=3,size=7,grundy=2").values["grundy"].tolist()) == {0, 1, 2}
+
+
+@pytest.mark.parametrize(
+    ("name", "area"), [("square8:6", 1.0), ("hexagonal:6", 3**0.5 / 2), ("triangular:6", 3 * 3**0.5 / 4)]
+)
+def test_tiles_are_as_large_as_their_cells_and_do_not_overlap(name, area):
+    blocks = blocks_of(name)
+    quads, owners = geometry.tiles(blocks, fill=1.0)
+    x, y = quads[..., 0].astype(float), quads[..., 1].astype(float)
+    twice = (x * np.roll(y, -1, axis=1) - y * np.roll(x, -1, axis=1)).sum(axis=1)
+    assert np.allclose(np.bincount(owners, np.abs(twice) / 2), area, atol=1e-4)
+    middles = geometry.middles(blocks)
+    gaps = np.linalg.norm(middles[:, None] - middles[None], axis=2) + 9 * np.eye(len(middles))
+    assert gaps.min() == pytest.approx(1.0, abs=1e-4)
+
+
+# Colours
+
+
+def test_a_rank_gives_every_colour_as_many_cells():
+    blocks = blocks_of("nim:63")
+    rank = generation_scale(blocks, "rank")[blocks.generations]
+    assert np.abs(np.histogram(rank, 4, (0, 1))[0] / len(blocks) - 0.25).max() < 0.1
+    even = generation_scale(blocks, "generation")
+    assert even.tolist() == pytest.approx((np.arange(64) / 63).tolist())
+
+
+def test_p_positions_are_picked_out_of_the_edge_automaton():
+    blocks = blocks_of("edge:15")
+    colours = base_colours(blocks, "nim-p", THEMES["dark"])
+    picked = (colours == np.array(THEMES["dark"].pick, np.float32)).all(axis=1)
+    assert picked.sum() == 4**4  # all P-positions of total up to 30
+    assert (np.bitwise_xor.reduce(blocks.corners[picked], axis=1) == 0).all()
+
+
+def test_a_colour_that_needs_values_says_so():
+    with pytest.raises(UsageError, match="nim:3 has none"):
+        base_colours(blocks_of("nim:3"), "grundy", THEMES["dark"])
+
+
+def test_light_and_screen_values_are_inverse():
+    values = np.linspace(0, 1, 256)
+    assert np.abs(to_srgb(to_linear(values)) - values).max() < 1 / 1024
+    assert to_srgb(np.array([-1.0, 2.0])).tolist() == [0.0, 1.0]
+
+
+def test_a_map_is_cut_to_its_stretch():
+    whole, part = Map("thermal"), Map("thermal", 0.25, 0.75)
+    assert np.allclose(part(np.array([0.0, 1.0])), whole(np.array([0.25, 0.75])))
+
+
+# Light
+
+
+def test_a_lone_cell_sees_the_whole_sky_and_a_walled_in_one_none():
+    lone = Sky(blocks_at([[0, 0, 0]]))
+    assert all((lone.seen(axis, end) == 255).all() for axis, end in SIDES)
+    solid = Sky(blocks_at(list(product(range(9), repeat=3))))
+    middle = 9 * 9 * 4 + 9 * 4 + 4
+    top = 9 * 9 * 4 + 9 * 4 + 8
+    assert solid.seen(2, 1)[middle].max() < 50
+    assert solid.seen(2, 1)[top].min() > 200
+
+
+def test_the_sky_is_symmetric_where_the_body_is():
+    blocks = blocks_of("fcc:9")
+    sky = Sky(blocks, corners=False)
+    mirrored = {tuple(c): k for k, c in enumerate(blocks.corners.tolist())}
+    twin = [mirrored[(-x, y, z)] for x, y, z in blocks.corners.tolist()]
+    ahead, behind = sky.seen(0, 1)[:, 0].astype(float), sky.seen(0, -1)[twin, 0].astype(float)
+    # Grid cells begin at the body's corner, so that levels above the first need not be symmetric: not far off is all.
+    assert np.abs(ahead - behind).mean() < 20
+
+
+def test_one_value_for_each_grid_cell_is_close_to_one_for_each_side():
+    blocks = blocks_of("nim:63")
+    exact, rough = Sky(blocks, corners=False), Sky(blocks, rough=True)
+    assert np.array_equal(exact.seen(2, 1), rough.seen(2, 1))  # a grid cell holds one block here
+    assert rough.seen(2, 1).shape == (len(blocks), 1)
+
+
+def test_a_block_shades_what_is_behind_it_and_nothing_else():
+    blocks = blocks_at([[0, 0, 0], [0, 0, 6], [20, 0, 0]])
+    light = Shadow(blocks, np.array([0.0, 0.0, 1.0]))
+    points = np.array([[0.5, 0.5, 1.0], [0.5, 0.5, 7.0], [20.5, 0.5, 1.0]], dtype=np.float32)
+    assert light.lit(points, np.full(3, 0.9, np.float32), 0.0, 1).tolist() == [0.0, 1.0, 1.0]
+
+
+def test_a_body_in_shadow_is_darker_than_one_in_the_light():
+    blocks = blocks_of("nim:15")
+    theme = THEMES["dark"]
+    camera = fit(views.VIEWS["hero"], hull(blocks), 16 / 9)
+    white = np.ones((len(blocks), 3), np.float32)
+    light = Shader(blocks, white, theme, fine=True).frame(camera)
+    alone = Shader(blocks.take(np.arange(1)), white[:1], theme, fine=True).frame(camera)
+    for axis, end, which in visible(blocks, camera):
+        quads = side(blocks, axis, end)
+        inside = light.colours(axis, end, which, quads)
+        assert inside.shape == (len(blocks), 4, 3)
+        assert inside[0].mean() <= alone.colours(axis, end, slice(None), quads[:1]).mean()

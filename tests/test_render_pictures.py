@@ -1,0 +1,691 @@
+"""Pictures of both engines, read again by other programs; figures, movies, exports, pages and windows.
+
+What needs OpenGL, Pillow, ffmpeg, trimesh or Chromium is skipped, with the reason, where it is missing.
+"""
+
+import json
+import os
+import re
+import signal
+import struct
+import subprocess
+import sys
+import time
+import zlib
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpu_nim.errors import MissingDependency, UsageError
+from gpu_nim.render import opengl
+from gpu_nim.render.colours import THEMES
+from gpu_nim.render.export import cubes, export, printable_body
+from gpu_nim.render.figures import draw_figure
+from gpu_nim.render.movie import Movie, Studio, flight, make_movie, orbit
+from gpu_nim.render.raster import draw_points, draw_quads
+from gpu_nim.render.slices import section, section_heights
+from gpu_nim.render.source import blocks_of
+from gpu_nim.render.still import Look, aim, hull, render, save
+from gpu_nim.render.vector import Sheet, text_width
+from gpu_nim.render.views import VIEWS, Camera, View, fit
+from gpu_nim.render.volume import cast, cloud_of, solid_enough
+from tests.render_files import needs_chromium, needs_ffmpeg, needs_ffprobe, needs_opengl, needs_pillow, needs_trimesh
+
+REFERENCE = Path(__file__).parent / "render_reference"
+BOTH = [pytest.param("numpy", marks=needs_pillow), pytest.param("opengl", marks=[needs_pillow, needs_opengl])]
+FACE_ON = Camera(np.array([0.0, 0.0, 10.0]), View((0, 0, 1), up=(0, 1, 0)).basis(), 4.0, True)
+
+
+def gpunim(*arguments, **variables):
+    return subprocess.run(
+        [sys.executable, "-m", "gpu_nim", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **variables},
+        check=False,
+        timeout=120,
+    )
+
+
+def square(x, y, z, colour, width=2.0):
+    corners = np.array([[x, y, z], [x + width, y, z], [x + width, y + width, z], [x, y + width, z]], np.float32)
+    return corners[None], np.tile(np.array(colour, np.uint8), (1, 4, 1))
+
+
+# The NumPy engine's pixels
+
+
+def test_a_square_covers_the_pixels_whose_middles_are_in_it():
+    picture = draw_quads(iter([square(0, 0, 0, (9, 8, 7))]), FACE_ON, 16, 16)
+    expected = np.zeros((16, 16), bool)
+    expected[6 - 2 : 8, 8:12] = True  # 2 world units of 8 are 4 pixels of 16, up and right of the middle
+    assert np.array_equal(picture[..., 3] == 255, expected)
+    assert (picture[expected][:, :3] == (9, 8, 7)).all()
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+@pytest.mark.parametrize("parallel", [True, False])
+def test_the_nearer_square_hides_the_farther_whatever_comes_first(order, parallel):
+    near, far = square(-1, -1, 2, (255, 0, 0)), square(-1.5, -1.5, 0, (0, 0, 255), width=3.0)
+    camera = FACE_ON if parallel else Camera(FACE_ON.eye, FACE_ON.basis, 0.4, False)
+    picture = draw_quads(iter([(near, far)[k] for k in order]), camera, 64, 64)
+    assert picture[32, 32].tolist() == [255, 0, 0, 255]
+    assert (picture[..., 2] == 255).sum() > 0
+
+
+def test_squares_that_cross_are_cut_where_they_meet():
+    a = np.array([[[-2, -2, -1], [2, -2, 1], [2, 2, 1], [-2, 2, -1]]], np.float32)
+    b = a * np.array([1, 1, -1], np.float32)
+    paint = [np.tile(np.array(c, np.uint8), (1, 4, 1)) for c in ((255, 0, 0), (0, 255, 0))]
+    picture = draw_quads(iter([(a, paint[0]), (b, paint[1])]), FACE_ON, 64, 64)
+    assert picture[32, 20, :2].tolist() == [0, 255]
+    assert picture[32, 44, :2].tolist() == [255, 0]
+
+
+def test_what_lies_behind_the_eye_is_not_drawn():
+    behind = Camera(np.array([0.0, 0.0, -5.0]), FACE_ON.basis, 0.4, False)
+    assert not draw_quads(iter([square(-1, -1, 0, (1, 1, 1))]), behind, 32, 32).any()
+
+
+def test_light_of_points_adds_up_and_none_is_lost():
+    points = np.array([[0.1, 0.2, 0.0], [0.1, 0.2, 3.0], [-2.0, 1.0, 0.0]], np.float32)
+    light = np.array([[1.0, 0, 0], [2.0, 0, 0], [0, 5.0, 0]], np.float32)
+    picture = draw_points(points, light, FACE_ON, 32, 32, glow=0.0)
+    assert picture.sum(axis=(0, 1)).tolist() == pytest.approx([3.0, 5.0, 0.0])
+    assert draw_points(points, light, FACE_ON, 32, 32, glow=1.0).sum() > 8.0
+
+
+@needs_pillow
+@pytest.mark.parametrize("name", ["hero", "isometric", "axis", "diagonal", "gasket", "200,30"])
+def test_both_engines_draw_the_same_picture(name):
+    if opengl.probe() is None:
+        pytest.skip("no OpenGL library was found")
+    look = {"size": (320, 240), "view": name, "quality": "draft"}
+    flat, gl = (np.asarray(render("nim:15", engine=engine, **look).image, float) for engine in ("numpy", "opengl"))
+    assert np.abs(flat - gl).mean() < 2.5  # of 255: sides in one colour against sides that shade off
+
+
+# Stills
+
+
+@pytest.mark.parametrize("engine", BOTH)
+def test_one_missing_block_of_cubes_is_seen(engine):
+    """At most 40 pixels may differ from the reference by more than 40: a picture without 16 of the 1024 cubes fails."""
+    blocks = blocks_of("nim:31")
+    look = Look(size=(240, 180), engine=engine, quality="draft")
+    camera = aim(blocks, look)
+    whole = np.asarray(render(blocks, look).image, float)
+    reference = REFERENCE / "nim-31-hero.png"
+    from PIL import Image
+
+    with Image.open(reference) as image:
+        expected = np.asarray(image.convert("RGB"), float)
+    # The block of 16 cubes nearest the eye, taken away at the same camera.
+    corner = blocks.corners // 4
+    nearest = corner[np.argmin(camera.distance(blocks.centres()))]
+    gone = blocks.take(np.logical_not((corner == nearest).all(axis=1)))
+    assert len(gone) == 1024 - 16
+    from gpu_nim.render.still import Drawing
+
+    with Drawing(gone, look, engine) as drawing:
+        broken = np.asarray(drawing.frame(camera), float)
+    changed = (np.abs(broken - expected).max(axis=2) > 40).sum()
+    same = (np.abs(whole - expected).max(axis=2) > 40).sum()
+    assert changed > 40 > same
+
+
+@pytest.mark.parametrize("engine", BOTH)
+def test_transparency_is_where_nothing_is_drawn(engine, tmp_path):
+    picture = render("nim:7", size=(120, 90), engine=engine, transparent=True)
+    save(picture, tmp_path / "a.png")
+    from PIL import Image
+
+    with Image.open(tmp_path / "a.png") as image:
+        assert (image.size, image.mode) == ((120, 90), "RGBA")
+        alpha = np.asarray(image)[..., 3]
+    assert alpha[0, 0] == 0
+    assert alpha.max() == 255
+    assert 0.02 < (alpha > 0).mean() < 0.6
+    with pytest.raises(UsageError, match="transparent picture must be"):
+        save(picture, tmp_path / "a.jpg")
+
+
+@needs_pillow
+@pytest.mark.parametrize(
+    ("source", "options"),
+    [
+        ("nim:31", {"style": "points"}),
+        ("nim:31", {"theme": "neon", "title": "Nim"}),
+        ("fcc:8", {"style": "volume"}),
+        ("fcc:8", {"style": "slices", "title": "fcc"}),
+        ("fcc:8", {"cut": "corner", "theme": "paper"}),
+        ("edge:12", {"color": "nim-p", "cut": "half"}),
+        ("edge:9", {"color": "branch"}),
+        ("ulam-warburton:9", {"color": "branch"}),
+        ("hexagonal:9", {"style": "points"}),
+        ("chocolate:a=5/2,size=15", {"view": "gasket", "color": "generation"}),
+        ("chocolate:size=7,grundy=3", {"color": "grundy"}),
+        ("nim:0", {}),
+    ],
+)
+def test_every_style_draws_something_and_leaves_room_around_it(source, options):
+    picture = render(source, size=(160, 120), quality="draft", engine="numpy", **options)
+    image = np.asarray(picture.image, float)
+    empty = np.asarray(render("nim:0", size=(160, 120), quality="draft", engine="numpy", style="points").image, float)
+    assert image.shape == (120, 160, 3)
+    assert np.abs(image - image.mean(axis=(0, 1))).max() > 25
+    assert empty.shape == image.shape
+
+
+@needs_pillow
+@pytest.mark.parametrize("source", ["ulam-warburton:5", "triangular:5"])
+@pytest.mark.parametrize("style", ["volume", "slices"])
+def test_a_flat_set_has_no_volume_and_no_sections(source, style):
+    with pytest.raises(UsageError, match="is flat"):
+        render(source, style=style)
+
+
+def test_a_level_of_detail_is_stated():
+    blocks = blocks_of("nim:1048575", limit=5000)
+    assert blocks.population == 4**20
+    assert (len(blocks), blocks.note) == (4096, "drawn as 4,096 blocks of 16384x16384x16384 cells")
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"size": (0, 10)}, "size must be from 16x16"),
+        ({"theme": "pink"}, "theme must be one of dark, paper, neon, got 'pink'"),
+        ({"color": "red"}, "color must be one of"),
+        ({"style": "lines"}, "style must be one of"),
+        ({"quality": "best"}, "quality must be one of"),
+        ({"engine": "cuda"}, "engine must be one of"),
+        ({"cut": "third"}, "cut must be one of"),
+    ],
+)
+def test_a_look_that_is_none_is_refused(option, message):
+    with pytest.raises(UsageError, match=message):
+        Look(**option)
+
+
+def test_sections_are_the_cells_at_their_height():
+    blocks = blocks_of("edge:11")
+    colours = np.ones((len(blocks), 3), np.float32)
+    for height in section_heights(blocks, 5):
+        picture = section(blocks, colours, height)
+        inside = {(int(x), len(picture) - 1 - int(y)) for y, x in np.argwhere(picture[..., 3])}
+        assert inside == {(x, y) for x, y, z in blocks.corners.tolist() if z == height}
+
+
+def test_a_cloud_is_as_deep_as_its_body_and_never_dense_for_a_sparse_set():
+    blocks = blocks_of("fcc:8")
+    cloud = cloud_of(blocks, np.ones((len(blocks), 3), np.float32))
+    picture = cast(cloud, fit(VIEWS["axis"], hull(blocks), 1.0), 64, 64, 2.0)
+    assert picture[32, 32, 3] > 0.5
+    assert picture[0, 0, 3] == 0
+    assert picture.max() <= 1.0
+    sparse = blocks_of("nim:255")
+    coarse = solid_enough(sparse)
+    low, high = coarse.bounds()
+    assert np.prod((high - low) // coarse.sizes[0] + 4) <= 64 * len(coarse)
+
+
+# OpenGL's absence
+
+
+@pytest.mark.parametrize(
+    ("there", "window"),
+    [
+        ("egl", "vtkEGLRenderWindow"),
+        ("osmesa", "vtkOSOpenGLRenderWindow"),
+        ("display", "vtkXOpenGLRenderWindow"),
+        ("", None),
+    ],
+)
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems bring OpenGL")
+def test_the_window_is_the_one_whose_library_is_there(there, window, monkeypatch):
+    monkeypatch.delenv("VTK_DEFAULT_OPENGL_WINDOW", raising=False)
+    found = {name: (lambda name=name: name == there) for name in ("display", "egl", "osmesa")}
+    assert opengl.probe(**found) == window
+
+
+@needs_pillow
+def test_without_opengl_numpy_draws_and_says_why(monkeypatch):
+    monkeypatch.setattr(opengl, "probe", lambda: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+    picture = render("nim:7", size=(80, 60), quality="draft")
+    assert picture.engine == "numpy"
+    assert "no OpenGL library was found" in picture.note
+    assert "apt-get install --no-install-recommends libegl1 libgl1-mesa-dri" in picture.note
+    with pytest.raises(MissingDependency, match="libegl1"):
+        render("nim:7", size=(80, 60), engine="opengl")
+
+
+# Figures
+
+
+@pytest.mark.parametrize(("name", "discs"), [("NF1", 37), ("NF2", 37)])
+def test_an_evolution_has_a_disc_a_cell_and_an_edge_a_child(name, discs):
+    svg = draw_figure(name).svg()
+    assert svg.count("<circle") == discs  # A130665(6)
+    assert svg.count("<polyline") == discs - 1  # each cell but the first has one parent
+
+
+def test_the_gasket_figure_has_a_square_a_point_of_the_view():
+    assert draw_figure("V4.3").svg().count("<polygon") == 3**6
+    words = [line for line in draw_figure("V4.3").svg().splitlines() if "<text" in line]
+    assert any("5,462 P-positions on 729 points" in line for line in words)
+
+
+def test_the_triangle_of_d3_shows_the_published_numbers():
+    numbers = [int(n) for n in re.findall(r">(\d+)</text>", draw_figure("d3").svg())]
+    terms = dict(
+        map(int, line.split()[:2])
+        for line in (Path(__file__).parent / "oeis" / "A241717.txt").read_text().splitlines()
+        if re.match(r"\d+ \d+$", line.strip())
+    )
+    assert len(terms) > 40
+    assert all(numbers[n] == value for n, value in terms.items() if n < len(numbers))
+
+
+@pytest.mark.parametrize("suffix", ["pdf", "svg"])
+@pytest.mark.parametrize("name", ["NF1", "V4.1", "d3"])
+def test_a_figure_is_written_as_vectors(name, suffix, tmp_path):
+    file = tmp_path / f"a.{suffix}"
+    draw_figure(name).save(file)
+    text = file.read_bytes()
+    if suffix == "svg":
+        import xml.dom.minidom
+
+        assert xml.dom.minidom.parseString(text).documentElement.tagName == "svg"
+        assert b"<image" not in text
+        return
+    assert text.startswith(b"%PDF-1.4")
+    content = zlib.decompress(text.split(b"stream\n")[1].split(b"\nendstream")[0])
+    assert b"/Image" not in text
+    assert content.count(b" f\n") + content.count(b" S\n") > 30
+    offsets = [int(line[:10]) for line in text[text.rindex(b"xref") :].splitlines()[3:-4] if line.endswith(b"n ")]
+    assert all(text[at:].startswith(f"{k} 0 obj".encode()) for k, at in enumerate(offsets, 1))
+
+
+def test_words_in_a_pdf_are_escaped_and_measured():
+    sheet = Sheet(100, 50)
+    sheet.words(r"f(x) \ y", (50, 20), 10, (0, 0, 0), "end")
+    content = zlib.decompress(sheet.pdf().split(b"stream\n")[1].split(b"\nendstream")[0])
+    assert rb"(f\(x\) \\ y) Tj" in content
+    assert text_width("WWW", 10) > text_width("iii", 10) > 0
+
+
+# Movies
+
+
+def test_a_turntable_keeps_its_distance_and_the_whole_body():
+    points = hull(blocks_of("nim:15"))
+    middle = (points.min(axis=0) + points.max(axis=0)) / 2
+    distances = []
+    for azimuth in range(0, 360, 30):
+        camera = orbit(points, azimuth, 16 / 9)
+        seen = camera.project(points)
+        assert (np.abs(seen[:, :2]) <= [16 / 9 * 0.921, 0.921]).all()
+        distances.append(np.linalg.norm(camera.eye - middle))
+    assert np.ptp(distances) < 1e-6 * distances[0]
+
+
+def test_a_flight_begins_where_the_still_is_and_ends_inside():
+    blocks = blocks_of("nim:15")
+    outside = aim(blocks, Look())
+    start, end = flight(outside, blocks, 0.0), flight(outside, blocks, 1.0)
+    assert np.allclose(start.eye, outside.eye)
+    assert (end.eye > -2).all()
+    assert (end.eye < 18).all()
+
+
+@needs_pillow
+def test_a_growth_ends_with_everything_and_begins_with_the_seed():
+    movie = Movie("nim:7", "growth", frames=9, look=Look(size=(64, 48), quality="draft", engine="numpy"))
+    with Studio(movie) as studio:
+        first, last = (np.asarray(studio.frame(k), float) for k in (0, 8))
+        again = np.asarray(studio.frame(0), float)
+    assert np.array_equal(first, again)  # a frame does not depend on the frames before it
+    assert np.abs(last - first).mean() > 3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kind": "spin"}, "kind must be one of"),
+        ({"frames": 0}, "1 or more frames"),
+        ({"kind": "sweep"}, "a sweep needs a source chocolate"),
+        ({"source": "chocolate:size=7", "kind": "sweep", "sweep": (Fraction(0), Fraction(3))}, "greater than 0"),
+        ({"look": Look(transparent=True)}, "cannot be transparent"),
+    ],
+)
+def test_a_movie_that_is_none_is_refused(options, message):
+    with pytest.raises(UsageError, match=message):
+        Movie(**{"source": "nim:7", **options})
+
+
+def probe_movie(path):
+    asked = "stream=codec_name,width,height,nb_read_frames,r_frame_rate,pix_fmt:format=duration"
+    command = ["ffprobe", "-v", "error", "-count_frames", "-show_entries", asked, "-of", "json", str(path)]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+@needs_pillow
+@needs_ffmpeg
+@needs_ffprobe
+@pytest.mark.parametrize(
+    ("kind", "source", "suffix", "codec"),
+    [("turntable", "nim:7", "mp4", "h264"), ("sweep", "chocolate:size=7", "gif", "gif")],
+)
+def test_a_movie_has_its_size_its_frames_and_its_length(kind, source, suffix, codec, tmp_path):
+    look = Look(size=(130, 90), quality="draft", engine="numpy")
+    report = make_movie(Movie(source, kind, 10, 20, look=look), tmp_path / f"a.{suffix}")
+    assert (report["frames"], report["resumed"]) == (10, 0)
+    read = probe_movie(tmp_path / f"a.{suffix}")
+    stream = read["streams"][0]
+    assert (stream["codec_name"], stream["width"], stream["height"]) == (codec, 130, 90)
+    assert int(stream["nb_read_frames"]) == 10
+    assert float(read["format"]["duration"]) == pytest.approx(0.5, abs=0.03)
+    assert [p.name for p in tmp_path.iterdir()] == [f"a.{suffix}"]
+
+
+@needs_pillow
+@needs_ffmpeg
+def test_an_odd_size_is_refused_before_anything_is_drawn(tmp_path):
+    with pytest.raises(UsageError, match="even width and height, got 131x90"):
+        make_movie(Movie("nim:7", look=Look(size=(131, 90))), tmp_path / "a.mp4")
+    assert not list(tmp_path.iterdir())
+
+
+@needs_pillow
+@needs_ffmpeg
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+def test_a_killed_movie_goes_on_where_it_was(tmp_path):
+    out, frames = tmp_path / "a.mp4", tmp_path / ".a.mp4.frames"
+    command = ["movie", "nim:15", "-o", out, "--size", "64x48", "--seconds", "60", "--fps", "30", "--jobs", "1"]
+    options = ["--engine", "numpy", "--quality", "draft", "--quiet"]
+    process = subprocess.Popen([sys.executable, "-m", "gpu_nim", *map(str, command), *options])
+    deadline = time.monotonic() + 60
+    while len(list(frames.glob("*.png"))) < 3:
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not out.exists()
+    there = sorted(frames.glob("*.png"))
+    stamps = [file.stat().st_mtime_ns for file in there]
+    # Shorten the rest by standing frames in: only one is left to be drawn.
+    for number in range(1800):
+        file = frames / f"{number:06d}.png"
+        if not file.exists() and number != 1700:
+            os.link(there[0], file)
+    done = gpunim(*command, *options, "--json")
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["frames"], report["resumed"]) == (0, 1800, 1799)
+    assert out.exists()
+    assert not frames.exists()
+    assert len(stamps) >= 3
+
+
+@needs_pillow
+def test_frames_of_another_movie_are_not_taken(tmp_path, monkeypatch):
+    from gpu_nim.render import movie
+
+    folder = tmp_path / ".a.gif.frames"
+    small = Movie("nim:3", frames=3, look=Look(size=(64, 48)))
+    assert movie._missing_frames(folder, small) == [0, 1, 2]
+    movie._frame_file(folder, 1).write_bytes(b"")
+    assert movie._missing_frames(folder, small) == [0, 2]
+    assert movie._missing_frames(folder, Movie("nim:7", frames=3, look=Look(size=(64, 48)))) == [0, 1, 2]
+
+
+# Exports
+
+
+def triangles_of(points, faces):
+    return points[faces].astype(float)
+
+
+def volume(points, faces):
+    a, b, c = (triangles_of(points, faces)[:, k] for k in range(3))
+    return float((a * np.cross(b, c)).sum() / 6)
+
+
+def test_cubes_have_their_volume_and_face_out():
+    blocks = blocks_of("fcc:4")
+    points, faces = cubes(blocks)
+    assert (len(points), len(faces)) == (8 * len(blocks), 12 * len(blocks))
+    assert volume(points, faces) == pytest.approx(len(blocks))
+
+
+@pytest.mark.parametrize("source", ["nim:0", "nim:15", "edge:9", "fcc:6", "cubic8:6", "cubic6:6", "cubic26:5"])
+def test_a_printable_body_is_closed_and_one(source):
+    """Every edge has two triangles, in opposite directions, and all triangles hang together."""
+    points, faces = printable_body(blocks_of(source))
+    edges = faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
+    forward, backward = ({tuple(e) for e in edges[:, order].tolist()} for order in ([0, 1], [1, 0]))
+    assert len(forward) == len(edges)
+    assert forward == backward
+    assert volume(points, faces) > len(blocks_of(source))
+    parent = list(range(len(points)))
+
+    def root(k):
+        while parent[k] != k:
+            parent[k] = parent[parent[k]]
+            k = parent[k]
+        return k
+
+    for a, b in edges.tolist():
+        parent[root(a)] = root(b)
+    shells = {root(k) for k in range(len(points))}
+    # Hollows inside the body are shells of their own, of negative volume: the outside is one.
+    outside = [s for s in shells if volume(points, faces[[root(f[0]) == s for f in faces.tolist()]]) > 0]
+    assert len(outside) == 1
+
+
+@needs_trimesh
+@pytest.mark.parametrize("suffix", ["ply", "stl", "glb"])
+def test_a_mesh_is_read_again_with_its_bounds_and_colours(suffix, tmp_path):
+    import trimesh
+
+    report = export("nim:7", tmp_path / f"a.{suffix}")
+    mesh = trimesh.load(tmp_path / f"a.{suffix}", force="mesh", process=False)
+    assert report["triangles"] == len(mesh.faces) == 12 * 64
+    assert mesh.bounds.tolist() == [[0, 0, 0], [8, 8, 8]]
+    assert mesh.volume == pytest.approx(64)
+    if suffix == "ply":
+        assert len(np.unique(mesh.visual.vertex_colors, axis=0)) == 8  # a colour a generation
+
+
+@needs_trimesh
+def test_a_printable_mesh_is_watertight_to_an_independent_reader(tmp_path):
+    import trimesh
+
+    export("nim:15", tmp_path / "a.stl", printable=True)
+    mesh = trimesh.load(tmp_path / "a.stl")
+    assert mesh.is_watertight
+    assert mesh.is_volume
+    assert mesh.body_count == 1
+
+
+def test_a_vtk_file_is_read_again(tmp_path):
+    reader_module = pytest.importorskip("vtkmodules.vtkIOXML", reason="VTK is not installed")
+    export("nim:7", tmp_path / "a.vtp")
+    reader = reader_module.vtkXMLPolyDataReader()
+    reader.SetFileName(str(tmp_path / "a.vtp"))
+    reader.Update()
+    mesh = reader.GetOutput()
+    assert (mesh.GetNumberOfPoints(), mesh.GetNumberOfPolys()) == (512, 768)
+    assert mesh.GetBounds() == (0, 8, 0, 8, 0, 8)
+    assert mesh.GetPointData().GetScalars().GetName() == "colour"
+
+
+def test_a_glb_is_laid_out_as_the_format_asks(tmp_path):
+    export("nim:3", tmp_path / "a.glb")
+    data = (tmp_path / "a.glb").read_bytes()
+    magic, version, length = struct.unpack("<4sII", data[:12])
+    assert (magic, version, length) == (b"glTF", 2, len(data))
+    size, kind = struct.unpack("<I4s", data[12:20])
+    scene = json.loads(data[20 : 20 + size])
+    assert kind == b"JSON"
+    assert size % 4 == 0
+    views = scene["bufferViews"]
+    assert all(a["byteOffset"] + a["byteLength"] == b["byteOffset"] for a, b in pairwise(views))
+    colours = scene["accessors"][scene["meshes"][0]["primitives"][0]["attributes"]["COLOR_0"]]
+    start = 28 + size + views[colours["bufferView"]]["byteOffset"]
+    values = np.frombuffer(data, np.uint8, 4 * colours["count"], start).reshape(-1, 4)
+    assert len(np.unique(values, axis=0)) == 4  # a colour a generation
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "printable", "message"),
+    [
+        ("nim:3", "a.obj", False, "an export must end in"),
+        ("nim:3", "a.glb", True, "printable body must be"),
+        ("hexagonal:3", "a.ply", False, "hexagonal tiles"),
+    ],
+)
+def test_an_export_that_is_none_is_refused(source, name, printable, message, tmp_path):
+    with pytest.raises(UsageError, match=message):
+        export(source, tmp_path / name, printable=printable)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_page_needs_nothing_from_elsewhere(tmp_path):
+    export("nim:15", tmp_path / "a.html", Look(title="Nim </script> & co"))
+    text = (tmp_path / "a.html").read_text()
+    assert not re.search(r"(src|href)\s*=\s*[\"']|https?://|@import|url\(", text)
+    assert text.count("</script>") == 1
+    data = json.loads(re.search(r"const data = (.*);\n", text)[1])
+    assert (data["count"], data["last"], data["title"]) == (256, 15, "Nim </script> & co")
+
+
+def chromium(url, folder, *more):
+    options = ["--headless", "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+    options += ["--window-size=640,400", f"--user-data-dir={folder}", "--virtual-time-budget=3000", *more]
+    return subprocess.run(["chromium", *options, url], capture_output=True, text=True, timeout=90, check=False)
+
+
+@needs_chromium
+@needs_pillow
+def test_a_page_draws_and_its_slider_works_in_a_browser(tmp_path):
+    export("nim:15", tmp_path / "a.html")
+    script = "<script>gpunim.show(7); document.title = JSON.stringify(gpunim.state())</script></html>"
+    page = (tmp_path / "a.html").read_text().replace("</html>", script)
+    (tmp_path / "b.html").write_text(page)
+    dom = chromium(f"file://{tmp_path}/b.html", tmp_path / "profile", "--dump-dom").stdout
+    state = json.loads(re.search(r"<title>(\{.*?\})</title>", dom)[1].replace("&quot;", '"'))
+    assert (state["generation"], state["shown"], state["count"]) == (7, 64, 256)
+    chromium(f"file://{tmp_path}/a.html", tmp_path / "profile", f"--screenshot={tmp_path}/a.png")
+    from PIL import Image
+
+    with Image.open(tmp_path / "a.png") as image:
+        pixels = np.asarray(image.convert("RGB"), float)
+    back = np.array(THEMES["dark"].bottom) / 2 + np.array(THEMES["dark"].top) / 2
+    drawn = np.abs(pixels[60:340] - back * 255).max(axis=2) > 30
+    assert 0.08 < drawn.mean() < 0.6
+
+
+def test_a_page_is_served_on_this_machine_alone(tmp_path):
+    import threading
+    import urllib.error
+    import urllib.request
+
+    from gpu_nim.errors import FileError
+    from gpu_nim.render.show import serve
+
+    ready, address = threading.Event(), []
+
+    def tell(where):
+        address.append(where)
+        ready.set()
+
+    threading.Thread(target=serve, args=("nim:7", Look(), 0, tell), daemon=True).start()
+    assert ready.wait(30)
+    assert address[0].startswith("http://127.0.0.1:")
+    with urllib.request.urlopen(address[0], timeout=10) as answer:
+        assert b"nim:7" in answer.read()
+    with pytest.raises(urllib.error.HTTPError) as error:
+        urllib.request.urlopen(address[0] + "other", timeout=10)
+    error.value.close()
+    taken = int(address[0].rstrip("/").rpartition(":")[2])
+    with pytest.raises(FileError, match=f"cannot serve on port {taken}"):
+        serve("nim:3", Look(), taken)
+
+
+@pytest.mark.skipif(not opengl.has_display(), reason="no display: run under xvfb-run to test the window")
+def test_a_window_goes_through_the_generations(tmp_path):
+    from gpu_nim.render.show import Window
+
+    window = Window("nim:15", Look(size=(320, 240)), tmp_path / "a.png")
+    assert (window.generation, window.shown) == (15, 256)
+    window.press("Left")
+    assert (window.generation, window.shown) == (14, 175)
+    window.show(99)
+    assert window.generation == 15
+    window.press("2")
+    window.press("s")
+    window.close()
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+# Command line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (
+            ["render", "nim:3", "-o", "a.png", "--size", "0x10"],
+            2,
+            "expected from 16x16 to 16384x16384 pixels, got 0x10",
+        ),
+        (["render", "nim:3", "-o", "a.png", "--size", "big"], 2, "expected WIDTHxHEIGHT such as 1920x1080"),
+        (["render", "nim:3", "-o", "a.png", "--view", "up"], 2, "view must be one of hero, isometric"),
+        (["render", "nowhere.zarr", "-o", "a.png"], 1, "cannot read nowhere.zarr: there is no such file"),
+        (["render", "nim:3", "-o", "a.xyz"], 2, "a picture must end in .png"),
+        (["render", "nim:3", "-o", "no/a.png"], 1, "cannot write no/a.png: there is no folder no"),
+        (["render", "figure:NF9", "-o", "a.png"], 2, "figure must be one of NF1"),
+        (["render", "nim:99999999999", "-o", "a.png"], 2, "can be drawn for generations 0 to"),
+        (["movie", "nim:3", "-o", "a.avi"], 2, "a movie must end in .mp4, .gif"),
+        (["movie", "chocolate:size=3", "-o", "a.gif", "--kind", "sweep", "--sweep", "x"], 2, "expected FIRST:LAST"),
+        (["export", "nim:3", "-o", "a.doc"], 2, "an export must end in"),
+    ],
+)
+def test_bad_input_is_one_sentence(arguments, status, message, tmp_path, monkeypatch):
+    from click.testing import CliRunner
+
+    from gpu_nim.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == status
+    assert message in result.output
+    assert len(result.output.strip().splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
+@needs_pillow
+def test_render_writes_the_picture_it_reports(tmp_path):
+    out = tmp_path / "a.png"
+    done = gpunim("render", "nim:15", "-o", out, "--size", "120x80", "--engine", "numpy", "--json")
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["size"], report["population"]) == (0, [120, 80], 256)
+    from PIL import Image
+
+    with Image.open(out) as image:
+        assert image.size == (120, 80)
+
+
+def test_importing_and_the_other_commands_stay_free_of_the_drawing_packages():
+    code = (
+        "import sys, gpu_nim.render.still, gpu_nim.render.movie, gpu_nim.render.export, gpu_nim.cli.render;"
+        "print([m for m in ('vtkmodules', 'PIL', 'imageio_ffmpeg', 'matplotlib', 'zarr') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
