@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -32,6 +34,19 @@ def ranges(draw):
     near = draw(st.sampled_from([0, 2**10, 2**32, 2**40, 2**63, 2**64, 10**18]))
     start = max(0, near + draw(st.integers(-40, 40)))
     return start, start + draw(st.integers(1, 300))
+
+
+# Threads a block and blocks a multiprocessor: few, so that each has several items of work, and as many as there are.
+grids = st.sampled_from([(32, 1), (counting._BLOCK, counting._RESIDENT)])
+
+
+@contextmanager
+def cut(grid, **constants):
+    """Inside, the engine launches this grid and cuts its work by these constants."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"_BLOCK": grid[0], "_RESIDENT": grid[1], **constants}.items():
+            patch.setattr(counting, name, value)
+        yield
 
 
 def facts(survey):
@@ -97,13 +112,12 @@ def exact(product):
 
 
 @examples
-@given(product=products(), slice_size=st.integers(1, 64))
-def test_fill_is_exact_modulo_a_power_of_two(launcher, product, slice_size):
+@given(product=products(), slice_size=st.integers(1, 64), grid=grids)
+def test_fill_is_exact_modulo_a_power_of_two(launcher, product, slice_size, grid):
     limbs, columns, rows, skip, size = product
     engine = CudaCounting(launcher)
     out = np.full(size if limbs == 1 else (size, 2), 77, np.uint64)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counting, "_FILLED", slice_size)
+    with cut(grid, _FILLED=slice_size, _LEAST_RUN=1):
         engine.fill(engine.table(columns, limbs), rows, skip, out)
     assert to_integers(out) == exact(product)
 
@@ -122,13 +136,11 @@ def test_fill_takes_arrays_of_the_device(launcher, product, skipped):
 
 
 @examples
-@given(product=products(), launched=st.integers(1, 64), longer=st.booleans())
-def test_survey_is_exact_and_names_first_places(launcher, product, launched, longer):
+@given(product=products(), launched=st.sampled_from([1, 50, 1 << 31]), run=st.sampled_from([1, 2, 8]), grid=grids)
+def test_survey_is_exact_and_names_first_places(launcher, product, launched, run, grid):
     limbs, columns, rows, skip, size = product
     engine = CudaCounting(launcher)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counting, "_SURVEYED", launched)
-        patch.setattr(counting, "_LEAST_RUN", 8 if longer else 1)
+    with cut(grid, _SURVEYED=launched, _LEAST_RUN=run):
         survey = engine.survey(engine.table(columns, limbs), rows, skip, size)
     values = exact(product)
     lengths = np.bincount([value.bit_length() for value in values], minlength=64 * limbs + 1)
@@ -141,12 +153,11 @@ moduli = st.sampled_from([1, 2, 3, 64, 1000, 8704, 8705, 2**16 + 1, 2**20 + 7])
 
 
 @examples
-@given(product=products(), modulus=moduli, launched=st.integers(1, 64))
-def test_residues_are_exact(launcher, product, modulus, launched):
+@given(product=products(), modulus=moduli, launched=st.sampled_from([1, 50, 1 << 31]), grid=grids)
+def test_residues_are_exact(launcher, product, modulus, launched, grid):
     limbs, columns, rows, skip, size = product
     engine = CudaCounting(launcher)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counting, "_SURVEYED", launched)
+    with cut(grid, _SURVEYED=launched, _LEAST_RUN=1):
         found = engine.residues(engine.table(columns, limbs), rows, skip, size, modulus)
     assert np.array_equal(found, np.bincount([value % modulus for value in exact(product)], minlength=modulus))
 
@@ -165,8 +176,7 @@ def test_surveys_and_residues_of_sequences_equal_numpy(launcher, counts, span, m
 def test_rows_made_on_the_device_equal_those_of_the_sequence(launcher, counts, first, size, data):
     blocks = counts.blocks()
     bits, limbs = data.draw(st.integers(1, 20)), data.draw(st.sampled_from([1, 2]))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counting, "_STEPS_BITS", 3)
+    with cut((32, 1), _STEPS_BITS=3):
         made = CudaCounting(launcher).rows(blocks, first, first + size, bits, limbs).values
     expected = blocks.rows(first, first + size, bits, limbs).astype(object) & (2 ** (64 * limbs) - 1)
     on_host = to_host(made)
@@ -216,8 +226,7 @@ def test_trying_equals_numpy(launcher, data):
     stop = data.draw(st.integers(first, limit + 1)) if piles > 1 else 1
     # Tiles that the limit cuts, and histograms that move along with them.
     engine = CudaCounting(launcher, tile_bits=data.draw(st.integers(5, 7)), whole=data.draw(st.sampled_from([0, 64, 8192])))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counting, "_TRIED", data.draw(st.sampled_from([1, 1 << 31])))
+    with cut(data.draw(grids), _TRIED=data.draw(st.sampled_from([1, 1 << 31]))):
         for name in ("try_totals", "try_maxima"):
             arguments = (piles, limit, first, stop)
             assert getattr(engine, name)(*arguments).tolist() == getattr(HOST, name)(*arguments).tolist()
@@ -225,12 +234,12 @@ def test_trying_equals_numpy(launcher, data):
 
 @pytest.mark.parametrize(("letter", "piles", "limit"), [("D", 3, 200), ("d", 3, 200), ("A", 4, 30), ("a", 4, 30), ("D", 5, 12)])
 @pytest.mark.parametrize("whole", [0, 8192])
-def test_trying_proves_the_formulas(launcher, monkeypatch, letter, piles, limit, whole):
+def test_trying_proves_the_formulas(launcher, letter, piles, limit, whole):
     engine = CudaCounting(launcher, tile_bits=6, whole=whole)
-    monkeypatch.setattr(counting, "_PIECE", (limit + 1) ** (piles - 1) // 3)
-    trial = Trial(Counts(letter, piles), limit, engine)
-    assert len(trial.pieces()) >= 3
-    trial.combine([trial.do(piece) for piece in trial.pieces()])
+    with cut((64, 1), _PIECE=(limit + 1) ** (piles - 1) // 3):
+        trial = Trial(Counts(letter, piles), limit, engine)
+        assert len(trial.pieces()) >= 3
+        trial.combine([trial.do(piece) for piece in trial.pieces()])
 
 
 def test_tries_no_piles_past_32_bits(launcher):
