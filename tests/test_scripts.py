@@ -438,4 +438,4 @@ def test_extras_can_be_turned_off(machine: Machine) -> None:
 def test_test_passes_its_arguments_to_pytest(machine: Machine, args: tuple[str, ...], passed: tuple[str, ...]) -> None:
     done = machine.run(*args, script="test")
     assert done.stdout == "".join(f"[{word}]" for word in passed), done.stderr
-    assert machine.installed() == [".[dev]"]
+    assert machine.installed() == [".[dev,render]"]
