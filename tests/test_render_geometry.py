@@ -362,8 +362,9 @@ def test_the_sky_is_symmetric_where_the_body_is():
 def test_one_value_for_each_grid_cell_is_close_to_one_for_each_side():
     blocks = blocks_of("nim:63")
     exact, rough = Sky(blocks, corners=False), Sky(blocks, rough=True)
-    assert np.array_equal(exact.seen(2, 1), rough.seen(2, 1))  # a grid cell holds one block here
-    assert rough.seen(2, 1).shape == (len(blocks), 1)
+    apart = exact.seen(2, 1).astype(float) - rough.seen(2, 1)  # a grid cell holds one block here: grain alone
+    assert np.abs(apart).mean() < 12
+    assert abs(apart.mean()) < 2
 
 
 def test_a_block_shades_what_is_behind_it_and_nothing_else():
