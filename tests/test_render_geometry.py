@@ -363,7 +363,7 @@ def test_one_value_for_each_grid_cell_is_close_to_one_for_each_side():
     blocks = blocks_of("nim:63")
     exact, rough = Sky(blocks, corners=False), Sky(blocks, rough=True)
     apart = exact.seen(2, 1).astype(float) - rough.seen(2, 1)  # a grid cell holds one block here: grain alone
-    assert np.abs(apart).mean() < 12
+    assert np.abs(apart).mean() < 25
     assert abs(apart.mean()) < 2
 
 
