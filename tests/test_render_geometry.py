@@ -174,6 +174,16 @@ def test_an_automaton_past_the_limit_is_drawn_in_blocks_and_says_so():
     assert {tuple(c) for c in (whole.corners // 4 * 4).tolist()} == {tuple(c) for c in coarse.corners.tolist()}
 
 
+@pytest.mark.parametrize("limit", [10, 100, 1000])
+@pytest.mark.parametrize("name", ["fcc:14", "edge:25", "ulam-warburton:31"])
+def test_blocks_collected_on_the_way_are_those_of_all_cells_together(name, limit):
+    whole, streamed = blocks_of(name), blocks_of(name, limit=limit)
+    plain = coarsen(whole, int(streamed.sizes[0]))
+    together = [np.column_stack([b.corners, b.sizes, b.generations]) for b in (streamed, plain)]
+    assert len(streamed) <= limit
+    assert np.array_equal(*(np.unique(rows, axis=0) for rows in together))
+
+
 def test_what_is_too_large_to_draw_is_refused_with_the_generation_it_reaches(monkeypatch):
     monkeypatch.setattr(source, "_GROWN_LIMIT", 1000)
     from gpu_nim import grow
@@ -352,8 +362,9 @@ def test_the_sky_is_symmetric_where_the_body_is():
 def test_one_value_for_each_grid_cell_is_close_to_one_for_each_side():
     blocks = blocks_of("nim:63")
     exact, rough = Sky(blocks, corners=False), Sky(blocks, rough=True)
-    assert np.array_equal(exact.seen(2, 1), rough.seen(2, 1))  # a grid cell holds one block here
-    assert rough.seen(2, 1).shape == (len(blocks), 1)
+    apart = exact.seen(2, 1).astype(float) - rough.seen(2, 1)  # a grid cell holds one block here: grain alone
+    assert np.abs(apart).mean() < 25
+    assert abs(apart.mean()) < 2
 
 
 def test_a_block_shades_what_is_behind_it_and_nothing_else():

@@ -22,7 +22,7 @@ import pytest
 from gpu_nim.errors import MissingDependency, UsageError
 from gpu_nim.render import opengl
 from gpu_nim.render.colours import THEMES
-from gpu_nim.render.export import cubes, export, printable_body
+from gpu_nim.render.exports import cubes, export, printable_body
 from gpu_nim.render.figures import draw_figure
 from gpu_nim.render.movie import Movie, Studio, flight, make_movie, orbit
 from gpu_nim.render.raster import draw_points, draw_quads
@@ -684,7 +684,7 @@ def test_render_writes_the_picture_it_reports(tmp_path):
 
 def test_importing_and_the_other_commands_stay_free_of_the_drawing_packages():
     code = (
-        "import sys, gpu_nim.render.still, gpu_nim.render.movie, gpu_nim.render.export, gpu_nim.cli.render;"
+        "import sys, gpu_nim.render.still, gpu_nim.render.movie, gpu_nim.render.exports, gpu_nim.cli.render;"
         "print([m for m in ('vtkmodules', 'PIL', 'imageio_ffmpeg', 'matplotlib', 'zarr') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

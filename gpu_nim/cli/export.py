@@ -23,7 +23,7 @@ from gpu_nim.cli.params import RANGE
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def export(source: str, out: Path, printable: bool, as_json: bool, **look: Any) -> None:
     """Write SOURCE (see `gpunim render`) as a mesh, or as a page of HTML that opens offline."""
-    from gpu_nim.render.export import export as write
+    from gpu_nim.render.exports import export as write
     from gpu_nim.render.still import Look
 
     report = write(source, out, Look(**look), printable=printable)

@@ -13,7 +13,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _SIZES = {"720p": (1280, 720), "1080p": (1920, 1080), "1440p": (2560, 1440), "4k": (3840, 2160), "8k": (7680, 4320)}
 
 
-class Size(click.ParamType[Any]):
+class Size(click.ParamType):  # type: ignore[type-arg]  # generic only in new releases of click
     """WIDTHxHEIGHT in pixels, or a name such as 1080p or 4k; converts to a pair of integers."""
 
     name = "widthxheight"

@@ -23,8 +23,9 @@ from gpu_nim.cli.pictures import look_options
 @click.option("--transparent", is_flag=True, help="No background: alpha in its place.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def render(source: str, out: Path, as_json: bool, **look: Any) -> None:
-    """Draw SOURCE: AUTOMATON:GENERATION such as nim:255 or fcc:48, chocolate:a=3,size=127, a saved growth, or
-    figure:NAME.
+    """Draw SOURCE: AUTOMATON:GENERATION such as nim:255 or fcc:48, chocolate:a=3,size=127, a file, or figure:NAME.
+
+    Files are growths that gpunim grow saved and games that gpunim solve saved, .zarr or .npz.
 
     The figures are NF1 and NF2 (Khovanova and Xiong), V4.1, V4.2 and V4.3 (Matsui and others), d3, and views.
     """

@@ -11,11 +11,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gpu_nim.render.exports import export
+    from gpu_nim.render.figures import draw_figure
+    from gpu_nim.render.movie import Movie, make_movie
+    from gpu_nim.render.source import blocks_of
     from gpu_nim.render.still import Look, Picture, render, save
 
-__all__ = ["Look", "Picture", "render", "save"]
+__all__ = ["Look", "Movie", "Picture", "blocks_of", "draw_figure", "export", "make_movie", "render", "save"]
 
-_HOMES = dict.fromkeys(("Look", "Picture", "render", "save"), "gpu_nim.render.still")
+# Names are imported when first used, so that importing one does not import the others' modules.
+_HOMES = {
+    **dict.fromkeys(("Look", "Picture", "render", "save"), "gpu_nim.render.still"),
+    **dict.fromkeys(("Movie", "make_movie"), "gpu_nim.render.movie"),
+    "blocks_of": "gpu_nim.render.source",
+    "draw_figure": "gpu_nim.render.figures",
+    "export": "gpu_nim.render.exports",
+}
 
 
 def __getattr__(name: str) -> Any:

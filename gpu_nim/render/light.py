@@ -77,22 +77,27 @@ class Sky:
         start[axis] += end * np.float32(0.02)
         total = np.zeros(start[0].shape, dtype=np.float32)
         cones = _cones_about(axis, end)
-        for cone in cones:
-            free = np.ones_like(total)
-            for level, opaque in enumerate(self._levels):
-                width = self._base << level
-                # The grids have an empty rim, wider than the step: nothing falls outside.
+        free = np.ones((len(cones), *total.shape), dtype=np.float32)
+        for level, opaque in enumerate(self._levels):
+            width = self._base << level
+            # The grids have an empty rim, wider than the step: nothing falls outside.
+            at = [part * np.float32(1 / width) + np.float32(_RIM) for part in start]
+            if not self._corners and level > 1:
+                # Many small sides: a random shift makes fine grain of what would be steps between grid cells.
+                shift = np.random.default_rng(level).random((3, *total.shape), dtype=np.float32) - np.float32(0.5)
+                at = [part + moved for part, moved in zip(at, shift, strict=True)]
+            for which, cone in enumerate(cones):
                 x, y, z = (
-                    (part * np.float32(1 / width) + np.float32(_RIM + _STEP * direction)).astype(np.int32)
-                    for part, direction in zip(start, cone, strict=True)
+                    (part + np.float32(_STEP * way)).astype(np.int32) for part, way in zip(at, cone, strict=True)
                 )
-                free *= 1 - opaque.ravel()[(x * opaque.shape[1] + y) * opaque.shape[2] + z]
-            total += free * np.float32(abs(cone[axis]))
+                free[which] *= 1 - opaque.ravel()[(x * opaque.shape[1] + y) * opaque.shape[2] + z]
+        for which, cone in enumerate(cones):
+            total += free[which] * np.float32(abs(cone[axis]))
         return np.asarray(np.rint(total * np.float32(255 / np.abs(cones[:, axis]).sum())), dtype=np.uint8)
 
 
 _STEP = 1.5  # of a grid's cell: how far along a cone it is looked up, clear of the side that it starts from
-_RIM = 2  # empty grid cells on every side
+_RIM = 3  # empty grid cells on every side
 _BLOCKED = 0.75  # a cone is wider than what was looked up: this much of it is blocked at most
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from gpu_nim.errors import FileError, MissingDependency
 from gpu_nim.render.colours import find_theme
-from gpu_nim.render.export import PAGE_LIMIT, page
+from gpu_nim.render.exports import PAGE_LIMIT, page
 from gpu_nim.render.geometry import SIDES, Blocks, require_cubes, side
 from gpu_nim.render.light import Shader
 from gpu_nim.render.still import Look, aim, base_colours, cut_open, prepare

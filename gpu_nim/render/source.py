@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.errors import FileError, MemoryRefusal, UsageError
-from gpu_nim.render.geometry import Blocks, coarsen
+from gpu_nim.render.geometry import Blocks
 
 if TYPE_CHECKING:
     from gpu_nim.automata.growth import Newborns
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 CELLS_LIMIT = 1 << 21
 """Blocks that are drawn at most, about: three sides each, that is 6 million quadrilaterals and 2 GB."""
 
-_GROWN_LIMIT = 1 << 25  # cells that are grown to be drawn coarser: what holds in 2 GB with the work on it
+_GROWN_LIMIT = 1 << 27  # cells that are grown to be drawn coarser: a minute's work
 _GENERATION_LIMIT = 2**30 - 1  # coordinates are int32, and a block reaches beyond its corner
 _SUFFIXES = (".zarr", ".npz")
 _LATTICES = {"hexagonal": "hexagonal", "triangular": "triangular"}
@@ -111,38 +111,73 @@ def _grow(spec: str, name: str, generation: int, limit: int) -> Blocks:
 def _gather(
     spec: str, automaton: str, generations: "Iterable[Newborns]", births: list[int] | None, limit: int
 ) -> Blocks:
-    """Collect newborns, generation by generation, and coarsen them where they are more than `limit`."""
+    """Collect newborns, generation by generation, in blocks as coarse as `limit` asks, never holding many more than
+    that.
+    """
     if births is not None and sum(births) > _GROWN_LIMIT:
         _refuse(spec, births)
-    kept: list[NDArray[np.int32]] = []
+    collected = _Collection(limit)
     counts: list[int] = []
-    for _, newborns in generations:
-        kept.append(newborns.astype(np.int32))
+    for generation, newborns in generations:
         counts.append(len(newborns))
+        collected.add(newborns, generation)
         if sum(counts) > _GROWN_LIMIT:
             _refuse(spec, counts)
-    cells = np.concatenate(kept)
+    cells, born = collected.finished()
     flat = cells.shape[1] == 2
     if flat:
         cells = np.pad(cells, ((0, 0), (0, 1)))
     elif cells.shape[1] != 3:
         raise UsageError(f"{spec} lives in {cells.shape[1]} dimensions, and only 2 or 3 can be drawn")
-    blocks = Blocks(
+    size = 1 << collected.level
+    return Blocks(
         name=spec,
-        corners=np.asarray(cells, dtype=np.int32),
-        sizes=np.ones(len(cells), dtype=np.int32),
-        generations=np.repeat(np.arange(len(counts), dtype=np.int32), counts),
-        population=len(cells),
+        corners=np.asarray(cells << collected.level, dtype=np.int32),
+        sizes=np.full(len(cells), size, dtype=np.int32),
+        generations=born,
+        population=sum(counts),
+        note=f"drawn as {len(cells):,} blocks of {size}x{size}x{size} cells" if collected.level else "",
         flat=flat,
         lattice=_LATTICES.get(automaton, "square"),
     )
-    size = 1
-    while len(blocks) > limit:
-        size *= 2
-        blocks = replace(coarsen(blocks, size), note="")
-    return (
-        blocks if size == 1 else replace(blocks, note=f"drawn as {len(blocks):,} blocks of {size}x{size}x{size} cells")
-    )
+
+
+class _Collection:
+    """Cells that come in order of generation, kept once a block of side 2^level, with the generation of the first."""
+
+    def __init__(self, limit: int) -> None:
+        self.level = 0
+        self._limit = limit
+        self._cells: list[NDArray[np.int32]] = []
+        self._born: list[NDArray[np.int32]] = []
+        self._count = 0
+
+    def add(self, cells: NDArray[np.integer], generation: int) -> None:
+        """Take a generation's cells; merge what has come where it has grown to a few times the limit."""
+        self._cells.append(np.asarray(cells >> self.level, dtype=np.int32))
+        self._born.append(np.full(len(cells), generation, dtype=np.int32))
+        self._count += len(cells)
+        if self._count > 4 * self._limit:
+            self._merge()
+
+    def finished(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the blocks, in units of their side, and when each was born, no more than the limit."""
+        if self.level or self._count > self._limit:
+            self._merge()
+        return np.concatenate(self._cells), np.concatenate(self._born)
+
+    def _merge(self) -> None:
+        cells, born = np.concatenate(self._cells), np.concatenate(self._born)
+        while True:
+            low = cells.min(axis=0).astype(np.int64)
+            spans = tuple((cells.max(axis=0) - low + 1).tolist())
+            keys = np.ravel_multi_index(tuple((cells - low).T), spans)
+            first = np.sort(np.unique(keys, return_index=True)[1])  # the earliest of each, still in order of generation
+            cells, born = cells[first], born[first]
+            if len(cells) <= self._limit:
+                break
+            cells, self.level = cells >> 1, self.level + 1
+        self._cells, self._born, self._count = [cells], [born], len(cells)
 
 
 def _refuse(spec: str, births: list[int]) -> None:

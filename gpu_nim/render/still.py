@@ -407,7 +407,7 @@ def save(picture: Picture, path: str | Path) -> None:
     if path.suffix.lower() in (".jpg", ".jpeg"):
         if image.mode == "RGBA":
             raise UsageError(f"a transparent picture must be a .png, .webp or .tif file, got {str(path)!r}")
-        options: dict[str, Any] = {"quality": 92, "subsampling": 0}
+        options: dict[str, Any] = {"quality": 90, "subsampling": 0}
     else:
         options = {"optimize": False}
     with replacing(path) as scratch:
