@@ -650,6 +650,7 @@ def test_a_window_goes_through_the_generations(tmp_path):
         (["render", "nowhere.zarr", "-o", "a.png"], 1, "cannot read nowhere.zarr: there is no such file"),
         (["render", "nim:3", "-o", "a.xyz"], 2, "a picture must end in .png"),
         (["render", "nim:3", "-o", "no/a.png"], 1, "cannot write no/a.png: there is no folder no"),
+        (["render", "nim:3", "-o", "a.jpg", "--transparent"], 2, "a transparent picture must be"),
         (["render", "figure:NF9", "-o", "a.png"], 2, "figure must be one of NF1"),
         (["render", "nim:99999999999", "-o", "a.png"], 2, "can be drawn for generations 0 to"),
         (["movie", "nim:3", "-o", "a.avi"], 2, "a movie must end in .mp4, .gif"),

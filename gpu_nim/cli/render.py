@@ -41,7 +41,7 @@ def render(source: str, out: Path, as_json: bool, **look: Any) -> None:
         check_writable(out)
         report: dict[str, Any] = save_figure(source.removeprefix("figure:"), out, wanted)
     else:
-        check_ending(out)
+        check_ending(out, transparent=wanted.transparent)
         check_writable(out)
         picture = draw(source, wanted)
         save(picture, out)

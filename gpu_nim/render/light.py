@@ -3,7 +3,7 @@
 Both engines draw what this module has coloured, so they agree; and since the light belongs to the body and not to the
 pixels, it does not swim when the camera moves.
 
-Open sky: cones are sent from the middle of each side into a pyramid of grids, each coarser by two.  A grid cell of side
+Open sky: cones are sent from each side into a pyramid of grids, each coarser by two.  A grid cell of side
 s that holds n cells lets a ray pass with probability exp(-n / s^2): n unit cubes have n times the mean projected area
 of one, and the grid cell s^2 times.  For the P-positions of Nim n = s^2 at every level, so that every level of the
 fractal is equally dark.  The finest grid holds at most 2^24 cells, a blur of the set and never the set itself.
@@ -35,7 +35,7 @@ class Sky:
 
     def __init__(self, blocks: Blocks, *, corners: bool = True, rough: bool = False) -> None:
         low, high = blocks.bounds()
-        self._base = 1
+        self._base = int(blocks.sizes.min())
         while np.prod((high - low) // self._base + 1) > _GRID_LIMIT:
             self._base *= 2
         self._low = low
@@ -201,13 +201,13 @@ class Shader:
     """Colours the sides of blocks: base colours (N, 3), sRGB, under a theme's light."""
 
     def __init__(self, blocks: Blocks, base: NDArray[np.float32], theme: Theme, *, fine: bool) -> None:
-        self._blocks = blocks
-        self._base = to_linear(base)
-        self._theme = theme
-        self._taps = 16 if fine else 6
+        self.blocks = blocks
+        self.base = to_linear(base)
+        self.theme = theme
+        self.taps = 16 if fine else 6
         many = len(blocks) > _MANY
-        self._corners = not many
-        self._sky = Sky(blocks, corners=not many, rough=many and not fine)
+        self.corners = not many
+        self.sky = Sky(blocks, corners=not many, rough=many and not fine)
 
     def frame(self, camera: Camera, shown: NDArray[np.bool_] | None = None) -> "Lit":
         """Return the light for one position of the camera, on all blocks or on those shown, a mask."""
@@ -218,10 +218,10 @@ class Lit:
     """The light of one frame."""
 
     def __init__(self, shader: Shader, camera: Camera, shown: NDArray[np.bool_] | None) -> None:
-        self._s = shader
+        self._shader = shader
         self._camera = camera
         self._lamps = Lamps.of(camera)
-        blocks = shader._blocks
+        blocks = shader.blocks
         self._shadow = Shadow(blocks if shown is None else blocks.take(shown), self._lamps.key)
         low, high = blocks.bounds()
         self._span = float(np.linalg.norm(high - low))
@@ -232,7 +232,7 @@ class Lit:
         self, axis: int, end: int, which: NDArray[np.bool_] | slice, quads: NDArray[np.float32]
     ) -> NDArray[np.uint8]:
         """Return the colours at the corners of the given sides (M, 4, 3), sRGB uint8 (M, 4, 3)."""
-        indices = np.arange(len(self._s._blocks))[which]
+        indices = np.arange(len(self._shader.blocks))[which]
         out = np.empty(quads.shape, dtype=np.uint8)
         for start in range(0, len(quads), _CHUNK):
             part = slice(start, start + _CHUNK)
@@ -240,13 +240,13 @@ class Lit:
         return out
 
     def _some(self, axis: int, end: int, indices: NDArray[np.intp], quads: NDArray[np.float32]) -> NDArray[np.uint8]:
-        shader, theme = self._s, self._s._theme
-        base = shader._base[indices][:, None, :]
-        points = samples(quads, shader._corners, 0.7)
+        shader, theme = self._shader, self._shader.theme
+        base = shader.base[indices][:, None, :]
+        points = samples(quads, shader.corners, 0.7)
         up = self._camera.basis[1]
         normal = np.zeros(3)
         normal[axis] = end
-        sky = shader._sky.seen(axis, end)[indices].astype(np.float32) / np.float32(255)
+        sky = shader.sky.seen(axis, end)[indices].astype(np.float32) / np.float32(255)
         # Dark corners keep a little of the body's own colour, as light that bounced once would have.
         open_ = np.float32(0.06) + np.float32(0.94) * sky ** np.float32(1.4)
         light = np.empty((*sky.shape, 3), dtype=np.float32)
@@ -255,8 +255,8 @@ class Lit:
         white = warm = np.zeros_like(sky)
         facing = [float(normal @ lamp) for lamp in (self._lamps.key, self._lamps.fill, self._lamps.rim)]
         if facing[0] > 0:
-            bias = (shader._blocks.sizes[indices] * np.float32(0.9) + np.float32(1.5 * self._shadow.texel))[:, None]
-            lit = self._shadow.lit(points, bias, 0.006 * self._span, shader._taps)
+            bias = (shader.blocks.sizes[indices] * np.float32(0.9) + np.float32(1.5 * self._shadow.texel))[:, None]
+            lit = self._shadow.lit(points, bias, 0.006 * self._span, shader.taps)
             warm = lit * np.float32(theme.key * facing[0]) * (np.float32(0.35) + np.float32(0.65) * np.sqrt(sky))
         if facing[1] > 0:
             cool = cool + sky * np.float32(0.62 * facing[1])

@@ -29,7 +29,6 @@ CUTS = ("none", "corner", "half")
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")
 
 _LARGEST = 16384  # pixels along a side: what OpenGL draws to
-_SHARP = 1.5  # pixels: where a cell is smaller than this, the light is worked out once a side, not once a corner
 
 
 @dataclass(frozen=True)
@@ -140,9 +139,7 @@ def aim(blocks: Blocks, look: Look) -> Camera:
 
 
 def hull(blocks: Blocks) -> NDArray[np.float32]:
-    """Return points that frame the blocks: to a 64th of their extent where there are many, exactly where there are
-    few.
-    """
+    """Return points that frame the blocks, exactly where they are few, else to a 64th of their extent."""
     if blocks.flat:
         outline = tiles(blocks)[0].reshape(-1, 3)
         return outline[support(outline, 512)]
@@ -402,11 +399,9 @@ def save(picture: Picture, path: str | Path) -> None:
     from gpu_nim.storage.atomic import replacing
 
     path = Path(path)
-    check_ending(path)
     image = picture.image
+    check_ending(path, transparent=image.mode == "RGBA")
     if path.suffix.lower() in (".jpg", ".jpeg"):
-        if image.mode == "RGBA":
-            raise UsageError(f"a transparent picture must be a .png, .webp or .tif file, got {str(path)!r}")
         options: dict[str, Any] = {"quality": 90, "subsampling": 0}
     else:
         options = {"optimize": False}
@@ -414,7 +409,9 @@ def save(picture: Picture, path: str | Path) -> None:
         image.save(scratch, **options)
 
 
-def check_ending(path: Path) -> None:
-    """Raise UsageError where a picture cannot be written under that ending."""
+def check_ending(path: Path, *, transparent: bool = False) -> None:
+    """Raise UsageError where a picture, or a transparent one, cannot be written under that ending."""
     if path.suffix.lower() not in SUFFIXES:
         raise UsageError(f"a picture must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
+    if transparent and path.suffix.lower() in (".jpg", ".jpeg"):
+        raise UsageError(f"a transparent picture must be a .png, .webp or .tif file, got {str(path)!r}")

@@ -6,7 +6,7 @@ in which the 4^m P-positions of Nim fall on 3^m points, Sierpinski's gasket, are
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from math import gcd
 
@@ -208,10 +208,6 @@ class Camera:
     def pixel(self, distance: float, height: int) -> float:
         """Return how wide a pixel is in the world, that far before the eye, in a picture of that height."""
         return 2 * self.scale * (1.0 if self.parallel else distance) / height
-
-    def moved(self, shift: NDArray[np.float64]) -> "Camera":
-        """Return the camera moved by a vector."""
-        return replace(self, eye=self.eye + shift)
 
 
 def fit(view: View, hull: NDArray[np.floating], aspect: float, margin: float = 0.06, room: float = 0.0) -> Camera:
