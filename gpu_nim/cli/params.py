@@ -92,7 +92,7 @@ class IntegerRange(click.ParamType):  # type: ignore[type-arg]
         return start, stop
 
 
-class IntegerLists(click.ParamType[Any]):
+class IntegerLists(click.ParamType):  # type: ignore[type-arg]
     """Integers separated by commas, lists of them by semicolons: "1,1,0;1,0,1" converts to ((1, 1, 0), (1, 0, 1))."""
 
     name = "cells"
@@ -107,7 +107,7 @@ class IntegerLists(click.ParamType[Any]):
             self.fail(f'{error}; cells are written as "1,1,0;1,0,1".', param, ctx)
 
 
-class IntegerList(click.ParamType[Any]):
+class IntegerList(click.ParamType):  # type: ignore[type-arg]
     """Integers separated by commas."""
 
     name = "integers"
