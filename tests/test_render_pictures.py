@@ -28,10 +28,10 @@ from gpu_nim.render.movie import Movie, Studio, flight, make_movie, orbit
 from gpu_nim.render.raster import draw_points, draw_quads
 from gpu_nim.render.slices import section, section_heights
 from gpu_nim.render.source import blocks_of
-from gpu_nim.render.still import Look, aim, hull, render, save
+from gpu_nim.render.still import Drawing, Look, aim, hull, render, save
 from gpu_nim.render.vector import Sheet, text_width
 from gpu_nim.render.views import VIEWS, Camera, View, fit
-from gpu_nim.render.volume import cast, cloud_of, solid_enough
+from gpu_nim.render.volume import Cloud, cast, cloud_of, solid_enough
 from tests.render_files import needs_chromium, needs_ffmpeg, needs_ffprobe, needs_opengl, needs_pillow, needs_trimesh
 
 REFERENCE = Path(__file__).parent / "render_reference"
@@ -128,8 +128,6 @@ def test_one_missing_block_of_cubes_is_seen(engine):
     nearest = corner[np.argmin(camera.distance(blocks.centres()))]
     gone = blocks.take(np.logical_not((corner == nearest).all(axis=1)))
     assert len(gone) == 1024 - 16
-    from gpu_nim.render.still import Drawing
-
     with Drawing(gone, look, engine) as drawing:
         broken = np.asarray(drawing.frame(camera), float)
     changed = (np.abs(broken - expected).max(axis=2) > 40).sum()
@@ -224,6 +222,7 @@ def test_a_cloud_is_as_deep_as_its_body_and_never_dense_for_a_sparse_set():
     blocks = blocks_of("fcc:8")
     cloud = cloud_of(blocks, np.ones((len(blocks), 3), np.float32))
     picture = cast(cloud, fit(VIEWS["axis"], hull(blocks), 1.0), 64, 64, 2.0)
+    assert cloud.colours[..., 3].max() == 255
     assert picture[32, 32, 3] > 0.5
     assert picture[0, 0, 3] == 0
     assert picture.max() <= 1.0
@@ -231,6 +230,67 @@ def test_a_cloud_is_as_deep_as_its_body_and_never_dense_for_a_sparse_set():
     coarse = solid_enough(sparse)
     low, high = coarse.bounds()
     assert np.prod((high - low) // coarse.sizes[0] + 4) <= 64 * len(coarse)
+
+
+@needs_opengl
+@pytest.mark.parametrize("opacity", [10, 60, 128, 255])
+def test_both_engines_let_the_same_light_through_a_cloud(opacity):
+    colours = np.zeros((10, 10, 8, 4), np.uint8)
+    colours[..., 2:6, :] = (200, 100, 50, opacity)
+    colours[0, 0, 0] = 255  # a cloud's most opaque point, off the middle
+    cloud = Cloud(colours, np.array([-5.0, -5.0, -4.0]), 1)
+    with opengl.Canvas(32, 32) as canvas:
+        gl = canvas.draw_cloud(cloud, FACE_ON).astype(float)
+    flat = cast(cloud, FACE_ON, 32, 32, 10.0) * 255
+    assert np.abs(gl[16, 16] - flat[16, 16]).max() < 3
+    assert np.abs(gl - flat)[4:28, 4:28].max() < 3
+
+
+@needs_pillow
+@needs_opengl
+def test_both_engines_draw_the_same_cloud():
+    look = {"size": (160, 120), "style": "volume", "cut": "corner"}
+    flat, gl = (np.asarray(render("fcc:12", engine=engine, **look).image, float) for engine in ("numpy", "opengl"))
+    assert np.abs(flat - gl).mean() < 4
+
+
+@needs_pillow
+@needs_opengl
+def test_a_growing_cloud_holds_only_what_is_born():
+    blocks = blocks_of("fcc:8")
+    look = Look(size=(80, 60), style="volume")
+    with Drawing(blocks, look, "opengl") as drawing:
+        camera = aim(blocks, look)
+        young, old = (np.asarray(drawing.frame(camera, blocks.generations <= n), float) for n in (2, 8))
+    assert np.abs(old - young).mean() > 5
+
+
+@needs_pillow
+@needs_opengl
+def test_pyvista_draws_and_its_windows_are_closed(monkeypatch):
+    import pyvista
+
+    opened = []
+
+    class Counted(pyvista.Plotter):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            opened.append(self)
+
+    monkeypatch.setattr(pyvista, "Plotter", Counted)
+    for style in ("cubes", "volume"):
+        assert render("fcc:3", size=(64, 48), style=style, engine="opengl").engine == "opengl"
+    with pytest.raises(RuntimeError, match="midway"), opengl.Canvas(32, 32):
+        raise RuntimeError("midway")
+    assert len(opened) == 3
+    assert all(plotter.off_screen and plotter.render_window is None for plotter in opened)
+
+
+def test_without_pyvista_the_extra_is_named(monkeypatch):
+    monkeypatch.setattr(opengl, "find_spec", lambda name: None)
+    for required in (opengl.require_opengl, opengl.require_display):
+        with pytest.raises(MissingDependency, match=r"needs PyVista: pip install 'gpunim\[render\]'"):
+            required()
 
 
 # OpenGL's absence
@@ -255,7 +315,7 @@ def test_the_window_is_the_one_whose_library_is_there(there, window, monkeypatch
 @needs_pillow
 def test_without_opengl_numpy_draws_and_says_why(monkeypatch):
     monkeypatch.setattr(opengl, "probe", lambda: None)
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+    monkeypatch.setattr(opengl, "find_spec", lambda name: object())
     picture = render("nim:7", size=(80, 60), quality="draft")
     assert picture.engine == "numpy"
     assert "no OpenGL library was found" in picture.note

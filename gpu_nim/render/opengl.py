@@ -172,16 +172,18 @@ class Canvas:
             origin=cloud.origin + cloud.spacing / 2,
         )
         grid.point_data["colour"] = cloud.colours.transpose(2, 1, 0, 3).reshape(-1, 4)
-        # Software OpenGL casts these rays as fast as the mapper "fixed_point", which loses corners in perspective.
+        # Software OpenGL casts these rays as fast as the mapper "fixed_point" does, which loses corners in perspective.
         actor = self._plotter.add_volume(
             grid,
             scalars="colour",
+            clim=(0, 255),
             mapper="gpu",
-            opacity_unit_distance=cloud.reach,
             show_scalar_bar=False,
             render=False,
             reset_camera=False,
         )
+        for component in range(4):  # the mapper asks the last, PyVista sets the first
+            actor.prop.SetScalarOpacityUnitDistance(component, cloud.reach)
         actor.mapper.SetAutoAdjustSampleDistances(0)
         actor.mapper.SetSampleDistance(0.4 * cloud.spacing)
         return self._picture(camera)

@@ -123,7 +123,7 @@ class Window:
     @property
     def shown(self) -> int:
         """How many blocks are shown."""
-        return self._mesh.n_cells // len(SIDES)
+        return int(self._mesh.n_cells) // len(SIDES)
 
     def show(self, generation: float) -> None:
         """Show the generations up to one, as near as there is."""

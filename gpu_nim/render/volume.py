@@ -27,7 +27,8 @@ _AMBIENT = 0.45
 class Cloud:
     """A grid: `colours` uint8 (x, y, z, 4), red, green, blue and opacity; the cell of its first point begins at `origin`.
 
-    Over a length of `reach`, in the world's units, a point keeps back the part of the light that its opacity says.
+    Over a length of `reach`, in the world's units, a point keeps back the part of the light that its opacity says, 255
+    being all of it; the most opaque point has 255, as OpenGL's volume mapper takes for granted.
     """
 
     colours: NDArray[np.uint8]
@@ -80,6 +81,7 @@ def cloud_of(blocks: Blocks, base: NDArray[np.float32]) -> Cloud:
     opacity = np.zeros(shape, dtype=np.float32)
     opacity[x, y, z] = _YOUNGEST + (_OLDEST - _YOUNGEST) * age
     opacity = opacity / 2 + _blur(opacity)
+    opacity /= opacity.max()
     filled = density > 0
     light = _light(density)[filled]
     colours = np.zeros((*shape, 4), dtype=np.uint8)
@@ -88,13 +90,13 @@ def cloud_of(blocks: Blocks, base: NDArray[np.float32]) -> Cloud:
         # Of the cells around alone, so that where colours are mixed the emptiness between cells has none.
         shone = spread(linear[:, channel])[filled] / density[filled] * light
         colours[filled, channel] = np.rint(255 * np.clip(to_srgb(shone / (1 + shone / 4)), 0, 1))
-    colours[..., 3] = np.rint(255 * np.clip(opacity, 0, 1))
+    colours[..., 3] = np.rint(255 * opacity)
     return Cloud(colours, np.asarray(low - 2 * size, dtype=np.float64), size)
 
 
 def _blur(grid: NDArray[np.float32]) -> NDArray[np.float32]:
     for axis in range(3):
-        grid = (np.roll(grid, 1, axis) + 2 * grid + np.roll(grid, -1, axis)) / 4
+        grid = np.asarray((np.roll(grid, 1, axis) + 2 * grid + np.roll(grid, -1, axis)) / 4, dtype=np.float32)
     return grid
 
 
