@@ -20,8 +20,9 @@ def replacing(path: Path, is_ours: Callable[[Path], bool] = lambda _: False) -> 
     with the system's own reason, where the place cannot be written.
     """
     check_writable(path, is_ours)
-    scratch = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent))
+    scratch: Path | None = None
     try:
+        scratch = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent))
         yield scratch / path.name
         _take_place(scratch, path)
     except OSError as error:
@@ -29,7 +30,8 @@ def replacing(path: Path, is_ours: Callable[[Path], bool] = lambda _: False) -> 
             raise
         raise FileError(f"cannot write {path}: {error.strerror or error}") from error
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        if scratch is not None:
+            shutil.rmtree(scratch, ignore_errors=True)
 
 
 @contextmanager

@@ -8,9 +8,6 @@ NAME.zarr/ or NAME.npz
 
 import csv
 import json
-import zipfile
-import zlib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +17,12 @@ from numpy.typing import NDArray
 from gpu_nim.errors import FileError, UsageError
 from gpu_nim.games.solution import Solution
 from gpu_nim.storage.atomic import check_writable, replacing
+from gpu_nim.storage.containers import check_kind, read_npz, reason, store_of
 
 KIND = "gpunim solution"
 FORMAT = 1
 SUFFIXES = (".zarr", ".npz", ".csv")
+_is_ours = store_of(KIND)
 
 
 def save_solution(solution: Solution, path: str | Path) -> None:
@@ -75,11 +74,8 @@ def load_solution(path: str | Path) -> Solution:
         raise UsageError(f"a solved game is read from a file that ends in .zarr or .npz, got {str(path)!r}")
     if not path.exists():
         raise FileError(f"cannot read {path}: there is no such file")
-    attributes, arrays = _read_zarr(path) if path.suffix == ".zarr" else _read_npz(path)
-    if attributes.get("kind") != KIND:
-        raise FileError(f"cannot read {path}: it is not a solved game written by gpunim")
-    if attributes.get("format") != FORMAT:
-        raise FileError(f"cannot read {path}: its format is {attributes.get('format')!r}, this version reads {FORMAT}")
+    attributes, arrays = _read_zarr(path) if path.suffix == ".zarr" else read_npz(path)
+    check_kind(path, attributes, KIND, "solved game", FORMAT)
     try:
         difference = attributes["first_difference"]
         solution = Solution(
@@ -140,32 +136,11 @@ def _write_csv(solution: Solution, path: Path) -> None:
         writer.writerows((*point, value) for point, value in zip(points.tolist(), values.tolist(), strict=True))
 
 
-def _read_zarr(path: Path) -> tuple[Mapping[str, Any], dict[str, NDArray[Any]]]:
+def _read_zarr(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     import zarr
 
     try:
         group = zarr.open_group(path, mode="r", zarr_format=3)
         return dict(group.attrs), {name: np.asarray(array[:]) for name, array in group.arrays()}
     except Exception as error:  # zarr, its codecs and the JSON reader each raise types of their own for a damaged store
-        reason = " ".join(f"{type(error).__name__}: {error}".split())[:160]
-        raise FileError(f"cannot read {path}: it is not a whole Zarr v3 store ({reason})") from error
-
-
-def _read_npz(path: Path) -> tuple[Mapping[str, Any], dict[str, NDArray[Any]]]:
-    try:
-        # NumPy leaves a file that it opens itself open when it is no zip.
-        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-            attributes = json.loads(str(arrays.pop("attributes", "{}")))
-    except (OSError, ValueError, EOFError, TypeError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
-        raise FileError(f"cannot read {path}: it is not a whole npz file ({type(error).__name__}: {error})") from error
-    return attributes, arrays
-
-
-def _is_ours(path: Path) -> bool:
-    """Whether a folder is a solved game that gpunim wrote, and so may be replaced by another."""
-    try:
-        attributes = json.loads((path / "zarr.json").read_text(encoding="utf-8"))["attributes"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
-    return bool(attributes.get("kind") == KIND)
+        raise FileError(f"cannot read {path}: it is not a whole Zarr v3 store ({reason(error)})") from error
