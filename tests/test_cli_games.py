@@ -2,7 +2,6 @@
 
 import json
 
-import networkx as nx
 import pytest
 from click.testing import CliRunner
 
@@ -226,6 +225,7 @@ def test_evolution_counts_table_1():
 
 
 def test_evolution_saves_graphs(tmp_path):
+    nx = pytest.importorskip("networkx", reason="networkx is not installed")
     assert facts("evolution", "--gen", "6", "--out", str(tmp_path / "g.graphml"))["saved"].endswith("g.graphml")
     graph = nx.read_graphml(tmp_path / "g.graphml")
     assert (len(graph), graph.nodes["1,2,3"]["x"], graph.nodes["1,2,3"]["y"]) == (37, -2, -1)
