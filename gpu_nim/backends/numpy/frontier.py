@@ -20,6 +20,9 @@ from gpu_nim.errors import UsageError
 
 _EMPTY = np.int64(-1)
 _FIBONACCI = np.uint64(0x9E3779B97F4A7C15)
+_SLOT_BYTES = 20  # key and touches, and as much again while the cells move in
+_PAIR_BYTES = 30  # of a step, for a newborn and an offset: 25 to 30 measured
+_FEW_PAIRS = 1 << 20  # of them a step takes no memory worth asking for
 _DENSE_BYTES = 1 << 30  # a box up to this size gets a slot a cell: untouched pages cost nothing
 
 
@@ -105,7 +108,7 @@ class HashTable:
             return
         while (self.used + more) * 2 > 1 << bits:
             bits += 1
-        require_memory(10 << bits, host_memory(), f"the table of {self.used + more} touched cells")
+        require_memory(_SLOT_BYTES << bits, host_memory(), f"the table of {self.used + more:,} touched cells")
         keys, touches = self.entries()
         self.keys, self.touches = self._allocate(bits)
         self.used = 0
@@ -121,8 +124,8 @@ class HashTable:
 class FrontierEngine(CellEngine):
     """A growth of any rule, to generation `last` at the most, from its seeds or from a state that an engine returned.
 
-    UsageError when the box of generation `last` has more cells than a 63-bit key can tell apart; MemoryRefusal, before
-    the table of touched cells is enlarged, when there is not enough memory for it.
+    UsageError when the box of generation `last` has more cells than a 63-bit key can tell apart; MemoryRefusal, before a step is
+    taken or the table of touched cells is enlarged, when there is not enough memory for it.
 
     >>> from gpu_nim.backends.rule import Rule
     >>> rule = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), births=frozenset({1, 3}), seeds=((0, 0),))
@@ -163,6 +166,9 @@ class FrontierEngine(CellEngine):
         self._table.touches[slots] = CLOSED
 
     def _step(self) -> None:
+        pairs = len(self._newborns) * len(self._jumps)
+        if pairs > _FEW_PAIRS:
+            require_memory(_PAIR_BYTES * pairs, host_memory(), f"generation {self.generation + 1}")
         touched, touches = self._touched()
         slots, new = self._table.locate(touched)
         if self.rule.universe is not None or self.rule.octant:
