@@ -54,7 +54,11 @@ def present() -> set[str]:
 
 
 def plain_frontier(rule: Rule, generations: int) -> int:
-    """Return the population after some generations by NumPy's engine for any rule, without symmetry or a fast path."""
+    """Return the population after some generations by NumPy's engine for any rule, without symmetry or a fast path.
+
+    >>> plain_frontier(find("edge").rule, 15)
+    826
+    """
     engine = NumpyBackend().automaton(replace(rule, symmetry=Symmetry.NONE), generations, general=True)
     return sum(engine.advance(generations).births.tolist())
 

@@ -51,6 +51,18 @@ def open_growth(path: str | Path, *, parents: bool = False) -> AbstractContextMa
 
     The file appears under its name when the block ends without an error, whole; otherwise nothing is left of it.  Raises UsageError
     for another ending and FileError where it cannot be written.
+
+    >>> import tempfile
+    >>> from gpu_nim.automata.growth import Growing
+    >>> from gpu_nim.backends import select
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     growing = Growing("nim", 63, select("numpy"), cells=True)
+    ...     with open_growth(f"{folder}/nim.npz") as sink:
+    ...         for batch in growing:
+    ...             sink.append(batch)
+    ...         sink.finish(growing.growth())
+    ...     load(f"{folder}/nim.npz").population
+    4096
     """
     path = Path(path)
     check_growth(path)
@@ -101,6 +113,14 @@ def load(path: str | Path) -> Growth:
     """Read a growth from a .zarr or .npz file; its cells are read when asked for, and held against their checksums.
 
     Raises FileError, with one sentence that says what is wrong, for a file that is missing, foreign, truncated or edited.
+
+    >>> import tempfile
+    >>> from gpu_nim import grow
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(grow("edge", 15), f"{folder}/edge.npz")
+    ...     growth = load(f"{folder}/edge.npz")
+    >>> growth.population, growth.newborns(2).tolist()
+    (826, [[0, 2, 2], [2, 0, 2], [2, 2, 0]])
     """
     path = Path(path)
     if not path.exists():

@@ -18,6 +18,14 @@ def replacing(path: Path, is_ours: Callable[[Path], bool] = lambda _: False) -> 
 
     A file of that name is replaced, as programs do; a folder only where `is_ours` says that gpunim wrote it.  Raises FileError,
     with the system's own reason, where the place cannot be written.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "terms.txt")
+    ...     with replacing(path) as scratch:
+    ...         _ = scratch.write_text("1 3 3 9")
+    ...         before = path.exists()
+    ...     before, path.read_text()
+    (False, '1 3 3 9')
     """
     check_writable(path, is_ours)
     scratch: Path | None = None

@@ -68,6 +68,10 @@ def load_solution(path: str | Path) -> Solution:
     """Read a solved game from a .zarr or .npz file.
 
     Raises FileError, with one sentence that says what is wrong, for a file that is missing, foreign, truncated or edited.
+
+    >>> load_solution("nowhere.npz")
+    Traceback (most recent call last):
+    gpu_nim.errors.FileError: cannot read nowhere.npz: there is no such file
     """
     path = Path(path)
     if path.suffix not in (".zarr", ".npz"):
