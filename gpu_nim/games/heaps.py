@@ -134,6 +134,10 @@ def find_period(rule: HeapRule, values: Sequence[int] | Ints) -> Period | None:
     """
     array = np.asarray(values)
     for length in range(1, len(array)):
+        if rule.proof_length(0, length) > len(array):
+            break
+        if array[-1] != array[-1 - length]:  # a mismatch that late leaves nothing to prove a period with
+            continue
         differ = np.flatnonzero(array[length:] != array[:-length])
         preperiod = int(differ[-1]) + 1 if len(differ) else 0
         if rule.proof_length(preperiod, length) <= len(array):

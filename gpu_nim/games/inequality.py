@@ -32,6 +32,7 @@ from gpu_nim.errors import UsageError
 Vector = tuple[int, ...]
 Rational = Fraction | int | str
 
+MOST_COORDINATES = 32  # a flag each in a word of the solvers, and an axis each of NumPy's arrays
 _LARGEST = 2**62
 
 
@@ -80,8 +81,7 @@ class InequalityGame:
     inequalities: tuple[Inequality, ...]
 
     def __post_init__(self) -> None:
-        if not self.coordinates:
-            raise UsageError("coordinates: expected at least one, got none")
+        check_coordinates("coordinates", len(self.coordinates))
         for inequality in self.inequalities:
             given = len(inequality.coefficients)
             if given != len(self.coordinates):
@@ -156,7 +156,8 @@ class InequalityGame:
                     known[inequality.target] = min(bound, known.get(inequality.target, bound))
         box = self.greatest_below([known.get(j, size) for j in range(len(self.coordinates))])
         if box is None:
-            raise UsageError(f"inequalities: expected some position with coordinates up to {size}, {self.describe()} has none")
+            formulas = "; ".join(self.formulas())
+            raise UsageError(f"inequalities: expected some position with coordinates up to {size}, {formulas} leaves none")
         return box
 
     def bounds(self, limits: Sequence[int]) -> LinearBounds:
@@ -200,6 +201,22 @@ class BoxedInequalityGame:
         return {option for _, _, option in self.game.moves(position)}
 
 
+def check_coordinates(argument: str, count: int) -> None:
+    """Raise UsageError for more coordinates than can be solved, or none; `argument` is whose number it is."""
+    if not 1 <= count <= MOST_COORDINATES:
+        raise UsageError(f"{argument}: expected 1 to {MOST_COORDINATES}, got {count}")
+
+
+def nim(piles: int) -> InequalityGame:
+    """Nim, as the game without an inequality.
+
+    >>> nim(3).coordinates
+    ('x1', 'x2', 'x3')
+    """
+    check_coordinates("piles", piles)
+    return InequalityGame("nim", tuple(f"x{i + 1}" for i in range(piles)), ())
+
+
 def chocolate(a: Rational) -> InequalityGame:
     """The chocolate a y <= x + z [V Examples 3.2, 3.3], for any rational a > 0; a = 3 plays like Nim [V Theorem 3.5].
 
@@ -241,8 +258,8 @@ def parse_game(text: str, name: str = "inequalities") -> InequalityGame:
     """The game of inequalities written as "3y <= x + z; w <= y/2 + 1", coordinates in alphabetical (and numerical)
     order.
 
-    A term is a name, a rational number, or their product in the forms 3y, 3*y, 3/2 y, y/2; the left side has one term.
-    A name alone, "x", adds a coordinate without a bound. Raises UsageError for anything else.
+    A term is a name, a rational number, or their product in the forms 3y, 3*y, 3/2 y, 1.5y, y/2; the left side has one
+    term. A name alone, "x", adds a coordinate without a bound. Raises UsageError for anything else.
 
     >>> parse_game("5/2 y <= x + z").formulas(), parse_game("x; y <= z/2").coordinates
     (['5y <= 2x + 2z'], ('x', 'y', 'z'))
@@ -281,7 +298,9 @@ def sheared(points: NDArray[Any]) -> NDArray[Any]:
     return result
 
 
-_TERM = re.compile(r"(?P<number>\d+(?:/\d+)?)?\s*\*?\s*(?P<name>[A-Za-z]\w*)?\s*(?:/\s*(?P<divisor>\d+))?", re.ASCII)
+# 1e3 is refused: elsewhere it is a thousand, here it would be once a coordinate e3.
+_NUMBER = r"(?P<number>\d+(?:[/.]\d+)?)(?![eE]\d)\s*(?:\*\s*(?=[A-Za-z]))?"
+_TERM = re.compile(rf"(?:{_NUMBER})?(?P<name>[A-Za-z]\w*)?\s*(?:/\s*(?P<divisor>\d+))?", re.ASCII)
 
 
 def _parse_sum(text: str, whole: str) -> dict[str, Fraction]:
@@ -315,7 +334,7 @@ def _term(factor: int, name: str) -> str:
 def _positive(argument: str, value: Rational) -> Fraction:
     try:
         number = Fraction(value)
-    except (ValueError, ZeroDivisionError, TypeError):
+    except (ValueError, ZeroDivisionError, OverflowError, TypeError):
         raise UsageError(f"{argument}: expected a rational number such as 3 or 5/2, got {value!r}") from None
     if number <= 0:
         raise UsageError(f"{argument}: expected a positive number, got {value}")
