@@ -5,9 +5,9 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from gpu_nim import load
 from gpu_nim.cli import main
 from gpu_nim.nim import position, strategy
-from gpu_nim.storage.solutions import load_solution
 
 
 def run(*args, text=None):
@@ -137,7 +137,7 @@ def test_solve_chocolate(tmp_path):
         "first_difference": None,
     }
     assert found | expected == found
-    assert json.loads(json.dumps(load_solution(tmp_path / "c.zarr").summary())) == found
+    assert json.loads(json.dumps(load(tmp_path / "c.zarr").summary())) == found
     found = facts("solve", "chocolate", "--a", "4", "--size", "15", "--backend", "numpy")
     assert (found["equals_nim"], found["first_difference"], found["largest_grundy"]) == (False, [5, 3, 8], None)
     assert "no, first at (5,3,8)" in run("solve", "chocolate", "--a", "4", "--size", "15").output

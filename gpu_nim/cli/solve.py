@@ -79,7 +79,7 @@ def solve(ctx: click.Context, /, game: str, size: int, backend: str, out: Path |
     A game of your own is written as inequalities: `gpunim solve inequalities --where "2y <= x + z; w <= y/3 + 1" --size 20`. One
     coordinate is at the left; lowering a coordinate lowers the others as far as they force it. A name alone is a free pile.
     """
-    from gpu_nim.storage.solutions import check_target, save_solution
+    from gpu_nim.storage.solutions import check_solution, save_solution
 
     for option in filter(None, GAMES.values()):
         if option != GAMES[game] and ctx.get_parameter_source(option) is click.core.ParameterSource.COMMANDLINE:
@@ -89,7 +89,7 @@ def solve(ctx: click.Context, /, game: str, size: int, backend: str, out: Path |
     if out is not None:
         if len(scanned) > 1:
             raise UsageError(f"--out: expected one game, got {len(scanned)} to scan")
-        check_target(out)
+        check_solution(out)
     if len(scanned) > 1:
         _scan(game, scanned, size, options["grundy"], backend, as_json)
         return
