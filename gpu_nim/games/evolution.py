@@ -19,6 +19,17 @@ Ints = NDArray[np.int64]
 class Game(Protocol[Position]):
     """An impartial game, normal play, restricted to finitely many positions that are closed under moves and have no
     loop.
+
+    A game of one's own takes two methods and no base class. Fraenkel's Mark: subtract 1 or halve, rounding down; the
+    P-positions are 0 and the numbers that end in an odd number of binary 0s.
+
+    >>> class Mark:
+    ...     def positions(self):
+    ...         return range(20)
+    ...     def options(self, n):
+    ...         return {n - 1, n // 2} if n else ()
+    >>> evolve(Mark()).p_positions(step=20)
+    [0, 2, 6, 8, 10, 14, 18]
     """
 
     def positions(self) -> Iterable[Position]:
