@@ -83,7 +83,11 @@ class OctalCode:
 
 @dataclass(frozen=True)
 class SubtractionRule:
-    """Take one of the numbers in `subtract` from a heap."""
+    """Take one of the numbers in `subtract` from a heap.
+
+    >>> grundy_values(SubtractionRule((1, 3, 4)), 9).tolist()
+    [0, 1, 0, 1, 2, 3, 2, 0, 1]
+    """
 
     subtract: tuple[int, ...]
 

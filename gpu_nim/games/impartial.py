@@ -58,12 +58,20 @@ class LineGame:
 
 
 def Nim(piles: int, largest: int) -> LineGame:
-    """Nim with piles of at most `largest` counters."""
+    """Nim with piles of at most `largest` counters.
+
+    >>> list(Nim(2, 3).options((1, 2)))
+    [(0, 2), (1, 1), (1, 0)]
+    """
     return LineGame(piles, largest, unit_lines(piles))
 
 
 def Wythoff(largest: int) -> LineGame:
-    """Wythoff's game: take from one of two piles, or equally many from both."""
+    """Wythoff's game: take from one of two piles, or equally many from both.
+
+    >>> list(Wythoff(3).options((1, 2)))
+    [(0, 2), (1, 1), (1, 0), (0, 1)]
+    """
     return LineGame(2, largest, (*unit_lines(2), (1, 1)))
 
 

@@ -41,6 +41,10 @@ class Inequality:
     """x[target] <= floor(sum of coefficients[j] * x[j] + constant); a coordinate does not bound itself.
 
     Raises UsageError for a negative coefficient, or one of the target itself.
+
+    >>> third = Fraction(1, 3)
+    >>> Inequality(1, (third, Fraction(0), third)).bound((7, 0, 4))  # 3y <= x + z
+    3
     """
 
     target: int
@@ -92,7 +96,11 @@ class InequalityGame:
         return f"{self.name}, {'; '.join(self.formulas())}" if self.inequalities else self.name
 
     def formulas(self) -> list[str]:
-        """The inequalities in integers, "3y <= x + z"."""
+        """The inequalities in integers.
+
+        >>> parse_game("y <= x/2 - 1/3; x <= 5").formulas()
+        ['6y <= 3x - 2', 'x <= 5']
+        """
         result = []
         for inequality in self.inequalities:
             numerators, constant, denominator = inequality.integers
@@ -103,12 +111,19 @@ class InequalityGame:
         return result
 
     def is_position(self, vector: Sequence[int]) -> bool:
-        """Whether the vector is one of the game's positions."""
+        """Whether the vector is one of the game's positions.
+
+        >>> chocolate(3).is_position((7, 3, 4)), chocolate(3).is_position((7, 4, 4))
+        (True, False)
+        """
         return min(vector) >= 0 and all(vector[i.target] <= i.bound(vector) for i in self.inequalities)
 
     def greatest_below(self, vector: Sequence[int]) -> Vector | None:
         """The greatest position that is nowhere above the vector, or None where there is none: see this module for the
         proof.
+
+        >>> chocolate(3).greatest_below((0, 3, 4)), parse_game("y <= x - 1").greatest_below((0, 3))
+        ((0, 1, 4), None)
         """
         lowered = list(vector)
         changed = True
@@ -181,7 +196,12 @@ class InequalityGame:
         return result
 
     def within(self, size: int) -> "BoxedInequalityGame":
-        """The game on the positions of that size, as a `Game` whose options are found one by one."""
+        """The game on the positions of that size, as a `Game` whose options are found one by one.
+
+        >>> from gpu_nim.games.evolution import evolve
+        >>> evolve(chocolate(3).within(4)).parents((3, 1, 2))
+        {(2, 0, 2)}
+        """
         return BoxedInequalityGame(self, self.limits(size))
 
 

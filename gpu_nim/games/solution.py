@@ -66,6 +66,9 @@ class Solution:
         """The least position, as in `first_difference`, whose Grundy value is not its nim-sum, or None.
 
         Raises UsageError where Grundy values were not asked for.
+
+        >>> solve("3y <= x + z", 15, grundy=True).first_grundy_difference
+        (0, 1, 3)
         """
         values = self._grundy().reshape(-1)
         found: list[Vector] = []
@@ -80,7 +83,12 @@ class Solution:
         """The positions of Grundy value at most `largest`, (n, k) in lexicographic order, and their Grundy values (n,).
 
         The P-positions are those of value 0, and are had without the others' values; `sheared` of
-        `gpu_nim.games.inequality` turns them into the coordinates of [V]'s pictures.
+        `gpu_nim.games.inequality` turns them into the coordinates of [V]'s pictures. Raises UsageError where the others
+        were not asked for.
+
+        >>> points, values = solve("3y <= x + z", 2, grundy=True).points(1)
+        >>> points.tolist(), values.tolist()
+        ([[0, 0, 0], [0, 0, 1], [1, 0, 0], [1, 0, 1], [2, 0, 2], [2, 1, 2]], [0, 1, 1, 0, 0, 1])
         """
         if largest == 0:
             return self.p_positions, np.zeros(len(self.p_positions), dtype=np.int64)
