@@ -94,7 +94,8 @@ def test_the_opponent_wins_when_it_can():
 
 
 def test_play_survives_nonsense():
-    result = run("play", "5", "7", "9", text="\n\nfoo\n1\n4 1\n0 1\n1 0\n1 6\n1 -3\n1 1 1\n1e3 2\nhint\nquit\n")
+    text = b"\n\nfoo\n1\n4 1\n0 1\n1 0\n1 6\n1 -3\n1 1 1\n\xff\xfe 1\n1 1e999999999\n1e3 2\nhint\nquit\n"
+    result = run("play", "5", "7", "9", text=text)
     assert result.exit_code == 0
     assert "pile: expected 1 to 3, got 4" in result.output
     assert "take: expected 1 to 5, got 6" in result.output

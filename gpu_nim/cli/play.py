@@ -103,7 +103,8 @@ def _ask(position: "Position") -> "Move":
 
 def _answer(prompt: str) -> str:
     click.echo(prompt, nl=False)
-    line = sys.stdin.readline()
+    # As bytes, for what is typed may be no text.
+    line = sys.stdin.buffer.readline().decode(errors="replace")
     if not line:
         click.echo()
         raise _Over("Input has ended")
