@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from gpu_nim.errors import MissingDependency, UsageError
+from gpu_nim.errors import MemoryRefusal, MissingDependency, UsageError
 from gpu_nim.nim import position
 from gpu_nim.nim.graph import dot, evolution_graph, graphml, kind_table, to_networkx
 
@@ -100,6 +100,11 @@ def test_wide_positions_take_the_general_path():
 def test_bad_sizes_are_refused(piles, generations):
     with pytest.raises(UsageError, match="expected"):
         evolution_graph(piles, generations)
+
+
+def test_more_pairs_of_piles_than_fit_are_refused():
+    with pytest.raises(MemoryRefusal, match="pairing 1000000 piles needs"):
+        kind_table(10**6, 1)
 
 
 def test_networkx_is_asked_for_by_name(monkeypatch):
