@@ -8,8 +8,8 @@ import pytest
 
 def opengl_reason():
     """Why OpenGL cannot be used here, or None."""
-    if find_spec("vtkmodules") is None:
-        return "VTK is not installed"
+    if find_spec("pyvista") is None:
+        return "PyVista is not installed"
     from gpu_nim.render.opengl import probe
 
     return None if probe() else "no OpenGL library was found"

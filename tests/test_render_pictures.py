@@ -622,16 +622,23 @@ def test_a_page_is_served_on_this_machine_alone(tmp_path):
 def test_a_window_goes_through_the_generations(tmp_path):
     from gpu_nim.render.show import Window
 
-    window = Window("nim:15", Look(size=(320, 240)), tmp_path / "a.png")
-    assert (window.generation, window.shown) == (15, 256)
-    window.press("Left")
-    assert (window.generation, window.shown) == (14, 175)
-    window.show(99)
-    assert window.generation == 15
-    window.press("2")
-    window.press("s")
-    window.close()
-    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    with Window("nim:15", Look(size=(320, 240)), tmp_path / "a.png") as window:
+        window.run(wait=False)
+        assert (window.generation, window.shown) == (15, 256)
+        window.press("Left")
+        assert (window.generation, window.shown) == (14, 175)
+        window.show(99)
+        assert window.generation == 15
+        window.press("2")
+        window.press("s")
+        plotter = window._plotter
+    assert plotter.render_window is None
+    from PIL import Image
+
+    with Image.open(tmp_path / "a.png") as image:
+        assert image.size == (320, 240)
+        pixels = np.asarray(image.convert("RGB"), float)
+    assert np.abs(pixels - pixels[0, 0]).max() > 100  # the body, not the background alone
 
 
 # Command line
@@ -686,7 +693,7 @@ def test_render_writes_the_picture_it_reports(tmp_path):
 def test_importing_and_the_other_commands_stay_free_of_the_drawing_packages():
     code = (
         "import sys, gpu_nim.render.still, gpu_nim.render.movie, gpu_nim.render.exports, gpu_nim.cli.render;"
-        "print([m for m in ('vtkmodules', 'PIL', 'imageio_ffmpeg', 'matplotlib', 'zarr') if m in sys.modules])"
+        "print([m for m in ('pyvista', 'vtkmodules', 'PIL', 'imageio_ffmpeg', 'matplotlib', 'zarr') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -25,4 +25,5 @@ def show(source: str, web: bool, port: int, picture: Path, **look: Any) -> None:
     if web:
         serve(source, wanted, port, lambda address: click.echo(f"{address}  (Ctrl-C to stop)"))
         return
-    Window(source, wanted, picture).run()
+    with Window(source, wanted, picture) as window:
+        window.run()

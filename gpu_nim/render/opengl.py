@@ -1,20 +1,24 @@
-"""The OpenGL engine: VTK draws the coloured quadrilaterals, off screen.
+"""The OpenGL engine: PyVista draws the coloured quadrilaterals and the clouds, off screen.
 
-VTK does not raise where no OpenGL can be loaded, it dies.  So `probe` finds out first, with ctypes alone, which kind of
-window can be made, and tells VTK, before VTK is imported.
+VTK, which PyVista draws with, does not raise where no OpenGL can be loaded, it dies.  So `probe` finds out first, with
+ctypes alone, which kind of window can be made, and tells VTK, before PyVista is imported.
 """
 
 import ctypes
 import os
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.errors import MissingDependency
 from gpu_nim.render.views import Camera
+
+if TYPE_CHECKING:
+    from gpu_nim.render.volume import Cloud
 
 _VARIABLE = "VTK_DEFAULT_OPENGL_WINDOW"
 HELP = (
@@ -81,6 +85,10 @@ def _has_osmesa() -> bool:
     return _library("libOSMesa.so.8", "libOSMesa.so.6", "libOSMesa.so") is not None
 
 
+def _has_pyvista() -> bool:
+    return find_spec("pyvista") is not None
+
+
 def probe(
     *,
     display: Callable[[], bool] = has_display,
@@ -105,13 +113,9 @@ def probe(
 
 
 def require_opengl() -> None:
-    """Tell VTK which window to open; MissingDependency, before VTK could crash, where there is none or no VTK."""
-    from importlib.util import find_spec
-
-    if find_spec("vtkmodules") is None:
-        raise MissingDependency(
-            "drawing with OpenGL needs VTK: pip install 'gpunim[render]', or draw with --engine numpy"
-        )
+    """Tell VTK which window to open; MissingDependency, before VTK could crash, where there is none or no PyVista."""
+    if not _has_pyvista():
+        raise MissingDependency("drawing with OpenGL needs PyVista: pip install 'gpunim[render]', or draw with --engine numpy")
     window = probe()
     if window is None:
         raise MissingDependency(HELP)
@@ -121,12 +125,10 @@ def require_opengl() -> None:
 
 def require_display() -> None:
     """Tell VTK to open windows on the screen; MissingDependency, before VTK could crash, where there is none or no
-    VTK.
+    PyVista.
     """
-    from importlib.util import find_spec
-
-    if find_spec("vtkmodules") is None:
-        raise MissingDependency("show needs VTK: pip install 'gpunim[render]', or use --web to see it in a browser")
+    if not _has_pyvista():
+        raise MissingDependency("show needs PyVista: pip install 'gpunim[render]', or use --web to see it in a browser")
     if sys.platform.startswith("linux"):
         if not has_display():
             raise MissingDependency(
@@ -136,98 +138,81 @@ def require_display() -> None:
 
 
 class Canvas:
-    """An off-screen window of one size, for one or many frames.  Use it as a context manager: VTK leaks windows left
-    open.
-    """
+    """An off-screen window of one size, for one or many frames.  Use it as a context manager: windows left open leak."""
 
     def __init__(self, width: int, height: int) -> None:
         require_opengl()
-        import vtkmodules.vtkRenderingOpenGL2  # noqa: F401  registers the OpenGL classes
-        from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow
+        import pyvista as pv
 
-        self._size = (width, height)
-        self._window = vtkRenderWindow()
-        self._window.SetOffScreenRendering(1)
-        self._window.SetMultiSamples(0)
-        self._window.SetAlphaBitPlanes(1)
-        self._window.SetSize(width, height)
-        self._renderer = vtkRenderer()
-        self._renderer.SetBackground(0, 0, 0)
-        self._renderer.SetBackgroundAlpha(0)
-        self._window.AddRenderer(self._renderer)
+        self._plotter: Any = pv.Plotter(off_screen=True, window_size=[width, height], lighting="none")
+        self._plotter.disable_anti_aliasing()
+        self._plotter.set_background("black")
 
     def __enter__(self) -> "Canvas":
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._window.Finalize()
+        self._plotter.close()
 
     def draw(self, quads: Iterator[Quads], camera: Camera) -> NDArray[np.uint8]:
         """Return the picture, uint8 (height, width, 4), alpha 255 where there is something and 0 where not."""
-        self._renderer.RemoveAllViewProps()
+        self._plotter.clear_actors()
         for points, colours in quads:
-            self._renderer.AddActor(actor_of(points, colours))
-        aim_at(self._renderer, camera)
-        self._window.Render()
-        return self._pixels()
+            add_quads(self._plotter, points, colours)
+        return self._picture(camera)
 
-    def _pixels(self) -> NDArray[np.uint8]:
-        from vtkmodules.util import numpy_support
-        from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
+    def draw_cloud(self, cloud: "Cloud", camera: Camera) -> NDArray[np.uint8]:
+        """Return the picture of a cloud, premultiplied, uint8 (height, width, 4)."""
+        import pyvista as pv
 
-        convert: Any = numpy_support
-        data = vtkUnsignedCharArray()
-        width, height = self._size
-        self._window.GetRGBACharPixelData(0, 0, width - 1, height - 1, 0, data, 0)
-        return np.asarray(convert.vtk_to_numpy(data).reshape(height, width, 4)[::-1].copy(), dtype=np.uint8)
+        self._plotter.clear_actors()
+        grid = pv.ImageData(
+            dimensions=cloud.colours.shape[:3],
+            spacing=(cloud.spacing,) * 3,
+            origin=cloud.origin + cloud.spacing / 2,
+        )
+        grid.point_data["colour"] = cloud.colours.transpose(2, 1, 0, 3).reshape(-1, 4)
+        # Software OpenGL casts these rays as fast as the mapper "fixed_point", which loses corners in perspective.
+        actor = self._plotter.add_volume(
+            grid,
+            scalars="colour",
+            mapper="gpu",
+            opacity_unit_distance=cloud.reach,
+            show_scalar_bar=False,
+            render=False,
+            reset_camera=False,
+        )
+        actor.mapper.SetAutoAdjustSampleDistances(0)
+        actor.mapper.SetSampleDistance(0.4 * cloud.spacing)
+        return self._picture(camera)
+
+    def _picture(self, camera: Camera) -> NDArray[np.uint8]:
+        aim_at(self._plotter, camera)
+        self._plotter.render()
+        return np.array(self._plotter.screenshot(return_img=True, transparent_background=True), dtype=np.uint8)
 
 
-def aim_at(renderer: Any, camera: Camera) -> None:
-    """Give a VTK renderer the camera."""
-    to = renderer.GetActiveCamera()
-    to.SetPosition(*camera.eye)
-    to.SetFocalPoint(*(camera.eye - camera.basis[2]))
-    to.SetViewUp(*camera.basis[1])
+def aim_at(plotter: Any, camera: Camera) -> None:
+    """Give a plotter the camera."""
+    import pyvista as pv
+
+    to = pv.Camera()
+    to.position, to.focal_point, to.up = camera.eye, camera.eye - camera.basis[2], camera.basis[1]
     if camera.parallel:
-        to.ParallelProjectionOn()
-        to.SetParallelScale(camera.scale)
+        to.parallel_projection = True
+        to.parallel_scale = camera.scale
     else:
-        to.ParallelProjectionOff()
-        to.SetViewAngle(float(np.degrees(2 * np.arctan(camera.scale))))
-    renderer.ResetCameraClippingRange()
+        to.view_angle = float(np.degrees(2 * np.arctan(camera.scale)))
+    to.is_set = True
+    plotter.camera = to
+    plotter.renderer.reset_camera_clipping_range()
 
 
-def quad_cells(count: int) -> Any:
-    """Return VTK's cells of the first so many quadrilaterals of a list of points, four each."""
-    from vtkmodules.util import numpy_support
-    from vtkmodules.vtkCommonCore import VTK_INT
-    from vtkmodules.vtkCommonDataModel import vtkCellArray
+def add_quads(plotter: Any, points: NDArray[np.float32], colours: NDArray[np.uint8]) -> Any:
+    """Add quadrilaterals (M, 4, 3) in their own colours (M, 4, 3), with no light of its own; return their mesh."""
+    import pyvista as pv
 
-    convert: Any = numpy_support
-    cells = vtkCellArray()
-    cells.SetData(4, convert.numpy_to_vtk(np.arange(4 * count, dtype=np.int32), deep=True, array_type=VTK_INT))
-    return cells
-
-
-def actor_of(points: NDArray[np.float32], colours: NDArray[np.uint8]) -> Any:
-    """Return a VTK actor of quadrilaterals (M, 4, 3) in their own colours (M, 4, 3), with no light of its own."""
-    from vtkmodules.util import numpy_support
-    from vtkmodules.vtkCommonCore import vtkPoints
-    from vtkmodules.vtkCommonDataModel import vtkPolyData
-    from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper
-
-    convert: Any = numpy_support
-    vertices = vtkPoints()
-    # VTK copies here: it must not look at arrays that Python has let go.
-    vertices.SetData(convert.numpy_to_vtk(points.reshape(-1, 3), deep=True))
-    data = vtkPolyData()
-    data.SetPoints(vertices)
-    data.SetPolys(quad_cells(len(points)))
-    data.GetPointData().SetScalars(convert.numpy_to_vtk(colours.reshape(-1, 3), deep=True))
-    mapper = vtkPolyDataMapper()
-    mapper.SetInputData(data)
-    mapper.SetColorModeToDirectScalars()
-    actor = vtkActor()
-    actor.SetMapper(mapper)
-    actor.GetProperty().LightingOff()
-    return actor
+    mesh = pv.PolyData.from_regular_faces(points.reshape(-1, 3), np.arange(4 * len(points), dtype=np.int32).reshape(-1, 4))
+    mesh.point_data["colour"] = colours.reshape(-1, 3)
+    plotter.add_mesh(mesh, scalars="colour", rgb=True, lighting=False, render=False, reset_camera=False)
+    return mesh

@@ -1,25 +1,29 @@
 """Looking around: a window on this machine's screen, or a page served to a browser.
 
-The page draws on the browser's own graphics and needs no OpenGL here; it is the same that `gpunim export` writes.
+The window is PyVista's.  The page is the project's own, the same that `gpunim export` writes, in place of a trame view:
+it draws on the browser's own graphics, so that it turns smoothly however far away the server is, which needs no OpenGL;
+and it brings no further packages, where trame would send pictures or copy the same mesh to VTK's own page.
 """
 
 import contextlib
 from collections.abc import Callable
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gpu_nim.errors import FileError, MissingDependency
+from gpu_nim.errors import FileError
 from gpu_nim.render.colours import find_theme
 from gpu_nim.render.exports import PAGE_LIMIT, page
 from gpu_nim.render.geometry import SIDES, Blocks, require_cubes, side
 from gpu_nim.render.light import Shader
-from gpu_nim.render.still import Look, aim, base_colours, cut_open, prepare
+from gpu_nim.render.still import Look, aim, base_colours, cut_open, hull, prepare
 from gpu_nim.render.views import VIEWS, Camera, fit
 
-KEYS = "arrows: generation   1-4: views   s: save a picture   q: leave"
+HELP = "arrows: generation   1-4: views   s: save a picture   q: leave"
+KEYS = ("Left", "Right", "1", "2", "3", "4", "s")
 
 
 def body(source: str, look: Look) -> tuple[Blocks, Camera]:
@@ -70,17 +74,14 @@ def serve(source: str, look: Look, port: int = 0, on_ready: Callable[[str], None
 class Window:
     """A window with a slider for the generation; `run` gives control to it until it is closed.
 
-    Raises MissingDependency where there is no display or no VTK.
+    A context manager.  Raises MissingDependency where there is no display or no PyVista.
     """
 
     def __init__(self, source: str, look: Look, picture: Path) -> None:
-        from gpu_nim.render.opengl import actor_of, require_display
+        from gpu_nim.render.opengl import add_quads, require_display
 
         require_display()
-        import vtkmodules.vtkInteractionStyle
-        import vtkmodules.vtkRenderingFreeType
-        import vtkmodules.vtkRenderingOpenGL2  # noqa: F401  these register the classes that draw and listen
-        from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow, vtkRenderWindowInteractor
+        import pyvista as pv
 
         self._blocks, camera = body(source, look)
         self._picture = picture
@@ -90,37 +91,29 @@ class Window:
         light = shader.frame(camera)
         quads = [side(self._blocks, axis, end) for axis, end in SIDES]
         colours = [light.colours(axis, end, slice(None), quad) for (axis, end), quad in zip(SIDES, quads, strict=True)]
+        self._plotter: Any = pv.Plotter(window_size=list(look.size), title=f"{self._blocks.name} - gpunim", lighting="none")
+        self._plotter.set_background(theme.bottom, top=theme.top)
         # The sides of a block together, so that the blocks up to a generation are the first so many quadrilaterals.
-        self._actor = actor_of(np.stack(quads, axis=1).reshape(-1, 4, 3), np.stack(colours, axis=1).reshape(-1, 4, 3))
-        self._renderer = vtkRenderer()
-        self._renderer.SetBackground(*theme.bottom)
-        self._renderer.SetBackground2(*theme.top)
-        self._renderer.GradientBackgroundOn()
-        self._renderer.AddActor(self._actor)
-        self._window: Any = vtkRenderWindow()
-        self._window.SetWindowName(f"{self._blocks.name} - gpunim")
-        self._window.SetSize(*look.size)
-        self._window.AddRenderer(self._renderer)
-        self._interactor: Any = vtkRenderWindowInteractor()
-        self._interactor.SetRenderWindow(self._window)
-        from vtkmodules.vtkInteractionStyle import vtkInteractorStyleTrackballCamera
-
-        self._interactor.SetInteractorStyle(vtkInteractorStyleTrackballCamera())
-        listen: Any = self._interactor.AddObserver
-        listen("KeyPressEvent", lambda *_: self.press(self._interactor.GetKeySym()))
-        self._add_slider(theme.text)
+        self._mesh = add_quads(
+            self._plotter, np.stack(quads, axis=1).reshape(-1, 4, 3), np.stack(colours, axis=1).reshape(-1, 4, 3)
+        )
+        self._sides = self._mesh.regular_faces.copy()
         self._aim(camera)
-        self.show(int(self._blocks.generations.max()))
+        self._plotter.enable_trackball_style()
+        for key in KEYS:
+            self._plotter.add_key_event(key, partial(self.press, key))
+        self._generation = int(self._blocks.generations[-1])
+        self._slider = self._add_slider(theme.text)
 
-    def run(self) -> None:
-        """Show the window until it is closed."""
-        self._interactor.Initialize()
-        self._window.Render()
-        self._interactor.Start()
+    def __enter__(self) -> "Window":
+        return self
 
-    def close(self) -> None:
-        """Close the window."""
-        self._window.Finalize()
+    def __exit__(self, *_: object) -> None:
+        self._plotter.close()
+
+    def run(self, *, wait: bool = True) -> None:
+        """Show the window, until it is closed or, without `wait`, and return."""
+        self._plotter.show(auto_close=False, interactive_update=not wait)
 
     @property
     def generation(self) -> int:
@@ -130,78 +123,60 @@ class Window:
     @property
     def shown(self) -> int:
         """How many blocks are shown."""
-        return int(np.searchsorted(self._blocks.generations, self._generation, side="right"))
+        return self._mesh.n_cells // len(SIDES)
 
-    def show(self, generation: int) -> None:
+    def show(self, generation: float) -> None:
         """Show the generations up to one, as near as there is."""
-        from gpu_nim.render.opengl import quad_cells
-
         first, last = int(self._blocks.generations[0]), int(self._blocks.generations[-1])
-        self._generation = min(max(generation, first), last)
-        self._actor.GetMapper().GetInput().SetPolys(quad_cells(6 * self.shown))
+        self._generation = min(max(round(generation), first), last)
+        blocks = int(np.searchsorted(self._blocks.generations, self._generation, side="right"))
+        self._mesh.regular_faces = self._sides[: len(SIDES) * blocks]
         self._slider.GetRepresentation().SetValue(self._generation)
-        self._window.Render()
+        self._plotter.render()
 
     def press(self, key: str) -> None:
-        """Do what a key is for; see KEYS."""
+        """Do what a key is for; see HELP."""
         if key in ("Right", "Left"):
             self.show(self._generation + (1 if key == "Right" else -1))
-        elif key in ("1", "2", "3", "4"):
-            from gpu_nim.render.still import hull
-
-            self._aim(fit(list(VIEWS.values())[int(key) - 1], hull(self._blocks), self._aspect))
-            self._window.Render()
         elif key == "s":
             self.save()
+        else:
+            self._aim(fit(list(VIEWS.values())[int(key) - 1], hull(self._blocks), self._aspect))
+            self._plotter.render()
 
     def save(self) -> None:
         """Write what the window shows, without the slider, to the picture's file."""
-        from vtkmodules.vtkIOImage import vtkPNGWriter
-        from vtkmodules.vtkRenderingCore import vtkWindowToImageFilter
+        from PIL import Image
 
         from gpu_nim.storage.atomic import replacing
 
         self._slider.Off()
-        self._window.Render()
-        grab = vtkWindowToImageFilter()
-        grab.SetInput(self._window)
-        grab.ReadFrontBufferOff()
-        with replacing(self._picture) as scratch:
-            writer = vtkPNGWriter()
-            writer.SetInputConnection(grab.GetOutputPort())
-            writer.SetFileName(str(scratch))
-            writer.Write()
+        self._plotter.render()
+        pixels = self._plotter.screenshot(return_img=True)
         self._slider.On()
+        with replacing(self._picture) as scratch:
+            Image.fromarray(np.asarray(pixels)).save(scratch, format="PNG")
 
     def _aim(self, camera: Camera) -> None:
         from gpu_nim.render.opengl import aim_at
 
-        aim_at(self._renderer, camera)
+        aim_at(self._plotter, camera)
 
-    def _add_slider(self, colour: tuple[float, float, float]) -> None:
-        try:
-            from vtkmodules.vtkInteractionWidgets import vtkSliderRepresentation2D, vtkSliderWidget
-        except ImportError:
-            raise MissingDependency("show needs VTK with its widgets: pip install 'gpunim[render]'") from None
-        look = vtkSliderRepresentation2D()
-        look.SetMinimumValue(int(self._blocks.generations[0]))
-        look.SetMaximumValue(max(int(self._blocks.generations[-1]), int(self._blocks.generations[0]) + 1))
-        look.SetTitleText(f"generation   ({KEYS})")
-        look.GetTitleProperty().SetColor(*colour)
-        look.GetLabelProperty().SetColor(*colour)
-        look.SetLabelFormat("%.0f")
-        look.SetTitleHeight(0.018)
-        look.SetLabelHeight(0.022)
-        look.SetTubeWidth(0.004)
-        look.SetSliderLength(0.02)
-        look.GetPoint1Coordinate().SetCoordinateSystemToNormalizedDisplay()
-        look.GetPoint1Coordinate().SetValue(0.05, 0.07)
-        look.GetPoint2Coordinate().SetCoordinateSystemToNormalizedDisplay()
-        look.GetPoint2Coordinate().SetValue(0.95, 0.07)
-        self._slider: Any = vtkSliderWidget()
-        self._slider.SetInteractor(self._interactor)
-        self._slider.SetRepresentation(look)
-        self._slider.SetAnimationModeToJump()
-        self._slider.EnabledOn()
-        moved: Any = self._slider.AddObserver
-        moved("InteractionEvent", lambda *_: self.show(round(look.GetValue())))
+    def _add_slider(self, colour: tuple[float, float, float]) -> Any:
+        first, last = int(self._blocks.generations[0]), int(self._blocks.generations[-1])
+        slider = self._plotter.add_slider_widget(
+            lambda value: None,
+            (first, max(last, first + 1)),
+            value=last,
+            title=f"generation   ({HELP})",
+            pointa=(0.05, 0.07),
+            pointb=(0.95, 0.07),
+            color=colour,
+            title_height=0.018,
+            slider_width=0.02,
+            tube_width=0.004,
+            fmt="%.0f",
+        )
+        # Here and not through the widget, which calls before it is whole.
+        slider.AddObserver("InteractionEvent", lambda *_: self.show(slider.GetRepresentation().GetValue()))
+        return slider

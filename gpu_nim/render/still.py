@@ -170,7 +170,7 @@ def cut_open(blocks: Blocks, look: Look, camera: Camera) -> Blocks:
 
 def choose_engine(look: Look) -> tuple[str, str]:
     """Return the engine and, where it is not the one that would be liked best, why."""
-    if look.drawn_style != "cubes":
+    if look.drawn_style in ("points", "slices"):
         return "numpy", ""  # light is added up in floating point, which OpenGL's picture cannot hold
     if look.engine == "numpy":
         return "numpy", ""
@@ -202,14 +202,6 @@ def base_colours(blocks: Blocks, color: str | None, theme: Theme) -> NDArray[np.
         values = blocks.values["grundy"]
         return theme.map(values / max(int(values.max()), 1))
     return theme.map(generation_scale(blocks, "generation" if color == "generation" else "rank")[blocks.generations])
-
-
-def lit_from_above(blocks: Blocks, base: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return colours (N, 3) brightened or darkened by how much sky each block sees above it."""
-    from gpu_nim.render.light import Sky
-
-    sky = Sky(blocks, corners=False).seen(2, 1).astype(np.float32) / 255
-    return to_srgb(to_linear(base) * (0.45 + 1.3 * sky))
 
 
 def generation_scale(blocks: Blocks, color: str) -> NDArray[np.float64]:
@@ -250,7 +242,7 @@ class Drawing:
         if look.drawn_style == "volume":
             from gpu_nim.render.volume import cloud_of
 
-            self._cloud = cloud_of(blocks, lit_from_above(blocks, self._base))
+            self._cloud = cloud_of(blocks, self._base)
 
     def __enter__(self) -> "Drawing":
         return self
@@ -266,13 +258,7 @@ class Drawing:
         if self.look.drawn_style == "points":
             return self._finish(self._points(camera, shown), caption)
         if self._cloud is not None:
-            from gpu_nim.render.raster import enlarge
-            from gpu_nim.render.volume import cast
-
-            width, height = self.look.size
-            fine = 2 if self.look.quality == "final" else 3
-            small = cast(self._cloud, camera, -(-width // fine), -(-height // fine), 2.0 if fine == 2 else 1.2)
-            return self._finish(enlarge(small, height, width), caption)
+            return self._finish(self._clouded(camera, shown), caption)
         if self._canvas is not None:
             pixels = self._canvas.draw(self._quads(camera, shown), camera)
         else:
@@ -296,6 +282,18 @@ class Drawing:
             quads = side(self.blocks if isinstance(which, slice) else self.blocks.take(which), axis, end)
             if len(quads):
                 yield quads, light.colours(axis, end, which, quads)
+
+    def _clouded(self, camera: Camera, shown: NDArray[np.bool_] | None) -> NDArray[np.float32]:
+        from gpu_nim.render.raster import enlarge
+        from gpu_nim.render.volume import cast, cloud_of
+
+        cloud = self._cloud if shown is None else cloud_of(self.blocks.take(shown), self._base[shown])
+        assert cloud is not None
+        if self._canvas is not None:
+            return reduce_pixels(self._canvas.draw_cloud(cloud, camera), 1)
+        width, height = self.look.size
+        coarser, steps = (1, 2.5) if self.look.quality == "final" else (3, 1.2)
+        return enlarge(cast(cloud, camera, -(-width // coarser), -(-height // coarser), steps), height, width)
 
     def _points(self, camera: Camera, shown: NDArray[np.bool_] | None) -> NDArray[np.float32]:
         from gpu_nim.render.raster import draw_points

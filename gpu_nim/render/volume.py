@@ -1,4 +1,4 @@
-"""Bodies as clouds: a grid of colours and densities that rays are cast through, by NumPy for both engines.
+"""Bodies as clouds: a grid of lit colours and opacities that rays are cast through, by PyVista or by NumPy.
 
 The grid holds at most 64 points a cell and 2^24 in all: a dense grid is never built for a sparse set, which is made
 coarser instead.
@@ -9,22 +9,35 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.render.colours import to_linear, to_srgb
 from gpu_nim.render.geometry import Blocks, coarsen
 from gpu_nim.render.views import Camera
 
 _POINTS_LIMIT = 1 << 24
 _POINTS_A_CELL = 64
+_OLDEST, _YOUNGEST = 1.0, 0.2  # opacities of cells of the first and the last generation
+_REACH = 0.35  # of a cell: the length of light's way over which a cloud is as opaque as its points say
+
+# Lamps that stand still in the world, above on the left and low on the right of the hero view: toward, brightness.
+_LAMPS = (((-0.26, -0.53, 0.81), 1.9), ((0.94, 0.28, 0.19), 0.95))
+_AMBIENT = 0.45
 
 
 @dataclass(frozen=True)
 class Cloud:
-    """A grid: `colours` uint8 (x, y, z, 4), red, green, blue and opacity, whose first point has its middle at
-    `origin`.
+    """A grid: `colours` uint8 (x, y, z, 4), red, green, blue and opacity; the cell of its first point begins at `origin`.
+
+    Over a length of `reach`, in the world's units, a point keeps back the part of the light that its opacity says.
     """
 
     colours: NDArray[np.uint8]
     origin: NDArray[np.float64]
     spacing: int
+
+    @property
+    def reach(self) -> float:
+        """The length that opacities are meant for."""
+        return _REACH * self.spacing
 
 
 def solid_enough(blocks: Blocks) -> Blocks:
@@ -40,8 +53,9 @@ def solid_enough(blocks: Blocks) -> Blocks:
 
 
 def cloud_of(blocks: Blocks, base: NDArray[np.float32]) -> Cloud:
-    """Return the cloud of blocks of one size in their colours: the older a cell, the denser, so that the young let
-    light in.
+    """Return the cloud of blocks of one size in their colours: the older a cell, the more opaque, the young let light in.
+
+    Light is worked out here, from the slope of the density and from what lies around, so that all engines agree.
 
     >>> from gpu_nim.render.source import blocks_of
     >>> cells = blocks_of("nim:7")
@@ -51,30 +65,58 @@ def cloud_of(blocks: Blocks, base: NDArray[np.float32]) -> Cloud:
     """
     size = int(blocks.sizes.max())
     low, high = blocks.bounds()
-    shape = (high - low) // size + 4  # a rim of two empty points all around, one for the blur
+    shape = tuple(((high - low) // size + 4).tolist())  # a rim of two empty points all around, for the blurs
     x, y, z = ((blocks.corners - low) // size + 2).T
     first, last = int(blocks.generations.min()), int(blocks.generations.max())
     age = 1 - (blocks.generations - first) / max(last - first, 1)
-    # Colours weighted by density, so that where they are mixed the emptiness between cells has no colour.
-    thick = np.zeros((*shape.tolist(), 4), dtype=np.float32)
-    thick[x, y, z, 3] = 0.12 + 0.88 * age**2
-    thick[x, y, z, :3] = base * thick[x, y, z, 3:]
-    for axis in range(3):
-        # Half of all cells can never live in the automata on even sums: without a blur they would show as a weave.
-        thick = (np.roll(thick, 1, axis) + 2 * thick + np.roll(thick, -1, axis)) / 4
-    colours = np.zeros(thick.shape, dtype=np.uint8)
-    density = thick[..., 3:]
-    colours[..., :3] = np.rint(
-        255 * np.divide(thick[..., :3], density, out=np.zeros_like(thick[..., :3]), where=density > 0)
-    )
-    colours[..., 3] = np.rint(255 * np.clip(density[..., 0] * 1.6, 0, 1))
+
+    def spread(values: NDArray[np.floating] | float) -> NDArray[np.float32]:
+        grid = np.zeros(shape, dtype=np.float32)
+        grid[x, y, z] = values
+        return _blur(grid)
+
+    # Half of all cells can never live in the automata on even sums: without a blur they would show as a weave.
+    density = spread(1.0)
+    opacity = np.zeros(shape, dtype=np.float32)
+    opacity[x, y, z] = _YOUNGEST + (_OLDEST - _YOUNGEST) * age
+    opacity = opacity / 2 + _blur(opacity)
+    filled = density > 0
+    light = _light(density)[filled]
+    colours = np.zeros((*shape, 4), dtype=np.uint8)
+    linear = to_linear(base)
+    for channel in range(3):
+        # Of the cells around alone, so that where colours are mixed the emptiness between cells has none.
+        shone = spread(linear[:, channel])[filled] / density[filled] * light
+        colours[filled, channel] = np.rint(255 * np.clip(to_srgb(shone / (1 + shone / 4)), 0, 1))
+    colours[..., 3] = np.rint(255 * np.clip(opacity, 0, 1))
     return Cloud(colours, np.asarray(low - 2 * size, dtype=np.float64), size)
+
+
+def _blur(grid: NDArray[np.float32]) -> NDArray[np.float32]:
+    for axis in range(3):
+        grid = (np.roll(grid, 1, axis) + 2 * grid + np.roll(grid, -1, axis)) / 4
+    return grid
+
+
+def _light(density: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return how bright each point of a density is: by how its slope faces the lamps, and by how open it lies."""
+    soft = _blur(density)
+    slopes = [-np.gradient(soft, axis=axis) for axis in range(3)]
+    steep = np.maximum(np.sqrt(sum(slope * slope for slope in slopes)), np.float32(1e-3))
+    light = np.full(density.shape, _AMBIENT, dtype=np.float32)
+    for toward, brightness in _LAMPS:
+        facing = sum(slope * np.float32(part) for slope, part in zip(slopes, toward, strict=True)) / steep
+        light += np.float32(brightness) * np.clip(facing, 0, None)
+    for _ in range(3):
+        soft = _blur(_blur(soft))
+        light *= np.exp(np.float32(-0.6) * soft)
+    return light
 
 
 def cast(cloud: Cloud, camera: Camera, width: int, height: int, steps_a_point: float) -> NDArray[np.float32]:
     """Return the cloud seen from a camera, premultiplied sRGB and alpha, float32 (height, width, 4) in 0 to 1.
 
-    Light falls off along each ray as exp(-density x length); a ray ends where it leaves the grid or is all but used up.
+    A ray ends where it leaves the grid or is all but used up.
     """
     shape = np.array(cloud.colours.shape[:3])
     right, up, toward = camera.basis
@@ -96,7 +138,7 @@ def cast(cloud: Cloud, camera: Camera, width: int, height: int, steps_a_point: f
     rays = np.flatnonzero(enter < leave)
     result = np.zeros((height * width, 4), dtype=np.float32)
     step = 1 / steps_a_point
-    falloff = np.exp(-_thickness(cloud) * step * np.arange(256) / 255).astype(np.float32)
+    falloff = ((1 - np.arange(256) / 255) ** (step / _REACH)).astype(np.float32)
     packed = cloud.colours.view(np.uint32).ravel()
     at = (start[rays] + along[rays] * (enter[rays] + step / 2)[:, None]).astype(np.float32)
     move = (along[rays] * step).astype(np.float32)
@@ -128,9 +170,3 @@ def cast(cloud: Cloud, camera: Camera, width: int, height: int, steps_a_point: f
                     colour[:, keep],
                 )
     return result.reshape(height, width, 4)
-
-
-def _thickness(cloud: Cloud) -> float:
-    """Return how strongly density keeps light back, so that the body's mean column keeps back all but e^-3 of it."""
-    columns = cloud.colours[..., 3].sum(axis=2, dtype=np.int64) / 255
-    return 3.0 / max(float(columns[columns > 0].mean()), 1e-6)
