@@ -12,15 +12,16 @@ from gpu_nim._version import __version__
 
 if TYPE_CHECKING:
     from gpu_nim.automata.growth import Growth, grow
-    from gpu_nim.games.solution import solve
+    from gpu_nim.games.solution import Solution, solve
     from gpu_nim.sequences import count
     from gpu_nim.storage import load, save
 
-__all__ = ["Growth", "__version__", "count", "grow", "load", "save", "solve"]
+__all__ = ["Growth", "Solution", "__version__", "count", "grow", "load", "save", "solve"]
 
 # Names are imported when first used, so that `import gpu_nim` costs nothing.
 _HOMES = {
     "Growth": "gpu_nim.automata.growth",
+    "Solution": "gpu_nim.games.solution",
     "count": "gpu_nim.sequences",
     "grow": "gpu_nim.automata.growth",
     "load": "gpu_nim.storage",

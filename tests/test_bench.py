@@ -33,6 +33,17 @@ def test_ceilings_are_bandwidths(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(bandwidth > 0 for bandwidth in host_ceiling(runs=1).values())
 
 
+def test_bench_grow_without_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpu_nim.bench.grow.find_spec", lambda _: None)
+    monkeypatch.setattr("gpu_nim.bench.grow._WORKS", (("nim", 15, ("python set", "scipy convolve")),))
+    monkeypatch.setattr("gpu_nim.bench.grow._CUDA_WORKS", ())
+    monkeypatch.setattr("gpu_nim.bench.harness._CEILING_BYTES", 1 << 16)
+    result = CliRunner().invoke(main, ["bench", "grow", "--runs", "1", "--json"])
+    assert {timing["name"] for timing in json.loads(result.stdout)["timings"]} >= {"gpunim numpy", "python set"}
+    assert "scipy convolve" not in result.stdout
+    assert "scipy is not installed, so its convolution does not race" in result.stderr
+
+
 def test_bench_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("scipy", reason="scipy is not installed")
     works = (("nim", 15, ("python set", "scipy convolve", "plain frontier")),)

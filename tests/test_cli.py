@@ -197,6 +197,43 @@ def test_auto_falls_back_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     assert json.loads(run("grow", "--gen", "3", "--json").stdout)["backend"] == "numpy"
 
 
+# What the machine refuses is one sentence, too
+
+
+def test_a_full_disk_behind_stdout() -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(gpunim("automata"), stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "gpunim: cannot read or write what this prints: No space left on device\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (MemoryError("Unable to allocate 8 GiB"), "there is not enough memory for this (Unable to allocate 8 GiB)"),
+        (ModuleNotFoundError("No module named 'zarr'", name="zarr"), "needs the package zarr, which is not installed"),
+        (PermissionError(13, "Permission denied", "/a/b"), "cannot read or write /a/b: Permission denied"),
+    ],
+)
+def test_what_no_command_expects(monkeypatch: pytest.MonkeyPatch, error: Exception, words: str) -> None:
+    def broken(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("gpu_nim.storage.runs.Run.grow", broken)
+    result = run("grow", "--gen", "3", "--backend", "numpy")
+    assert result.exit_code == 1
+    assert words in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_missing_module_of_our_own_is_a_defect(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ModuleNotFoundError("No module named 'gpu_nim.x'", name="gpu_nim.x")
+
+    monkeypatch.setattr("gpu_nim.storage.runs.Run.grow", broken)
+    assert isinstance(run("grow", "--gen", "3", "--backend", "numpy").exception, ModuleNotFoundError)
+
+
 # Integers and ranges
 
 

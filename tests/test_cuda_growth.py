@@ -136,6 +136,9 @@ class TestExactlyOne:
         launcher.free_memory = lambda: 10**6
         with pytest.raises(MemoryRefusal, match=r"generation 1024 on .* needs .* bytes, 1,000,000 are free"):
             self.engine(launcher, FCC, 1024)
+        far = Rule(2, ((1, 0), (0, 1)), frozenset({1}), ((0, 0), (0, 2**27)))
+        with pytest.raises(MemoryRefusal, match="spans 4,194,305 bricks along an axis, more than the 2,097,152"):
+            self.engine(launcher, far, 5)
         with pytest.raises(MemoryRefusal, match="columns of bricks"):
             self.engine(launcher, FCC, 10**7)
 

@@ -192,3 +192,14 @@ def test_the_digest_folds_cells_by_the_rules_symmetry():
     assert folded.cells.tolist() == unfolded.cells.tolist()
     assert folded.checksums[1:].tolist() != unfolded.checksums[1:].tolist()
     assert Symmetry.PERMUTATIONS.representative(folded.cells[1:4]).tolist() == [[1, 1, 0]] * 3
+
+
+def test_a_step_past_the_memory_is_refused(monkeypatch):
+    engine = FrontierEngine(CUBIC26, 20)
+    engine.advance(4)
+    monkeypatch.setattr(frontier, "_FEW_PAIRS", 10)
+    monkeypatch.setattr(frontier, "host_memory", lambda: 1000)
+    with pytest.raises(MemoryRefusal, match=r"generation 5 needs .* bytes, 1,000 are free"):
+        engine.advance(5)
+    monkeypatch.undo()
+    assert engine.advance(9).checksums.tolist() == FrontierEngine(CUBIC26, 9).advance(9).checksums[5:].tolist()

@@ -2,14 +2,14 @@
 
 import csv
 import json
+import shutil
 
 import numpy as np
 import pytest
 
+from gpu_nim import Growth, grow, load, save, solve
 from gpu_nim.errors import FileError, UsageError
 from gpu_nim.games.inequality import chocolate, parse_game
-from gpu_nim.games.solution import solve
-from gpu_nim.storage.solutions import load_solution, save_solution
 
 
 @pytest.mark.parametrize("suffix", [".zarr", ".npz"])
@@ -18,8 +18,8 @@ def test_round_trip(tmp_path, suffix, grundy):
     for game in (chocolate(4), chocolate("5/2"), parse_game("w <= x; x <= y + z")):
         solution = solve(game, 9, grundy=grundy)
         path = tmp_path / f"solved{suffix}"
-        save_solution(solution, path)
-        again = load_solution(path)
+        save(solution, path)
+        again = load(path)
         assert again.summary() == solution.summary()
         assert np.array_equal(again.p_positions, solution.p_positions)
         assert (again.grundy is None) == (not grundy)
@@ -30,68 +30,103 @@ def test_round_trip(tmp_path, suffix, grundy):
 
 def test_csv_lists_positions_and_values(tmp_path):
     solution = solve(chocolate(3), 7, grundy=True)
-    save_solution(solution, tmp_path / "all.csv")
+    save(solution, tmp_path / "all.csv")
     with (tmp_path / "all.csv").open() as file:
         header, *rows = csv.reader(file)
     assert header == ["x", "y", "z", "grundy"]
     assert len(rows) == solution.positions
     assert all(solution.grundy[int(x), int(y), int(z)] == int(g) for x, y, z, g in rows)
-    save_solution(solve(chocolate(3), 7), tmp_path / "p.csv")
+    save(solve(chocolate(3), 7), tmp_path / "p.csv")
     assert len((tmp_path / "p.csv").read_text().splitlines()) == 1 + len(solution.p_positions)
 
 
 def test_bad_names_are_refused(tmp_path):
     solution = solve(chocolate(3), 3)
     with pytest.raises(UsageError, match="must end in"):
-        save_solution(solution, tmp_path / "p.txt")
+        save(solution, tmp_path / "p.txt")
+    (tmp_path / "p.csv").touch()
     with pytest.raises(UsageError, match="ends in"):
-        load_solution(tmp_path / "p.csv")
+        load(tmp_path / "p.csv")
     with pytest.raises(FileError, match="no such file"):
-        load_solution(tmp_path / "p.npz")
+        load(tmp_path / "p.npz")
+    with pytest.raises(UsageError, match="parents: expected a growth"):
+        save(solution, tmp_path / "p.zarr", parents=True)
     with pytest.raises(FileError, match="no folder"):
-        save_solution(solution, tmp_path / "none" / "p.npz")
+        save(solution, tmp_path / "none" / "p.npz")
     (tmp_path / "foreign.zarr").mkdir()
     with pytest.raises(FileError, match="did not make"):
-        save_solution(solution, tmp_path / "foreign.zarr")
+        save(solution, tmp_path / "foreign.zarr")
 
 
 def test_broken_npz_files_are_refused(tmp_path):
     path = tmp_path / "p.npz"
-    save_solution(solve(chocolate(3), 31), path)
+    save(solve(chocolate(3), 31), path)
     whole = path.read_bytes()
     for content in (b"", b"nonsense", whole[: len(whole) // 2]):
         path.write_bytes(content)
         with pytest.raises(FileError, match="cannot read"):
-            load_solution(path)
+            load(path)
     np.savez(path, p_positions=np.zeros((1, 3)))
-    with pytest.raises(FileError, match="not a solved game"):
-        load_solution(path)
+    with pytest.raises(FileError, match="not a growth"):
+        load(path)
 
 
 @pytest.mark.parametrize(
     ("key", "value", "reason"),
     [
-        ("kind", "other", "not a solved game"),
+        ("kind", "other", "not a growth"),
         ("format", 99, "this version reads"),
-        ("p_positions", 5, "do not agree"),
-        ("limits", [1, 1], "do not agree"),
-        ("size", None, "damaged"),
-        ("coordinates", None, "damaged"),
+        ("p_positions", 5, "edited or damaged"),
+        ("first_difference", [1, 1, 2], "edited or damaged"),
+        ("coordinates", None, "edited or damaged"),
+        ("digest", None, "edited or damaged"),
     ],
 )
 def test_edited_attributes_are_refused(tmp_path, key, value, reason):
     path = tmp_path / "p.zarr"
-    save_solution(solve(chocolate(3), 7, grundy=True), path)
+    save(solve(chocolate(3), 7, grundy=True), path)
     meta = json.loads((path / "zarr.json").read_text())
     meta["attributes"][key] = value
     (path / "zarr.json").write_text(json.dumps(meta))
     with pytest.raises(FileError, match=reason):
-        load_solution(path)
+        load(path)
+
+
+@pytest.mark.parametrize("name", ["p_positions", "grundy"])
+def test_edited_arrays_are_refused(tmp_path, name):
+    solution = solve(chocolate(3), 7, grundy=True)
+    save(solution, tmp_path / "p.npz")
+    save(solution, tmp_path / "p.zarr")
+    with np.load(tmp_path / "p.npz") as file:
+        arrays = dict(file)
+    arrays[name][-1] += 1
+    np.savez(tmp_path / "p.npz", **arrays)
+    zarr = pytest.importorskip("zarr", reason="zarr is not installed")
+    zarr.open_group(tmp_path / "p.zarr", mode="r+")[name][-1] = arrays[name][-1]
+    for path in (tmp_path / "p.npz", tmp_path / "p.zarr"):
+        with pytest.raises(FileError, match="edited or damaged"):
+            load(path)
 
 
 def test_damaged_zarr_stores_are_refused(tmp_path):
     path = tmp_path / "p.zarr"
-    save_solution(solve(chocolate(3), 7), path)
-    (path / "zarr.json").write_text("{")
-    with pytest.raises(FileError, match="whole Zarr"):
-        load_solution(path)
+    save(solve(chocolate(3), 7), path)
+    whole = (path / "zarr.json").read_text()
+    for text in ("{", "[]", '{"attributes": []}'):
+        (path / "zarr.json").write_text(text)
+        with pytest.raises(FileError, match="whole Zarr"):
+            load(path)
+    (path / "zarr.json").write_text(whole)
+    shutil.rmtree(path / "p_positions" / "c")
+    with pytest.raises(FileError, match="edited or damaged"):
+        load(path)
+
+
+def test_a_growth_and_a_solved_game_do_not_replace_each_other(tmp_path):
+    save(solve(chocolate(3), 7), tmp_path / "p.zarr")
+    with pytest.raises(FileError, match="did not make"):
+        save(grow("nim", 7), tmp_path / "p.zarr")
+    save(grow("nim", 7), tmp_path / "g.zarr")
+    with pytest.raises(FileError, match="did not make"):
+        save(solve(chocolate(3), 7), tmp_path / "g.zarr")
+    assert isinstance(load(tmp_path / "g.zarr"), Growth)

@@ -197,7 +197,8 @@ def test_solutions_of_other_games():
     assert solution.first_grundy_difference is None
     solution = solve_game(Wythoff(7), "wythoff", ("x", "y"), 7)
     assert solution.first_difference == (1, 1)
-    kayles = solve_heap(OctalCode("0.77"), "kayles", 71)
+    kayles, period = solve_heap(OctalCode("0.77"), "kayles", 71)
+    assert period is None
     assert kayles.grundy.tolist() == KAYLES
     assert kayles.first_grundy_difference == (4,)
     assert kayles.summary()["p_positions"] == 1

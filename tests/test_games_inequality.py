@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.backends import select
-from gpu_nim.backends.base import Backend
 from gpu_nim.errors import MemoryRefusal, UsageError
 from gpu_nim.games.evolution import evolve
 from gpu_nim.games.inequality import (
@@ -16,11 +15,12 @@ from gpu_nim.games.inequality import (
     InequalityGame,
     bar,
     chocolate,
+    nim,
     parse_game,
     sheared,
     six_coordinate_chocolate,
 )
-from gpu_nim.games.solution import solve
+from gpu_nim.games.solution import solve, solve_nim_with_pass
 from tests.literal_games import solve_literally
 
 
@@ -71,6 +71,7 @@ def test_summary_of_a_fractional_game():
     small = solve(chocolate("5/2"), 9, grundy=True)
     assert small.positions == len(literal)
     assert len(small.p_positions) == sum(value == 0 for value in literal.values())
+    assert solve("5/2 y <= x + z", 31).positions == summary["positions"]
     assert summary["game"] == "chocolate, 5y <= 2x + 2z"
     assert summary["positions"] == sum((2 * (x + z)) // 5 + 1 for x in range(32) for z in range(32))
 
@@ -95,7 +96,7 @@ def test_every_solver_agrees_with_the_definitions(game, size):
     try:
         limits = game.limits(size)
     except UsageError:
-        with pytest.raises(UsageError, match="has none"):
+        with pytest.raises(UsageError, match="leaves none"):
             solve(game, size)
         return
     limits = tuple(min(limit, (0, 12, 8, 5, 3)[len(limits)]) for limit in limits)
@@ -202,6 +203,7 @@ def test_limits():
         ("y <= 3*x - 1/2", ["2y <= 6x - 1"]),
         ("x10 <= x9 + 1; x9 <= x10", ["x10 <= x9 + 1", "x9 <= x10"]),
         ("y <= 4", ["y <= 4"]),
+        ("0.5y <= 1.5 * x + 0.25", ["2y <= 6x + 1"]),
     ],
 )
 def test_reading_inequalities(text, formulas):
@@ -217,17 +219,29 @@ def test_names_are_in_numerical_order():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "3 <= x", "y < x", "y <= ", "y <= x +", "y <= x z", "2y", "y + x <= z", "-y <= x", "y <= x/0", "y <= -x", "y <= y"]
+    "text", [
+        *("", "3 <= x", "y < x", "y <= ", "y <= x +", "y <= x z", "2y", "y + x <= z", "-y <= x", "y <= x/0", "y <= -x", "y <= y"),
+        *("y <= 3*", "y <= *x", "y <= x*3", "y <= 1e3", "y <= 12e3", "y <= 2(x + z)", "y <= x <= z", "y <= 1/2/x", "3"),
+    ],
 )
 def test_nonsense_inequalities_are_refused(text):
     with pytest.raises(UsageError, match="expected"):
         parse_game(text)
 
 
-@pytest.mark.parametrize("a", [0, -1, "0", "-3/2", "x", "1/0", None])
+@pytest.mark.parametrize("a", [0, -1, "0", "-3/2", "x", "1/0", None, float("inf"), float("nan")])
 def test_bad_a_is_refused(a):
     with pytest.raises(UsageError, match="a: expected"):
         chocolate(a)
+
+
+def test_more_coordinates_than_can_be_solved_are_refused():
+    assert len(solve(nim(32), 0).p_positions) == 1
+    for make in (lambda: nim(33), lambda: solve_nim_with_pass(10**12, 1)):
+        with pytest.raises(UsageError, match="piles: expected 1 to 32"):
+            make()
+    with pytest.raises(UsageError, match="coordinates: expected 1 to 32, got 33"):
+        parse_game("; ".join(f"x{i}" for i in range(33)))
 
 
 def test_bad_games_are_refused():
@@ -236,7 +250,7 @@ def test_bad_games_are_refused():
         Inequality(2, (one, one))
     with pytest.raises(UsageError, match="coefficients: expected 2"):
         InequalityGame("bad", ("x", "y"), (Inequality(0, (Fraction(0), one, one)),))
-    with pytest.raises(UsageError, match="at least one"):
+    with pytest.raises(UsageError, match="coordinates: expected 1 to 32, got 0"):
         InequalityGame("bad", (), ())
     with pytest.raises(UsageError, match="size: expected"):
         solve(chocolate(3), -1)
@@ -269,9 +283,3 @@ def test_points_and_the_picture_of_the_gasket():
         sheared(np.zeros((3, 2), np.int64))
     with pytest.raises(UsageError, match="grundy: expected"):
         solve(chocolate(3), 3).points(1)
-
-
-def test_numpy_has_every_capability():
-    backend: Backend = select("numpy")
-    for capability in ("wedge_outcomes", "wedge_grundy", "inequality_outcomes", "inequality_grundy"):
-        assert callable(getattr(backend, capability))

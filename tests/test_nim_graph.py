@@ -3,11 +3,10 @@
 import sys
 from itertools import product
 
-import networkx as nx
 import numpy as np
 import pytest
 
-from gpu_nim.errors import MissingDependency, UsageError
+from gpu_nim.errors import MemoryRefusal, MissingDependency, UsageError
 from gpu_nim.nim import position
 from gpu_nim.nim.graph import dot, evolution_graph, graphml, kind_table, to_networkx
 
@@ -78,6 +77,7 @@ def test_three_piles_have_one_parent_and_0_1_or_3_children():
 
 
 def test_exports_agree():
+    nx = pytest.importorskip("networkx", reason="networkx is not installed")
     graph = evolution_graph(3, 6)
     network = to_networkx(graph)
     assert network.number_of_nodes() == 37  # A130665(6), the cells of Figure 1
@@ -100,6 +100,11 @@ def test_wide_positions_take_the_general_path():
 def test_bad_sizes_are_refused(piles, generations):
     with pytest.raises(UsageError, match="expected"):
         evolution_graph(piles, generations)
+
+
+def test_more_pairs_of_piles_than_fit_are_refused():
+    with pytest.raises(MemoryRefusal, match="pairing 1000000 piles needs"):
+        kind_table(10**6, 1)
 
 
 def test_networkx_is_asked_for_by_name(monkeypatch):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu_nim.errors import UsageError
+from gpu_nim.errors import MemoryRefusal, UsageError
 from gpu_nim.nim import arrays, position
 
 HUGE = st.lists(st.integers(0, 2**200), min_size=1, max_size=6)
@@ -33,6 +33,12 @@ def test_ferguson_worked_example():
     assert [(move.pile, move.take) for move in moves] == [(0, 9), (1, 7), (2, 7)]
     assert moves[0].leaves == (4, 12, 8)
     assert position.binary_columns([13, 12, 8])[1] == [1, 0, 0, 1]
+
+
+def test_worked_example_with_inequalities_in_view():
+    """[V] Example 2.3; where it says 21 its binary digits, its nim-sum and its moves are those of 22."""
+    assert position.nim_sum([52, 22, 58]) == 24
+    assert [move.leaves for move in position.winning_moves([52, 22, 58])] == [(44, 22, 58), (52, 14, 58), (52, 22, 34)]
 
 
 @pytest.mark.parametrize("piles", [1, 2, 3, 4])
@@ -131,6 +137,12 @@ def test_bad_piles_are_refused(bad):
 def test_bad_arrays_are_refused(bad):
     with pytest.raises(UsageError, match="positions: expected"):
         arrays.nim_sums(bad)
+
+
+def test_more_relatives_than_fit_are_refused():
+    with pytest.raises(MemoryRefusal, match="49,995,000 neighbours of a position of 10000 piles needs"):
+        position.children([1] * 10_000)
+    assert len(position.parents([1] * 60)) == 60 * 59 // 2
 
 
 def test_n_positions_have_no_relatives():

@@ -303,7 +303,8 @@ def test_tables(tmp_path: Path) -> None:
     [
         (("--bfile", "b000001.txt"), "'b000001.txt' must be of one column or be named b130665.txt, b048883.txt, got none"),
         (("--bfile", "x.txt", "--columns", "births,population"), "must be of one column"),
-        (("--bfile", "x.txt", "--columns", "density"), "a b-file holds integers"),
+        # Said before the growth, which would not fit.
+        (("--bfile", "x.txt", "--columns", "density", "--gen", "1e8"), "a b-file holds integers"),
         (("--columns", ""), "column must be one of"),
         (("--volume", "x.npz"), "must end in .zarr, got 'x.npz'"),
         (("--out", "a.npz", "--parents"), "parents are saved in the .zarr file"),

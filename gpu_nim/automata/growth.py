@@ -342,7 +342,12 @@ def _automaton(automaton: str | Automaton | Rule) -> Automaton:
 
 
 def split(batch: Batch) -> Iterator[Newborns]:
-    """Give the generations of a batch that carries cells, one by one."""
+    """Give the generations of a batch that carries cells, one by one.
+
+    >>> batch = Batch(4, np.array([2, 1], np.uint64), np.zeros(2, np.uint64), np.array([[1, 0], [1, 1], [0, 2]]))
+    >>> [(generation, cells.tolist()) for generation, cells in split(batch)]
+    [(4, [[1, 0], [1, 1]]), (5, [[0, 2]])]
+    """
     assert batch.cells is not None
     stops = np.cumsum(batch.births).astype(np.int64)
     for index, cells in enumerate(np.split(batch.cells, stops[:-1])):

@@ -71,6 +71,15 @@ class Table:
             yield generation, *values
 
 
+def is_whole(column: str) -> bool:
+    """Return whether a column holds integers.
+
+    >>> is_whole("boxes 4"), is_whole("density")
+    (True, False)
+    """
+    return column not in ("dimension", "density") and not column.startswith("population/")
+
+
 def n_positions(newborns: Cells) -> Cells:
     """Return those of these cells (N, d) that are N-positions of Nim, in the same order.
 

@@ -14,9 +14,8 @@ import hashlib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gpu_nim.backends.rule import MAX_DIMENSION
 from gpu_nim.errors import UsageError
-
-MAX_DIMENSION = 8
 
 # The first eight outputs of SplitMix64 from seed 0, made odd.
 COEFFICIENTS: tuple[int, ...] = (
@@ -34,7 +33,11 @@ _BLOCK = 1 << 15  # 256 KB of 64-bit words: two of these stay in a core's second
 
 
 def finalize(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Apply SplitMix64's finalizer to an array of uint64 in place, and return it."""
+    """Apply SplitMix64's finalizer to an array of uint64 in place, and return it.
+
+    >>> [hex(word) for word in finalize(np.array([0x9E3779B97F4A7C15], np.uint64))]  # the first output from seed 0
+    ['0xe220a8397b1dcdaf']
+    """
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         words ^= words >> np.uint64(shift)
         words *= np.uint64(factor)
@@ -86,6 +89,11 @@ def nim_plane_mix() -> tuple[int, int, int]:
     """Return (down, along, up) with K.(n - u, n - v, u + v) = down * u + along * v + up * n mod 2^64.
 
     The nim engines keep generation n as the plane of u = n - a, v = n - b, and mix its cells without leaving it.
+
+    >>> down, along, up = nim_plane_mix()
+    >>> n, u, v = 5, 2, 1
+    >>> finalize(np.array([(down * u + along * v + up * n) % 2**64], np.uint64)) == mix([[n - u, n - v, u + v]])
+    array([ True])
     """
     k0, k1, k2 = COEFFICIENTS[:3]
     return (k2 - k0) % 2**64, (k2 - k1) % 2**64, (k0 + k1) % 2**64

@@ -10,6 +10,9 @@ class LinearBounds(NamedTuple):
     """R inequalities over k coordinates: x[targets[r]] <= floor((numerators[r] . x + constants[r]) / denominators[r]).
 
     All arrays are int64. `numerators` (R, k) is non-negative, `denominators` (R,) positive, `constants` (R,) may be negative.
+
+    >>> LinearBounds(*map(np.array, ([1], [[1, 0, 1]], [0], [3]))).denominators  # 3y <= x + z
+    array([3])
     """
 
     targets: NDArray[np.int64]

@@ -177,28 +177,28 @@ class Rule:
 
     def __post_init__(self) -> None:
         if not 1 <= self.dimension <= MAX_DIMENSION:
-            raise UsageError(f"dimension must be from 1 to {MAX_DIMENSION}, given {self.dimension}")
+            raise UsageError(f"dimension must be from 1 to {MAX_DIMENSION}, got {self.dimension}")
         for name, cells in (("offsets", self.offsets), ("seeds", self.seeds)):
             if not cells:
-                raise UsageError(f"{name} must hold at least one cell, given none")
+                raise UsageError(f"{name} must hold at least one cell, got none")
             for cell in cells:
                 if len(cell) != self.dimension:
-                    raise UsageError(f"{name} must have {self.dimension} coordinates each, given {cell}")
+                    raise UsageError(f"{name} must have {self.dimension} coordinates each, got {cell}")
                 # 2^31 leaves every engine room for the sums of a growth in 64 bits.
                 if any(abs(coordinate) >= 2**31 for coordinate in cell):
-                    raise UsageError(f"{name} must have coordinates below 2^31 in size, given {cell}")
+                    raise UsageError(f"{name} must have coordinates below 2^31 in size, got {cell}")
             if len(set(cells)) != len(cells):
-                raise UsageError(f"{name} must be distinct, given {cells}")
+                raise UsageError(f"{name} must be distinct, got {cells}")
         if (0,) * self.dimension in self.offsets:
             raise UsageError("offsets must not hold the zero offset: a cell does not touch itself")
         if not self.births or not self.births <= set(range(1, len(self.offsets) + 1)):
             raise UsageError(
-                f"births must be some of 1 to {len(self.offsets)}, the number of offsets, given {sorted(self.births)}"
+                f"births must be some of 1 to {len(self.offsets)}, the number of offsets, got {sorted(self.births)}"
             )
         seeds = np.array(self.seeds, np.int64)
         outside = ~self.inside(seeds)
         if outside.any():
-            raise UsageError(f"seeds must lie in the universe, given {self.seeds[int(outside.argmax())]}")
+            raise UsageError(f"seeds must lie in the universe, got {self.seeds[int(outside.argmax())]}")
         if self.symmetry is not Symmetry.NONE:
             self._check_symmetry(seeds)
 
@@ -208,9 +208,9 @@ class Rule:
         for order, signs in self.symmetry.generators(self.dimension):
             for name, cells in (("offsets", self.offsets), ("seeds", self.seeds)):
                 if {tuple(s * cell[i] for i, s in zip(order, signs, strict=True)) for cell in cells} != set(cells):
-                    raise UsageError(f"symmetry must map the {name} to themselves, given {self.symmetry.value!r}")
+                    raise UsageError(f"symmetry must map the {name} to themselves, got {self.symmetry.value!r}")
             if not np.array_equal(self.inside(near[:, order] * np.array(signs)), inside):
-                raise UsageError(f"symmetry must map the universe to itself, given {self.symmetry.value!r}")
+                raise UsageError(f"symmetry must map the universe to itself, got {self.symmetry.value!r}")
 
     def inside(self, cells: Cells) -> NDArray[np.bool_]:
         """Whether each cell, a row of `cells`, belongs to the universe: bool of shape (N,)."""
@@ -234,7 +234,7 @@ class Rule:
     def box(self, generation: int) -> tuple[Cell, Cell]:
         """The corners, both included, of a box that holds every cell alive at `generation`."""
         if generation < 0:
-            raise UsageError(f"generation must be 0 or more, given {generation}")
+            raise UsageError(f"generation must be 0 or more, got {generation}")
         lower, upper = [], []
         for axis in range(self.dimension):
             steps = [offset[axis] for offset in self.offsets]

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from importlib.util import find_spec
 
 from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.growth import grow
@@ -12,13 +13,15 @@ from gpu_nim.backends.rule import Rule, Symmetry
 from gpu_nim.bench.harness import Contender, Timing, race
 from gpu_nim.bench.peers import python_set, scipy_convolve
 
+SCIPY = "scipy convolve"
+
 # Automaton, generation, and the peers that finish it in a time worth waiting for; the large ones are CUDA's alone.
 _WORKS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
-    ("nim", 64, ("python set", "scipy convolve")),
+    ("nim", 64, ("python set", SCIPY)),
     ("nim", 256, ("python set",)),
     ("nim", 1024, ()),
     ("nim", 8192, ()),
-    ("edge", 64, ("python set", "scipy convolve")),
+    ("edge", 64, ("python set", SCIPY)),
     ("edge", 256, ("plain frontier",)),
     ("edge", 512, ()),
     ("fcc", 512, ()),
@@ -29,24 +32,38 @@ _CUDA_WORKS: tuple[tuple[str, int], ...] = (
 
 
 def races(numpy: Backend, cuda: Backend | None, runs: int) -> Iterator[list[Timing]]:
-    """Race gpunim's backends against the peers, a work at a time; `cuda` is None where there is no GPU."""
+    """Race gpunim's backends against those peers that are `present`, a work at a time; `cuda` is None where there is no GPU."""
+    here = present()
     for name, generations, peers in _WORKS:
         rule = find(name).rule
         contenders = [_ours(backend, name, generations) for backend in (numpy, cuda) if backend is not None]
-        contenders += [Contender(peer, partial(_PEERS[peer], rule, generations)) for peer in peers]
+        contenders += [Contender(peer, partial(_PEERS[peer], rule, generations)) for peer in peers if peer in here]
         yield race(f"{name} {generations}", contenders, runs)
     if cuda is not None:
         for name, generations in _CUDA_WORKS:
             yield race(f"{name} {generations}", [_ours(cuda, name, generations)], runs)
 
 
+def present() -> set[str]:
+    """Return the names of the peers that can race here: scipy's convolution needs scipy.
+
+    >>> "python set" in present()
+    True
+    """
+    return {peer for peer in _PEERS if peer != SCIPY or find_spec("scipy") is not None}
+
+
 def plain_frontier(rule: Rule, generations: int) -> int:
-    """Return the population after some generations by NumPy's engine for any rule, without symmetry or a fast path."""
+    """Return the population after some generations by NumPy's engine for any rule, without symmetry or a fast path.
+
+    >>> plain_frontier(find("edge").rule, 15)
+    826
+    """
     engine = NumpyBackend().automaton(replace(rule, symmetry=Symmetry.NONE), generations, general=True)
     return sum(engine.advance(generations).births.tolist())
 
 
-_PEERS = {"python set": python_set, "scipy convolve": scipy_convolve, "plain frontier": plain_frontier}
+_PEERS = {"python set": python_set, SCIPY: scipy_convolve, "plain frontier": plain_frontier}
 
 
 def _ours(backend: Backend, name: str, generations: int) -> Contender:

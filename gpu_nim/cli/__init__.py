@@ -66,6 +66,18 @@ class LazyGroup(click.Group):
         except GpunimError as error:
             click.echo(f"gpunim: {_sentence(str(error))}", err=True)
             sys.exit(error.exit_status)
+        except ModuleNotFoundError as error:
+            if (error.name or __name__).startswith("gpu_nim"):
+                raise
+            click.echo(f"gpunim: this needs the package {error.name}, which is not installed: install gpunim with it", err=True)
+            sys.exit(1)
+        except MemoryError as error:
+            click.echo(f"gpunim: there is not enough memory for this ({_sentence(str(error)) or 'none left'})", err=True)
+            sys.exit(1)
+        except OSError as error:  # a growth's files speak for themselves, in a FileError: what is left is mostly stdout
+            place = error.filename or "what this prints"
+            click.echo(f"gpunim: cannot read or write {place}: {error.strerror or error}", err=True)
+            sys.exit(1)
         sys.exit(status if isinstance(status, int) else 0)
 
 

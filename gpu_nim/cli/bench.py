@@ -1,6 +1,6 @@
 """`gpunim bench`: side-by-side speed, with the machine's ceiling."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -8,6 +8,7 @@ import click
 from gpu_nim.cli.output import emit_json, print_table
 
 if TYPE_CHECKING:
+    from gpu_nim.backends.base import Backend
     from gpu_nim.bench.harness import Timing
 
 
@@ -16,28 +17,35 @@ def bench() -> None:
     """Measure gpunim against its peers: warm runs in turn, medians, ratios, and the bandwidth of memory as the ceiling."""
 
 
+def _options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a benchmark the options that all of them have."""
+    json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+    return click.option("--runs", type=click.IntRange(1, 100), default=5, help="Warm runs of each contender.")(json(command))
+
+
 @bench.command("grow")
-@click.option("--runs", type=click.IntRange(1, 100), default=5, help="Warm runs of each contender.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@_options
 def bench_grow(runs: int, as_json: bool) -> None:
     """Grow on each backend, with a Python set of cells, and by scipy's convolution."""
-    from gpu_nim.backends import select
-    from gpu_nim.backends.probe import cuda_obstacle
-    from gpu_nim.bench.grow import races
+    from gpu_nim.bench.grow import SCIPY, present, races
 
-    numpy = select("numpy")
-    cuda = select("cuda") if cuda_obstacle() is None else None
-    report(races(numpy, cuda, runs), as_json, numpy.device, cuda.device if cuda is not None else None)
+    if SCIPY not in present():
+        click.echo("gpunim: scipy is not installed, so its convolution does not race: install gpunim[dev]", err=True)
+    _race(races, runs, as_json)
 
 
 @bench.command("count")
-@click.option("--runs", type=click.IntRange(1, 100), default=5, help="Warm runs of each contender.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@_options
 def bench_count(runs: int, as_json: bool) -> None:
     """Fill ranges on each backend, by the plain formula in NumPy, and with PARI/GP where it is installed."""
+    from gpu_nim.bench.count import races
+
+    _race(races, runs, as_json)
+
+
+def _race(races: "Callable[[Backend, Backend | None, int], Iterable[list[Timing]]]", runs: int, as_json: bool) -> None:
     from gpu_nim.backends import select
     from gpu_nim.backends.probe import cuda_obstacle
-    from gpu_nim.bench.count import races
 
     numpy = select("numpy")
     cuda = select("cuda") if cuda_obstacle() is None else None
@@ -45,7 +53,7 @@ def bench_count(runs: int, as_json: bool) -> None:
 
 
 def report(races: Iterable[list["Timing"]], as_json: bool, host: str, device: str | None) -> None:
-    """Print each race as it is done, its times over the first contender's, and the ceilings of host and device."""
+    """Run the races, then print each contender's times, also over those of the race's first, and the ceilings."""
     from gpu_nim.bench.harness import device_ceiling, host_ceiling
 
     ceilings = {"host": host_ceiling()}

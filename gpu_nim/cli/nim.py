@@ -69,7 +69,7 @@ def winning_moves(position: "Position") -> str:
     moves = winning_moves(position)
     column = 1 << (len(digits := binary_columns(position)[1]) - 1 - digits.index(1))
     head = f"{len(moves)} winning move{'s' * (len(moves) > 1)}, a pile for each 1 in the leftmost odd column ({column}):"
-    lines = [f"  take {move.take} from pile {move.pile + 1}, leaving {_spaced(move.leaves)}" for move in moves]
+    lines = [f"  take {move.take} from pile {move.pile + 1}, leaving {spaced(move.leaves)}" for move in moves]
     return "\n".join([head, *lines])
 
 
@@ -79,7 +79,7 @@ def _print_relatives(name: str, relatives: "list[Relative]", verb: str, ending: 
     for relative in relatives:
         i, j = (pile + 1 for pile in relative.piles)
         ends = f"{ending} {relative.trailing} binary {digit}{'s' * (relative.trailing != 1)}"
-        click.echo(f"  {_spaced(relative.position)}: {verb} piles {i} and {j}, both {ends}")
+        click.echo(f"  {spaced(relative.position)}: {verb} piles {i} and {j}, both {ends}")
 
 
 def _walk_text(legs: "list[Leg]") -> str:
@@ -118,5 +118,6 @@ def _relative(relative: "Relative", rule: str) -> dict[str, Any]:
     return {"position": relative.position, "piles": [p + 1 for p in relative.piles], rule: relative.trailing}
 
 
-def _spaced(position: "Position") -> str:
+def spaced(position: "Position") -> str:
+    """The piles with blanks between them, as they are typed."""
     return " ".join(map(str, position))

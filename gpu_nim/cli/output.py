@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import click
@@ -37,5 +38,5 @@ def _pad(text: str, width: int, right: bool) -> str:
 
 
 def wants_progress(quiet: bool) -> bool:
-    """Return whether a progress bar has a reader: stderr is a terminal and nobody asked for silence."""
-    return not quiet and sys.stderr.isatty()
+    """Return whether a progress bar has a reader: stderr is a terminal, nobody asked for silence, and Rich is there to draw it."""
+    return not quiet and sys.stderr.isatty() and find_spec("rich") is not None

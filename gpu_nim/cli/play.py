@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpu_nim.cli.nim import columns
+from gpu_nim.cli.nim import columns, spaced
 from gpu_nim.cli.params import NATURAL, parse_integer
 from gpu_nim.errors import UsageError
 
@@ -43,23 +43,23 @@ def play(piles: tuple[int, ...], opponent: str, second: bool) -> None:
             position = _your_move(position, opponent == "teaching") if yours else _reply(position)
             yours = not yours
     except _Over as reason:
-        click.echo(f"{reason} with {_spaced(position)} on the table.")
+        click.echo(f"{reason} with {spaced(position)} on the table.")
         return
     click.echo("I took the last counter: I win." if yours else "You took the last counter: you win.")
 
 
 def _your_move(position: "Position", teaching: bool) -> "Position":
-    from gpu_nim.nim.strategy import judge
+    from gpu_nim.nim.position import nim_sum
+    from gpu_nim.nim.strategy import missed
 
     click.echo()
-    click.echo(columns(position) if teaching else "Piles: " + _spaced(position))
+    click.echo(columns(position) if teaching else "Piles: " + spaced(position))
     while True:
         move = _ask(position)
-        verdict = judge(position, move)
-        if not teaching or verdict.won or not verdict.better:
+        better = missed(position, move)
+        if not teaching or not better:
             return move.leaves
-        better = verdict.better[0]
-        click.echo(f"That leaves nim-sum {_nim_sum(move.leaves)}, and I can make it 0. {_praise(better)}")
+        click.echo(f"That leaves nim-sum {nim_sum(move.leaves)}, and I can make it 0. {_praise(better[0])}")
         if not _answer("Take your move back? [y/N] ").lower().startswith("y"):
             return move.leaves
 
@@ -69,7 +69,7 @@ def _reply(position: "Position") -> "Position":
     from gpu_nim.nim.strategy import reply
 
     move = reply(position)
-    what = f"I take {move.take} from pile {move.pile + 1}, leaving {_spaced(move.leaves)}"
+    what = f"I take {move.take} from pile {move.pile + 1}, leaving {spaced(move.leaves)}"
     if not any(move.leaves):
         click.echo(f"{what}.")
     elif is_p_position(move.leaves):
@@ -103,7 +103,8 @@ def _ask(position: "Position") -> "Move":
 
 def _answer(prompt: str) -> str:
     click.echo(prompt, nl=False)
-    line = sys.stdin.readline()
+    # As bytes, for what is typed may be no text.
+    line = sys.stdin.buffer.readline().decode(errors="replace")
     if not line:
         click.echo()
         raise _Over("Input has ended")
@@ -111,14 +112,4 @@ def _answer(prompt: str) -> str:
 
 
 def _praise(move: "Move") -> str:
-    return f"Taking {move.take} from pile {move.pile + 1} leaves {_spaced(move.leaves)}, with nim-sum 0: that wins."
-
-
-def _nim_sum(position: "Position") -> int:
-    from gpu_nim.nim.position import nim_sum
-
-    return nim_sum(position)
-
-
-def _spaced(position: "Position") -> str:
-    return " ".join(map(str, position))
+    return f"Taking {move.take} from pile {move.pile + 1} leaves {spaced(move.leaves)}, with nim-sum 0: that wins."

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpu_nim.backends import NAMES
-from gpu_nim.cli.output import emit_json, print_table
-from gpu_nim.cli.params import NATURAL, BigInteger
+from gpu_nim.cli.output import emit_json, print_table, wants_progress
+from gpu_nim.cli.params import COUNTS, NATURAL, POSITIVE
+from gpu_nim.cli.progress import work_progress
 from gpu_nim.errors import UsageError
 
 if TYPE_CHECKING:
@@ -56,31 +57,16 @@ class Rationals(click.ParamType):  # type: ignore[type-arg]  # generic only in n
         return [start + step * i for i in range(count)]
 
 
-class Integers(click.ParamType):  # type: ignore[type-arg]
-    """Integers with commas between them, 1,3,4; converts to a tuple."""
-
-    name = "integers"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
-        """Return the integers; a usage error names what is wrong with them."""
-        if isinstance(value, tuple):
-            return value
-        try:
-            return tuple(map(int, value.split(",")))
-        except ValueError:
-            self.fail(f"expected integers with commas between them, such as 1,3,4, got {value!r}.", param, ctx)
-
-
 @click.command()
 @click.argument("game", type=click.Choice(list(GAMES)))
 @click.option("--size", type=NATURAL, default=63, help="The largest value of the coordinates that have no bound of their own.")
 @click.option("--a", type=Rationals(), default="3", help="chocolate: a y <= x + z; 3, 5/2, or START:STOP[:STEP] to scan.")
 @click.option("--k", type=Rationals(), default="2", help="bar: y <= floor(z / k) beside a pile x; as --a.")
 @click.option("--where", help="inequalities: such as 'y <= x + z/2; w <= 3y + 1'.")
-@click.option("--piles", type=BigInteger(least=1), default=3, help="nim, nim-pass: the number of piles.")
+@click.option("--piles", type=POSITIVE, default=3, help="nim, nim-pass: the number of piles.")
 @click.option("--code", default="0.77", help="octal: the code.")
-@click.option("--take", type=Integers(), default="1,2,3", help="subtraction: what may be taken.")
-@click.option("--grundy", is_flag=True, help="Grundy values too, not outcomes alone.")
+@click.option("--take", type=COUNTS, default="1,2,3", help="subtraction: what may be taken, with commas.")
+@click.option("--grundy", is_flag=True, help="Grundy values too; all games from nim-pass on give them anyway.")
 @click.option("--backend", type=click.Choice(NAMES), default="auto", help="Where to solve; auto takes a GPU where there is one.")
 @click.option("--out", type=click.Path(path_type=Path), help="Save the sets: .zarr or .npz, or .csv with a position a line.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -89,8 +75,11 @@ def solve(ctx: click.Context, /, game: str, size: int, backend: str, out: Path |
     """Solve GAME up to a size: its P-positions or Grundy values, and whether and where they first differ from Nim's.
 
     A range for --a or --k scans that many games, a line each: `gpunim solve chocolate --a 1:8:1/2 --size 63`.
+
+    A game of your own is written as inequalities: `gpunim solve inequalities --where "2y <= x + z; w <= y/3 + 1" --size 20`. One
+    coordinate is at the left; lowering a coordinate lowers the others as far as they force it. A name alone is a free pile.
     """
-    from gpu_nim.storage.solutions import check_target, save_solution
+    from gpu_nim.storage.solutions import check_solution, save_solution
 
     for option in filter(None, GAMES.values()):
         if option != GAMES[game] and ctx.get_parameter_source(option) is click.core.ParameterSource.COMMANDLINE:
@@ -100,7 +89,7 @@ def solve(ctx: click.Context, /, game: str, size: int, backend: str, out: Path |
     if out is not None:
         if len(scanned) > 1:
             raise UsageError(f"--out: expected one game, got {len(scanned)} to scan")
-        check_target(out)
+        check_solution(out)
     if len(scanned) > 1:
         _scan(game, scanned, size, options["grundy"], backend, as_json)
         return
@@ -128,16 +117,13 @@ def _solve(game: str, size: int, backend: str, options: dict[str, Any]) -> "tupl
         return solution.solve_game(impartial.Wythoff(size), "wythoff", ("x", "y"), size), {}
     code = "0.77" if game == "kayles" else options["code"]
     rule: HeapRule = heaps.SubtractionRule(options["take"]) if game == "subtraction" else heaps.OctalCode(code)
-    name = f"subtraction {', '.join(map(str, options['take']))}" if game == "subtraction" else f"octal {code}"
-    solved = solution.solve_heap(rule, name, size)
-    assert solved.grundy is not None
-    period = heaps.find_period(rule, solved.grundy)
-    found = (None, None) if period is None else (period.length, period.preperiod)
-    return solved, dict(zip(("period", "preperiod"), found, strict=True))
+    name = f"subtraction {', '.join(map(str, options['take']))}" if game == "subtraction" else f"{game} {code}"
+    solved, period = solution.solve_heap(rule, name, size)
+    return solved, {"period": period and period.length, "preperiod": period and period.preperiod}
 
 
 def _inequality_game(game: str, options: dict[str, Any]) -> "InequalityGame":
-    from gpu_nim.games.inequality import InequalityGame, bar, chocolate, parse_game, six_coordinate_chocolate
+    from gpu_nim.games.inequality import bar, chocolate, nim, parse_game, six_coordinate_chocolate
 
     if game == "chocolate":
         return chocolate(options["a"][0])
@@ -146,28 +132,29 @@ def _inequality_game(game: str, options: dict[str, Any]) -> "InequalityGame":
     if game == "chocolate6":
         return six_coordinate_chocolate()
     if game == "nim":
-        return InequalityGame("nim", tuple(f"x{i + 1}" for i in range(options["piles"])), ())
+        return nim(options["piles"])
     if options["where"] is None:
         raise UsageError("--where: expected inequalities such as 'y <= x + z/2', got none")
     return parse_game(options["where"])
 
 
 def _scan(game: str, values: list[Fraction], size: int, grundy: bool, backend: str, as_json: bool) -> None:
-    option = GAMES[game]
-    solutions = [_solve(game, size, backend, {str(option): [value], "grundy": grundy})[0] for value in values]
+    option = str(GAMES[game])
+    rows = []  # not the solutions, which would not fit into memory together
+    with work_progress(len(values), "games", wants_progress(quiet=False)) as advance:
+        for value in values:
+            solution, _ = _solve(game, size, backend, {option: [value], "grundy": grundy})
+            rows.append({option: str(value)} | solution.summary())
+            advance(1)
     if as_json:
-        rows = [{str(option): str(value)} | s.summary() for value, s in zip(values, solutions, strict=True)]
         emit_json({"game": game, "size": size, "solutions": rows})
         return
-    header = [str(option), "positions", "P-positions", "first difference from Nim"]
-    table = [
-        [str(value), s.positions, len(s.p_positions), _point(s.first_difference) or "none"]
-        for value, s in zip(values, solutions, strict=True)
-    ]
+    header = [option, "positions", "P-positions", "first difference from Nim"]
+    table = [[row[option], row["positions"], row["p_positions"], _point(row["first_difference"]) or "none"] for row in rows]
     if grundy:
         header += ["largest Grundy value", "first that is no nim-sum"]
-        for row, s in zip(table, solutions, strict=True):
-            row += [s.largest_grundy, _point(s.first_grundy_difference) or "none"]
+        for line, row in zip(table, rows, strict=True):
+            line += [row["largest_grundy"], _point(row["grundy_first_difference"]) or "none"]
     print_table(table, header)
 
 

@@ -19,6 +19,17 @@ Ints = NDArray[np.int64]
 class Game(Protocol[Position]):
     """An impartial game, normal play, restricted to finitely many positions that are closed under moves and have no
     loop.
+
+    A game of one's own takes two methods and no base class. Fraenkel's Mark: subtract 1 or halve, rounding down; the
+    P-positions are 0 and the numbers that end in an odd number of binary 0s.
+
+    >>> class Mark:
+    ...     def positions(self):
+    ...         return range(20)
+    ...     def options(self, n):
+    ...         return {n - 1, n // 2} if n else ()
+    >>> evolve(Mark()).p_positions(step=20)
+    [0, 2, 6, 8, 10, 14, 18]
     """
 
     def positions(self) -> Iterable[Position]:
@@ -30,7 +41,12 @@ class Game(Protocol[Position]):
 
 @runtime_checkable
 class ArrayGame(Protocol):
-    """A game that lists all its moves as arrays: `evolve` then builds no Python object a move."""
+    """A game that lists all its moves as arrays: `evolve` then builds no Python object a move.
+
+    >>> from gpu_nim.games.impartial import Nim
+    >>> isinstance(Nim(2, 1), ArrayGame), [moves.tolist() for moves in Nim(2, 1).all_moves()]
+    (True, [[2, 3, 1, 3], [0, 1, 0, 2]])
+    """
 
     def all_moves(self) -> tuple[Ints, Ints]:
         """All moves as (from, to), each int64 (E,): indices into the positions in the order of `positions`."""
@@ -46,6 +62,12 @@ class Evolution(Generic[Position]):
     `longest`      the moves of the longest optimal play: who can move to a P-position does
     `grundy`       the Grundy value
     `starts`, `targets`  the options of position p: targets[starts[p]:starts[p + 1]]
+
+    >>> from gpu_nim.games.impartial import Wythoff
+    >>> evolution = evolve(Wythoff(3))
+    >>> number = evolution.index((3, 1))
+    >>> [int(found[number]) for found in (evolution.grundy, evolution.birthday, evolution.longest, evolution.step)]
+    [4, 4, 3, 1]
     """
 
     positions: Sequence[Position]
@@ -76,7 +98,12 @@ class Evolution(Generic[Position]):
         return self._index[position]
 
     def options(self, position: Position) -> list[Position]:
-        """The options of a position."""
+        """The options of a position.
+
+        >>> from gpu_nim.games.impartial import Wythoff
+        >>> sorted(evolve(Wythoff(3)).options((1, 2)))
+        [(0, 1), (0, 2), (1, 0), (1, 1)]
+        """
         p = self.index(position)
         return [self.positions[target] for target in self.targets[self.starts[p] : self.starts[p + 1]]]
 
@@ -101,11 +128,21 @@ class Evolution(Generic[Position]):
         return found
 
     def p_positions(self, step: int) -> list[Position]:
-        """The set P_step of the standard algorithm."""
+        """The set P_step of the standard algorithm.
+
+        >>> from gpu_nim.games.impartial import Wythoff
+        >>> evolve(Wythoff(3)).p_positions(1)
+        [(0, 0), (1, 2), (2, 1)]
+        """
         return [self.positions[p] for p in np.flatnonzero(self.is_p & (self.step <= step)).tolist()]
 
     def n_positions(self, step: int) -> list[Position]:
-        """The set N_step of the standard algorithm: what is one move away from P_step."""
+        """The set N_step of the standard algorithm: what is one move away from P_step.
+
+        >>> from gpu_nim.games.impartial import Wythoff
+        >>> evolve(Wythoff(2)).n_positions(0)
+        [(0, 1), (0, 2), (1, 0), (1, 1), (2, 0), (2, 2)]
+        """
         return [self.positions[p] for p in np.flatnonzero(~self.is_p & (self.step <= step)).tolist()]
 
 

@@ -83,7 +83,11 @@ class OctalCode:
 
 @dataclass(frozen=True)
 class SubtractionRule:
-    """Take one of the numbers in `subtract` from a heap."""
+    """Take one of the numbers in `subtract` from a heap.
+
+    >>> grundy_values(SubtractionRule((1, 3, 4)), 9).tolist()
+    [0, 1, 0, 1, 2, 3, 2, 0, 1]
+    """
 
     subtract: tuple[int, ...]
 
@@ -134,6 +138,10 @@ def find_period(rule: HeapRule, values: Sequence[int] | Ints) -> Period | None:
     """
     array = np.asarray(values)
     for length in range(1, len(array)):
+        if rule.proof_length(0, length) > len(array):
+            break
+        if array[-1] != array[-1 - length]:  # a mismatch that late leaves nothing to prove a period with
+            continue
         differ = np.flatnonzero(array[length:] != array[:-length])
         preperiod = int(differ[-1]) + 1 if len(differ) else 0
         if rule.proof_length(preperiod, length) <= len(array):

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 
 import numpy as np
 
 from gpu_nim.errors import UsageError
 from gpu_nim.games.evolution import Ints
-from gpu_nim.games.heaps import OctalCode
+from gpu_nim.games.heaps import OctalCode, SubtractionRule
 
 Vector = tuple[int, ...]
 
@@ -57,12 +58,20 @@ class LineGame:
 
 
 def Nim(piles: int, largest: int) -> LineGame:
-    """Nim with piles of at most `largest` counters."""
+    """Nim with piles of at most `largest` counters.
+
+    >>> list(Nim(2, 3).options((1, 2)))
+    [(0, 2), (1, 1), (1, 0)]
+    """
     return LineGame(piles, largest, unit_lines(piles))
 
 
 def Wythoff(largest: int) -> LineGame:
-    """Wythoff's game: take from one of two piles, or equally many from both."""
+    """Wythoff's game: take from one of two piles, or equally many from both.
+
+    >>> list(Wythoff(3).options((1, 2)))
+    [(0, 2), (1, 1), (1, 0), (0, 1)]
+    """
     return LineGame(2, largest, (*unit_lines(2), (1, 1)))
 
 
@@ -89,15 +98,20 @@ class NimWithPass:
     piles: int
     largest: int
 
+    @cached_property
+    def nim(self) -> LineGame:
+        """The game once the pass is gone."""
+        return Nim(self.piles, self.largest)
+
     def positions(self) -> Iterator[Vector]:
         """Every position, in lexicographic order."""
-        return product(*[range(self.largest + 1)] * self.piles, (0, 1))
+        return ((*piles, passes) for piles in self.nim.positions() for passes in (0, 1))
 
     def options(self, position: Vector) -> Iterator[Vector]:
         """What one move leads to: those of Nim, then the pass."""
         *piles, passes = position
-        for nim in LineGame(self.piles, self.largest, unit_lines(self.piles)).options(tuple(piles)):
-            yield (*nim, passes)
+        for option in self.nim.options(tuple(piles)):
+            yield (*option, passes)
         if passes and any(piles):
             yield (*piles, 0)
 
@@ -114,8 +128,7 @@ class SubtractionGame:
     largest: int
 
     def __post_init__(self) -> None:
-        if not self.subtract or min(self.subtract) < 1:
-            raise UsageError(f"subtract: expected positive integers, got {self.subtract}")
+        SubtractionRule(self.subtract)  # refuses what is no set of positive integers
 
     def positions(self) -> Iterable[int]:
         """Every position, in increasing order."""
@@ -139,6 +152,11 @@ class OctalGame:
     code: str
     largest: int
 
+    @cached_property
+    def rule(self) -> OctalCode:
+        """What a move does to one heap."""
+        return OctalCode(self.code)
+
     def positions(self) -> Iterator[Vector]:
         """Every position: the partitions of 0 to `largest`."""
         stack: list[tuple[Vector, int, int]] = [((), 1, self.largest)]
@@ -149,9 +167,8 @@ class OctalGame:
 
     def options(self, position: Vector) -> set[Vector]:
         """What one move leads to."""
-        rule = OctalCode(self.code)
         found: set[Vector] = set()
         for at, heap in enumerate(position):
             others = position[:at] + position[at + 1 :]
-            found.update(tuple(sorted((*others, *left))) for left in rule.options(heap))
+            found.update(tuple(sorted((*others, *left))) for left in self.rule.options(heap))
         return found

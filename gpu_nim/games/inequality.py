@@ -32,6 +32,7 @@ from gpu_nim.errors import UsageError
 Vector = tuple[int, ...]
 Rational = Fraction | int | str
 
+MOST_COORDINATES = 32  # a flag each in a word of the solvers, and an axis each of NumPy's arrays
 _LARGEST = 2**62
 
 
@@ -40,6 +41,10 @@ class Inequality:
     """x[target] <= floor(sum of coefficients[j] * x[j] + constant); a coordinate does not bound itself.
 
     Raises UsageError for a negative coefficient, or one of the target itself.
+
+    >>> third = Fraction(1, 3)
+    >>> Inequality(1, (third, Fraction(0), third)).bound((7, 0, 4))  # 3y <= x + z
+    3
     """
 
     target: int
@@ -80,8 +85,7 @@ class InequalityGame:
     inequalities: tuple[Inequality, ...]
 
     def __post_init__(self) -> None:
-        if not self.coordinates:
-            raise UsageError("coordinates: expected at least one, got none")
+        check_coordinates("coordinates", len(self.coordinates))
         for inequality in self.inequalities:
             given = len(inequality.coefficients)
             if given != len(self.coordinates):
@@ -92,7 +96,11 @@ class InequalityGame:
         return f"{self.name}, {'; '.join(self.formulas())}" if self.inequalities else self.name
 
     def formulas(self) -> list[str]:
-        """The inequalities in integers, "3y <= x + z"."""
+        """The inequalities in integers.
+
+        >>> parse_game("y <= x/2 - 1/3; x <= 5").formulas()
+        ['6y <= 3x - 2', 'x <= 5']
+        """
         result = []
         for inequality in self.inequalities:
             numerators, constant, denominator = inequality.integers
@@ -103,12 +111,19 @@ class InequalityGame:
         return result
 
     def is_position(self, vector: Sequence[int]) -> bool:
-        """Whether the vector is one of the game's positions."""
+        """Whether the vector is one of the game's positions.
+
+        >>> chocolate(3).is_position((7, 3, 4)), chocolate(3).is_position((7, 4, 4))
+        (True, False)
+        """
         return min(vector) >= 0 and all(vector[i.target] <= i.bound(vector) for i in self.inequalities)
 
     def greatest_below(self, vector: Sequence[int]) -> Vector | None:
         """The greatest position that is nowhere above the vector, or None where there is none: see this module for the
         proof.
+
+        >>> chocolate(3).greatest_below((0, 3, 4)), parse_game("y <= x - 1").greatest_below((0, 3))
+        ((0, 1, 4), None)
         """
         lowered = list(vector)
         changed = True
@@ -156,7 +171,8 @@ class InequalityGame:
                     known[inequality.target] = min(bound, known.get(inequality.target, bound))
         box = self.greatest_below([known.get(j, size) for j in range(len(self.coordinates))])
         if box is None:
-            raise UsageError(f"inequalities: expected some position with coordinates up to {size}, {self.describe()} has none")
+            formulas = "; ".join(self.formulas())
+            raise UsageError(f"inequalities: expected some position with coordinates up to {size}, {formulas} leaves none")
         return box
 
     def bounds(self, limits: Sequence[int]) -> LinearBounds:
@@ -180,7 +196,12 @@ class InequalityGame:
         return result
 
     def within(self, size: int) -> "BoxedInequalityGame":
-        """The game on the positions of that size, as a `Game` whose options are found one by one."""
+        """The game on the positions of that size, as a `Game` whose options are found one by one.
+
+        >>> from gpu_nim.games.evolution import evolve
+        >>> evolve(chocolate(3).within(4)).parents((3, 1, 2))
+        {(2, 0, 2)}
+        """
         return BoxedInequalityGame(self, self.limits(size))
 
 
@@ -198,6 +219,22 @@ class BoxedInequalityGame:
     def options(self, position: Vector) -> set[Vector]:
         """What one move leads to: every lowering of every coordinate tried."""
         return {option for _, _, option in self.game.moves(position)}
+
+
+def check_coordinates(argument: str, count: int) -> None:
+    """Raise UsageError for more coordinates than can be solved, or none; `argument` is whose number it is."""
+    if not 1 <= count <= MOST_COORDINATES:
+        raise UsageError(f"{argument}: expected 1 to {MOST_COORDINATES}, got {count}")
+
+
+def nim(piles: int) -> InequalityGame:
+    """Nim, as the game without an inequality.
+
+    >>> nim(3).coordinates
+    ('x1', 'x2', 'x3')
+    """
+    check_coordinates("piles", piles)
+    return InequalityGame("nim", tuple(f"x{i + 1}" for i in range(piles)), ())
 
 
 def chocolate(a: Rational) -> InequalityGame:
@@ -241,8 +278,8 @@ def parse_game(text: str, name: str = "inequalities") -> InequalityGame:
     """The game of inequalities written as "3y <= x + z; w <= y/2 + 1", coordinates in alphabetical (and numerical)
     order.
 
-    A term is a name, a rational number, or their product in the forms 3y, 3*y, 3/2 y, y/2; the left side has one term.
-    A name alone, "x", adds a coordinate without a bound. Raises UsageError for anything else.
+    A term is a name, a rational number, or their product in the forms 3y, 3*y, 3/2 y, 1.5y, y/2; the left side has one
+    term. A name alone, "x", adds a coordinate without a bound. Raises UsageError for anything else.
 
     >>> parse_game("5/2 y <= x + z").formulas(), parse_game("x; y <= z/2").coordinates
     (['5y <= 2x + 2z'], ('x', 'y', 'z'))
@@ -281,7 +318,9 @@ def sheared(points: NDArray[Any]) -> NDArray[Any]:
     return result
 
 
-_TERM = re.compile(r"(?P<number>\d+(?:/\d+)?)?\s*\*?\s*(?P<name>[A-Za-z]\w*)?\s*(?:/\s*(?P<divisor>\d+))?", re.ASCII)
+# 1e3 is refused: elsewhere it is a thousand, here it would be once a coordinate e3.
+_NUMBER = r"(?P<number>\d+(?:[/.]\d+)?)(?![eE]\d)\s*(?:\*\s*(?=[A-Za-z]))?"
+_TERM = re.compile(rf"(?:{_NUMBER})?(?P<name>[A-Za-z]\w*)?\s*(?:/\s*(?P<divisor>\d+))?", re.ASCII)
 
 
 def _parse_sum(text: str, whole: str) -> dict[str, Fraction]:
@@ -315,7 +354,7 @@ def _term(factor: int, name: str) -> str:
 def _positive(argument: str, value: Rational) -> Fraction:
     try:
         number = Fraction(value)
-    except (ValueError, ZeroDivisionError, TypeError):
+    except (ValueError, ZeroDivisionError, OverflowError, TypeError):
         raise UsageError(f"{argument}: expected a rational number such as 3 or 5/2, got {value!r}") from None
     if number <= 0:
         raise UsageError(f"{argument}: expected a positive number, got {value}")

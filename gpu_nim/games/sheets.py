@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.errors import UsageError
-from gpu_nim.games.impartial import unit_lines
+from gpu_nim.games.impartial import LineGame, unit_lines
 
 Vector = tuple[int, ...]
 
@@ -32,9 +32,7 @@ def p_position_sheets(size: int, lines: Sequence[Vector] = unit_lines(3)) -> NDA
     """
     if size < 1:
         raise UsageError(f"size: expected at least 1, got {size}")
-    for line in lines:
-        if len(line) != 3 or not set(line) <= {0, 1} or not any(line):
-            raise UsageError(f"lines: expected three entries 0 or 1, not all 0, got {line}")
+    LineGame(3, size - 1, tuple(lines))  # refuses what are no lines of three heaps
     if (0, 0, 1) not in lines:
         raise UsageError(f"lines: expected (0, 0, 1), a move on the third heap alone, among them, got {list(lines)}")
     across = {line for line in lines if line[0]}

@@ -1,7 +1,9 @@
 """Solving a game in a box, and what is reported of it: counts, Grundy values, and how it compares with Nim."""
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -13,13 +15,13 @@ from gpu_nim.backends import select
 from gpu_nim.backends.memory import host_memory, require_memory
 from gpu_nim.errors import UsageError
 from gpu_nim.games.evolution import Game, evolve
-from gpu_nim.games.heaps import HeapRule, find_period, grundy_values
+from gpu_nim.games.heaps import HeapRule, Period, find_period, grundy_values
 from gpu_nim.games.impartial import NimWithPass
-from gpu_nim.games.inequality import InequalityGame, Vector
+from gpu_nim.games.inequality import InequalityGame, Vector, check_coordinates, parse_game
 
 Ints = NDArray[np.int64]
 _MOST_CELLS = 2**62
-_CHUNK = 1 << 20
+_CHUNK = 1 << 20  # cells of the box looked at together
 _PERIOD_SHOWS = 4096  # heaps among which a period is looked for before going on
 
 
@@ -32,8 +34,7 @@ class Solution:
     the game and Nim, or None. `grundy` holds the Grundy values over the box, -1 where no position is, or is None where they were
     not asked for. `seconds` is the time the backend took.
 
-    >>> from gpu_nim.games.inequality import chocolate
-    >>> solve(chocolate(4), 15).first_difference
+    >>> solve("4y <= x + z", 15).first_difference
     (5, 3, 8)
     """
 
@@ -60,23 +61,34 @@ class Solution:
         """Whether the P-positions are the positions with nim-sum 0."""
         return self.first_difference is None
 
-    @property
+    @cached_property
     def first_grundy_difference(self) -> Vector | None:
         """The least position, as in `first_difference`, whose Grundy value is not its nim-sum, or None.
 
         Raises UsageError where Grundy values were not asked for.
+
+        >>> solve("3y <= x + z", 15, grundy=True).first_grundy_difference
+        (0, 1, 3)
         """
-        grundy = self._grundy()
-        sums = np.zeros(grundy.shape, dtype=np.int64)
-        for axis, side in enumerate(grundy.shape):
-            sums ^= np.arange(side).reshape([-1 if j == axis else 1 for j in range(grundy.ndim)])
-        return _least(np.flatnonzero((grundy >= 0) & (grundy != sums)), self.limits)
+        values = self._grundy().reshape(-1)
+        found: list[Vector] = []
+        for cells, vectors in _box(self.limits):
+            here = values[cells]
+            least = _least(vectors[(here >= 0) & (here != np.bitwise_xor.reduce(vectors, axis=1))])
+            if least is not None:
+                found.append(least)
+        return min(found, key=lambda vector: (sum(vector), vector), default=None)
 
     def points(self, largest: int = 0) -> tuple[Ints, Ints]:
         """The positions of Grundy value at most `largest`, (n, k) in lexicographic order, and their Grundy values (n,).
 
         The P-positions are those of value 0, and are had without the others' values; `sheared` of
-        `gpu_nim.games.inequality` turns them into the coordinates of [V]'s pictures.
+        `gpu_nim.games.inequality` turns them into the coordinates of [V]'s pictures. Raises UsageError where the others
+        were not asked for.
+
+        >>> points, values = solve("3y <= x + z", 2, grundy=True).points(1)
+        >>> points.tolist(), values.tolist()
+        ([[0, 0, 0], [0, 0, 1], [1, 0, 0], [1, 0, 1], [2, 0, 2], [2, 1, 2]], [0, 1, 1, 0, 0, 1])
         """
         if largest == 0:
             return self.p_positions, np.zeros(len(self.p_positions), dtype=np.int64)
@@ -106,9 +118,10 @@ class Solution:
         return self.grundy
 
 
-def solve(game: InequalityGame, size: int, *, grundy: bool = False, backend: str = "auto") -> Solution:
+def solve(game: InequalityGame | str, size: int, *, grundy: bool = False, backend: str = "auto") -> Solution:
     """Solve an inequality game in the box of that size (see `InequalityGame.limits`).
 
+    `game` is one that `gpu_nim.games.inequality` makes, or its inequalities in writing, as `parse_game` reads them.
     With `grundy`, Grundy values as well as outcomes. Raises UsageError for a bad size, MemoryRefusal where the box is
     too large, BackendError where the backend named cannot do it.
 
@@ -116,7 +129,11 @@ def solve(game: InequalityGame, size: int, *, grundy: bool = False, backend: str
     >>> solution = solve(chocolate(3), 31, grundy=True)
     >>> len(solution.p_positions), solution.largest_grundy, solution.equals_nim
     (342, 49, True)
+    >>> solve("w <= 2x; y <= x + z/2", 7).first_difference
+    (0, 1, 1, 0)
     """
+    if isinstance(game, str):
+        game = parse_game(game)
     limits = game.limits(size)
     if prod(limit + 1 for limit in limits) > _MOST_CELLS:
         raise UsageError(f"size: expected a box of at most 2^62 cells, got {size} for {game.describe()}")
@@ -167,6 +184,7 @@ def solve_nim_with_pass(piles: int, size: int) -> Solution:
     >>> len(solve_nim_with_pass(3, 7).p_positions)
     54
     """
+    check_coordinates("piles", piles)
     positions = 2 * (size + 1) ** piles
     _require_memory(positions, positions * piles * size // 2, "nim with a pass")
     grundy, seconds = _evolved(NimWithPass(piles, size))
@@ -174,25 +192,29 @@ def solve_nim_with_pass(piles: int, size: int) -> Solution:
     return _of_grundy(grundy[..., 1], "nim with a pass, before it is taken", names, size, seconds)
 
 
-def solve_heap(rule: HeapRule, name: str, size: int) -> Solution:
-    """Solve the single heaps of 0 to `size` counters of a heap game, by its period where a short stretch proves one.
+def solve_heap(rule: HeapRule, name: str, size: int) -> tuple[Solution, Period | None]:
+    """Solve the single heaps of 0 to `size` counters of a heap game, and find the period that their values prove, if they do.
+
+    Where a short stretch proves one, the rest follows from it.
 
     >>> from gpu_nim.games.heaps import OctalCode
-    >>> solve_heap(OctalCode("0.77"), "kayles", 100).largest_grundy
-    8
+    >>> solution, period = solve_heap(OctalCode("0.77"), "kayles", 1000)
+    >>> solution.largest_grundy, period
+    (8, Period(preperiod=71, length=12))
     """
     if size < 0:
         raise UsageError(f"size: expected a non-negative integer, got {size}")
     require_memory(64 * (size + 1), host_memory(), f"{name} to {size}")
     started = time.perf_counter()
     values = grundy_values(rule, min(size + 1, _PERIOD_SHOWS))
-    period = find_period(rule, values) if len(values) <= size else None
+    period = find_period(rule, values)
     if period is not None:
         n = np.arange(size + 1)
         values = values[np.where(n < period.preperiod, n, period.preperiod + (n - period.preperiod) % period.length)]
     elif len(values) <= size:
         values = grundy_values(rule, size + 1)
-    return _of_grundy(values, name, ("n",), size, time.perf_counter() - started)
+        period = find_period(rule, values)
+    return _of_grundy(values, name, ("n",), size, time.perf_counter() - started), period
 
 
 def _evolved(game: Game[Vector]) -> tuple[Ints, float]:
@@ -248,7 +270,7 @@ class _Wedge:
         (middle,) = targets
         others = [j for j in range(len(limits)) if j != middle]
         sides = [limits[j] + 1 for j in others]
-        require_memory(10 * 8 * prod(sides), host_memory(), f"the bounds of {game.describe()}")
+        require_memory(10 * 8 * prod(sides), host_memory(), f"solving {game.describe()}")
         grid = np.indices(sides).reshape(len(others), -1)
         tops = []
         for _, numerators, constant, denominator in zip(*game.bounds(limits), strict=True):
@@ -275,7 +297,7 @@ def _nim_positions(game: InequalityGame, limits: Vector) -> Ints:
     """
     last = max(range(len(limits)), key=lambda j: limits[j])
     sides = [limit + 1 if j != last else 1 for j, limit in enumerate(limits)]
-    require_memory(5 * 8 * len(limits) * prod(sides), host_memory(), f"the positions of nim-sum 0 of {game.describe()}")
+    require_memory(5 * 8 * len(limits) * prod(sides), host_memory(), f"comparing {game.describe()} with Nim")
     vectors = np.indices(sides).reshape(len(limits), -1).T
     vectors[:, last] = np.bitwise_xor.reduce(vectors, axis=1)
     vectors = vectors[vectors[:, last] <= limits[last]]
@@ -289,24 +311,25 @@ def _count(game: InequalityGame, limits: Vector, wedge: _Wedge | None, grundy: N
         return int(wedge.top.sum()) + wedge.top.size
     if grundy is not None:
         return int((grundy >= 0).sum())
-    cells, shape = prod(limit + 1 for limit in limits), tuple(limit + 1 for limit in limits)
-    count = 0
+    return sum(int(game.are_positions(vectors, limits).sum()) for _, vectors in _box(limits))
+
+
+def _box(limits: Vector) -> Iterator[tuple[slice, Ints]]:
+    """The vectors 0 <= x <= limits in lexicographic order, many at a time, with the range of their indices."""
+    shape = tuple(limit + 1 for limit in limits)
+    cells = prod(shape)
     for start in range(0, cells, _CHUNK):
-        index = np.arange(start, min(start + _CHUNK, cells))
-        count += int(game.are_positions(np.stack(np.unravel_index(index, shape), axis=-1), limits).sum())
-    return count
+        stop = min(start + _CHUNK, cells)
+        yield slice(start, stop), np.stack(np.unravel_index(np.arange(start, stop), shape), axis=1)
 
 
 def _first_difference(some: Ints, others: Ints, limits: Vector) -> Vector | None:
     """The least vector in just one of two sets of distinct vectors."""
     shape = tuple(limit + 1 for limit in limits)
     a, b = (np.asarray(np.ravel_multi_index(tuple(vectors.T), shape), dtype=np.int64) for vectors in (some, others))
-    return _least(np.setxor1d(a, b, assume_unique=True), limits)
+    return _least(np.stack(np.unravel_index(np.setxor1d(a, b, assume_unique=True), shape), axis=1))
 
 
-def _least(indices: Ints, limits: Vector) -> Vector | None:
-    """The least by total, then lexicographically, of vectors given by their indices in the box, in order."""
-    if not len(indices):
-        return None
-    vectors = np.stack(np.unravel_index(indices, tuple(limit + 1 for limit in limits)), axis=1)
-    return tuple(int(value) for value in vectors[np.argmin(vectors.sum(axis=1))])
+def _least(vectors: Ints) -> Vector | None:
+    """The least by total, then lexicographically, of vectors in lexicographic order; None of none."""
+    return tuple(vectors[np.argmin(vectors.sum(axis=1))].tolist()) if len(vectors) else None

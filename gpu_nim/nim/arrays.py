@@ -5,7 +5,6 @@ Python integers serve piles past 64 bits. Results are exact: where a 64-bit tota
 object array.
 """
 
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -109,7 +108,7 @@ def pile_pairs(piles: int) -> NDArray[np.int64]:
     >>> pile_pairs(3).tolist()
     [[0, 1], [0, 2], [1, 2]]
     """
-    return np.array(list(combinations(range(piles), 2)), dtype=np.int64).reshape(-1, 2)
+    return np.stack(np.triu_indices(piles, 1), axis=1).astype(np.int64, copy=False)
 
 
 def parent_pairs(positions: ArrayLike) -> NDArray[np.bool_]:

@@ -165,6 +165,7 @@ def _check_size(piles: int, generations: int) -> None:
         raise UsageError(f"piles: expected at least one, got {piles}")
     if generations < 0:
         raise UsageError(f"generations: expected a non-negative integer, got {generations}")
+    require_memory(40 * piles**2, host_memory(), f"pairing {piles} piles")
 
 
 def _grow(piles: int, last: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:

@@ -5,15 +5,20 @@ exact: a position is a sequence of non-negative Python integers.
 """
 
 import operator
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
+from math import comb
 from typing import SupportsIndex
 
+from gpu_nim.backends.memory import host_memory, require_memory
 from gpu_nim.errors import UsageError
 
 Position = tuple[int, ...]
+
+_FEW = 1000  # relatives that fit anywhere: asking for the free memory takes longer than finding them
 
 
 @dataclass(frozen=True)
@@ -176,10 +181,15 @@ def _p_position(piles: Iterable[SupportsIndex]) -> Position:
 
 
 def _relatives(position: Position, candidates: Sequence[int], trailing: Callable[[int], int], change: int) -> list[Relative]:
+    ends = {index: trailing(position[index]) for index in candidates}
+    count = sum(comb(piles, 2) for piles in Counter(ends.values()).values())
+    if count > _FEW:
+        size = 8 * len(position) + max(position).bit_length() // 4 + 400
+        require_memory(count * size, host_memory(), f"listing {count:,} neighbours of a position of {len(position)} piles")
     found = []
     for i, j in combinations(candidates, 2):
-        digits = trailing(position[i])
-        if digits == trailing(position[j]):
+        digits = ends[i]
+        if digits == ends[j]:
             relative = list(position)
             relative[i] += change
             relative[j] += change

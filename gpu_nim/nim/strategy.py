@@ -1,19 +1,10 @@
-"""Playing Nim: the opponent's choice, and what a move was worth."""
+"""Playing Nim: the opponent's choice, and what a move has missed."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import SupportsIndex
 
 from gpu_nim.errors import UsageError
 from gpu_nim.nim.position import Move, as_position, is_p_position, winning_moves
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What a move was worth: `won` says whether it leaves a P-position, `better` are the winning moves if it does not."""
-
-    won: bool
-    better: tuple[Move, ...]
 
 
 def reply(piles: Iterable[SupportsIndex]) -> Move:
@@ -44,11 +35,12 @@ def take(piles: Iterable[SupportsIndex], pile: int, count: int) -> Move:
     return Move(pile, count, (*position[:pile], position[pile] - count, *position[pile + 1 :]))
 
 
-def judge(piles: Iterable[SupportsIndex], move: Move) -> Verdict:
-    """What the move was worth at the position.
+def missed(piles: Iterable[SupportsIndex], move: Move) -> list[Move]:
+    """The winning moves at the position, where `move` is none of them.
 
-    >>> judge([13, 12, 8], take([13, 12, 8], 0, 1)).better[0].take
-    9
+    >>> [better.take for better in missed([13, 12, 8], take([13, 12, 8], 0, 1))]
+    [9, 7, 7]
+    >>> missed([13, 12, 8], take([13, 12, 8], 0, 9)), missed([1, 1], take([1, 1], 0, 1))
+    ([], [])
     """
-    won = is_p_position(move.leaves)
-    return Verdict(won, () if won else tuple(winning_moves(piles)))
+    return [] if is_p_position(move.leaves) else winning_moves(piles)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.errors import FileError, MemoryRefusal, UsageError
+from gpu_nim.errors import MemoryRefusal, UsageError
 from gpu_nim.render.geometry import Blocks
 
 if TYPE_CHECKING:
@@ -278,22 +278,17 @@ def _solved(spec: str, solution: "Solution", largest: int) -> Blocks:
 
 def _read(spec: str, limit: int, branch: bool) -> Blocks:
     """Return the growth or the solved game in a file; of a game solved for Grundy values, the P-positions."""
+    from gpu_nim.automata.growth import Growth
     from gpu_nim.storage import load
-    from gpu_nim.storage.solutions import load_solution
 
     name = Path(spec).name
-    try:
-        growth = load(spec)
-    except FileError as error:
-        try:
-            solution = load_solution(spec)
-        except FileError:
-            raise error from None
+    saved = load(spec)
+    if not isinstance(saved, Growth):
         if branch:
-            raise UsageError(f"color branch needs a growth, and {name} is a solved game") from None
-        return _solved(name, solution, 0)
-    found = _gather(name, growth.automaton, iter(growth), growth.births.tolist(), limit)
-    return _with_branches(found, growth.automaton) if branch else found
+            raise UsageError(f"color branch needs a growth, and {name} is a solved game")
+        return _solved(name, saved, 0)
+    found = _gather(name, saved.automaton, iter(saved), saved.births.tolist(), limit)
+    return _with_branches(found, saved.automaton) if branch else found
 
 
 def _fraction(spec: str, text: str) -> Fraction:

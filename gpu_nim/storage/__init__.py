@@ -1,10 +1,10 @@
-"""Files in and out: growths as Zarr v3 and npz, tables as CSV, pictures of growths for Golly and VTK."""
+"""Files in and out: growths and solved games as Zarr v3 and npz, tables as CSV, pictures of growths for Golly and VTK."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from gpu_nim.backends.base import Batch
 from gpu_nim.errors import FileError, UsageError
 from gpu_nim.storage.atomic import check_writable
 from gpu_nim.storage.attributes import is_growth_store
+
+if TYPE_CHECKING:
+    from gpu_nim.games.solution import Solution
 
 # What opens a growth's file, by its ending: each format's libraries are imported where it is asked for.
 _OPENERS = {
@@ -51,6 +54,18 @@ def open_growth(path: str | Path, *, parents: bool = False) -> AbstractContextMa
 
     The file appears under its name when the block ends without an error, whole; otherwise nothing is left of it.  Raises UsageError
     for another ending and FileError where it cannot be written.
+
+    >>> import tempfile
+    >>> from gpu_nim.automata.growth import Growing
+    >>> from gpu_nim.backends import select
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     growing = Growing("nim", 63, select("numpy"), cells=True)
+    ...     with open_growth(f"{folder}/nim.npz") as sink:
+    ...         for batch in growing:
+    ...             sink.append(batch)
+    ...         sink.finish(growing.growth())
+    ...     load(f"{folder}/nim.npz").population
+    4096
     """
     path = Path(path)
     check_growth(path)
@@ -68,18 +83,29 @@ def check_growth(path: Path) -> None:
     check_writable(path, is_growth_store)
 
 
-def save(growth: Growth, path: str | Path, *, parents: bool = False) -> None:
-    """Write a growth to a file, by its ending; see `open_growth`.
+def save(found: "Growth | Solution", path: str | Path, *, parents: bool = False) -> None:
+    """Write a growth or a solved game to a file, by its ending.
+
+    For the endings of a growth, and `parents`, see `open_growth`; a solved game takes .zarr, .npz and .csv, see
+    `gpu_nim.storage.solutions.save_solution`.
 
     >>> import tempfile
-    >>> from gpu_nim import grow, load, save
+    >>> from gpu_nim import grow, load, save, solve
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save(grow("nim", 15), f"{folder}/nim.zarr")
-    ...     load(f"{folder}/nim.zarr").population
-    256
+    ...     save(solve("3y <= x + z", 31), f"{folder}/chocolate.zarr")
+    ...     load(f"{folder}/nim.zarr").population, len(load(f"{folder}/chocolate.zarr").p_positions)
+    (256, 342)
     """
-    with open_growth(path, parents=parents) as sink:
-        feed(sink, growth)
+    if isinstance(found, Growth):
+        with open_growth(path, parents=parents) as sink:
+            feed(sink, found)
+        return
+    from gpu_nim.storage.solutions import save_solution
+
+    if parents:
+        raise UsageError("parents: expected a growth, whose cells have them, got a solved game")
+    save_solution(found, Path(path))
 
 
 def feed(sink: GrowthSink, growth: Growth) -> None:
@@ -97,20 +123,33 @@ def feed(sink: GrowthSink, growth: Growth) -> None:
     sink.finish(growth)
 
 
-def load(path: str | Path) -> Growth:
-    """Read a growth from a .zarr or .npz file; its cells are read when asked for, and held against their checksums.
+def load(path: str | Path) -> "Growth | Solution":
+    """Read a growth or a solved game, as the file says, from a .zarr or .npz file.
 
-    Raises FileError, with one sentence that says what is wrong, for a file that is missing, foreign, truncated or edited.
+    A growth's cells are read when asked for, and held against their checksums; a solved game is read whole, and held against its
+    digest.  Raises FileError, with one sentence that says what is wrong, for a file that is missing, foreign, truncated or edited.
+
+    >>> import tempfile
+    >>> from gpu_nim import grow
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(grow("edge", 15), f"{folder}/edge.npz")
+    ...     growth = load(f"{folder}/edge.npz")
+    >>> growth.population, growth.newborns(2).tolist()
+    (826, [[0, 2, 2], [2, 0, 2], [2, 2, 0]])
     """
     path = Path(path)
     if not path.exists():
         raise FileError(f"cannot read {path}: there is no such file")
+    if path.suffix not in (".zarr", ".npz"):
+        raise UsageError(f"a growth or a solved game is read from a file that ends in .zarr or .npz, got {str(path)!r}")
+    from gpu_nim.storage.solutions import is_solution, load_solution
+
+    if is_solution(path):
+        return load_solution(path)
     if path.suffix == ".zarr":
         from gpu_nim.storage.zarr_files import load_zarr_growth
 
         return load_zarr_growth(path)
-    if path.suffix == ".npz":
-        from gpu_nim.storage.npz_files import load_npz_growth
+    from gpu_nim.storage.npz_files import load_npz_growth
 
-        return load_npz_growth(path)
-    raise UsageError(f"a growth is read from a file that ends in .zarr or .npz, got {str(path)!r}")
+    return load_npz_growth(path)

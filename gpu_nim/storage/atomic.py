@@ -18,10 +18,19 @@ def replacing(path: Path, is_ours: Callable[[Path], bool] = lambda _: False) -> 
 
     A file of that name is replaced, as programs do; a folder only where `is_ours` says that gpunim wrote it.  Raises FileError,
     with the system's own reason, where the place cannot be written.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "terms.txt")
+    ...     with replacing(path) as scratch:
+    ...         _ = scratch.write_text("1 3 3 9")
+    ...         before = path.exists()
+    ...     before, path.read_text()
+    (False, '1 3 3 9')
     """
     check_writable(path, is_ours)
-    scratch = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent))
+    scratch: Path | None = None
     try:
+        scratch = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent))
         yield scratch / path.name
         _take_place(scratch, path)
     except OSError as error:
@@ -29,7 +38,8 @@ def replacing(path: Path, is_ours: Callable[[Path], bool] = lambda _: False) -> 
             raise
         raise FileError(f"cannot write {path}: {error.strerror or error}") from error
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        if scratch is not None:
+            shutil.rmtree(scratch, ignore_errors=True)
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """What a growth's file says of itself, the same in every format, and how it is held against the cells."""
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from gpu_nim.automata.own import describe, recall
 from gpu_nim.backends.digest import checksum
 from gpu_nim.backends.rule import Symmetry
 from gpu_nim.errors import FileError
+from gpu_nim.storage.containers import check_kind, store_of
 
 KIND = "gpunim growth"
 FORMAT = 1
@@ -25,6 +25,11 @@ def of_growth(growth: Growth) -> dict[str, Any]:
     del summary["births"]  # an array of its own, exact at any size
     rule = None if growth.rule is None else describe(growth.rule)
     return {"kind": KIND, "format": FORMAT, "version": __version__, "symmetry": growth.symmetry.value, "rule": rule, **summary}
+
+
+def check_growth(path: Path, attributes: dict[str, Any]) -> None:
+    """Raise FileError where the attributes are not those of a growth that this version reads."""
+    check_kind(path, attributes, KIND, "growth", FORMAT)
 
 
 def to_growth(
@@ -57,21 +62,8 @@ def to_growth(
     return growth
 
 
-def check_kind(path: Path, attributes: Mapping[str, Any]) -> None:
-    """Raise FileError where the attributes are not those of a growth that this version reads."""
-    if attributes.get("kind") != KIND:
-        raise FileError(f"cannot read {path}: it is not a growth written by gpunim")
-    if attributes.get("format") != FORMAT:
-        raise FileError(f"cannot read {path}: its format is {attributes.get('format')!r}, this version reads {FORMAT}")
-
-
-def is_growth_store(path: Path) -> bool:
-    """Return whether a folder is a growth that gpunim wrote, and so may be replaced by another."""
-    try:
-        attributes = json.loads((path / "zarr.json").read_text(encoding="utf-8"))["attributes"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
-    return bool(attributes.get("kind") == KIND)
+is_growth_store = store_of(KIND)
+"""Whether a folder is a growth that gpunim wrote, and so may be replaced by another."""
 
 
 def checked(

@@ -12,7 +12,6 @@ are never written again; the rest is in the checkpoint.  So cells are neither lo
 
 import json
 import os
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +24,7 @@ from gpu_nim.automata.growth import Snapshot
 from gpu_nim.automata.own import describe, recall
 from gpu_nim.errors import FileError, UsageError
 from gpu_nim.storage.atomic import check_writable
+from gpu_nim.storage.containers import NPZ_DAMAGE, npz_arrays, reason
 
 if TYPE_CHECKING:
     from gpu_nim.storage.zarr_files import Kept
@@ -75,11 +75,10 @@ class Checkpoints:
         for path in reversed(paths):
             try:
                 return self._read(path, automaton)
-            except (OSError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile, NotImplementedError) as error:
-                if isinstance(error, UsageError):
-                    raise
-                reason = " ".join(str(error).split())[:160]
-                self.passed_over.append(f"{path} is damaged ({type(error).__name__}: {reason})")
+            except UsageError:
+                raise
+            except NPZ_DAMAGE as error:
+                self.passed_over.append(f"{path} is damaged ({reason(error)})")
         raise FileError(f"cannot resume from {self.folder}: {self.passed_over[0]}, and no other is whole")
 
     def save(self, snapshot: Snapshot, *, asked: Mapping[str, Any] | None = None, kept: "Kept | None" = None) -> None:
@@ -130,9 +129,7 @@ class Checkpoints:
             raise FileError(f"cannot write the checkpoint {path}: {error.strerror or error}; {left}") from error
 
     def _read(self, path: Path, automaton: Automaton | None) -> Snapshot:
-        # Reading an array to its end holds it against its CRC-32.
-        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+        arrays = npz_arrays(path)
         record = json.loads(str(arrays["record"]))
         if record["kind"] != KIND:
             raise ValueError("it was not written by gpunim")

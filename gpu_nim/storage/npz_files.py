@@ -4,8 +4,6 @@ Arrays births, checksums and cells as in `zarr_files`, and attributes, a JSON te
 """
 
 import json
-import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +15,8 @@ from gpu_nim.backends.base import Batch
 from gpu_nim.backends.memory import host_memory
 from gpu_nim.errors import FileError
 from gpu_nim.storage.atomic import replacing
-from gpu_nim.storage.attributes import check_kind, of_growth, to_growth
+from gpu_nim.storage.attributes import check_growth, of_growth, to_growth
+from gpu_nim.storage.containers import read_npz
 
 
 class NpzGrowthSink:
@@ -50,18 +49,12 @@ def open_npz_growth(path: Path) -> Iterator[NpzGrowthSink]:
 
 def load_npz_growth(path: Path) -> Growth:
     """Read the growth in an npz file; see `gpu_nim.storage.load`."""
+    attributes, arrays = read_npz(path)
+    check_growth(path, attributes)
     try:
-        # NumPy leaves a file that it opens itself open when it is no zip.
-        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            if "attributes" not in file:
-                raise FileError(f"cannot read {path}: it is not a growth written by gpunim")
-            attributes = json.loads(str(file["attributes"]))
-            check_kind(path, attributes)
-            births, checksums, cells = (file[name] for name in ("births", "checksums", "cells"))
-    except FileError:
-        raise
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise FileError(f"cannot read {path}: it is not a whole npz file ({type(error).__name__}: {error})") from error
+        births, checksums, cells = (arrays[name] for name in ("births", "checksums", "cells"))
+    except KeyError as error:
+        raise FileError(f"cannot read {path}: it has no {error}, it was edited") from error
     if cells.ndim != 2 or len(cells) != sum(births.tolist()):
         raise FileError(f"cannot read {path}: it holds {len(cells)} cells, not those of its births, it was truncated")
 

@@ -13,7 +13,7 @@ from gpu_nim.automata.growth import Growing, Growth, Snapshot
 from gpu_nim.automata.measures import DEFAULT_COLUMNS
 from gpu_nim.backends.base import Backend, Batch
 from gpu_nim.errors import FileError, UsageError
-from gpu_nim.storage import GrowthSink, check_growth, feed, load, open_growth
+from gpu_nim.storage import GrowthSink, check_growth, feed, open_growth
 from gpu_nim.storage.atomic import check_writable
 from gpu_nim.storage.checkpoints import Checkpoints
 from gpu_nim.storage.table_files import bfile_column, write_bfile
@@ -213,6 +213,8 @@ class Run:
             save_volume(self._kept_growth(), volume)
 
     def _kept_growth(self) -> Growth:
+        from gpu_nim.storage.zarr_files import load_zarr_growth
+
         assert self._checkpoints is not None
-        return self.growing.growth(load(self._checkpoints.cells).source)
+        return self.growing.growth(load_zarr_growth(self._checkpoints.cells).source)
 

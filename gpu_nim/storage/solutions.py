@@ -3,13 +3,14 @@
 NAME.zarr/ or NAME.npz
     p_positions       (n, k), the P-positions in lexicographic order
     grundy            Grundy values over the box, -1 where no position is; only where they were asked for
-    attributes        what `Solution.summary` says, the coordinates' names and limits, kind, format and version
+    attributes        what `Solution.summary` says, the coordinates' names and limits, kind, format and version, and the digest:
+                      a SHA-256 over all of these and the arrays
 """
 
 import csv
+import hashlib
 import json
 import zipfile
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,94 +20,85 @@ from numpy.typing import NDArray
 
 from gpu_nim.errors import FileError, UsageError
 from gpu_nim.games.solution import Solution
-from gpu_nim.storage.atomic import check_writable, replacing
+from gpu_nim.storage.atomic import check_writable, interrupts_deferred, replacing
+from gpu_nim.storage.containers import NPZ_DAMAGE, check_kind, read_npz, reason, store_of
 
 KIND = "gpunim solution"
 FORMAT = 1
 SUFFIXES = (".zarr", ".npz", ".csv")
+_is_ours = store_of(KIND)
 
 
-def save_solution(solution: Solution, path: str | Path) -> None:
+def save_solution(solution: Solution, path: Path) -> None:
     """Write a solved game: .zarr or .npz with all it holds, .csv with a position and its Grundy value a line.
 
     The .csv file lists the P-positions, or every position where Grundy values were asked for. The file appears whole or not at
     all. Raises UsageError for another ending and FileError where it cannot be written.
-
-    >>> import tempfile
-    >>> from gpu_nim.games.inequality import chocolate
-    >>> from gpu_nim.games.solution import solve
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_solution(solve(chocolate(3), 31), f"{folder}/chocolate.npz")
-    ...     len(load_solution(f"{folder}/chocolate.npz").p_positions)
-    342
     """
-    path = Path(path)
-    check_target(path)
+    check_solution(path)
+    arrays = _arrays(solution)
     with replacing(path, _is_ours) as scratch:
         if path.suffix == ".csv":
             _write_csv(solution, scratch)
         elif path.suffix == ".npz":
-            contents: dict[str, Any] = {**_arrays(solution), "attributes": json.dumps(_attributes(solution))}
+            contents: dict[str, Any] = {**arrays, "attributes": json.dumps(_attributes(solution, arrays))}
             np.savez_compressed(scratch, **contents)
         else:
             import zarr
             from zarr.codecs import ZstdCodec
 
-            group = zarr.open_group(scratch, mode="w", zarr_format=3)
-            for name, array in _arrays(solution).items():
-                group.create_array(name, data=array, chunks=_chunks(array), compressors=ZstdCodec(level=3))
-            group.attrs.update(_attributes(solution))
+            with interrupts_deferred():
+                group = zarr.open_group(scratch, mode="w", zarr_format=3)
+                for name, array in arrays.items():
+                    group.create_array(name, data=array, chunks=_chunks(array), compressors=ZstdCodec(level=3))
+                group.attrs.update(_attributes(solution, arrays))
 
 
-def check_target(path: Path) -> None:
+def check_solution(path: Path) -> None:
     """Raise UsageError or FileError where `save_solution` would: asked before long work, so that it is not done in vain."""
     if path.suffix not in SUFFIXES:
         raise UsageError(f"the file of a solved game must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
     check_writable(path, _is_ours)
 
 
-def load_solution(path: str | Path) -> Solution:
-    """Read a solved game from a .zarr or .npz file.
+def load_solution(path: Path) -> Solution:
+    """Read a solved game from a .zarr or .npz file; see `gpu_nim.storage.load`."""
+    attributes, arrays = _read_zarr(path) if path.suffix == ".zarr" else read_npz(path)
+    check_kind(path, attributes, KIND, "solved game", FORMAT)
+    if attributes.pop("digest", None) != _digest(attributes, arrays):
+        raise FileError(f"cannot read {path}: its contents do not agree with its digest, it was edited or damaged")
+    difference = attributes["first_difference"]
+    return Solution(
+        game=attributes["game"],
+        coordinates=tuple(attributes["coordinates"]),
+        size=attributes["size"],
+        limits=tuple(attributes["limits"]),
+        positions=attributes["positions"],
+        p_positions=arrays["p_positions"],
+        first_difference=None if difference is None else tuple(difference),
+        grundy=arrays.get("grundy"),
+        backend=attributes["backend"],
+        device=attributes["device"],
+        seconds=attributes["seconds"],
+        version=attributes["version"],
+    )
 
-    Raises FileError, with one sentence that says what is wrong, for a file that is missing, foreign, truncated or edited.
-    """
-    path = Path(path)
-    if path.suffix not in (".zarr", ".npz"):
-        raise UsageError(f"a solved game is read from a file that ends in .zarr or .npz, got {str(path)!r}")
-    if not path.exists():
-        raise FileError(f"cannot read {path}: there is no such file")
-    attributes, arrays = _read_zarr(path) if path.suffix == ".zarr" else _read_npz(path)
-    if attributes.get("kind") != KIND:
-        raise FileError(f"cannot read {path}: it is not a solved game written by gpunim")
-    if attributes.get("format") != FORMAT:
-        raise FileError(f"cannot read {path}: its format is {attributes.get('format')!r}, this version reads {FORMAT}")
+
+def is_solution(path: Path) -> bool:
+    """Return whether a file or folder says that it is a solved game that gpunim wrote."""
+    if path.suffix == ".zarr":
+        return _is_ours(path)
+    if not zipfile.is_zipfile(path):
+        return False
     try:
-        difference = attributes["first_difference"]
-        solution = Solution(
-            game=str(attributes["game"]),
-            coordinates=tuple(map(str, attributes["coordinates"])),
-            size=int(attributes["size"]),
-            limits=tuple(map(int, attributes["limits"])),
-            positions=int(attributes["positions"]),
-            p_positions=arrays["p_positions"],
-            first_difference=None if difference is None else tuple(map(int, difference)),
-            grundy=arrays.get("grundy"),
-            backend=str(attributes["backend"]),
-            device=str(attributes["device"]),
-            seconds=float(attributes["seconds"]),
-            version=str(attributes["version"]),
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise FileError(f"cannot read {path}: its attributes are damaged ({error})") from error
-    box = tuple(limit + 1 for limit in solution.limits)
-    whole = solution.p_positions.shape == (attributes["p_positions"], len(box))
-    if not whole or (solution.grundy is not None and solution.grundy.shape != box):
-        raise FileError(f"cannot read {path}: its arrays do not agree with its attributes")
-    return solution
+        with np.load(path, allow_pickle=False) as file:
+            return bool(json.loads(str(file["attributes"]))["kind"] == KIND)
+    except NPZ_DAMAGE:
+        return False
 
 
-def _attributes(solution: Solution) -> dict[str, Any]:
-    return {
+def _attributes(solution: Solution, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    attributes = {
         "kind": KIND,
         "format": FORMAT,
         "version": solution.version,
@@ -114,6 +106,15 @@ def _attributes(solution: Solution) -> dict[str, Any]:
         "limits": solution.limits,
         **solution.summary(),
     }
+    return attributes | {"digest": _digest(attributes, arrays)}
+
+
+def _digest(attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
+    digest = hashlib.sha256(json.dumps(attributes, sort_keys=True).encode())
+    for name, array in sorted(arrays.items()):
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
 
 
 def _arrays(solution: Solution) -> dict[str, NDArray[Any]]:
@@ -140,32 +141,11 @@ def _write_csv(solution: Solution, path: Path) -> None:
         writer.writerows((*point, value) for point, value in zip(points.tolist(), values.tolist(), strict=True))
 
 
-def _read_zarr(path: Path) -> tuple[Mapping[str, Any], dict[str, NDArray[Any]]]:
+def _read_zarr(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     import zarr
 
     try:
         group = zarr.open_group(path, mode="r", zarr_format=3)
         return dict(group.attrs), {name: np.asarray(array[:]) for name, array in group.arrays()}
     except Exception as error:  # zarr, its codecs and the JSON reader each raise types of their own for a damaged store
-        reason = " ".join(f"{type(error).__name__}: {error}".split())[:160]
-        raise FileError(f"cannot read {path}: it is not a whole Zarr v3 store ({reason})") from error
-
-
-def _read_npz(path: Path) -> tuple[Mapping[str, Any], dict[str, NDArray[Any]]]:
-    try:
-        # NumPy leaves a file that it opens itself open when it is no zip.
-        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-            attributes = json.loads(str(arrays.pop("attributes", "{}")))
-    except (OSError, ValueError, EOFError, TypeError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
-        raise FileError(f"cannot read {path}: it is not a whole npz file ({type(error).__name__}: {error})") from error
-    return attributes, arrays
-
-
-def _is_ours(path: Path) -> bool:
-    """Whether a folder is a solved game that gpunim wrote, and so may be replaced by another."""
-    try:
-        attributes = json.loads((path / "zarr.json").read_text(encoding="utf-8"))["attributes"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
-    return bool(attributes.get("kind") == KIND)
+        raise FileError(f"cannot read {path}: it is not a whole Zarr v3 store ({reason(error)})") from error

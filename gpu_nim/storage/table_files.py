@@ -2,14 +2,15 @@
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
+from typing import cast
 
 from gpu_nim.automata.catalogue import CATALOGUE, Oeis
 from gpu_nim.automata.growth import Growth
-from gpu_nim.automata.measures import Table, Value
+from gpu_nim.automata.measures import Table, Value, is_whole
 from gpu_nim.backends.base import Batch
 from gpu_nim.errors import UsageError
 from gpu_nim.storage.atomic import replacing
@@ -57,7 +58,7 @@ def bfile_column(path: Path, automaton: str, columns: tuple[str, ...] = ()) -> t
     """Return the column that a b-file takes and its OEIS entry, if there is one.
 
     A name such as b151776.txt is that entry's of the automaton; otherwise it is the one column that was asked for.  UsageError
-    where neither says which.
+    where neither says which, and for a column of other values than integers.
 
     >>> bfile_column(Path("b147552.txt"), "fcc")[0]
     'section z=0'
@@ -71,7 +72,13 @@ def bfile_column(path: Path, automaton: str, columns: tuple[str, ...] = ()) -> t
         numbers = ", ".join(f"b{entry.number[1:]}.txt" for entry in entries)
         known = f" or be named {numbers}" if numbers else ""
         raise UsageError(f"the b-file {path.name!r} must be of one column{known}, got {', '.join(columns) or 'none'}")
+    _require_whole(columns[0])
     return columns[0], next((entry for entry in entries if entry.column == columns[0]), None)
+
+
+def _require_whole(column: str) -> None:
+    if not is_whole(column):
+        raise UsageError(f"a b-file holds integers, and column {column!r} has others")
 
 
 def write_bfile(growth: Growth, path: str | Path, column: str, entry: Oeis | None = None) -> None:
@@ -91,10 +98,9 @@ def write_bfile(growth: Growth, path: str | Path, column: str, entry: Oeis | Non
     """
     from gpu_nim.sequences.bfile import format_lines
 
-    values = growth.table[column]
-    if not all(isinstance(value, int) for value in values):
-        raise UsageError(f"a b-file holds integers, and column {column!r} has others")
-    terms = [(n, int(value or 0)) for n, value in enumerate(values, 0 if entry is None else entry.shift)]
+    _require_whole(column)
+    values = cast("Sequence[int]", growth.table[column])
+    terms = list(enumerate(values, 0 if entry is None else entry.shift))
     before = [] if entry is None else [(n, 0) for n in range(entry.offset, entry.shift)]
     with replacing(Path(path)) as scratch, scratch.open("w", encoding="ascii", newline="\n") as file:
         file.writelines(format_lines(before + terms))

@@ -24,12 +24,14 @@ import numpy as np
 from gpu_nim.backends.counting import U64, to_integers
 from gpu_nim.errors import FileError, UsageError
 from gpu_nim.storage.atomic import check_writable, replacing
+from gpu_nim.storage.containers import store_of
 
 KIND = "gpunim table"
 FORMAT = 1
 SUFFIXES = (".npy", ".zarr", ".csv", ".txt")
 
 _ZARR_CHUNK = 1 << 20  # values: 8 MiB before compression
+_is_table = store_of(KIND)
 
 
 class Sink(Protocol):
@@ -69,7 +71,7 @@ def open_table(path: Path, attributes: dict[str, Any], limbs: int, *, resume: bo
     """
     if path.suffix not in SUFFIXES:
         raise UsageError(f"the file of a table must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
-    check_writable(path, is_table)
+    check_writable(path, _is_table)
     job = {"kind": KIND, "format": FORMAT, "limbs": limbs, **attributes}
     folder = path.with_name(f".{path.name}.partial")
     done, size = _taken_up(path, folder, job) if resume else (0, 0)
@@ -91,15 +93,6 @@ def open_table(path: Path, attributes: dict[str, Any], limbs: int, *, resume: bo
         raise
     except OSError as error:
         raise FileError(f"cannot write {path}: {error.strerror or error}") from error
-
-
-def is_table(path: Path) -> bool:
-    """Whether a folder is a table that gpunim wrote, and so may be replaced by another."""
-    try:
-        attributes = json.loads((path / "zarr.json").read_text(encoding="utf-8"))["attributes"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
-    return bool(attributes.get("kind") == KIND)
 
 
 def write_text(file: IO[str], first: int, values: U64, separator: str) -> None:

@@ -8,7 +8,6 @@ layers, and at the end each 64 layers are filled from the one or two files that 
                           attributes origin, spacing, automaton, generations, population, digest and how it was grown
 """
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,12 +23,14 @@ from gpu_nim.backends.rule import Cells
 from gpu_nim.errors import UsageError
 from gpu_nim.storage.atomic import check_writable, interrupts_deferred, replacing
 from gpu_nim.storage.attributes import of_growth
+from gpu_nim.storage.containers import store_of
 
 KIND = "gpunim volume"
 FORMAT = 1
 SIDE = 64
 """Layers a slab, and the side of a chunk: 512 KB of uint16."""
 _READ = 1 << 20  # cells read from a scratch file at a time
+_is_volume = store_of(KIND)
 
 
 class Slabs:
@@ -137,6 +138,8 @@ class VolumeSink:
     wants_cells = True
 
     def __init__(self, path: Path) -> None:
+        import zarr  # noqa: F401  # missing, it is missed before the growth
+
         self._path = path
         self._slabs = Slabs(path.parent)
 
@@ -202,10 +205,3 @@ def check_volume(path: Path) -> None:
     if path.suffix != ".zarr":
         raise UsageError(f"the file of a volume must end in .zarr, got {str(path)!r}")
     check_writable(path, _is_volume)
-
-
-def _is_volume(path: Path) -> bool:
-    try:
-        return bool(json.loads((path / "zarr.json").read_text(encoding="utf-8"))["attributes"].get("kind") == KIND)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return False

@@ -25,7 +25,8 @@ from gpu_nim.automata.growth import Growth, Newborns
 from gpu_nim.backends.base import Batch
 from gpu_nim.errors import FileError, UsageError
 from gpu_nim.storage.atomic import interrupts_deferred, replacing
-from gpu_nim.storage.attributes import check_kind, is_growth_store, of_growth, to_growth
+from gpu_nim.storage.attributes import check_growth, is_growth_store, of_growth, to_growth
+from gpu_nim.storage.containers import reason
 
 _CHUNK = 1 << 18  # cells a chunk: about 3 MB before compression
 _SHUFFLED_ZSTD = BloscCodec(cname="zstd", clevel=3, shuffle=BloscShuffle.shuffle)
@@ -145,7 +146,7 @@ def keep_zarr_growth(path: Path, kept: Kept | None, *, parents: bool = False) ->
     try:
         return ZarrGrowthSink(zarr.open_group(path, mode="r+", zarr_format=3), parents=parents, kept=kept)
     except Exception as error:  # zarr and the JSON reader each raise types of their own for a damaged store
-        raise FileError(f"cannot go on with {path}, which holds the cells grown so far: {_reason(error)}") from error
+        raise FileError(f"cannot go on with {path}, which holds the cells grown so far: {reason(error)}") from error
 
 
 def copy_store(source: Path, path: Path) -> None:
@@ -169,13 +170,13 @@ def load_zarr_growth(path: Path) -> Growth:
     try:
         group = zarr.open_group(path, mode="r", zarr_format=3)
         attributes = dict(group.attrs)
-        check_kind(path, attributes)
+        check_growth(path, attributes)
         births, checksums = (np.asarray(_array(group, name)[:]) for name in ("births", "checksums"))
         cells = _array(group, "cells")
     except FileError:
         raise
     except Exception as error:  # zarr, numcodecs and the JSON reader each raise types of their own for a damaged store
-        raise FileError(f"cannot read {path}: it is not a whole Zarr v3 store ({_reason(error)})") from error
+        raise FileError(f"cannot read {path}: it is not a whole Zarr v3 store ({reason(error)})") from error
     if cells.ndim != 2 or cells.shape[0] != sum(births.tolist()):
         raise FileError(f"cannot read {path}: it holds {cells.shape[0]} cells, not those of its births, it was truncated")
 
@@ -183,7 +184,7 @@ def load_zarr_growth(path: Path) -> Growth:
         try:
             yield from _generations(cells, births, first, stop)
         except (OSError, RuntimeError, ValueError) as error:
-            raise FileError(f"cannot read {path}: its cells are damaged ({_reason(error)})") from error
+            raise FileError(f"cannot read {path}: its cells are damaged ({reason(error)})") from error
 
     return to_growth(path, attributes, births, checksums, read)
 
@@ -203,7 +204,3 @@ def _array(group: zarr.Group, name: str) -> zarr.Array[Any]:
     array = group[name]
     assert isinstance(array, zarr.Array)
     return array
-
-
-def _reason(error: Exception) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())[:160]

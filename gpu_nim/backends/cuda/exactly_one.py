@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.base import Batch, State
+from gpu_nim.backends.base import Batch, Section, State
 from gpu_nim.backends.cuda.launcher import Launcher, device_refusals, to_host
 from gpu_nim.backends.digest import COEFFICIENTS, checksum
 from gpu_nim.backends.memory import require_memory
-from gpu_nim.backends.numpy.cells import coordinate_dtype
+from gpu_nim.backends.numpy.cells import check_request, coordinate_dtype
 from gpu_nim.backends.numpy.exactly_one import Layout
 from gpu_nim.backends.rule import Cells, Rule, Symmetry
 from gpu_nim.errors import MemoryRefusal, UsageError
@@ -119,6 +119,12 @@ class Bricks:
             raise MemoryRefusal(
                 f"a growth to generation {self.last} needs {self.columns_u * self.columns_v:,} columns of bricks, more than the "
                 f"{_MOST_COLUMNS:,} that are planned for"
+            )
+        longest = max(self.columns_u, self.columns_v, int((self._top[2] - self.origin[2]) // self.size[2]) + 1)
+        if longest > 1 << _FIELD:
+            raise MemoryRefusal(
+                f"a growth to generation {self.last} spans {longest:,} bricks along an axis, more than the {1 << _FIELD:,} that a "
+                "list of bricks can name"
             )
         u0, v0, w0 = self.origin.tolist()
         starts_u = u0 + self.size[0] * np.arange(self.columns_u)
@@ -322,16 +328,13 @@ class ExactlyOneEngine:
         if state is not None:
             self._restore(state)
 
-    def advance(self, to: int, *, cells: bool = False, section: tuple[int, int] | None = None) -> Batch:
+    def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
         """Grow through generation `to` and report each generation since the last one done.
 
         With `section` = (axis, value) the batch also counts the newborns that have that coordinate.  UsageError when
         `to` is not past the last generation done, or is past the last one planned.
         """
-        if not self.generation < to <= self.last:
-            raise UsageError(f"to must be from {self.generation + 1} to {self.last}, got {to}")
-        if section is not None and not 0 <= section[0] < self.rule.dimension:
-            raise UsageError(f"section must be along an axis from 0 to {self.rule.dimension - 1}, got {section[0]}")
+        check_request(self.generation, to, self.last, section, self.rule.dimension)
         xp, first = self._launch.xp, self.generation + 1
         axes, level, share = (0, 0, 1) if section is None else self._bricks.section(*section)
         grown: list[Cells] = []
@@ -408,7 +411,7 @@ class ExactlyOneEngine:
         if most > capacity:
             raise MemoryRefusal(f"a generation up to {self.generation} has {most:,} active bricks, {capacity:,} were planned for")
 
-    def _lay(self, births: Any, checksums: Any, sections: Any, section: tuple[int, int] | None) -> None:
+    def _lay(self, births: Any, checksums: Any, sections: Any, section: Section | None) -> None:
         symmetry, seeds = self.rule.symmetry, np.array(self.rule.seeds, np.int64)
         births[:1] = len(seeds)
         folded = symmetry.representative(seeds)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gpu_nim.backends.base import Batch, State
+from gpu_nim.backends.base import Batch, Section, State
 from gpu_nim.backends.cuda.launcher import Launcher, device_refusals, to_host
 from gpu_nim.backends.digest import COEFFICIENTS
 from gpu_nim.backends.memory import require_memory
-from gpu_nim.backends.numpy.cells import coordinate_dtype
+from gpu_nim.backends.numpy.cells import Keys, check_request
 from gpu_nim.backends.rule import MAX_DIMENSION, Cells, Rule, Symmetry
 from gpu_nim.errors import UsageError
 
@@ -32,24 +30,16 @@ class FrontierEngine:
     def __init__(self, launcher: Launcher, rule: Rule, last: int, state: State | None = None) -> None:
         if len(rule.offsets) >= _CLOSED:
             raise UsageError(f"offsets must be fewer than {_CLOSED}, got {len(rule.offsets)}")
-        lower, upper = rule.box(last)
-        # Touched cells outside of the octant get keys of their own, so that they are not taken for others.
-        reach = [max(abs(offset[axis]) for offset in rule.offsets) * rule.octant for axis in range(rule.dimension)]
-        widths = [high - low + 1 + 2 * more for low, high, more in zip(lower, upper, reach, strict=True)]
-        if math.prod(widths) >= 2**63:
-            raise UsageError(f"last must keep cells within 63-bit keys, got {last} in {rule.dimension} dimensions")
         self._launch, self.rule, self.last = launcher, rule, last
-        self._dtype = coordinate_dtype(lower, upper)
-        self._origin = np.array([low - more for low, more in zip(lower, reach, strict=True)], np.int64)
-        self._strides = np.array([math.prod(widths[axis + 1 :]) for axis in range(rule.dimension)], np.int64)
+        self._grid = grid = Keys(rule, last)
         xp, filler = launcher.xp, (0, MAX_DIMENSION - rule.dimension)
         births = np.zeros(_CLOSED, np.uint8)
         births[list(rule.births)] = 1
         coefficients = np.array(COEFFICIENTS[: rule.dimension], np.uint64)
         with device_refusals(f"a growth on {launcher.device}"):
-            self._jumps = xp.asarray(np.array(rule.offsets, np.int64) @ self._strides)
+            self._jumps = xp.asarray(np.array(rule.offsets, np.int64) @ grid.strides)
             self._births = xp.asarray(births)
-            self._box = xp.asarray(np.concatenate((np.pad(self._origin, filler), np.pad(self._strides, filler))))
+            self._box = xp.asarray(np.concatenate((np.pad(grid.origin, filler), np.pad(grid.strides, filler))))
             self._coefficients = xp.asarray(np.pad(coefficients, filler))
             self._newborns = xp.zeros(0, np.uint64)
             self._used = 0
@@ -63,16 +53,13 @@ class FrontierEngine:
                 self._newborns = self._encode(state["newborns"])
                 self._enter(self._encode(state["touched"]), xp.asarray(state["touches"].astype(np.uint32)))
 
-    def advance(self, to: int, *, cells: bool = False, section: tuple[int, int] | None = None) -> Batch:
+    def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
         """Grow through generation `to` and report each generation since the last one done.
 
         With `section` = (axis, value) the batch also counts the newborns that have that coordinate.  UsageError when
         `to` is not past the last generation done, or is past the last one planned.
         """
-        if not self.generation < to <= self.last:
-            raise UsageError(f"to must be from {self.generation + 1} to {self.last}, got {to}")
-        if section is not None and not 0 <= section[0] < self.rule.dimension:
-            raise UsageError(f"section must be along an axis from 0 to {self.rule.dimension - 1}, got {section[0]}")
+        check_request(self.generation, to, self.last, section, self.rule.dimension)
         xp, first = self._launch.xp, self.generation + 1
         births = np.zeros(to - first + 1, np.uint64)
         grown: list[Cells] = []
@@ -105,21 +92,17 @@ class FrontierEngine:
             order = np.argsort(keys)
             return {
                 "generation": np.array(self.generation),
-                "touched": self._decode(keys[order]).astype(self._dtype),
+                "touched": self._grid.decode(keys[order].astype(np.int64)).astype(self._grid.dtype),
                 "touches": (touches[order] & (2 * _CLOSED - 1)).astype(np.uint16),
                 "newborns": self._cells(),
             }
 
-    def _encode(self, cells: NDArray[Any]) -> Any:
-        return self._launch.xp.asarray(((cells - self._origin) @ self._strides).astype(np.uint64))
+    def _encode(self, cells: Cells) -> Any:
+        return self._launch.xp.asarray(self._grid.encode(cells).astype(np.uint64))
 
     def _decode(self, keys: Any) -> Any:
-        """The cells of keys in host or device memory, int64 of shape (N, dimension), where the keys are."""
-        rest, axes = keys.astype(np.int64), []
-        for origin, stride in zip(self._origin.tolist(), self._strides.tolist(), strict=True):
-            axes.append(rest // stride + origin)
-            rest = rest % stride
-        return np.stack(axes, axis=1) if isinstance(keys, np.ndarray) else self._launch.xp.stack(axes, axis=1)
+        """The cells of keys in device memory, there."""
+        return self._grid.decode(keys.astype(np.int64), self._launch.xp)
 
     def _table(self, bits: int) -> None:
         """Take up an empty table of 2^bits slots."""
@@ -172,7 +155,7 @@ class FrontierEngine:
             # A cell outside of the universe is closed like one that is born, and dropped here.
             self._newborns = self._newborns[rule.inside(self._decode(self._newborns))]
 
-    def _survey(self, section: tuple[int, int] | None, checksums: Any, sections: Any, at: int) -> None:
+    def _survey(self, section: Section | None, checksums: Any, sections: Any, at: int) -> None:
         axis, level = (MAX_DIMENSION, 0) if section is None else section
         symmetry = self.rule.symmetry
         self._run(
@@ -183,5 +166,5 @@ class FrontierEngine:
 
     def _cells(self) -> Cells:
         """The newborns, in lexicographic order, which is that of their keys."""
-        cells: Cells = self._decode(np.sort(to_host(self._newborns))).astype(self._dtype)
+        cells: Cells = self._grid.decode(np.sort(to_host(self._newborns)).astype(np.int64)).astype(self._grid.dtype)
         return cells

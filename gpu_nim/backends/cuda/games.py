@@ -176,7 +176,7 @@ class _Wedge:
         return f"{self.nx} by {self.ny} by {self.nz} positions"
 
     def sweep(self) -> Iterator[tuple[int, int, int]]:
-        """Each total that has positions, with the range START, STOP of y in which they lie.
+        """Each total with the range START, STOP of y in which its positions lie; every total has some.
 
         The highest y of x + z = s rises with s, for `top` does. So y has positions from the first s on that reaches it, and a
         total has all y up to the last one whose first total it has passed.
@@ -188,9 +188,7 @@ class _Wedge:
         y = np.arange(self.ny)
         totals = np.arange(self.last + 1)
         stops = np.searchsorted(y + np.searchsorted(highest, y), totals, side="right")
-        for total, first, stop in zip(totals.tolist(), np.maximum(0, totals - width + 1).tolist(), stops.tolist(), strict=True):
-            if first < stop:
-                yield total, first, stop
+        return zip(totals.tolist(), np.maximum(0, totals - width + 1).tolist(), stops.tolist(), strict=True)
 
 
 class _Box:

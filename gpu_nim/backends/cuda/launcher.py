@@ -69,6 +69,13 @@ def check_arguments(
 
     Raises `KernelArgumentError` for an unknown kernel, a wrong number of arguments, an array of another type, dtype
     or not C-contiguous, and an integer out of its parameter's range.
+
+    >>> square = {"square": Kernel("square.cu", ("*u8", "u4"))}
+    >>> check_arguments("square", (np.zeros(3, np.uint64), 3), table=square)
+    (array([0, 0, 0], dtype=uint64), np.uint32(3))
+    >>> check_arguments("square", (np.zeros(3), 3), table=square)
+    Traceback (most recent call last):
+    gpu_nim.errors.KernelArgumentError: square, argument 0: expected an array of uint64, got float64
     """
     entry = table.get(kernel)
     if entry is None:

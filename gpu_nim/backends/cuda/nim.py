@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from gpu_nim.backends.base import Batch, Section, State, count_in_section
 from gpu_nim.backends.cuda.launcher import Launcher, device_refusals, to_host
 from gpu_nim.backends.digest import nim_plane_mix
+from gpu_nim.backends.numpy.cells import check_request
 
 _BLOCK = 128
 _REACH, _OWNED, _WORDS = 32, 96, 4  # cuda/nim.cu: generations a launch, rows and words that a warp owns
@@ -25,7 +26,7 @@ class NimEngine:
     """Three-pile Nim in progress on a device, to generation `last` at the most."""
 
     def __init__(self, launcher: Launcher, last: int, state: State | None = None) -> None:
-        self._launch = launcher
+        self._launch, self._last = launcher, last
         self._rows = last + 1
         self._row_words = last // 64 + 1
         with device_refusals(f"nim to generation {last}"):
@@ -36,7 +37,8 @@ class NimEngine:
             self._restore(state)
 
     def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
-        """Grow through generation `to` and report each generation since the last one done."""
+        """Grow through generation `to` and report each generation since the last one done; UsageError for another `to`."""
+        check_request(self.generation, to, self._last, section, 3)
         xp, first = self._launch.xp, self.generation + 1
         births = xp.zeros(to - self.generation, np.uint64)
         checksums = xp.zeros_like(births)

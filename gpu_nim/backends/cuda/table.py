@@ -75,5 +75,9 @@ KERNELS: dict[str, Kernel] = {
 
 
 def kernels_of(source: str) -> tuple[str, ...]:
-    """The names of the kernels in one `.cu` file, in table order."""
+    """The names of the kernels in one `.cu` file, in table order.
+
+    >>> kernels_of("nim.cu")
+    ('nim_advance', 'nim_cells')
+    """
     return tuple(name for name, kernel in KERNELS.items() if kernel.source == source)

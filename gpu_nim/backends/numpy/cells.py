@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
+from types import ModuleType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gpu_nim.backends.base import Batch, State
+from gpu_nim.backends.base import Batch, Section, State
 from gpu_nim.backends.rule import Cells, Rule
 from gpu_nim.errors import UsageError
 
@@ -25,6 +28,53 @@ def coordinate_dtype(lower: tuple[int, ...], upper: tuple[int, ...]) -> np.dtype
     return next(np.dtype(t) for t in (np.int8, np.int16, np.int32, np.int64) if size <= np.iinfo(t).max)
 
 
+def check_request(generation: int, to: int, last: int, section: Section | None, dimension: int) -> None:
+    """Raise UsageError unless an engine at `generation`, made for `last`, can grow through `to` and count in that section."""
+    if not generation < to <= last:
+        raise UsageError(f"to must be from {generation + 1} to {last}, got {to}")
+    if section is not None and not 0 <= section[0] < dimension:
+        raise UsageError(f"section must be along an axis from 0 to {dimension - 1}, got {section[0]}")
+
+
+class Keys:
+    """A number for each cell of the box of a growth to generation `last`: a mixed radix, so that an offset is a number to add.
+
+    Keys are int64, and cells in lexicographic order have ascending keys.  Touched cells outside of the octant get keys of their
+    own, so that they are not taken for others.  UsageError when the box has more cells than 63 bits can tell apart.
+
+    origin, strides: key = (cell - origin) . strides.  size: the number of keys.  dtype: the smallest that holds coordinates.
+
+    >>> keys = Keys(Rule(2, ((1, 0), (0, 1)), births=frozenset({1}), seeds=((0, 0),)), last=9)
+    >>> keys.encode(np.array([[2, 5]])), keys.decode(np.array([25]))
+    (array([25]), array([[2, 5]]))
+    """
+
+    def __init__(self, rule: Rule, last: int) -> None:
+        lower, upper = rule.box(last)
+        reach = [max(abs(offset[axis]) for offset in rule.offsets) * rule.octant for axis in range(rule.dimension)]
+        widths = [high - low + 1 + 2 * more for low, high, more in zip(lower, upper, reach, strict=True)]
+        self.size = math.prod(widths)
+        if self.size >= 2**63:
+            raise UsageError(f"generations must keep cells within 63-bit keys, got {last} in {rule.dimension} dimensions")
+        self.dtype = coordinate_dtype(lower, upper)
+        self.origin = np.array([low - more for low, more in zip(lower, reach, strict=True)], np.int64)
+        self.strides = np.array([math.prod(widths[axis + 1 :]) for axis in range(rule.dimension)], np.int64)
+
+    def encode(self, cells: Cells) -> NDArray[np.int64]:
+        """Return the keys of cells (N, dimension)."""
+        keys: NDArray[np.int64] = (cells - self.origin) @ self.strides
+        return keys
+
+    def decode(self, keys: Any, xp: ModuleType = np) -> Any:
+        """Return the cells of keys, int64 of shape (N, dimension), in arrays of `xp` as the keys are."""
+        cells = xp.empty((len(keys), len(self.strides)), np.int64)
+        for axis, (origin, stride) in enumerate(zip(self.origin.tolist(), self.strides.tolist(), strict=True)):
+            quotient = keys // stride
+            cells[:, axis] = quotient + origin
+            keys = keys - quotient * stride
+        return cells
+
+
 class CellEngine(ABC):
     """A growth in progress: batches of generations, made of single steps that a subclass knows how to take."""
 
@@ -33,16 +83,13 @@ class CellEngine(ABC):
         self.last = last
         self.generation = -1
 
-    def advance(self, to: int, *, cells: bool = False, section: tuple[int, int] | None = None) -> Batch:
+    def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
         """Grow through generation `to` and report each generation since the last one done.
 
         With `section` = (axis, value) the batch also counts the newborns that have that coordinate.  UsageError when
         `to` is not past the last generation done, or is past the last one planned.
         """
-        if not self.generation < to <= self.last:
-            raise UsageError(f"to must be from {self.generation + 1} to {self.last}, got {to}")
-        if section is not None and not 0 <= section[0] < self.rule.dimension:
-            raise UsageError(f"section must be along an axis from 0 to {self.rule.dimension - 1}, got {section[0]}")
+        check_request(self.generation, to, self.last, section, self.rule.dimension)
         first, size = self.generation + 1, to - self.generation
         births, checksums, sections = (np.zeros(size, np.uint64) for _ in range(3))
         grown: list[Cells] = []

@@ -8,21 +8,21 @@ is the yardstick for the fast paths: it makes no use of symmetry or parity.
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.base import State
 from gpu_nim.backends.digest import checksum
 from gpu_nim.backends.memory import host_memory, require_memory
-from gpu_nim.backends.numpy.cells import CLOSED, CellEngine, coordinate_dtype
+from gpu_nim.backends.numpy.cells import CLOSED, CellEngine, Keys
 from gpu_nim.backends.rule import Cells, Rule, Symmetry
 from gpu_nim.errors import UsageError
 
 _EMPTY = np.int64(-1)
 _FIBONACCI = np.uint64(0x9E3779B97F4A7C15)
+_SLOT_BYTES = 20  # key and touches, and as much again while the cells move in
+_PAIR_BYTES = 30  # of a step, for a newborn and an offset: 25 to 30 measured
+_FEW_PAIRS = 1 << 20  # of them a step takes no memory worth asking for
 _DENSE_BYTES = 1 << 30  # a box up to this size gets a slot a cell: untouched pages cost nothing
 
 
@@ -108,7 +108,7 @@ class HashTable:
             return
         while (self.used + more) * 2 > 1 << bits:
             bits += 1
-        require_memory(10 << bits, host_memory(), f"the table of {self.used + more} touched cells")
+        require_memory(_SLOT_BYTES << bits, host_memory(), f"the table of {self.used + more:,} touched cells")
         keys, touches = self.entries()
         self.keys, self.touches = self._allocate(bits)
         self.used = 0
@@ -124,8 +124,8 @@ class HashTable:
 class FrontierEngine(CellEngine):
     """A growth of any rule, to generation `last` at the most, from its seeds or from a state that an engine returned.
 
-    UsageError when the box of generation `last` has more cells than a 63-bit key can tell apart; MemoryRefusal, before
-    the table of touched cells is enlarged, when there is not enough memory for it.
+    UsageError when the box of generation `last` has more cells than a 63-bit key can tell apart; MemoryRefusal, before a step is
+    taken or the table of touched cells is enlarged, when there is not enough memory for it.
 
     >>> from gpu_nim.backends.rule import Rule
     >>> rule = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), births=frozenset({1, 3}), seeds=((0, 0),))
@@ -137,62 +137,44 @@ class FrontierEngine(CellEngine):
         super().__init__(rule, last)
         if len(rule.offsets) >= CLOSED:
             raise UsageError(f"offsets must be fewer than {CLOSED}, got {len(rule.offsets)}")
-        lower, upper = rule.box(last)
-        # Touched cells outside of the octant get keys of their own, so that they are not taken for others.
-        reach = [max(abs(offset[axis]) for offset in rule.offsets) * rule.octant for axis in range(rule.dimension)]
-        widths = [high - low + 1 + 2 * more for low, high, more in zip(lower, upper, reach, strict=True)]
-        size = math.prod(widths)
-        if size >= 2**63:
-            raise UsageError(f"last must keep cells within 63-bit keys, got {last} in {rule.dimension} dimensions")
-        self._dtype = coordinate_dtype(lower, upper)
-        self._origin = np.array([low - more for low, more in zip(lower, reach, strict=True)], np.int64)
-        self._strides = np.array([math.prod(widths[axis + 1 :]) for axis in range(rule.dimension)], np.int64)
-        self._jumps = np.array(rule.offsets, np.int64) @ self._strides
+        self._grid = Keys(rule, last)
+        self._jumps = np.array(rule.offsets, np.int64) @ self._grid.strides
         self._born = np.zeros(1 << 16, np.bool_)
         self._born[list(rule.births)] = True
-        dense = 2 * size <= min(_DENSE_BYTES, host_memory() // 2)
-        self._table = DenseTable(size) if dense else HashTable()
+        dense = 2 * self._grid.size <= min(_DENSE_BYTES, host_memory() // 2)
+        self._table = DenseTable(self._grid.size) if dense else HashTable()
         self._newborns = np.zeros(0, np.int64)
         if state is not None:
             self.generation = int(state["generation"])
-            slots, _ = self._table.locate(self._encode(state["touched"]))
+            slots, _ = self._table.locate(self._grid.encode(state["touched"]))
             self._table.touches[slots] = state["touches"]
-            self._newborns = self._encode(state["newborns"])
+            self._newborns = self._grid.encode(state["newborns"])
 
     def state(self) -> State:
         """Return the generation, its newborns, and every touched cell with its touches (2^15 more where closed)."""
         keys, touches = self._table.entries()
         return {
             "generation": np.array(self.generation),
-            "touched": self._decode(keys).astype(self._dtype),
+            "touched": self._grid.decode(keys).astype(self._grid.dtype),
             "touches": touches,
             "newborns": self._cells(),
         }
 
-    def _encode(self, cells: NDArray[Any]) -> NDArray[np.int64]:
-        keys: NDArray[np.int64] = (cells - self._origin) @ self._strides
-        return keys
-
-    def _decode(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        cells = np.empty((len(keys), self.rule.dimension), np.int64)
-        for axis, stride in enumerate(self._strides):
-            quotient = keys // stride
-            cells[:, axis] = quotient + self._origin[axis]
-            keys = keys - quotient * stride
-        return cells
-
     def _lay(self) -> None:
-        self._newborns = np.sort(self._encode(np.array(self.rule.seeds, np.int64)))
+        self._newborns = np.sort(self._grid.encode(np.array(self.rule.seeds, np.int64)))
         slots, _ = self._table.locate(self._newborns)
         self._table.touches[slots] = CLOSED
 
     def _step(self) -> None:
+        pairs = len(self._newborns) * len(self._jumps)
+        if pairs > _FEW_PAIRS:
+            require_memory(_PAIR_BYTES * pairs, host_memory(), f"generation {self.generation + 1}")
         touched, touches = self._touched()
         slots, new = self._table.locate(touched)
         if self.rule.universe is not None or self.rule.octant:
             # The universe is asked about each cell once, when it is first touched.
             first = np.flatnonzero(new)
-            outside = first[~self.rule.inside(self._decode(touched[first]))]
+            outside = first[~self.rule.inside(self._grid.decode(touched[first]))]
             self._table.touches[slots[outside]] = CLOSED
         total = self._table.touches[slots] + touches
         born = self._born[total]
@@ -206,7 +188,7 @@ class FrontierEngine(CellEngine):
         if self.rule.touches is None:
             targets = (newborns + self._jumps[:, None]).reshape(-1)
         else:
-            cells = self._decode(newborns)
+            cells = self._grid.decode(newborns)
             targets = np.concatenate(
                 [
                     newborns[self.rule.touches(cells, offset)] + jump
@@ -222,7 +204,8 @@ class FrontierEngine(CellEngine):
         return len(self._newborns), checksum(self.rule.symmetry.representative(self._cells()))
 
     def _cells(self) -> Cells:
-        return self._decode(self._newborns).astype(self._dtype)
+        cells: Cells = self._grid.decode(self._newborns).astype(self._grid.dtype)
+        return cells
 
     def _section(self, axis: int, value: int) -> int:
         return int(Symmetry.NONE.section_size(self._cells(), axis, value).sum())

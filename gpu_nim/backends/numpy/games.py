@@ -118,7 +118,7 @@ class _WedgeSweep:
 
     def __iter__(self) -> Iterator[tuple[int, slice, slice, NDArray[np.bool_]]]:
         """Each total with a range of y and of z that holds its positions, and which of that plane [y, z] are
-        positions.
+        positions; every total has some.
         """
         skew = np.full((self.width, self.nz), -1, dtype=np.int32)  # top by [x + z, z], -1 outside
         columns = np.arange(self.nz)
@@ -130,11 +130,10 @@ class _WedgeSweep:
         for total in range(self.last + 1):
             y = np.arange(max(0, total - self.width + 1), min(self.ny, total + 1))
             y = y[highest[total - y] >= y]
-            if len(y):
-                y_range = slice(int(y[0]), int(y[-1]) + 1)
-                z_range = slice(max(0, total - int(y[-1]) - self.nx + 1), min(self.nz, total - int(y[0]) + 1))
-                bound = skew[self.reversed_rows(total, y_range), z_range]
-                yield total, y_range, z_range, bound >= np.arange(y_range.start, y_range.stop, dtype=np.int32)[:, None]
+            y_range = slice(int(y[0]), int(y[-1]) + 1)
+            z_range = slice(max(0, total - int(y[-1]) - self.nx + 1), min(self.nz, total - int(y[0]) + 1))
+            bound = skew[self.reversed_rows(total, y_range), z_range]
+            yield total, y_range, z_range, bound >= np.arange(y_range.start, y_range.stop, dtype=np.int32)[:, None]
 
     @staticmethod
     def reversed_rows(total: int, rows: slice) -> slice:

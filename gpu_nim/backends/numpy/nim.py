@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.base import Batch, Section, State
 from gpu_nim.backends.digest import finalize, nim_plane_mix
+from gpu_nim.backends.numpy.cells import check_request
 
 _WORDS = 1 << 12  # words unpacked at a time: 256 KB of bytes, a core's second-level cache
 _MASK = 2**64 - 1
@@ -54,7 +55,8 @@ class NimEngine:
             self._restore(state)
 
     def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
-        """Grow through generation `to` and report each generation since the last one done."""
+        """Grow through generation `to` and report each generation since the last one done; UsageError for another `to`."""
+        check_request(self.generation, to, self._last, section, 3)
         first, size = self.generation + 1, to - self.generation
         births, checksums, cut = (np.zeros(size, np.uint64) for _ in range(3))
         grown: list[NDArray[np.int32]] = []
