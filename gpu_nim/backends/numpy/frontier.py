@@ -20,7 +20,8 @@ from gpu_nim.errors import UsageError
 
 _EMPTY = np.int64(-1)
 _FIBONACCI = np.uint64(0x9E3779B97F4A7C15)
-_SLOT_BYTES = 20  # key and touches, and as much again while the cells move in
+_SLOT_BYTES = 13  # key and touches, and those of the smaller table, which fill a quarter of this one, while they move in
+_MOVED = 1 << 20  # cells that move at a time
 _PAIR_BYTES = 30  # of a step, for a newborn and an offset: 25 to 30 measured
 _FEW_PAIRS = 1 << 20  # of them a step takes no memory worth asking for
 _DENSE_BYTES = 1 << 30  # a box up to this size gets a slot a cell: untouched pages cost nothing
@@ -112,8 +113,9 @@ class HashTable:
         keys, touches = self.entries()
         self.keys, self.touches = self._allocate(bits)
         self.used = 0
-        slots, _ = self.locate(keys)
-        self.touches[slots] = touches
+        for start in range(0, len(keys), _MOVED):
+            slots, _ = self.locate(keys[start : start + _MOVED])
+            self.touches[slots] = touches[start : start + _MOVED]
 
     def entries(self) -> tuple[NDArray[np.int64], NDArray[np.uint16]]:
         """Every key in the table and its touches."""
