@@ -3,18 +3,23 @@
 import json
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.cli import main
 from gpu_nim.errors import UsageError
 from gpu_nim.sequences.counts import Counts
 
 pytest.importorskip("distributed", reason="Dask is not installed")
+
+import distributed
 
 from gpu_nim.sequences.distributed import Cluster, cluster, fill_piece, reduce_piece, try_piece
 from gpu_nim.sequences.reductions import Reduction, residue_counts
@@ -94,6 +99,35 @@ def test_an_unreachable_scheduler_is_one_sentence() -> None:
     result = CliRunner().invoke(main, args)
     assert result.exit_code == 1
     assert result.stderr == "gpunim: no Dask scheduler answers at tcp://127.0.0.1:9: start one with 'dask scheduler'\n"
+
+
+def test_gpus_get_a_worker_each_from_dask_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, object]] = []
+
+    class LocalCUDACluster(distributed.LocalCluster):
+        def __init__(self, **options: object) -> None:
+            asked.append(dict(options))
+            super().__init__(**{**options, "processes": False})
+
+    monkeypatch.setitem(sys.modules, "dask_cuda", SimpleNamespace(LocalCUDACluster=LocalCUDACluster))
+    with cluster(workers=2, gpus=True) as started:
+        assert started.workers == 2
+        (values,) = started.map(fill_piece, [(Counts("D", 4), 0, 9, "numpy", (0, 9))])
+        assert values.tolist() == [Counts("D", 4).value(n) for n in range(9)]
+    assert [(options["n_workers"], options["threads_per_worker"]) for options in asked] == [(2, 1)]
+
+
+def test_the_command_line_asks_for_gpus_where_it_counts_on_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Gpu(NumpyBackend):
+        name = "cuda"
+
+    monkeypatch.setitem(sys.modules, "dask_cuda", None)  # not installed
+    monkeypatch.setattr("gpu_nim.backends.select", lambda name="auto": Gpu())
+    result = CliRunner().invoke(main, ["count", "D", "--piles", "3", "--range", "0:9", "--workers", "2"])
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "gpunim: workers on GPUs need dask-cuda: install gpunim[distributed-cuda], or count with --backend numpy\n"
+    )
 
 
 def test_wrong_clusters() -> None:

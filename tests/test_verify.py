@@ -4,14 +4,19 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+from gpu_nim import Growth, grow, save
+from gpu_nim.automata.catalogue import find
+from gpu_nim.backends.digest import checksum
 from gpu_nim.cli import main
 from gpu_nim.errors import UsageError
 from gpu_nim.finding import Finding
 from gpu_nim.sequences.counts import Counts
 from gpu_nim.verify import Statement, chosen, counted, registry, run, statements
+from gpu_nim.verify.growths import theorem_of
 
 OEIS = Path(__file__).parent / "oeis"
 
@@ -149,6 +154,7 @@ def wrong_uses() -> Iterator[tuple[tuple[str, ...], str]]:
     yield ("all", "--upto", "0"), "expected an integer of at least 1, got 0"
     yield ("a.txt", "b.txt", "--as", "A237711"), "--as verifies one b-file, got 2"
     yield ("a.txt", "--piles", "3"), "--piles needs --as"
+    yield ("a.zarr", "nf-lemma-8"), "verify one growth at a time and nothing beside it, got a.zarr and 1 more"
     yield ("a.txt", "--as", "A1"), "sequence must be"
 
 
@@ -158,3 +164,84 @@ def test_wrong_use(args: tuple[str, ...], words: str) -> None:
     assert result.exit_code == 2
     assert words in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["g.zarr", "g.npz"])
+@pytest.mark.parametrize(
+    ("automaton", "known"),
+    [("nim", "as [B], first rule; [NF] Theorem 19 has it"), ("edge", "no theorem says what is born")],
+)
+def test_a_saved_growth(tmp_path: Path, name: str, automaton: str, known: str) -> None:
+    growth = grow(automaton, 31)
+    path = tmp_path / name
+    save(growth, path)
+    result = verify(str(path))
+    cells = f"{growth.population:,} cells of generations 0 to 31"
+    assert result.stdout == f"{path}: {automaton}, {cells}, agree with births and checksums; {known}\n"
+    facts = json.loads(verify(str(path), "--json").stdout)
+    assert facts["digest"] == growth.digest
+    assert (facts["automaton"], facts["population"], facts["generations"]) == (automaton, growth.population, 31)
+    assert facts["counterexample"] is None
+    assert facts["theorem"] == ("[B], first rule; [NF] Theorem 19" if automaton == "nim" else None)
+
+
+def _growth_of(cells: list[list[list[int]]]) -> Growth:
+    """A growth that calls itself nim, whose births, checksums and digest are right for these cells."""
+    newborns = [np.array(each, np.int32) for each in cells]
+    return Growth(
+        "nim",
+        np.array([len(each) for each in newborns], np.uint64),
+        np.array([checksum(each) for each in newborns], np.uint64),
+        lambda first, stop: ((n, newborns[n]) for n in range(first, stop)),
+        verified=True,
+        backend="numpy",
+        device="a test",
+        seconds=0.0,
+        rule=find("nim").rule,
+    )
+
+
+@pytest.mark.parametrize(
+    ("second", "words"),
+    [
+        ([[0, 1, 1], [1, 0, 1]], "generation 1 has 2 births, not 3"),
+        ([[0, 1, 1], [1, 0, 1], [1, 1, 1]], "(1, 1, 1), of generation 1, is never born"),
+        ([[0, 1, 1], [1, 0, 1], [1, 0, 1]], "the cells of generation 1 are not in lexicographic order, each once"),
+        ([[1, 0, 1], [0, 1, 1], [1, 1, 0]], "the cells of generation 1 are not in lexicographic order, each once"),
+    ],
+)
+def test_a_growth_against_its_theorem(tmp_path: Path, second: list[list[int]], words: str) -> None:
+    path = tmp_path / "g.npz"
+    save(_growth_of([[[0, 0, 0]], second]), path)
+    result = verify(str(path))
+    assert result.exit_code == 1
+    assert result.stdout == f"{path}: {words}\n"
+    result = verify(str(path), "--json")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["counterexample"] == words
+
+
+def test_a_rule_of_that_name_is_not_that_automaton() -> None:
+    growth = grow("nim", 3)
+    assert theorem_of(growth) is find("nim")
+    growth.rule = find("edge").rule
+    assert theorem_of(growth) is None
+
+
+def test_files_that_are_no_growth(tmp_path: Path) -> None:
+    missing, foreign, edited = tmp_path / "none.zarr", tmp_path / "foreign.npz", tmp_path / "edited.npz"
+    np.savez(foreign, x=np.arange(3))
+    save(grow("nim", 15), edited)
+    with np.load(edited) as file:
+        arrays = dict(file)
+    arrays["cells"][[40, 41]] = arrays["cells"][[41, 40]] ^ 1
+    np.savez(edited, **arrays)
+    for path, words in (
+        (missing, "there is no such file"),
+        (foreign, "it is not a growth written by gpunim"),
+        (edited, "were edited or damaged"),
+    ):
+        result = verify(str(path))
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert words in result.stderr
+        assert result.stderr.count("\n") == 1

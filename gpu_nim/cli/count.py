@@ -46,7 +46,7 @@ _PIECE = 1 << 22  # values that a worker sends back at a time: 32 MiB for each l
 @click.option("--plan", is_flag=True, help="Say what the work would cost, and do not start it.")
 @click.option("--backend", type=click.Choice(NAMES), default="auto", help="Where to count; auto takes a GPU where there is one.")
 @click.option("--scheduler", help="Spread the work over the workers of the Dask scheduler at this address.")
-@click.option("--workers", type=BigInteger(least=1), help="Spread the work over so many processes on this machine.")
+@click.option("--workers", type=BigInteger(least=1), help="Spread the work over so many processes, one a GPU where there are GPUs.")
 @click.option("--quiet", is_flag=True, help="Show no progress and no remarks.")
 def count(
     sequence: str,
@@ -94,7 +94,7 @@ def count(
         if scheduler is not None or workers is not None:
             from gpu_nim.sequences.distributed import cluster
 
-            work.cluster = stack.enter_context(cluster(scheduler, workers))
+            work.cluster = stack.enter_context(cluster(scheduler, workers, gpus=work.backend.name == "cuda"))
         if method == "enumerate":
             _enumerate(work)
         elif reduce_to is not None:

@@ -1,36 +1,46 @@
-"""`gpunim verify`: theorems tried on cases, and b-files held against what they claim to be."""
+"""`gpunim verify`: theorems tried on cases, and files held against what they claim to be."""
 
 from pathlib import Path
 
 import click
 
-from gpu_nim.cli.output import emit_json, print_table
+from gpu_nim.cli.output import emit_json, print_table, wants_progress
 from gpu_nim.cli.params import BigInteger
+from gpu_nim.cli.progress import work_progress
 from gpu_nim.errors import UsageError
+
+_GROWTHS = (".zarr", ".npz")
+_FACTS = ("automaton", "generations", "population", "digest")
 
 
 @click.command()
 @click.argument("what", nargs=-1)
 @click.option("--list", "show_list", is_flag=True, help="List the statements that can be verified.")
-@click.option("--upto", type=BigInteger(least=1), default=64, help="How far to go: the largest pile, index or generation.")
+@click.option("--upto", type=BigInteger(least=1), default=64, help="How far statements go: the largest pile, index or generation.")
 @click.option("--as", "name", help="Hold the b-file WHAT against this OEIS entry, or D, A, d, a with --piles.")
 @click.option("--piles", type=BigInteger(least=1), help="Piles that D, A, d and a are played with.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def verify(what: tuple[str, ...], show_list: bool, upto: int, name: str | None, piles: int | None, as_json: bool) -> int:
-    """Verify statements by name (or the beginning of names, or 'all'), or, with --as, a b-file.
+    """Verify statements by name (or the beginning of names, or 'all'), a growth in a .zarr or .npz file, or, with --as, a b-file.
 
-    Leaves with status 1 where a statement has a counterexample or the file a wrong term.
+    A growth's cells are held against its births and checksums, and against the theorem of its automaton where there is one.
+    Leaves with status 1 where a statement has a counterexample or a file anything wrong.
     """
     if show_list:
         return _list(as_json)
     if not what:
-        raise UsageError("name what to verify: 'all', statements of --list, or a b-file and --as A-NUMBER")
+        raise UsageError("name what to verify: 'all', statements of --list, a growth's .zarr or .npz, a b-file and --as A-NUMBER")
     if name is not None:
         if len(what) != 1:
             raise UsageError(f"--as verifies one b-file, got {len(what)} of them")
-        return _file(Path(what[0]), name, piles, as_json)
+        return _bfile(Path(what[0]), name, piles, as_json)
     if piles is not None:
         raise UsageError("--piles needs --as D, A, d or a, and a b-file to verify")
+    growths = [name for name in what if name.endswith(_GROWTHS)]
+    if growths and len(what) > 1:
+        raise UsageError(f"verify one growth at a time and nothing beside it, got {growths[0]} and {len(what) - 1} more")
+    if growths:
+        return _growth(Path(growths[0]), as_json)
     return _statements(what, upto, as_json)
 
 
@@ -77,7 +87,26 @@ def _statements(names: tuple[str, ...], upto: int, as_json: bool) -> int:
     return 1 if failed else 0
 
 
-def _file(path: Path, name: str, piles: int | None, as_json: bool) -> int:
+def _growth(path: Path, as_json: bool) -> int:
+    from gpu_nim.storage import load
+    from gpu_nim.verify.growths import check_growth, theorem_of
+
+    growth = load(path)
+    theorem = theorem_of(growth)
+    with work_progress(growth.population, "cells", wants_progress(as_json)) as advance:
+        finding = check_growth(growth, advance)
+    if as_json:
+        facts = {key: value for key, value in growth.summary().items() if key in _FACTS}
+        emit_json({"file": str(path), **facts, "theorem": theorem and theorem.source, "counterexample": finding.counterexample})
+    elif not finding.holds:
+        click.echo(f"{path}: {finding.counterexample}")
+    else:
+        known = f"as {theorem.source} has it" if theorem else "no theorem says what is born"
+        click.echo(f"{path}: {growth.automaton}, {finding.tried}, agree with births and checksums; {known}")
+    return 0 if finding.holds else 1
+
+
+def _bfile(path: Path, name: str, piles: int | None, as_json: bool) -> int:
     from gpu_nim.sequences.bfile import compare
     from gpu_nim.sequences.oeis import resolve
 

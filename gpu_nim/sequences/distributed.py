@@ -6,6 +6,7 @@ where a worker is lost. Results come back in the order of the pieces, so the ans
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -59,10 +60,11 @@ class Cluster:
 
 
 @contextmanager
-def cluster(scheduler: str | None = None, workers: int | None = None) -> Iterator[Cluster]:
+def cluster(scheduler: str | None = None, workers: int | None = None, *, gpus: bool = False) -> Iterator[Cluster]:
     """Connect to a Dask scheduler by its address, or start `workers` processes on this machine for as long as the block lasts.
 
-    Raises UsageError for neither or both, BackendError where no scheduler answers, MissingDependency without distributed.
+    With `gpus`, dask-cuda starts them, each with a GPU of its own as long as there are enough. Raises UsageError for neither
+    or both of scheduler and workers, BackendError where no scheduler answers, MissingDependency without Dask or dask-cuda.
     """
     if (scheduler is None) == (workers is None):
         raise UsageError("give either a scheduler's address or a number of workers")
@@ -75,12 +77,8 @@ def cluster(scheduler: str | None = None, workers: int | None = None) -> Iterato
     settings = {"distributed.scheduler.allowed-failures": _LOSSES, "distributed.comm.timeouts.connect": _CONNECT_SECONDS}
     with dask.config.set(settings):
         if workers is not None:
-            with (
-                distributed.LocalCluster(
-                    n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
-                ) as local,
-                distributed.Client(local) as client,
-            ):
+            # By default results would go through the scheduler, twice the copying.
+            with _local(workers, gpus) as local, distributed.Client(local, direct_to_workers=True) as client:
                 yield Cluster(client)
             return
         try:
@@ -91,6 +89,20 @@ def cluster(scheduler: str | None = None, workers: int | None = None) -> Iterato
             if not client.scheduler_info(n_workers=-1)["workers"]:
                 raise BackendError(f"the Dask scheduler at {scheduler} has no workers: start some with 'dask worker {scheduler}'")
             yield Cluster(client)
+
+
+def _local(workers: int, gpus: bool) -> Any:
+    """Processes on this machine, as a context manager."""
+    # Any free port: at its usual one a second run on the same machine would warn of the first.
+    options = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+    if not gpus:
+        return import_module("distributed").LocalCluster(processes=True, **options)
+    try:
+        dask_cuda = import_module("dask_cuda")
+    except ImportError as error:
+        extra = "install gpunim[distributed-cuda], or count with --backend numpy"
+        raise MissingDependency(f"workers on GPUs need dask-cuda: {extra}") from error
+    return dask_cuda.LocalCUDACluster(**options)
 
 
 def fill_piece(job: tuple[Counts, int, int, str, tuple[int, int]]) -> U64:
