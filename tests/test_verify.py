@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from gpu_nim import Growth, grow, save
+from gpu_nim import Growth, grow, save, solve
 from gpu_nim.automata.catalogue import find
 from gpu_nim.backends.digest import checksum
 from gpu_nim.cli import main
@@ -245,3 +245,10 @@ def test_files_that_are_no_growth(tmp_path: Path) -> None:
         assert (result.exit_code, result.stdout) == (1, "")
         assert words in result.stderr
         assert result.stderr.count("\n") == 1
+
+
+def test_a_solved_game_is_no_growth(tmp_path):
+    save(solve("3y <= x + z", 7, backend="numpy"), tmp_path / "game.npz")
+    result = CliRunner().invoke(main, ["verify", str(tmp_path / "game.npz")])
+    assert result.exit_code == 2
+    assert "is a solved game" in result.stderr

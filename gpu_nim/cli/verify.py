@@ -88,10 +88,13 @@ def _statements(names: tuple[str, ...], upto: int, as_json: bool) -> int:
 
 
 def _growth(path: Path, as_json: bool) -> int:
+    from gpu_nim.automata.growth import Growth
     from gpu_nim.storage import load
     from gpu_nim.verify.growths import check_growth, theorem_of
 
     growth = load(path)
+    if not isinstance(growth, Growth):
+        raise UsageError(f"verify reads growths, and {path} is a solved game, which is checked whenever it is read")
     theorem = theorem_of(growth)
     with work_progress(growth.population, "cells", wants_progress(as_json)) as advance:
         finding = check_growth(growth, advance)
