@@ -139,7 +139,10 @@ def test_entries_without_formula_are_written_as_text(tmp_path: Path) -> None:
     assert printed("A048833", "--range", "0:9", "--out", str(tmp_path / "b.txt")) == ""
     assert (tmp_path / "b.txt").read_text().splitlines()[-1] == "8 43"
     assert "write them to .txt or .csv" in refused("A048833", "--range", "0:9", "--out", str(tmp_path / "b.npy"))
-    assert "can only be printed" in refused("A048833", "--range", "0:9", "--reduce", "sum")
+    for option in (("--reduce", "sum"), ("--method", "enumerate"), ("--plan",), ("--workers", "2"), ("--scheduler", "x")):
+        words = f"{' '.join(option[: 1 + (option[0] == '--method')])} is for D, A, d, a and entries that are one of them"
+        assert words in refused("A048833", "--range", "0:9", *option)
+    assert "--resume is for" in refused("A048833", "--range", "0:9", "--out", str(tmp_path / "b.txt"), "--resume")
 
 
 @pytest.mark.parametrize("suffix", [".pdf", ".png", ".svg"])
@@ -160,6 +163,7 @@ def test_plots(tmp_path: Path, suffix: str) -> None:
 
 def test_a_long_range_states_its_cost_first() -> None:
     text = printed("D", "--piles", "3", "--range", "0:10^15", "--plan")
+    assert printed("D", "--piles", "3", "--range", "0:10^15", "--plan", "--scheduler", "nowhere")[:5] == text[:5]
     assert text.startswith("1,000,000,000,000,000 values of 16 bytes, 16,000,000,000,000,000 bytes in all, about ")
 
 

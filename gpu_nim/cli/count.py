@@ -90,8 +90,8 @@ def count(
 
     with ExitStack() as stack:
         work = _Work(name, entry, span, select(backend), quiet, form, out, resume, plot, plan)
-        work.check_options(reduce_to, method)
-        if scheduler is not None or workers is not None:
+        work.check_options(reduce_to, method, scheduler, workers)
+        if not plan and (scheduler is not None or workers is not None):
             from gpu_nim.sequences.distributed import cluster
 
             work.cluster = stack.enter_context(cluster(scheduler, workers, gpus=work.backend.name == "cuda"))
@@ -121,9 +121,8 @@ class _Work:
 
     @property
     def counts(self) -> "Counts":
-        """The sequence in its own indices; only formulas of D, A, d and a have all of what is asked of it."""
-        if self.entry.counts is None:
-            raise UsageError(f"{self.entry.name} is not one of D, A, d, a: it can only be printed, as text")
+        """The sequence in its own indices, for work that `check_options` allows for an entry that has one."""
+        assert self.entry.counts is not None
         return self.entry.counts
 
     @property
@@ -135,7 +134,7 @@ class _Work:
     def size(self) -> int:
         return self.span[1] - self.span[0]
 
-    def check_options(self, reduce_to: str | None, method: str) -> None:
+    def check_options(self, reduce_to: str | None, method: str, scheduler: str | None, workers: int | None) -> None:
         """Raise UsageError for options that contradict each other, before any work."""
         if reduce_to is not None and (self.out is not None or self.plot is not None or method == "enumerate"):
             raise UsageError("--reduce prints what is left of a range: it takes no --out, --plot or --method enumerate")
@@ -143,6 +142,17 @@ class _Work:
             raise UsageError("--resume needs --out, the file to go on with")
         if self.out is not None and self.out.suffix != _ENDINGS.get(self.form, self.out.suffix):
             raise UsageError(f"--format {self.form} is written to a file ending in {_ENDINGS[self.form]}, got --out {self.out}")
+        if self.entry.counts is None:
+            for option, given in (
+                ("--reduce", reduce_to is not None),
+                ("--method enumerate", method == "enumerate"),
+                ("--plan", self.plan),
+                ("--resume", self.resume),
+                ("--workers", workers is not None),
+                ("--scheduler", scheduler is not None),
+            ):
+                if given:
+                    raise UsageError(f"{option} is for D, A, d, a and entries that are one of them, which {self.entry.name} is not")
         if self.plot is not None:
             from gpu_nim.render.chart import check
 

@@ -16,6 +16,7 @@ from functools import cache
 from math import comb
 
 _FEW_PILES = 32
+_LONG = 32  # digits of n, for each pile, from which on joined sums are quicker than one after the other
 
 
 def a(piles: int, n: int) -> int:
@@ -24,17 +25,19 @@ def a(piles: int, n: int) -> int:
     >>> [a(4, n) for n in range(8)]
     [1, 8, 21, 64, 89, 168, 301, 512]
     """
-    if n < 0:
-        return 0
-    total = 0
+    if n <= 0:
+        return int(n == 0)
+    b = n.bit_length() - 1
+    if piles % 2:
+        return term(piles, b, n + 1 - (1 << b))
+    if b > _LONG * piles:
+        return 1 + sum(_summed_over_ones(piles, n, b + 1))
+    total = 1
     while n > 0:
         b = n.bit_length() - 1
-        c = n + 1 - (1 << b)
-        total += term(piles, b, c)
-        if piles % 2:
-            return total
-        n = c - 1
-    return total + 1
+        n -= 1 << b
+        total += term(piles, b, n + 1)
+    return total
 
 
 def d(piles: int, n: int) -> int:
@@ -43,17 +46,7 @@ def d(piles: int, n: int) -> int:
     >>> [d(5, n) for n in range(8)]
     [1, 15, 45, 195, 165, 555, 1125, 1995]
     """
-    if n < 0:
-        return 0
-    total = 0
-    while n > 0:
-        b = n.bit_length() - 1
-        c = n + 1 - (1 << b)
-        total += term(piles, b, c) - term(piles, b, c - 1)
-        if piles % 2:
-            return total
-        n = c - 1
-    return total + 1
+    return a(piles, n) - a(piles, n - 1)
 
 
 def term(piles: int, b: int, c: int) -> int:
@@ -63,7 +56,7 @@ def term(piles: int, b: int, c: int) -> int:
     19
     """
     if piles < _FEW_PILES:
-        # Even k sums such terms over all 1s of n: with thousands of them the powers of long integers would be felt.
+        # Even k sums such terms over all 1s of n, and powers of long integers take longer than this.
         total, square = 0, c * c
         for ones in range((piles - 1) // 2 * 2, -1, -2):
             total = total * square + (comb(piles, ones) << b * (piles - ones - 1))
@@ -73,6 +66,24 @@ def term(piles: int, b: int, c: int) -> int:
     if piles % 2 == 0:
         numerator -= 2 * c**piles
     return numerator >> (b + 1)
+
+
+def _summed_over_ones(piles: int, digits: int, length: int) -> list[int]:
+    """The sum of g over the 1s of a string of `length` binary digits, for even k, as a polynomial in what stands below it.
+
+    Below the string let there be q digits, of value v - 1, and X = 2^q. Then c = (digits below the 1) X + v, and the sum is
+    homogeneous in X and v: entry j is the coefficient of X^(k-1-j) v^j. Halves of a string are joined by a shift of v, so that
+    only the few joins of long halves meet long integers, and not every 1.
+    """
+    if length == 1:
+        return [comb(piles, j) * digits if j % 2 == 0 else 0 for j in range(piles - 1)]
+    half = length // 2
+    low = digits & ((1 << half) - 1)
+    joined = [x << half * (piles - 1 - j) for j, x in enumerate(_summed_over_ones(piles, digits >> half, length - half))]
+    for i in range(piles - 2):
+        for j in range(piles - 3, i - 1, -1):
+            joined[j] += low * joined[j + 1]
+    return [x + y for x, y in zip(joined, _summed_over_ones(piles, low, half), strict=True)]
 
 
 def sum_of_a(piles: int, stop: int) -> int:

@@ -30,7 +30,7 @@ KIND = "gpunim table"
 FORMAT = 1
 SUFFIXES = (".npy", ".zarr", ".csv", ".txt")
 
-_ZARR_CHUNK = 1 << 20  # values: 8 MiB before compression
+_ZARR_CHUNK = 1 << 20  # 64-bit numbers: 8 MiB before compression
 _is_table = store_of(KIND)
 
 
@@ -169,7 +169,8 @@ def _sink(path: Path, job: dict[str, Any], done: int, size: int) -> Sink:
 
     if done:
         return _ZarrSink(zarr.open_array(path, mode="r+"), job["start"])
-    chunks = (min(count, _ZARR_CHUNK // limbs), *shape[1:])
+    # A power of two, which divides what is appended: no chunk that was noted as written is written again.
+    chunks = (min(count, _ZARR_CHUNK >> (limbs - 1).bit_length()), *shape[1:])
     array = zarr.create_array(path, shape=shape, chunks=chunks, dtype=np.uint64, attributes=job, overwrite=True)
     return _ZarrSink(array, job["start"])
 
