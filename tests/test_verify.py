@@ -153,6 +153,7 @@ def wrong_uses() -> Iterator[tuple[tuple[str, ...], str]]:
     yield ("nonsense",), "statement must be 'all' or one of"
     yield ("all", "--upto", "0"), "expected an integer of at least 1, got 0"
     yield ("a.txt", "b.txt", "--as", "A237711"), "--as verifies one b-file, got 2"
+    yield ("b237711.txt",), "--as must say which OEIS entry, or which of D, A, d and a, the b-file b237711.txt"
     yield ("a.txt", "--piles", "3"), "--piles needs --as"
     yield ("a.zarr", "nf-lemma-8"), "verify one growth at a time and nothing beside it, got a.zarr and 1 more"
     yield ("a.txt", "--as", "A1"), "sequence must be"

@@ -27,7 +27,10 @@ _FORMATS = ("table", "bfile", "csv", "json")
 _ENDINGS = {"bfile": ".txt", "csv": ".csv"}
 _MOST_JSON = 10_000_000  # one object is one line in memory
 _WORTH_A_WARNING = 1 << 32  # values; about ten seconds
-_PIECE = 1 << 22  # values that a worker sends back at a time: 32 MiB for each limb
+_REDUCTIONS = """Print only what is left of the range, one or more of: sum; max, min; argmax, argmin (the first index of the largest
+and smallest value); histogram (how many values have how many binary digits); residues:M (how many leave which remainder modulo
+M); records (values larger than all before them in the range)."""
+_PIECE = 1 << 22  # values that a worker sends back at a time, 32 MiB for each limb: what is under way must fit in memory
 
 
 @click.command()
@@ -35,8 +38,8 @@ _PIECE = 1 << 22  # values that a worker sends back at a time: 32 MiB for each l
 @click.option("--piles", type=BigInteger(least=1), help="Piles that D, A, d and a are played with, 1 to 1000.")
 @click.option("--at", "n", type=BIGINT, help="Print the value at this index.")
 @click.option("--range", "span", type=RANGE, help="Print the values at START, ..., STOP - 1.")
-@click.option("--reduce", "reduce_to", help="Print only sum,max,argmax,min,argmin,histogram,residues:M or records.")
-@click.option("--records", type=click.IntRange(1), default=1000, help="List at most so many records.")
+@click.option("--reduce", "reduce_to", metavar="NAME,...", help=_REDUCTIONS)
+@click.option("--records", type=click.IntRange(1), default=1000, help="List at most so many records, the first ones.")
 @click.option("--method", type=click.Choice(("formula", "enumerate")), default="formula", help="enumerate tries every tuple.")
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="table", help="How to print.")
 @click.option("--json", "form", flag_value="json", help="Print one JSON object; the same as --format json.")
@@ -70,6 +73,9 @@ def count(
 
     SEQUENCE is D (positions of K piles with total 2n), A (total at most 2n), d (largest pile n) or a (no pile over n), or
     the A-number of an OEIS entry, which is indexed as the OEIS does.
+
+    sum, max, min, argmax, argmin and records take moments whatever the range. A histogram or residues may have to visit every
+    value; how many, and about how long that takes, is said before it starts, or by --plan alone.
     """
     from gpu_nim.sequences.oeis import resolve
 

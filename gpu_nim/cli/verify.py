@@ -41,6 +41,9 @@ def verify(what: tuple[str, ...], show_list: bool, upto: int, name: str | None, 
         raise UsageError(f"verify one growth at a time and nothing beside it, got {growths[0]} and {len(what) - 1} more")
     if growths:
         return _growth(Path(growths[0]), as_json)
+    for name in what:
+        if name.endswith(".txt"):
+            raise UsageError(f"--as must say which OEIS entry, or which of D, A, d and a, the b-file {name} is held against")
     return _statements(what, upto, as_json)
 
 

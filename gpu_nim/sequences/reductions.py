@@ -3,7 +3,7 @@
 Everything here rests on aligned blocks of indices. Sums, extremes and records need a few hundred digit operations whatever the
 range. Residues and histograms read the index from its lowest digit up and keep, for all 2^t strings of t digits at once, how many
 lead to each state of a small automaton; where too many states arise (exact histograms of D_k, k >= 4; residues of large moduli),
-the range is gone through value by value, and `Reduction.visits` says so before it starts.
+the range is gone through value by value, and `visits` says so before it starts.
 """
 
 from __future__ import annotations
