@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.cli import main
-from gpu_nim.errors import UsageError
+from gpu_nim.errors import BackendError, UsageError
 from gpu_nim.sequences.counts import Counts
 
 pytest.importorskip("distributed", reason="Dask is not installed")
@@ -48,6 +48,32 @@ def test_a_killed_worker_changes_nothing(workers: Cluster, tmp_path: Path) -> No
     assert Path(marker).exists()
     values = np.concatenate(parts).tolist()
     assert values == [Counts("D", 4).value(n) for n in range(4096)]
+
+
+def _die(piece: int) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_piece_that_kills_every_worker_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpu_nim.sequences.distributed._LOSSES", 0)
+    with cluster(workers=1) as started, pytest.raises(BackendError, match="lost with its worker again and again"):
+        list(started.map(_die, [0]))
+
+
+def test_a_lost_scheduler_is_one_sentence() -> None:
+    with (
+        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0", silence_logs=50) as local,
+        cluster(local.scheduler_address) as started,
+    ):
+        results = started.map(_double, range(100))
+        assert next(results) == 0
+        local.close()
+        with pytest.raises(BackendError, match="the Dask scheduler was lost"):
+            list(results)
+
+
+def _double(number: int) -> int:
+    return 2 * number
 
 
 def test_the_answer_does_not_depend_on_the_split(workers: Cluster) -> None:
@@ -128,6 +154,20 @@ def test_the_command_line_asks_for_gpus_where_it_counts_on_them(monkeypatch: pyt
     assert result.stderr == (
         "gpunim: workers on GPUs need dask-cuda: install gpunim[distributed-cuda], or count with --backend numpy\n"
     )
+
+
+def test_another_gpunim_over_there_is_refused(workers: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = workers._client.scheduler.address
+    monkeypatch.setattr("gpu_nim.sequences.distributed.__version__", "0.0.1")
+    with pytest.raises(BackendError, match=r"or a worker has gpunim \S+: install 0\.0\.1 there"), cluster(address):
+        pass
+
+    def unknown() -> str:
+        raise ModuleNotFoundError("No module named 'gpu_nim'")
+
+    monkeypatch.setattr("gpu_nim.sequences.distributed._version", unknown)
+    with pytest.raises(BackendError, match=r"or a worker lacks gpunim: install 0\.0\.1 there"), cluster(address):
+        pass
 
 
 def test_wrong_clusters() -> None:

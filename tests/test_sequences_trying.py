@@ -26,7 +26,7 @@ def test_all_totals_and_all_maxima(letter: str, piles: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("piles", "limit"), [(3, 4096), (4, 256), (5, 64)])
+@pytest.mark.parametrize(("piles", "limit"), [(3, 16384), (4, 1024), (5, 128)])
 def test_as_far_as_a_few_seconds_go(piles: int, limit: int) -> None:
     for letter in ("D", "d"):
         assert len(tried(Counts(letter, piles), limit)) == limit + 1

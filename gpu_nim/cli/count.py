@@ -222,7 +222,7 @@ def _range(work: _Work) -> None:
         else:
             _print_range(work, chunks(start))
     if work.plot is not None:
-        _plot(work, [work.entry.term(n) for n in range(*work.span)])
+        _plot(work, list(work.entry.terms(*work.span)))
 
 
 def _from_workers(work: _Work, first: int) -> "Iterator[U64]":
@@ -271,7 +271,10 @@ def _print_range(work: _Work, chunks: "Iterable[U64]") -> None:
 def _print_terms(work: _Work) -> None:
     if work.out is not None and work.out.suffix not in _ENDINGS.values():
         raise UsageError(f"{work.entry.name} has terms of any size: write them to .txt or .csv, got --out {work.out}")
-    terms = work.entry.terms(*work.span)
+    terms: Iterable[int] = work.entry.terms(*work.span)
+    if work.plot is not None:
+        terms = list(terms)
+        _plot(work, terms)
     if work.out is not None:
         from gpu_nim.storage.tables import write_terms
 
@@ -281,8 +284,6 @@ def _print_terms(work: _Work) -> None:
         emit_json({**work.facts(), "start": work.span[0], "stop": work.span[1], "values": values})
     else:
         _print_lines(enumerate(terms, work.span[0]), work.form)
-    if work.plot is not None:
-        _plot(work, list(work.entry.terms(*work.span)))
 
 
 def _print_lines(pairs: Iterable[tuple[int, object]], form: str) -> None:

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim._version import __version__
 from gpu_nim.backends import select
 from gpu_nim.backends.counting import U64, Counting
 from gpu_nim.errors import BackendError, MissingDependency, UsageError
@@ -41,10 +42,25 @@ class Cluster:
     @property
     def workers(self) -> int:
         """How many workers there are now."""
-        return len(self._client.scheduler_info(n_workers=-1)["workers"])
+        return len(self._client.scheduler_info(n_workers=-1).get("workers", ()))
 
     def map(self, function: Callable[[Piece], Result], pieces: Iterable[Piece]) -> Iterator[Result]:
-        """Yield function(piece) for each piece, in order; only a few pieces a worker are under way at a time."""
+        """Yield function(piece) for each piece, in order; only a few pieces a worker are under way at a time.
+
+        Pieces of a worker that dies are done again by the others. BackendError where a piece seems to kill whoever does it, or
+        the scheduler is lost.
+        """
+        distributed: Any = import_module("distributed")
+        try:
+            yield from self._in_order(function, pieces)
+        except distributed.KilledWorker as error:
+            raise BackendError("one piece was lost with its worker again and again: do the workers lack memory?") from error
+        except (distributed.CancelledError, OSError) as error:
+            if self._client.status == "running":  # else the connection is what failed
+                raise
+            raise BackendError("the Dask scheduler was lost: start it again, then go on with --resume") from error
+
+    def _in_order(self, function: Callable[[Piece], Result], pieces: Iterable[Piece]) -> Iterator[Result]:
         waiting: deque[Any] = deque()
         remaining = iter(pieces)
         while True:
@@ -53,7 +69,7 @@ class Cluster:
                 if piece is None:
                     break
                 # pure=False: two pieces are two pieces, even where they look alike.
-                waiting.append(self._client.submit(function, piece, pure=False, retries=_LOSSES))
+                waiting.append(self._client.submit(function, piece, pure=False))
             if not waiting:
                 return
             yield waiting.popleft().result()
@@ -75,7 +91,7 @@ def cluster(scheduler: str | None = None, workers: int | None = None, *, gpus: b
     except ImportError as error:
         raise MissingDependency("more than one worker needs Dask: install gpunim[distributed]") from error
     settings = {"distributed.scheduler.allowed-failures": _LOSSES, "distributed.comm.timeouts.connect": _CONNECT_SECONDS}
-    with dask.config.set(settings):
+    with dask.config.set(settings), _silenced("distributed", "distributed.client"):
         if workers is not None:
             # By default results would go through the scheduler, twice the copying.
             with _local(workers, gpus) as local, distributed.Client(local, direct_to_workers=True) as client:
@@ -88,7 +104,36 @@ def cluster(scheduler: str | None = None, workers: int | None = None, *, gpus: b
         with client:
             if not client.scheduler_info(n_workers=-1)["workers"]:
                 raise BackendError(f"the Dask scheduler at {scheduler} has no workers: start some with 'dask worker {scheduler}'")
+            _require_gpunim(client, scheduler)
             yield Cluster(client)
+
+
+def _require_gpunim(client: Any, scheduler: str | None) -> None:
+    try:
+        versions = {client.run_on_scheduler(_version), *client.run(_version).values()}
+    except Exception as error:  # of many types, by where the function could not be loaded and by Dask's release
+        raise BackendError(f"the Dask scheduler at {scheduler} or a worker lacks gpunim: install {__version__} there") from error
+    if versions != {__version__}:
+        found = ", ".join(sorted(versions - {__version__}))
+        raise BackendError(f"the Dask scheduler at {scheduler} or a worker has gpunim {found}: install {__version__} there")
+
+
+def _version() -> str:
+    return __version__
+
+
+@contextmanager
+def _silenced(*names: str) -> Iterator[None]:
+    """Silence loggers for as long as the block lasts: what goes wrong is told in one sentence, without tracebacks beside it."""
+    loggers = [logging.getLogger(name) for name in names]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 def _local(workers: int, gpus: bool) -> Any:

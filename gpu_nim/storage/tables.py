@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -206,7 +206,7 @@ def _require_space(path: Path, count: int, limbs: int) -> None:
         raise FileError(f"cannot write {path}: it needs {needed:,} bytes, {free:,} are free there")
 
 
-def write_terms(path: Path, first: int, terms: Iterator[int]) -> None:
+def write_terms(path: Path, first: int, terms: Iterable[int]) -> None:
     """Write terms at first, first + 1, ... to a .csv file or a b-file, which appears whole or not at all."""
     separator, header = (",", "n,value\n") if path.suffix == ".csv" else (" ", "")
     with replacing(path) as scratch, scratch.open("w", encoding="ascii", newline="\n") as file:
