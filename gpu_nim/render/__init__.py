@@ -1,6 +1,6 @@
 """Pictures of growths and games: stills, movies, figures, exports.
 
-Geometry, light and views are NumPy alone; VTK, Pillow and imageio are imported where something is drawn or written.
+Geometry, light and views are NumPy alone; PyVista, Pillow and imageio are imported where something is drawn or written.
 
 >>> from gpu_nim import render
 >>> render.render("nim:15", size=(80, 60), engine="numpy").image.size
