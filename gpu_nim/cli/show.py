@@ -18,12 +18,16 @@ from gpu_nim.cli.pictures import look_options
 @look_options
 def show(source: str, web: bool, port: int, picture: Path, **look: Any) -> None:
     """Show SOURCE (see `gpunim render`): turn it, and go through its generations with a slider."""
-    from gpu_nim.render.show import Window, serve
+    from gpu_nim.render.server import PageServer
+    from gpu_nim.render.show import Window, document
     from gpu_nim.render.still import Look
 
     wanted = Look(**look)
     if web:
-        serve(source, wanted, port, lambda address: click.echo(f"{address}  (Ctrl-C to stop)"))
+        with PageServer(port) as server:  # before the work: the port may be taken
+            page = document(source, wanted)
+            click.echo(f"{server.url}  (Ctrl-C to stop)")
+            server.run(page)
         return
     with Window(source, wanted, picture) as window:
         window.run()

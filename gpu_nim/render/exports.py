@@ -282,7 +282,8 @@ def page(blocks: Blocks, colours: NDArray[np.uint8], theme: Theme, title: str) -
         "sky": _text(seen),
     }
     template = files("gpu_nim.render").joinpath("viewer.html").read_text(encoding="utf-8")
-    return template.replace("/*DATA*/null", json.dumps(data).replace("</", "<\\/"))
+    # Within a script nothing may look like a tag or a comment: with "<!--<script>" the page would not end at its "</script>".
+    return template.replace("/*DATA*/null", json.dumps(data).replace("<", "\\u003c"))
 
 
 def _text(array: NDArray[Any]) -> str:

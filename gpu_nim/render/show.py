@@ -5,16 +5,12 @@ it draws on the browser's own graphics, so that it turns smoothly however far aw
 and it brings no further packages, where trame would send pictures or copy the same mesh to VTK's own page.
 """
 
-import contextlib
-from collections.abc import Callable
 from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gpu_nim.errors import FileError
 from gpu_nim.render.colours import find_theme
 from gpu_nim.render.exports import PAGE_LIMIT, page
 from gpu_nim.render.geometry import SIDES, Blocks, require_cubes, side
@@ -36,39 +32,12 @@ def body(source: str, look: Look) -> tuple[Blocks, Camera]:
     return blocks.take(np.argsort(blocks.generations, kind="stable")), camera
 
 
-def serve(source: str, look: Look, port: int = 0, on_ready: Callable[[str], None] | None = None) -> None:
-    """Serve the page of a source on this machine alone, until interrupted; `on_ready` is told its address.
-
-    Raises FileError where the port is taken.
-    """
+def document(source: str, look: Look) -> bytes:
+    """Return the page of a source, for `gpu_nim.render.server`."""
     blocks, _ = body(source, look)
     theme = find_theme(look.theme)
     colours = np.rint(base_colours(blocks, look.color, theme) * 255).astype(np.uint8)
-    document = page(blocks, colours, theme, look.title or blocks.name).encode()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            found = self.path == "/"
-            self.send_response(200 if found else 404)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(document) if found else 0))
-            self.end_headers()
-            if found:
-                with contextlib.suppress(BrokenPipeError):
-                    self.wfile.write(document)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            """Say nothing: the page asks once."""
-
-    try:
-        server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
-    except OSError as error:
-        raise FileError(f"cannot serve on port {port}: {error.strerror or error}") from error
-    with server:
-        if on_ready is not None:
-            on_ready(f"http://127.0.0.1:{server.server_port}/")
-        with contextlib.suppress(KeyboardInterrupt):
-            server.serve_forever()
+    return page(blocks, colours, theme, look.title or blocks.name).encode()
 
 
 class Window:

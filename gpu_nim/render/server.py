@@ -1,0 +1,111 @@
+"""One page, served to browsers on this machine and to nobody else.
+
+The port is open on the loopback address alone, but every page that a browser shows can send requests there, and a foreign
+name can be made to point at it (DNS rebinding).  So only requests that name this machine in their Host are answered, and the
+answer says that no other page may frame it or read it.
+"""
+
+import contextlib
+import re
+import socketserver
+import sys
+import threading
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+from gpu_nim.errors import FileError
+
+_ADDRESS = "127.0.0.1"
+_THIS_MACHINE = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:\d+)?", re.I | re.A)  # any port: ssh forwards from another
+_THREADS = 16  # connections at a time
+_PATIENCE = 10.0  # seconds that a silent connection is kept
+_HEADERS = {
+    "Content-Type": "text/html; charset=utf-8",
+    # What the page is made of: one script and one style sheet within it, and the pictures that it saves.
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",  # the next page at this port is another one
+}
+
+
+class PageServer(socketserver.ThreadingTCPServer):
+    """A port of this machine at which a page can be served; a context manager, which closes it.
+
+    Raises FileError where the port is taken.
+    """
+
+    allow_reuse_address = True
+    daemon_threads = True
+    request_queue_size = 128  # connections that wait
+
+    def __init__(self, port: int = 0) -> None:
+        self.document = b""
+        self._places = threading.BoundedSemaphore(_THREADS)
+        try:
+            super().__init__((_ADDRESS, port), _Handler)
+        except OSError as error:
+            raise FileError(f"cannot serve on port {port}: {error.strerror or error}") from error
+
+    @property
+    def url(self) -> str:
+        """Where a browser finds the page."""
+        return f"http://{_ADDRESS}:{self.server_address[1]}/"
+
+    def run(self, document: bytes) -> None:
+        """Serve a page of HTML until interrupted, or until `shutdown` is called from another thread."""
+        self.document = document
+        with contextlib.suppress(KeyboardInterrupt):
+            self.serve_forever()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Answer in a thread of its own, as soon as there is a place for one."""
+        self._places.acquire()
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Answer, and give the place back."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._places.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Pass over a connection that broke, which is the browser's right; say what else went wrong."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: PageServer
+    server_version, sys_version = "gpunim", ""
+    timeout = _PATIENCE
+
+    def do_GET(self) -> None:
+        self._answer(body=True)
+
+    def do_HEAD(self) -> None:
+        self._answer(body=False)
+
+    def _answer(self, *, body: bool) -> None:
+        status, document = HTTPStatus.OK, self.server.document
+        hosts = self.headers.get_all("Host", [])
+        if len(hosts) != 1 or not _THIS_MACHINE.fullmatch(hosts[0]):
+            status, document = HTTPStatus.MISDIRECTED_REQUEST, b""
+        elif self.path.partition("?")[0] != "/":
+            status, document = HTTPStatus.NOT_FOUND, b""
+        self.send_response(status)
+        for name, value in _HEADERS.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(document)))
+        self.end_headers()
+        if body:
+            self.wfile.write(document)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing: the page asks once."""
