@@ -1,5 +1,6 @@
 """More than one worker: the same answers, whatever is lost on the way."""
 
+import contextlib
 import json
 import os
 import signal
@@ -32,6 +33,37 @@ def workers() -> Iterator[Cluster]:
         yield started
 
 
+def listening() -> dict[int, set[str]]:
+    """The addresses at which this process and its descendants take TCP connections, in hexadecimal, by process (Linux)."""
+    sockets = {}
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A":
+                sockets[f"socket:[{fields[9]}]"] = fields[1].rpartition(":")[0]
+    parents = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            parents[int(process.name)] = int((process / "stat").read_text().rpartition(")")[2].split()[1])
+    family = {os.getpid()}
+    while more := {process for process, parent in parents.items() if parent in family} - family:
+        family |= more
+    found: dict[int, set[str]] = {}
+    for process in family:
+        with contextlib.suppress(OSError):
+            for number in Path(f"/proc/{process}/fd").iterdir():
+                if (address := sockets.get(os.readlink(number))) is not None:
+                    found.setdefault(process, set()).add(address)
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux tells who listens where")
+def test_workers_are_reached_from_this_machine_alone(workers: Cluster) -> None:
+    found = listening()
+    assert len(found) >= 3  # this process, with the scheduler, and two workers
+    assert {address for addresses in found.values() for address in addresses} == {"0100007F"}
+
+
 def _die_or_fill(job: tuple[int, str, tuple[int, int]]) -> np.ndarray:
     """Fill a piece, but kill this worker the first time that piece `victim` is met."""
     victim, marker, piece = job
@@ -62,7 +94,7 @@ def test_a_piece_that_kills_every_worker_is_one_sentence(monkeypatch: pytest.Mon
 
 def test_a_lost_scheduler_is_one_sentence() -> None:
     with (
-        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0", silence_logs=50) as local,
+        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address="127.0.0.1:0", silence_logs=50) as local,
         cluster(local.scheduler_address) as started,
     ):
         results = started.map(_double, range(100))

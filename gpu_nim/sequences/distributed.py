@@ -29,6 +29,7 @@ from gpu_nim.sequences.trying import Trial
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
+_LOOPBACK = "127.0.0.1"
 _CONNECT_SECONDS = 5
 _LOSSES = 20  # workers that may die on one piece before it is taken to be the piece's fault
 
@@ -138,8 +139,15 @@ def _silenced(*names: str) -> Iterator[None]:
 
 def _local(workers: int, gpus: bool) -> Any:
     """Processes on this machine, as a context manager."""
-    # Any free port: at its usual one a second run on the same machine would warn of the first.
-    options = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+    options = {
+        "n_workers": workers,
+        "threads_per_worker": 1,
+        # Whoever reaches these processes can make them run anything: nobody outside this machine shall.
+        "host": _LOOPBACK,
+        # Any free port: at its usual one a second run on the same machine would warn of the first.
+        "dashboard_address": f"{_LOOPBACK}:0",
+        "silence_logs": logging.CRITICAL,
+    }
     if not gpus:
         return import_module("distributed").LocalCluster(processes=True, **options)
     try:
