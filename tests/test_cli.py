@@ -17,7 +17,8 @@ from gpu_nim import __version__
 from gpu_nim.backends import probe
 from gpu_nim.cli import COMMANDS, main
 from gpu_nim.cli.output import print_table
-from gpu_nim.cli.params import IntegerRange, parse_integer
+from gpu_nim.cli.params import IntegerRange
+from gpu_nim.notation import parse_integer
 
 
 def run(*args: str) -> Result:
@@ -101,7 +102,7 @@ def test_a_contradiction_fails(monkeypatch: pytest.MonkeyPatch) -> None:
         (("--gen", "-1"), "'--gen': expected an integer of at least 0, got -1"),
         (("--gen", "x"), "'--gen': 'x' is not an integer"),
         (("--gen", ""), "'--gen': '' is not an integer"),
-        (("--gen", "1e99999999"), "more than a million digits"),
+        (("--gen", "1e99999999"), "10^99999999 is beyond 10^999999, the largest integer that is read"),
         (("--gen", "2^40"), "generations must be an integer from 0 to 2147483647"),
         (("--backend", "tpu"), "'tpu' is not one of"),
         (("--out", "x.txt"), "must end in .zarr, .npz, .csv"),
@@ -226,12 +227,73 @@ def test_what_no_command_expects(monkeypatch: pytest.MonkeyPatch, error: Excepti
     assert result.stderr.count("\n") == 1
 
 
-def test_a_missing_module_of_our_own_is_a_defect(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("error", [ModuleNotFoundError("No module named 'gpu_nim.x'", name="gpu_nim.x"), KeyError("branch")])
+def test_a_defect_says_so_and_where_on_request(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     def broken(*_: object) -> None:
-        raise ModuleNotFoundError("No module named 'gpu_nim.x'", name="gpu_nim.x")
+        raise error
 
     monkeypatch.setattr("gpu_nim.storage.runs.Run.grow", broken)
-    assert isinstance(run("grow", "--gen", "3", "--backend", "numpy").exception, ModuleNotFoundError)
+    result = run("grow", "--gen", "3", "--backend", "numpy")
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"gpunim: this is a defect of gpunim, please report it: {type(error).__name__}: ")
+    assert result.stderr.endswith("(GPUNIM_DEBUG=1 shows where)\n")
+    assert result.stderr.count("\n") == 1
+    monkeypatch.setenv("GPUNIM_DEBUG", "1")
+    assert run("grow", "--gen", "3", "--backend", "numpy").exception is error
+
+
+def test_a_group_alone_prints_its_help_as_click_does() -> None:
+    for args in ((), ("bench",)):
+        bench = click.Group("bench", commands={"x": click.Command("x")})
+        plain = CliRunner().invoke(click.Group("gpunim", commands={"bench": bench}), args)
+        result = run(*args)
+        assert result.exit_code == plain.exit_code
+        assert bool(result.stdout) == bool(plain.stdout)
+        lines = result.output.splitlines()
+        assert lines[0].startswith("Usage: ")
+        assert "Commands:" in lines
+
+
+def test_no_message_commands_a_terminal() -> None:
+    for hostile in ("\x1b[2J", "\x9b2J", "\u202ecod", "\udcff"):
+        for args in (("grow", hostile), ("nim", hostile), ("render", f"{hostile}:3", "-o", "a.png"), ("verify", f"{hostile}.npz")):
+            said = refused(*args) if args[0] != "verify" else run(*args).stderr
+            assert ascii(hostile)[1:-1] in said
+            assert said.isprintable() or said[:-1].isprintable()
+
+
+def test_a_message_is_of_a_length_that_people_read() -> None:
+    assert len(refused("nim", "9" * 10**5 + "x")) < 700
+
+
+# The process around the command line
+
+
+@pytest.mark.parametrize("name", ["stdin", "stdout", "stderr"])
+def test_a_closed_stream(name: str, tmp_path: Path) -> None:
+    closed = {"stdin": "<&-", "stdout": ">&-", "stderr": "2>&-"}[name]
+    for command, words in (("play 3 4", "Input has ended"), ("count D --piles 3 --range 0:3", "2  3\n")):
+        line = f'{sys.executable} -m gpu_nim {command} {closed} {"" if name == "stdin" else "</dev/null"}'
+        done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False, cwd=tmp_path)
+        if name == "stdout":
+            assert (done.returncode, done.stderr) == (1, "gpunim: cannot read or write what this prints: Bad file descriptor\n")
+        else:
+            assert (done.returncode, done.stderr) == (0, "")
+            assert words in done.stdout
+
+
+def test_a_file_does_not_become_a_closed_stream(tmp_path: Path) -> None:
+    line = f"{sys.executable} -m gpu_nim evolution --gen 1 --out {tmp_path}/g.dot <&- >&- 2>&-"
+    assert subprocess.run(["sh", "-c", line], check=False).returncode == 1  # which has nowhere to say what it saved
+    assert (tmp_path / "g.dot").read_text().splitlines()[0] == "digraph nim {"
+
+
+def test_what_the_terminal_cannot_show_is_escaped(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    command = gpunim("evolution", "--gen", "1", "--out", str(tmp_path / "≤.dot"))
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("\\u2264.dot\n")
 
 
 # Integers and ranges
@@ -246,6 +308,7 @@ def test_integers(text: str, value: int) -> None:
 
 
 NO_INTEGERS = ["", " ", "x", "1.5", "1e", "^2", "2^", "1__0", "_1", "5 6", "2^3^2", "1e6x", "+", "1+", "--1", "2^-1"]
+NO_INTEGERS += ["²", "٣", "2²", "２"]
 
 
 @pytest.mark.parametrize("text", NO_INTEGERS)

@@ -3,15 +3,18 @@
 The modules below parse, call the library and print; none of them computes.  Adding a command is one line in `COMMANDS`.
 """
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
 from gpu_nim._version import __version__
+from gpu_nim.cli.output import say
 from gpu_nim.errors import GpunimError
+from gpu_nim.notation import LONGEST_DIGITS
 
 COMMANDS = {
     "automata": "gpu_nim.cli.automata:automata",
@@ -30,9 +33,10 @@ COMMANDS = {
     "verify": "gpu_nim.cli.verify:verify",
 }
 
-# Python refuses to print integers beyond 4300 digits unless told otherwise; counts of P-positions are longer.
-_DIGITS = 1_000_000
 _INTERRUPTED = 130  # 128 + SIGINT, what a shell reports
+_LONGEST_WORD = 500  # characters; a name in a folder has at most 255
+_DEBUG = "GPUNIM_DEBUG"  # where it is set, a defect shows its traceback
+_HELP: tuple[type[click.UsageError], ...] = tuple(filter(None, [getattr(click.exceptions, "NoArgsIsHelpError", None)]))
 
 
 class LazyGroup(click.Group):
@@ -53,37 +57,46 @@ class LazyGroup(click.Group):
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:  # type: ignore[override]
         """Run the command line and leave with its exit status: 0 done, 1 a check failed, 2 wrong use, 130 interrupted."""
-        sys.set_int_max_str_digits(_DIGITS)
+        sys.set_int_max_str_digits(LONGEST_DIGITS)
         extra["standalone_mode"] = False
         try:
             status = super().main(args, prog_name, **extra)
+            sys.stdout.flush()
         except click.exceptions.Abort:
             click.echo("gpunim: interrupted", err=True)
             sys.exit(_INTERRUPTED)
+        except _HELP as error:
+            error.show()  # a group without a command: its help, from click 8.2 on as an error
+            sys.exit(error.exit_code)
         except click.ClickException as error:
-            click.echo(f"gpunim: {_sentence(error.format_message())}", err=True)
-            sys.exit(2)
+            _leave(error.format_message(), error.exit_code)
         except GpunimError as error:
-            click.echo(f"gpunim: {_sentence(str(error))}", err=True)
-            sys.exit(error.exit_status)
-        except ModuleNotFoundError as error:
-            if (error.name or __name__).startswith("gpu_nim"):
+            _leave(str(error), error.exit_status)
+        except Exception as error:
+            if (sentence := _of_the_machine(error)) is not None:
+                _leave(sentence, 1)
+            if os.environ.get(_DEBUG):
                 raise
-            click.echo(f"gpunim: this needs the package {error.name}, which is not installed: install gpunim with it", err=True)
-            sys.exit(1)
-        except MemoryError as error:
-            click.echo(f"gpunim: there is not enough memory for this ({_sentence(str(error)) or 'none left'})", err=True)
-            sys.exit(1)
-        except OSError as error:  # a growth's files speak for themselves, in a FileError: what is left is mostly stdout
-            place = error.filename or "what this prints"
-            click.echo(f"gpunim: cannot read or write {place}: {error.strerror or error}", err=True)
-            sys.exit(1)
+            _leave(f"this is a defect of gpunim, please report it: {type(error).__name__}: {error} ({_DEBUG}=1 shows where)", 1)
         sys.exit(status if isinstance(status, int) else 0)
 
 
-def _sentence(message: str) -> str:
-    """Return the message on one line, since that is what scripts and people grep."""
-    return " ".join(message.split())
+def _of_the_machine(error: Exception) -> str | None:
+    """What to say of an error that any program may meet on any machine; None for a defect of ours."""
+    if isinstance(error, ModuleNotFoundError) and not (error.name or __name__).startswith("gpu_nim"):
+        return f"this needs the package {error.name}, which is not installed: install gpunim with it"
+    if isinstance(error, MemoryError):
+        return f"there is not enough memory for this ({' '.join(str(error).split()) or 'none left'})"
+    if isinstance(error, OSError):  # a growth's files speak for themselves, in a FileError: what is left is mostly stdout
+        return f"cannot read or write {error.filename or 'what this prints'}: {error.strerror or error}"
+    return None
+
+
+def _leave(message: str, status: int) -> NoReturn:
+    """Leave with a message on one line, since that is what scripts and people grep, and of a length that they read."""
+    words = (word if len(word) <= _LONGEST_WORD else f"{word[:_LONGEST_WORD]}..." for word in message.split())
+    say(f"gpunim: {' '.join(words)}", err=True)
+    sys.exit(status)
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})

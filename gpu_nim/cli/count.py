@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpu_nim.backends import NAMES
-from gpu_nim.cli.output import emit_json, print_table, wants_progress
+from gpu_nim.cli.output import emit_json, print_table, say, wants_progress
 from gpu_nim.cli.params import BIGINT, RANGE, BigInteger
 from gpu_nim.cli.progress import work_progress
 from gpu_nim.errors import UsageError
@@ -169,7 +169,7 @@ class _Work:
     def remark(self, text: str) -> None:
         """Tell people on stderr."""
         if not self.quiet:
-            click.echo(text, err=True)
+            say(text, err=True)
 
     def facts(self) -> dict[str, Any]:
         """What every JSON object begins with."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from gpu_nim.cli.output import emit_json, print_table
+from gpu_nim.cli.output import emit_json, print_table, say
 from gpu_nim.cli.params import NATURAL, BigInteger
 from gpu_nim.errors import UsageError
 
@@ -49,4 +49,4 @@ def evolution(piles: int, generations: int, out: Path | None, as_json: bool) -> 
     shown = [(parents, children, count, ",".join(map(str, example))) for parents, children, count, example in rows]
     print_table(shown, ("parents", "children", "P-positions", "first"))
     if out is not None:
-        click.echo(f"saved {out}")
+        say(f"saved {out}")

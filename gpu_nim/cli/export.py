@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.output import emit_json
+from gpu_nim.cli.output import emit_json, say
 from gpu_nim.cli.params import RANGE
 
 
@@ -31,6 +31,6 @@ def export(source: str, out: Path, printable: bool, as_json: bool, **look: Any) 
         emit_json(report)
         return
     note = f"; {report['note']}" if report["note"] else ""
-    click.echo(
+    say(
         f"{out}: {report['bytes']:,} bytes, {report['triangles']:,} triangles, {report['population']:,} cells{note}"
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpu_nim.backends import NAMES
-from gpu_nim.cli.output import emit_json, print_table, wants_progress
+from gpu_nim.cli.output import emit_json, print_table, say, wants_progress
 from gpu_nim.cli.params import CELLS, COUNTS, NATURAL, POSITIVE
 from gpu_nim.cli.progress import growth_progress
 
@@ -90,7 +90,7 @@ def grow(
         every=every,
     )
     for sentence in run.passed_over:
-        click.echo(f"gpunim: {sentence}: resuming from generation {run.growing.generation}", err=True)
+        say(f"gpunim: {sentence}: resuming from generation {run.growing.generation}", err=True)
     with growth_progress(run.growing.generations, wants_progress(quiet)) as show:
         growth = run.grow(show)
     if as_json:
@@ -101,7 +101,7 @@ def grow(
         _print_summary(growth, run.growing, run.outputs)
     if run.growing.mismatch is not None:
         source = run.growing.automaton.source
-        click.echo(f"gpunim: generation {run.growing.mismatch} of {growth.automaton} contradicts {source}", err=True)
+        say(f"gpunim: generation {run.growing.mismatch} of {growth.automaton} contradicts {source}", err=True)
         return 1
     return 0
 

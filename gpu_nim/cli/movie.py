@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.output import emit_json, wants_progress
+from gpu_nim.cli.output import emit_json, say, wants_progress
 from gpu_nim.cli.pictures import look_options
 
 
@@ -48,7 +48,7 @@ def movie(
         return
     width, height = wanted.look.size
     resumed = f", {report['resumed']:,} of them drawn before" if report["resumed"] else ""
-    click.echo(f"{out}: {width}x{height}, {wanted.frames:,} frames at {fps} a second{resumed}")
+    say(f"{out}: {width}x{height}, {wanted.frames:,} frames at {fps} a second{resumed}")
 
 
 def _ends(text: str) -> tuple[Fraction, Fraction]:

@@ -1,6 +1,7 @@
 """What commands print: JSON for programs on stdout, tables for people, progress bars on stderr."""
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
@@ -8,10 +9,27 @@ from typing import Any
 
 import click
 
+# Controls, which a terminal obeys, marks that turn its text around, and halves of characters, which no encoding has.
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def plain(text: str) -> str:
+    r"""Return a line of text as a terminal may have it: names from files and arguments could hold commands to it.
+
+    >>> print(plain("a\x1b[2Jb"))
+    a\x1b[2Jb
+    """
+    return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def say(line: str, *, err: bool = False) -> None:
+    """Print one line, on stdout or stderr, that may hold what came from outside: a path, an argument, a name from a file."""
+    click.echo(plain(line), err=err)
+
 
 def emit_json(value: Any) -> None:
-    """Print one JSON object on stdout, on one line."""
-    click.echo(json.dumps(value, ensure_ascii=False))
+    """Print one JSON object on stdout, on one line, in ASCII: nothing in it is a command to a terminal."""
+    click.echo(json.dumps(value))
 
 
 def print_table(rows: Iterable[Sequence[object]], header: Sequence[str] = ()) -> None:
@@ -30,7 +48,7 @@ def print_table(rows: Iterable[Sequence[object]], header: Sequence[str] = ()) ->
 def _text(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
-    return "" if value is None else str(value)
+    return "" if value is None else plain(str(value))
 
 
 def _pad(text: str, width: int, right: bool) -> str:

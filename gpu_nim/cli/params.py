@@ -1,48 +1,10 @@
-"""Parameter types of the command line: big integers and ranges of them, as people write them.
+"""Parameter types of the command line: big integers and ranges of them, as `gpu_nim.notation` reads them."""
 
-Integers may be written 1000000, 1_000_000, 1e6, 2^20 and as sums of these, 10^18+12345.  A range is START:STOP, STOP excluded.
-"""
-
-import re
 from typing import Any
 
 import click
 
-_DIGITS = r"(\d+(?:_\d+)*)"
-_TERM = re.compile(rf"\s*([+-]?)\s*(?:{_DIGITS}\^{_DIGITS}|{_DIGITS}[eE](\d+)|{_DIGITS})(?![\w^])\s*")
-_LONGEST = 3_400_000  # bits, about a million decimal digits: more than anyone types, less than memory
-_WAYS = "write it as 1000000, 1_000_000, 1e6, 2^20 or a sum such as 10^18+12345"
-
-
-def parse_integer(text: str) -> int:
-    """Return the integer that `text` names; ValueError, with the reason, where it names none.
-
-    >>> [parse_integer(t) for t in ("1_000", "1e6", "2^20", "10^3+5", "2^4-1", "-1")]
-    [1000, 1000000, 1048576, 1005, 15, -1]
-    """
-    total, at = 0, 0
-    while at < len(text):
-        match = _TERM.match(text, at)
-        if match is None or (at and not match[1]):
-            break
-        sign, base, exponent, mantissa, power, plain = match.groups()
-        if base is not None:
-            value = _power(int(base), int(exponent))
-        elif mantissa is not None:
-            value = int(mantissa) * _power(10, int(power))
-        else:
-            value = int(plain)
-        total += -value if sign == "-" else value
-        at = match.end()
-    if not text or at < len(text):
-        raise ValueError(f"{text!r} is not an integer: {_WAYS}")
-    return total
-
-
-def _power(base: int, exponent: int) -> int:
-    if base > 1 and exponent * base.bit_length() > _LONGEST:
-        raise ValueError(f"{base}^{exponent} has more than a million digits")
-    return int(base**exponent)
+from gpu_nim.notation import parse_integer
 
 
 class BigInteger(click.ParamType):  # type: ignore[type-arg]  # generic only in new releases of click

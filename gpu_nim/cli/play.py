@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from gpu_nim.cli.nim import columns, spaced
-from gpu_nim.cli.params import NATURAL, parse_integer
+from gpu_nim.cli.params import NATURAL
 from gpu_nim.errors import UsageError
+from gpu_nim.notation import parse_integer
 
 if TYPE_CHECKING:
     from gpu_nim.nim.position import Move, Position

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.output import emit_json
+from gpu_nim.cli.output import emit_json, say
 from gpu_nim.cli.pictures import look_options
 
 
@@ -61,4 +61,4 @@ def render(source: str, out: Path, as_json: bool, **look: Any) -> None:
     note = f"; {report['note']}" if report.get("note") else ""
     cells = f", {report['population']:,} cells" if "population" in report else ""
     width, height = report["size"]
-    click.echo(f"{out}: {width}x{height}{cells}{note} ({report['seconds']:.1f} s)")
+    say(f"{out}: {width}x{height}{cells}{note} ({report['seconds']:.1f} s)")

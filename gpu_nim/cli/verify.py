@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from gpu_nim.cli.output import emit_json, print_table, wants_progress
+from gpu_nim.cli.output import emit_json, print_table, say, wants_progress
 from gpu_nim.cli.params import BigInteger
 from gpu_nim.cli.progress import work_progress
 from gpu_nim.errors import UsageError
@@ -79,14 +79,14 @@ def _statements(names: tuple[str, ...], upto: int, as_json: bool) -> int:
         )
         if not as_json:
             mark = "holds " if verdict.holds else "FAILS "
-            click.echo(f"{mark} {statement.name:<20} {statement.claim}")
-            click.echo(f"       {finding.tried}; {statement.source}")
+            say(f"{mark} {statement.name:<20} {statement.claim}")
+            say(f"       {finding.tried}; {statement.source}")
             if counterexample is not None:
-                click.echo(f"       counterexample: {counterexample}")
+                say(f"       counterexample: {counterexample}")
     if as_json:
         emit_json({"upto": upto, "failed": failed, "statements": done})
     elif len(done) > 1:
-        click.echo(f"{len(done) - failed} of {len(done)} statements hold")
+        say(f"{len(done) - failed} of {len(done)} statements hold")
     return 1 if failed else 0
 
 
@@ -105,10 +105,10 @@ def _growth(path: Path, as_json: bool) -> int:
         facts = {key: value for key, value in growth.summary().items() if key in _FACTS}
         emit_json({"file": str(path), **facts, "theorem": theorem and theorem.source, "counterexample": finding.counterexample})
     elif not finding.holds:
-        click.echo(f"{path}: {finding.counterexample}")
+        say(f"{path}: {finding.counterexample}")
     else:
         known = f"as {theorem.source} has it" if theorem else "no theorem says what is born"
-        click.echo(f"{path}: {growth.automaton}, {finding.tried}, agree with births and checksums; {known}")
+        say(f"{path}: {growth.automaton}, {finding.tried}, agree with births and checksums; {known}")
     return 0 if finding.holds else 1
 
 
@@ -127,9 +127,9 @@ def _bfile(path: Path, name: str, piles: int | None, as_json: bool) -> int:
         }
         emit_json({"file": str(path), "sequence": name, "terms": comparison.terms, "difference": found})
     elif difference is None:
-        click.echo(f"{path}: {comparison.terms:,} terms, n = {comparison.first} to {comparison.last}, all those of {name}")
+        say(f"{path}: {comparison.terms:,} terms, n = {comparison.first} to {comparison.last}, all those of {name}")
     else:
-        click.echo(
+        say(
             f"{path}, line {difference.line}: {name} has {difference.expected} at n = {difference.n}, not {difference.found}"
         )
     return 0 if difference is None else 1

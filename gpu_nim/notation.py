@@ -1,0 +1,66 @@
+"""Numbers as people write them: 1000000, 1_000_000, 1e6, 2^20, sums of these as 10^18+12345, and rationals 5/2 or 2.5.
+
+Digits are 0 to 9 alone: what Python takes for a digit is more than what people mean by one, ² and ٣ for two.
+"""
+
+import re
+from fractions import Fraction
+
+LONGEST_DIGITS = 1_000_000
+"""Decimal digits of an integer that is read or printed at most: more than anyone types, less than memory."""
+
+_LONGEST_BITS = 3_321_925  # those of 10^999999
+
+_DIGITS = r"([0-9]+(?:_[0-9]+)*)"
+_TERM = re.compile(rf"\s*([+-]?)\s*(?:{_DIGITS}\^{_DIGITS}|{_DIGITS}[eE]([0-9]+)|{_DIGITS})(?![\w^])\s*")
+_DECIMAL = re.compile(r"\s*[+-]?[0-9]+\.[0-9]+\s*")
+_LONGEST = "10^999999, the largest integer that is read"
+_WAYS = "write it as 1000000, 1_000_000, 1e6, 2^20 or a sum such as 10^18+12345"
+
+
+def parse_integer(text: str) -> int:
+    """Return the integer that `text` names; ValueError, with the reason, where it names none that is read.
+
+    >>> [parse_integer(t) for t in ("1_000", "1e6", "2^20", "10^3+5", "2^4-1", "-1")]
+    [1000, 1000000, 1048576, 1005, 15, -1]
+    """
+    total, at = 0, 0
+    while at < len(text):
+        match = _TERM.match(text, at)
+        if match is None or (at and not match[1]):
+            break
+        sign, base, exponent, mantissa, power, plain = match.groups()
+        if base is not None:
+            value = _power(int(base), int(exponent))
+        elif mantissa is not None:
+            value = int(mantissa) * _power(10, int(power))
+        else:
+            value = int(plain)
+        total += -value if sign == "-" else value
+        at = match.end()
+    if not text or at < len(text):
+        raise ValueError(f"{text!r} is not an integer: {_WAYS}")
+    if total.bit_length() > _LONGEST_BITS:
+        raise ValueError(f"{text.strip()} is beyond {_LONGEST}")
+    return total
+
+
+def parse_rational(text: str) -> Fraction:
+    """Return the rational that `text` names, an integer as above, a quotient of two, or a decimal; ValueError where it names none.
+
+    >>> [str(parse_rational(t)) for t in ("3", "5/2", "2.5", "1e3/3")]
+    ['3', '5/2', '5/2', '1000/3']
+    """
+    if _DECIMAL.fullmatch(text):
+        return Fraction(text)
+    numerator, slash, denominator = text.partition("/")
+    below = parse_integer(denominator) if slash else 1
+    if below == 0:
+        raise ValueError(f"{text!r} divides by 0")
+    return Fraction(parse_integer(numerator), below)
+
+
+def _power(base: int, exponent: int) -> int:
+    if base > 1 and exponent * (base.bit_length() - 1) > _LONGEST_BITS:
+        raise ValueError(f"{base}^{exponent} is beyond {_LONGEST}")
+    return int(base**exponent)
