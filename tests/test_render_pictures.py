@@ -24,7 +24,7 @@ from gpu_nim.render import opengl
 from gpu_nim.render.colours import THEMES
 from gpu_nim.render.exports import cubes, export, printable_body
 from gpu_nim.render.figures import draw_figure
-from gpu_nim.render.movie import Movie, Studio, flight, make_movie, orbit
+from gpu_nim.render.movie import Movie, Studio, ffmpeg, flight, make_movie, orbit, sweep_values
 from gpu_nim.render.raster import draw_points, draw_quads
 from gpu_nim.render.slices import section, section_heights
 from gpu_nim.render.source import blocks_of
@@ -32,6 +32,7 @@ from gpu_nim.render.still import Drawing, Look, aim, hull, render, save
 from gpu_nim.render.vector import Sheet, text_width
 from gpu_nim.render.views import VIEWS, Camera, View, fit
 from gpu_nim.render.volume import Cloud, cast, cloud_of, solid_enough
+from tests.lattices import population_terms
 from tests.render_files import needs_chromium, needs_ffmpeg, needs_ffprobe, needs_opengl, needs_pillow, needs_trimesh
 
 REFERENCE = Path(__file__).parent / "render_reference"
@@ -216,6 +217,23 @@ def test_sections_are_the_cells_at_their_height():
         picture = section(blocks, colours, height)
         inside = {(int(x), len(picture) - 1 - int(y)) for y, x in np.argwhere(picture[..., 3])}
         assert inside == {(x, y) for x, y, z in blocks.corners.tolist() if z == height}
+
+
+@pytest.mark.parametrize("source", ["fcc:5", "fcc:8", "fcc:19", "cubic6:7", "edge:11", "nim:31"])
+@pytest.mark.parametrize("most", [1, 2, 5, 12])
+def test_the_plane_through_the_seed_is_among_the_sections(source, most):
+    heights = section_heights(blocks_of(source), most)
+    assert 0 in heights
+    assert len(heights) <= most
+    assert len({b - a for a, b in pairwise(heights)}) <= 1
+
+
+def test_the_middle_section_of_fcc_is_the_published_one():
+    terms = population_terms("A147552")
+    for generation in (3, 8, 19):
+        blocks = blocks_of(f"fcc:{generation}")
+        picture = section(blocks, np.ones((len(blocks), 3), np.float32), 0)
+        assert np.count_nonzero(picture[..., 3]) == terms[generation]
 
 
 def test_a_cloud_is_as_deep_as_its_body_and_never_dense_for_a_sparse_set():
@@ -426,6 +444,44 @@ def test_a_growth_ends_with_everything_and_begins_with_the_seed():
 def test_a_movie_that_is_none_is_refused(options, message):
     with pytest.raises(UsageError, match=message):
         Movie(**{"source": "nim:7", **options})
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "frames"), [("1", "8", 8), ("1", "8", 9), ("1", "8", 240), ("8", "1", 50), ("1/2", "7/2", 31), ("3", "3", 2)]
+)
+def test_a_sweep_stands_at_its_ends_and_at_every_whole_number(first, last, frames):
+    first, last = Fraction(first), Fraction(last)
+    values = sweep_values(first, last, frames)
+    assert (len(values), values[0], values[-1]) == (frames, first, last)
+    assert values == sorted(values, reverse=first > last)
+    low, high = min(first, last), max(first, last)
+    assert {a for a in values if a.denominator == 1} == {Fraction(a) for a in range(10) if low <= a <= high}
+    if frames > 100:
+        assert all(values.count(Fraction(a)) >= 10 for a in range(2, 8))  # long enough to be seen
+
+
+def test_a_sweep_with_fewer_frames_than_whole_numbers_is_refused():
+    with pytest.raises(UsageError, match="a sweep from 1 to 8 needs 8 frames or more, one for each whole a, got 7"):
+        Movie("chocolate:size=7", "sweep", frames=7)
+
+
+@needs_pillow
+@needs_ffmpeg
+def test_a_movie_has_the_colours_of_the_stills_and_says_which_they_are(tmp_path):
+    look = Look(size=(64, 48), quality="draft", engine="numpy", title="Nim")
+    movie = Movie("nim:3", frames=2, rate=10, look=look)
+    make_movie(movie, tmp_path / "a.mp4")
+    told = subprocess.run([ffmpeg(), "-hide_banner", "-i", str(tmp_path / "a.mp4")], capture_output=True, text=True, check=False)
+    assert re.search(r"Video: h264.*yuv420p\(tv, bt709(/bt709/bt709)?\b", told.stderr)
+    # A reader that takes it for BT.709, as players do, sees the drawn colours.
+    command = [ffmpeg(), "-v", "error", "-i", str(tmp_path / "a.mp4"), "-frames:v", "1"]
+    command += ["-vf", "scale=in_color_matrix=bt709:in_range=tv:out_range=pc", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+    read = np.frombuffer(subprocess.run(command, capture_output=True, check=True).stdout, np.uint8).reshape(48, 64, 3)
+    with Studio(movie) as studio:
+        drawn = np.asarray(studio.frame(0), float)
+    coarse = [picture.reshape(6, 8, 8, 8, 3).mean(axis=(1, 3)) for picture in (read.astype(float), drawn)]
+    assert np.ptp(coarse[1], axis=(0, 1)).max() > 60
+    assert np.abs(coarse[0] - coarse[1]).max() < 4
 
 
 def probe_movie(path):

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
+from math import ceil, floor
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +32,11 @@ KINDS = ("turntable", "growth", "fly-in", "sweep")
 SUFFIXES = (".mp4", ".gif")
 _ELEVATION = 20.0  # degrees above the horizon of a turntable's camera
 _HELD = 0.12  # the part of a growth's movie in which it stands still at the end
+_STANDING = Fraction(1, 4)  # the part of the way from one whole a to the next in which a sweep stands still, at either end
+
+# Players take untagged pictures for BT.709 or for BT.601 by their size, and ffmpeg converts to the latter unless told.
+_AS_BT709 = "scale=in_range=pc:out_range=tv:out_color_matrix=bt709,format=yuv420p"
+_TAGGED = "setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=bt709"
 
 
 @dataclass(frozen=True)
@@ -55,8 +61,10 @@ class Movie:
             raise UsageError(f"a movie needs 1 or more frames at 1 to 120 a second, got {self.frames} at {self.rate}")
         if self.kind == "sweep" and not self.source.startswith("chocolate:"):
             raise UsageError(f"a sweep needs a source chocolate:size=NUMBER, got {self.source!r}")
-        if self.kind == "sweep" and min(self.sweep) <= 0:
-            raise UsageError(f"a sweep needs values of a greater than 0, got {self.sweep[0]}:{self.sweep[1]}")
+        if self.kind == "sweep":
+            if min(self.sweep) <= 0:
+                raise UsageError(f"a sweep needs values of a greater than 0, got {self.sweep[0]}:{self.sweep[1]}")
+            sweep_values(*self.sweep, self.frames)
         if self.look.transparent or self.look.drawn_style == "slices":
             raise UsageError("a movie cannot be transparent or made of slices")
 
@@ -172,7 +180,7 @@ class Studio:
             return self._grown(min(part / (1 - _HELD), 1.0))
         if self._movie.kind == "fly-in":
             return self._drawn().frame(flight(self._camera, self._blocks, part))
-        return self._sweep(part)
+        return self._sweep(number)
 
     def _drawn(self) -> Drawing:
         if self._drawing is None:
@@ -198,12 +206,36 @@ class Studio:
         kept = [part for part in arguments.split(",") if part and not part.startswith("a=")]
         return f"{name}:{','.join([f'a={a}', *kept])}"
 
-    def _sweep(self, part: float) -> "Image":
-        first, last = self._movie.sweep
-        a = (first + (last - first) * Fraction(part)).limit_denominator(1000)
-        blocks = prepare(self._swept(a), self._movie.look)
+    def _sweep(self, number: int) -> "Image":
+        a = sweep_values(*self._movie.sweep, self._movie.frames)[number]
+        blocks = cut_open(prepare(self._swept(a), self._movie.look), self._movie.look, self._camera)
         with Drawing(blocks, self._movie.look, self._engine) as drawing:
             return drawing.frame(self._camera, None, f"{float(a):.3f} y ≤ x + z    {len(blocks):,} P-positions")
+
+
+def sweep_values(first: Fraction, last: Fraction, frames: int) -> list[Fraction]:
+    """Return the a of each frame of a sweep: the ends and every whole number between them exactly, with a pause at each.
+
+    Raises UsageError where there are more of these than frames.
+
+    >>> [str(a) for a in sweep_values(Fraction(1), Fraction(3), 9)]
+    ['1', '1', '3/2', '2', '2', '2', '5/2', '3', '3']
+    """
+    low, high = min(first, last), max(first, last)
+    whole = range(ceil(low), floor(high) + 1)
+    needed = len(whole) + sum(end.denominator > 1 for end in {low, high})
+    if frames < needed:
+        raise UsageError(f"a sweep from {first} to {last} needs {needed:,} frames or more, one for each whole a, got {frames}")
+    stops = sorted({low, high, *map(Fraction, whole)}, reverse=first > last)
+    gaps = len(stops) - 1
+    values = []
+    for gap in range(gaps):
+        steps = (gap + 1) * (frames - 1) // gaps - gap * (frames - 1) // gaps
+        for step in range(steps):
+            moved = (Fraction(step, steps) - _STANDING) / (1 - 2 * _STANDING)
+            way = (stops[gap + 1] - stops[gap]) * min(max(moved, Fraction(0)), Fraction(1))
+            values.append((stops[gap] + way).limit_denominator(1000) if 0 < moved < 1 else stops[gap] + way)
+    return values + stops[-1:] * (frames - len(values))
 
 
 def orbit(points: NDArray[np.floating], azimuth: float, aspect: float) -> Camera:
@@ -283,18 +315,8 @@ def _encode(encoder: str, folder: Path, movie: Movie, path: Path) -> None:
         palette = "split[a][b];[a]palettegen=stats_mode=full[p];[b][p]paletteuse=dither=bayer:bayer_scale=4"
         command += ["-filter_complex", palette, "-loop", "0"]
     else:
-        command += [
-            "-c:v",
-            "libx264",
-            "-preset",
-            "medium",
-            "-crf",
-            "17",
-            "-pix_fmt",
-            "yuv420p",
-            "-movflags",
-            "+faststart",
-        ]
+        command += ["-vf", f"{_AS_BT709},{_TAGGED}", "-c:v", "libx264", "-preset", "medium", "-crf", "17"]
+        command += ["-movflags", "+faststart"]
     done = subprocess.run([*command, str(path)], capture_output=True, text=True, check=False)
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]

@@ -1,4 +1,4 @@
-"""Sections: a body cut at evenly spaced heights, the sections side by side."""
+"""Sections: a body cut at evenly spaced heights, z = 0 among them, the sections side by side."""
 
 from typing import TYPE_CHECKING
 
@@ -16,15 +16,20 @@ _MOST = 12
 
 
 def section_heights(blocks: Blocks, most: int = _MOST) -> list[int]:
-    """Return up to `most` heights z of sections, evenly spaced through the body, each through some cell.
+    """Return up to `most` heights z of sections, evenly spaced from the one nearest 0, each through some cell.
+
+    So the plane z = 0, which the symmetric bodies are symmetric about and others begin in, is always among them.
 
     >>> from gpu_nim.render.source import blocks_of
-    >>> section_heights(blocks_of("nim:15"), 4)
-    [2, 6, 10, 14]
+    >>> section_heights(blocks_of("nim:15"), 4), section_heights(blocks_of("fcc:8"), 5)
+    ([0, 5, 10, 15], [-8, -4, 0, 4, 8])
     """
     heights = np.unique(blocks.corners[:, 2])
-    middles = (np.arange(most) + 0.5) / most * len(heights)
-    return [int(heights[k]) for k in np.unique(middles.astype(int))]
+    middle = int(np.abs(heights).argmin())
+    below, above = middle, len(heights) - 1 - middle
+    steps = [step for step in range(1, len(heights) + 1) if below // step + above // step < most]
+    step = max(steps, key=lambda step: (below // step + above // step, step))  # the most sections, as far apart as fit
+    return [int(z) for z in heights[middle % step :: step]]
 
 
 def section(blocks: Blocks, colours: NDArray[np.float32], height: int) -> NDArray[np.uint8]:
@@ -64,7 +69,7 @@ def draw_slices(blocks: Blocks, colours: NDArray[np.float32], look: "Look") -> "
 
     def covered(layout: tuple[int, int]) -> float:
         w, h = room(*layout)
-        return float(layout[0] * layout[1] * max(min(w / wide, h / deep), 0) ** 2)
+        return float(len(section_heights(blocks, layout[0] * layout[1])) * max(min(w / wide, h / deep), 0) ** 2)
 
     fitting = [(c, r) for c in range(1, _MOST + 1) for r in range(1, _MOST + 1) if min(6, layers) <= c * r <= _MOST]
     columns, rows = max(fitting, key=covered)
