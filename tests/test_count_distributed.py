@@ -165,7 +165,7 @@ def test_gpus_get_a_worker_each_from_dask_cuda(monkeypatch: pytest.MonkeyPatch) 
     class LocalCUDACluster(distributed.LocalCluster):
         def __init__(self, **options: object) -> None:
             asked.append(dict(options))
-            super().__init__(**{**options, "processes": False})
+            super().__init__(**{**options, "processes": False, "protocol": "tcp"})
 
     monkeypatch.setitem(sys.modules, "dask_cuda", SimpleNamespace(LocalCUDACluster=LocalCUDACluster))
     with cluster(workers=2, gpus=True) as started:
