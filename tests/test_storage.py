@@ -15,6 +15,8 @@ from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.errors import FileError, UsageError
 from gpu_nim.storage import open_growth
 from gpu_nim.storage.atomic import check_writable, interrupts_deferred, replacing
+from gpu_nim.storage.attributes import _seal
+from gpu_nim.storage.containers import Declared
 
 zarr = pytest.importorskip("zarr", reason="zarr is not installed")
 
@@ -149,7 +151,7 @@ def test_missing_and_foreign_files(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="there is no such file"):
         load(tmp_path / "a.zarr")
     (tmp_path / "a.npz").write_bytes(b"PK not a zip")
-    with pytest.raises(FileError, match=r"not a whole npz file \(BadZipFile: it is no zip file, or was truncated\)"):
+    with pytest.raises(FileError, match=r"not a whole npz file \(it is no zip file, or was truncated\)"):
         load(tmp_path / "a.npz")
     np.savez(tmp_path / "b.npz", births=np.ones(3))
     with pytest.raises(FileError, match="not a growth written by gpunim"):
@@ -171,7 +173,8 @@ def test_a_truncated_npz(growth: Growth, tmp_path: Path) -> None:
             load(tmp_path / "a.npz")
 
 
-def _edited(growth: Growth, path: Path, **changes: object) -> None:
+def _edited(growth: Growth, path: Path, *, resealed: bool = True, **changes: object) -> None:
+    """Save a growth and change its attributes and arrays, and the seal with them unless told otherwise."""
     save(growth, path)
     with np.load(path) as file:
         parts = dict(file)
@@ -183,25 +186,69 @@ def _edited(growth: Growth, path: Path, **changes: object) -> None:
             del attributes[key]
         else:
             attributes[key] = value
+    if resealed and attributes.pop("seal", None):
+        stored = {"cells": Declared(parts["cells"].dtype, parts["cells"].shape)}
+        attributes["seal"] = _seal(attributes, parts["births"], parts["checksums"], stored)
     np.savez(path, **{**parts, "attributes": json.dumps(attributes)})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"population": 5}, "births do not agree with its attributes"),
+        ({"population": 5}, "it was truncated"),
         ({"generations": 99}, "births do not agree with its attributes"),
         ({"digest": "0" * 64}, "checksums do not agree with its digest"),
         ({"kind": "another"}, "not a growth written by gpunim"),
-        ({"format": 99}, "its format is 99, this version reads 1"),
+        ({"format": 99}, "its format is 99, this version reads 1 and 2"),
         ({"backend": None}, "attributes are damaged"),
+        ({"backend": "\x1b]0;nim\x07"}, r"'.x1b\]0;nim.x07' is not a name"),
+        ({"automaton": "nim\n"}, "is not a name"),
+        ({"device": 5}, "is not a name"),
+        ({"seconds": "1"}, "seconds are no duration"),
+        ({"seconds": -1.0}, "seconds are no duration"),
+        ({"verified": "yes"}, "neither true nor false"),
         ({"symmetry": "round"}, "attributes are damaged"),
+        ({"symmetry": "cube"}, "its rule has other cells"),
+        ({"rule": {"dimension": 3}}, "attributes are damaged"),
+        ({"rule": [1]}, "attributes are damaged"),
+        ({"births": np.ones(101)}, "births do not agree with its attributes"),
+        ({"births": np.ones((101, 2), np.uint64)}, "births do not agree with its attributes"),
+        ({"births": np.array(5, np.uint64)}, "births do not agree with its attributes"),
+        ({"births": np.ones(101, np.uint64)}, "births do not agree with its attributes"),
+        ({"checksums": np.ones(101, np.uint64)}, "checksums do not agree with its digest"),
+        ({"cells": np.zeros((4096, 0), np.int32)}, "holds as cells are none"),
+        ({"cells": np.zeros((4096, 3))}, "holds as cells are none"),
+        ({"cells": np.array(7)}, "holds as cells are none"),
     ],
 )
 def test_edited_attributes(growth: Growth, tmp_path: Path, changes: dict[str, object], sentence: str) -> None:
     _edited(growth, tmp_path / "a.npz", **changes)
     with pytest.raises(FileError, match=sentence):
         load(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("changes", [{"automaton": "fcc"}, {"verified": False}, {"seconds": 0.0}, {"device": "abacus"}])
+def test_attributes_are_bound_to_the_cells(growth: Growth, tmp_path: Path, changes: dict[str, object]) -> None:
+    _edited(growth, tmp_path / "a.npz", resealed=False, **changes)
+    with pytest.raises(FileError, match="do not agree with its seal"):
+        load(tmp_path / "a.npz")
+
+
+def test_files_of_the_first_format_are_read_and_their_verdict_is_not_believed(growth: Growth, tmp_path: Path) -> None:
+    _edited(growth, tmp_path / "a.npz", format=1, seal=None)
+    loaded = load(tmp_path / "a.npz")
+    assert isinstance(loaded, Growth)
+    assert np.array_equal(loaded.cells(), growth.cells())
+    assert (growth.verified, loaded.verified) == (True, None)
+
+
+def test_a_cell_of_the_same_orbit_is_not_taken_for_another(tmp_path: Path) -> None:
+    grown = grow("fcc", 6, backend="numpy", cells=True)
+    cells = grown.cells().copy()
+    cells[1] *= -1  # of generation 1: the same checksum, which sees orbits alone
+    _edited(grown, tmp_path / "a.npz", cells=cells)
+    with pytest.raises(FileError, match="cells of generation 1 were edited or damaged"):
+        load(tmp_path / "a.npz").cells()
 
 
 def test_edited_cells_are_found_when_read(growth: Growth, tmp_path: Path) -> None:
@@ -223,11 +270,11 @@ def test_missing_cells(growth: Growth, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "sentence"),
     [
-        (lambda store: shutil.rmtree(store / "births"), "not a whole Zarr v3 store"),
+        (lambda store: shutil.rmtree(store / "births"), "it has no births"),
         (lambda store: (store / "zarr.json").write_text("{"), "not a whole Zarr v3 store"),
         (lambda store: (store / "births" / "c" / "0").write_bytes(b"x"), "not a whole Zarr v3 store"),
         (lambda store: (store / "births" / "c" / "0").unlink(), "births do not agree|truncated"),
-        (lambda store: (store / "cells" / "c" / "0" / "0").write_bytes(b"x"), "cells are damaged"),
+        (lambda store: (store / "cells" / "c" / "0" / "0").write_bytes(b"x"), "a chunk was truncated"),
         (lambda store: (store / "cells" / "c" / "0" / "0").unlink(), "cells of generation .* edited or damaged"),
     ],
 )

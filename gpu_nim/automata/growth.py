@@ -207,7 +207,8 @@ class Growing:
         self._checksums: list[NDArray[np.uint64]] = []
         self._seconds = 0.0
         self._engine: Engine | None = None
-        self._resumed = resume
+        self.resumed = resume
+        """The snapshot from which it goes on."""
         if resume is not None:
             self._take_up(resume)
 
@@ -240,7 +241,7 @@ class Growing:
                 stride = max(1, stride // 2)
 
     def _start(self) -> Engine:
-        state = None if self._resumed is None else self._resumed.state
+        state = None if self.resumed is None else self.resumed.state
         # Nim has kernels of its own, which grow it by the same rule a plane at a time.
         if self.automaton.rule is find("nim").rule and not self._general and (state is None or "words" in state):
             return self._backend.nim(self.generations, state)
@@ -352,6 +353,18 @@ def split(batch: Batch) -> Iterator[Newborns]:
     stops = np.cumsum(batch.births).astype(np.int64)
     for index, cells in enumerate(np.split(batch.cells, stops[:-1])):
         yield batch.first + index, cells
+
+
+def in_order(cells: NDArray[np.integer]) -> bool:
+    """Return whether cells (N, d) ascend in lexicographic order, so that none is there twice.
+
+    >>> in_order(np.array([[0, 1], [0, 2], [1, 0]])), in_order(np.array([[0, 1], [0, 1]]))
+    (True, False)
+    """
+    below = np.zeros(max(0, len(cells) - 1), np.bool_)
+    for column in reversed(cells.T):
+        below = (column[:-1] < column[1:]) | ((column[:-1] == column[1:]) & below)
+    return bool(below.all())
 
 
 class KeptCells:

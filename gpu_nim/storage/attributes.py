@@ -8,15 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
-from gpu_nim.automata.growth import CellSource, Growth, Newborns
+from gpu_nim.automata.growth import CellSource, Growth, Newborns, in_order
 from gpu_nim.automata.own import describe, recall
 from gpu_nim.backends.digest import checksum
-from gpu_nim.backends.rule import Symmetry
+from gpu_nim.backends.rule import MAX_DIMENSION, Symmetry
 from gpu_nim.errors import FileError
-from gpu_nim.storage.containers import check_kind, store_of
+from gpu_nim.reading import Damaged, name_of
+from gpu_nim.storage.containers import Declared, check_kind, origin, reason, require_room, seal, store_of
 
 KIND = "gpunim growth"
-FORMAT = 1
+FORMAT = 2
+_COUNT = np.dtype(np.uint64)
+_UNSEALED = 1  # the format of earlier versions, in which nothing binds what a file says of itself
 
 
 def of_growth(growth: Growth) -> dict[str, Any]:
@@ -27,37 +30,82 @@ def of_growth(growth: Growth) -> dict[str, Any]:
     return {"kind": KIND, "format": FORMAT, "version": __version__, "symmetry": growth.symmetry.value, "rule": rule, **summary}
 
 
-def check_growth(path: Path, attributes: dict[str, Any]) -> None:
-    """Raise FileError where the attributes are not those of a growth that this version reads."""
-    check_kind(path, attributes, KIND, "growth", FORMAT)
+def sealed(growth: Growth, stored: Mapping[str, Declared]) -> dict[str, Any]:
+    """Return the attributes of a growth's file, bound to its arrays.
+
+    stored: what was written beside births and checksums.  The cells themselves are bound by the checksums.
+    """
+    attributes = of_growth(growth)
+    return attributes | {"seal": _seal(attributes, growth.births, growth.checksums, stored)}
+
+
+def _seal(
+    attributes: dict[str, Any], births: NDArray[Any], checksums: NDArray[Any], stored: Mapping[str, Declared]
+) -> str:
+    arrays = {name: [array.dtype.str, *array.shape] for name, array in stored.items() if name in ("cells", "parents")}
+    return seal({"attributes": attributes, "arrays": arrays}, {"births": births, "checksums": checksums})
+
+
+def check_growth(path: Path, attributes: Mapping[str, Any], stored: Mapping[str, Declared]) -> None:
+    """Raise FileError where a file does not declare a growth that this version reads, MemoryRefusal where its table would not fit.
+
+    stored: what the file declares to hold.
+    """
+    check_kind(path, attributes, KIND, "growth", (_UNSEALED, FORMAT))
+    for name in ("births", "checksums", "cells"):
+        if name not in stored:
+            raise FileError(f"cannot read {path}: it has no {name}, it was edited")
+    table = {name: stored[name] for name in ("births", "checksums")}
+    generations, population, cells = attributes.get("generations"), attributes.get("population"), stored["cells"]
+    if type(generations) is not int or any(array != Declared(_COUNT, (generations + 1,)) for array in table.values()):
+        raise FileError(f"cannot read {path}: its births do not agree with its attributes")
+    if len(cells.shape) != 2 or not 1 <= cells.shape[1] <= MAX_DIMENSION or cells.dtype.kind != "i":
+        raise FileError(f"cannot read {path}: what it holds as cells are none")
+    if cells.shape[0] != population:
+        raise FileError(f"cannot read {path}: it holds {cells.shape[0]} cells, not those of its births, it was truncated")
+    require_room(path, table)
 
 
 def to_growth(
-    path: Path, attributes: Mapping[str, Any], births: NDArray[Any], checksums: NDArray[Any], cells: CellSource
+    path: Path,
+    attributes: dict[str, Any],
+    births: NDArray[Any],
+    checksums: NDArray[Any],
+    stored: Mapping[str, Declared],
+    cells: CellSource,
 ) -> Growth:
-    """Return the growth that a file describes; FileError where its parts do not belong together."""
+    """Return the growth that a file describes; FileError where its parts do not belong together.
+
+    stored: what the file declares to hold.
+    """
+    unsealed = attributes["format"] == _UNSEALED
+    said = attributes.pop("seal", None)
+    if not unsealed and said != _seal(attributes, births, checksums, stored):
+        raise FileError(f"cannot read {path}: its attributes and births do not agree with its seal, it was edited or damaged")
+    if sum(births.tolist()) != attributes["population"]:
+        raise FileError(f"cannot read {path}: its births do not agree with its attributes")
     try:
         symmetry = Symmetry(attributes["symmetry"])
-        automaton = recall(str(attributes["automaton"]), attributes.get("rule"))
+        automaton = recall(name_of(attributes["automaton"]), attributes.get("rule"))
+        rule = None if automaton is None else automaton.rule
+        if rule is not None and (rule.dimension, rule.symmetry) != (stored["cells"].shape[1], symmetry):
+            raise Damaged("its rule has other cells")
+        verified = attributes["verified"]
+        if verified not in (True, False, None):
+            raise Damaged("verified is neither true nor false")
         growth = Growth(
-            str(attributes["automaton"]),
+            attributes["automaton"],
             births,
             checksums,
             checked(path, cells, births, checksums, symmetry),
             symmetry=symmetry,
-            verified=attributes["verified"],
-            backend=str(attributes["backend"]),
-            device=str(attributes["device"]),
-            seconds=float(attributes["seconds"]),
-            version=str(attributes["version"]),
-            rule=None if automaton is None else automaton.rule,
+            verified=None if unsealed else verified,
+            rule=rule,
+            **origin(attributes),
         )
-        whole = births.shape == checksums.shape == (int(attributes["generations"]) + 1,) and births.dtype == np.uint64
-    except (KeyError, TypeError, ValueError) as error:
-        raise FileError(f"cannot read {path}: its attributes are damaged ({error})") from error
-    if not whole or growth.population != attributes["population"]:
-        raise FileError(f"cannot read {path}: its births do not agree with its attributes")
-    if growth.digest != attributes["digest"]:
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
+        raise FileError(f"cannot read {path}: its attributes are damaged ({reason(error)})") from error
+    if growth.digest != attributes.get("digest"):
         raise FileError(f"cannot read {path}: its checksums do not agree with its digest, it was edited or damaged")
     return growth
 
@@ -69,11 +117,16 @@ is_growth_store = store_of(KIND)
 def checked(
     path: Path, source: CellSource, births: NDArray[np.uint64], checksums: NDArray[np.uint64], symmetry: Symmetry
 ) -> CellSource:
-    """Return the source with each generation held against its births and checksum as it is read."""
+    """Return the source with each generation held against its births and checksum as it is read.
+
+    A checksum sees neither the order of cells nor, of a growth by symmetry, which cell of an orbit stands there: so cells must also
+    ascend, each once.  With as many of each orbit as there should be, all different, they are the very cells that were written.
+    """
 
     def read(first: int, stop: int) -> Iterator[Newborns]:
         for generation, cells in source(first, stop):
-            if len(cells) != births[generation] or checksum(symmetry.representative(cells)) != checksums[generation]:
+            held = len(cells) == births[generation] and in_order(cells)
+            if not held or checksum(symmetry.representative(cells)) != checksums[generation]:
                 raise FileError(f"cannot read {path}: the cells of generation {generation} were edited or damaged")
             yield generation, cells
 

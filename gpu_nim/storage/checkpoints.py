@@ -5,9 +5,10 @@
         checkpoint-0000000300.npz     the one before, kept in case that the newest is damaged
         cells.zarr/                   the cells so far, where files that hold cells were asked for
 
-A checkpoint is written beside its name, flushed to the disk and renamed, so that it is whole or not there; its arrays carry CRC-32
-sums, so that damage is found.  Of the cells, whole chunks are in the store when a checkpoint that counts on them is written, and
-are never written again; the rest is in the checkpoint.  So cells are neither lost nor doubled, whichever checkpoint is taken up.
+A checkpoint is written beside its name, flushed to the disk and renamed, so that it is whole or not there.  Its record ends with a
+seal over itself and all arrays, compared before anything of it is used, so that damage is found.  Of the cells, whole chunks are in
+the store when a checkpoint that counts on them is written, and are never written again; the rest is in the checkpoint.  So cells
+are neither lost nor doubled, whichever checkpoint is taken up.
 """
 
 import json
@@ -17,20 +18,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
 from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.automata.growth import Snapshot
 from gpu_nim.automata.own import describe, recall
 from gpu_nim.errors import FileError, UsageError
+from gpu_nim.reading import Damaged, name_of, parse_json, printable
 from gpu_nim.storage.atomic import check_writable
-from gpu_nim.storage.containers import NPZ_DAMAGE, npz_arrays, reason
+from gpu_nim.storage.containers import NpzArrays, reason, require_room, seal
 
 if TYPE_CHECKING:
     from gpu_nim.storage.zarr_files import Kept
 
 KIND = "gpunim checkpoint"
-FORMAT = 1
+FORMAT = 2
 _KEPT = 2
 _STATE, _MEASURED = "state.", "measured."
 
@@ -75,10 +78,10 @@ class Checkpoints:
         for path in reversed(paths):
             try:
                 return self._read(path, automaton)
-            except UsageError:
-                raise
-            except NPZ_DAMAGE as error:
-                self.passed_over.append(f"{path} is damaged ({reason(error)})")
+            except Damaged as error:
+                self.passed_over.append(f"{path} is damaged ({error})")
+            except OSError as error:
+                self.passed_over.append(f"{path} is damaged ({error.strerror or error})")
         raise FileError(f"cannot resume from {self.folder}: {self.passed_over[0]}, and no other is whole")
 
     def save(self, snapshot: Snapshot, *, asked: Mapping[str, Any] | None = None, kept: "Kept | None" = None) -> None:
@@ -103,8 +106,7 @@ class Checkpoints:
             "asked": dict(asked or {}),
             "written": None if kept is None else kept.written,
         }
-        arrays = {
-            "record": np.array(json.dumps(record)),
+        arrays: dict[str, NDArray[Any]] = {
             "births": snapshot.births,
             "checksums": snapshot.checksums,
             **{f"{_STATE}{name}": array for name, array in snapshot.state.items()},
@@ -112,9 +114,10 @@ class Checkpoints:
         }
         if kept is not None:
             arrays["waiting"] = kept.waiting
+        record["seal"] = seal(record, arrays)
         try:
             with partial.open("wb") as file:
-                np.savez(file, **arrays)  # type: ignore[arg-type]
+                np.savez(file, record=np.array(json.dumps(record)), **arrays)  # type: ignore[arg-type]
                 file.flush()
                 os.fsync(file.fileno())
             partial.replace(path)
@@ -129,19 +132,36 @@ class Checkpoints:
             raise FileError(f"cannot write the checkpoint {path}: {error.strerror or error}; {left}") from error
 
     def _read(self, path: Path, automaton: Automaton | None) -> Snapshot:
-        arrays = npz_arrays(path)
-        record = json.loads(str(arrays["record"]))
-        if record["kind"] != KIND:
-            raise ValueError("it was not written by gpunim")
-        if record["format"] != FORMAT:
-            raise UsageError(f"{path} has format {record['format']}, this version of gpunim reads {FORMAT}")
-        known = automaton or recall(record["automaton"], record["rule"])
+        """Return a snapshot; Damaged or OSError where it is not whole, UsageError where it is, and of another automaton."""
+        with NpzArrays(path, compressed=False) as members:
+            record = parse_json(members.read_text("record"))
+            if record.get("kind") != KIND:
+                raise Damaged("it was not written by gpunim")
+            if record.get("format") != FORMAT:
+                raise Damaged(f"its format is {printable(repr(record.get('format')), 20)}, this version of gpunim reads {FORMAT}")
+            require_room(path, members.declared)
+            arrays = {name: members.read(name) for name in members.declared if name != "record"}
+        if record.pop("seal", None) != seal(record, arrays):
+            raise Damaged("its contents do not agree with its seal")
+        try:
+            return self._snapshot(path, record, arrays, automaton)
+        except UsageError:
+            raise
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise Damaged(f"its record is not that of a growth, {reason(error)}") from error
+
+    def _snapshot(
+        self, path: Path, record: dict[str, Any], arrays: dict[str, NDArray[Any]], automaton: Automaton | None
+    ) -> Snapshot:
+        known = automaton or recall(name_of(record["automaton"]), record["rule"])
         if known is None:
             raise UsageError(f"{path} is of an automaton with predicates of its own: resume it from Python, with that automaton")
         if (known.name, describe(known.rule)) != (record["automaton"], record["rule"]):
             raise UsageError(f"automaton must be the one that is resumed, {record['automaton']}, got {known.name}")
-        if len(arrays["births"]) != record["generation"] + 1 or len(arrays["checksums"]) != record["generation"] + 1:
-            raise ValueError("its births are not those of its generations")
+        state = {name.removeprefix(_STATE): array for name, array in arrays.items() if name.startswith(_STATE)}
+        for name in ("births", "checksums"):
+            if arrays[name].dtype != np.uint64 or arrays[name].shape != (int(state["generation"]) + 1,):
+                raise Damaged("its births are not those of its generations")
         if record["written"] is None:
             self.kept = None
         else:
@@ -154,7 +174,7 @@ class Checkpoints:
             int(record["generations"]),
             arrays["births"],
             arrays["checksums"],
-            {name.removeprefix(_STATE): array for name, array in arrays.items() if name.startswith(_STATE)},
+            state,
             tuple(record["columns"]),
             {name.removeprefix(_MEASURED): array for name, array in arrays.items() if name.startswith(_MEASURED)},
             record["mismatch"],

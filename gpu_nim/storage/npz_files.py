@@ -13,10 +13,9 @@ import numpy as np
 from gpu_nim.automata.growth import Growth, KeptCells, Newborns
 from gpu_nim.backends.base import Batch
 from gpu_nim.backends.memory import host_memory
-from gpu_nim.errors import FileError
 from gpu_nim.storage.atomic import replacing
-from gpu_nim.storage.attributes import check_growth, of_growth, to_growth
-from gpu_nim.storage.containers import read_npz
+from gpu_nim.storage.attributes import check_growth, sealed, to_growth
+from gpu_nim.storage.containers import Declared, NpzArrays, reading, require_room
 
 
 class NpzGrowthSink:
@@ -35,8 +34,9 @@ class NpzGrowthSink:
     def finish(self, growth: Growth) -> None:
         """Write the file."""
         cells = np.concatenate([newborns for _, newborns in self._cells(0, growth.generations + 1)])
+        attributes = sealed(growth, {"cells": Declared(cells.dtype, cells.shape)})
         np.savez_compressed(
-            self._path, births=growth.births, checksums=growth.checksums, cells=cells, attributes=json.dumps(of_growth(growth))
+            self._path, births=growth.births, checksums=growth.checksums, cells=cells, attributes=json.dumps(attributes)
         )
 
 
@@ -49,18 +49,15 @@ def open_npz_growth(path: Path) -> Iterator[NpzGrowthSink]:
 
 def load_npz_growth(path: Path) -> Growth:
     """Read the growth in an npz file; see `gpu_nim.storage.load`."""
-    attributes, arrays = read_npz(path)
-    check_growth(path, attributes)
-    try:
-        births, checksums, cells = (arrays[name] for name in ("births", "checksums", "cells"))
-    except KeyError as error:
-        raise FileError(f"cannot read {path}: it has no {error}, it was edited") from error
-    if cells.ndim != 2 or len(cells) != sum(births.tolist()):
-        raise FileError(f"cannot read {path}: it holds {len(cells)} cells, not those of its births, it was truncated")
+    with reading(path, "npz file"), NpzArrays(path) as arrays:
+        attributes = arrays.attributes()
+        check_growth(path, attributes, arrays.declared)
+        require_room(path, arrays.declared)
+        births, checksums, cells = (arrays.read(name) for name in ("births", "checksums", "cells"))
 
     def read(first: int, stop: int) -> Iterator[Newborns]:
         starts = [0, *np.cumsum(births).tolist()]
         for generation in range(first, stop):
             yield generation, cells[starts[generation] : starts[generation + 1]]
 
-    return to_growth(path, attributes, births, checksums, read)
+    return to_growth(path, attributes, births, checksums, arrays.declared, read)

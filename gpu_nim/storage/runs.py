@@ -176,7 +176,8 @@ class Run:
             return [], None
         from gpu_nim.storage.zarr_files import keep_zarr_growth
 
-        kept = keep_zarr_growth(self._checkpoints.cells, self._checkpoints.kept, parents=self.outputs.parents)
+        snapshot = self.growing.resumed
+        kept = keep_zarr_growth(self._checkpoints.cells, self._checkpoints.kept, snapshot, parents=self.outputs.parents)
         return [kept], kept
 
     def _write(self, *steps: Callable[[], None]) -> None:

@@ -8,9 +8,7 @@ NAME.zarr/ or NAME.npz
 """
 
 import csv
-import hashlib
 import json
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,12 +18,26 @@ from numpy.typing import NDArray
 
 from gpu_nim.errors import FileError, UsageError
 from gpu_nim.games.solution import Solution
+from gpu_nim.reading import Damaged, name_of
 from gpu_nim.storage.atomic import check_writable, interrupts_deferred, replacing
-from gpu_nim.storage.containers import NPZ_DAMAGE, check_kind, read_npz, reason, store_of
+from gpu_nim.storage.containers import (
+    Declared,
+    NpzArrays,
+    check_kind,
+    origin,
+    reading,
+    reason,
+    require_room,
+    seal,
+    store_of,
+)
+from gpu_nim.storage.stores import StoredArray, read_group
 
 KIND = "gpunim solution"
 FORMAT = 1
 SUFFIXES = (".zarr", ".npz", ".csv")
+_ARRAYS = ("p_positions", "grundy")
+_GAME = 10_000  # letters of a game's description
 _is_ours = store_of(KIND)
 
 
@@ -50,7 +62,13 @@ def save_solution(solution: Solution, path: Path) -> None:
             with interrupts_deferred():
                 group = zarr.open_group(scratch, mode="w", zarr_format=3)
                 for name, array in arrays.items():
-                    group.create_array(name, data=array, chunks=_chunks(array), compressors=ZstdCodec(level=3))
+                    group.create_array(
+                        name,
+                        data=array,
+                        chunks=_chunks(array),
+                        compressors=ZstdCodec(level=3),
+                        config={"write_empty_chunks": True},  # so that one that is missing is missed
+                    )
                 group.attrs.update(_attributes(solution, arrays))
 
 
@@ -63,24 +81,56 @@ def check_solution(path: Path) -> None:
 
 def load_solution(path: Path) -> Solution:
     """Read a solved game from a .zarr or .npz file; see `gpu_nim.storage.load`."""
-    attributes, arrays = _read_zarr(path) if path.suffix == ".zarr" else read_npz(path)
-    check_kind(path, attributes, KIND, "solved game", FORMAT)
-    if attributes.pop("digest", None) != _digest(attributes, arrays):
+    if path.suffix == ".zarr":
+        with reading(path, "Zarr v3 store"):
+            attributes = read_group(path)
+            stored = {name: StoredArray(path, name) for name in _ARRAYS if (path / name).is_dir()}
+            _check(path, attributes, {name: array.declared for name, array in stored.items()})
+            arrays = {name: array.read() for name, array in stored.items()}
+    else:
+        with reading(path, "npz file"), NpzArrays(path) as members:
+            attributes = members.attributes()
+            _check(path, attributes, {name: array for name, array in members.declared.items() if name != "attributes"})
+            arrays = {name: members.read(name) for name in _ARRAYS if name in members.declared}
+    if attributes.pop("digest", None) != seal(attributes, arrays):
         raise FileError(f"cannot read {path}: its contents do not agree with its digest, it was edited or damaged")
-    difference = attributes["first_difference"]
+    try:
+        return _solution(attributes, arrays)
+    except (KeyError, TypeError, ValueError) as error:
+        raise FileError(f"cannot read {path}: its attributes are damaged ({reason(error)})") from error
+
+
+def _check(path: Path, attributes: Mapping[str, Any], declared: Mapping[str, Declared]) -> None:
+    """Raise FileError where a file does not declare a solved game, MemoryRefusal where that would not fit."""
+    check_kind(path, attributes, KIND, "solved game", (FORMAT,))
+    points, values = declared.get("p_positions"), declared.get("grundy")
+    whole = points is not None and points.dtype.kind == "i" and len(points.shape) == 2 and set(declared) <= set(_ARRAYS)
+    if not whole or (values is not None and values.dtype.kind != "i"):
+        raise FileError(f"cannot read {path}: its arrays are not those of a solved game, it was edited or damaged")
+    require_room(path, declared)
+
+
+def _solution(attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Solution:
+    """The solved game of attributes and arrays that belong together, whatever they are."""
+    points, values, difference = arrays["p_positions"], arrays.get("grundy"), attributes["first_difference"]
+    coordinates, limits = tuple(map(name_of, attributes["coordinates"])), tuple(attributes["limits"])
+    numbers = (attributes["size"], attributes["positions"], *limits, *(difference or ()))
+    if not all(type(number) is int and number >= 0 for number in numbers):
+        raise Damaged("its numbers are not all counts")
+    if not len(coordinates) == len(limits) == points.shape[1] == len(difference or limits):
+        raise Damaged("its positions have other coordinates")
+    if values is not None and values.shape != tuple(limit + 1 for limit in limits):
+        raise Damaged("its Grundy values fill another box")
     return Solution(
-        game=attributes["game"],
-        coordinates=tuple(attributes["coordinates"]),
+        game=name_of(attributes["game"], _GAME),
+        coordinates=coordinates,
         size=attributes["size"],
-        limits=tuple(attributes["limits"]),
+        limits=limits,
         positions=attributes["positions"],
-        p_positions=arrays["p_positions"],
+        p_positions=points,
         first_difference=None if difference is None else tuple(difference),
-        grundy=arrays.get("grundy"),
-        backend=attributes["backend"],
-        device=attributes["device"],
-        seconds=attributes["seconds"],
-        version=attributes["version"],
+        grundy=values,
+        **origin(attributes),
     )
 
 
@@ -88,12 +138,10 @@ def is_solution(path: Path) -> bool:
     """Return whether a file or folder says that it is a solved game that gpunim wrote."""
     if path.suffix == ".zarr":
         return _is_ours(path)
-    if not zipfile.is_zipfile(path):
-        return False
     try:
-        with np.load(path, allow_pickle=False) as file:
-            return bool(json.loads(str(file["attributes"]))["kind"] == KIND)
-    except NPZ_DAMAGE:
+        with NpzArrays(path) as arrays:
+            return bool(arrays.attributes().get("kind") == KIND)
+    except (OSError, Damaged):
         return False
 
 
@@ -106,15 +154,7 @@ def _attributes(solution: Solution, arrays: Mapping[str, NDArray[Any]]) -> dict[
         "limits": solution.limits,
         **solution.summary(),
     }
-    return attributes | {"digest": _digest(attributes, arrays)}
-
-
-def _digest(attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
-    digest = hashlib.sha256(json.dumps(attributes, sort_keys=True).encode())
-    for name, array in sorted(arrays.items()):
-        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()
+    return attributes | {"digest": seal(attributes, arrays)}
 
 
 def _arrays(solution: Solution) -> dict[str, NDArray[Any]]:
@@ -139,13 +179,3 @@ def _write_csv(solution: Solution, path: Path) -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow((*solution.coordinates, "grundy"))
         writer.writerows((*point, value) for point, value in zip(points.tolist(), values.tolist(), strict=True))
-
-
-def _read_zarr(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    import zarr
-
-    try:
-        group = zarr.open_group(path, mode="r", zarr_format=3)
-        return dict(group.attrs), {name: np.asarray(array[:]) for name, array in group.arrays()}
-    except Exception as error:  # zarr, its codecs and the JSON reader each raise types of their own for a damaged store
-        raise FileError(f"cannot read {path}: it is not a whole Zarr v3 store ({reason(error)})") from error

@@ -9,9 +9,10 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +22,17 @@ from numpy.typing import NDArray
 from zarr.codecs import BloscCodec, BloscShuffle
 
 from gpu_nim.automata.evolution import ancestry
-from gpu_nim.automata.growth import Growth, Newborns
+from gpu_nim.automata.growth import Growth, Newborns, Snapshot
 from gpu_nim.backends.base import Batch
 from gpu_nim.errors import FileError, UsageError
+from gpu_nim.reading import Damaged
 from gpu_nim.storage.atomic import interrupts_deferred, replacing
-from gpu_nim.storage.attributes import check_growth, is_growth_store, of_growth, to_growth
-from gpu_nim.storage.containers import reason
+from gpu_nim.storage.attributes import check_growth, checked, is_growth_store, sealed, to_growth
+from gpu_nim.storage.containers import Declared, reading, reason
+from gpu_nim.storage.stores import StoredArray, read_group
 
 _CHUNK = 1 << 18  # cells a chunk: about 3 MB before compression
+_EVERY_CHUNK: Any = {"write_empty_chunks": True}  # so that one that is missing is missed
 _SHUFFLED_ZSTD = BloscCodec(cname="zstd", clevel=3, shuffle=BloscShuffle.shuffle)
 
 
@@ -80,12 +84,17 @@ class ZarrGrowthSink:
         if self._count or self._cells is None:
             self._write(self._count)
         with interrupts_deferred():
-            self._group.create_array("births", data=growth.births, overwrite=True)
-            self._group.create_array("checksums", data=growth.checksums, overwrite=True)
+            self._group.create_array("births", data=growth.births, overwrite=True, config=_EVERY_CHUNK)
+            self._group.create_array("checksums", data=growth.checksums, overwrite=True, config=_EVERY_CHUNK)
         if self._parents:
             self._write_parents(growth)
         with interrupts_deferred():
-            self._group.attrs.update(of_growth(growth))
+            self._group.attrs.update(sealed(growth, self._stored()))
+
+    def _stored(self) -> dict[str, Declared]:
+        names = ("cells", "parents") if self._parents else ("cells",)
+        arrays = {name: _array(self._group, name) for name in names}
+        return {name: Declared(np.dtype(array.dtype), tuple(array.shape)) for name, array in arrays.items()}
 
     def _write_parents(self, growth: Growth) -> None:
         if growth.rule is None:
@@ -94,11 +103,18 @@ class ZarrGrowthSink:
         shape = (self._cells.shape[0],)
         with interrupts_deferred():
             parents = self._group.create_array(
-                "parents", shape=shape, chunks=(_CHUNK,), dtype=np.int64, compressors=_SHUFFLED_ZSTD, overwrite=True
+                "parents",
+                shape=shape,
+                chunks=(_CHUNK,),
+                dtype=np.int64,
+                compressors=_SHUFFLED_ZSTD,
+                overwrite=True,
+                config=_EVERY_CHUNK,
             )
         waiting: list[NDArray[np.int64]] = []
         written = count = 0
-        newborns = _generations(self._cells, growth.births, 0, growth.generations + 1)
+        cells = self._cells
+        newborns = _generations(lambda start, stop: np.asarray(cells[start:stop]), growth.births, 0, growth.generations + 1)
         for _, indices in ancestry(growth.rule, newborns):
             waiting.append(indices)
             count += len(indices)
@@ -117,6 +133,7 @@ class ZarrGrowthSink:
                     chunks=(_CHUNK, cells.shape[1]),
                     dtype=cells.dtype,
                     compressors=_SHUFFLED_ZSTD,
+                    config=_EVERY_CHUNK,
                     overwrite=True,  # of a growth that went on after the checkpoint that is taken up
                 )
         start = self._cells.shape[0]
@@ -136,17 +153,41 @@ def open_zarr_growth(path: Path, *, parents: bool = False) -> Iterator[ZarrGrowt
         yield ZarrGrowthSink(group, parents=parents)
 
 
-def keep_zarr_growth(path: Path, kept: Kept | None, *, parents: bool = False) -> ZarrGrowthSink:
+def keep_zarr_growth(path: Path, kept: Kept | None, snapshot: Snapshot | None, *, parents: bool = False) -> ZarrGrowthSink:
     """Open a Zarr store that grows in place under its own name, from its beginning or from where it had come.
 
-    Raises FileError where the store has not come that far.
+    snapshot: of the growth whose cells are `kept`, which are all held against it.  FileError where the store has not come that far,
+    or its cells are not those.
     """
-    if kept is None:
+    if kept is None or snapshot is None:
         return ZarrGrowthSink(zarr.open_group(path, mode="w", zarr_format=3), parents=parents)
     try:
+        _check_kept(path, kept, snapshot)
         return ZarrGrowthSink(zarr.open_group(path, mode="r+", zarr_format=3), parents=parents, kept=kept)
     except Exception as error:  # zarr and the JSON reader each raise types of their own for a damaged store
-        raise FileError(f"cannot go on with {path}, which holds the cells grown so far: {reason(error)}") from error
+        why = str(error) if isinstance(error, FileError | Damaged) else reason(error)
+        raise FileError(f"cannot go on with {path}, which holds the cells grown so far: {why}") from error
+
+
+def _check_kept(path: Path, kept: Kept, snapshot: Snapshot) -> None:
+    read_group(path)
+    stored = StoredArray(path, "cells") if kept.written else None
+    if stored is not None and stored.declared.shape[0] < kept.written:
+        raise Damaged(f"it holds {stored.declared.shape[0]} cells, {kept.written} are needed")
+    waiting = kept.waiting
+    held = kept.written + len(waiting)
+    if waiting.ndim != 2 or held != sum(snapshot.births.tolist()):
+        raise Damaged(f"{held} cells are kept, which are not those of its checkpoint")
+
+    def read(start: int, stop: int) -> NDArray[Any]:
+        parts = [] if stored is None or start >= kept.written else [stored.read(start, min(stop, kept.written))]
+        if stop > kept.written or not parts:
+            parts.append(waiting[max(0, start - kept.written) : max(0, stop - kept.written)])
+        return np.concatenate(parts)
+
+    births, symmetry = snapshot.births, snapshot.automaton.rule.symmetry
+    for _ in checked(path, partial(_generations, read, births), births, snapshot.checksums, symmetry)(0, len(births)):
+        pass
 
 
 def copy_store(source: Path, path: Path) -> None:
@@ -167,36 +208,31 @@ def _link_or_copy(source: str, target: str) -> None:
 
 def load_zarr_growth(path: Path) -> Growth:
     """Open the growth in a Zarr store; see `gpu_nim.storage.load`."""
-    try:
-        group = zarr.open_group(path, mode="r", zarr_format=3)
-        attributes = dict(group.attrs)
-        check_growth(path, attributes)
-        births, checksums = (np.asarray(_array(group, name)[:]) for name in ("births", "checksums"))
-        cells = _array(group, "cells")
-    except FileError:
-        raise
-    except Exception as error:  # zarr, numcodecs and the JSON reader each raise types of their own for a damaged store
-        raise FileError(f"cannot read {path}: it is not a whole Zarr v3 store ({reason(error)})") from error
-    if cells.ndim != 2 or cells.shape[0] != sum(births.tolist()):
-        raise FileError(f"cannot read {path}: it holds {cells.shape[0]} cells, not those of its births, it was truncated")
+    with reading(path, "Zarr v3 store"):
+        attributes = read_group(path)
+        names = ("births", "checksums", "cells", "parents")
+        arrays = {name: StoredArray(path, name) for name in names if (path / name).is_dir()}
+        stored = {name: array.declared for name, array in arrays.items()}
+        check_growth(path, attributes, stored)
+        births, checksums = (arrays[name].read() for name in ("births", "checksums"))
 
     def read(first: int, stop: int) -> Iterator[Newborns]:
-        try:
-            yield from _generations(cells, births, first, stop)
-        except (OSError, RuntimeError, ValueError) as error:
-            raise FileError(f"cannot read {path}: its cells are damaged ({reason(error)})") from error
+        with reading(path, "Zarr v3 store"):
+            yield from _generations(arrays["cells"].read, births, first, stop)
 
-    return to_growth(path, attributes, births, checksums, read)
+    return to_growth(path, attributes, births, checksums, stored, read)
 
 
-def _generations(cells: "zarr.Array[Any]", births: NDArray[np.uint64], first: int, stop: int) -> Iterator[Newborns]:
+def _generations(
+    read: Callable[[int, int], NDArray[Any]], births: NDArray[np.uint64], first: int, stop: int
+) -> Iterator[Newborns]:
     starts = [0, *np.cumsum(births).tolist()]
-    block, begins, ends = np.asarray(cells[0:0]), 0, 0
+    block, begins, ends = read(0, 0), 0, 0
     for generation in range(first, stop):
         start, end = starts[generation], starts[generation + 1]
         if end > ends:  # small generations share a read
             begins, ends = start, min(max(end, start + _CHUNK), starts[stop])
-            block = np.asarray(cells[begins:ends])
+            block = read(begins, ends)
         yield generation, block[start - begins : end - begins]
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpu_nim.automata.catalogue import CATALOGUE, Automaton
-from gpu_nim.automata.growth import Growth
+from gpu_nim.automata.growth import Growth, in_order
 from gpu_nim.finding import Finding
 
 
@@ -46,18 +45,10 @@ def _counterexample(growth: Growth, automaton: Automaton | None, progress: Calla
     for generation, cells in growth:
         if len(cells) != growth.births[generation]:
             return f"generation {generation} has {len(cells)} cells, not {growth.births[generation]}"
-        if not _in_order(cells):
+        if not in_order(cells):
             return f"the cells of generation {generation} are not in lexicographic order, each once"
         if automaton is not None and automaton.cell_test is not None:
             for outsider in cells[~automaton.cell_test(cells)].tolist():
                 return f"{tuple(outsider)}, of generation {generation}, is never born"
         progress(len(cells))
     return None
-
-
-def _in_order(cells: NDArray[np.integer]) -> bool:
-    """Whether rows ascend strictly, so that none is there twice."""
-    below = np.zeros(max(0, len(cells) - 1), np.bool_)
-    for column in reversed(cells.T):
-        below = (column[:-1] < column[1:]) | ((column[:-1] == column[1:]) & below)
-    return bool(below.all())

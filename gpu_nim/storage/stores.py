@@ -1,0 +1,159 @@
+"""Zarr v3 stores of gpunim's own, read chunk by chunk: what a store declares is held against its files before anything is read.
+
+Zarr itself reads whatever the metadata say: any codec, chunks and fill values of any size.  These arrays are plain ones, in chunks
+of little-endian integers under Blosc or Zstandard, and a chunk is decoded into just the room that it must fill.
+"""
+
+from importlib import import_module
+from itertools import product
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.reading import Damaged, parse_json, printable, read_regular
+from gpu_nim.storage.containers import MOST_TEXT, Declared, reason
+
+_METADATA = 1 << 20  # bytes of an array's metadata
+_CHUNK = 1 << 28  # bytes of a chunk
+_GIVEN = 1 << 26  # bytes that chunks of nothing but zeros, which earlier versions left out, may come to
+_ABSENT = 1 << 10  # of them
+_TYPES = {f"{sign}int{bits}": np.dtype(f"<{sign[:1] or 'i'}{bits // 8}") for sign in ("", "u") for bits in (8, 16, 32, 64)}
+_BLOSC_HEADER = 16
+
+
+def read_group(store: Path) -> dict[str, Any]:
+    """Return the attributes of a group; Damaged where it is none of Zarr v3."""
+    if not store.is_dir():
+        raise Damaged("it is no folder")
+    found = _metadata(store, store / "zarr.json", MOST_TEXT)
+    if found.get("zarr_format") != 3 or found.get("node_type") != "group" or not isinstance(found.get("attributes"), dict):
+        raise Damaged("its zarr.json is not that of a group")
+    return dict(found["attributes"])
+
+
+class StoredArray:
+    """An array of a store.
+
+    >>> import tempfile
+    >>> from gpu_nim import grow, save
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(grow("nim", 3), f"{folder}/nim.zarr")
+    ...     StoredArray(Path(folder, "nim.zarr"), "births").read().tolist()
+    [1, 3, 3, 9]
+    """
+
+    def __init__(self, store: Path, name: str) -> None:
+        self._store, self._name = store, name
+        found = _metadata(store, store / name / "zarr.json", _METADATA)
+        try:
+            self._check(found)
+            shape, chunk = found["shape"], found["chunk_grid"]["configuration"]["chunk_shape"]
+            counts = all(type(side) is int and 0 <= side < 2**63 for side in (*shape, *chunk))
+            if not shape or len(shape) != len(chunk) or not counts or 0 in chunk:
+                raise Damaged(f"{name} has no shape that an array can have")
+            self.declared = Declared(_TYPES[found["data_type"]], tuple(shape))
+            self._chunk = Declared(self.declared.dtype, tuple(chunk))
+            self._codec = _codec(found["codecs"])
+        except (KeyError, TypeError, AttributeError, IndexError) as error:
+            raise Damaged(f"the metadata of {name} are damaged ({reason(error)})") from error
+        if self._chunk.nbytes > _CHUNK:
+            raise Damaged(f"{name} declares chunks of {self._chunk.nbytes:,} bytes")
+
+    def _check(self, found: dict[str, Any]) -> None:
+        plain = (
+            found["zarr_format"] == 3
+            and found["node_type"] == "array"
+            and found["chunk_grid"]["name"] == "regular"
+            and found["chunk_key_encoding"] in ({"name": "default"}, {"name": "default", "configuration": {"separator": "/"}})
+            and found["fill_value"] == 0
+            and not found.get("storage_transformers")
+        )
+        if not plain:
+            raise Damaged(f"{self._name} is laid out as gpunim does not")
+
+    def read(self, start: int = 0, stop: int | None = None) -> NDArray[Any]:
+        """Return its places `start` to `stop` - 1 along the first axis."""
+        shape, chunk = self.declared.shape, self._chunk.shape
+        lower = (start, *[0] * (len(shape) - 1))
+        upper = (shape[0] if stop is None else stop, *shape[1:])
+        sides = [high - low for low, high in zip(lower, upper, strict=True)]
+        grid = [range(low // wide, -(-high // wide)) for low, high, wide in zip(lower, upper, chunk, strict=True)]
+        if 0 in sides:
+            return np.empty(sides, self.declared.dtype)
+        self._check_files(grid)
+        found = np.empty(sides, self.declared.dtype)
+        for index in product(*grid):
+            corner = [i * wide for i, wide in zip(index, chunk, strict=True)]
+            there, here = [], []
+            for first, wide, low, high in zip(corner, chunk, lower, upper, strict=True):
+                begin, end = max(low, first), min(high, first + wide)
+                there.append(slice(begin - first, end - first))
+                here.append(slice(begin - low, end - low))
+            found[tuple(here)] = self._decoded(index)[tuple(there)]
+        return found
+
+    def _check_files(self, grid: list[range]) -> None:
+        """Refuse an array most of which is not there, before it is given room."""
+        most = min(_GIVEN // self._chunk.nbytes, _ABSENT)
+        absent = 0
+        for index in product(*grid):
+            absent += not self._path(index).exists()
+            if absent > most:
+                raise Damaged(f"{self._name} lacks chunks")
+
+    def _path(self, index: tuple[int, ...]) -> Path:
+        return self._store.joinpath(self._name, "c", *map(str, index))
+
+    def _decoded(self, index: tuple[int, ...]) -> NDArray[Any]:
+        try:
+            raw = read_regular(self._path(index), 2 * self._chunk.nbytes + _METADATA, within=self._store)
+        except FileNotFoundError:
+            return np.zeros(self._chunk.shape, self._chunk.dtype)
+        flat = np.zeros(prod(self._chunk.shape), self._chunk.dtype)
+        if self._codec is None:
+            if len(raw) != flat.nbytes:
+                raise Damaged(f"a chunk of {self._name} was truncated")
+            flat[:] = np.frombuffer(raw, flat.dtype)
+        else:
+            if self._codec.codec_id == "blosc":
+                _check_blosc(raw, flat.nbytes)
+            try:
+                self._codec.decode(raw, out=flat)
+            except MemoryError:
+                raise
+            except Exception as error:  # each codec raises types of its own
+                raise Damaged(f"a chunk of {self._name} is damaged ({reason(error)})") from error
+        return flat.reshape(self._chunk.shape)
+
+
+def _metadata(store: Path, path: Path, most: int) -> dict[str, Any]:
+    try:
+        return parse_json(read_regular(path, most, within=store))
+    except FileNotFoundError as error:
+        raise Damaged(f"it has no {path.relative_to(store)}") from error
+    except NotADirectoryError as error:
+        raise Damaged(f"{path.parent.name} is no folder") from error
+
+
+def _codec(codecs: list[dict[str, Any]]) -> Any:
+    """What undoes the compression; None where there is none."""
+    codec: Any = import_module("numcodecs")  # what zarr itself decodes with
+    first, *others = codecs
+    if first["name"] != "bytes" or (first.get("configuration") or {}).get("endian", "little") != "little" or len(others) > 1:
+        raise Damaged(f"its codecs are {printable(repr([codec['name'] for codec in codecs]), 60)}, which gpunim does not write")
+    if not others:
+        return None
+    known = {"blosc": codec.Blosc, "zstd": codec.Zstd}
+    if others[0]["name"] not in known:
+        raise Damaged(f"its codecs are {printable(repr([codec['name'] for codec in codecs]), 60)}, which gpunim does not write")
+    return known[others[0]["name"]]()
+
+
+def _check_blosc(raw: bytes, expected: int) -> None:
+    """Blosc believes the sizes in its header, and reads and writes by them."""
+    said = int.from_bytes(raw[4:8], "little"), int.from_bytes(raw[12:_BLOSC_HEADER], "little")
+    if len(raw) < _BLOSC_HEADER or said != (expected, len(raw)):
+        raise Damaged("a chunk was truncated, or is not of the size that it must have")
