@@ -13,6 +13,7 @@ import click
 
 from gpu_nim._version import __version__
 from gpu_nim.cli.output import say
+from gpu_nim.cli.signals import Terminated, terminations_raised
 from gpu_nim.errors import GpunimError
 from gpu_nim.notation import LONGEST_DIGITS
 
@@ -56,12 +57,16 @@ class LazyGroup(click.Group):
         return command
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:  # type: ignore[override]
-        """Run the command line and leave with its exit status: 0 done, 1 a check failed, 2 wrong use, 130 interrupted."""
+        """Run the command line and leave with its exit status: 0 done, 1 a check failed, 2 wrong use, 128 + a signal's number."""
         sys.set_int_max_str_digits(LONGEST_DIGITS)
         extra["standalone_mode"] = False
         try:
-            status = super().main(args, prog_name, **extra)
-            sys.stdout.flush()
+            with terminations_raised():
+                status = super().main(args, prog_name, **extra)
+                sys.stdout.flush()
+        except Terminated as error:
+            say(f"gpunim: {error.sentence}", err=True)
+            sys.exit(error.code)
         except click.exceptions.Abort:
             click.echo("gpunim: interrupted", err=True)
             sys.exit(_INTERRUPTED)

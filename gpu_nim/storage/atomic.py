@@ -44,7 +44,7 @@ def replacing(path: Path, is_ours: Callable[[Path], bool] = lambda _: False) -> 
 
 @contextmanager
 def interrupts_deferred() -> Iterator[None]:
-    """Hold Ctrl-C back until the block is done.
+    """Hold Ctrl-C back until the block is done, and SIGTERM and SIGHUP where the program handles them.
 
     Zarr writes in threads of its own, which go on, and make anew the folders that they miss, when the caller is interrupted
     while it waits for them.
@@ -52,14 +52,23 @@ def interrupts_deferred() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():  # only the main thread is interrupted
         yield
         return
+    with _deferred(signal.SIGHUP), _deferred(signal.SIGTERM), _deferred(signal.SIGINT):
+        yield
+
+
+@contextmanager
+def _deferred(number: signal.Signals) -> Iterator[None]:
+    if not callable(signal.getsignal(number)):  # ignored, or the end of the process at once
+        yield
+        return
     pending: list[int] = []
-    handler = signal.signal(signal.SIGINT, lambda number, _: pending.append(number))
+    handler = signal.signal(number, lambda number, _: pending.append(number))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, handler)
+        signal.signal(number, handler)
     if pending:
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(number)
 
 
 def check_writable(path: Path, is_ours: Callable[[Path], bool] = lambda _: False) -> None:
