@@ -1,6 +1,7 @@
 """Tables of counts in files: whole or not at all, resumed where they stopped, refused where they do not belong."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,64 @@ def test_damaged_halves(tmp_path: Path) -> None:
     (folder / "job.json").write_text("{")
     with pytest.raises(FileError, match=r"job\.json is damaged"):
         write(path, resume=True)
+
+
+@pytest.mark.parametrize("name", ["t.npy", "t.csv", "t.txt"])
+def test_a_half_that_was_changed_is_not_gone_on_with(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    with pytest.raises(KeyboardInterrupt):
+        write(path, stop_after=2)
+    data = tmp_path / f".{name}.partial" / name
+    whole = data.read_bytes()
+    for at in {0, 7, len(whole) // 2, len(whole) - 2}:
+        data.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        with pytest.raises(FileError, match=r"is not what was written; remove .* to start anew"):
+            write(path, resume=True)
+    data.write_bytes(whole)
+    note = tmp_path / f".{name}.partial" / "job.json"
+    noted = note.read_text()
+    for old, new in (('"done": 14', '"done": 7'), ('"sequence": "D"', '"sequence": "A"'), ("{", "[" * 10**5)):
+        note.write_text(noted.replace(old, new, 1))
+        with pytest.raises(FileError, match=r"job\.json is damaged"):
+            write(path, resume=True)
+    note.unlink()
+    os.mkfifo(note)
+    with pytest.raises(FileError, match=r"job\.json is damaged"):
+        write(path, resume=True)
+    note.unlink()
+    note.write_text(noted)
+    secret = tmp_path / "secret"
+    secret.write_bytes(whole)
+    data.unlink()
+    data.symlink_to(secret)
+    with pytest.raises(FileError, match="is a link that leads out of it"):
+        write(path, resume=True)
+    assert secret.read_bytes() == whole
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (lambda store: (store / "c" / "0").write_bytes(b"x"), "a chunk of t.zarr is damaged"),
+        (lambda store: (store / "c" / "0").unlink(), "is not what was written"),
+        (lambda store: _replace(store / "zarr.json", '"sequence": "D"', '"sequence": "A"'), "it declares another table"),
+        (lambda store: _replace(store / "zarr.json", '"uint64"', '"int64"'), "it declares another table"),
+        (lambda store: _replace(store / "zarr.json", '"zstd"', '"gzip"'), "which gpunim does not write"),
+        (lambda store: _replace(store / "zarr.json", '"fill_value": 0', '"fill_value": 1'), "laid out as gpunim does not"),
+    ],
+)
+def test_a_half_written_store_that_was_changed_is_not_gone_on_with(tmp_path: Path, damage: Any, words: str) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        write(tmp_path / "t.zarr", stop_after=2)
+    damage(tmp_path / ".t.zarr.partial" / "t.zarr")
+    with pytest.raises(FileError, match=f"cannot resume .*{words}"):
+        write(tmp_path / "t.zarr", resume=True)
+
+
+def _replace(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
 
 
 def test_zarr_says_what_it_holds(tmp_path: Path) -> None:

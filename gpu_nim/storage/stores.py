@@ -57,7 +57,10 @@ class StoredArray:
             self.declared = Declared(_TYPES[found["data_type"]], tuple(shape))
             self._chunk = Declared(self.declared.dtype, tuple(chunk))
             self._codec = _codec(found["codecs"])
-        except (KeyError, TypeError, AttributeError, IndexError) as error:
+            self.attributes: dict[str, Any] = dict(found.get("attributes", {}))
+        except Damaged:
+            raise
+        except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
             raise Damaged(f"the metadata of {name} are damaged ({reason(error)})") from error
         if self._chunk.nbytes > _CHUNK:
             raise Damaged(f"{name} declares chunks of {self._chunk.nbytes:,} bytes")

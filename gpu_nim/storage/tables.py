@@ -5,33 +5,47 @@
     .csv            n,value
     .txt            a b-file: n value
 
-A table grows in `.NAME.partial/` beside its final name: the data, and `job.json`, which says what is being written and how far
-it is. When it is whole it is renamed. A run that is stopped leaves the folder, and a run of the same job with resume goes on.
+A table grows in `.NAME.partial/` beside its final name: the data, and `job.json`, which says what is being written, how far it is,
+and the SHA-256 of what is there. When it is whole it is renamed. A run that is stopped leaves the folder, and a run of the same job
+with resume goes on, once what is there has been held against its SHA-256.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from gpu_nim.backends.counting import U64, to_integers
 from gpu_nim.errors import FileError, UsageError
+from gpu_nim.reading import Damaged, open_regular, parse_json, printable, read_regular
 from gpu_nim.storage.atomic import check_writable, replacing
-from gpu_nim.storage.containers import store_of
+from gpu_nim.storage.containers import Declared, seal, store_of
+from gpu_nim.storage.stores import StoredArray
 
 KIND = "gpunim table"
 FORMAT = 1
 SUFFIXES = (".npy", ".zarr", ".csv", ".txt")
 
+_NOTE = 1 << 20  # bytes of job.json
+_READ = 1 << 20  # bytes of a file digested at a time
 _ZARR_CHUNK = 1 << 20  # 64-bit numbers: 8 MiB before compression
 _is_table = store_of(KIND)
+
+
+class State(NamedTuple):
+    """How much of a table is there: bytes of its file, 0 for a store of many files, and the SHA-256 of them, or of its values."""
+
+    size: int
+    digest: str
 
 
 class Sink(Protocol):
@@ -40,8 +54,8 @@ class Sink(Protocol):
     def write(self, first: int, values: U64) -> None:
         """Take the values at first, first + 1, ..., which follow those written before."""
 
-    def state(self) -> int:
-        """Hand what was written to the system, and return how many bytes of the file that is, 0 for a store of many files."""
+    def state(self) -> State:
+        """Hand what was written to the system, and return how much there is."""
 
     def close(self) -> None:
         """Let go of the file."""
@@ -74,13 +88,16 @@ def open_table(path: Path, attributes: dict[str, Any], limbs: int, *, resume: bo
     check_writable(path, _is_table)
     job = {"kind": KIND, "format": FORMAT, "limbs": limbs, **attributes}
     folder = path.with_name(f".{path.name}.partial")
-    done, size = _taken_up(path, folder, job) if resume else (0, 0)
+    done, state = _taken_up(path, folder, job) if resume else (0, None)
     try:
         if done == 0:
             shutil.rmtree(folder, ignore_errors=True)
             _require_space(path, job["stop"] - job["start"], limbs)
             folder.mkdir()
-        sink = _sink(folder / path.name, job, done, size)
+        sink = _sink(folder / path.name, job, done, 0 if state is None else state.size)
+        if state is not None and sink.state() != state:
+            sink.close()
+            raise FileError(f"cannot resume {path}: {folder / path.name} is not what was written; remove {folder} to start anew")
         try:
             yield TableWriter(folder, job, sink, done)
         finally:
@@ -91,66 +108,85 @@ def open_table(path: Path, attributes: dict[str, Any], limbs: int, *, resume: bo
         shutil.rmtree(folder)
     except FileError:
         raise
+    except Damaged as error:
+        left = folder / path.name
+        raise FileError(f"cannot resume {path}: {left} is damaged ({error}); remove {folder} to start anew") from error
     except OSError as error:
         raise FileError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def write_text(file: IO[str], first: int, values: U64, separator: str) -> None:
     """Write one `n value` a line."""
-    file.write("".join([f"{n}{separator}{value}\n" for n, value in enumerate(to_integers(values), first)]))
+    file.write(_lines(first, values, separator))
 
 
-class _TextSink:
-    def __init__(self, path: Path, separator: str, header: str, size: int) -> None:
-        self._separator = separator
+def _lines(first: int, values: U64, separator: str) -> str:
+    return "".join([f"{n}{separator}{value}\n" for n, value in enumerate(to_integers(values), first)])
+
+
+class _Growing:
+    """A file that grows at its end, from its first `size` bytes on, and its SHA-256.
+
+    A memory map would do for arrays, but keeps all that it wrote in this process's memory.
+    """
+
+    def __init__(self, path: Path, size: int) -> None:
+        self._digest = hashlib.sha256()
         if size:
-            os.truncate(path, size)
-        self._file = path.open("a" if size else "w", encoding="ascii", newline="\n")
-        if not size:
-            self._file.write(header)
-
-    def write(self, first: int, values: U64) -> None:
-        write_text(self._file, first, values, self._separator)
-
-    def state(self) -> int:
-        self._file.flush()
-        return self._file.tell()
-
-    def close(self) -> None:
-        self._file.close()
-
-
-class _NpySink:
-    """Appends to a .npy file. A memory map would do, but keeps all that it wrote in this process's memory."""
-
-    def __init__(self, path: Path, shape: tuple[int, ...], size: int) -> None:
-        if size:
+            with open_regular(path, within=path.parent) as before:
+                for start in range(0, size, _READ):
+                    self._digest.update(before.read(min(_READ, size - start)))
             os.truncate(path, size)
         self._file = path.open("ab" if size else "wb")
-        if not size:
-            header = {"descr": "<u8", "fortran_order": False, "shape": shape}
-            np.lib.format.write_array_header_1_0(self._file, header)
 
-    def write(self, first: int, values: U64) -> None:
-        self._file.write(np.ascontiguousarray(values, "<u8").data)
+    def _append(self, content: bytes | memoryview) -> None:
+        self._file.write(content)
+        self._digest.update(content)
 
-    def state(self) -> int:
+    def state(self) -> State:
         self._file.flush()
-        return self._file.tell()
+        return State(self._file.tell(), self._digest.hexdigest())
 
     def close(self) -> None:
         self._file.close()
+
+
+class _TextSink(_Growing):
+    def __init__(self, path: Path, separator: str, header: str, size: int) -> None:
+        super().__init__(path, size)
+        self._separator = separator
+        if not size:
+            self._append(header.encode())
+
+    def write(self, first: int, values: U64) -> None:
+        self._append(_lines(first, values, self._separator).encode())
+
+
+class _NpySink(_Growing):
+    def __init__(self, path: Path, shape: tuple[int, ...], size: int) -> None:
+        super().__init__(path, size)
+        if not size:
+            header = BytesIO()
+            np.lib.format.write_array_header_1_0(header, {"descr": "<u8", "fortran_order": False, "shape": shape})
+            self._append(header.getvalue())
+
+    def write(self, first: int, values: U64) -> None:
+        self._append(np.ascontiguousarray(values, "<u8").data.cast("B"))
 
 
 class _ZarrSink:
-    def __init__(self, array: Any, start: int) -> None:
+    def __init__(self, array: Any, start: int, before: Iterable[U64] = ()) -> None:
         self._array, self._start = array, start
+        self._digest = hashlib.sha256()
+        for values in before:
+            self._digest.update(np.ascontiguousarray(values, "<u8").data)
 
     def write(self, first: int, values: U64) -> None:
         self._array[first - self._start : first - self._start + len(values)] = values
+        self._digest.update(np.ascontiguousarray(values, "<u8").data)
 
-    def state(self) -> int:
-        return 0
+    def state(self) -> State:
+        return State(0, self._digest.hexdigest())
 
     def close(self) -> None:
         self._array = None
@@ -168,34 +204,43 @@ def _sink(path: Path, job: dict[str, Any], done: int, size: int) -> Sink:
     import zarr
 
     if done:
-        return _ZarrSink(zarr.open_array(path, mode="r+"), job["start"])
+        stored = StoredArray(path.parent, path.name)
+        if (stored.declared, stored.attributes) != (Declared(np.dtype("<u8"), shape), job):
+            raise Damaged("it declares another table")
+        before = (stored.read(first, min(first + _ZARR_CHUNK, done)) for first in range(0, done, _ZARR_CHUNK))
+        return _ZarrSink(zarr.open_array(path, mode="r+"), job["start"], before)
     # A power of two, which divides what is appended: no chunk that was noted as written is written again.
     chunks = (min(count, _ZARR_CHUNK >> (limbs - 1).bit_length()), *shape[1:])
     array = zarr.create_array(path, shape=shape, chunks=chunks, dtype=np.uint64, attributes=job, overwrite=True)
     return _ZarrSink(array, job["start"])
 
 
-def _taken_up(path: Path, folder: Path, job: dict[str, Any]) -> tuple[int, int]:
-    """How many values, and bytes, a half-written table holds; (0, 0) where there is none."""
+def _taken_up(path: Path, folder: Path, job: dict[str, Any]) -> tuple[int, State | None]:
+    """How many values a half-written table holds, and how much that is; (0, None) where there is none."""
+    damaged = f"cannot resume {path}: {folder / 'job.json'} is damaged; remove {folder} to start anew"
     try:
-        note = json.loads((folder / "job.json").read_text(encoding="utf-8"))
-        found, done, size = note["job"], int(note["done"]), int(note["bytes"])
+        note = parse_json(read_regular(folder / "job.json", _NOTE, within=folder))
+        if note.pop("seal", None) != seal(note, {}):
+            raise FileError(damaged)
+        found, done, state = dict(note["job"]), int(note["done"]), State(int(note["bytes"]), str(note["digest"]))
     except FileNotFoundError:
-        return 0, 0
+        return 0, None
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise FileError(f"cannot resume {path}: {folder / 'job.json'} is damaged; remove {folder} to start anew") from error
+        raise FileError(damaged) from error
     for key in sorted(found.keys() | job.keys()):
         if found.get(key) != job.get(key):
-            raise FileError(f"cannot resume {path}: what was left half-written has {key} {found.get(key)}, not {job.get(key)}")
+            left, asked = (printable(str(values.get(key)), 40) for values in (found, job))
+            raise FileError(f"cannot resume {path}: what was left half-written has {printable(key, 40)} {left}, not {asked}")
     data = folder / path.name
-    if done and (not data.exists() or (data.is_file() and data.stat().st_size < size)):
+    if done and (not data.exists() or (data.is_file() and data.stat().st_size < state.size)):
         raise FileError(f"cannot resume {path}: {data} is shorter than was written; remove {folder} to start anew")
-    return done, size
+    return (done, state) if done else (0, None)
 
 
-def _note(folder: Path, job: dict[str, Any], done: int, size: int) -> None:
+def _note(folder: Path, job: dict[str, Any], done: int, state: State) -> None:
+    note = {"job": job, "done": done, "bytes": state.size, "digest": state.digest}
     new = folder / "job.json.new"
-    new.write_text(json.dumps({"job": job, "done": done, "bytes": size}), encoding="utf-8")
+    new.write_text(json.dumps(note | {"seal": seal(note, {})}), encoding="utf-8")
     new.replace(folder / "job.json")
 
 
