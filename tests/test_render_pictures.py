@@ -536,10 +536,17 @@ def test_a_killed_movie_goes_on_where_it_was(tmp_path):
     there = sorted(frames.glob("*.png"))
     stamps = [file.stat().st_mtime_ns for file in there]
     # Shorten the rest by standing frames in: only one is left to be drawn.
-    for number in range(1800):
-        file = frames / f"{number:06d}.png"
-        if not file.exists() and number != 1700:
-            os.link(there[0], file)
+    from PIL import Image
+
+    from gpu_nim.render.movie import _write_frame
+
+    with Image.open(there[0]) as first:
+        first.load()
+        mark = first.info["gpunim"].split()[0]
+        for number in range(1800):
+            file = frames / f"{number:06d}.png"
+            if not file.exists() and number != 1700:
+                _write_frame(first, file, f"{mark} {number}")
     done = gpunim(*command, *options, "--json")
     report = json.loads(done.stdout)
     assert (done.returncode, report["frames"], report["resumed"]) == (0, 1800, 1799)
@@ -549,15 +556,51 @@ def test_a_killed_movie_goes_on_where_it_was(tmp_path):
 
 
 @needs_pillow
-def test_frames_of_another_movie_are_not_taken(tmp_path, monkeypatch):
+def test_frames_of_another_movie_are_not_taken(tmp_path):
     from gpu_nim.render import movie
 
-    folder = tmp_path / ".a.gif.frames"
-    small = Movie("nim:3", frames=3, look=Look(size=(64, 48)))
-    assert movie._missing_frames(folder, small) == [0, 1, 2]
-    movie._frame_file(folder, 1).write_bytes(b"")
-    assert movie._missing_frames(folder, small) == [0, 2]
-    assert movie._missing_frames(folder, Movie("nim:7", frames=3, look=Look(size=(64, 48)))) == [0, 1, 2]
+    folder, look = tmp_path / ".a.gif.frames", Look(size=(64, 48), engine="numpy", quality="draft")
+
+    def missing(asked):
+        return movie._missing_frames(folder, asked, movie._mark(asked, "numpy"))
+
+    small = Movie("nim:3", frames=3, look=look)
+    assert missing(small) == [0, 1, 2]
+    with movie.Studio(small) as studio:
+        for number in range(3):
+            movie._save_frame(studio, folder, movie._mark(small, "numpy"), number)
+    assert missing(small) == []
+    frame = movie._frame_file(folder, 1)
+    whole = frame.read_bytes()
+    damaged = [b"", whole[:-20], whole[: len(whole) // 2], movie._frame_file(folder, 0).read_bytes()]
+    damaged += [whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :] for at in range(0, len(whole), len(whole) // 40)]
+    for content in damaged:
+        frame.write_bytes(content)
+        assert missing(small) == [1]
+    frame.unlink()
+    os.mkfifo(frame)
+    assert missing(small) == [1]
+    frame.unlink()
+    frame.write_bytes(whole)
+    assert missing(small) == []
+    assert missing(Movie("nim:7", frames=3, look=look)) == [0, 1, 2]
+
+
+@needs_pillow
+def test_frames_of_a_source_that_has_changed_are_not_taken(tmp_path):
+    from gpu_nim import grow, save, solve
+    from gpu_nim.render import movie
+
+    for first, second in ((grow("nim", 3), grow("nim", 4)), (solve("3y <= x + z", 7), solve("4y <= x + z", 7))):
+        asked = Movie(str(tmp_path / "source.npz"), look=Look(size=(64, 48)))
+        save(first, asked.source)
+        mark = movie._mark(asked, "numpy")
+        save(first, asked.source)
+        assert movie._mark(asked, "numpy") == mark
+        assert movie._mark(asked, "opengl") != mark
+        save(second, asked.source)
+        assert movie._mark(asked, "numpy") != mark
+
 
 
 # Exports

@@ -1,7 +1,7 @@
 """Movies: a camera's path or a growth in time, drawn frame by frame into a folder and then joined.
 
 The folder stands beside the movie until that is whole, so a movie that was stopped goes on where it was when it is
-asked for again with the same options.
+asked for again with the same options and the same source. Each frame says in its PNG what it is a frame of.
 """
 
 import json
@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
+from hashlib import sha256
 from math import ceil, floor
 from multiprocessing import get_context
 from pathlib import Path
@@ -20,7 +21,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim._version import __version__
 from gpu_nim.errors import FileError, MissingDependency, UsageError
+from gpu_nim.reading import open_regular
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.still import Drawing, Look, aim, choose_engine, cut_open, hull, prepare, require_pillow
 from gpu_nim.render.views import Camera, fit, from_angles
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
 KINDS = ("turntable", "growth", "fly-in", "sweep")
 SUFFIXES = (".mp4", ".gif")
+_MARK = "gpunim"  # the text in a frame's PNG that says what it is a frame of
 _ELEVATION = 20.0  # degrees above the horizon of a turntable's camera
 _HELD = 0.12  # the part of a growth's movie in which it stands still at the end
 _STANDING = Fraction(1, 4)  # the part of the way from one whole a to the next in which a sweep stands still, at either end
@@ -87,11 +91,12 @@ def make_movie(
     require_pillow()
     encoder = ffmpeg()
     folder = path.parent / f".{path.name}.frames"
-    missing = _missing_frames(folder, movie)
+    mark = _mark(movie, choose_engine(movie.look)[0])
+    missing = _missing_frames(folder, movie, mark)
     there = movie.frames - len(missing)
     report = on_frame or (lambda done, total: None)
     report(there, movie.frames)
-    for done, _ in enumerate(_draw(movie, folder, missing, jobs), there + 1):
+    for done, _ in enumerate(_draw(movie, folder, mark, missing, jobs), there + 1):
         report(done, movie.frames)
     with replacing(path) as scratch:
         _encode(encoder, folder, movie, scratch)
@@ -129,18 +134,41 @@ def ffmpeg() -> str:
         raise MissingDependency("movies need ffmpeg: pip install 'gpunim[render]', or apt-get install ffmpeg") from None
 
 
-def _missing_frames(folder: Path, movie: Movie) -> list[int]:
+def _mark(movie: Movie, engine: str) -> str:
+    """Return the SHA-256 of all that the frames of a movie depend on: what is asked for, what is in its source, and what
+    draws it.
+    """
+    from gpu_nim.render.source import contents
+
+    asked = json.dumps(asdict(movie), default=str, sort_keys=True)
+    return sha256(json.dumps([__version__, engine, asked, contents(movie.source)]).encode()).hexdigest()
+
+
+def _missing_frames(folder: Path, movie: Movie, mark: str) -> list[int]:
     """Return the frames that are still to be drawn, having emptied the folder where it belongs to another movie."""
-    made_of = json.dumps(asdict(movie), default=str, sort_keys=True)
     note = folder / "movie.json"
+    made_of = json.dumps({"mark": mark})
     try:
-        if folder.exists() and (not note.exists() or note.read_text() != made_of):
+        if folder.exists() and not (note.is_file() and note.read_text() == made_of):
             shutil.rmtree(folder)
         folder.mkdir(exist_ok=True)
         note.write_text(made_of)
-    except OSError as error:
-        raise FileError(f"cannot write {folder}: {error.strerror or error}") from error
-    return [k for k in range(movie.frames) if not _frame_file(folder, k).exists()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"cannot write {folder}: {getattr(error, 'strerror', None) or error}") from error
+    return [k for k in range(movie.frames) if not _is_frame(_frame_file(folder, k), movie, f"{mark} {k}")]
+
+
+def _is_frame(file: Path, movie: Movie, mark: str) -> bool:
+    """Whether a file is a frame as it was drawn: of this mark and size, each part of it with its CRC-32."""
+    from PIL import Image
+
+    try:
+        with open_regular(file, within=file.parent) as content, Image.open(content, formats=["PNG"]) as image:
+            known = image.info.get(_MARK) == mark and image.size == movie.look.size
+            image.verify()
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):  # Pillow raises each for some damage
+        return False
+    return known
 
 
 def _frame_file(folder: Path, number: int) -> Path:
@@ -273,39 +301,46 @@ def flight(outside: Camera, blocks: Blocks, part: float) -> Camera:
 
 
 _studio: Studio | None = None  # the one of a process that draws frames for others
-_folder = Path()
+_folder, _marked = Path(), ""
 
 
-def _open_studio(movie: Movie, folder: Path) -> None:
-    global _studio, _folder
-    _studio, _folder = Studio(movie), folder
+def _open_studio(movie: Movie, folder: Path, mark: str) -> None:
+    global _studio, _folder, _marked
+    _studio, _folder, _marked = Studio(movie), folder, mark
 
 
 def _draw_one(number: int) -> int:
     assert _studio is not None
-    _save_frame(_studio, _folder, number)
+    _save_frame(_studio, _folder, _marked, number)
     return number
 
 
-def _save_frame(studio: Studio, folder: Path, number: int) -> None:
-    file = _frame_file(folder, number)
+def _save_frame(studio: Studio, folder: Path, mark: str, number: int) -> None:
+    _write_frame(studio.frame(number), _frame_file(folder, number), f"{mark} {number}")
+
+
+def _write_frame(frame: "Image", file: Path, mark: str) -> None:
+    from PIL.PngImagePlugin import PngInfo
+
+    said = PngInfo()
+    said.add_text(_MARK, mark)
     scratch = file.with_suffix(f".{os.getpid()}.part")
-    studio.frame(number).save(scratch, format="PNG", compress_level=1)
+    frame.save(scratch, format="PNG", compress_level=1, pnginfo=said)
     scratch.replace(file)
 
 
-def _draw(movie: Movie, folder: Path, missing: list[int], jobs: int) -> Iterator[int]:
+def _draw(movie: Movie, folder: Path, mark: str, missing: list[int], jobs: int) -> Iterator[int]:
     """Draw the missing frames, and give each one's number when it is there."""
     if not missing:
         return
     if jobs <= 1 or len(missing) < 2 * jobs:
         with Studio(movie) as studio:
             for number in missing:
-                _save_frame(studio, folder, number)
+                _save_frame(studio, folder, mark, number)
                 yield number
         return
     # Fresh processes: OpenGL does not survive a fork.
-    with ProcessPoolExecutor(jobs, get_context("spawn"), _open_studio, (movie, folder)) as pool:
+    with ProcessPoolExecutor(jobs, get_context("spawn"), _open_studio, (movie, folder, mark)) as pool:
         yield from pool.map(_draw_one, missing)
 
 

@@ -77,6 +77,18 @@ def blocks_of(spec: str, *, limit: int = CELLS_LIMIT, branch: bool = False) -> B
     return _with_branches(found, name) if branch else found
 
 
+def contents(spec: str) -> str:
+    """Return what a file named by `spec` holds, as its digest; nothing for what is grown or solved on the spot."""
+    if not spec.endswith(_SUFFIXES):
+        return ""
+    from gpu_nim.automata.growth import Growth
+    from gpu_nim.storage import load
+    from gpu_nim.storage.solutions import digest
+
+    saved = load(spec)
+    return f"{saved.automaton} {saved.digest}" if isinstance(saved, Growth) else digest(saved)
+
+
 def _nim(spec: str, generation: int, limit: int) -> Blocks:
     from gpu_nim.automata.growth import grow
     from gpu_nim.automata.theorems import nim_births

@@ -157,6 +157,11 @@ def _attributes(solution: Solution, arrays: Mapping[str, NDArray[Any]]) -> dict[
     return attributes | {"digest": seal(attributes, arrays)}
 
 
+def digest(solution: Solution) -> str:
+    """Return the digest that the file of a solved game has."""
+    return str(_attributes(solution, _arrays(solution))["digest"])
+
+
 def _arrays(solution: Solution) -> dict[str, NDArray[Any]]:
     arrays: dict[str, NDArray[Any]] = {"p_positions": solution.p_positions}
     if solution.grundy is not None:
