@@ -134,8 +134,10 @@ def test_tables_add_up(batches):
         assert dict(zip(keys.tolist(), touches.tolist(), strict=True)) == expected
 
 
-def test_cells_have_the_smallest_dtype():
-    assert FrontierEngine(EDGE, 5).advance(2, cells=True).cells.dtype == np.int8
+def test_states_have_the_smallest_dtype():
+    engine = FrontierEngine(EDGE, 5)
+    engine.advance(2)
+    assert engine.state()["newborns"].dtype == engine.state()["touched"].dtype == np.int8
     names = [coordinate_dtype((0,), (high,)).name for high in (127, 128, 2**15, 2**31)]
     assert names == ["int8", "int16", "int32", "int64"]
 

@@ -133,9 +133,9 @@ def test_a_growth_too_large_states_the_bytes() -> None:
 
 
 def test_kept_cells_stop_at_their_limit() -> None:
-    kept = KeptCells(limit=30)
+    kept = KeptCells(limit=10)
     batch = NumpyBackend().nim(1).advance(1, cells=True)
-    with pytest.raises(MemoryRefusal, match="48 bytes, more than the 30 set aside"):
+    with pytest.raises(MemoryRefusal, match="12 bytes, more than the 10 set aside"):
         kept.keep(batch)
 
 

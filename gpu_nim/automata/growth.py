@@ -2,13 +2,16 @@
 
 import math
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
+from gpu_nim.arguments import Whole, integer, shown
 from gpu_nim.automata.catalogue import Automaton, find
 from gpu_nim.automata.measures import DEFAULT_COLUMNS, Measures, Table
 from gpu_nim.automata.own import describe, named
@@ -16,11 +19,15 @@ from gpu_nim.backends import select
 from gpu_nim.backends.base import Backend, Batch, Engine, State
 from gpu_nim.backends.digest import digest
 from gpu_nim.backends.memory import host_memory
-from gpu_nim.backends.rule import Rule, Symmetry
+from gpu_nim.backends.numpy.cells import cell_dtype, coordinate_dtype
+from gpu_nim.backends.rule import Cells, Rule, Symmetry
 from gpu_nim.errors import MemoryRefusal, UsageError
+from gpu_nim.values import ArrayValue
 
 Newborns = tuple[int, NDArray[np.integer]]
-"""A generation's number and the cells born in it, shape (births, d), in lexicographic order."""
+"""A generation's number and the cells born in it, shape (births, d), in lexicographic order.
+
+Cells are int32, or int64 where sums or differences of coordinates need it; sources may give shorter integers."""
 
 CellSource = Callable[[int, int], Iterator[Newborns]]
 """Gives the newborns of generations first to stop - 1, one generation after the other."""
@@ -28,7 +35,8 @@ CellSource = Callable[[int, int], Iterator[Newborns]]
 # A batch lasts between these: long enough that its overhead is small, short enough that progress shows and Ctrl-C is heard.
 _SHORT, _LONG = 0.03, 0.15
 _TOUCHED_BYTES = 200  # of the general engine, for a touched cell: its table twice while it doubles, and a step's arrays
-_GENERATIONS_LIMIT = 2**31 - 1  # coordinates are 32-bit integers
+_GENERATIONS_LIMIT = 2**31 - 1
+_REMEMBERED = 1 << 28  # bytes of cells that were grown anew, kept in case they are asked for again
 
 
 class Growth:
@@ -41,6 +49,9 @@ class Growth:
     backend, device, seconds, version: how, where and how fast it was grown, by which version of gpunim.
     rule: by what it grew; None where a file holds a growth of somebody's own predicates.
     table: the columns that were asked for (see `gpu_nim.automata.measures`), births and population unless others were.
+
+    Two growths are equal where the same cells are born in the same generations of automata of one name, wherever and however they
+    were grown.
 
     >>> from gpu_nim import grow
     >>> growth = grow("nim", 7)
@@ -77,8 +88,21 @@ class Growth:
         self.version = version
         self.rule = rule
         self.table = table or Table(dict(zip(DEFAULT_COLUMNS, (births.tolist(), np.cumsum(births).tolist()), strict=True)))
-        self.source = source
+        self.source = _widened(source, rule, len(births) - 1)
         """Gives the newborns of a stretch of generations."""
+
+    def __repr__(self) -> str:
+        return f"<Growth of {self.automaton} to generation {self.generations}, {self.population} cells>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Growth) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @property
+    def _identity(self) -> tuple[object, ...]:
+        return self.automaton, self.symmetry, self.births.tobytes(), self.checksums.tobytes()
 
     @property
     def generations(self) -> int:
@@ -99,21 +123,24 @@ class Growth:
         """Give (n, cells born at n) for n = 0 to `generations`, holding one stretch of generations at a time."""
         return self.source(0, self.generations + 1)
 
-    def newborns(self, generation: int) -> NDArray[np.integer]:
-        """Return the cells born at a generation, shape (births, d), in lexicographic order."""
-        if not 0 <= generation <= self.generations:
-            raise UsageError(f"generation must be from 0 to {self.generations}, got {generation}")
-        return self.cells(generation, generation + 1)
+    def newborns(self, generation: Whole) -> NDArray[np.integer]:
+        """Return the cells born at a generation, shape (births, d), in lexicographic order, in the dtype of `cells`."""
+        number = integer("generation", generation, 0, self.generations)
+        return self.cells(number, number + 1)
 
-    def cells(self, first: int = 0, stop: int | None = None) -> NDArray[np.integer]:
+    def cells(self, first: Whole = 0, stop: Whole | None = None) -> NDArray[np.integer]:
         """Return the cells born in generations `first` to `stop` - 1, shape (N, d), in order of generation.
 
-        They are kept if they were asked for when growing, or read from the file; otherwise they are grown anew.
+        The dtype is int32, or int64 where a sum of a cell's coordinates, or a difference, may need it.
+
+        They are kept if they were asked for when growing, or read from the file; otherwise they are grown anew, on from the
+        generation last asked for where that lies before.
         """
-        last = self.generations + 1 if stop is None else stop
-        if not 0 <= first < last <= self.generations + 1:
-            raise UsageError(f"generations must lie in 0:{self.generations + 1} and be in order, got {first}:{last}")
-        return np.concatenate([cells for _, cells in self.source(first, last)])
+        begin = integer("first", first)
+        end = self.generations + 1 if stop is None else integer("stop", stop)
+        if not 0 <= begin < end <= self.generations + 1:
+            raise UsageError(f"generations must lie in 0:{self.generations + 1} and be in order, got {begin}:{end}")
+        return np.concatenate([cells for _, cells in self.source(begin, end)])
 
     def summary(self) -> dict[str, object]:
         """Return what the growth was, as plain values that JSON takes."""
@@ -130,13 +157,14 @@ class Growth:
         }
 
 
-@dataclass(frozen=True)
-class Snapshot:
+@dataclass(frozen=True, eq=False)
+class Snapshot(ArrayValue):
     """A growth after some generation: all that is needed to go on with it, on any backend.
 
     generations: the last generation that it was meant to reach.
     births, checksums: uint64, a generation each, up to the last one done.
-    state: the engine's own.  columns, measured: what was read off it, and that as far as it has come.
+    state: the engine's own, packed: to go on from, not to calculate with.
+    columns, measured: what was read off it, and that as far as it has come.
     """
 
     automaton: Automaton
@@ -176,7 +204,7 @@ class Growing:
     def __init__(
         self,
         automaton: str | Automaton | Rule,
-        generations: int,
+        generations: Whole,
         backend: Backend,
         *,
         cells: bool = False,
@@ -187,11 +215,9 @@ class Growing:
         resume: Snapshot | None = None,
     ) -> None:
         self.automaton = _automaton(automaton)
-        if not isinstance(generations, int) or not 0 <= generations <= _GENERATIONS_LIMIT:
-            raise UsageError(f"generations must be an integer from 0 to {_GENERATIONS_LIMIT}, got {generations!r}")
-        if every is not None and every < 1:
-            raise UsageError(f"every must be a number of generations of at least 1, got {every}")
-        self.generations = generations
+        self.generations = generations = integer("generations", generations, 0, _GENERATIONS_LIMIT)
+        if every is not None:
+            every = integer("every", every, 1)
         self.measures = Measures(columns, self.automaton.rule, generations)
         self.mismatch: int | None = None
         """The first generation that contradicts the theorem it was checked against."""
@@ -291,7 +317,7 @@ class Growing:
             self.automaton.name,
             births,
             np.concatenate(self._checksums),
-            source or self._grow_anew,
+            source or GrownAnew(partial(_batches, self.automaton, self._backend, self._general), self.generations),
             symmetry=self.automaton.rule.symmetry,
             verified=self.mismatch is None if self.verifies else None,
             backend=self._backend.name,
@@ -313,11 +339,10 @@ class Growing:
         if wrong.any():
             self.mismatch = int(numbers[np.argmax(wrong)])
 
-    def _grow_anew(self, first: int, stop: int) -> Iterator[Newborns]:
-        for batch in Growing(self.automaton, stop - 1, self._backend, cells=True, verify=False, general=self._general):
-            for generation, cells in split(batch):
-                if generation >= first:
-                    yield generation, cells
+
+def _batches(automaton: Automaton, backend: Backend, general: bool, last: int) -> Iterator[Batch]:
+    """Grow again, for the cells."""
+    return iter(Growing(automaton, last, backend, cells=True, verify=False, general=general))
 
 
 def most_touched(rule: Rule, generation: int) -> int:
@@ -337,9 +362,13 @@ def most_touched(rule: Rule, generation: int) -> int:
 
 
 def _automaton(automaton: str | Automaton | Rule) -> Automaton:
-    if isinstance(automaton, str):
-        return find(automaton)
-    return named(automaton) if isinstance(automaton, Rule) else automaton
+    if isinstance(automaton, Automaton):
+        return automaton
+    if isinstance(automaton, Rule):
+        return named(automaton)
+    if not isinstance(automaton, str):
+        raise UsageError(f"automaton must be a name of the catalogue, a Rule or an Automaton, got {shown(automaton)}")
+    return find(automaton)
 
 
 def split(batch: Batch) -> Iterator[Newborns]:
@@ -367,8 +396,27 @@ def in_order(cells: NDArray[np.integer]) -> bool:
     return bool(below.all())
 
 
+def _packed(cells: Cells) -> Cells:
+    """Cells in the shortest integers that hold them, to be kept."""
+    if not len(cells):
+        return cells
+    dtype = coordinate_dtype(tuple(cells.min(axis=0).tolist()), tuple(cells.max(axis=0).tolist()))
+    return cells.astype(dtype, copy=dtype == cells.dtype)  # a copy, since a part of a batch would keep all of it
+
+
+def _widened(source: CellSource, rule: Rule | None, generations: int) -> CellSource:
+    """The source with cells in integers that can be calculated with."""
+    dtype = np.dtype(np.int64) if rule is None else cell_dtype(*rule.box(generations))
+
+    def read(first: int, stop: int) -> Iterator[Newborns]:
+        for generation, cells in source(first, stop):
+            yield generation, cells.astype(dtype, copy=False)
+
+    return read
+
+
 class KeptCells:
-    """Newborns kept in memory: feed it batches, then use it as a growth's source of cells."""
+    """Newborns kept in memory, packed: feed it batches, then use it as a growth's source of cells."""
 
     def __init__(self, limit: int) -> None:
         self._generations: list[NDArray[np.integer]] = []
@@ -378,8 +426,8 @@ class KeptCells:
     def keep(self, batch: Batch) -> None:
         """Keep a batch's cells; MemoryRefusal when they have grown past the limit."""
         for _, cells in split(batch):
-            self._bytes += cells.nbytes
-            self._generations.append(cells)
+            self._generations.append(_packed(cells))
+            self._bytes += self._generations[-1].nbytes
         if self._bytes > self._limit:
             raise MemoryRefusal(
                 f"cells of generations 0 to {len(self._generations) - 1} take {self._bytes:,} bytes, more than the {self._limit:,} "
@@ -390,10 +438,70 @@ class KeptCells:
         """Give the newborns of generations first to stop - 1."""
         yield from enumerate(self._generations[first:stop], first)
 
+    def packed(self) -> Cells:
+        """Return all cells, shape (N, d), in the shortest integers that hold them: for files."""
+        return np.concatenate(self._generations)
+
+
+class GrownAnew:
+    """A growth's source of cells that grows them again, for growths whose cells were not kept.
+
+    A stretch from generation 0 is grown as it is read.  Any other request goes on from the generation that the last one reached,
+    and what passes by is remembered as far as it takes no more than `_REMEMBERED` bytes, so that going through the generations one
+    by one takes one growth and not one for each.  The engine is kept with them until it has reached the last generation.
+
+    grow: gives the batches of a growth to some generation, with their cells.  last: the growth's last generation.
+    """
+
+    def __init__(self, grow: Callable[[int], Iterator[Batch]], last: int) -> None:
+        self._grow = grow
+        self._last = last
+        self._batches: Iterator[Batch] = iter(())
+        self._remembered: deque[Cells] = deque()
+        self._reached = 0  # the generation after the last one remembered
+        self._bytes = 0
+        self._forget()
+
+    def __call__(self, first: int, stop: int) -> Iterator[Newborns]:
+        """Give the newborns of generations first to stop - 1."""
+        if first == 0:
+            for batch in self._grow(stop - 1):
+                yield from split(batch)
+            return
+        for generation in range(first, stop):
+            yield generation, self._newborns(generation)
+
+    def _newborns(self, generation: int) -> Cells:
+        if generation < self._reached - len(self._remembered):
+            self._forget()
+        while generation >= self._reached:
+            self._go_on()
+        return self._remembered[generation - self._reached]
+
+    def _go_on(self) -> None:
+        try:
+            batch = next(self._batches)
+        except BaseException:  # what was interrupted cannot go on
+            self._forget()
+            raise
+        born = [_packed(cells) for _, cells in split(batch)]
+        self._remembered.extend(born)
+        self._reached += len(born)
+        self._bytes += sum(cells.nbytes for cells in born)
+        while self._bytes > _REMEMBERED and len(self._remembered) > len(born):
+            self._bytes -= self._remembered.popleft().nbytes
+        if self._reached > self._last:
+            self._batches = iter(())  # the engine's memory with it
+
+    def _forget(self) -> None:
+        self._batches = self._grow(self._last)
+        self._remembered.clear()
+        self._reached = self._bytes = 0
+
 
 def grow(
     automaton: str | Automaton | Rule = "nim",
-    generations: int = 1024,
+    generations: Whole = 1024,
     *,
     backend: str | Backend = "auto",
     cells: bool = False,
@@ -434,8 +542,7 @@ def grow(
     >>> growth.table["section y=0"][-1], growth.verified
     (31, None)
     """
-    device = select(backend) if isinstance(backend, str) else backend
-    growing = Growing(automaton, generations, device, cells=cells, verify=verify, columns=columns)
+    growing = Growing(automaton, generations, select(backend), cells=cells, verify=verify, columns=columns)
     kept = KeptCells(host_memory() // 2) if cells else None
     for batch in growing:
         if kept is not None:

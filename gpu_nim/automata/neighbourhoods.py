@@ -33,7 +33,9 @@ def triangles(cells: NDArray[np.integer]) -> NDArray[np.bool_]:
     >>> triangles(np.array([[1, 0], [1, 1], [0, 1]])).tolist()
     [True, False, True]
     """
-    return np.asarray((cells[:, 0] - cells[:, 1]) % 3 != 0)
+    x, y = _columns(cells)
+    kept: NDArray[np.bool_] = (x - y) % 3 != 0
+    return kept
 
 
 def not_south(cells: NDArray[np.integer]) -> NDArray[np.bool_]:
@@ -44,8 +46,9 @@ def not_south(cells: NDArray[np.integer]) -> NDArray[np.bool_]:
     >>> not_south(np.array([[0, 0], [1, -1], [2, -1]])).tolist()
     [True, False, True]
     """
-    x, y = cells[:, 0], cells[:, 1]
-    return np.asarray(~((y < 0) & (y <= -abs(x))))
+    x, y = _columns(cells)
+    outside: NDArray[np.bool_] = ~((y < 0) & (y <= -abs(x)))
+    return outside
 
 
 def two_piles(piles: int) -> Offsets:
@@ -64,7 +67,13 @@ def equal_trailing_ones(cells: NDArray[np.integer], offset: tuple[int, ...]) -> 
     [True, False]
     """
     first, second = (pile for pile, step in enumerate(offset) if step)
-    ends = cells ^ (cells + 1)  # the trailing 1s and the 0 before them, all set
-    return np.asarray(ends[:, first] == ends[:, second])
+    whole = cells.astype(np.int64)
+    ends = whole ^ (whole + 1)  # the trailing 1s and the 0 before them, all set
+    equal: NDArray[np.bool_] = ends[:, first] == ends[:, second]
+    return equal
 
 
+def _columns(cells: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The coordinates of cells in the plane, in arrays of the cells' own library, too wide to wrap."""
+    whole = cells.astype(np.int64)
+    return whole[:, 0], whole[:, 1]

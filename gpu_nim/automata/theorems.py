@@ -75,4 +75,5 @@ def three_branch_cells(cells: NDArray[np.integer]) -> NDArray[np.bool_]:
     >>> three_branch_cells(np.array([[0, 1], [0, -1], [2, -1]])).tolist()
     [True, False, True]
     """
-    return np.asarray(ulam_warburton_cells(cells) & ~((cells[:, 1] < 0) & (cells[:, 1] <= -np.abs(cells[:, 0]))))
+    x, y = cells.astype(np.int64).T
+    return np.asarray(ulam_warburton_cells(cells) & ~((y < 0) & (y <= -np.abs(x))))

@@ -1,21 +1,34 @@
 """Backends: where the work is done.  One interface, NumPy and CUDA behind it, and the choice between them."""
 
+from gpu_nim.arguments import shown
 from gpu_nim.backends.base import Backend
 from gpu_nim.errors import BackendError, UsageError
 
 NAMES = ("auto", "cuda", "numpy")
 
 
-def select(name: str = "auto") -> Backend:
-    """Return the backend of that name; "auto" is CUDA where it runs and NumPy elsewhere.
+def check_backend(backend: object) -> None:
+    """Raise UsageError for what is neither a backend nor the name of one: for work that needs none in the end.
+
+    >>> check_backend("gpu")
+    Traceback (most recent call last):
+    gpu_nim.errors.UsageError: backend must be one of auto, cuda, numpy, got 'gpu'
+    """
+    if not (backend in NAMES if isinstance(backend, str) else isinstance(backend, Backend)):
+        raise UsageError(f"backend must be one of {', '.join(NAMES)}, got {shown(backend)}")
+
+
+def select(name: str | Backend = "auto") -> Backend:
+    """Return the backend of that name; "auto" is CUDA where it runs and NumPy elsewhere.  A backend is returned as it is.
 
     Raises UsageError for another name, and BackendError, saying what is missing and how to get it, where "cuda" cannot run.
 
     >>> select("numpy").name
     'numpy'
     """
-    if name not in NAMES:
-        raise UsageError(f"backend must be one of {', '.join(NAMES)}, got {name!r}")
+    check_backend(name)
+    if not isinstance(name, str):
+        return name
     if name != "numpy":
         from gpu_nim.backends.probe import cuda_obstacle
 

@@ -5,7 +5,7 @@ it prints nothing.
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,18 +13,20 @@ from numpy.typing import NDArray
 from gpu_nim.backends.counting import Counting
 from gpu_nim.backends.games import LinearBounds
 from gpu_nim.backends.rule import Rule
+from gpu_nim.values import ArrayValue
 
 State = dict[str, NDArray[np.generic]]
 """A growth's state as named host arrays: enough for either backend to go on from there."""
 
 
-@dataclass(frozen=True)
-class Batch:
+@dataclass(frozen=True, eq=False)
+class Batch(ArrayValue):
     """What an engine reports of some consecutive generations, in host memory.
 
     `births` and `checksums` are uint64 of shape (g,), a generation each, from generation `first` on.  `cells` are the newborns of
     these generations, shape (sum of births, d), generation after generation and in lexicographic order within each, or None
-    where they were not asked for.  `section` counts the newborns that lie in a plane, uint64 of shape (g,), or is None likewise.
+    where they were not asked for; int32, or int64 where sums or differences of coordinates need it.  `section` counts the
+    newborns that lie in a plane, uint64 of shape (g,), or is None likewise.
     """
 
     first: int
@@ -65,6 +67,7 @@ class Engine(Protocol):
         """Return the state after generation `self.generation`, copied to the host."""
 
 
+@runtime_checkable
 class Backend(Protocol):
     """A device that grows, counts and solves."""
 

@@ -33,7 +33,7 @@ class NpzGrowthSink:
 
     def finish(self, growth: Growth) -> None:
         """Write the file."""
-        cells = np.concatenate([newborns for _, newborns in self._cells(0, growth.generations + 1)])
+        cells = self._cells.packed()
         attributes = sealed(growth, {"cells": Declared(cells.dtype, cells.shape)})
         np.savez_compressed(
             self._path, births=growth.births, checksums=growth.checksums, cells=cells, attributes=json.dumps(attributes)

@@ -117,7 +117,7 @@ class RleSink:
 
     def finish(self, growth: Growth) -> None:
         """Write the file."""
-        cells = np.concatenate([newborns for _, newborns in self._kept(0, growth.generations + 1)]).astype(np.int64)
+        cells = self._kept.packed().astype(np.int64)
         size = self._upper - self._lower + 1
         rule = golly_rule(growth.rule, self._dimension)
         comment = f"#C gpunim {growth.version}: {growth.automaton} to generation {growth.generations}, digest {growth.digest}"

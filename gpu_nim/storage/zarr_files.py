@@ -136,6 +136,11 @@ class ZarrGrowthSink:
                     config=_EVERY_CHUNK,
                     overwrite=True,  # of a growth that went on after the checkpoint that is taken up
                 )
+        elif not np.array_equal(cells[:count], cells[:count].astype(self._cells.dtype)):
+            # A store that was begun for fewer generations, by a version that wrote shorter integers.
+            raise FileError(
+                f"the cells of this run are kept as {self._cells.dtype}, too short for these generations: begin a new run"
+            )
         start = self._cells.shape[0]
         with interrupts_deferred():
             self._cells.resize((start + count, cells.shape[1]))

@@ -14,7 +14,7 @@ from gpu_nim.backends.base import Batch, Section, State
 from gpu_nim.backends.cuda.launcher import Launcher, device_refusals, to_host
 from gpu_nim.backends.digest import COEFFICIENTS, checksum
 from gpu_nim.backends.memory import require_memory
-from gpu_nim.backends.numpy.cells import check_request, coordinate_dtype
+from gpu_nim.backends.numpy.cells import cell_dtype, check_request, coordinate_dtype
 from gpu_nim.backends.numpy.exactly_one import Layout
 from gpu_nim.backends.rule import Cells, Rule, Symmetry
 from gpu_nim.errors import MemoryRefusal, UsageError
@@ -300,7 +300,7 @@ class ExactlyOneEngine:
         require_memory(bricks.device_bytes, free, work)
         if bricks.count > _MOST_BRICKS:
             raise MemoryRefusal(f"{work} has {bricks.count:,} bricks, more than the {_MOST_BRICKS:,} that can be numbered")
-        self._dtype = coordinate_dtype(*rule.box(last))
+        self._dtype, self._cell_dtype = coordinate_dtype(*rule.box(last)), cell_dtype(*rule.box(last))
         xp = launcher.xp
         self._capacity = capacity = bricks.capacity(free)
         with device_refusals(work):
@@ -347,7 +347,7 @@ class ExactlyOneEngine:
                     self._grow(axes, level, births, checksums, sections, at)
                 if cells:
                     self._require_room()
-                    grown.append(self.rule.symmetry.unfold(self._representatives()))
+                    grown.append(self.rule.symmetry.unfold(self._representatives()).astype(self._cell_dtype, copy=False))
             self._require_room()
             return Batch(
                 first,

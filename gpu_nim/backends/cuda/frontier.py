@@ -94,7 +94,7 @@ class FrontierEngine:
                 "generation": np.array(self.generation),
                 "touched": self._grid.decode(keys[order].astype(np.int64)).astype(self._grid.dtype),
                 "touches": (touches[order] & (2 * _CLOSED - 1)).astype(np.uint16),
-                "newborns": self._cells(),
+                "newborns": self._cells().astype(self._grid.dtype),
             }
 
     def _encode(self, cells: Cells) -> Any:
@@ -166,5 +166,5 @@ class FrontierEngine:
 
     def _cells(self) -> Cells:
         """The newborns, in lexicographic order, which is that of their keys."""
-        cells: Cells = self._grid.decode(np.sort(to_host(self._newborns)).astype(np.int64)).astype(self._grid.dtype)
+        cells: Cells = self._grid.decode(np.sort(to_host(self._newborns)).astype(np.int64)).astype(self._grid.cell_dtype)
         return cells

@@ -19,13 +19,25 @@ CLOSED = np.uint16(1 << 15)
 
 
 def coordinate_dtype(lower: tuple[int, ...], upper: tuple[int, ...]) -> np.dtype[np.signedinteger[Any]]:
-    """Return the smallest signed integer dtype that holds every coordinate of the box and its negative.
+    """Return the smallest signed integer dtype that holds every coordinate of the box and its negative: for states and files.
 
     >>> coordinate_dtype((-128, 0), (0, 5))
     dtype('int16')
     """
     size = max(map(abs, lower + upper))
     return next(np.dtype(t) for t in (np.int8, np.int16, np.int32, np.int64) if size <= np.iinfo(t).max)
+
+
+def cell_dtype(lower: tuple[int, ...], upper: tuple[int, ...]) -> np.dtype[np.signedinteger[Any]]:
+    """Return the dtype in which cells of the box are given to anyone who may calculate with them: int32, or else int64.
+
+    It holds the sum of a cell's coordinates, whatever their signs, and the difference of two cells.
+
+    >>> cell_dtype((0, 0, 0), (100, 100, 100)), cell_dtype((0, 0, 0), (2**30, 2**30, 2**30))
+    (dtype('int32'), dtype('int64'))
+    """
+    size = sum(max(high, -low, high - low) for low, high in zip(lower, upper, strict=True))
+    return np.dtype(np.int32 if size <= np.iinfo(np.int32).max else np.int64)
 
 
 def check_request(generation: int, to: int, last: int, section: Section | None, dimension: int) -> None:
@@ -43,6 +55,7 @@ class Keys:
     own, so that they are not taken for others.  UsageError when the box has more cells than 63 bits can tell apart.
 
     origin, strides: key = (cell - origin) . strides.  size: the number of keys.  dtype: the smallest that holds coordinates.
+    cell_dtype: that in which cells are given out.
 
     >>> keys = Keys(Rule(2, ((1, 0), (0, 1)), births=frozenset({1}), seeds=((0, 0),)), last=9)
     >>> keys.encode(np.array([[2, 5]])), keys.decode(np.array([25]))
@@ -57,6 +70,7 @@ class Keys:
         if self.size >= 2**63:
             raise UsageError(f"generations must keep cells within 63-bit keys, got {last} in {rule.dimension} dimensions")
         self.dtype = coordinate_dtype(lower, upper)
+        self.cell_dtype = cell_dtype(lower, upper)
         self.origin = np.array([low - more for low, more in zip(lower, reach, strict=True)], np.int64)
         self.strides = np.array([math.prod(widths[axis + 1 :]) for axis in range(rule.dimension)], np.int64)
 

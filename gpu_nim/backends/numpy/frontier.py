@@ -159,7 +159,7 @@ class FrontierEngine(CellEngine):
             "generation": np.array(self.generation),
             "touched": self._grid.decode(keys).astype(self._grid.dtype),
             "touches": touches,
-            "newborns": self._cells(),
+            "newborns": self._cells().astype(self._grid.dtype),
         }
 
     def _lay(self) -> None:
@@ -206,7 +206,7 @@ class FrontierEngine(CellEngine):
         return len(self._newborns), checksum(self.rule.symmetry.representative(self._cells()))
 
     def _cells(self) -> Cells:
-        cells: Cells = self._grid.decode(self._newborns).astype(self._grid.dtype)
+        cells: Cells = self._grid.decode(self._newborns).astype(self._grid.cell_dtype)
         return cells
 
     def _section(self, axis: int, value: int) -> int:

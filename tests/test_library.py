@@ -1,0 +1,172 @@
+"""The library as it is called: what arguments it takes, what it gives back, and what it refuses in one sentence."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from gpu_nim import Growth, grow, load, save
+from gpu_nim.automata import growth as growing
+from gpu_nim.automata import neighbourhoods, theorems
+from gpu_nim.automata.catalogue import CATALOGUE
+from gpu_nim.backends.base import Backend, Batch
+from gpu_nim.backends.numpy.cells import CellEngine
+from gpu_nim.backends.rule import Rule
+from gpu_nim.errors import FileError, UsageError
+
+FAR = Rule(2, ((2_000_000_000, 0), (0, 1)), frozenset({1}), ((0, 0),))
+"""An automaton whose cells leave 32 bits at its second generation."""
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_cells_are_wide_wherever_they_are_given(name: str) -> None:
+    batches: list[Batch] = []
+    for cells in (True, False):
+        growth = grow(name, 3, backend="numpy", cells=cells, on_batch=batches.append)
+        for given in (growth.cells(), growth.newborns(3), *(newborns for _, newborns in growth)):
+            assert given.dtype == np.int32
+    assert {batch.cells.dtype for batch in batches if batch.cells is not None} == {np.dtype(np.int32)}
+
+
+@pytest.mark.parametrize("general", [False, True])
+def test_sums_of_coordinates_do_not_wrap(general: bool, backend: Backend) -> None:
+    grown = growing.Growing("edge", 65, backend, cells=True, general=general)
+    for batch in grown:
+        assert batch.cells is not None
+        x, y, z = batch.cells.T
+        assert (x + y + z == batch.cells.sum(axis=1)).all()
+
+
+def test_the_sum_of_a_cell_of_generation_100_is_200() -> None:
+    for growth in (grow("edge", 100, backend="numpy"), grow("edge", 100, backend="numpy", cells=True)):
+        a, b, c = growth.newborns(100).T
+        assert (a + b + c).max() == 200
+
+
+@pytest.mark.parametrize("suffix", [".zarr", ".npz"])
+def test_loaded_cells_are_wide(suffix: str, tmp_path) -> None:
+    growth = grow("edge", 100, backend="numpy")
+    save(growth, tmp_path / f"edge{suffix}")
+    loaded = load(tmp_path / f"edge{suffix}")
+    assert isinstance(loaded, Growth)
+    assert loaded == growth
+    assert {cells.dtype for _, cells in loaded} == {np.dtype(np.int32)}
+    # Files of earlier versions hold the shortest integers.
+
+    def short(first: int, stop: int) -> Iterator[growing.Newborns]:
+        return ((n, cells.astype(np.int8)) for n, cells in growth.source(first, stop))
+
+    facts = {"verified": None, "backend": "numpy", "device": "", "seconds": 0.0}
+    old = Growth("edge", growth.births, growth.checksums, short, rule=None, **facts)
+    a, b, c = old.newborns(100).T
+    assert (a + b + c).max() == 200
+
+
+def test_cells_beyond_32_bits_are_carried(backend: Backend) -> None:
+    growth = grow(FAR, 3, backend=backend)
+    assert growth.newborns(3)[-1].tolist() == [6_000_000_000, 0]
+    assert growth.cells().dtype == np.int64
+    # Coordinates that fit 32 bits, but whose sums and differences would not.
+    near = Rule(2, ((2**30, 0), (0, 2**30)), frozenset({1}), ((0, 0),))
+    assert grow(near, 1, backend=backend).newborns(1).sum(axis=1, dtype=np.int64).max() == 2**30
+    assert grow(near, 1, backend=backend).cells().dtype == np.int64
+
+
+def test_predicates_take_short_integers() -> None:
+    short = np.array([[127, -128], [-128, 1], [100, 100], [-1, -128]], np.int8)
+    wide = short.astype(np.int64)
+    for predicate in (
+        neighbourhoods.triangles,
+        neighbourhoods.not_south,
+        theorems.three_branch_cells,
+        theorems.ulam_warburton_cells,
+    ):
+        assert predicate(short).tolist() == predicate(wide).tolist()  # type: ignore[operator]
+    piles = np.array([[127, 63], [127, 127], [0, 1]], np.int8)
+    expected = neighbourhoods.equal_trailing_ones(piles.astype(np.int64), (1, 1)).tolist()
+    assert neighbourhoods.equal_trailing_ones(piles, (1, 1)).tolist() == expected
+
+
+def test_a_store_in_short_integers_is_not_gone_on_with_past_them(tmp_path) -> None:
+    import zarr
+
+    from gpu_nim.storage.zarr_files import Kept, ZarrGrowthSink
+
+    group = zarr.open_group(tmp_path / "cells.zarr", mode="w", zarr_format=3)
+    group.create_array("cells", data=np.zeros((2, 2), np.int8))
+    sink = ZarrGrowthSink(group, kept=Kept(2, np.zeros((0, 2), np.int32)))
+    many = np.full((1 << 18, 2), 128, np.int32)
+    with pytest.raises(FileError, match="kept as int8, too short"):
+        sink.append(Batch(1, np.array([len(many)], np.uint64), np.zeros(1, np.uint64), many))
+
+
+@pytest.mark.parametrize("budget", [1 << 28, 3000, 0])
+def test_generations_one_by_one_are_one_growth(budget: int, monkeypatch) -> None:
+    monkeypatch.setattr(growing, "_REMEMBERED", budget)
+    expected = [cells.tolist() for _, cells in grow("edge", 60, backend="numpy", cells=True)]
+    growth = grow("edge", 60, backend="numpy")
+    steps = []
+    step = CellEngine.advance
+    monkeypatch.setattr(CellEngine, "advance", lambda self, to, **how: steps.append(to - self.generation) or step(self, to, **how))
+    assert [growth.newborns(n).tolist() for n in range(61)] == expected
+    assert sum(steps) <= 62  # the seeds alone, and once through the growth
+    steps.clear()
+    assert [growth.newborns(n).tolist() for n in range(60, 40, -1)] == expected[60:40:-1]
+    if budget > 3000:
+        assert not steps  # all is remembered
+    assert growth.cells(7, 9).tolist() == expected[7] + expected[8]
+
+
+def test_an_interrupted_growth_is_begun_again(monkeypatch) -> None:
+    growth = grow("edge", 40, backend="numpy")
+    expected = grow("edge", 40, backend="numpy", cells=True).newborns(33)
+    step = CellEngine.advance
+
+    def interrupted(self: CellEngine, to: int, **how: object) -> object:
+        if to > 10:
+            raise KeyboardInterrupt
+        return step(self, to, **how)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(CellEngine, "advance", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            growth.newborns(33)
+    assert np.array_equal(growth.newborns(33), expected)
+
+
+def test_growths_compare_by_their_cells(tmp_path) -> None:
+    growth = grow("nim", 20, backend="numpy")
+    assert growth == grow("nim", 20, backend="numpy", cells=True, columns=["population"])
+    assert growth != grow("nim", 19, backend="numpy")
+    assert growth != grow("nim-3", 20, backend="numpy")
+    assert growth != 7
+    save(growth, tmp_path / "nim.npz")
+    assert len({growth, load(tmp_path / "nim.npz")}) == 1
+    assert repr(growth) == "<Growth of nim to generation 20, 313 cells>"
+
+
+def test_batches_and_snapshots_compare_by_what_they_hold() -> None:
+    def run(last: int) -> tuple[object, object]:
+        grown = growing.Growing("edge", last, growing.select("numpy"))
+        batches = list(grown)
+        return batches[-1], grown.snapshot()
+
+    (batch, snapshot), (_, other) = run(5), run(6)
+    again, _ = run(5)
+    assert {batch: "found"}[again] == "found"
+    assert snapshot != other
+    assert snapshot != 5
+
+
+@pytest.mark.parametrize("generations", [5, np.int64(5), np.uint8(5), np.array(5)])
+def test_integers_of_numpy_are_integers(generations: object) -> None:
+    growth = grow("nim", generations, backend="numpy")  # type: ignore[arg-type]
+    assert growth.population == 28
+    assert growth.newborns(np.int64(2)).shape == (3, 3)
+    assert len(growth.cells(np.uint8(1), np.int16(3))) == 6
+
+
+@pytest.mark.parametrize("backend", ["gpu", "", None, 5, ["numpy"], np.array(["numpy"])])
+def test_unknown_backends_are_refused_with_the_known(backend: object) -> None:
+    with pytest.raises(UsageError, match="backend must be one of auto, cuda, numpy, got "):
+        grow("nim", 5, backend=backend)  # type: ignore[arg-type]
