@@ -10,9 +10,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partialmethod
+from inspect import signature
 from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
+from hypothesis import settings
 
 from gpu_nim.errors import BackendError, MissingDependency
 from tests.cuda_host import HostLauncher, compiler
@@ -23,6 +27,15 @@ _HOST = [
     for order, seed in _HOST_ORDERS
 ]
 _GPU = pytest.param(("gpu",), marks=pytest.mark.gpu, id="gpu")
+
+
+if "mix_stderr" in signature(CliRunner).parameters:  # click 8.1: let its runner keep stderr apart, as that of 8.2 does
+    CliRunner.__init__ = partialmethod(CliRunner.__init__, mix_stderr=False)  # type: ignore[method-assign, assignment]
+    Result.output = property(lambda self: self.stdout + self.stderr)  # type: ignore[method-assign, assignment]
+
+
+settings.register_profile("gpunim", deadline=None)  # no test asserts a time
+settings.load_profile("gpunim")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -193,8 +193,8 @@ class Growing:
 
     >>> from gpu_nim.backends import select
     >>> growing = Growing("edge", 100, select("numpy"), every=40)
-    >>> snapshots = [growing.snapshot() for batch in growing]
-    >>> resumed = Growing("edge", 100, select("numpy"), resume=snapshots[-3])
+    >>> snapshots = {growing.generation: growing.snapshot() for batch in growing}
+    >>> resumed = Growing("edge", 100, select("numpy"), resume=snapshots[40])
     >>> resumed.generation, [batch.first for batch in resumed][0]
     (40, 41)
     >>> resumed.growth().digest == growing.growth().digest

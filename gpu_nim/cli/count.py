@@ -42,7 +42,7 @@ _PIECE = 1 << 22  # values that a worker sends back at a time, 32 MiB for each l
 @click.option("--records", type=click.IntRange(1), default=1000, help="List at most so many records, the first ones.")
 @click.option("--method", type=click.Choice(("formula", "enumerate")), default="formula", help="enumerate tries every tuple.")
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="table", help="How to print.")
-@click.option("--json", "form", flag_value="json", help="Print one JSON object; the same as --format json.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object; the same as --format json.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write to .npy, .zarr, .csv or .txt (a b-file) and print nothing.")
 @click.option("--resume", is_flag=True, help="Go on with the file that an earlier run left half-written.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Draw the range as .pdf, .png or .svg; d_3 by rows.")
@@ -60,6 +60,7 @@ def count(
     records: int,
     method: str,
     form: str,
+    as_json: bool,
     out: Path | None,
     resume: bool,
     plot: Path | None,
@@ -79,6 +80,7 @@ def count(
     """
     from gpu_nim.sequences.oeis import resolve
 
+    form = "json" if as_json else form
     entry = resolve(sequence, piles)
     name = entry.name if entry.counts is None or sequence != entry.counts.letter else sequence
     if (n is None) == (span is None):

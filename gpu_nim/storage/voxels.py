@@ -150,7 +150,8 @@ class VolumeSink:
     def finish(self, growth: Growth) -> None:
         """Write the array, and last the attributes, which mark it as whole."""
         import zarr
-        from zarr.codecs import BloscCodec, BloscShuffle
+
+        from gpu_nim.storage.zarr_files import SHUFFLED_ZSTD
 
         slabs = self._slabs
         with interrupts_deferred():
@@ -160,7 +161,7 @@ class VolumeSink:
                 chunks=tuple(min(SIDE, size) for size in slabs.shape),
                 dtype=slabs.dtype,
                 fill_value=0,
-                compressors=BloscCodec(cname="zstd", clevel=3, shuffle=BloscShuffle.shuffle),
+                compressors=SHUFFLED_ZSTD,
                 dimension_names=["x", "y", "z"][: len(slabs.shape)],
                 zarr_format=3,
             )

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import zarr
 from numpy.typing import NDArray
-from zarr.codecs import BloscCodec, BloscShuffle
+from zarr.codecs import BloscCodec
 
 from gpu_nim.automata.evolution import ancestry
 from gpu_nim.automata.growth import Growth, Newborns, Snapshot
@@ -33,7 +33,7 @@ from gpu_nim.storage.stores import StoredArray, read_group
 
 _CHUNK = 1 << 18  # cells a chunk: about 3 MB before compression
 _EVERY_CHUNK: Any = {"write_empty_chunks": True}  # so that one that is missing is missed
-_SHUFFLED_ZSTD = BloscCodec(cname="zstd", clevel=3, shuffle=BloscShuffle.shuffle)
+SHUFFLED_ZSTD = BloscCodec(cname="zstd", clevel=3, shuffle="shuffle")
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class ZarrGrowthSink:
                 shape=shape,
                 chunks=(_CHUNK,),
                 dtype=np.int64,
-                compressors=_SHUFFLED_ZSTD,
+                compressors=SHUFFLED_ZSTD,
                 overwrite=True,
                 config=_EVERY_CHUNK,
             )
@@ -132,7 +132,7 @@ class ZarrGrowthSink:
                     shape=(0, cells.shape[1]),
                     chunks=(_CHUNK, cells.shape[1]),
                     dtype=cells.dtype,
-                    compressors=_SHUFFLED_ZSTD,
+                    compressors=SHUFFLED_ZSTD,
                     config=_EVERY_CHUNK,
                     overwrite=True,  # of a growth that went on after the checkpoint that is taken up
                 )
