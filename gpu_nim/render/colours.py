@@ -92,6 +92,11 @@ class Theme:
     vignette: float
     glow: float
 
+    @property
+    def light(self) -> bool:
+        """Whether the background is light, so that points show only as ink: light added to it would be lost."""
+        return float(to_linear(np.array([self.bottom, self.top])).mean()) > 0.18
+
 
 THEMES = {
     "dark": Theme(

@@ -107,22 +107,75 @@ def draw_points(
 
     light: linear (N, 3), how much each gives.  glow: the part of it that is scattered into wider and wider halos.
     """
-    seen = camera.project(points)
-    x = seen[:, 0] * (height / 2) + width / 2 - 0.5
-    y = height / 2 - seen[:, 1] * (height / 2) - 0.5
+    x, y, before = _on_screen(points, camera, width, height)
     left, top = np.floor(x).astype(np.int64), np.floor(y).astype(np.int64)
     fx, fy = x - left, y - top
     picture = np.zeros((height * width, 3), dtype=np.float32)
-    before = seen[:, 2] > 1e-3
     for dx, dy in ((0, 0), (1, 0), (0, 1), (1, 1)):
-        weight = (fx if dx else 1 - fx) * (fy if dy else 1 - fy)
-        px, py = left + dx, top + dy
-        shown = before & (px >= 0) & (px < width) & (py >= 0) & (py < height)
-        at = (py * width + px)[shown]
-        for channel in range(3):
-            picture[:, channel] += np.bincount(at, (weight * light[:, channel])[shown], minlength=width * height)
+        weight = ((fx if dx else 1 - fx) * (fy if dy else 1 - fy))[:, None]
+        _scatter(picture, left + dx, top + dy, before, weight * light, width, height)
     spread = picture.reshape(height, width, 3)
     return _bloom(spread, glow) if glow else spread
+
+
+def draw_ink(
+    points: NDArray[np.float32],
+    colours: NDArray[np.float32],
+    radii: NDArray[np.float32],
+    camera: Camera,
+    width: int,
+    height: int,
+) -> NDArray[np.float32]:
+    """Return discs (N, 3) of translucent ink as premultiplied linear light and how often each pixel is covered, float32
+    (height, width, 4).
+
+    colours: linear (N, 3).  radii: in pixels (N,); a disc smaller than a pixel covers as much of one as its area is.
+    """
+    x, y, before = _on_screen(points, camera, width, height)
+    column, row = np.rint(x).astype(np.int64), np.rint(y).astype(np.int64)
+    picture = np.zeros((height * width, 4), dtype=np.float32)
+    reach = np.clip(np.rint(radii), 0, max(width, height)).astype(np.int64)
+    ink = np.column_stack([colours, np.ones(len(colours), dtype=np.float32)])
+    ink *= np.where(reach > 0, 1.0, np.minimum(np.pi * radii**2, 1.0)).astype(np.float32)[:, None]
+    for radius in np.unique(reach).tolist():
+        dy, dx = np.divmod(np.arange((2 * radius + 1) ** 2), 2 * radius + 1) - np.int64(radius)
+        inside = dx * dx + dy * dy <= radius * (radius + 1)
+        dx, dy = dx[inside], dy[inside]
+        chosen = np.flatnonzero(before & (reach == radius))
+        stride = max(1, _SAMPLES // len(dx))
+        for start in range(0, len(chosen), stride):
+            c = chosen[start : start + stride]
+            px, py = (column[c, None] + dx).ravel(), (row[c, None] + dy).ravel()
+            _scatter(picture, px, py, np.ones(len(px), dtype=bool), np.repeat(ink[c], len(dx), axis=0), width, height)
+    return picture.reshape(height, width, 4)
+
+
+def _on_screen(
+    points: NDArray[np.float32], camera: Camera, width: int, height: int
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]]:
+    """Return the column and the row of each point, 0 being the middle of the first pixel, and whether it is before the eye."""
+    seen = camera.project(points)
+    return (
+        np.asarray(seen[:, 0] * (height / 2) + width / 2 - 0.5),
+        np.asarray(height / 2 - seen[:, 1] * (height / 2) - 0.5),
+        np.asarray(seen[:, 2] > 1e-3),
+    )
+
+
+def _scatter(
+    picture: NDArray[np.float32],
+    px: NDArray[np.int64],
+    py: NDArray[np.int64],
+    before: NDArray[np.bool_],
+    values: NDArray[np.float32],
+    width: int,
+    height: int,
+) -> None:
+    """Add values (N, channels) to the pixels at columns px and rows py of a picture (height * width, channels)."""
+    shown = before & (px >= 0) & (px < width) & (py >= 0) & (py < height)
+    at = (py * width + px)[shown]
+    for channel in range(picture.shape[1]):
+        picture[:, channel] += np.bincount(at, values[shown, channel], minlength=width * height)
 
 
 def _bloom(picture: NDArray[np.float32], glow: float) -> NDArray[np.float32]:

@@ -28,6 +28,7 @@ ENGINES = ("auto", "opengl", "numpy")
 CUTS = ("none", "corner", "half")
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")
 
+_DOT = 0.36  # of a cell: the radius of its point, drawn in ink
 _LARGEST = 16384  # pixels along a side: what OpenGL draws to
 
 
@@ -296,21 +297,26 @@ class Drawing:
         return enlarge(cast(cloud, camera, -(-width // coarser), -(-height // coarser), steps), height, width)
 
     def _points(self, camera: Camera, shown: NDArray[np.bool_] | None) -> NDArray[np.float32]:
-        from gpu_nim.render.raster import draw_points
+        from gpu_nim.render.raster import draw_ink, draw_points
 
         blocks = self.blocks if shown is None else self.blocks.take(shown)
         base = self._base if shown is None else self._base[shown]
         centres = middles(blocks)
         distance = camera.distance(centres)
-        pixel = np.array([camera.pixel(float(d), self._height) for d in (distance.min(), distance.max())])
+        if self.theme.light:
+            pixel = camera.pixel(np.maximum(distance, 1e-6), self._height)
+            radii = np.asarray(_DOT * blocks.sizes / pixel, dtype=np.float32)
+            seen = self._reduced(draw_ink(centres, to_linear(base), radii, camera, self._width, self._height))
+            covered = seen[..., 3:]
+            alpha = 1 - np.exp(-2.2 * covered)
+            return np.concatenate([to_srgb(seen[..., :3] / np.maximum(covered, 1e-9)) * alpha, alpha], axis=2)
+        pixel = camera.pixel(np.array([distance.min(), distance.max()]), self._height)
         # As much light a cell as makes the whole body fill its share of the picture, however many cells there are.
         strength = (blocks.sizes.astype(np.float32) / np.float32(pixel.mean())) ** 2
         light = to_linear(base) * (strength * np.float32(0.55))[:, None]
         if not camera.parallel:
             light *= ((distance.mean() / np.maximum(distance, 1e-6)) ** 2).astype(np.float32)[:, None]
-        seen = draw_points(centres, light, camera, self._width, self._height, self.theme.glow)
-        s = self._scale
-        seen = seen.reshape(self.look.size[1], s, self.look.size[0], s, 3).mean(axis=(1, 3))
+        seen = self._reduced(draw_points(centres, light, camera, self._width, self._height, self.theme.glow))
         # Light that adds up grows without end: fold it into what a screen shows, keeping hues until they are very
         # bright.
         peak = seen.max(axis=2, keepdims=True)
@@ -319,6 +325,11 @@ class Drawing:
         )
         alpha = 1 - np.exp(-4 * folded.max(axis=2, keepdims=True))
         return np.concatenate([to_srgb(folded), alpha], axis=2)
+
+    def _reduced(self, picture: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the mean over the samples of each pixel: light and ink add up before they are folded into colours."""
+        (width, height), s = self.look.size, self._scale
+        return np.asarray(picture.reshape(height, s, width, s, -1).mean(axis=(1, 3)))
 
     def _finish(self, pixels: NDArray[np.float32], caption: str) -> "Image":
         """Lay the picture, premultiplied sRGB and alpha (height, width, 4) in 0 to 1, over the background and write on
@@ -336,7 +347,7 @@ class Drawing:
                 np.rint(np.concatenate([np.clip(colour, 0, 1), alpha], axis=2) * 255).astype(np.uint8), "RGBA"
             )
         else:
-            over = 1 - alpha if self.look.drawn_style != "points" else np.float32(1)
+            over = np.float32(1) if self.look.drawn_style == "points" and not self.theme.light else 1 - alpha
             image = Image.fromarray(quantise(pixels[..., :3] + background(self.theme, width, height) * over))
         unit = height / 1080
         if self.look.title:

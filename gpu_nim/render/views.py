@@ -205,9 +205,9 @@ class Camera:
         a, b, c = (-self.basis[2]).astype(np.float32)
         return np.asarray(a * x + b * y + c * z + np.float32(self.eye @ self.basis[2]))
 
-    def pixel(self, distance: float, height: int) -> float:
+    def pixel(self, distance: NDArray[np.floating], height: int) -> NDArray[np.floating]:
         """Return how wide a pixel is in the world, that far before the eye, in a picture of that height."""
-        return 2 * self.scale * (1.0 if self.parallel else distance) / height
+        return 2 * self.scale / height * (np.ones_like(distance) if self.parallel else distance)
 
 
 def fit(view: View, hull: NDArray[np.floating], aspect: float, margin: float = 0.06, room: float = 0.0) -> Camera:

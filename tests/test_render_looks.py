@@ -1,0 +1,71 @@
+"""Whether pictures show what they should in every theme, style and colour: contrast, measured on pixels."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from gpu_nim.render.colours import THEMES
+from gpu_nim.render.source import blocks_of
+from gpu_nim.render.still import COLORS, background, render
+from tests.render_files import needs_opengl, needs_pillow
+
+pytestmark = needs_pillow
+SIZE = (96, 72)
+SOURCES = ("nim:0", "nim:31", "fcc:4", "ulam-warburton:9", "hexagonal:7", "chocolate:size=15")
+BOTH = ["numpy", pytest.param("opengl", marks=needs_opengl)]
+
+
+@cache
+def silhouette(source):
+    """The pixels that the body covers."""
+    picture = render(source, size=SIZE, style="cubes", engine="numpy", quality="draft", transparent=True)
+    return np.asarray(picture.image)[..., 3] > 128
+
+
+def assert_body_stands_out(blocks, theme, **look):
+    """The body's silhouette must differ from the background: a fifth of it visibly, a tenth of it strongly."""
+    picture = np.asarray(render(blocks, size=SIZE, theme=theme, quality="draft", **look).image, float)
+    difference = np.abs(picture - 255 * background(THEMES[theme], *SIZE)).max(axis=2)[silhouette(blocks.name)]
+    assert (difference > 30).mean() > 0.2, (blocks.name, theme, look)
+    assert np.percentile(difference, 90) > 60, (blocks.name, theme, look)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("engine", BOTH)
+@pytest.mark.parametrize("style", ["cubes", "volume"])
+def test_every_body_stands_out_from_the_background(theme, engine, style):
+    for source in SOURCES:
+        blocks = blocks_of(source)
+        if not (blocks.flat and style == "volume"):
+            assert_body_stands_out(blocks, theme, style=style, engine=engine)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("source", SOURCES)
+def test_points_stand_out_from_the_background(theme, source):
+    assert_body_stands_out(blocks_of(source), theme, style="points")
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_every_colour_stands_out_from_the_background(theme):
+    for source, colors in {"edge:9": set(COLORS) - {"grundy"}, "chocolate:size=7,grundy=9": {"grundy"}}.items():
+        for color in sorted(colors):
+            blocks = blocks_of(source, branch=color == "branch")
+            for style in ("cubes", "points"):
+                assert_body_stands_out(blocks, theme, style=style, color=color, engine="numpy")
+
+
+def test_ink_covers_what_its_discs_cover():
+    from gpu_nim.render.raster import draw_ink
+    from gpu_nim.render.views import Camera, View
+
+    camera = Camera(np.array([0.0, 0.0, 10.0]), View((0, 0, 1), up=(0, 1, 0)).basis(), 4.0, True)  # the last point is behind it
+    points = np.array([[-2.0, 0.0, 0.0], [2.0, 0.0, 0.0], [2.0, 0.0, 1.0], [0.0, 0.0, 20.0]], np.float32)
+    radii = np.array([0.3, 9.0, 9.0, 5.0], np.float32)
+    colours = np.eye(4, 3, dtype=np.float32)
+    picture = draw_ink(points, colours, radii, camera, 80, 64)
+    assert picture[..., 3].sum() == pytest.approx(np.pi * (0.3**2 + 2 * 9.5**2), rel=0.06)
+    assert picture[..., 0].sum() == pytest.approx(np.pi * 0.3**2, rel=1e-5)
+    assert picture[32, 56].tolist() == [0, 1, 1, 2]  # red is elsewhere, green and blue over each other
+    assert np.count_nonzero(picture[..., 3]) == np.count_nonzero(picture[..., 1]) + 1
