@@ -53,15 +53,17 @@ def draw_slices(blocks: Blocks, colours: NDArray[np.float32], look: "Look") -> "
 
     from gpu_nim.render.colours import find_theme
     from gpu_nim.render.still import background, quantise
-    from gpu_nim.render.text import write
+    from gpu_nim.render.text import fit_words, title_of, unit
 
     theme = find_theme(look.theme)
     width, height = look.size
-    unit = height / 1080
-    top = 120 * unit if look.title else 40 * unit
+    u = unit(width, height)
+    title = title_of(look.title, width, height) if look.title else None
+    top = title.bottom + 20 * u if title else 40 * u
     low, high = blocks.bounds()
     wide, deep = (high - low)[:2].tolist()
-    label, gap = 34 * unit, 28 * unit
+    letters = max(20 * u, 9.0)
+    label, gap = 1.7 * letters, 28 * u
     layers = len(np.unique(blocks.corners[:, 2]))
 
     def room(columns: int, rows: int) -> tuple[float, float]:
@@ -98,7 +100,7 @@ def draw_slices(blocks: Blocks, colours: NDArray[np.float32], look: "Look") -> "
             .convert("RGBA")
         )
         canvas.alpha_composite(tile, (round(left), round(upper)))
-        write(canvas, f"z = {z}", (left, upper - 8 * unit), 20 * unit, theme.muted)
-    if look.title:
-        write(canvas, look.title, (64 * unit, 84 * unit), 46 * unit, theme.text)
+        fit_words("a section's height", f"z = {z}", (left, upper - label, width / columns, label), letters).draw(canvas, theme.muted)
+    if title:
+        title.draw(canvas, theme.text)
     return canvas if look.transparent else canvas.convert("RGB")

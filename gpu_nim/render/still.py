@@ -69,6 +69,8 @@ class Look:
         ):
             if value is not None and value not in known:
                 raise UsageError(f"{name} must be one of {', '.join(known)}, got {value!r}")
+        if not self.title.replace("\n", "").isprintable():
+            raise UsageError(f"title must be printable text, got {self.title!r}")
 
     @property
     def drawn_style(self) -> str:
@@ -131,12 +133,23 @@ def prepare(source: str | Blocks, look: Look) -> Blocks:
     return blocks
 
 
-def aim(blocks: Blocks, look: Look) -> Camera:
-    """Return the camera of the look, fitted to the blocks."""
+def aim(blocks: Blocks, look: Look, caption: str = "") -> Camera:
+    """Return the camera of the look, fitted to the blocks, with room for the look's title and for a caption."""
     view = look.view if look.view is not None else ("axis" if blocks.flat else "hero")
     if isinstance(view, str):
         view = find_view(view, blocks.corners)
-    return fit(view, hull(blocks), look.size[0] / look.size[1], room=0.09 if look.title else 0.0)
+    head, foot = rooms(look, caption)
+    return fit(view, hull(blocks), look.size[0] / look.size[1], head=head, foot=foot)
+
+
+def rooms(look: Look, caption: str = "") -> tuple[float, float]:
+    """Return the parts of the height that a picture keeps free for its title and for a caption."""
+    from gpu_nim.render.text import caption_of, title_of
+
+    width, height = look.size
+    head = title_of(look.title, width, height).bottom / height if look.title else 0.0
+    foot = 1 - caption_of(caption, width, height).top / height if caption else 0.0
+    return head, foot
 
 
 def hull(blocks: Blocks) -> NDArray[np.float32]:
@@ -337,7 +350,7 @@ class Drawing:
         """
         from PIL import Image
 
-        from gpu_nim.render.text import write
+        from gpu_nim.render.text import caption_of, title_of
 
         width, height = self.look.size
         alpha = pixels[..., 3:]
@@ -349,11 +362,10 @@ class Drawing:
         else:
             over = np.float32(1) if self.look.drawn_style == "points" and not self.theme.light else 1 - alpha
             image = Image.fromarray(quantise(pixels[..., :3] + background(self.theme, width, height) * over))
-        unit = height / 1080
         if self.look.title:
-            write(image, self.look.title, (64 * unit, 84 * unit), 46 * unit, self.theme.text)
+            title_of(self.look.title, width, height).draw(image, self.theme.text)
         if caption:
-            write(image, caption, (64 * unit, height - 48 * unit), 26 * unit, self.theme.muted)
+            caption_of(caption, width, height).draw(image, self.theme.muted)
         return image
 
 

@@ -1,11 +1,19 @@
 """Words on pictures: a font that is there, titles and captions."""
 
+from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gpu_nim.errors import UsageError
 from gpu_nim.render.colours import Colour
+
+_LEADING = 1.2  # of the size: from one line to the next
+_RISE = 0.8  # of the size: from the top of a line to its baseline, clear of accents on capitals
+_LEAST = 7.0  # pixels: smaller letters cannot be read
+_SMALLER = 0.94  # sizes are tried in these steps
+_SHRUNK = 0.65  # of the size asked for: words are set in more lines rather than smaller than this
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -44,3 +52,81 @@ def write(
 def width(text: str, size: float) -> float:
     """Return how many pixels wide a line of text is."""
     return float(font(size).getlength(text))
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Words set in lines of one size, in pixels, from the upper left corner of their box."""
+
+    lines: tuple[str, ...]
+    size: float
+    left: float
+    top: float
+
+    @property
+    def bottom(self) -> float:
+        """Where the lines end, descenders and all."""
+        return self.top + len(self.lines) * _LEADING * self.size
+
+    def draw(self, picture: "Image", colour: Colour) -> None:
+        """Write the lines."""
+        for k, line in enumerate(self.lines):
+            write(picture, line, (self.left, self.top + (k * _LEADING + _RISE) * self.size), self.size, colour)
+
+
+def unit(width: int, height: int) -> float:
+    """Return the unit that words and margins on a picture are measured in: a pixel of 1080p, less on smaller pictures."""
+    return min(width, height) / 1080
+
+
+def title_of(text: str, width: int, height: int) -> Setting:
+    """Return a title at the head of a picture of that size, whole within its margins; see `fit_words`."""
+    u = unit(width, height)
+    return fit_words("title", text, (64 * u, 49 * u, width - 128 * u, 0.4 * height), max(46 * u, 12.0))
+
+
+def caption_of(text: str, width: int, height: int) -> Setting:
+    """Return a caption at the foot of a picture of that size, whole within its margins; see `fit_words`."""
+    u = unit(width, height)
+    found = fit_words("caption", text, (64 * u, 0.0, width - 128 * u, 0.3 * height), max(26 * u, 10.0))
+    return Setting(found.lines, found.size, found.left, height - 42 * u - found.bottom)
+
+
+def fit_words(what: str, text: str, box: tuple[float, float, float, float], size: float) -> Setting:
+    """Return a text set in a box (left, top, width, height) at `size` pixels, or in more lines and smaller, but whole.
+
+    Raises UsageError, which calls the text `what`, where it would have to be too small to be read.
+    """
+    left, top, wide, high = box
+    found = None
+    tried = size
+    while found is None and tried >= min(_LEAST, size):
+        lines = _broken(text, tried, wide)
+        unbroken = lines is not None and len(lines) == text.count("\n") + 1
+        if lines and len(lines) * _LEADING * tried <= high and (unbroken or tried <= _SHRUNK * size):
+            found = Setting(lines, tried, left, top)
+        tried *= _SMALLER
+    if found is None:
+        raise UsageError(
+            f"{what} must fit the picture in letters of {_LEAST:.0f} pixels or more: these {len(text):,} characters have "
+            f"{wide:.0f}x{high:.0f} pixels; shorten it, or draw a larger picture"
+        )
+    return found
+
+
+def _broken(text: str, size: float, wide: float) -> tuple[str, ...] | None:
+    """Return the text in lines no wider than that, broken at spaces and where it says so, or None where a word is wider."""
+    lines: list[str] = []
+    for part in text.split("\n"):
+        line = ""
+        for word in part.split(" "):
+            longer = f"{line} {word}" if line else word
+            if width(longer, size) <= wide:
+                line = longer
+                continue
+            if not line or width(word, size) > wide:
+                return None
+            lines.append(line)
+            line = word
+        lines.append(line)
+    return tuple(lines)

@@ -210,14 +210,16 @@ class Camera:
         return 2 * self.scale / height * (np.ones_like(distance) if self.parallel else distance)
 
 
-def fit(view: View, hull: NDArray[np.floating], aspect: float, margin: float = 0.06, room: float = 0.0) -> Camera:
+def fit(
+    view: View, hull: NDArray[np.floating], aspect: float, margin: float = 0.06, head: float = 0.0, foot: float = 0.0
+) -> Camera:
     """Return the camera of a view whose picture the points `hull` (N, 3) just fill, but for a margin.
 
-    aspect: width over height of the picture.  room: the part of the height that is kept free at the top, for a title.
+    aspect: width over height of the picture.  head, foot: the parts of the height that are kept free besides, for words.
     """
     basis = view.basis()
     x, y, z = (np.asarray(hull, dtype=np.float64) @ basis.T).T
-    wide, high = aspect * (1 - 2 * margin), 1 - 2 * margin - room
+    wide, high, room = aspect * (1 - 2 * margin), 1 - 2 * margin - head - foot, head - foot
     if view.parallel:
         cx, cy = (x.min() + x.max()) / 2, (y.min() + y.max()) / 2
         scale = max((y.max() - y.min()) / 2 / high, (x.max() - x.min()) / 2 / wide, 1e-9)
