@@ -38,11 +38,11 @@ _CHOCOLATE = 127  # x, z <= this
 def save_figure(name: str, path: Path, look: Look) -> dict[str, object]:
     """Draw a figure into a file, and return what was drawn; UsageError for a name or an ending that is none."""
     if name == "views":
-        picture = Picture(_four_views(look), "opengl", 0, 4**8, "")
+        picture = Picture(draw_slide(look), "opengl", 0, 4**8, "")
         save(picture, path)
         return {"source": "figure:views", "out": str(path), "size": list(picture.image.size), "note": ""}
-    if name not in _SHEETS:
-        raise UsageError(f"figure must be one of {', '.join([*_SHEETS, 'views'])}, got {name!r}")
+    if name not in SHEETS:
+        raise UsageError(f"figure must be one of {', '.join([*SHEETS, 'views'])}, got {name!r}")
     sheet = draw_figure(name, look.theme)
     if path.suffix.lower() in SUFFIXES:
         sheet.save(path)
@@ -61,7 +61,7 @@ def draw_figure(name: str, theme: str = "paper") -> Sheet:
     >>> sum("circle" in line for line in draw_figure("NF1").svg().splitlines())  # A130665(6) = 37 cells
     37
     """
-    return _SHEETS[name](find_theme(theme))
+    return SHEETS[name](find_theme(theme))
 
 
 def _evolution_edges(
@@ -240,7 +240,7 @@ def _d3(theme: Theme) -> Sheet:
     return sheet
 
 
-_SHEETS: dict[str, Callable[[Theme], Sheet]] = {
+SHEETS: dict[str, Callable[[Theme], Sheet]] = {
     "NF1": _nf1,
     "NF2": _nf2,
     "V4.1": _v41,
@@ -250,18 +250,25 @@ _SHEETS: dict[str, Callable[[Theme], Sheet]] = {
 }
 
 
-def _four_views(look: Look) -> "Image":
+def draw_slide(look: Look) -> "Image":
     """Return the slide: Nim's P-positions below 256 from four directions."""
     from PIL import Image
 
-    from gpu_nim.render.text import write
+    from gpu_nim.render.text import fit_words, title_of, write
+    from gpu_nim.render.text import width as pixels_wide
 
     require_pillow()
     theme = find_theme(look.theme)
     width, height = look.size
-    unit = height / 1080
+    u = min(width / 1920, height / 1080)
+    head = (height - 1080 * u) / 2
+
+    def centred(text: str, middle: float, baseline: float, size: float, colour: Colour) -> None:
+        size *= min(1.0, cell / pixels_wide(text, size))
+        write(slide, text, (middle, baseline), size, colour, "ms")
+
     slide = Image.fromarray(quantise(background(theme, width, height))).convert("RGBA")
-    cell = round(min(width / 4 * 0.92, 440 * unit))
+    cell = round(min(width / 4 * 0.92, 440 * u))
     panels = (
         ("hero", "perspective", "a Sierpiński tetrahedron"),
         ("axis", "along (0, 0, 1)", "every (a, b) exactly once: the XOR table"),
@@ -273,16 +280,13 @@ def _four_views(look: Look) -> "Image":
             look, size=(cell, cell), view=view, transparent=True, title="", style="cubes", generations=None, cut="none"
         )
         middle = width * (2 * k + 1) / 8
-        slide.alpha_composite(render("nim:255", part).image, (round(middle - cell / 2), round(330 * unit)))
-        write(slide, name, (middle, 850 * unit), 25 * unit, theme.text, "ms")
-        write(slide, remark, (middle, 890 * unit), 18 * unit, theme.muted, "ms")
+        slide.alpha_composite(render("nim:255", part).image, (round(middle - cell / 2), round(head + 330 * u)))
+        centred(name, middle, head + 850 * u, 25 * u, theme.text)
+        centred(remark, middle, head + 890 * u, 18 * u, theme.muted)
     title = look.title or "One set, four views:  { (a, b, c) : a ⊕ b ⊕ c = 0 }"
-    write(slide, title, (64 * unit, 150 * unit), 46 * unit, theme.text)
-    write(
-        slide,
-        "the 65,536 P-positions of three-pile Nim with piles below 256, coloured by generation (a+b+c)/2",
-        (64 * unit, 210 * unit),
-        25 * unit,
-        theme.muted,
-    )
+    remark = "the 65,536 P-positions of three-pile Nim with piles below 256, coloured by generation (a+b+c)/2"
+    title_of(title, width, height).draw(slide, theme.text)
+    below = (64 * u, head + 185 * u, width - 128 * u, 100 * u)
+    if words := fit_words(remark, below, 25 * u):
+        words.draw(slide, theme.muted)
     return slide.convert("RGB")

@@ -25,8 +25,8 @@ from gpu_nim._version import __version__
 from gpu_nim.errors import FileError, MissingDependency, UsageError
 from gpu_nim.reading import open_regular
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.still import Drawing, Look, aim, choose_engine, cut_open, hull, prepare, require_pillow
-from gpu_nim.render.views import Camera, fit, from_angles
+from gpu_nim.render.still import Drawing, Look, aim, choose_engine, cut_open, hull, prepare, require_pillow, rooms
+from gpu_nim.render.views import Camera, View, fit, from_angles
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -182,15 +182,21 @@ class Studio:
         self._movie = movie
         self._engine, self.note = choose_engine(movie.look)
         self._drawing: Drawing | None = None
+        self._aspect = movie.look.size[0] / movie.look.size[1]
         source = movie.source
         if movie.kind == "sweep":
             # The widest of the bodies frames them all: the smaller a, the more positions there are.
             source = self._swept(min(movie.sweep))
         self._blocks = prepare(source, movie.look)
-        self._camera = aim(self._blocks, movie.look)
+        if movie.kind == "fly-in" and self._blocks.flat:
+            raise UsageError(f"a flight needs a body in space, and {movie.source} is flat")
+        self._camera = aim(self._blocks, movie.look, self._widest_caption())
         if movie.kind != "sweep":
             self._blocks = cut_open(self._blocks, movie.look, self._camera)
         self._hull = hull(self._blocks)
+        if movie.kind == "fly-in":
+            _, up, toward = (tuple(row) for row in self._camera.basis.tolist())
+            self._camera = fit(View(toward, up), self._hull, self._aspect, head=rooms(movie.look)[0])
 
     def __enter__(self) -> "Studio":
         return self
@@ -216,18 +222,28 @@ class Studio:
         return self._drawing
 
     def _turned(self, turn: float) -> Camera:
-        width, height = self._movie.look.size
-        azimuth = float(np.degrees(np.arctan2(self._camera.basis[2, 1], self._camera.basis[2, 0])))
-        return orbit(self._hull, azimuth + 360 * turn, width / height)
+        x, y, z = self._camera.basis[2]
+        azimuth = float(np.degrees(np.arctan2(y, x)))
+        look = self._movie.look
+        elevation = _ELEVATION if look.view is None else float(np.degrees(np.arcsin(np.clip(z, -1, 1))))
+        parallel = look.view is not None and self._camera.parallel
+        return orbit(self._hull, azimuth + 360 * turn, self._aspect, elevation, parallel=parallel, head=rooms(look)[0])
 
     def _grown(self, part: float) -> "Image":
         first, last = int(self._blocks.generations.min()), int(self._blocks.generations.max())
         generation = first + round(part * (last - first))
         shown = self._blocks.generations <= generation
-        caption = f"generation {generation:,}"
-        if (self._blocks.sizes == 1).all():
-            caption += f"    population {int(shown.sum()):,}"
-        return self._drawn().frame(self._camera, shown, caption)
+        return self._drawn().frame(self._camera, shown, self._grown_caption(generation, int(shown.sum())))
+
+    def _grown_caption(self, generation: int, shown: int) -> str:
+        whole = len(self._blocks) == self._blocks.population
+        return f"generation {generation:,}" + (f"    population {shown:,}" if whole else "")
+
+    def _widest_caption(self) -> str:
+        blocks = self._blocks
+        if self._movie.kind == "growth":
+            return self._grown_caption(int(blocks.generations.max()), len(blocks))
+        return _swept_caption(min(self._movie.sweep), blocks) if self._movie.kind == "sweep" else ""
 
     def _swept(self, a: Fraction) -> str:
         name, _, arguments = self._movie.source.partition(":")
@@ -238,7 +254,11 @@ class Studio:
         a = sweep_values(*self._movie.sweep, self._movie.frames)[number]
         blocks = cut_open(prepare(self._swept(a), self._movie.look), self._movie.look, self._camera)
         with Drawing(blocks, self._movie.look, self._engine) as drawing:
-            return drawing.frame(self._camera, None, f"{float(a):.3f} y ≤ x + z    {len(blocks):,} P-positions")
+            return drawing.frame(self._camera, None, _swept_caption(a, blocks))
+
+
+def _swept_caption(a: Fraction, blocks: Blocks) -> str:
+    return f"{float(a):.3f} y ≤ x + z    {len(blocks):,} P-positions"
 
 
 def sweep_values(first: Fraction, last: Fraction, frames: int) -> list[Fraction]:
@@ -266,9 +286,19 @@ def sweep_values(first: Fraction, last: Fraction, frames: int) -> list[Fraction]
     return values + stops[-1:] * (frames - len(values))
 
 
-def orbit(points: NDArray[np.floating], azimuth: float, aspect: float) -> Camera:
+def orbit(
+    points: NDArray[np.floating],
+    azimuth: float,
+    aspect: float,
+    elevation: float = _ELEVATION,
+    *,
+    parallel: bool = False,
+    head: float = 0.0,
+) -> Camera:
     """Return a turntable's camera: always as far from the body's axis, so that nothing breathes, and all of it in
     view.
+
+    azimuth, elevation: in degrees.  head: the part of the height that is kept free for a title.
     """
     middle = (points.min(axis=0) + points.max(axis=0)) / 2
     # The body of revolution: every point at every angle, as rings.
@@ -277,10 +307,15 @@ def orbit(points: NDArray[np.floating], azimuth: float, aspect: float) -> Camera
     swept = np.stack([arms[:, None] * np.cos(rings), arms[:, None] * np.sin(rings)], axis=-1)
     heights = np.broadcast_to((points - middle)[:, 2, None], swept.shape[:2])
     whole = np.concatenate([swept, heights[..., None]], axis=-1).reshape(-1, 3)
-    still = fit(from_angles(0.0, _ELEVATION), whole, aspect, margin=0.04)
-    view = from_angles(azimuth, _ELEVATION)
-    basis = view.basis()
+    still = fit(_from_the_side(0.0, elevation, parallel), whole, aspect, margin=0.04, head=head)
+    basis = _from_the_side(azimuth, elevation, parallel).basis()
     return replace(still, eye=middle + (still.basis @ still.eye) @ basis, basis=basis)
+
+
+def _from_the_side(azimuth: float, elevation: float, parallel: bool) -> View:
+    """Return a view whose upward direction turns with it, so that the body turns even where it is seen from above."""
+    up = from_angles(azimuth, elevation + 90)
+    return replace(from_angles(azimuth, elevation), up=up.toward, parallel=parallel)
 
 
 def flight(outside: Camera, blocks: Blocks, part: float) -> Camera:
@@ -293,11 +328,10 @@ def flight(outside: Camera, blocks: Blocks, part: float) -> Camera:
     aimed = (low + high) / 2 * (1 - ease) + target * ease
     toward = eye - aimed
     toward /= np.linalg.norm(toward)
-    from gpu_nim.render.views import View
-
-    x, y, z = (float(component) for component in toward)
+    upright = outside.basis[1] * (1 - ease) + np.array([0.0, 0.0, ease])
+    x, y, z, *up = (float(component) for component in (*toward, *upright))
     angle = np.tan(np.radians(12.5 * (1 - ease) + 28.0 * ease))
-    return Camera(eye, View((x, y, z)).basis(), float(angle), False)
+    return Camera(eye, View((x, y, z), (up[0], up[1], up[2])).basis(), float(angle), False)
 
 
 _studio: Studio | None = None  # the one of a process that draws frames for others

@@ -138,7 +138,7 @@ def draw_ink(
     ink = np.column_stack([colours, np.ones(len(colours), dtype=np.float32)])
     ink *= np.where(reach > 0, 1.0, np.minimum(np.pi * radii**2, 1.0)).astype(np.float32)[:, None]
     for radius in np.unique(reach).tolist():
-        dy, dx = np.divmod(np.arange((2 * radius + 1) ** 2), 2 * radius + 1) - np.int64(radius)
+        dy, dx = (part.ravel() - radius for part in np.indices((2 * radius + 1, 2 * radius + 1)))
         inside = dx * dx + dy * dy <= radius * (radius + 1)
         dx, dy = dx[inside], dy[inside]
         chosen = np.flatnonzero(before & (reach == radius))

@@ -100,7 +100,8 @@ def draw_slices(blocks: Blocks, colours: NDArray[np.float32], look: "Look") -> "
             .convert("RGBA")
         )
         canvas.alpha_composite(tile, (round(left), round(upper)))
-        fit_words("a section's height", f"z = {z}", (left, upper - label, width / columns, label), letters).draw(canvas, theme.muted)
+        if words := fit_words(f"z = {z}", (left, upper - label, width / columns - gap, label), letters):
+            words.draw(canvas, theme.muted)
     if title:
         title.draw(canvas, theme.text)
     return canvas if look.transparent else canvas.convert("RGB")

@@ -144,12 +144,14 @@ def aim(blocks: Blocks, look: Look, caption: str = "") -> Camera:
 
 def rooms(look: Look, caption: str = "") -> tuple[float, float]:
     """Return the parts of the height that a picture keeps free for its title and for a caption."""
+    if not (look.title or caption):
+        return 0.0, 0.0
     from gpu_nim.render.text import caption_of, title_of
 
     width, height = look.size
     head = title_of(look.title, width, height).bottom / height if look.title else 0.0
-    foot = 1 - caption_of(caption, width, height).top / height if caption else 0.0
-    return head, foot
+    words = caption_of(caption, width, height)
+    return head, 1 - words.top / height if words else 0.0
 
 
 def hull(blocks: Blocks) -> NDArray[np.float32]:
@@ -364,8 +366,8 @@ class Drawing:
             image = Image.fromarray(quantise(pixels[..., :3] + background(self.theme, width, height) * over))
         if self.look.title:
             title_of(self.look.title, width, height).draw(image, self.theme.text)
-        if caption:
-            caption_of(caption, width, height).draw(image, self.theme.muted)
+        if words := caption_of(caption, width, height):
+            words.draw(image, self.theme.muted)
         return image
 
 

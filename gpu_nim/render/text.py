@@ -1,6 +1,6 @@
 """Words on pictures: a font that is there, titles and captions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -80,38 +80,43 @@ def unit(width: int, height: int) -> float:
 
 
 def title_of(text: str, width: int, height: int) -> Setting:
-    """Return a title at the head of a picture of that size, whole within its margins; see `fit_words`."""
-    u = unit(width, height)
-    return fit_words("title", text, (64 * u, 49 * u, width - 128 * u, 0.4 * height), max(46 * u, 12.0))
+    """Return a title at the head of a picture of that size, whole within its margins.
 
-
-def caption_of(text: str, width: int, height: int) -> Setting:
-    """Return a caption at the foot of a picture of that size, whole within its margins; see `fit_words`."""
-    u = unit(width, height)
-    found = fit_words("caption", text, (64 * u, 0.0, width - 128 * u, 0.3 * height), max(26 * u, 10.0))
-    return Setting(found.lines, found.size, found.left, height - 42 * u - found.bottom)
-
-
-def fit_words(what: str, text: str, box: tuple[float, float, float, float], size: float) -> Setting:
-    """Return a text set in a box (left, top, width, height) at `size` pixels, or in more lines and smaller, but whole.
-
-    Raises UsageError, which calls the text `what`, where it would have to be too small to be read.
+    Raises UsageError where it would have to be too small to be read.
     """
-    left, top, wide, high = box
-    found = None
-    tried = size
-    while found is None and tried >= min(_LEAST, size):
-        lines = _broken(text, tried, wide)
-        unbroken = lines is not None and len(lines) == text.count("\n") + 1
-        if lines and len(lines) * _LEADING * tried <= high and (unbroken or tried <= _SHRUNK * size):
-            found = Setting(lines, tried, left, top)
-        tried *= _SMALLER
+    u = unit(width, height)
+    wide, high = width - 128 * u, 0.4 * height
+    found = fit_words(text, (64 * u, 49 * u, wide, high), max(46 * u, 12.0))
     if found is None:
         raise UsageError(
-            f"{what} must fit the picture in letters of {_LEAST:.0f} pixels or more: these {len(text):,} characters have "
+            f"title must fit the picture in letters of {_LEAST:.0f} pixels or more: these {len(text):,} characters have "
             f"{wide:.0f}x{high:.0f} pixels; shorten it, or draw a larger picture"
         )
     return found
+
+
+def caption_of(text: str, width: int, height: int) -> Setting | None:
+    """Return a caption at the foot of a picture of that size, whole within its margins, or None: see `fit_words`."""
+    u = unit(width, height)
+    found = fit_words(text, (64 * u, 0.0, width - 128 * u, 0.3 * height), max(26 * u, 10.0))
+    return found and replace(found, top=height - 42 * u - found.bottom)
+
+
+def fit_words(text: str, box: tuple[float, float, float, float], size: float) -> Setting | None:
+    """Return a text set in a box (left, top, width, height) at `size` pixels, or in more lines and smaller, but whole;
+    None where it would have to be too small to be read.
+    """
+    left, top, wide, high = box
+    least = min(_LEAST, size)
+    smaller = max(_SHRUNK * size, least)
+    for first, last, breaks in ((size, smaller, text.count("\n")), (smaller, least, len(text))):
+        tried = first
+        while tried >= last:
+            lines = _broken(text, tried, wide)
+            if lines and len(lines) <= breaks + 1 and len(lines) * _LEADING * tried <= high:
+                return Setting(lines, tried, left, top)
+            tried *= _SMALLER
+    return None
 
 
 def _broken(text: str, size: float, wide: float) -> tuple[str, ...] | None:

@@ -164,7 +164,9 @@ class Sheet:
                 x, y = mark.at
                 out.append(
                     f'<text x="{_n(x)}" y="{_n(self.height - y)}" font-size="{_n(mark.size)}" '
-                    f'fill="{_hex(mark.colour)}" text-anchor="{mark.anchor}">{escape(mark.text)}</text>'
+                    f'fill="{_hex(mark.colour)}" text-anchor="{mark.anchor}" '
+                    f'textLength="{_n(text_width(mark.text, mark.size))}" lengthAdjust="spacingAndGlyphs">'
+                    f"{escape(mark.text)}</text>"
                 )
                 continue
             places = " ".join(f"{_n(x)},{_n(self.height - y)}" for x, y in mark.points)
@@ -236,6 +238,7 @@ class Sheet:
         from PIL import Image, ImageDraw
 
         from gpu_nim.render.text import font
+        from gpu_nim.render.text import width as pixels_wide
 
         fine = 2
         scale = fine * min(width / self.width, height / self.height)
@@ -250,9 +253,10 @@ class Sheet:
         for mark in self.marks:
             if isinstance(mark, Words):
                 anchor = {"start": "ls", "middle": "ms", "end": "rs"}[mark.anchor]
-                pen.text(
-                    place(mark.at), mark.text, font=font(mark.size * scale), fill=_bytes(mark.colour), anchor=anchor
-                )
+                # The font at hand may be wider than Helvetica, which the drawing was measured with.
+                size = mark.size * scale
+                size *= min(1.0, scale * text_width(mark.text, mark.size) / max(pixels_wide(mark.text, size), 1e-9))
+                pen.text(place(mark.at), mark.text, font=font(size), fill=_bytes(mark.colour), anchor=anchor)
                 continue
             points = [place(point) for point in mark.points]
             if mark.fill is not None:
