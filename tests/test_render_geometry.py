@@ -1,5 +1,7 @@
 """Geometry, views, colours and light: counted and computed, without a picture."""
 
+import tracemalloc
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -306,10 +308,24 @@ def test_tiles_are_as_large_as_their_cells_and_do_not_overlap(name, area):
 
 def test_a_rank_gives_every_colour_as_many_cells():
     blocks = blocks_of("nim:63")
-    rank = generation_scale(blocks, "rank")[blocks.generations]
+    rank = generation_scale(blocks, "rank")
     assert np.abs(np.histogram(rank, 4, (0, 1))[0] / len(blocks) - 0.25).max() < 0.1
     even = generation_scale(blocks, "generation")
-    assert even.tolist() == pytest.approx((np.arange(64) / 63).tolist())
+    assert even.tolist() == pytest.approx((blocks.generations / 63).tolist())
+
+
+@pytest.mark.parametrize("color", ["rank", "generation"])
+def test_colours_take_memory_by_the_cells_and_not_by_the_generations(color):
+    near = blocks_of("nim:3")
+    far = replace(near, generations=near.generations * (2**30 // 3 - 1))  # the last is 2^30 - 3
+    tracemalloc.start()
+    try:
+        scale = generation_scale(far, color)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert scale.tolist() == generation_scale(near, color).tolist()
+    assert peak < 1 << 20
 
 
 def test_p_positions_are_picked_out_of_the_edge_automaton():

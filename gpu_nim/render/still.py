@@ -217,17 +217,18 @@ def base_colours(blocks: Blocks, color: str | None, theme: Theme) -> NDArray[np.
             raise UsageError(f"color grundy needs a source with Grundy values, and {blocks.name} has none")
         values = blocks.values["grundy"]
         return theme.map(values / max(int(values.max()), 1))
-    return theme.map(generation_scale(blocks, "generation" if color == "generation" else "rank")[blocks.generations])
+    return theme.map(generation_scale(blocks, "generation" if color == "generation" else "rank"))
 
 
 def generation_scale(blocks: Blocks, color: str) -> NDArray[np.float64]:
-    """Return where each generation lies on the map, 0 to 1, indexed by generation."""
-    last = int(blocks.generations.max())
-    first = int(blocks.generations.min())
+    """Return where each block lies on the map by its generation, 0 to 1, float64 (N,)."""
     if color == "generation":
-        return np.clip((np.arange(last + 1) - first) / max(last - first, 1), 0, 1)
-    weights = np.bincount(blocks.generations, blocks.sizes.astype(np.float64) ** 2, minlength=last + 1)
-    return np.asarray((np.cumsum(weights) - weights / 2) / weights.sum())
+        first, last = int(blocks.generations.min()), int(blocks.generations.max())
+        return np.asarray((blocks.generations - first) / max(last - first, 1))
+    # A place for each generation that there is: their numbers reach 2^30.
+    _, places = np.unique(blocks.generations, return_inverse=True)
+    weights = np.bincount(places, blocks.sizes.astype(np.float64) ** 2)
+    return np.asarray(((np.cumsum(weights) - weights / 2) / weights.sum())[places])
 
 
 class Drawing:
