@@ -760,29 +760,6 @@ def test_a_page_draws_and_its_slider_works_in_a_browser(tmp_path):
     assert 0.08 < drawn.mean() < 0.6
 
 
-@pytest.mark.skipif(not opengl.has_display(), reason="no display: run under xvfb-run to test the window")
-def test_a_window_goes_through_the_generations(tmp_path):
-    from gpu_nim.render.show import Window
-
-    with Window("nim:15", Look(size=(320, 240)), tmp_path / "a.png") as window:
-        window.run(wait=False)
-        assert (window.generation, window.shown) == (15, 256)
-        window.press("Left")
-        assert (window.generation, window.shown) == (14, 175)
-        window.show(99)
-        assert window.generation == 15
-        window.press("2")
-        window.press("s")
-        plotter = window._plotter
-    assert plotter.render_window is None
-    from PIL import Image
-
-    with Image.open(tmp_path / "a.png") as image:
-        assert image.size == (320, 240)
-        pixels = np.asarray(image.convert("RGB"), float)
-    assert np.abs(pixels - pixels[0, 0]).max() > 100  # the body, not the background alone
-
-
 # Command line
 
 
@@ -805,6 +782,9 @@ def test_a_window_goes_through_the_generations(tmp_path):
         (["movie", "nim:3", "-o", "a.avi"], 2, "a movie must end in .mp4, .gif"),
         (["movie", "chocolate:size=3", "-o", "a.gif", "--kind", "sweep", "--sweep", "x"], 2, "expected FIRST:LAST"),
         (["export", "nim:3", "-o", "a.doc"], 2, "an export must end in"),
+        (["show", "nim:3", "--picture", "a.txt"], 2, "a picture must end in .png"),
+        (["show", "nim:3", "--port", "1"], 2, "--port is for a page: it needs --web"),
+        (["show", "nim:3", "--web", "--size", "4k"], 2, "--size is for a window: leave it out with --web"),
     ],
 )
 def test_bad_input_is_one_sentence(arguments, status, message, tmp_path, monkeypatch):

@@ -21,7 +21,7 @@ from gpu_nim.cli.pictures import look_options
 @click.option("--fps", type=click.IntRange(1, 120), default=30, help="Frames a second.")
 @click.option("--sweep", "ends", default="1:8", help="FIRST:LAST values of a in a sweep.")
 @click.option("--jobs", type=click.IntRange(1), help="Processes that draw.  [default: 2, or 1 where there is one core]")
-@look_options
+@look_options()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def movie(

@@ -38,25 +38,34 @@ class Size(click.ParamType):  # type: ignore[type-arg]  # generic only in new re
 SIZE = Size()
 
 
-def look_options(command: F) -> F:
-    """Add the options of how a picture looks: all of `gpu_nim.render.still.Look`."""
-    options = (
-        click.option(
-            "--size", type=SIZE, default="1920x1080", help="WIDTHxHEIGHT in pixels, or 720p, 1080p, 1440p, 4k, 8k."
-        ),
-        click.option(
-            "--view",
-            help="hero, isometric, axis, diagonal, gasket or AZIM,ELEV in degrees.  [default: hero; axis if flat]",
-        ),
-        click.option("--theme", default="dark", help="dark, paper or neon."),
-        click.option("--color", help="generation, rank, grundy, branch or nim-p.  [default: rank]"),
-        click.option("--style", help="cubes, points, volume or slices.  [default: cubes; points in the neon theme]"),
-        click.option("--generations", type=RANGE, help="Draw only generations A:B, B excluded."),
-        click.option("--cut", default="none", help="Cut away none, the corner nearest the eye, or the front half."),
-        click.option("--quality", default="final", help="draft, or final: four samples a pixel and finer shadows."),
-        click.option("--engine", default="auto", help="auto, opengl, or numpy, which needs no OpenGL."),
-        click.option("--title", default="", help="A line of text above the picture."),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+_OPTIONS: dict[str, Callable[[Any], Any]] = {
+    "size": click.option(
+        "--size", type=SIZE, default="1920x1080", help="WIDTHxHEIGHT in pixels, or 720p, 1080p, 1440p, 4k, 8k."
+    ),
+    "view": click.option(
+        "--view",
+        help="hero, isometric, axis, diagonal, gasket or AZIM,ELEV in degrees.  [default: hero; axis if flat]",
+    ),
+    "theme": click.option("--theme", default="dark", help="dark, paper or neon."),
+    "color": click.option("--color", help="generation, rank, grundy, branch or nim-p.  [default: rank]"),
+    "style": click.option("--style", help="cubes, points, volume or slices.  [default: cubes; points in the neon theme]"),
+    "generations": click.option("--generations", type=RANGE, help="Draw only generations A:B, B excluded."),
+    "cut": click.option("--cut", default="none", help="Cut away none, the corner nearest the eye, or the front half."),
+    "quality": click.option("--quality", default="final", help="draft, or final: four samples a pixel and finer shadows."),
+    "engine": click.option("--engine", default="auto", help="auto, opengl, or numpy, which needs no OpenGL."),
+    "title": click.option("--title", default="", help="A line of text above the picture."),
+}
+
+
+def look_options(*names: str) -> Callable[[F], F]:
+    """Add options of how a picture looks: those of the names given, or all of `gpu_nim.render.still.Look`.
+
+    A command takes those that it heeds, so that none is given in vain.
+    """
+
+    def decorate(command: F) -> F:
+        for name in reversed(names or tuple(_OPTIONS)):
+            command = _OPTIONS[name](command)
+        return command
+
+    return decorate

@@ -19,7 +19,7 @@ from gpu_nim.cli.pictures import look_options
     required=True,
     help="The file: .png, .jpg, .webp or .tif; .pdf or .svg for a figure.",
 )
-@look_options
+@look_options()
 @click.option("--transparent", is_flag=True, help="No background: alpha in its place.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def render(source: str, out: Path, as_json: bool, **look: Any) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from gpu_nim.cli.pictures import look_options
+from gpu_nim.errors import UsageError
 
 
 @click.command()
@@ -15,13 +16,27 @@ from gpu_nim.cli.pictures import look_options
 @click.option(
     "--picture", type=click.Path(path_type=Path), default=Path("gpunim.png"), help="Where the window's key s saves."
 )
-@look_options
-def show(source: str, web: bool, port: int, picture: Path, **look: Any) -> None:
-    """Show SOURCE (see `gpunim render`): turn it, and go through its generations with a slider."""
+@look_options("size", "view", "theme", "color", "generations", "cut", "title")
+@click.pass_context
+def show(ctx: click.Context, /, source: str, web: bool, port: int, picture: Path, **look: Any) -> None:
+    """Show SOURCE (see `gpunim render`): turn it, and go through its generations with a slider.
+
+    \b
+    drag           turn                     wheel        nearer, farther
+    shift-drag     move                     s            save a picture
+    Left, Right    one generation           1 to 4       hero, isometric, axis, diagonal
+    Home, End      first, last generation   5            gasket
+    q              leave the window         0            the view it opened with
+
+    In the page, space spins the body and p plays its growth; two fingers move it and come nearer.
+    """  # noqa: D301  # click knows the backspace itself
     from gpu_nim.render.server import PageServer
     from gpu_nim.render.show import Window, document
     from gpu_nim.render.still import Look
 
+    for option in ("size", "picture") if web else ("port",):
+        if ctx.get_parameter_source(option) is click.core.ParameterSource.COMMANDLINE:
+            raise UsageError(f"--{option} is for {'a window: leave it out with --web' if web else 'a page: it needs --web'}")
     wanted = Look(**look)
     if web:
         with PageServer(port) as server:  # before the work: the port may be taken

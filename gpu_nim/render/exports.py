@@ -20,7 +20,7 @@ from gpu_nim.errors import UsageError
 from gpu_nim.render.colours import Theme, find_theme, to_linear
 from gpu_nim.render.geometry import SIDES, Blocks, require_cubes
 from gpu_nim.render.light import Sky
-from gpu_nim.render.still import Look, aim, base_colours, cut_open, hull, prepare
+from gpu_nim.render.still import Look, base_colours, cut_open, hull, prepare, view_of
 
 SUFFIXES = (".ply", ".stl", ".glb", ".vtp", ".html")
 PAGE_LIMIT = 1 << 18
@@ -62,8 +62,7 @@ def export(
         limit = PAGE_LIMIT if suffix == ".html" else CELLS_LIMIT
         source = blocks_of(source, limit=limit, branch=look.color == "branch")
     blocks = require_cubes(prepare(source, look))
-    if look.cut != "none":
-        blocks = cut_open(blocks, look, aim(blocks, look))
+    blocks = cut_open(blocks, look, view_of(blocks, look).basis()[2])
     theme = find_theme(look.theme)
     colours = np.rint(base_colours(blocks, look.color, theme) * 255).astype(np.uint8)
     if suffix == ".html":

@@ -192,7 +192,7 @@ class Studio:
             raise UsageError(f"a flight needs a body in space, and {movie.source} is flat")
         self._camera = aim(self._blocks, movie.look, self._widest_caption())
         if movie.kind != "sweep":
-            self._blocks = cut_open(self._blocks, movie.look, self._camera)
+            self._blocks = cut_open(self._blocks, movie.look, self._camera.basis[2])
         self._hull = hull(self._blocks)
         if movie.kind == "fly-in":
             _, up, toward = (tuple(row) for row in self._camera.basis.tolist())
@@ -252,7 +252,7 @@ class Studio:
 
     def _sweep(self, number: int) -> "Image":
         a = sweep_values(*self._movie.sweep, self._movie.frames)[number]
-        blocks = cut_open(prepare(self._swept(a), self._movie.look), self._movie.look, self._camera)
+        blocks = cut_open(prepare(self._swept(a), self._movie.look), self._movie.look, self._camera.basis[2])
         with Drawing(blocks, self._movie.look, self._engine) as drawing:
             return drawing.frame(self._camera, None, _swept_caption(a, blocks))
 

@@ -7,7 +7,7 @@ ctypes alone, which kind of window can be made, and tells VTK, before PyVista is
 import ctypes
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -189,17 +189,19 @@ class Canvas:
         return self._picture(camera)
 
     def _picture(self, camera: Camera) -> NDArray[np.uint8]:
-        aim_at(self._plotter, camera)
+        aim_at(self._plotter, camera, self._plotter.center)
         self._plotter.render()
         return np.array(self._plotter.screenshot(return_img=True, transparent_background=True), dtype=np.uint8)
 
 
-def aim_at(plotter: Any, camera: Camera) -> None:
-    """Give a plotter the camera."""
+def aim_at(plotter: Any, camera: Camera, middle: Sequence[float] | NDArray[np.floating]) -> None:
+    """Give a plotter the camera, to be turned about the point of its sight line nearest the body's middle (3,)."""
     import pyvista as pv
 
+    ahead = float(camera.distance(np.asarray(middle)))
     to = pv.Camera()
-    to.position, to.focal_point, to.up = camera.eye, camera.eye - camera.basis[2], camera.basis[1]
+    # An eye inside the body, as at the end of a flight, may have its middle behind it.
+    to.position, to.focal_point, to.up = camera.eye, camera.eye - camera.basis[2] * (ahead if ahead > 0 else 1.0), camera.basis[1]
     if camera.parallel:
         to.parallel_projection = True
         to.parallel_scale = camera.scale

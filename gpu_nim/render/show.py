@@ -5,31 +5,39 @@ it draws on the browser's own graphics, so that it turns smoothly however far aw
 and it brings no further packages, where trame would send pictures or copy the same mesh to VTK's own page.
 """
 
+import time
+from collections.abc import Callable
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from gpu_nim.errors import FileError
 from gpu_nim.render.colours import find_theme
 from gpu_nim.render.exports import PAGE_LIMIT, page
 from gpu_nim.render.geometry import SIDES, Blocks, require_cubes, side
 from gpu_nim.render.light import Shader
-from gpu_nim.render.still import Look, aim, base_colours, cut_open, hull, prepare
-from gpu_nim.render.views import VIEWS, Camera, fit
+from gpu_nim.render.still import Look, Picture, base_colours, check_ending, cut_open, hull, prepare, save, view_of
+from gpu_nim.render.views import VIEWS, View, find_view, fit
 
-HELP = "arrows: generation   1-4: views   s: save a picture   q: leave"
-KEYS = ("Left", "Right", "1", "2", "3", "4", "s")
+HELP = (
+    "drag: turn   shift-drag: move   wheel: nearer   arrows, Home, End: generation   1-5: views   0: the first view   "
+    "s: save a picture   q: leave"
+)
+_FOOT = 0.12  # of the window's height, which the slider takes
+_PAUSE = 0.01  # seconds between two looks at what the mouse and the keys have done
 
 
-def body(source: str, look: Look) -> tuple[Blocks, Camera]:
+def body(source: str, look: Look) -> tuple[Blocks, View]:
     """Return what is to be shown, no more blocks than turn smoothly, in order of generation, and whence."""
     from gpu_nim.render.source import blocks_of
 
     blocks = require_cubes(prepare(blocks_of(source, limit=PAGE_LIMIT, branch=look.color == "branch"), look))
-    camera = aim(blocks, look)
-    blocks = cut_open(blocks, look, camera)
-    return blocks.take(np.argsort(blocks.generations, kind="stable")), camera
+    view = view_of(blocks, look)
+    blocks = cut_open(blocks, look, view.basis()[2])
+    return blocks.take(np.argsort(blocks.generations, kind="stable")), view
 
 
 def document(source: str, look: Look) -> bytes:
@@ -43,36 +51,40 @@ def document(source: str, look: Look) -> bytes:
 class Window:
     """A window with a slider for the generation; `run` gives control to it until it is closed.
 
-    A context manager.  Raises MissingDependency where there is no display or no PyVista.
+    A context manager.  picture: the file that the key s writes, in the format that its ending names.
+
+    Raises UsageError for a picture of no known format, and MissingDependency where there is no display or no PyVista.
     """
 
     def __init__(self, source: str, look: Look, picture: Path) -> None:
         from gpu_nim.render.opengl import add_quads, require_display
 
+        check_ending(picture)
         require_display()
         import pyvista as pv
 
-        self._blocks, camera = body(source, look)
+        self._blocks, self._view = body(source, look)
+        self._hull = hull(self._blocks)
         self._picture = picture
         self._aspect = look.size[0] / look.size[1]
         theme = find_theme(look.theme)
         shader = Shader(self._blocks, base_colours(self._blocks, look.color, theme), theme, fine=False)
-        light = shader.frame(camera)
+        light = shader.frame(fit(self._view, self._hull, self._aspect))
         quads = [side(self._blocks, axis, end) for axis, end in SIDES]
         colours = [light.colours(axis, end, slice(None), quad) for (axis, end), quad in zip(SIDES, quads, strict=True)]
-        self._plotter: Any = pv.Plotter(window_size=list(look.size), title=f"{self._blocks.name} - gpunim", lighting="none")
+        title = look.title or f"{self._blocks.name} - gpunim"
+        self._plotter: Any = pv.Plotter(window_size=list(look.size), title=title, lighting="none")
         self._plotter.set_background(theme.bottom, top=theme.top)
         # The sides of a block together, so that the blocks up to a generation are the first so many quadrilaterals.
         self._mesh = add_quads(
             self._plotter, np.stack(quads, axis=1).reshape(-1, 4, 3), np.stack(colours, axis=1).reshape(-1, 4, 3)
         )
         self._sides = self._mesh.regular_faces.copy()
-        self._aim(camera)
-        self._plotter.enable_trackball_style()
-        for key in KEYS:
-            self._plotter.add_key_event(key, partial(self.press, key))
         self._generation = int(self._blocks.generations[-1])
         self._slider = self._add_slider(theme.text)
+        self._take_over()
+        self._open = True
+        self._face(self._view)
 
     def __enter__(self) -> "Window":
         return self
@@ -80,9 +92,17 @@ class Window:
     def __exit__(self, *_: object) -> None:
         self._plotter.close()
 
-    def run(self, *, wait: bool = True) -> None:
-        """Show the window, until it is closed or, without `wait`, and return."""
-        self._plotter.show(auto_close=False, interactive_update=not wait)
+    def run(self) -> None:
+        """Show the window until it is closed."""
+        self.open()
+        while self._open and not self._plotter.iren.interactor.GetDone():
+            self._plotter.iren.process_events()
+            # VTK's own loop would not let Python see a signal, such as Ctrl-C, before the mouse moves.
+            time.sleep(_PAUSE)
+
+    def open(self) -> None:
+        """Show the window, and return."""
+        self._plotter.show(auto_close=False, interactive_update=True)
 
     @property
     def generation(self) -> int:
@@ -97,39 +117,75 @@ class Window:
     def show(self, generation: float) -> None:
         """Show the generations up to one, as near as there is."""
         first, last = int(self._blocks.generations[0]), int(self._blocks.generations[-1])
-        self._generation = min(max(round(generation), first), last)
+        self._generation = round(min(max(generation, first), last))
         blocks = int(np.searchsorted(self._blocks.generations, self._generation, side="right"))
         self._mesh.regular_faces = self._sides[: len(SIDES) * blocks]
         self._slider.GetRepresentation().SetValue(self._generation)
+        self._plotter.renderer.reset_camera_clipping_range()  # what is shown may reach nearer and farther than before
         self._plotter.render()
 
     def press(self, key: str) -> None:
-        """Do what a key is for; see HELP."""
-        if key in ("Right", "Left"):
-            self.show(self._generation + (1 if key == "Right" else -1))
-        elif key == "s":
-            self.save()
-        else:
-            self._aim(fit(list(VIEWS.values())[int(key) - 1], hull(self._blocks), self._aspect))
-            self._plotter.render()
+        """Do what a key is for; see KEYS."""
+        KEYS[key](self)
+
+    def step(self, generations: float) -> None:
+        """Show that many generations more, or fewer, as near as there is."""
+        self.show(self._generation + generations)
+
+    def look(self, name: str | None) -> None:
+        """Turn to a view of that name, or to the one that the window opened with."""
+        width, height = self._plotter.render_window.GetSize()
+        self._aspect = width / height
+        self._face(self._view if name is None else find_view(name, self._blocks.corners))
+        self._plotter.render()
 
     def save(self) -> None:
-        """Write what the window shows, without the slider, to the picture's file."""
+        """Write what the window shows, without the slider, to the picture's file, and say so beside the slider."""
         from PIL import Image
-
-        from gpu_nim.storage.atomic import replacing
 
         self._slider.Off()
         self._plotter.render()
-        pixels = self._plotter.screenshot(return_img=True)
+        image = Image.fromarray(np.asarray(self._plotter.screenshot(return_img=True)))
         self._slider.On()
-        with replacing(self._picture) as scratch:
-            Image.fromarray(np.asarray(pixels)).save(scratch, format="PNG")
+        try:
+            save(Picture(image, "opengl", self.shown, self._blocks.population, self._blocks.note), self._picture)
+            said = f"{self._picture} is written"
+        except FileError as error:
+            said = str(error)
+        self._slider.GetRepresentation().SetTitleText(said)
+        self._plotter.render()
 
-    def _aim(self, camera: Camera) -> None:
+    def leave(self) -> None:
+        """End `run`."""
+        self._open = False
+
+    def _face(self, view: View) -> None:
+        """Look at the whole body along a view, as wide as the window is."""
         from gpu_nim.render.opengl import aim_at
 
-        aim_at(self._plotter, camera)
+        self._narrowed = 1.0
+        camera = fit(view, self._hull, self._aspect, foot=_FOOT)
+        aim_at(self._plotter, camera, (self._hull.min(axis=0) + self._hull.max(axis=0)) / 2)
+
+    def _resized(self) -> None:
+        """Look at as much as before where the window has become narrower than the picture was made for."""
+        width, height = self._plotter.render_window.GetSize()
+        narrowed = max(1.0, self._aspect * height / max(width, 1))
+        self._plotter.camera.Zoom(self._narrowed / narrowed)
+        self._narrowed = narrowed
+
+    def _take_over(self) -> None:
+        """Let the keys and the mouse do what HELP says and nothing else."""
+        self._plotter.enable_trackball_style()
+        interactor = self._plotter.iren.interactor
+        # VTK's style turns letters and digits that are typed into red and blue, wire frames and an end, unless another
+        # observer of them is there; PyVista and the slider have keys of their own.
+        interactor.GetInteractorStyle().AddObserver("CharEvent", lambda *_: None)
+        self._slider.KeyPressActivationOff()
+        self._plotter.iren.clear_key_event_callbacks()
+        for key in KEYS:
+            self._plotter.add_key_event(key, partial(self.press, key))
+        interactor.AddObserver("ConfigureEvent", lambda *_: self._resized())
 
     def _add_slider(self, colour: tuple[float, float, float]) -> Any:
         first, last = int(self._blocks.generations[0]), int(self._blocks.generations[-1])
@@ -149,3 +205,16 @@ class Window:
         # Here and not through the widget, which calls before it is whole.
         slider.AddObserver("InteractionEvent", lambda *_: self.show(slider.GetRepresentation().GetValue()))
         return slider
+
+
+KEYS: dict[str, Callable[[Window], None]] = {
+    "Left": lambda window: window.step(-1),
+    "Right": lambda window: window.step(1),
+    "Home": lambda window: window.step(-inf),
+    "End": lambda window: window.step(inf),
+    **{str(number): partial(Window.look, name=name) for number, name in enumerate((*VIEWS, "gasket"), 1)},
+    "0": partial(Window.look, name=None),
+    "s": Window.save,
+    "q": Window.leave,
+}
+"""What the window's keys do, by X's names of them."""

@@ -116,7 +116,7 @@ def render(source: str | Blocks, look: Look | None = None, **options: object) ->
         image = draw_slices(blocks, base_colours(blocks, look.color, find_theme(look.theme)), look)
         return Picture(image, engine, len(blocks), blocks.population, blocks.note)
     camera = aim(blocks, look)
-    blocks = cut_open(blocks, look, camera)
+    blocks = cut_open(blocks, look, camera.basis[2])
     with Drawing(blocks, look, engine) as drawing:
         image = drawing.frame(camera)
     note = "; ".join(filter(None, (drawing.blocks.note, reason)))
@@ -133,13 +133,16 @@ def prepare(source: str | Blocks, look: Look) -> Blocks:
     return blocks
 
 
+def view_of(blocks: Blocks, look: Look) -> View:
+    """Return the view of the look, for these blocks."""
+    view = look.view if look.view is not None else ("axis" if blocks.flat else "hero")
+    return find_view(view, blocks.corners) if isinstance(view, str) else view
+
+
 def aim(blocks: Blocks, look: Look, caption: str = "") -> Camera:
     """Return the camera of the look, fitted to the blocks, with room for the look's title and for a caption."""
-    view = look.view if look.view is not None else ("axis" if blocks.flat else "hero")
-    if isinstance(view, str):
-        view = find_view(view, blocks.corners)
     head, foot = rooms(look, caption)
-    return fit(view, hull(blocks), look.size[0] / look.size[1], head=head, foot=foot)
+    return fit(view_of(blocks, look), hull(blocks), look.size[0] / look.size[1], head=head, foot=foot)
 
 
 def rooms(look: Look, caption: str = "") -> tuple[float, float]:
@@ -179,9 +182,9 @@ def hull(blocks: Blocks) -> NDArray[np.float32]:
     return points[support(points, 512)]
 
 
-def cut_open(blocks: Blocks, look: Look, camera: Camera) -> Blocks:
-    """Return the blocks without the part that the look cuts away."""
-    return blocks if look.cut == "none" else cut(blocks, look.cut, camera.basis[2])
+def cut_open(blocks: Blocks, look: Look, toward: NDArray[np.float64]) -> Blocks:
+    """Return the blocks without the part that the look cuts away, before an eye in that direction."""
+    return blocks if look.cut == "none" else cut(blocks, look.cut, toward)
 
 
 def choose_engine(look: Look) -> tuple[str, str]:
