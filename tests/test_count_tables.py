@@ -46,6 +46,12 @@ def write(path: Path, limbs: int = 1, *, resume: bool = False, stop_after: int |
     return first
 
 
+def half(path: Path) -> Path:
+    """The folder that a table was left half-written in."""
+    (folder,) = path.parent.glob(f".{path.name}.*.partial")
+    return folder
+
+
 @pytest.mark.parametrize("limbs", [1, 2])
 @pytest.mark.parametrize("name", ["t.npy", "t.zarr", "t.csv", "t.txt"])
 def test_whole_tables(tmp_path: Path, name: str, limbs: int) -> None:
@@ -74,7 +80,7 @@ def test_text_written_after_the_last_note_is_cut_off(tmp_path: Path) -> None:
     path = tmp_path / "t.txt"
     with pytest.raises(KeyboardInterrupt):
         write(path, stop_after=2)
-    with (tmp_path / ".t.txt.partial" / "t.txt").open("a") as file:
+    with (half(tmp_path / "t.txt") / "t.txt").open("a") as file:
         file.write("24 9\n25 2")
     assert write(path, resume=True) == 24
     assert read(path) == VALUES
@@ -100,9 +106,10 @@ def test_another_table_is_not_gone_on_with(tmp_path: Path, changed: dict[str, in
 
 
 def test_damaged_halves(tmp_path: Path) -> None:
-    path, folder = tmp_path / "t.txt", tmp_path / ".t.txt.partial"
+    path = tmp_path / "t.txt"
     with pytest.raises(KeyboardInterrupt):
         write(path, stop_after=2)
+    folder = half(path)
     (folder / "t.txt").write_text("10 9\n")
     with pytest.raises(FileError, match="is shorter than was written"):
         write(path, resume=True)
@@ -116,14 +123,14 @@ def test_a_half_that_was_changed_is_not_gone_on_with(tmp_path: Path, name: str) 
     path = tmp_path / name
     with pytest.raises(KeyboardInterrupt):
         write(path, stop_after=2)
-    data = tmp_path / f".{name}.partial" / name
+    data = half(tmp_path / name) / name
     whole = data.read_bytes()
     for at in {0, 7, len(whole) // 2, len(whole) - 2}:
         data.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
         with pytest.raises(FileError, match=r"is not what was written; remove .* to start anew"):
             write(path, resume=True)
     data.write_bytes(whole)
-    note = tmp_path / f".{name}.partial" / "job.json"
+    note = half(tmp_path / name) / "job.json"
     noted = note.read_text()
     for old, new in (('"done": 14', '"done": 7'), ('"sequence": "D"', '"sequence": "A"'), ("{", "[" * 10**5)):
         note.write_text(noted.replace(old, new, 1))
@@ -158,7 +165,7 @@ def test_a_half_that_was_changed_is_not_gone_on_with(tmp_path: Path, name: str) 
 def test_a_half_written_store_that_was_changed_is_not_gone_on_with(tmp_path: Path, damage: Any, words: str) -> None:
     with pytest.raises(KeyboardInterrupt):
         write(tmp_path / "t.zarr", stop_after=2)
-    damage(tmp_path / ".t.zarr.partial" / "t.zarr")
+    damage(half(tmp_path / "t.zarr") / "t.zarr")
     with pytest.raises(FileError, match=f"cannot resume .*{words}"):
         write(tmp_path / "t.zarr", resume=True)
 

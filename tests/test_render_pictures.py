@@ -521,18 +521,19 @@ def test_an_odd_size_is_refused_before_anything_is_drawn(tmp_path):
 @needs_ffmpeg
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_a_killed_movie_goes_on_where_it_was(tmp_path):
-    out, frames = tmp_path / "a.mp4", tmp_path / ".a.mp4.frames"
+    out, frames = tmp_path / "a.mp4", ".a.mp4.*.partial"
     command = ["movie", "nim:15", "-o", out, "--size", "64x48", "--seconds", "60", "--fps", "30", "--jobs", "1"]
     options = ["--engine", "numpy", "--quality", "draft", "--quiet"]
     process = subprocess.Popen([sys.executable, "-m", "gpu_nim", *map(str, command), *options])
     deadline = time.monotonic() + 60
-    while len(list(frames.glob("*.png"))) < 3:
+    while len(list(tmp_path.glob(f"{frames}/*.png"))) < 3:
         assert time.monotonic() < deadline
         assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert not out.exists()
+    (frames,) = tmp_path.glob(frames)
     there = sorted(frames.glob("*.png"))
     stamps = [file.stat().st_mtime_ns for file in there]
     # Shorten the rest by standing frames in: only one is left to be drawn.
@@ -559,7 +560,7 @@ def test_a_killed_movie_goes_on_where_it_was(tmp_path):
 def test_frames_of_another_movie_are_not_taken(tmp_path):
     from gpu_nim.render import movie
 
-    folder, look = tmp_path / ".a.gif.frames", Look(size=(64, 48), engine="numpy", quality="draft")
+    folder, look = tmp_path, Look(size=(64, 48), engine="numpy", quality="draft")
 
     def missing(asked):
         return movie._missing_frames(folder, asked, movie._mark(asked, "numpy"))

@@ -1,7 +1,8 @@
 """Movies: a camera's path or a growth in time, drawn frame by frame into a folder and then joined.
 
-The folder stands beside the movie until that is whole, so a movie that was stopped goes on where it was when it is
-asked for again with the same options and the same source. Each frame says in its PNG what it is a frame of.
+The folder stands beside the movie (see `gpu_nim.storage.atomic`) until that is whole, so a movie that was stopped goes on
+where it was when it is asked for again with the same options and the same source. Each frame says in its PNG what it is a
+frame of.
 """
 
 import json
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 KINDS = ("turntable", "growth", "fly-in", "sweep")
 SUFFIXES = (".mp4", ".gif")
+_NOTE = "movie"  # the file beside the frames that says what they are of: the mark
+_DIGITS = 64  # of a mark
 _MARK = "gpunim"  # the text in a frame's PNG that says what it is a frame of
 _ELEVATION = 20.0  # degrees above the horizon of a turntable's camera
 _HELD = 0.12  # the part of a growth's movie in which it stands still at the end
@@ -83,24 +86,23 @@ def make_movie(
     Raises UsageError for an ending or a size that the format cannot have, MissingDependency where ffmpeg is not
     installed.
     """
-    from gpu_nim.storage.atomic import check_writable, replacing
+    from gpu_nim.storage.atomic import check_writable, resumable
 
     path = Path(path)
     _check_format(path, movie)
     check_writable(path)
     require_pillow()
     encoder = ffmpeg()
-    folder = path.parent / f".{path.name}.frames"
     mark = _mark(movie, choose_engine(movie.look)[0])
-    missing = _missing_frames(folder, movie, mark)
-    there = movie.frames - len(missing)
     report = on_frame or (lambda done, total: None)
-    report(there, movie.frames)
-    for done, _ in enumerate(_draw(movie, folder, mark, missing, jobs), there + 1):
-        report(done, movie.frames)
-    with replacing(path) as scratch:
-        _encode(encoder, folder, movie, scratch)
-    shutil.rmtree(folder)
+    with resumable(path, lambda folder: _read_mark(folder) == mark) as folder:
+        (folder / _NOTE).write_text(mark)
+        missing = _missing_frames(folder, movie, mark)
+        there = movie.frames - len(missing)
+        report(there, movie.frames)
+        for done, _ in enumerate(_draw(movie, folder, mark, missing, jobs), there + 1):
+            report(done, movie.frames)
+        _encode(encoder, folder, movie, folder / path.name)
     return {
         "source": movie.source,
         "out": str(path),
@@ -144,17 +146,17 @@ def _mark(movie: Movie, engine: str) -> str:
     return sha256(json.dumps([__version__, engine, asked, contents(movie.source)]).encode()).hexdigest()
 
 
-def _missing_frames(folder: Path, movie: Movie, mark: str) -> list[int]:
-    """Return the frames that are still to be drawn, having emptied the folder where it belongs to another movie."""
-    note = folder / "movie.json"
-    made_of = json.dumps({"mark": mark})
+def _read_mark(folder: Path) -> str:
+    """Return the mark of the movie whose frames are in a folder, or an empty text."""
     try:
-        if folder.exists() and not (note.is_file() and note.read_text() == made_of):
-            shutil.rmtree(folder)
-        folder.mkdir(exist_ok=True)
-        note.write_text(made_of)
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileError(f"cannot write {folder}: {getattr(error, 'strerror', None) or error}") from error
+        with open_regular(folder / _NOTE, within=folder) as note:
+            return note.read(_DIGITS + 1).decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def _missing_frames(folder: Path, movie: Movie, mark: str) -> list[int]:
+    """Return the frames that are still to be drawn."""
     return [k for k in range(movie.frames) if not _is_frame(_frame_file(folder, k), movie, f"{mark} {k}")]
 
 

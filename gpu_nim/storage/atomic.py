@@ -1,23 +1,40 @@
-"""Writing so that a file is there whole or not at all: beside its final name first, then renamed."""
+"""Writing so that a file is there whole or not at all: beside its final name first, then renamed.
+
+What is to be called NAME is written in a folder `.NAME.gpunim-RANDOM.partial` beside it, which nobody else can enter, under the
+lock `.NAME.gpunim-lock`.  So every other such folder that the holder of the lock finds was left by a process that is no more: it
+goes on with a file that can be gone on with, and removes the rest.
+"""
 
 import os
+import re
 import shutil
 import signal
+import stat
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gpu_nim.errors import FileError
+from gpu_nim.storage.exchange import exchange
+from gpu_nim.storage.locks import locked
+
+_OLD = ".gpunim-old"  # in such a folder: what had the name before, where the two could not be exchanged
+_DONE = ".gpunim-done"  # in such a folder: the file has taken its name, or is about to
+_FLUSHES = 16  # files at a time: a disk takes many in hardly more time than one
+_in_use: set[Path] = set()  # the folders of this process
 
 
 @contextmanager
 def replacing(path: Path, is_ours: Callable[[Path], bool] = lambda _: False) -> Iterator[Path]:
     """Give a temporary path beside `path`; on success what was written there takes the name, on failure it is removed.
 
-    A file of that name is replaced, as programs do; a folder only where `is_ours` says that gpunim wrote it.  Raises FileError,
-    with the system's own reason, where the place cannot be written.
+    A file of that name is replaced, as programs do, and a link, not what it names; a folder only where `is_ours` says that gpunim
+    wrote it.
+    The old or the new is there at every instant, whole, and so after a loss of power.  Raises FileError, with the system's own
+    reason, where the place cannot be written, or is being written by somebody else.
 
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "terms.txt")
@@ -28,18 +45,80 @@ def replacing(path: Path, is_ours: Callable[[Path], bool] = lambda _: False) -> 
     (False, '1 3 3 9')
     """
     check_writable(path, is_ours)
-    scratch: Path | None = None
+    with claim(path) as alone, _failures_told(path):
+        if alone:
+            remove_leftovers(path.parent, re.escape(path.name))
+        with placing(path) as scratch:
+            yield scratch
+
+
+@contextmanager
+def placing(path: Path) -> Iterator[Path]:
+    """Do as `replacing` for a name that another lock keeps; OSError where it cannot be written."""
+    folder: Path | None = None
     try:
-        scratch = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent))
-        yield scratch / path.name
-        _take_place(scratch, path)
-    except OSError as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError(f"cannot write {path}: {error.strerror or error}") from error
+        with interrupts_deferred():
+            folder = _new_folder(path)
+        yield folder / path.name
+        _take_place(folder / path.name, path)
     finally:
-        if scratch is not None:
-            shutil.rmtree(scratch, ignore_errors=True)
+        if folder is not None:
+            _remove(folder)
+
+
+@contextmanager
+def resumable(path: Path, belongs: Callable[[Path], bool], is_ours: Callable[[Path], bool] = lambda _: False) -> Iterator[Path]:
+    """Give a folder in which `path` is written under its own name; on success it takes its place, on failure the folder stays.
+
+    The folder is new, or one that was left so and that `belongs` accepts.  In all else as `replacing`.
+
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     path = Path(place, "terms.txt")
+    ...     for terms in ("1 3", "3 9"):
+    ...         with suppress(KeyboardInterrupt), resumable(path, lambda folder: True) as folder:
+    ...             with (folder / path.name).open("a") as file:
+    ...                 print(terms, end=";", file=file)
+    ...             if terms == "1 3":
+    ...                 raise KeyboardInterrupt
+    ...     path.read_text()
+    '1 3;3 9;'
+    """
+    check_writable(path, is_ours)
+    with claim(path) as alone, _failures_told(path):
+        left = [folder for folder in _leftovers(path.parent, re.escape(path.name)) if not (folder / _DONE).exists()]
+        folder = next((folder for folder in left if belongs(folder)), None)
+        if alone:
+            remove_leftovers(path.parent, re.escape(path.name), but=[folder] if folder else [])
+        try:
+            with interrupts_deferred():
+                if folder is None:
+                    folder = _new_folder(path)
+                _in_use.add(folder)
+            yield folder
+            _take_place(folder / path.name, path, mark=folder / _DONE)
+            _remove(folder)
+        finally:
+            if folder is not None:
+                _in_use.discard(folder)
+                with suppress(OSError):
+                    folder.rmdir()  # where it is empty: there is nothing to go on with
+
+
+@contextmanager
+def claim(path: Path) -> Iterator[bool]:
+    """Keep the name `path` for this thread until the block is done, so that work for it is not done in vain.
+
+    Gives whether others are kept out (see `locked`).  Raises FileError where somebody else is writing it.
+    """
+    with locked(path.with_name(f".{path.name}.gpunim-lock"), f"cannot write {path}") as alone:
+        yield alone
+
+
+def remove_leftovers(folder: Path, names: str, but: Collection[Path] = ()) -> None:
+    """Remove what dead processes left of files in `folder` whose names match a regular expression; their locks must be held."""
+    for leftover in _leftovers(folder, names):
+        if leftover not in but:
+            shutil.rmtree(leftover, ignore_errors=True)
 
 
 @contextmanager
@@ -80,11 +159,94 @@ def check_writable(path: Path, is_ours: Callable[[Path], bool] = lambda _: False
         raise FileError(f"cannot write {path}: the folder {folder} is not writable")
     if path.is_dir() and not is_ours(path):
         raise FileError(f"cannot write {path}: it is a folder that gpunim did not make")
+    if path.exists() and not path.is_dir() and not path.is_file():
+        raise FileError(f"cannot write {path}: it is a device or a pipe, and only a file can be replaced by another")
 
 
-def _take_place(scratch: Path, path: Path) -> None:
-    new = scratch / path.name
-    if path.is_dir():
-        # Folders cannot be exchanged in one step: the old one steps aside and goes with the scratch folder.
-        path.rename(scratch / "old")
-    new.replace(path)
+def flush(path: Path) -> None:
+    """Have the system write a file, or all of a folder, to the disk."""
+    if not path.is_dir():
+        _flush(path)
+        return
+    folders, files = [], []
+    for folder, _, names in os.walk(path):
+        folders.append(Path(folder))
+        files += [Path(folder, name) for name in names]
+    with ThreadPoolExecutor(_FLUSHES) as pool:
+        for paths in (files, folders):
+            list(pool.map(_flush, paths))
+
+
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _failures_told(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _new_folder(path: Path) -> Path:
+    folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.gpunim-", suffix=".partial", dir=path.parent.resolve()))
+    _in_use.add(folder)
+    return folder
+
+
+def _remove(folder: Path) -> None:
+    with interrupts_deferred():
+        shutil.rmtree(folder, ignore_errors=True)
+        _in_use.discard(folder)
+
+
+def _leftovers(folder: Path, names: str) -> list[Path]:
+    """The folders that dead processes left of files in `folder` whose names match; what they had moved away is moved back."""
+    pattern = re.compile(rf"\.({names})\.gpunim-[a-z0-9_]{{8}}\.partial")
+    found = []
+    for path in sorted(folder.resolve().iterdir()):
+        if (match := pattern.fullmatch(path.name)) is None or path in _in_use:
+            continue
+        status = path.lstat()
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+            continue  # not ours, whatever it is
+        if os.path.lexists(path / _OLD) and not os.path.lexists(path.with_name(match[1])):
+            (path / _OLD).rename(path.with_name(match[1]))
+        found.append(path)
+    return found
+
+
+def _take_place(new: Path, path: Path, mark: Path | None = None) -> None:
+    flush(new)
+    with interrupts_deferred():
+        if mark is not None:
+            mark.touch()
+        try:
+            _rename(new, path)
+        except BaseException:
+            if mark is not None:
+                mark.unlink()
+            raise
+        with suppress(OSError):  # not every file system flushes folders
+            _flush(path.parent)
+
+
+def _rename(new: Path, path: Path) -> None:
+    folders = new.is_dir() or (path.is_dir() and not path.is_symlink())
+    if not folders or not os.path.lexists(path):
+        new.rename(path)
+    elif not exchange(new, path):
+        old = new.with_name(_OLD)
+        path.rename(old)
+        try:
+            new.rename(path)
+        except BaseException:
+            old.rename(path)
+            raise

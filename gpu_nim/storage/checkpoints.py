@@ -5,15 +5,16 @@
         checkpoint-0000000300.npz     the one before, kept in case that the newest is damaged
         cells.zarr/                   the cells so far, where files that hold cells were asked for
 
-A checkpoint is written beside its name, flushed to the disk and renamed, so that it is whole or not there.  Its record ends with a
-seal over itself and all arrays, compared before anything of it is used, so that damage is found.  Of the cells, whole chunks are in
-the store when a checkpoint that counts on them is written, and are never written again; the rest is in the checkpoint.  So cells
-are neither lost nor doubled, whichever checkpoint is taken up.
+A growth keeps the folder to itself by a lock in it.  A checkpoint is written beside its name, flushed to the disk and renamed, so
+that it is whole or not there.  Its record ends with a seal over itself and all arrays, compared before anything of it is used, so
+that damage is found.  Of the cells, whole chunks are in the store when a checkpoint that counts on them is written, and are never
+written again; the rest is in the checkpoint.  So cells are neither lost nor doubled, whichever checkpoint is taken up.
 """
 
 import json
-import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +27,9 @@ from gpu_nim.automata.growth import Snapshot
 from gpu_nim.automata.own import describe, recall
 from gpu_nim.errors import FileError, UsageError
 from gpu_nim.reading import Damaged, name_of, parse_json, printable
-from gpu_nim.storage.atomic import check_writable
+from gpu_nim.storage.atomic import check_writable, placing, remove_leftovers
 from gpu_nim.storage.containers import NpzArrays, reason, require_room, seal
+from gpu_nim.storage.locks import locked
 
 if TYPE_CHECKING:
     from gpu_nim.storage.zarr_files import Kept
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 KIND = "gpunim checkpoint"
 FORMAT = 2
 _KEPT = 2
+_NAMES = r"checkpoint-[0-9]{10}\.npz"
 _STATE, _MEASURED = "state.", "measured."
 
 
@@ -55,11 +58,27 @@ class Checkpoints:
         """Where the cells are kept."""
         return self.folder / "cells.zarr"
 
+    @contextmanager
+    def held(self, *, new: bool) -> Iterator[None]:
+        """Keep the folder to this thread: one to `begin`, or one to resume.  FileError where another growth is using it."""
+        if new:
+            self.begin()
+        elif not self._paths():
+            raise FileError(f"cannot resume from {self.folder}: it holds no checkpoint")
+        with locked(self.folder / ".gpunim-lock", f"cannot {'checkpoint to' if new else 'resume from'} {self.folder}") as alone:
+            if new:
+                self.begin()  # in between another growth may have come and gone
+            if alone:
+                remove_leftovers(self.folder, _NAMES)
+            yield
+
     def begin(self) -> None:
         """Make the folder; UsageError where it holds checkpoints already, FileError where it cannot be written."""
         if self._paths():
             raise UsageError(f"the folder {self.folder} holds checkpoints of another run: resume it, or choose another folder")
         check_writable(self.folder / "x" if self.folder.is_dir() else self.folder)
+        if self.cells.is_symlink():
+            raise FileError(f"cannot checkpoint to {self.folder}: {self.cells} is a link to somewhere else")
         try:
             self.folder.mkdir(exist_ok=True)
         except OSError as error:
@@ -91,7 +110,6 @@ class Checkpoints:
         what is left to resume from, where it cannot be written.
         """
         path = self.folder / f"checkpoint-{snapshot.generation:010d}.npz"
-        partial = self.folder / ".checkpoint.partial"
         record = {
             "kind": KIND,
             "format": FORMAT,
@@ -116,17 +134,12 @@ class Checkpoints:
             arrays["waiting"] = kept.waiting
         record["seal"] = seal(record, arrays)
         try:
-            with partial.open("wb") as file:
-                np.savez(file, record=np.array(json.dumps(record)), **arrays)  # type: ignore[arg-type]
-                file.flush()
-                os.fsync(file.fileno())
-            partial.replace(path)
-            self._sync()
+            with placing(path) as scratch:
+                np.savez(scratch, record=np.array(json.dumps(record)), **arrays)  # type: ignore[arg-type]
             before = [other for other in self._paths() if other <= path]
             for other in {*self._paths()} - {*before[-_KEPT:]}:
                 other.unlink()
         except OSError as error:
-            partial.unlink(missing_ok=True)
             whole = [other.name for other in self._paths()]
             left = f"{whole[-1]} can still be resumed" if whole else "there is none to resume from yet"
             raise FileError(f"cannot write the checkpoint {path}: {error.strerror or error}; {left}") from error
@@ -182,12 +195,4 @@ class Checkpoints:
         )
 
     def _paths(self) -> list[Path]:
-        return sorted(self.folder.glob("checkpoint-" + "[0-9]" * 10 + ".npz"))
-
-    def _sync(self) -> None:
-        """Make the rename last, on systems where folders can be flushed."""
-        handle = os.open(self.folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        return sorted(path for path in self.folder.glob("checkpoint-*.npz") if re.fullmatch(_NAMES, path.name))

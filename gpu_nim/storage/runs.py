@@ -14,7 +14,7 @@ from gpu_nim.automata.measures import DEFAULT_COLUMNS
 from gpu_nim.backends.base import Backend, Batch
 from gpu_nim.errors import FileError, UsageError
 from gpu_nim.storage import GrowthSink, check_growth, feed, open_growth
-from gpu_nim.storage.atomic import check_writable
+from gpu_nim.storage.atomic import check_writable, claim, flush
 from gpu_nim.storage.checkpoints import Checkpoints
 from gpu_nim.storage.table_files import bfile_column, write_bfile
 
@@ -35,8 +35,15 @@ class Outputs:
     parents: bool = False
 
     def __post_init__(self) -> None:
+        if len({*map(_whole, self.paths)}) < len(self.paths):
+            raise UsageError(f"each file must have a name of its own, got {', '.join(map(str, self.paths))}")
         if self.parents and (self.out is None or self.out.suffix != ".zarr"):
             raise UsageError(f"parents are saved in the .zarr file of the growth, got {self.out or 'no file'}")
+
+    @property
+    def paths(self) -> list[Path]:
+        """All of them."""
+        return [path for path in (self.out, self.volume, self.bfile) if path is not None]
 
     @property
     def want_cells(self) -> list[Path]:
@@ -46,13 +53,18 @@ class Outputs:
     def record(self) -> dict[str, Any]:
         """Return them as plain values that hold in any folder."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: str(value.resolve()) if isinstance(value, Path) else value for name, value in values.items()}
+        return {name: str(_whole(value)) if isinstance(value, Path) else value for name, value in values.items()}
 
     def after(self, record: dict[str, Any]) -> "Outputs":
         """Return these where they are given, and else those of a record."""
         old: dict[str, Any] = {name: Path(value) if isinstance(value, str) else value for name, value in record.items()}
         merged: dict[str, Any] = {field.name: getattr(self, field.name) or old.get(field.name) for field in fields(self)}
         return Outputs(**merged)
+
+
+def _whole(path: Path) -> Path:
+    """The path from the root on; a link at its end stays one, since files take the place of links."""
+    return path.parent.resolve() / path.name
 
 
 class Run:
@@ -88,68 +100,79 @@ class Run:
             raise UsageError("checkpoint begins a folder and resume goes on with one and its checkpoints: only one may be given")
         if every is not None and checkpoint is None and resume is None:
             raise UsageError("every is the number of generations between checkpoints: it needs a folder to checkpoint to or resume")
-        chosen = find(automaton) if isinstance(automaton, str) else automaton
-        snapshot: Snapshot | None = None
-        self.outputs = outputs or Outputs()
-        self.passed_over: list[str] = []
-        """A sentence for each checkpoint that was damaged, and passed over for one before it."""
-        self._checkpoints = Checkpoints(folder) if (folder := checkpoint or resume) is not None else None
-        if self._checkpoints is not None and resume is not None:
-            snapshot = self._checkpoints.latest(chosen)
-            chosen = snapshot.automaton
-            self.passed_over = self._checkpoints.passed_over
-            self.outputs = self.outputs.after({k: v for k, v in self._checkpoints.asked.items() if k != "every"})
-            generations = snapshot.generations if generations is None else generations
-            every = every or self._checkpoints.asked.get("every")
-            columns = columns or snapshot.columns
-        chosen = chosen or find("nim")
-        self._every = every or EVERY
-        names = tuple(columns or DEFAULT_COLUMNS)
-        self._bfile: tuple[str, Oeis | None] | None = None
-        if self.outputs.bfile is not None:
-            self._bfile = bfile_column(self.outputs.bfile, chosen.name, names if columns else ())
-            names = (*names, *({self._bfile[0]} - {*names}))
-        self._check_outputs(chosen)
-        self._keeps = self._checkpoints is not None and (
-            self._checkpoints.kept is not None if snapshot is not None else bool(self.outputs.want_cells)
-        )
-        if snapshot is not None and self.outputs.want_cells and not self._keeps:
-            raise UsageError(
-                f"{self.outputs.want_cells[0]} needs the cells of generations 0 to {snapshot.generation}, which {resume} does not "
-                "keep: no file that holds cells was asked for when it was begun"
+        with ExitStack() as held:
+            chosen = find(automaton) if isinstance(automaton, str) else automaton
+            snapshot: Snapshot | None = None
+            self.outputs = outputs or Outputs()
+            self.passed_over: list[str] = []
+            """A sentence for each checkpoint that was damaged, and passed over for one before it."""
+            self._checkpoints = Checkpoints(folder) if (folder := checkpoint or resume) is not None else None
+            if self._checkpoints is not None and resume is not None:
+                held.enter_context(self._checkpoints.held(new=False))
+                snapshot = self._checkpoints.latest(chosen)
+                chosen = snapshot.automaton
+                self.passed_over = self._checkpoints.passed_over
+                self.outputs = self.outputs.after({k: v for k, v in self._checkpoints.asked.items() if k != "every"})
+                generations = snapshot.generations if generations is None else generations
+                every = every or self._checkpoints.asked.get("every")
+                columns = columns or snapshot.columns
+            chosen = chosen or find("nim")
+            self._every = every or EVERY
+            names = tuple(columns or DEFAULT_COLUMNS)
+            self._bfile: tuple[str, Oeis | None] | None = None
+            if self.outputs.bfile is not None:
+                self._bfile = bfile_column(self.outputs.bfile, chosen.name, names if columns else ())
+                names = (*names, *({self._bfile[0]} - {*names}))
+            self._check_outputs(chosen)
+            self._keeps = self._checkpoints is not None and (
+                self._checkpoints.kept is not None if snapshot is not None else bool(self.outputs.want_cells)
             )
-        self.growing = Growing(
-            chosen,
-            GENERATIONS if generations is None else generations,
-            backend,
-            cells=bool(self.outputs.want_cells) or self._keeps,
-            verify=verify,
-            columns=names,
-            every=self._every if self._checkpoints is not None else None,
-            general=general,
-            resume=snapshot,
-        )
-        if self._checkpoints is not None and snapshot is None:
-            self._checkpoints.begin()
+            if snapshot is not None and self.outputs.want_cells and not self._keeps:
+                raise UsageError(
+                    f"{self.outputs.want_cells[0]} needs the cells of generations 0 to {snapshot.generation}, which {resume} does "
+                    "not keep: no file that holds cells was asked for when it was begun"
+                )
+            self.growing = Growing(
+                chosen,
+                GENERATIONS if generations is None else generations,
+                backend,
+                cells=bool(self.outputs.want_cells) or self._keeps,
+                verify=verify,
+                columns=names,
+                every=self._every if self._checkpoints is not None else None,
+                general=general,
+                resume=snapshot,
+            )
+            for path in self.outputs.paths:
+                held.enter_context(claim(path))
+            if self._checkpoints is not None and snapshot is None:
+                held.enter_context(self._checkpoints.held(new=True))
+            self._held = held.pop_all()
 
     def grow(self, on_batch: Callable[[Batch], None] = lambda batch: None) -> Growth:
         """Grow to the end, write the files, and return the growth."""
-        with ExitStack() as stack:
-            sinks, kept = self._open(stack)
-            for batch in self.growing:
-                self._write(*(partial(sink.append, batch) for sink in sinks))
-                on_batch(batch)
-                self._save(kept)
-            growth = self.growing.growth()
-            self._write(*(partial(sink.finish, growth) for sink in sinks))
-        if self._checkpoints is not None:
-            self._finish(growth, kept)
-        if self.outputs.bfile is not None and self._bfile is not None:
-            write_bfile(growth, self.outputs.bfile, *self._bfile)
+        with self._held:
+            with ExitStack() as stack:
+                sinks, kept = self._open(stack)
+                for batch in self.growing:
+                    self._write(*(partial(sink.append, batch) for sink in sinks))
+                    on_batch(batch)
+                    self._save(kept)
+                growth = self.growing.growth()
+                self._write(*(partial(sink.finish, growth) for sink in sinks))
+            if self._checkpoints is not None:
+                self._finish(growth, kept)
+            if self.outputs.bfile is not None and self._bfile is not None:
+                write_bfile(growth, self.outputs.bfile, *self._bfile)
         return growth
 
     def _check_outputs(self, automaton: Automaton) -> None:
         """Refuse before the growth what could not be written after it."""
+        if self._checkpoints is not None:
+            own = {_whole(self._checkpoints.folder), _whole(self._checkpoints.cells)}
+            for path in self.outputs.paths:
+                if _whole(path) in own:
+                    raise UsageError(f"{path} is where the checkpoints are kept: choose another file, or another folder for them")
         if self.outputs.parents:
             require_one_parent(automaton.rule)
         if self.outputs.out is not None:
@@ -195,6 +218,8 @@ class Run:
         if self._checkpoints is None or (growing.generation % self._every and growing.generation != growing.generations):
             return
         asked = {**self.outputs.record(), "every": self._every}
+        if kept is not None:
+            flush(self._checkpoints.cells)  # the checkpoint counts on them
         self._checkpoints.save(growing.snapshot(), asked=asked, kept=None if kept is None else kept.kept())
 
     def _finish(self, growth: Growth, kept: "ZarrGrowthSink | None") -> None:

@@ -5,9 +5,9 @@
     .csv            n,value
     .txt            a b-file: n value
 
-A table grows in `.NAME.partial/` beside its final name: the data, and `job.json`, which says what is being written, how far it is,
-and the SHA-256 of what is there. When it is whole it is renamed. A run that is stopped leaves the folder, and a run of the same job
-with resume goes on, once what is there has been held against its SHA-256.
+A table grows in a folder beside its final name (see `gpu_nim.storage.atomic`): the data, and `job.json`, which says what is being
+written, how far it is, and the SHA-256 of what is there. When it is whole it is renamed. A run that is stopped leaves the folder,
+and a run of the same job with resume goes on, once what is there has been held against its SHA-256.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol
@@ -27,7 +27,7 @@ import numpy as np
 from gpu_nim.backends.counting import U64, to_integers
 from gpu_nim.errors import FileError, UsageError
 from gpu_nim.reading import Damaged, open_regular, parse_json, printable, read_regular
-from gpu_nim.storage.atomic import check_writable, replacing
+from gpu_nim.storage.atomic import replacing, resumable
 from gpu_nim.storage.containers import Declared, seal, store_of
 from gpu_nim.storage.stores import StoredArray
 
@@ -35,7 +35,8 @@ KIND = "gpunim table"
 FORMAT = 1
 SUFFIXES = (".npy", ".zarr", ".csv", ".txt")
 
-_NOTE = 1 << 20  # bytes of job.json
+_JOB = "job.json"
+_NOTE = 1 << 20  # bytes of it
 _READ = 1 << 20  # bytes of a file digested at a time
 _ZARR_CHUNK = 1 << 20  # 64-bit numbers: 8 MiB before compression
 _is_table = store_of(KIND)
@@ -85,34 +86,20 @@ def open_table(path: Path, attributes: dict[str, Any], limbs: int, *, resume: bo
     """
     if path.suffix not in SUFFIXES:
         raise UsageError(f"the file of a table must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
-    check_writable(path, _is_table)
     job = {"kind": KIND, "format": FORMAT, "limbs": limbs, **attributes}
-    folder = path.with_name(f".{path.name}.partial")
-    done, state = _taken_up(path, folder, job) if resume else (0, None)
-    try:
+    with resumable(path, lambda folder: resume and (folder / _JOB).exists(), _is_table) as folder:
+        done, state = _taken_up(path, folder, job)
         if done == 0:
-            shutil.rmtree(folder, ignore_errors=True)
             _require_space(path, job["stop"] - job["start"], limbs)
-            folder.mkdir()
-        sink = _sink(folder / path.name, job, done, 0 if state is None else state.size)
-        if state is not None and sink.state() != state:
-            sink.close()
-            raise FileError(f"cannot resume {path}: {folder / path.name} is not what was written; remove {folder} to start anew")
+        data = folder / path.name
         try:
+            sink = _sink(data, job, done, 0 if state is None else state.size)
+        except Damaged as error:
+            raise FileError(f"cannot resume {path}: {data} is damaged ({error}); remove {folder} to start anew") from error
+        with closing(sink):
+            if state is not None and sink.state() != state:
+                raise FileError(f"cannot resume {path}: {data} is not what was written; remove {folder} to start anew")
             yield TableWriter(folder, job, sink, done)
-        finally:
-            sink.close()
-        if path.is_dir():
-            path.rename(folder / "old")
-        (folder / path.name).replace(path)
-        shutil.rmtree(folder)
-    except FileError:
-        raise
-    except Damaged as error:
-        left = folder / path.name
-        raise FileError(f"cannot resume {path}: {left} is damaged ({error}); remove {folder} to start anew") from error
-    except OSError as error:
-        raise FileError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def write_text(file: IO[str], first: int, values: U64, separator: str) -> None:
@@ -219,7 +206,7 @@ def _taken_up(path: Path, folder: Path, job: dict[str, Any]) -> tuple[int, State
     """How many values a half-written table holds, and how much that is; (0, None) where there is none."""
     damaged = f"cannot resume {path}: {folder / 'job.json'} is damaged; remove {folder} to start anew"
     try:
-        note = parse_json(read_regular(folder / "job.json", _NOTE, within=folder))
+        note = parse_json(read_regular(folder / _JOB, _NOTE, within=folder))
         if note.pop("seal", None) != seal(note, {}):
             raise FileError(damaged)
         found, done, state = dict(note["job"]), int(note["done"]), State(int(note["bytes"]), str(note["digest"]))
@@ -239,9 +226,9 @@ def _taken_up(path: Path, folder: Path, job: dict[str, Any]) -> tuple[int, State
 
 def _note(folder: Path, job: dict[str, Any], done: int, state: State) -> None:
     note = {"job": job, "done": done, "bytes": state.size, "digest": state.digest}
-    new = folder / "job.json.new"
+    new = folder / f"{_JOB}.new"
     new.write_text(json.dumps(note | {"seal": seal(note, {})}), encoding="utf-8")
-    new.replace(folder / "job.json")
+    new.replace(folder / _JOB)
 
 
 def _require_space(path: Path, count: int, limbs: int) -> None:

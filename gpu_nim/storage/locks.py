@@ -1,0 +1,109 @@
+"""One writer at a time: locks that the system lifts when their holder ends, however it ends.
+
+A lock is a file that its holder keeps locked, that says who that is, and that goes when the lock does.  One that a killed process
+left behind is locked by nobody, so it is taken over like a free one.
+"""
+
+import errno
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpu_nim.errors import FileError
+
+_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
+
+
+@dataclass
+class _Hold:
+    handle: int | None  # None where the file system has no locks
+    blocks: int = 0
+
+
+_holds: dict[tuple[int, int, Path], _Hold] = {}  # by process, thread and file
+
+
+@contextmanager
+def locked(file: Path, refusal: str) -> Iterator[bool]:
+    """Hold the lock `file` until the block is done; give whether that keeps others out: a few file systems have no locks.
+
+    The thread that holds a lock may take it again.  Raises FileError where another process or thread holds it: `refusal`, and who.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, locked(Path(folder, "lock"), "cannot write") as alone:
+    ...     alone, Path(folder, "lock").exists()
+    (True, True)
+    """
+    file = file.parent.resolve() / file.name
+    key = os.getpid(), threading.get_ident(), file
+    hold = _holds.get(key)
+    if hold is None:
+        hold = _holds[key] = _Hold(_acquire(file, refusal))
+    hold.blocks += 1
+    try:
+        yield hold.handle is not None
+    finally:
+        hold.blocks -= 1
+        if not hold.blocks:
+            del _holds[key]
+            if hold.handle is not None:
+                _release(file, hold.handle)
+
+
+def _acquire(file: Path, refusal: str) -> int | None:
+    from filelock import lock_descriptor
+
+    while True:
+        try:
+            handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+        except OSError as error:
+            raise FileError(f"{refusal}: {error.strerror} ({file})") from error
+        taken = False
+        try:
+            if not lock_descriptor(handle, blocking=False):
+                raise FileError(f"{refusal}: {_holder(handle)}")
+            taken = _is(file, handle)  # or else its holder has removed it since it was opened
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
+            file.unlink(missing_ok=True)
+            return None
+        finally:
+            if not taken:
+                os.close(handle)
+        if taken:
+            _sign(handle)
+            return handle
+
+
+def _release(file: Path, handle: int) -> None:
+    # Removed before it is unlocked: whoever opens the name from here on opens another file, and whoever has opened it finds out.
+    with suppress(OSError):
+        if _is(file, handle):
+            file.unlink()
+    os.close(handle)
+
+
+def _is(file: Path, handle: int) -> bool:
+    """Whether the file of this name is still the one that was opened."""
+    try:
+        return os.path.samestat(file.lstat(), os.fstat(handle))
+    except FileNotFoundError:
+        return False
+
+
+def _sign(handle: int) -> None:
+    with suppress(OSError):  # on a full disk it goes unsigned
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, f"{os.getpid()} {socket.gethostname()}\n".encode(), 0)
+
+
+def _holder(handle: int) -> str:
+    process, _, host = os.pread(handle, 300, 0).decode(errors="replace").strip().partition(" ")
+    if not process.isdecimal():
+        return "another process is at it"
+    return f"process {process} is at it" if host == socket.gethostname() else f"process {process} on {host} is at it"
