@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
-from gpu_nim.automata.growth import CellSource, Growth, Newborns, in_order
+from gpu_nim.automata.growth import CellSource, Growth, Newborns, ParentSource, in_order
 from gpu_nim.automata.own import describe, recall
 from gpu_nim.backends.digest import checksum
 from gpu_nim.backends.rule import MAX_DIMENSION, Symmetry
@@ -63,6 +63,8 @@ def check_growth(path: Path, attributes: Mapping[str, Any], stored: Mapping[str,
         raise FileError(f"cannot read {path}: what it holds as cells are none")
     if cells.shape[0] != population:
         raise FileError(f"cannot read {path}: it holds {cells.shape[0]} cells, not those of its births, it was truncated")
+    if "parents" in stored and stored["parents"] != Declared(np.dtype(np.int64), cells.shape[:1]):
+        raise FileError(f"cannot read {path}: its parents are not those of its cells")
     require_room(path, table)
 
 
@@ -73,6 +75,7 @@ def to_growth(
     checksums: NDArray[Any],
     stored: Mapping[str, Declared],
     cells: CellSource,
+    parents: ParentSource | None = None,
 ) -> Growth:
     """Return the growth that a file describes; FileError where its parts do not belong together.
 
@@ -101,6 +104,7 @@ def to_growth(
             symmetry=symmetry,
             verified=None if unsealed else verified,
             rule=rule,
+            parents=parents,
             **origin(attributes),
         )
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:

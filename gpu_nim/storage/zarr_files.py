@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from zarr.codecs import BloscCodec
 
 from gpu_nim.automata.evolution import ancestry
-from gpu_nim.automata.growth import Growth, Newborns, Snapshot
+from gpu_nim.automata.growth import CellSource, Growth, Newborns, Snapshot
 from gpu_nim.backends.base import Batch
 from gpu_nim.errors import FileError, UsageError
 from gpu_nim.reading import Damaged
@@ -221,11 +221,15 @@ def load_zarr_growth(path: Path) -> Growth:
         check_growth(path, attributes, stored)
         births, checksums = (arrays[name].read() for name in ("births", "checksums"))
 
-    def read(first: int, stop: int) -> Iterator[Newborns]:
-        with reading(path, "Zarr v3 store"):
-            yield from _generations(arrays["cells"].read, births, first, stop)
+    def reader(name: str) -> CellSource:
+        def read(first: int, stop: int) -> Iterator[Newborns]:
+            with reading(path, "Zarr v3 store"):
+                yield from _generations(arrays[name].read, births, first, stop)
 
-    return to_growth(path, attributes, births, checksums, stored, read)
+        return read
+
+    parents = reader("parents") if "parents" in arrays else None
+    return to_growth(path, attributes, births, checksums, stored, reader("cells"), parents)
 
 
 def _generations(
