@@ -190,8 +190,8 @@ def _check_kept(path: Path, kept: Kept, snapshot: Snapshot) -> None:
             parts.append(waiting[max(0, start - kept.written) : max(0, stop - kept.written)])
         return np.concatenate(parts)
 
-    births, symmetry = snapshot.births, snapshot.automaton.rule.symmetry
-    for _ in checked(path, partial(_generations, read, births), births, snapshot.checksums, symmetry)(0, len(births)):
+    births, rule = snapshot.births, snapshot.automaton.rule
+    for _ in checked(path, partial(_generations, read, births), births, snapshot.checksums, rule.symmetry, rule)(0, len(births)):
         pass
 
 
