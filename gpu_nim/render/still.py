@@ -12,6 +12,7 @@ from gpu_nim.errors import MissingDependency, UsageError
 from gpu_nim.render.colours import Theme, find_theme, to_linear, to_srgb
 from gpu_nim.render.geometry import Blocks, cut, generations_between, middles, side, tiles, visible
 from gpu_nim.render.light import Shader
+from gpu_nim.render.options import require_heard, still
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.views import Camera, View, find_view, fit, support
 
@@ -108,7 +109,10 @@ def render(source: str | Blocks, look: Look | None = None, **options: object) ->
     """
     require_pillow()
     look = replace(look or Look(), **options)  # type: ignore[arg-type]
+    require_heard(still(look.drawn_style), look)
     blocks = prepare(source, look)
+    if blocks.flat:
+        require_heard(still(look.drawn_style, flat=True), look)
     engine, reason = choose_engine(look)
     if look.drawn_style == "slices":
         from gpu_nim.render.slices import draw_slices
@@ -190,6 +194,8 @@ def cut_open(blocks: Blocks, look: Look, toward: NDArray[np.float64]) -> Blocks:
 def choose_engine(look: Look) -> tuple[str, str]:
     """Return the engine and, where it is not the one that would be liked best, why."""
     if look.drawn_style in ("points", "slices"):
+        if look.engine == "opengl":
+            raise UsageError(f"style {look.drawn_style} is drawn by NumPy alone, got engine 'opengl'")
         return "numpy", ""  # light is added up in floating point, which OpenGL's picture cannot hold
     if look.engine == "numpy":
         return "numpy", ""
@@ -309,10 +315,10 @@ class Drawing:
 
         cloud = self._cloud if shown is None else cloud_of(self.blocks.take(shown), self._base[shown])
         assert cloud is not None
-        if self._canvas is not None:
-            return reduce_pixels(self._canvas.draw_cloud(cloud, camera), 1)
-        width, height = self.look.size
         coarser, steps = (1, 2.5) if self.look.quality == "final" else (3, 1.2)
+        if self._canvas is not None:
+            return reduce_pixels(self._canvas.draw_cloud(cloud, camera, steps), 1)
+        width, height = self.look.size
         return enlarge(cast(cloud, camera, -(-width // coarser), -(-height // coarser), steps), height, width)
 
     def _points(self, camera: Camera, shown: NDArray[np.bool_] | None) -> NDArray[np.float32]:
