@@ -38,6 +38,8 @@ def _refusal(outcome: Outcome) -> list[str]:
     if not lines:
         said = outcome.status == 1 and outcome.arguments[:1] and outcome.arguments[0] in _BY_ITSELF and outcome.output
         return [] if said else ["refused without a word"]
+    if lines[0].startswith("Usage: gpunim"):  # a group without a command shows its help
+        return []
     found = []
     if not lines[-1].startswith("gpunim: "):
         found.append("the last line is no sentence of gpunim's")
