@@ -59,7 +59,7 @@ def export(
         from gpu_nim.render.source import CELLS_LIMIT, blocks_of
 
         limit = PAGE_LIMIT if suffix == ".html" else CELLS_LIMIT
-        source = blocks_of(source, limit=limit, branch=look.color == "branch")
+        source = blocks_of(source, limit=limit, color=look.color)
     blocks = require_cubes(prepare(source, look))
     blocks = cut_open(blocks, look, view_of(blocks, look).basis()[2])
     theme = find_theme(look.theme)
