@@ -39,4 +39,8 @@ class KernelArgumentError(GpunimError, TypeError):
 
 
 class MissingDependency(GpunimError, ImportError):
-    """An optional package is needed for this and is not installed; the message names the extra that brings it."""
+    """Something optional is needed for this and is not on this machine; `extra` names the extra that brings it, if one does."""
+
+    def __init__(self, message: str, extra: str | None = None) -> None:
+        super().__init__(message)
+        self.extra = extra

@@ -67,7 +67,7 @@ def test_grow_table() -> None:
     output = run("grow", "nim", "--gen", "7", "--backend", "numpy").output
     assert "population   64\n" in output
     assert "births at 7  27\n" in output
-    assert "verified     yes, births and each cell, by [B]" in output
+    assert "verified     yes, births, by [B]" in output
     assert "not checked" in run("grow", "--gen", "7", "--backend", "numpy", "--no-verify").output
     assert run("grow", "--gen", "7", "--backend", "numpy", "--quiet").output == ""
     assert "births at 0  1\n" in run("grow", "--gen", "0", "--backend", "numpy").output
@@ -173,7 +173,7 @@ def test_no_device(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_no_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
     said = obstacle(monkeypatch, device_count=lambda: 1, find_spec=lambda _: None)
-    assert "needs CuPy, which is not installed: install gpunim[cuda13]" in said
+    assert "needs CuPy, which is not installed: install the extra cuda13" in said
 
 
 @pytest.mark.parametrize(

@@ -184,7 +184,8 @@ def test_the_command_line_asks_for_gpus_where_it_counts_on_them(monkeypatch: pyt
     result = CliRunner().invoke(main, ["count", "D", "--piles", "3", "--range", "0:9", "--workers", "2"])
     assert result.exit_code == 1
     assert result.stderr == (
-        "gpunim: workers on GPUs need dask-cuda: install gpunim[distributed-cuda], or count with --backend numpy\n"
+        "gpunim: workers on GPUs need dask-cuda: install the extra distributed-cuda "
+        "(pip install '.[distributed-cuda]' in the checkout), or count with --backend numpy\n"
     )
 
 

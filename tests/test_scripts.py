@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).parents[1]
-TOOLS = ("bash", "chmod", "cp", "env", "flock", "grep", "mkdir", "readlink", "rm", "rmdir", "sleep", "timeout", "touch")
+TOOLS = ("bash", "chmod", "cp", "env", "flock", "grep", "mkdir", "readlink", "rm", "sleep", "timeout", "touch")
 
 PYPROJECT = """[project.optional-dependencies]
 cuda12 = []
@@ -34,14 +34,23 @@ install() {
         echo "WARNING: Retrying: NewConnectionError('Temporary failure in name resolution')"
         echo "ERROR: No matching distribution found for hatchling"
         exit 1
-    elif [[ -e $CALLS.full ]]; then
-        printf 'Collecting numpy\\nERROR: [Errno 28] No space left on device\\n\\n'
+    elif [[ -e $CALLS.failure ]]; then
+        while IFS= read -r line; do printf "%s\\n" "$line"; done <"$CALLS.failure"
         exit 1
     fi
-    printf '#!/usr/bin/env bash\\nprintf "[%%s]" ran "$@"\\nexit "${STATUS:-0}"\\n' >"$1/gpunim"
+    mkdir -p "$1/../lib"
+    touch "$1/gpunim"
     chmod +x "$1/gpunim"
 }
+run() {
+    if [[ -n ${NEEDS-} && ,${GPUNIM_MISSING-}, != *,"$NEEDS",* ]]; then
+        GPUNIM_MISSING=${GPUNIM_MISSING:+$GPUNIM_MISSING,}$NEEDS exec "$GPUNIM_SCRIPT" "$@"
+    fi
+    printf '[%s]' ran "$@"
+    exit "${STATUS:-0}"
+}
 case "$1 $2" in
+    "-P -m") run "${@:4}" ;;
     *version_info*) echo VERSION ;;
     *ensurepip*) exit VENV ;;
     "-m venv") mkdir -p "$3/bin"; cp "$0" "$3/bin/python" ;;
@@ -98,8 +107,12 @@ class Machine:
         path.write_text(text)
 
     def mood(self, name: str) -> None:
-        """Make the fakes fail in a way: slow, offline, full or uv-broken."""
+        """Make the fakes fail in a way: slow, offline or uv-broken."""
         Path(f"{self.calls_file}.{name}").touch()
+
+    def installers_say(self, text: str) -> None:
+        """Let the installers fail, with these last words."""
+        Path(f"{self.calls_file}.failure").write_text(text)
 
     def environ(self, **more: str) -> dict[str, str]:
         return {"PATH": str(self.programs), "CALLS": str(self.calls_file), "FAKES": str(self.programs), **more}
@@ -130,8 +143,9 @@ class Machine:
         return done.stderr.splitlines()[-1]
 
     def calls(self, prefix: str = "") -> list[str]:
+        """What was called, but for the command itself."""
         lines = self.calls_file.read_text().splitlines() if self.calls_file.exists() else []
-        return [line for line in lines if line.startswith(prefix)]
+        return [line for line in lines if line.startswith(prefix) and " -P -m gpu_nim" not in line]
 
     def installed(self) -> list[str]:
         """What each run of pip was asked to install."""
@@ -139,7 +153,19 @@ class Machine:
 
     @property
     def stamp(self) -> Path:
-        return self.checkout / ".venv.stamp"
+        return self.checkout / ".venv/gpunim-stamp"
+
+    @property
+    def mark(self) -> Path:
+        """A file among the installed ones: it is gone when the environment has been made anew."""
+        return self.checkout / ".venv/lib/mark"
+
+
+def wait_for(path: Path) -> None:
+    deadline = time.monotonic() + 30
+    while not path.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 @pytest.fixture
@@ -155,7 +181,7 @@ def test_first_call_makes_the_environment_and_later_calls_only_run(machine: Mach
     assert machine.installed() == ["."]
     assert machine.works("info") == ""
     assert machine.calls() == made
-    assert not (machine.checkout / ".venv.log").exists()
+    assert not (machine.checkout / ".venv/gpunim-log").exists()
 
 
 def test_a_later_call_starts_no_program_but_the_command(machine: Machine) -> None:
@@ -186,12 +212,12 @@ def test_called_through_a_symbolic_link_by_bare_name_and_from_elsewhere(machine:
 
 def test_a_changed_pyproject_updates_in_place_and_keeps_the_extras(machine: Machine) -> None:
     machine.works(GPUNIM_EXTRAS="render")
-    (machine.checkout / ".venv/mark").touch()
+    machine.mark.touch()
     with (machine.checkout / "pyproject.toml").open("a") as file:
         file.write("# new\n")
     assert "updating the environment" in machine.works()
     assert machine.installed() == [".[render]", ".[render]"]
-    assert (machine.checkout / ".venv/mark").exists()
+    assert machine.mark.exists()
     assert machine.works() == ""
 
 
@@ -211,7 +237,7 @@ def test_an_unknown_extra_is_refused(machine: Machine) -> None:
 def test_a_broken_environment_is_repaired(machine: Machine, broken: str) -> None:
     machine.works()
     environment = machine.checkout / ".venv"
-    (environment / "mark").touch()
+    machine.mark.touch()
     if broken == "stamp":
         machine.stamp.write_text("")
     elif broken == "interpreter":
@@ -222,7 +248,7 @@ def test_a_broken_environment_is_repaired(machine: Machine, broken: str) -> None
         machine.checkout = machine.checkout.rename(machine.root / "elsewhere")
     machine.works()
     # Only a missing command is put right by installing again; the rest cannot be trusted.
-    assert (machine.checkout / ".venv/mark").exists() == (broken == "command")
+    assert machine.mark.exists() == (broken == "command")
     assert machine.works() == ""
 
 
@@ -230,18 +256,15 @@ def test_a_broken_environment_is_repaired(machine: Machine, broken: str) -> None
 def test_an_interrupted_set_up_is_made_anew(machine: Machine, number: signal.Signals, status: int) -> None:
     machine.mood("slow")
     process = machine.start()
-    started = Path(f"{machine.calls_file}.started")
-    deadline = time.monotonic() + 30
-    while not started.exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_for(Path(f"{machine.calls_file}.started"))
     os.killpg(process.pid, number)
     process.communicate(timeout=60)
     assert process.returncode == status
-    (machine.checkout / ".venv/mark").touch()
+    machine.mark.parent.mkdir(exist_ok=True)
+    machine.mark.touch()
     Path(f"{machine.calls_file}.slow").unlink()
     machine.works()
-    assert not (machine.checkout / ".venv/mark").exists()
+    assert not machine.mark.exists()
 
 
 def test_concurrent_first_calls_make_one_environment(machine: Machine) -> None:
@@ -251,12 +274,32 @@ def test_concurrent_first_calls_make_one_environment(machine: Machine) -> None:
     assert machine.installed() == ["."]
 
 
-def test_a_folder_of_somebody_else_is_never_touched(machine: Machine) -> None:
-    precious = machine.checkout / ".venv/precious"
-    precious.parent.mkdir()
-    precious.touch()
+@pytest.mark.parametrize("beside", [(), ("stamp", "log")])
+@pytest.mark.parametrize("name", ["precious", ".precious", "lib/precious"])
+def test_a_folder_of_somebody_else_is_never_touched(machine: Machine, name: str, beside: tuple[str, ...]) -> None:
+    precious = [machine.checkout / ".venv" / name, *(machine.checkout / f".venv.{ending}" for ending in beside)]
+    for path in precious:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("precious")
     assert "was not made by this script" in machine.refuses()
-    assert precious.exists()
+    assert [path.read_text() for path in precious] == ["precious"] * len(precious)
+    assert os.listdir(machine.checkout / ".venv") == [name.split("/")[0]]
+
+
+def test_a_file_in_place_of_the_environment_is_left(machine: Machine) -> None:
+    (machine.checkout / ".venv").write_text("precious")
+    assert "was not made by this script" in machine.refuses()
+    assert (machine.checkout / ".venv").read_text() == "precious"
+
+
+def test_what_a_user_keeps_in_the_environment_outlives_it(machine: Machine) -> None:
+    machine.works()
+    for path in (machine.mark, machine.checkout / ".venv/notes"):
+        path.touch()
+    machine.stamp.write_text("")
+    machine.works()
+    assert not machine.mark.exists()
+    assert (machine.checkout / ".venv/notes").exists()
 
 
 def test_the_place_of_the_environment_can_be_chosen(machine: Machine) -> None:
@@ -298,26 +341,89 @@ def test_flock_missing(machine: Machine) -> None:
     assert "util-linux" in machine.refuses()
 
 
+@pytest.mark.skipif(shutil.which("perl") is None, reason="Perl is not installed")
+def test_perl_locks_where_flock_is_missing(machine: Machine) -> None:
+    (machine.programs / "flock").unlink()
+    (machine.programs / "perl").symlink_to(str(shutil.which("perl")))
+    machine.mood("slow")
+    first = machine.start()
+    wait_for(Path(f"{machine.calls_file}.started"))
+    Path(f"{machine.calls_file}.slow").unlink()
+    second = machine.start("second")
+    assert second.stderr is not None
+    assert "waiting for another call" in second.stderr.readline()
+    os.killpg(first.pid, signal.SIGKILL)
+    first.communicate(timeout=60)
+    assert second.communicate(timeout=60)[0] == "[ran][second]"
+
+
 def test_offline_is_one_sentence_and_works_again_online(machine: Machine) -> None:
     machine.mood("offline")
     assert "pip cannot reach the package index" in machine.refuses()
-    assert "name resolution" in (machine.checkout / ".venv.log").read_text()
+    assert "name resolution" in (machine.checkout / ".venv/gpunim-log").read_text()
     Path(f"{machine.calls_file}.offline").unlink()
     machine.works()
 
 
-def test_another_failure_quotes_the_last_line(machine: Machine) -> None:
-    machine.mood("full")
-    assert "(ERROR: [Errno 28] No space left on device)" in machine.refuses()
+PIP_WITHOUT_INDEX = """Obtaining file:///checkout
+  error: subprocess-exited-with-error
+
+  × pip subprocess to install build dependencies did not run successfully.
+  ╰─> [2 lines of output]
+      ERROR: Could not find a version that satisfies the requirement hatchling>=1.27 (from versions: none)
+      ERROR: No matching distribution found for hatchling>=1.27
+      [end of output]
+
+  note: This error originates from a subprocess, and is likely not a problem with pip.
+error: subprocess-exited-with-error
+note: This error originates from a subprocess, and is likely not a problem with pip.
+
+[notice] A new release of pip is available: 23.2.1 -> 26.0
+"""
+UV_UNSOLVED = """Using Python 3.11.7 environment at: .venv
+error: No solution found when resolving dependencies
+  cause: Because only numpy<=2.5.5 is available and you require numpy>=99, your requirements are unsatisfiable.
+hint: something else
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "quoted"),
+    [
+        ("Collecting numpy\nERROR: [Errno 28] No space left on device\n\n", "ERROR: [Errno 28] No space left on device"),
+        (PIP_WITHOUT_INDEX, "ERROR: No matching distribution found for hatchling>=1.27"),
+        (UV_UNSOLVED, UV_UNSOLVED.splitlines()[2].strip()),
+        ("a warning\nerror: it is broken\n  and how\n", "error: it is broken"),
+        ("Segmentation fault\n", "Segmentation fault"),
+        ("", "it said nothing"),
+    ],
+)
+def test_another_failure_is_quoted(machine: Machine, said: str, quoted: str) -> None:
+    machine.installers_say(said)
+    assert f"pip cannot make the environment ({quoted}): see " in machine.refuses()
 
 
 def test_an_update_that_fails_leaves_the_environment(machine: Machine) -> None:
     machine.works()
-    (machine.checkout / ".venv/mark").touch()
+    machine.mark.touch()
     machine.mood("offline")
     machine.refuses(GPUNIM_EXTRAS="render")
     assert machine.works() == ""
-    assert (machine.checkout / ".venv/mark").exists()
+    assert machine.mark.exists()
+
+
+@pytest.mark.parametrize("name", ["$HOME", "a$b c", "`x`", "'q' \"q\"", "[a]*?", "~", "#", "-n", "a\\b", "é"])
+def test_a_path_with_odd_characters(machine: Machine, name: str) -> None:
+    machine.checkout = machine.checkout.rename(machine.root / name)
+    machine.works("a", "$b")
+    assert machine.works() == ""
+    assert machine.works(GPUNIM_EXTRAS="render").count("updating") == 1
+    assert (machine.checkout / ".venv/bin/gpunim").exists()
+
+
+def test_a_path_with_a_line_break_is_refused(machine: Machine) -> None:
+    machine.checkout = machine.checkout.rename(machine.root / "a\nb")
+    assert "without a line break" in machine.refuses()
 
 
 def test_uv_is_taken_where_present_and_pip_where_uv_fails(machine: Machine) -> None:
@@ -325,7 +431,6 @@ def test_uv_is_taken_where_present_and_pip_where_uv_fails(machine: Machine) -> N
     assert "with uv" in machine.works()
     (machine.programs / "python3").unlink()
     assert machine.works() == ""
-    machine.stamp.unlink()
     shutil.rmtree(machine.checkout / ".venv")
     machine.python()
     machine.mood("uv-broken")
@@ -399,11 +504,11 @@ def test_a_driver_that_comes_later_brings_its_extra(machine: Machine) -> None:
 
 def test_cuda_extras_shut_each_other_out(machine: Machine) -> None:
     machine.works(GPUNIM_EXTRAS="cuda13,render")
-    (machine.checkout / ".venv/mark").touch()
+    machine.mark.touch()
     machine.kernel_module(PROPRIETARY.format("550.54"))
     machine.works()
     assert machine.installed() == [".[cuda13,render]", ".[cuda12,render]"]
-    assert not (machine.checkout / ".venv/mark").exists()
+    assert not machine.mark.exists()
 
 
 def test_an_extra_made_elsewhere_is_enough_for_the_driver(machine: Machine) -> None:
@@ -412,6 +517,32 @@ def test_an_extra_made_elsewhere_is_enough_for_the_driver(machine: Machine) -> N
     machine.mood("offline")
     machine.works()
     assert machine.works() == ""
+
+
+def test_an_extra_that_is_asked_for_joins_the_one_for_the_driver(machine: Machine) -> None:
+    machine.smi("580.65.06")
+    machine.works(GPUNIM_EXTRAS="render")
+    assert machine.installed() == [".[render,cuda13]"]
+    assert machine.works(GPUNIM_EXTRAS="render") == ""
+
+
+def test_a_cuda_extra_that_is_asked_for_takes_the_place_of_the_one_for_the_driver(machine: Machine) -> None:
+    machine.smi("580.65.06")
+    machine.works(GPUNIM_EXTRAS="cuda12")
+    machine.works()
+    assert machine.installed() == [".[cuda12]"]
+
+
+@pytest.mark.parametrize(
+    ("extras", "installed"),
+    [({}, "render,cuda13"), ({"GPUNIM_EXTRAS": ""}, "render"), ({"GPUNIM_EXTRAS": "dev"}, "dev,render,cuda13")],
+)
+def test_an_extra_that_a_command_needs_is_brought(machine: Machine, extras: dict[str, str], installed: str) -> None:
+    machine.smi("580.65.06")
+    machine.works(**extras)
+    assert "updating the environment" in machine.works("show", "a b", NEEDS="render", **extras)
+    assert machine.installed()[-1] == f".[{installed}]"
+    assert machine.works("show", NEEDS="render", **extras) == ""
 
 
 def test_extras_can_be_turned_off(machine: Machine) -> None:

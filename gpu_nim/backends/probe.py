@@ -5,7 +5,7 @@ import os
 from functools import cache
 from importlib.util import find_spec
 
-_INSTALL = "install gpunim[cuda13], or gpunim[cuda12] with a driver before 580"
+_INSTALL = "install the extra cuda13, or cuda12 with a driver before 580"
 
 
 @cache

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gpu_nim.backends.rule import Rule
-from gpu_nim.errors import MissingDependency
+from gpu_nim.extras import missing
 
 
 def python_set(rule: Rule, generations: int) -> int:
@@ -44,7 +44,7 @@ def scipy_convolve(rule: Rule, generations: int) -> int:
     try:
         ndimage: Any = import_module("scipy.ndimage")
     except ImportError as error:
-        raise MissingDependency("the convolution peer needs scipy: install gpunim[dev]") from error
+        raise missing("the convolution peer needs scipy", "scipy") from error
     lower, upper = rule.box(generations)
     # One cell of margin, so that what the convolution does at the edge does not matter.
     low = np.array(lower) - 1

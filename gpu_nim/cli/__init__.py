@@ -12,9 +12,10 @@ from typing import Any, NoReturn
 import click
 
 from gpu_nim._version import __version__
+from gpu_nim.cli.again import start_again
 from gpu_nim.cli.output import say
 from gpu_nim.cli.signals import Terminated, terminations_raised
-from gpu_nim.errors import GpunimError
+from gpu_nim.errors import GpunimError, MissingDependency
 from gpu_nim.notation import LONGEST_DIGITS
 
 COMMANDS = {
@@ -76,6 +77,8 @@ class LazyGroup(click.Group):
         except click.ClickException as error:
             _leave(error.format_message(), error.exit_code)
         except GpunimError as error:
+            if isinstance(error, MissingDependency):
+                start_again(error)
             _leave(str(error), error.exit_status)
         except Exception as error:
             if (sentence := _of_the_machine(error)) is not None:
@@ -89,7 +92,7 @@ class LazyGroup(click.Group):
 def _of_the_machine(error: Exception) -> str | None:
     """What to say of an error that any program may meet on any machine; None for a defect of ours."""
     if isinstance(error, ModuleNotFoundError) and not (error.name or __name__).startswith("gpu_nim"):
-        return f"this needs the package {error.name}, which is not installed: install gpunim with it"
+        return f"this needs the package {error.name}, which is not installed: make the environment anew"
     if isinstance(error, MemoryError):
         return f"there is not enough memory for this ({' '.join(str(error).split()) or 'none left'})"
     if isinstance(error, OSError):  # a growth's files speak for themselves, in a FileError: what is left is mostly stdout

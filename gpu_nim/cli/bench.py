@@ -30,7 +30,7 @@ def bench_grow(runs: int, as_json: bool) -> None:
     from gpu_nim.bench.grow import SCIPY, present, races
 
     if SCIPY not in present():
-        click.echo("gpunim: scipy is not installed, so its convolution does not race: install gpunim[dev]", err=True)
+        click.echo("gpunim: scipy is not installed, so its convolution does not race: the extra dev brings it", err=True)
     _race(races, runs, as_json)
 
 

@@ -7,7 +7,6 @@ from itertools import product
 
 import numpy as np
 
-from gpu_nim.arguments import Whole, integer, vectors
 from gpu_nim.errors import UsageError
 from gpu_nim.games.evolution import Ints
 from gpu_nim.games.heaps import OctalCode, SubtractionRule
@@ -30,9 +29,8 @@ class LineGame:
     lines: tuple[Vector, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "piles", integer("piles", self.piles, 1))
-        object.__setattr__(self, "largest", integer("largest", self.largest, 0))
-        object.__setattr__(self, "lines", vectors("lines", self.lines))
+        if self.piles < 1 or self.largest < 0:
+            raise UsageError(f"piles, largest: expected at least 1 and 0, got {self.piles} and {self.largest}")
         for line in self.lines:
             if len(line) != self.piles or not set(line) <= {0, 1} or 1 not in line:
                 raise UsageError(f"lines: expected {self.piles} entries 0 or 1, not all 0, got {line}")
@@ -59,31 +57,30 @@ class LineGame:
         return np.concatenate([none, *sources]), np.concatenate([none, *targets])
 
 
-def Nim(piles: Whole, largest: Whole) -> LineGame:
+def Nim(piles: int, largest: int) -> LineGame:
     """Nim with piles of at most `largest` counters.
 
     >>> list(Nim(2, 3).options((1, 2)))
     [(0, 2), (1, 1), (1, 0)]
     """
-    return LineGame(integer("piles", piles, 1), integer("largest", largest, 0), unit_lines(piles))
+    return LineGame(piles, largest, unit_lines(piles))
 
 
-def Wythoff(largest: Whole) -> LineGame:
+def Wythoff(largest: int) -> LineGame:
     """Wythoff's game: take from one of two piles, or equally many from both.
 
     >>> list(Wythoff(3).options((1, 2)))
     [(0, 2), (1, 1), (1, 0), (0, 1)]
     """
-    return LineGame(2, integer("largest", largest, 0), (*unit_lines(2), (1, 1)))
+    return LineGame(2, largest, (*unit_lines(2), (1, 1)))
 
 
-def unit_lines(piles: Whole) -> tuple[Vector, ...]:
+def unit_lines(piles: int) -> tuple[Vector, ...]:
     """The lines of Nim, a pile each.
 
     >>> unit_lines(2)
     ((1, 0), (0, 1))
     """
-    piles = integer("piles", piles, 1)
     return tuple(tuple(int(i == j) for j in range(piles)) for i in range(piles))
 
 
@@ -100,10 +97,6 @@ class NimWithPass:
 
     piles: int
     largest: int
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "piles", integer("piles", self.piles, 1))
-        object.__setattr__(self, "largest", integer("largest", self.largest, 0))
 
     @cached_property
     def nim(self) -> LineGame:
@@ -135,9 +128,7 @@ class SubtractionGame:
     largest: int
 
     def __post_init__(self) -> None:
-        # The rule refuses what is no set of positive integers.
-        object.__setattr__(self, "subtract", SubtractionRule(self.subtract).subtract)
-        object.__setattr__(self, "largest", integer("largest", self.largest, 0))
+        SubtractionRule(self.subtract)  # refuses what is no set of positive integers
 
     def positions(self) -> Iterable[int]:
         """Every position, in increasing order."""
@@ -160,10 +151,6 @@ class OctalGame:
 
     code: str
     largest: int
-
-    def __post_init__(self) -> None:
-        OctalCode(self.code)  # refuses what is no code
-        object.__setattr__(self, "largest", integer("largest", self.largest, 0))
 
     @cached_property
     def rule(self) -> OctalCode:

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.memory import host_memory, require_memory
-from gpu_nim.errors import MissingDependency, UsageError
+from gpu_nim.errors import UsageError
+from gpu_nim.extras import missing
 from gpu_nim.nim import arrays, walk
 from gpu_nim.nim.position import Position
 
@@ -116,7 +117,7 @@ def to_networkx(graph: EvolutionGraph) -> Any:
     try:
         import networkx as nx
     except ImportError as error:
-        raise MissingDependency("networkx is needed for this graph: install gpunim[graph]") from error
+        raise missing("this graph needs networkx", "networkx") from error
     result = nx.DiGraph(piles=graph.piles, generations=graph.generations)
     labels = graph.labels()
     for index, (label, generation) in enumerate(zip(labels, graph.generation.tolist(), strict=True)):

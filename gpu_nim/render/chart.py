@@ -9,7 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from gpu_nim.errors import FileError, MissingDependency, UsageError
+from gpu_nim.errors import FileError, UsageError
+from gpu_nim.extras import missing
 
 SUFFIXES = (".pdf", ".png", ".svg")
 MOST_POINTS = 1 << 18
@@ -61,7 +62,7 @@ def check(path: Path, points: int) -> None:
     try:
         import_module("matplotlib")
     except ImportError as error:
-        raise MissingDependency("plots need matplotlib: install gpunim[plot]") from error
+        raise missing("plots need matplotlib", "matplotlib") from error
 
 
 def _draw_rows(axes: Any, first: int, values: Sequence[int]) -> None:

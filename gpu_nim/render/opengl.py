@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.errors import MissingDependency
+from gpu_nim.extras import missing
 from gpu_nim.render.views import Camera
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def probe(
 def require_opengl() -> None:
     """Tell VTK which window to open; MissingDependency, before VTK could crash, where there is none or no PyVista."""
     if not _has_pyvista():
-        raise MissingDependency("drawing with OpenGL needs PyVista: pip install 'gpunim[render]', or draw with --engine numpy")
+        raise missing("drawing with OpenGL needs PyVista", "pyvista", ", or draw with --engine numpy")
     window = probe()
     if window is None:
         raise MissingDependency(HELP)
@@ -128,7 +129,7 @@ def require_display() -> None:
     PyVista.
     """
     if not _has_pyvista():
-        raise MissingDependency("show needs PyVista: pip install 'gpunim[render]', or use --web to see it in a browser")
+        raise missing("show needs PyVista", "pyvista", ", or use --web to see it in a browser")
     if sys.platform.startswith("linux"):
         if not has_display():
             raise MissingDependency(
@@ -161,7 +162,7 @@ class Canvas:
             add_quads(self._plotter, points, colours)
         return self._picture(camera)
 
-    def draw_cloud(self, cloud: "Cloud", camera: Camera, steps_a_point: float = 2.5) -> NDArray[np.uint8]:
+    def draw_cloud(self, cloud: "Cloud", camera: Camera) -> NDArray[np.uint8]:
         """Return the picture of a cloud, premultiplied, uint8 (height, width, 4)."""
         import pyvista as pv
 
@@ -185,7 +186,7 @@ class Canvas:
         for component in range(4):  # the mapper asks the last, PyVista sets the first
             actor.prop.SetScalarOpacityUnitDistance(component, cloud.reach)
         actor.mapper.SetAutoAdjustSampleDistances(0)
-        actor.mapper.SetSampleDistance(cloud.spacing / steps_a_point)
+        actor.mapper.SetSampleDistance(0.4 * cloud.spacing)
         return self._picture(camera)
 
     def _picture(self, camera: Camera) -> NDArray[np.uint8]:

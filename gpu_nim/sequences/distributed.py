@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from gpu_nim._version import __version__
 from gpu_nim.backends import select
 from gpu_nim.backends.counting import U64, Counting
-from gpu_nim.errors import BackendError, MissingDependency, UsageError
+from gpu_nim.errors import BackendError, UsageError
+from gpu_nim.extras import missing
 from gpu_nim.sequences.counts import Counts
 from gpu_nim.sequences.ranges import Range
 from gpu_nim.sequences.reductions import Reduction, SlowJob
@@ -90,7 +91,7 @@ def cluster(scheduler: str | None = None, workers: int | None = None, *, gpus: b
     try:
         dask, distributed = import_module("dask"), import_module("distributed")
     except ImportError as error:
-        raise MissingDependency("more than one worker needs Dask: install gpunim[distributed]") from error
+        raise missing("more than one worker needs Dask", "distributed") from error
     settings = {"distributed.scheduler.allowed-failures": _LOSSES, "distributed.comm.timeouts.connect": _CONNECT_SECONDS}
     with dask.config.set(settings), _silenced("distributed", "distributed.client"):
         if workers is not None:
@@ -153,8 +154,7 @@ def _local(workers: int, gpus: bool) -> Any:
     try:
         dask_cuda = import_module("dask_cuda")
     except ImportError as error:
-        extra = "install gpunim[distributed-cuda], or count with --backend numpy"
-        raise MissingDependency(f"workers on GPUs need dask-cuda: {extra}") from error
+        raise missing("workers on GPUs need dask-cuda", "dask-cuda", ", or count with --backend numpy") from error
     return dask_cuda.LocalCUDACluster(**options)
 
 

@@ -11,6 +11,10 @@ DRIVER_LIBRARIES=(
     /usr/lib/{x86_64,aarch64}-linux-gnu/libcuda.so.1 /usr/lib64/libcuda.so.1 /usr/lib/libcuda.so.1
     /usr/lib/wsl/lib/libcuda.so.1 /usr/local/nvidia/lib64/libcuda.so.1
 )
+# Patterns are kept in variables, for bash 3.2 reads them in no other place.
+DRIVER_IN_FILE='[[:space:]]([0-9]+\.[0-9]+(\.[0-9]+)?)[[:space:]]'
+DRIVER_IN_ANSWER='^([0-9]+\.[0-9.]+)'
+DRIVER_IN_NAME='/libcuda\.so\.([0-9]{3,}\.[0-9.]+)$'
 CUDA13_DRIVER=580 # the oldest major driver version that CUDA 13 runs on
 CUDA12_DRIVER=525 # the same for CUDA 12
 
@@ -20,7 +24,7 @@ kernel_driver() {
     local line=''
     [[ -r $DRIVER_FILE ]] || return 0
     read -r line <"$DRIVER_FILE" || true
-    if [[ $line =~ [[:space:]]([0-9]+\.[0-9]+(\.[0-9]+)?)[[:space:]] ]]; then
+    if [[ $line =~ $DRIVER_IN_FILE ]]; then
         kernel_driver=${BASH_REMATCH[1]}
     fi
 }
@@ -58,14 +62,14 @@ driver_version() {
     for candidate in "${DRIVER_SMI[@]}"; do
         type -P "$candidate" >/dev/null || continue
         answer=$(timeout 30 "$candidate" --query-gpu=driver_version --format=csv,noheader 2>/dev/null) || continue
-        if [[ $answer =~ ^([0-9]+\.[0-9.]+) ]]; then
+        if [[ $answer =~ $DRIVER_IN_ANSWER ]]; then
             driver_version=${BASH_REMATCH[1]}
             return 0
         fi
     done
     for candidate in "${DRIVER_LIBRARIES[@]}"; do
         answer=$(readlink -f -- "$candidate") || continue
-        if [[ $answer =~ /libcuda\.so\.([0-9]{3,}\.[0-9.]+)$ ]]; then
+        if [[ $answer =~ $DRIVER_IN_NAME ]]; then
             driver_version=${BASH_REMATCH[1]}
             return 0
         fi

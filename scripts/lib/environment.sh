@@ -2,19 +2,23 @@
 # The Python environment of a checkout: made on first use, made anew when it is half-made, updated when pyproject.toml changes
 # or more extras are wanted. Sourced by the scripts beside this folder, never run.
 #
-#   GPUNIM_VENV    where the environment is (default: .venv in the checkout)
-#   GPUNIM_EXTRAS  extras to install, separated by commas, instead of the CUDA extra that fits the driver; empty for none
+#   GPUNIM_VENV     where the environment is (default: .venv in the checkout)
+#   GPUNIM_EXTRAS   extras to install, separated by commas, beside the CUDA extra that fits the driver, whose place a CUDA extra
+#                   named here takes; empty for none at all
+#   GPUNIM_MISSING  extras that a command asks for when it starts itself again, having found that it needs them
 #
-# Beside the environment lies its stamp, $environment.stamp. It is the lock that concurrent calls take and, once the
-# environment is complete, the record of what it was made from; an empty stamp says that the making was interrupted. The warm
-# path compares the record with pyproject.toml word for word, in bash itself: a hash would cost a process.
+# In the environment lies its stamp. It tells that the folder is ours; it is the lock that concurrent calls take; and once the
+# environment is complete, it is the record of what it was made from: an empty stamp says that the making was interrupted. The
+# warm path compares the record with pyproject.toml word for word, in bash itself: a hash would cost a process.
+#
+# All of it runs on bash 3.2, the one of macOS: there an empty array counts as unset, which is what ${array[@]+...} is for.
 
 checkout=$(cd -P -- "${BASH_SOURCE[0]%/*}/../.." && pwd)
 environment=${GPUNIM_VENV:-$checkout/.venv}
 [[ $environment == /* ]] || environment=$PWD/$environment
 environment=${environment%/}
-stamp=$environment.stamp
-log=$environment.log
+stamp=$environment/gpunim-stamp
+log=$environment/gpunim-log
 
 # shellcheck source=scripts/lib/driver.sh
 . "$checkout/scripts/lib/driver.sh"
@@ -57,14 +61,18 @@ is_current() {
 
 # require_environment EXTRA...: makes or updates the environment where needed; extras that it has already stay.
 require_environment() {
-    local -a wanted=("$@")
-    local -a chosen=()
-    project='' fitting_extra='' must_ask=''
+    local -a wanted=("$@") chosen=()
+    local extra
+    project='' fitting_extra='' must_ask='' driver_decides=yes
+    [[ $checkout$environment != *$'\n'* ]] || refuse "the checkout and the environment need paths without a line break"
     IFS= read -r -d '' project <"$checkout/pyproject.toml" || true
-    if [[ -n ${GPUNIM_EXTRAS+set} ]]; then
-        IFS=', ' read -r -a chosen <<<"$GPUNIM_EXTRAS" || true
-        wanted+=("${chosen[@]}")
-    else
+    IFS=', ' read -r -a chosen <<<"${GPUNIM_EXTRAS-} ${GPUNIM_MISSING-}" || true
+    [[ ${GPUNIM_EXTRAS-unset} ]] || driver_decides=''
+    for extra in ${chosen[@]+"${chosen[@]}"}; do
+        wanted+=("$extra")
+        [[ $extra != cuda* ]] || driver_decides=''
+    done
+    if [[ $driver_decides ]]; then
         driver_trace
         case $driver_trace in
             none) ;;
@@ -73,8 +81,8 @@ require_environment() {
         esac
     fi
     read_stamp
-    is_current "${wanted[@]}" && return 0
+    is_current ${wanted[@]+"${wanted[@]}"} && return 0
     # shellcheck source=scripts/lib/make.sh
     . "$checkout/scripts/lib/make.sh"
-    make_under_lock "${wanted[@]}"
+    make_under_lock ${wanted[@]+"${wanted[@]}"}
 }

@@ -3,8 +3,8 @@
 # Making and updating the environment: the slow path of environment.sh, which sources this file. Everything is said on stderr,
 # so that the stdout of the command that comes after stays its own.
 
-readonly UV_PYTHON='>=3.11,<3.14'
-readonly PYTHONS=(python3.13 python3.12 python3.11 python3 python)
+readonly UV_PYTHON='>=3.11,<3.15'
+readonly PYTHONS=(python3.14 python3.13 python3.12 python3.11 python3 python)
 readonly OLDEST_MINOR=11
 readonly OFFLINE='name resolution|Name or service not known|NewConnectionError|ConnectTimeout|ProxyError|dns error|error sending request'
 readonly OFFLINE_TOO='Connection refused|Network is unreachable|Could not connect|tcp connect error|client error \(Connect\)'
@@ -16,30 +16,50 @@ make_under_lock() {
     take_lock
     read_stamp
     is_current "$@" || bring_up_to_date "$@"
-    exec {lock}>&-
+    exec 9>&-
     trap - INT TERM
 }
 
-# take_lock: waits until no other call is making this environment. The stamp exists from here on, so a folder that has no stamp
-# beside it was made by somebody else and is never touched.
+# take_lock: waits until no other call is making this environment; the lock is held on descriptor 9. The stamp is there from here
+# on, so a folder that holds something and no stamp is somebody else's and is never touched.
 take_lock() {
-    type -P flock >/dev/null || refuse "flock is needed to make the environment: install the package util-linux"
-    if [[ -e $environment && ! -e $stamp ]] && ! rmdir -- "$environment" 2>/dev/null; then
+    if [[ -e $environment && ! -f $stamp ]] && is_occupied "$environment"; then
         refuse "$environment was not made by this script: move it away, or name another place in GPUNIM_VENV"
     fi
-    if ! mkdir -p -- "${environment%/*}" 2>/dev/null || ! { exec {lock}>>"$stamp"; } 2>/dev/null; then
-        refuse "${environment%/*} cannot be written to: name another place for the environment in GPUNIM_VENV"
+    if ! mkdir -p -- "$environment" 2>/dev/null || ! { exec 9>>"$stamp"; } 2>/dev/null; then
+        refuse "$environment cannot be written to: name another place for the environment in GPUNIM_VENV"
     fi
-    if ! flock --nonblock "$lock"; then
+    if ! lock_stamp --nonblock; then
         say "waiting for another call that is making the environment"
-        flock "$lock" || true # a file system without locks
+        lock_stamp || true # a file system without locks
+    fi
+}
+
+# is_occupied PATH: is it anything but an empty folder?
+is_occupied() {
+    local entry
+    [[ -d $1 ]] || return 0
+    for entry in "$1"/* "$1"/.[!.]* "$1"/..?*; do
+        [[ ! -e $entry && ! -L $entry ]] || return 0
+    done
+    return 1
+}
+
+# lock_stamp [--nonblock]: by flock, or where that is missing, as on macOS, by Perl: a lock belongs to the open file, which is ours.
+lock_stamp() {
+    if type -P flock >/dev/null; then
+        flock "$@" 9
+    elif type -P perl >/dev/null; then
+        perl -e 'open(my $file, ">&=", 9) && flock($file, @ARGV ? 6 : 2) or exit 1' -- "$@"
+    else
+        refuse "flock is needed to make the environment: install the package util-linux"
     fi
 }
 
 # bring_up_to_date EXTRA...: updates what is whole in place, makes anew what is not.
 bring_up_to_date() {
     local seeing=$made_seeing anew='' extras reason=''
-    if [[ -z ${GPUNIM_EXTRAS+set} ]]; then
+    if [[ $driver_decides ]]; then
         choose_extra
         reason=$cuda_reason
         fitting_extra=$cuda_extra must_ask='' seeing=$driver_trace
@@ -66,13 +86,13 @@ bring_up_to_date() {
 join_extras() {
     local extra cuda=''
     extras=''
-    for extra; do
+    for extra in "$@"; do
         [[ $project == *$'\n'"$extra = ["* ]] || refuse "GPUNIM_EXTRAS: '$extra' is not an extra of pyproject.toml"
     done
     local -a all=("$@") had=()
     IFS=, read -r -a had <<<"$made_extras" || true
     [[ -z $fitting_extra ]] || holds_extra "$fitting_extra" || all+=("$fitting_extra")
-    for extra in "${all[@]}" "${had[@]}"; do
+    for extra in ${all[@]+"${all[@]}"} ${had[@]+"${had[@]}"}; do
         [[ ,$extras, != *,"$extra",* ]] || continue
         if [[ $extra == cuda* ]]; then
             if [[ -n $cuda ]]; then
@@ -118,7 +138,7 @@ make_anew() {
     : >"$log"
     if type -P uv >/dev/null; then
         announce making uv
-        rm -rf -- "$environment"
+        clear_environment
         if venv_with_uv && install_with_uv; then
             rm -f -- "$log"
             write_stamp uv "$seeing" "$extras"
@@ -129,13 +149,16 @@ make_anew() {
     fi
     find_python || refuse "$failure$python_failure"
     announce making "pip and Python $python_version"
-    rm -rf -- "$environment"
+    clear_environment
     { venv_with_pip && install_with_pip; } || refuse "$(failure_of pip)"
     rm -f -- "$log"
     write_stamp pip "$seeing" "$extras"
 }
 
-venv_with_uv() { uv venv --no-project --python "$UV_PYTHON" -- "$environment" >>"$log" 2>&1 </dev/null; }
+# clear_environment: takes away what the installers put there, and nothing else that may lie beside it.
+clear_environment() { rm -rf -- "$environment"/{bin,include,lib,lib64,share,pyvenv.cfg}; }
+
+venv_with_uv() { uv venv --no-project --allow-existing --python "$UV_PYTHON" -- "$environment" >>"$log" 2>&1 </dev/null; }
 venv_with_pip() { "$python" -m venv "$environment" >>"$log" 2>&1 </dev/null; }
 
 # The installers run in the checkout, so that a path with blanks or brackets in it never becomes part of a requirement.
@@ -149,17 +172,21 @@ install_with_pip() (
             --editable ".${extras:+[$extras]}"
 ) >>"$log" 2>&1 </dev/null
 
-# failure_of TOOL: prints a sentence on what the log of TOOL ends with.
+# failure_of TOOL: prints a sentence on what went wrong by the log of TOOL. pip names it on its last line that begins with ERROR, after
+# which come remarks; uv on its last cause.
 failure_of() {
-    local line last='it said nothing'
+    local line pattern said=''
     if grep -q -E "$OFFLINE|$OFFLINE_TOO" "$log"; then
         printf '%s' "$1 cannot reach the package index, and the packages have to be fetched once: see $log"
         return 0
     fi
-    while IFS= read -r line; do
-        [[ -z ${line//[[:space:]]/} ]] || last=$line
-    done <"$log"
-    printf '%s' "$1 cannot make the environment (${last#"${last%%[![:space:]]*}"}): see $log"
+    for pattern in '^(ERROR|cause|Caused by):' '^error:' '^[^[:space:]]'; do
+        while read -r line; do
+            [[ ! $line =~ $pattern ]] || said=$line
+        done <"$log"
+        [[ -z $said ]] || break
+    done
+    printf '%s' "$1 cannot make the environment (${said:-it said nothing}): see $log"
 }
 
 # find_python: sets `python` and `python_version` to the first Python that can make an environment, or `python_failure`.

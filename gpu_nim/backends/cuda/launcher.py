@@ -167,7 +167,7 @@ class CupyLauncher:
             import cupy
         except ImportError as error:
             raise MissingDependency(
-                f"the CUDA backend needs CuPy: install gpunim[cuda13], or gpunim[cuda12] for an older driver ({error})"
+                f"the CUDA backend needs CuPy: install the extra cuda13, or cuda12 with a driver before 580 ({error})"
             ) from error
         self._cupy = cupy
         with device_refusals("opening the CUDA device"):

@@ -1,0 +1,105 @@
+"""Optional packages: what is said where one is missing is true, and the command starts again with the extra that brings it."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from gpu_nim.cli.again import start_again
+from gpu_nim.errors import MissingDependency
+from gpu_nim.extras import _extras, missing
+
+CHECKOUT = Path(__file__).parents[1]
+EXTRAS = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+SOURCES = sorted((CHECKOUT / "gpu_nim").rglob("*.py"))
+
+
+def distributions() -> list[str]:
+    """The second argument of every call of `missing` in gpunim."""
+    nodes = (node for path in SOURCES for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    calls = (node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name))
+    return sorted({ast.literal_eval(call.args[1]) for call in calls if call.func.id == "missing"})
+
+
+def test_the_optional_packages_are_seen() -> None:
+    assert {"pyvista", "imageio-ffmpeg", "matplotlib", "networkx", "distributed"} <= set(distributions())
+
+
+@pytest.mark.parametrize("distribution", distributions())
+def test_the_extra_that_is_named_brings_the_package(distribution: str) -> None:
+    error = missing("this needs it", distribution)
+    assert error.extra is not None
+    assert distribution in [re.split("[<>=[]", requirement)[0] for requirement in EXTRAS[error.extra]]
+    assert f"install the extra {error.extra} " in str(error)
+
+
+def test_the_smallest_extra_is_named() -> None:
+    assert [missing("", name).extra for name in ("networkx", "distributed", "matplotlib")] == ["graph", "distributed", "plot"]
+
+
+def test_without_metadata_no_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(_: str) -> list[str]:
+        raise metadata.PackageNotFoundError
+
+    monkeypatch.setattr(metadata, "requires", absent)
+    _extras.cache_clear()
+    try:
+        error = missing("plots need matplotlib", "matplotlib", ", or do without")
+    finally:
+        _extras.cache_clear()
+    assert (str(error), error.extra) == ("plots need matplotlib, which is not installed, or do without", None)
+
+
+def test_no_advice_names_a_distribution_that_is_not_published() -> None:
+    written = [*SOURCES, *(path for path in (CHECKOUT / "scripts").rglob("*") if path.is_file() and path.suffix != ".pyc")]
+    written += [CHECKOUT / "README.md", *(CHECKOUT / "docs").rglob("*.md")]
+    advice = re.compile(r"gpunim\[|install ['\"]?gpunim\b")
+    assert [str(path) for path in written if advice.search(path.read_text(encoding="utf-8"))] == []
+
+
+def run_without(module: str, *args: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    program = f"import sys; sys.modules[{module!r}] = None; from gpu_nim.cli import main; main(prog_name='gpunim')"
+    return subprocess.run(
+        [sys.executable, "-c", program, *args], env={**os.environ, **environ}, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> str:
+    """A stand-in for scripts/gpunim, which writes down what it is given."""
+    path = tmp_path / "gpunim"
+    path.write_text('#!/bin/sh\nprintf "[%s]" "$GPUNIM_MISSING" "$@"\n')
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_a_command_starts_again_with_the_extra_it_needs(script: str, tmp_path: Path) -> None:
+    args = ("evolution", "--gen", "3", "--out", f"{tmp_path}/a b.graphml")
+    done = run_without("networkx", *args, GPUNIM_SCRIPT=script)
+    assert (done.returncode, done.stdout) == (0, "".join(f"[{word}]" for word in ("graph", *args)))
+    assert done.stderr.startswith("gpunim: this graph needs networkx: install the extra graph")
+    done = run_without("networkx", *args, GPUNIM_SCRIPT=script, GPUNIM_MISSING="plot")
+    assert done.stdout.startswith("[plot,graph]")
+
+
+def test_a_command_starts_again_once(script: str, tmp_path: Path) -> None:
+    done = run_without("networkx", "evolution", "--out", f"{tmp_path}/a.graphml", GPUNIM_SCRIPT=script, GPUNIM_MISSING="graph")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_command_that_no_script_started_only_says_it(tmp_path: Path) -> None:
+    done = run_without("networkx", "evolution", "--out", f"{tmp_path}/a.graphml")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
+
+
+def test_what_no_extra_brings_is_only_said(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    monkeypatch.setenv("GPUNIM_SCRIPT", script)
+    start_again(MissingDependency("show needs a display"))
