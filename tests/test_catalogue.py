@@ -43,10 +43,14 @@ def test_cell_tests_reject_what_is_not_grown(name: str) -> None:
     side = {2: 8, 3: 8, 4: 4}.get(dimension, 2)
     # Two piles or more make a total of at most dimension * (side - 1), which is twice the generation.
     generations = 16 if dimension < 4 else dimension * (side - 1) // 2
-    grown = {tuple(cell) for cell in grow(name, generations, backend="numpy", cells=True).cells().tolist()}
+    grown = {tuple(cell): n for n, cells in grow(name, generations, backend="numpy") for cell in cells.tolist()}
     box = np.stack(np.meshgrid(*[np.arange(0 if automaton.rule.octant else -side, side)] * dimension), -1)
     cells = box.reshape(-1, dimension)
-    assert automaton.cell_test(cells).tolist() == [tuple(cell) in grown for cell in cells.tolist()]
+    for generation in (0, 1, 2, 5, generations - 1, generations):
+        born = automaton.cell_test(cells, np.full(len(cells), generation))
+        assert born.tolist() == [grown.get(tuple(cell)) == generation for cell in cells.tolist()]
+    for far in (np.iinfo(np.int64).max, np.iinfo(np.int64).min):  # sums of which overflow
+        assert not automaton.cell_test(np.full((1, dimension), far), np.array([3])).any()
 
 
 def test_four_piles_begin_as_the_paper_says() -> None:

@@ -67,7 +67,7 @@ def test_grow_table() -> None:
     output = run("grow", "nim", "--gen", "7", "--backend", "numpy").output
     assert "population   64\n" in output
     assert "births at 7  27\n" in output
-    assert "verified     yes, births, by [B]" in output
+    assert "verified     yes, births and each cell, by [B]" in output
     assert "not checked" in run("grow", "--gen", "7", "--backend", "numpy", "--no-verify").output
     assert run("grow", "--gen", "7", "--backend", "numpy", "--quiet").output == ""
     assert "births at 0  1\n" in run("grow", "--gen", "0", "--backend", "numpy").output

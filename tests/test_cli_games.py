@@ -194,10 +194,10 @@ def test_solve_given_games(args, expected):
         (["octal", "--code", "9"], "octal code"),
         (["subtraction", "--take", "1,x"], "--take"),
         (["subtraction", "--take", "0"], "subtract"),
-        (["kayles", "--backend", "cuda"], "--backend"),
+        (["kayles", "--backend", "cuda"], "backend must be numpy or auto for kayles"),
         (["nim", "--piles", "0"], "--piles"),
-        (["nim", "--piles", "1e12"], "piles: expected 1 to 32"),
-        (["nim-pass", "--piles", "1e12"], "piles: expected 1 to 32"),
+        (["nim", "--piles", "1e12"], "piles must be an integer from 1 to 32"),
+        (["nim-pass", "--piles", "1e12"], "piles must be an integer from 1 to 32"),
     ],
 )
 def test_solve_refuses(args, named):

@@ -234,9 +234,9 @@ def test_bad_lines_are_refused():
     for lines in ([(1, 0, 0)], [(0, 0, 1), (0, 0, 2)], [(0, 0, 1), (1, 0)], [(0, 0, 1), (0, 0, 0)]):
         with pytest.raises(UsageError, match="lines: expected"):
             p_position_sheets(4, lines)
-    with pytest.raises(UsageError, match="size: expected"):
+    with pytest.raises(UsageError, match="size must be an integer"):
         p_position_sheets(0)
     with pytest.raises(UsageError, match="lines: expected"):
         LineGame(2, 3, ((1, 0, 0),))
-    with pytest.raises(UsageError, match="piles, largest"):
+    with pytest.raises(UsageError, match="must be an integer of at least"):
         Nim(0, 3)

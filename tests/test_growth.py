@@ -1,6 +1,7 @@
 """Three-pile Nim on every backend: against the theorem, against an independent slow path, and against itself resumed."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_nim import grow
-from gpu_nim.automata.catalogue import CATALOGUE, Automaton
+from gpu_nim.automata.catalogue import CATALOGUE, Automaton, find
 from gpu_nim.automata.growth import Growing, KeptCells, split
 from gpu_nim.backends.base import Backend, Batch
 from gpu_nim.backends.digest import COEFFICIENTS, checksum, digest, finalize, mix, nim_plane_mix
@@ -175,6 +176,44 @@ def test_a_wrong_growth_is_found_out(births: bool, where: int) -> None:
         pass
     assert growing.mismatch == where
     assert growing.growth().verified is False
+
+
+def _doubled(name: str) -> Automaton:
+    """An automaton that claims a theorem and bears each cell at twice its place."""
+    known = find(name)
+    offsets = tuple(tuple(2 * x for x in offset) for offset in known.rule.offsets)
+    return replace(known, rule=replace(known.rule, offsets=offsets, touches=None))
+
+
+@pytest.mark.parametrize("name", ["nim", "ulam-warburton", "ulam-warburton-3", "nim-2", "nim-3"])
+@pytest.mark.parametrize("cells", [False, True])
+def test_cells_in_other_places_are_found_out(name: str, cells: bool) -> None:
+    growth = grow(_doubled(name), 9, backend="numpy", cells=cells)
+    assert growth.verified is False
+    if name in ("nim", "ulam-warburton"):
+        assert growth.births.tolist() == grow(name, 9, backend="numpy").births.tolist()  # which births alone do not show
+
+
+def test_the_first_generations_cells_are_tested_where_nobody_asks_for_cells() -> None:
+    growing = Growing("nim", 200, NumpyBackend())
+    assert all(batch.cells is None for batch in growing)
+    assert growing.tested == 127
+    growing = Growing("nim", 200, NumpyBackend(), cells=True)
+    assert all(batch.cells is not None for batch in growing)
+    assert growing.tested == 200
+    assert Growing("edge", 5, NumpyBackend()).tested == -1
+
+
+def test_what_was_grown_without_being_checked_is_checked_when_resumed() -> None:
+    wrong = Growing(_doubled("nim-3"), 9, NumpyBackend(), verify=False)
+    snapshots = [wrong.snapshot() for _ in wrong]
+    assert wrong.mismatch is None
+    assert Growing(_doubled("nim-3"), 12, NumpyBackend(), resume=snapshots[-1]).mismatch == 2
+    unchecked = Growing("nim", 9, NumpyBackend(), verify=False)
+    snapshots = [unchecked.snapshot() for _ in unchecked]
+    resumed = Growing("nim", 20, NumpyBackend(), resume=snapshots[-1])
+    assert sum(1 for _ in resumed) > 0
+    assert (resumed.mismatch, resumed.tested) == (None, -1)
 
 
 def test_verification_can_be_left_out() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from gpu_nim import Growth, grow, load, save
+from gpu_nim import Growth, grow, load, save, solve
 from gpu_nim.automata import growth as growing
 from gpu_nim.automata import neighbourhoods, theorems
 from gpu_nim.automata.catalogue import CATALOGUE
@@ -13,6 +13,8 @@ from gpu_nim.backends.base import Backend, Batch
 from gpu_nim.backends.numpy.cells import CellEngine
 from gpu_nim.backends.rule import Rule
 from gpu_nim.errors import FileError, UsageError
+from gpu_nim.games.catalogue import CATALOGUE as GAMES
+from gpu_nim.games.catalogue import OPTIONS
 
 FAR = Rule(2, ((2_000_000_000, 0), (0, 1)), frozenset({1}), ((0, 0),))
 """An automaton whose cells leave 32 bits at its second generation."""
@@ -170,3 +172,58 @@ def test_integers_of_numpy_are_integers(generations: object) -> None:
 def test_unknown_backends_are_refused_with_the_known(backend: object) -> None:
     with pytest.raises(UsageError, match="backend must be one of auto, cuda, numpy, got "):
         grow("nim", 5, backend=backend)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "expected"),
+    [
+        # Wythoff's P-positions are the pairs of floor(n phi) and floor(n phi^2).
+        ("wythoff", {}, {(a, b) for n in range(9) for low in [int(n * 1.6180339887)] for a, b in [(low, low + n), (low + n, low)]}),
+        ("nim", {}, {(a, b, a ^ b) for a in range(8) for b in range(8)}),
+        ("nim", {"piles": np.int64(2)}, {(a, a) for a in range(8)}),
+        ("kayles", {}, {(0,)}),
+        ("subtraction", {"take": [1, 2]}, {(0,), (3,), (6,)}),
+        ("octal", {"code": "0.7"}, {(0,), (2,), (4,), (6,)}),
+    ],
+)
+def test_a_name_of_the_catalogue_solves_its_game(name: str, option: dict[str, object], expected: set[tuple[int, ...]]) -> None:
+    found = {tuple(position) for position in solve(name, 7, **option).p_positions.tolist()}
+    assert found == {position for position in expected if max(position) <= 7}
+
+
+def test_the_library_and_the_command_line_know_the_same_games() -> None:
+    from gpu_nim.cli.solve import solve as command
+
+    choices = next(parameter.type for parameter in command.params if parameter.name == "game")
+    assert list(choices.choices) == list(GAMES)  # type: ignore[attr-defined]
+    assert {parameter.name for parameter in command.params} >= set(OPTIONS)
+    for name in GAMES:
+        option = {"where": "y <= x"} if name == "inequalities" else {}
+        assert len(solve(name, 3, **option).p_positions) > 0
+
+
+@pytest.mark.parametrize("name", ["wythof", "x", "", "Nim", None, 5, [], "nim:63"])
+def test_a_lone_name_that_is_no_game_is_refused(name: object) -> None:
+    with pytest.raises(UsageError, match=r"game must be one of chocolate, .*, got "):
+        solve(name, 7)  # type: ignore[arg-type]
+
+
+def test_options_of_other_games_are_refused() -> None:
+    for game, option in (("kayles", {"piles": 2}), ("nim", {"a": 3}), ("nim", {"pile": 3}), ("y <= x", {"piles": 2})):
+        with pytest.raises(UsageError, match=r"options|belongs to"):
+            solve(game, 7, **option)
+    for backend in ("gpu", None):
+        with pytest.raises(UsageError, match="backend must be one of"):
+            solve("kayles", 7, backend=backend)  # type: ignore[arg-type]
+
+
+def test_solutions_compare_by_what_was_found(tmp_path) -> None:
+    first, again = (solve("3y <= x + z", 15, grundy=True) for _ in range(2))
+    assert first == again
+    assert len({first, again}) == 1
+    assert first != solve("3y <= x + z", 15)
+    assert first != solve("3y <= x + z", 14, grundy=True)
+    assert first != "3y <= x + z"
+    save(first, tmp_path / "chocolate.npz")
+    assert load(tmp_path / "chocolate.npz") == first
+    assert len(repr(first)) < 400

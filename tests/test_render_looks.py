@@ -51,7 +51,7 @@ def test_points_stand_out_from_the_background(theme, source):
 def test_every_colour_stands_out_from_the_background(theme):
     for source, colors in {"edge:9": set(COLORS) - {"grundy"}, "chocolate:size=7,grundy=9": {"grundy"}}.items():
         for color in sorted(colors):
-            blocks = blocks_of(source, branch=color == "branch")
+            blocks = blocks_of(source, color=color)
             for style in ("cubes", "points"):
                 assert_body_stands_out(blocks, theme, style=style, color=color, engine="numpy")
 

@@ -11,6 +11,7 @@ import pytest
 
 from gpu_nim import Growth, grow, load, save
 from gpu_nim.automata.growth import Growing
+from gpu_nim.backends.digest import checksum
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.errors import FileError, UsageError
 from gpu_nim.storage import open_growth
@@ -246,6 +247,16 @@ def test_a_cell_of_the_same_orbit_is_not_taken_for_another(tmp_path: Path) -> No
     grown = grow("fcc", 6, backend="numpy", cells=True)
     cells = grown.cells().copy()
     cells[1] *= -1  # of generation 1: the same checksum, which sees orbits alone
+    _edited(grown, tmp_path / "a.npz", cells=cells)
+    with pytest.raises(FileError, match="cells of generation 1 were edited or damaged"):
+        load(tmp_path / "a.npz").cells()
+
+
+def test_cells_beyond_the_rules_reach_are_not_folded_back(tmp_path: Path) -> None:
+    grown = grow("nim", 1, backend="numpy", cells=True)
+    cells = grown.cells().astype(np.int64)
+    cells[1:] += [[2**32, 0, 0]]
+    grown.checksums = np.array([checksum(cells[:1]), checksum(cells[1:])], np.uint64)
     _edited(grown, tmp_path / "a.npz", cells=cells)
     with pytest.raises(FileError, match="cells of generation 1 were edited or damaged"):
         load(tmp_path / "a.npz").cells()

@@ -1,7 +1,10 @@
 """The registry of statements: every one holds, a false one is caught, and the command says so."""
 
 import json
+import re
+import shutil
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,13 +13,14 @@ from click.testing import CliRunner, Result
 
 from gpu_nim import Growth, grow, save, solve
 from gpu_nim.automata.catalogue import find
+from gpu_nim.automata.own import own
 from gpu_nim.backends.digest import checksum
 from gpu_nim.cli import main
 from gpu_nim.errors import UsageError
 from gpu_nim.finding import Finding
 from gpu_nim.sequences.counts import Counts
 from gpu_nim.verify import Statement, chosen, counted, registry, run, statements
-from gpu_nim.verify.growths import theorem_of
+from gpu_nim.verify.growths import check_growth, grown_anew, theorem_of, work_of
 
 OEIS = Path(__file__).parent / "oeis"
 
@@ -177,7 +181,8 @@ def test_a_saved_growth(tmp_path: Path, name: str, automaton: str, known: str) -
     path = tmp_path / name
     save(growth, path)
     result = verify(str(path))
-    cells = f"{growth.population:,} cells of generations 0 to 31"
+    anew = ", which were grown anew by their rule" if automaton == "edge" else ""
+    cells = f"{growth.population:,} cells of generations 0 to 31{anew}"
     assert result.stdout == f"{path}: {automaton}, {cells}, agree with births and checksums; {known}\n"
     facts = json.loads(verify(str(path), "--json").stdout)
     assert facts["digest"] == growth.digest
@@ -206,20 +211,125 @@ def _growth_of(cells: list[list[list[int]]]) -> Growth:
     ("second", "words"),
     [
         ([[0, 1, 1], [1, 0, 1]], "generation 1 has 2 births, not 3"),
-        ([[0, 1, 1], [1, 0, 1], [1, 1, 1]], "(1, 1, 1), of generation 1, is never born"),
+        ([[0, 1, 1], [1, 0, 1], [1, 1, 1]], "(1, 1, 1) is not born at generation 1"),
         ([[0, 1, 1], [1, 0, 1], [1, 0, 1]], "the cells of generation 1 are not in lexicographic order, each once"),
         ([[1, 0, 1], [0, 1, 1], [1, 1, 0]], "the cells of generation 1 are not in lexicographic order, each once"),
     ],
 )
 def test_a_growth_against_its_theorem(tmp_path: Path, second: list[list[int]], words: str) -> None:
     path = tmp_path / "g.npz"
-    save(_growth_of([[[0, 0, 0]], second]), path)
+    growth = _growth_of([[[0, 0, 0]], second])
+    assert check_growth(growth).counterexample == words
+    save(growth, path)
     result = verify(str(path))
     assert result.exit_code == 1
+    if "order" in words:  # which the file does not get past
+        assert "the cells of generation 1 were edited or damaged" in result.stderr
+        return
     assert result.stdout == f"{path}: {words}\n"
     result = verify(str(path), "--json")
     assert result.exit_code == 1
     assert json.loads(result.stdout)["counterexample"] == words
+
+
+def _rearranged(name: str, order: list[int], path: Path) -> None:
+    """Save a growth whose generations are in another order, with births, checksums and digest that are right for them."""
+    growth = grow(name, len(order) - 1, cells=True)
+    newborns = [growth.newborns(n) for n in order]
+    source = partial(_from, newborns)
+    other = Growth(
+        growth.automaton,
+        growth.births[order],
+        growth.checksums[order],
+        source,
+        symmetry=growth.symmetry,
+        verified=True,
+        backend="numpy",
+        device="a test",
+        seconds=0.0,
+        rule=growth.rule,
+    )
+    save(other, path)
+
+
+def _from(newborns: list[np.ndarray], first: int, stop: int) -> Iterator[tuple[int, np.ndarray]]:
+    return ((n, newborns[n]) for n in range(first, stop))
+
+
+@pytest.mark.parametrize("name", ["nim", "nim-2", "ulam-warburton", "ulam-warburton-3", "edge", "fcc", "hexagonal"])
+def test_generations_that_changed_places(tmp_path: Path, name: str) -> None:
+    births = grow(name, 8).births.tolist()
+    one, other = next((a, b) for a in range(1, 8) for b in range(a + 1, 9) if births[a] == births[b])
+    order = list(range(9))
+    order[one], order[other] = other, one
+    _rearranged(name, order, tmp_path / "g.npz")
+    result = verify(str(tmp_path / "g.npz"))
+    assert result.exit_code == 1
+    assert f"generation {one}" in result.stdout
+    _rearranged(name, list(range(9)), tmp_path / "g.npz")
+    assert verify(str(tmp_path / "g.npz")).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("claimed", "status", "words"),
+    [
+        ("fcc", 1, "generation 1 is not what its rule bears"),
+        ("edge", 1, "generation 3 is not what its rule bears"),
+        ("ulam-warburton", 1, "its rule has other cells"),
+        ("nim-4", 1, "its rule has other cells"),
+        ("nim-3", 0, "[NF] Lemma 23"),  # another rule for the very same cells
+    ],
+)
+def test_a_growth_under_another_name(tmp_path: Path, claimed: str, status: int, words: str) -> None:
+    growth = grow("nim", 15, cells=True)
+    growth.automaton = claimed
+    save(growth, tmp_path / "g.npz")
+    result = verify(str(tmp_path / "g.npz"))
+    assert (result.exit_code, result.stdout) == (1, f"{tmp_path / 'g.npz'}: its rule is not that of {claimed}\n")
+    growth.rule, growth.symmetry = find(claimed).rule, find(claimed).rule.symmetry
+    represented = (growth.symmetry.representative(cells) for _, cells in growth)
+    growth.checksums = np.array([checksum(cells) for cells in represented], np.uint64)
+    save(growth, tmp_path / "g.npz")
+    result = verify(str(tmp_path / "g.npz"))
+    assert result.exit_code == status
+    assert words in result.output
+
+
+def test_what_a_rule_does_not_bear(tmp_path: Path) -> None:
+    growth = grow("edge", 15, cells=True)
+    growth.automaton, growth.rule = "own", own([(1, 1, 0), (1, 0, 1), (0, 1, 1)], [1, 2], [(0, 0, 0)]).rule
+    save(growth, tmp_path / "g.npz")
+    assert "generation 2 is not what its rule bears" in verify(str(tmp_path / "g.npz")).stdout
+
+
+@pytest.mark.parametrize("name", ["nim", "edge"])
+def test_parents_are_held_against_the_rule(tmp_path: Path, name: str) -> None:
+    zarr = pytest.importorskip("zarr", reason="zarr is not installed")
+    path = tmp_path / "g.zarr"
+    save(grow(name, 15), path, parents=True)
+    result = verify(str(path))
+    assert result.exit_code == 0
+    assert "and their parents" in result.stdout
+    parents = zarr.open_group(path, mode="r+")["parents"]
+    parents[60] = 5
+    result = verify(str(path))
+    assert result.exit_code == 1
+    assert re.search(r"the parent of \(\d+, \d+, \d+\) is cell \d+, not 5\n", result.stdout)
+    (path / "parents" / "c" / "0").unlink()
+    assert "the parent of (0, 0, 0) is cell -1, not 0" in verify(str(path)).stdout
+    shutil.rmtree(path / "parents")
+    result = verify(str(path))
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "do not agree with its seal" in result.stderr
+
+
+def test_a_growth_beyond_a_minutes_work_is_grown_anew_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpu_nim.verify.growths._CELLS", 826)
+    growth = grow("edge", 20, cells=True)
+    assert (grown_anew(growth), work_of(growth)) == (15, growth.population + 826)
+    finding = check_growth(growth)
+    assert finding.holds
+    assert finding.tried.endswith("of which those to generation 15 were grown anew by their rule")
 
 
 def test_a_rule_of_that_name_is_not_that_automaton() -> None:

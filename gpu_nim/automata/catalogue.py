@@ -34,8 +34,9 @@ class Oeis:
 class Automaton:
     """An automaton with its name and what is known of it.
 
-    `births_formula` maps generations (int64, any shape) to births (uint64, same shape), and `cell_test` maps cells (N, d) to bool
-    (N,), whether each belongs to the growth; both come from a theorem, never from growing, and are None where none is known.
+    `births_formula` maps generations (int64, any shape) to births (uint64, same shape), and `cell_test` maps cells (N, d) and
+    generations (int64, (N,)) to bool (N,), whether each is born then; both come from a theorem, never from growing, and are None
+    where none is known.
     """
 
     name: str
@@ -45,7 +46,7 @@ class Automaton:
     rule: Rule
     oeis: tuple[Oeis, ...] = ()
     births_formula: Callable[[NDArray[np.int64]], NDArray[np.uint64]] | None = None
-    cell_test: Callable[[NDArray[np.integer]], NDArray[np.bool_]] | None = None
+    cell_test: Callable[[NDArray[np.integer], NDArray[np.int64]], NDArray[np.bool_]] | None = None
 
 
 _ONE = frozenset({1})
@@ -84,7 +85,7 @@ def _piles(piles: int) -> Automaton:
         rule=rule,
         oeis=() if total is None or births is None else (Oeis(total, "population", first, first), Oeis(births, "births", 0)),
         births_formula=partial(_total_births, piles),
-        cell_test=theorems.nim_sum_is_zero,
+        cell_test=theorems.p_positions_by_total,
     )
 
 
@@ -105,7 +106,7 @@ _AUTOMATA = (
         rule=Rule(3, near.two_piles(3), _ONE, _SPACE, octant=True),
         oeis=(Oeis("A130665", "population", 0), Oeis("A048883", "births", 0)),
         births_formula=theorems.nim_births,
-        cell_test=theorems.nim_sum_is_zero,
+        cell_test=theorems.p_positions_by_total,
     ),
     Automaton(
         name="edge",

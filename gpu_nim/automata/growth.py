@@ -4,7 +4,7 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -32,8 +32,12 @@ Cells are int32, or int64 where sums or differences of coordinates need it; sour
 CellSource = Callable[[int, int], Iterator[Newborns]]
 """Gives the newborns of generations first to stop - 1, one generation after the other."""
 
+ParentSource = Callable[[int, int], Iterator[tuple[int, NDArray[np.integer]]]]
+"""Gives (n, parents) for such a stretch: each newborn's parent as its index among all cells in order of birth, -1 for seeds."""
+
 # A batch lasts between these: long enough that its overhead is small, short enough that progress shows and Ctrl-C is heard.
 _SHORT, _LONG = 0.03, 0.15
+_TESTED = 127  # generations whose cells are held against the theorem where nobody asks for cells: a few times 10,000
 _TOUCHED_BYTES = 200  # of the general engine, for a touched cell: its table twice while it doubles, and a step's arrays
 _GENERATIONS_LIMIT = 2**31 - 1
 _REMEMBERED = 1 << 28  # bytes of cells that were grown anew, kept in case they are asked for again
@@ -76,6 +80,7 @@ class Growth:
         version: str = __version__,
         rule: Rule | None = None,
         table: Table | None = None,
+        parents: ParentSource | None = None,
     ) -> None:
         self.automaton = automaton
         self.births = births
@@ -90,6 +95,8 @@ class Growth:
         self.table = table or Table(dict(zip(DEFAULT_COLUMNS, (births.tolist(), np.cumsum(births).tolist()), strict=True)))
         self.source = _widened(source, rule, len(births) - 1)
         """Gives the newborns of a stretch of generations."""
+        self.parents = parents
+        """Gives their parents, where a file holds them."""
 
     def __repr__(self) -> str:
         return f"<Growth of {self.automaton} to generation {self.generations}, {self.population} cells>"
@@ -163,6 +170,7 @@ class Snapshot(ArrayValue):
 
     generations: the last generation that it was meant to reach.
     births, checksums: uint64, a generation each, up to the last one done.
+    mismatch, tested: as `Growing` has them.
     state: the engine's own, packed: to go on from, not to calculate with.
     columns, measured: what was read off it, and that as far as it has come.
     """
@@ -175,6 +183,7 @@ class Snapshot(ArrayValue):
     columns: tuple[str, ...]
     measured: State
     mismatch: int | None
+    tested: int
     seconds: float
 
     @property
@@ -224,8 +233,8 @@ class Growing:
         self.verifies = verify and self.automaton.births_formula is not None
         """Whether births are held against a theorem."""
         self._cells = cells or self.measures.needs_cells
-        self.checks_cells = self.verifies and self._cells and self.automaton.cell_test is not None
-        """Whether each cell is, too."""
+        self.tested = -1
+        """The last generation up to which each cell has been, too: all where cells are asked for, or else the first ones."""
         self._backend = backend
         self._every = every or generations + 1
         self._general = general
@@ -253,14 +262,17 @@ class Growing:
             began = time.perf_counter()
             pause = (engine.generation // self._every + 1) * self._every
             to = min(engine.generation + stride, self.generations, pause)
-            batch = engine.advance(to, cells=self._cells, section=self.measures.section)
+            tests = not self._cells and self._tests_more(engine.generation)
+            if tests:
+                to = min(to, _TESTED)
+            batch = engine.advance(to, cells=self._cells or tests, section=self.measures.section)
             self.measures.take(batch)
             elapsed = time.perf_counter() - began
             self._seconds += elapsed
             self._births.append(batch.births)
             self._checksums.append(batch.checksums)
             self._check(batch)
-            yield batch
+            yield replace(batch, cells=None) if tests else batch
             if elapsed < _SHORT:
                 stride *= 2
             elif elapsed > _LONG:
@@ -291,8 +303,10 @@ class Growing:
             raise UsageError(f"generations must be at least {snapshot.generation}, where this resumes, got {self.generations}")
         self.measures.restore(snapshot.measured, snapshot.columns)
         self._births, self._checksums = [snapshot.births], [snapshot.checksums]
-        self.mismatch = snapshot.mismatch
+        self.mismatch, self.tested = snapshot.mismatch, snapshot.tested
         self._seconds = snapshot.seconds
+        # It may have been grown without being held against the theorem.
+        self._check(Batch(0, snapshot.births, snapshot.checksums))
 
     def snapshot(self) -> Snapshot:
         """Return what was grown so far, to go on from later."""
@@ -307,6 +321,7 @@ class Growing:
             self.measures.columns,
             self.measures.state(),
             self.mismatch,
+            self.tested,
             self._seconds,
         )
 
@@ -327,6 +342,10 @@ class Growing:
             table=self.measures.table(births),
         )
 
+    def _tests_more(self, generation: int) -> bool:
+        """Whether each cell of the generation after this one should be held against the theorem."""
+        return self.verifies and self.automaton.cell_test is not None and self.tested == generation < _TESTED
+
     def _check(self, batch: Batch) -> None:
         formula, test = self.automaton.births_formula, self.automaton.cell_test
         if not self.verifies or formula is None or self.mismatch is not None:
@@ -334,8 +353,10 @@ class Growing:
         numbers = np.arange(batch.first, batch.first + len(batch.births), dtype=np.int64)
         wrong = batch.births != formula(numbers)
         if batch.cells is not None and test is not None and not wrong.any():
-            outsiders = np.flatnonzero(~test(batch.cells))
+            outsiders = np.flatnonzero(~test(batch.cells, np.repeat(numbers, batch.births.astype(np.int64))))
             wrong[np.searchsorted(np.cumsum(batch.births), outsiders, side="right")] = True
+            if self.tested == batch.first - 1:
+                self.tested = int(numbers[-1])
         if wrong.any():
             self.mismatch = int(numbers[np.argmax(wrong)])
 

@@ -1,7 +1,8 @@
 """What is proved of the automata: their births by formula, and which cells are ever born.
 
 Growths are held against these functions; nothing here grows anything.  Births functions map generations (int64, any shape) to
-births (uint64, the same shape); cell functions map cells (N, d) to bool (N,).
+births (uint64, the same shape); cell functions map cells (N, d) and generations (int64, (N,)) to bool (N,), whether each cell is
+born at that generation.  As many cells as there are births, all different and all born then, are the very cells that are.
 """
 
 import numpy as np
@@ -26,6 +27,16 @@ def nim_sum_is_zero(cells: NDArray[np.integer]) -> NDArray[np.bool_]:
     return np.asarray(np.bitwise_xor.reduce(cells, axis=1) == 0)
 
 
+def p_positions_by_total(cells: NDArray[np.integer], generations: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return whether each position (N, k) is a P-position of Nim whose total is twice the generation [NF Theorems 19, 29].
+
+    >>> p_positions_by_total(np.array([[1, 2, 3], [1, 2, 3], [1, 1, 1]]), np.array([3, 2, 1])).tolist()
+    [True, False, False]
+    """
+    inside = ((cells >= 0) & (cells <= 2 * generations[:, None])).all(axis=1)  # so that no total overflows
+    return np.asarray(inside & nim_sum_is_zero(cells) & (cells.sum(axis=1, dtype=np.int64) == 2 * generations))
+
+
 def ulam_warburton_births(generations: NDArray[np.int64]) -> NDArray[np.uint64]:
     """Return 4 * 3^(wt(n) - 1) for n >= 1, and 1 for n = 0 (A147582).
 
@@ -36,17 +47,22 @@ def ulam_warburton_births(generations: NDArray[np.int64]) -> NDArray[np.uint64]:
     return np.where(generations == 0, np.uint64(1), np.uint64(4) * np.uint64(3) ** weight)
 
 
-def ulam_warburton_cells(cells: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Return whether each cell (N, 2) is a sum of 2^r v_j, r falling, with no unit vector v_j opposite to its predecessor [NF 5.4].
+def ulam_warburton_cells(cells: NDArray[np.integer], generations: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return whether each cell (N, 2) is a sum of 2^r v_j, r falling, with no unit vector v_j opposite to its predecessor, whose
+    powers 2^r add up to the generation [NF 5.4].
 
     The largest power shows in |x| + |y|: what follows a step of 2^r turns away from it or goes on, so that the sum keeps its length
     of at least 2^r, and it stays below 2^(r+1); the longer side shows the direction.
 
-    >>> ulam_warburton_cells(np.array([[0, 0], [1, 0], [1, 1], [2, 1], [3, 1]])).tolist()
+    >>> cells = np.array([[0, 0], [1, 0], [1, 1], [2, 1], [3, 1]])
+    >>> ulam_warburton_cells(cells, np.array([0, 1, 2, 3, 3])).tolist()
     [True, True, False, True, False]
     """
     rest = cells.astype(np.int64)
-    born = np.ones(len(rest), np.bool_)
+    reach = generations[:, None]
+    born = ((rest >= -reach) & (rest <= reach)).all(axis=1)  # so that no length overflows
+    rest[~born] = 0
+    walked = np.zeros(len(rest), np.int64)
     before = np.zeros_like(rest)  # the unit vector of the last step
     limit = np.full(len(rest), np.iinfo(np.int64).max)
     rows = np.arange(len(rest))
@@ -63,17 +79,18 @@ def ulam_warburton_cells(cells: NDArray[np.integer]) -> NDArray[np.bool_]:
         step[rows, axis] = np.sign(rest[rows, axis])
         born &= ~walking | ((np.abs(rest[:, 0]) != np.abs(rest[:, 1])) & (power < limit) & (step != -before).any(axis=1))
         rest -= step * power[:, None]
+        walked += power
         limit = np.where(walking, power, limit)
         before = np.where(walking[:, None], step, before)
         rest[~born] = 0
-    return born
+    return np.asarray(born & (walked == generations))
 
 
-def three_branch_cells(cells: NDArray[np.integer]) -> NDArray[np.bool_]:
+def three_branch_cells(cells: NDArray[np.integer], generations: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return whether each cell (N, 2) is one of the automaton without its south branch: its first step is not to the south.
 
-    >>> three_branch_cells(np.array([[0, 1], [0, -1], [2, -1]])).tolist()
+    >>> three_branch_cells(np.array([[0, 1], [0, -1], [2, -1]]), np.array([1, 1, 3])).tolist()
     [True, False, True]
     """
     x, y = cells.astype(np.int64).T
-    return np.asarray(ulam_warburton_cells(cells) & ~((y < 0) & (y <= -np.abs(x))))
+    return np.asarray(ulam_warburton_cells(cells, generations) & ~((y < 0) & (y <= -np.abs(x))))

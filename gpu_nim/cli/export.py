@@ -7,6 +7,7 @@ import click
 
 from gpu_nim.cli.output import emit_json, say
 from gpu_nim.cli.params import RANGE
+from gpu_nim.cli.pictures import given
 
 
 @click.command()
@@ -23,10 +24,15 @@ from gpu_nim.cli.params import RANGE
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def export(source: str, out: Path, printable: bool, as_json: bool, **look: Any) -> None:
     """Write SOURCE (see `gpunim render`) as a mesh, or as a page of HTML that opens offline."""
+    from gpu_nim.render.exports import check_export
     from gpu_nim.render.exports import export as write
+    from gpu_nim.render.options import exported, require_heard
     from gpu_nim.render.still import Look
 
-    report = write(source, out, Look(**look), printable=printable)
+    wanted = Look(**look)
+    check_export(out, printable=printable)
+    require_heard(exported(out.suffix.lower(), printable=printable), wanted, given(look))
+    report = write(source, out, wanted, printable=printable)
     if as_json:
         emit_json(report)
         return

@@ -163,5 +163,6 @@ def _verdict(growing: "Growing") -> str:
         return "not checked" if growing.automaton.births_formula else "no theorem says what is born"
     if growing.mismatch is not None:
         return f"NO, generation {growing.mismatch} differs"
-    cells = " and each cell" if growing.checks_cells else ""
+    some = "" if growing.tested == growing.generations else f" to generation {growing.tested}"
+    cells = f" and each cell{some}" if growing.tested >= 0 else ""
     return f"yes, births{cells}, by {growing.automaton.source}"

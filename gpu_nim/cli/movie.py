@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from gpu_nim.cli.output import emit_json, say, wants_progress
-from gpu_nim.cli.pictures import look_options
+from gpu_nim.cli.pictures import given, look_options
 
 
 @click.command()
@@ -40,6 +40,8 @@ def movie(
     from gpu_nim.render.movie import Movie, make_movie
     from gpu_nim.render.still import Look
 
+    if kind != "sweep" and given(["ends"]):
+        raise click.BadParameter(f"only --kind sweep takes it, got {kind}.", param_hint="'--sweep'")
     wanted = Movie(source, kind, max(1, round(seconds * fps)), fps, _ends(ends), Look(**look))
     with _progress(wants_progress(quiet)) as on_frame:
         report = make_movie(wanted, out, jobs=jobs or min(2, os.cpu_count() or 1), on_frame=on_frame)

@@ -1,7 +1,7 @@
 """Options that the drawing commands share."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
 import click
@@ -69,3 +69,9 @@ def look_options(*names: str) -> Callable[[F], F]:
         return command
 
     return decorate
+
+
+def given(names: Collection[str]) -> frozenset[str]:
+    """Return which of these options were given on the command line, be it with the values that they have without."""
+    context = click.get_current_context()
+    return frozenset(name for name in names if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from gpu_nim.cli.output import emit_json, say
-from gpu_nim.cli.pictures import look_options
+from gpu_nim.cli.pictures import given, look_options
 
 
 @click.command()
@@ -29,6 +29,7 @@ def render(source: str, out: Path, as_json: bool, **look: Any) -> None:
 
     The figures are NF1 and NF2 (Khovanova and Xiong), V4.1, V4.2 and V4.3 (Matsui and others), d3, and views.
     """
+    from gpu_nim.render import options
     from gpu_nim.render.still import Look, check_ending, save
     from gpu_nim.render.still import render as draw
     from gpu_nim.storage.atomic import check_writable
@@ -36,12 +37,16 @@ def render(source: str, out: Path, as_json: bool, **look: Any) -> None:
     began = time.perf_counter()
     wanted = Look(**look)
     if source.startswith("figure:"):
-        from gpu_nim.render.figures import save_figure
+        from gpu_nim.render.figures import check_figure, save_figure
 
+        name = source.removeprefix("figure:")
+        check_figure(name, out)
+        options.require_heard(options.figure(name, out.suffix.lower()), wanted, given(look))
         check_writable(out)
-        report: dict[str, Any] = save_figure(source.removeprefix("figure:"), out, wanted)
+        report: dict[str, Any] = save_figure(name, out, wanted)
     else:
         check_ending(out, transparent=wanted.transparent)
+        options.require_heard(options.still(wanted.drawn_style), wanted, given(look))
         check_writable(out)
         picture = draw(source, wanted)
         save(picture, out)

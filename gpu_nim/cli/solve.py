@@ -11,25 +11,11 @@ from gpu_nim.cli.output import emit_json, print_table, wants_progress
 from gpu_nim.cli.params import COUNTS, NATURAL, POSITIVE
 from gpu_nim.cli.progress import work_progress
 from gpu_nim.errors import UsageError
+from gpu_nim.games.catalogue import CATALOGUE, OPTIONS, check_options, solve_named
 
 if TYPE_CHECKING:
-    from gpu_nim.games.heaps import HeapRule
-    from gpu_nim.games.inequality import InequalityGame
     from gpu_nim.games.solution import Solution
 
-# Each game with the option that says which one of its kind is meant.
-GAMES: dict[str, str | None] = {
-    "chocolate": "a",
-    "bar": "k",
-    "chocolate6": None,
-    "inequalities": "where",
-    "nim": "piles",
-    "nim-pass": "piles",
-    "wythoff": None,
-    "kayles": None,
-    "octal": "code",
-    "subtraction": "take",
-}
 _MOST_SCANNED = 100_000
 
 
@@ -58,7 +44,7 @@ class Rationals(click.ParamType):  # type: ignore[type-arg]  # generic only in n
 
 
 @click.command()
-@click.argument("game", type=click.Choice(list(GAMES)))
+@click.argument("game", type=click.Choice(list(CATALOGUE)))
 @click.option("--size", type=NATURAL, default=63, help="The largest value of the coordinates that have no bound of their own.")
 @click.option("--a", type=Rationals(), default="3", help="chocolate: a y <= x + z; 3, 5/2, or START:STOP[:STEP] to scan.")
 @click.option("--k", type=Rationals(), default="2", help="bar: y <= floor(z / k) beside a pile x; as --a.")
@@ -81,11 +67,11 @@ def solve(ctx: click.Context, /, game: str, size: int, backend: str, out: Path |
     """
     from gpu_nim.storage.solutions import check_solution, save_solution
 
-    for option in filter(None, GAMES.values()):
-        if option != GAMES[game] and ctx.get_parameter_source(option) is click.core.ParameterSource.COMMANDLINE:
-            owners = " and ".join(name for name, own in GAMES.items() if own == option)
-            raise UsageError(f"--{option} belongs to {owners}, got it with {game}")
-    scanned: list[Fraction] = options[str(GAMES[game])] if game in ("chocolate", "bar") else []
+    source = ctx.get_parameter_source
+    check_options(game, [name for name in OPTIONS if source(name) is click.core.ParameterSource.COMMANDLINE], "--")
+    scanned: list[Fraction] = options[str(CATALOGUE[game].option)] if game in ("chocolate", "bar") else []
+    if game == "inequalities" and options["where"] is None:
+        raise UsageError("--where: expected inequalities such as 'y <= x + z/2', got none")
     if out is not None:
         if len(scanned) > 1:
             raise UsageError(f"--out: expected one game, got {len(scanned)} to scan")
@@ -93,6 +79,8 @@ def solve(ctx: click.Context, /, game: str, size: int, backend: str, out: Path |
     if len(scanned) > 1:
         _scan(game, scanned, size, options["grundy"], backend, as_json)
         return
+    if scanned:
+        options[str(CATALOGUE[game].option)] = scanned[0]
     solution, extra = _solve(game, size, backend, options)
     if out is not None:
         save_solution(solution, out)
@@ -104,46 +92,20 @@ def solve(ctx: click.Context, /, game: str, size: int, backend: str, out: Path |
 
 def _solve(game: str, size: int, backend: str, options: dict[str, Any]) -> "tuple[Solution, dict[str, Any]]":
     """The solution, and for heap games the period of their Grundy values."""
-    from gpu_nim.games import heaps, impartial, solution
-
-    if game in ("chocolate", "bar", "chocolate6", "inequalities", "nim"):
-        grundy = options["grundy"]
-        return solution.solve(_inequality_game(game, options), size, grundy=grundy, backend=backend), {}
-    if backend == "cuda":
-        raise UsageError(f"--backend: expected numpy or auto for {game}, got cuda")
-    if game == "nim-pass":
-        return solution.solve_nim_with_pass(options["piles"], size), {}
-    if game == "wythoff":
-        return solution.solve_game(impartial.Wythoff(size), "wythoff", ("x", "y"), size), {}
-    code = "0.77" if game == "kayles" else options["code"]
-    rule: HeapRule = heaps.SubtractionRule(options["take"]) if game == "subtraction" else heaps.OctalCode(code)
-    name = f"subtraction {', '.join(map(str, options['take']))}" if game == "subtraction" else f"{game} {code}"
-    solved, period = solution.solve_heap(rule, name, size)
-    return solved, {"period": period and period.length, "preperiod": period and period.preperiod}
-
-
-def _inequality_game(game: str, options: dict[str, Any]) -> "InequalityGame":
-    from gpu_nim.games.inequality import bar, chocolate, nim, parse_game, six_coordinate_chocolate
-
-    if game == "chocolate":
-        return chocolate(options["a"][0])
-    if game == "bar":
-        return bar(options["k"][0])
-    if game == "chocolate6":
-        return six_coordinate_chocolate()
-    if game == "nim":
-        return nim(options["piles"])
-    if options["where"] is None:
-        raise UsageError("--where: expected inequalities such as 'y <= x + z/2', got none")
-    return parse_game(options["where"])
+    option = CATALOGUE[game].option
+    chosen = {} if option is None else {option: options[option]}
+    solution, period = solve_named(game, size, grundy=options["grundy"], backend=backend, **chosen)
+    if solution.coordinates != ("n",):
+        return solution, {}
+    return solution, {"period": period and period.length, "preperiod": period and period.preperiod}
 
 
 def _scan(game: str, values: list[Fraction], size: int, grundy: bool, backend: str, as_json: bool) -> None:
-    option = str(GAMES[game])
+    option = str(CATALOGUE[game].option)
     rows = []  # not the solutions, which would not fit into memory together
     with work_progress(len(values), "games", wants_progress(quiet=False)) as advance:
         for value in values:
-            solution, _ = _solve(game, size, backend, {option: [value], "grundy": grundy})
+            solution, _ = _solve(game, size, backend, {option: value, "grundy": grundy})
             rows.append({option: str(value)} | solution.summary())
             advance(1)
     if as_json:

@@ -23,7 +23,8 @@ _FACTS = ("automaton", "generations", "population", "digest")
 def verify(what: tuple[str, ...], show_list: bool, upto: int, name: str | None, piles: int | None, as_json: bool) -> int:
     """Verify statements by name (or the beginning of names, or 'all'), a growth in a .zarr or .npz file, or, with --as, a b-file.
 
-    A growth's cells are held against its births and checksums, and against the theorem of its automaton where there is one.
+    A growth's cells are held against its births and checksums, and against the theorem of its automaton, or where there is none
+    against what its rule grows anew, as far as a minute goes; its parents, where it has them, against the rule.
     Leaves with status 1 where a statement has a counterexample or a file anything wrong.
     """
     if show_list:
@@ -93,13 +94,13 @@ def _statements(names: tuple[str, ...], upto: int, as_json: bool) -> int:
 def _growth(path: Path, as_json: bool) -> int:
     from gpu_nim.automata.growth import Growth
     from gpu_nim.storage import load
-    from gpu_nim.verify.growths import check_growth, theorem_of
+    from gpu_nim.verify.growths import check_growth, theorem_of, work_of
 
     growth = load(path)
     if not isinstance(growth, Growth):
         raise UsageError(f"verify reads growths, and {path} is a solved game, which is checked whenever it is read")
     theorem = theorem_of(growth)
-    with work_progress(growth.population, "cells", wants_progress(as_json)) as advance:
+    with work_progress(work_of(growth), "cells", wants_progress(as_json)) as advance:
         finding = check_growth(growth, advance)
     if as_json:
         facts = {key: value for key, value in growth.summary().items() if key in _FACTS}

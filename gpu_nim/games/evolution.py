@@ -10,7 +10,9 @@ from typing import Generic, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.arguments import Whole, integer, shown
 from gpu_nim.errors import UsageError
+from gpu_nim.values import ArrayValue
 
 Position = TypeVar("Position", bound=Hashable)
 Ints = NDArray[np.int64]
@@ -52,8 +54,8 @@ class ArrayGame(Protocol):
         """All moves as (from, to), each int64 (E,): indices into the positions in the order of `positions`."""
 
 
-@dataclass(frozen=True)
-class Evolution(Generic[Position]):
+@dataclass(frozen=True, eq=False)
+class Evolution(ArrayValue, Generic[Position]):
     """What `evolve` finds, an array entry a position, in the order of `positions`.
 
     `is_p`         whether the previous player wins
@@ -78,7 +80,7 @@ class Evolution(Generic[Position]):
     grundy: Ints
     starts: Ints
     targets: Ints
-    _index: dict[Position, int] = field(repr=False)
+    _index: dict[Position, int] = field(repr=False, compare=False)
 
     @property
     def generation(self) -> Ints:
@@ -127,23 +129,23 @@ class Evolution(Generic[Position]):
                 found.update(self.positions[q] for q in here.tolist())
         return found
 
-    def p_positions(self, step: int) -> list[Position]:
+    def p_positions(self, step: Whole) -> list[Position]:
         """The set P_step of the standard algorithm.
 
         >>> from gpu_nim.games.impartial import Wythoff
         >>> evolve(Wythoff(3)).p_positions(1)
         [(0, 0), (1, 2), (2, 1)]
         """
-        return [self.positions[p] for p in np.flatnonzero(self.is_p & (self.step <= step)).tolist()]
+        return [self.positions[p] for p in np.flatnonzero(self.is_p & (self.step <= integer("step", step))).tolist()]
 
-    def n_positions(self, step: int) -> list[Position]:
+    def n_positions(self, step: Whole) -> list[Position]:
         """The set N_step of the standard algorithm: what is one move away from P_step.
 
         >>> from gpu_nim.games.impartial import Wythoff
         >>> evolve(Wythoff(2)).n_positions(0)
         [(0, 1), (0, 2), (1, 0), (1, 1), (2, 0), (2, 2)]
         """
-        return [self.positions[p] for p in np.flatnonzero(~self.is_p & (self.step <= step)).tolist()]
+        return [self.positions[p] for p in np.flatnonzero(~self.is_p & (self.step <= integer("step", step))).tolist()]
 
 
 def evolve(game: Game[Position]) -> Evolution[Position]:
@@ -160,6 +162,8 @@ def evolve(game: Game[Position]) -> Evolution[Position]:
     >>> evolve(SubtractionGame((1, 2, 3), 8)).grundy.tolist()
     [0, 1, 2, 3, 0, 1, 2, 3, 0]
     """
+    if not callable(getattr(game, "positions", None)) or not callable(getattr(game, "options", None)):
+        raise UsageError(f"game must have positions() and options(position), got {shown(game)}")
     positions = list(game.positions())
     index = {position: number for number, position in enumerate(positions)}
     if len(index) != len(positions):

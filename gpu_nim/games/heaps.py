@@ -11,9 +11,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.arguments import Whole, integer, integers, shown
+from gpu_nim.backends.memory import host_memory, require_memory
 from gpu_nim.errors import UsageError
 
 Ints = NDArray[np.int64]
+_HEAP_BYTES = 64  # of a heap: its value, and what is found out of it
 
 
 class HeapRule(Protocol):
@@ -44,9 +47,9 @@ class OctalCode:
     digits: tuple[int, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        head, point, tail = self.code.partition(".")
+        head, point, tail = self.code.partition(".") if isinstance(self.code, str) else ("", "", "")
         if head not in ("", "0", "4") or not point or not tail or set(tail) - set("01234567"):
-            raise UsageError(f"code: expected an octal code such as 0.77 or 4.007, got {self.code!r}")
+            raise UsageError(f"code: expected an octal code such as 0.77 or 4.007, got {shown(self.code)}")
         object.__setattr__(self, "digits", (int(head or 0), *map(int, tail)))
 
     def options(self, heap: int) -> Iterator[tuple[int, ...]]:
@@ -92,8 +95,9 @@ class SubtractionRule:
     subtract: tuple[int, ...]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "subtract", integers("subtract", self.subtract))
         if not self.subtract or min(self.subtract) < 1:
-            raise UsageError(f"subtract: expected positive integers, got {self.subtract}")
+            raise UsageError(f"subtract: expected positive integers, got {shown(self.subtract)}")
 
     def reached(self, values: Ints, n: int) -> Ints:
         """The Grundy values of the options of a heap of n."""
@@ -112,14 +116,14 @@ class Period:
     length: int
 
 
-def grundy_values(rule: HeapRule, count: int) -> Ints:
+def grundy_values(rule: HeapRule, count: Whole) -> Ints:
     """The Grundy values of the heaps of 0 to count - 1 counters, int64 (count,).
 
     >>> grundy_values(OctalCode("0.77"), 12).tolist()
     [0, 1, 2, 3, 1, 4, 3, 2, 1, 4, 2, 6]
     """
-    if count < 0:
-        raise UsageError(f"count: expected a non-negative integer, got {count}")
+    count = integer("count", count, 0)
+    require_memory(_HEAP_BYTES * count, host_memory(), "Grundy values of heaps")
     values = np.zeros(count, dtype=np.int64)
     for n in range(count):
         reached = rule.reached(values, n)
@@ -136,7 +140,8 @@ def find_period(rule: HeapRule, values: Sequence[int] | Ints) -> Period | None:
     >>> find_period(OctalCode("0.77"), grundy_values(OctalCode("0.77"), 200))
     Period(preperiod=71, length=12)
     """
-    array = np.asarray(values)
+    whole = isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind == "i"
+    array = np.asarray(values if whole else integers("values", values), np.int64)
     for length in range(1, len(array)):
         if rule.proof_length(0, length) > len(array):
             break

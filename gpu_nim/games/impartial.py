@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 
+from gpu_nim.arguments import Whole, integer, vectors
 from gpu_nim.errors import UsageError
 from gpu_nim.games.evolution import Ints
 from gpu_nim.games.heaps import OctalCode, SubtractionRule
@@ -29,8 +30,9 @@ class LineGame:
     lines: tuple[Vector, ...]
 
     def __post_init__(self) -> None:
-        if self.piles < 1 or self.largest < 0:
-            raise UsageError(f"piles, largest: expected at least 1 and 0, got {self.piles} and {self.largest}")
+        object.__setattr__(self, "piles", integer("piles", self.piles, 1))
+        object.__setattr__(self, "largest", integer("largest", self.largest, 0))
+        object.__setattr__(self, "lines", vectors("lines", self.lines))
         for line in self.lines:
             if len(line) != self.piles or not set(line) <= {0, 1} or 1 not in line:
                 raise UsageError(f"lines: expected {self.piles} entries 0 or 1, not all 0, got {line}")
@@ -57,30 +59,31 @@ class LineGame:
         return np.concatenate([none, *sources]), np.concatenate([none, *targets])
 
 
-def Nim(piles: int, largest: int) -> LineGame:
+def Nim(piles: Whole, largest: Whole) -> LineGame:
     """Nim with piles of at most `largest` counters.
 
     >>> list(Nim(2, 3).options((1, 2)))
     [(0, 2), (1, 1), (1, 0)]
     """
-    return LineGame(piles, largest, unit_lines(piles))
+    return LineGame(integer("piles", piles, 1), integer("largest", largest, 0), unit_lines(piles))
 
 
-def Wythoff(largest: int) -> LineGame:
+def Wythoff(largest: Whole) -> LineGame:
     """Wythoff's game: take from one of two piles, or equally many from both.
 
     >>> list(Wythoff(3).options((1, 2)))
     [(0, 2), (1, 1), (1, 0), (0, 1)]
     """
-    return LineGame(2, largest, (*unit_lines(2), (1, 1)))
+    return LineGame(2, integer("largest", largest, 0), (*unit_lines(2), (1, 1)))
 
 
-def unit_lines(piles: int) -> tuple[Vector, ...]:
+def unit_lines(piles: Whole) -> tuple[Vector, ...]:
     """The lines of Nim, a pile each.
 
     >>> unit_lines(2)
     ((1, 0), (0, 1))
     """
+    piles = integer("piles", piles, 1)
     return tuple(tuple(int(i == j) for j in range(piles)) for i in range(piles))
 
 
@@ -97,6 +100,10 @@ class NimWithPass:
 
     piles: int
     largest: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "piles", integer("piles", self.piles, 1))
+        object.__setattr__(self, "largest", integer("largest", self.largest, 0))
 
     @cached_property
     def nim(self) -> LineGame:
@@ -128,7 +135,9 @@ class SubtractionGame:
     largest: int
 
     def __post_init__(self) -> None:
-        SubtractionRule(self.subtract)  # refuses what is no set of positive integers
+        # The rule refuses what is no set of positive integers.
+        object.__setattr__(self, "subtract", SubtractionRule(self.subtract).subtract)
+        object.__setattr__(self, "largest", integer("largest", self.largest, 0))
 
     def positions(self) -> Iterable[int]:
         """Every position, in increasing order."""
@@ -151,6 +160,10 @@ class OctalGame:
 
     code: str
     largest: int
+
+    def __post_init__(self) -> None:
+        OctalCode(self.code)  # refuses what is no code
+        object.__setattr__(self, "largest", integer("largest", self.largest, 0))
 
     @cached_property
     def rule(self) -> OctalCode:

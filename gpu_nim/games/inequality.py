@@ -14,6 +14,7 @@ is not a move.
 Where an inequality feeds back on the coordinate lowered, it too may end lower than it was put.
 """
 
+import operator
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,16 +22,17 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from math import lcm
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.arguments import Whole, integer, items, shown
 from gpu_nim.backends.games import LinearBounds
 from gpu_nim.errors import UsageError
 
 Vector = tuple[int, ...]
-Rational = Fraction | int | str
+Rational = Fraction | SupportsIndex | str | float
 
 MOST_COORDINATES = 32  # a flag each in a word of the solvers, and an axis each of NumPy's arrays
 _LARGEST = 2**62
@@ -52,6 +54,14 @@ class Inequality:
     constant: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
+        try:
+            coefficients, constant = tuple(map(Fraction, self.coefficients)), Fraction(self.constant)
+        except (TypeError, ValueError, ArithmeticError):
+            given = shown((self.coefficients, self.constant))
+            raise UsageError(f"coefficients: expected rational numbers, and the constant another, got {given}") from None
+        object.__setattr__(self, "coefficients", coefficients)
+        object.__setattr__(self, "constant", constant)
+        object.__setattr__(self, "target", integer("target", self.target))
         if not 0 <= self.target < len(self.coefficients):
             raise UsageError(f"target: expected one of {len(self.coefficients)} coordinates, got {self.target}")
         if any(coefficient < 0 for coefficient in self.coefficients):
@@ -85,7 +95,12 @@ class InequalityGame:
     inequalities: tuple[Inequality, ...]
 
     def __post_init__(self) -> None:
-        check_coordinates("coordinates", len(self.coordinates))
+        object.__setattr__(self, "coordinates", tuple(items("coordinates", self.coordinates, "names")))
+        object.__setattr__(self, "inequalities", tuple(items("inequalities", self.inequalities, "inequalities")))
+        if not all(isinstance(inequality, Inequality) for inequality in self.inequalities):
+            raise UsageError(f"inequalities: expected inequalities, got {shown(self.inequalities)}")
+        if not 1 <= len(self.coordinates) <= MOST_COORDINATES:
+            raise UsageError(f"coordinates: expected 1 to {MOST_COORDINATES} names, got {len(self.coordinates)}")
         for inequality in self.inequalities:
             given = len(inequality.coefficients)
             if given != len(self.coordinates):
@@ -150,7 +165,7 @@ class InequalityGame:
                 if option is not None:
                     yield coordinate, lower, option
 
-    def limits(self, size: int) -> Vector:
+    def limits(self, size: Whole) -> Vector:
         """The largest value of each coordinate in the box of that size.
 
         Coordinates without an inequality are at most `size`, the others what the inequalities then allow; coordinates
@@ -159,8 +174,7 @@ class InequalityGame:
         >>> chocolate(3).limits(31), six_coordinate_chocolate().limits(12)
         ((31, 20, 31), (12, 12, 12, 12, 12, 12))
         """
-        if size < 0:
-            raise UsageError(f"size: expected a non-negative integer, got {size}")
+        size = integer("size", size, 0, _LARGEST)
         bounded = {inequality.target for inequality in self.inequalities}
         known: dict[int, int] = {j: size for j in range(len(self.coordinates)) if j not in bounded}
         for _ in self.coordinates:
@@ -195,7 +209,7 @@ class InequalityGame:
             result &= vectors[..., target] <= (vectors @ numerators + constant) // denominator
         return result
 
-    def within(self, size: int) -> "BoxedInequalityGame":
+    def within(self, size: Whole) -> "BoxedInequalityGame":
         """The game on the positions of that size, as a `Game` whose options are found one by one.
 
         >>> from gpu_nim.games.evolution import evolve
@@ -221,19 +235,13 @@ class BoxedInequalityGame:
         return {option for _, _, option in self.game.moves(position)}
 
 
-def check_coordinates(argument: str, count: int) -> None:
-    """Raise UsageError for more coordinates than can be solved, or none; `argument` is whose number it is."""
-    if not 1 <= count <= MOST_COORDINATES:
-        raise UsageError(f"{argument}: expected 1 to {MOST_COORDINATES}, got {count}")
-
-
-def nim(piles: int) -> InequalityGame:
+def nim(piles: Whole) -> InequalityGame:
     """Nim, as the game without an inequality.
 
     >>> nim(3).coordinates
     ('x1', 'x2', 'x3')
     """
-    check_coordinates("piles", piles)
+    piles = integer("piles", piles, 1, MOST_COORDINATES)
     return InequalityGame("nim", tuple(f"x{i + 1}" for i in range(piles)), ())
 
 
@@ -284,6 +292,8 @@ def parse_game(text: str, name: str = "inequalities") -> InequalityGame:
     >>> parse_game("5/2 y <= x + z").formulas(), parse_game("x; y <= z/2").coordinates
     (['5y <= 2x + 2z'], ('x', 'y', 'z'))
     """
+    if not isinstance(text, str):
+        raise UsageError(f"inequalities must be a text such as 'y <= x + z/2', got {shown(text)}")
     names: set[str] = set()
     read: list[tuple[str, dict[str, Fraction]]] = []
     for part in filter(str.strip, text.split(";")):
@@ -353,9 +363,9 @@ def _term(factor: int, name: str) -> str:
 
 def _positive(argument: str, value: Rational) -> Fraction:
     try:
-        number = Fraction(value)
+        number = Fraction(value if isinstance(value, Fraction | str | float) else operator.index(value))
     except (ValueError, ZeroDivisionError, OverflowError, TypeError):
-        raise UsageError(f"{argument}: expected a rational number such as 3 or 5/2, got {value!r}") from None
-    if number <= 0:
-        raise UsageError(f"{argument}: expected a positive number, got {value}")
+        raise UsageError(f"{argument}: expected a rational number such as 3 or 5/2, got {shown(value)}") from None
+    if number <= 0 or max(number.as_integer_ratio()) > _LARGEST:
+        raise UsageError(f"{argument}: expected a positive number, of parts below 2^62, got {shown(value)}")
     return number

@@ -12,13 +12,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.arguments import Whole, integer, vectors
+from gpu_nim.backends.memory import host_memory, require_memory
 from gpu_nim.errors import UsageError
 from gpu_nim.games.impartial import LineGame, unit_lines
 
 Vector = tuple[int, ...]
+_PLANE_BYTES = 20  # of a place: where its P-position is, and its flags for each line and a few more
 
 
-def p_position_sheets(size: int, lines: Sequence[Vector] = unit_lines(3)) -> NDArray[np.int64]:
+def p_position_sheets(size: Whole, lines: Sequence[Vector] = unit_lines(3)) -> NDArray[np.int64]:
     """Where the P-positions of a three-heap game are: int64 (size, size), [x, y] -> z, or -1 where z would be size or
     more.
 
@@ -30,9 +33,9 @@ def p_position_sheets(size: int, lines: Sequence[Vector] = unit_lines(3)) -> NDA
     >>> p_position_sheets(4, [*unit_lines(3), (1, 1, 1)]).tolist()
     [[0, 1, 2, 3], [1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]]
     """
-    if size < 1:
-        raise UsageError(f"size: expected at least 1, got {size}")
-    LineGame(3, size - 1, tuple(lines))  # refuses what are no lines of three heaps
+    size = integer("size", size, 1)
+    lines = LineGame(3, size - 1, vectors("lines", lines)).lines  # which refuses what are no lines of three heaps
+    require_memory(_PLANE_BYTES * size**2, host_memory(), f"sheets of {size:,} heaps a side")
     if (0, 0, 1) not in lines:
         raise UsageError(f"lines: expected (0, 0, 1), a move on the third heap alone, among them, got {list(lines)}")
     across = {line for line in lines if line[0]}

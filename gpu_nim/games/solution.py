@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -11,13 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
+from gpu_nim.arguments import Whole, integer, shown
 from gpu_nim.backends import select
+from gpu_nim.backends.base import Backend
 from gpu_nim.backends.memory import host_memory, require_memory
 from gpu_nim.errors import UsageError
 from gpu_nim.games.evolution import Game, evolve
 from gpu_nim.games.heaps import HeapRule, Period, find_period, grundy_values
 from gpu_nim.games.impartial import NimWithPass
-from gpu_nim.games.inequality import InequalityGame, Vector, check_coordinates, parse_game
+from gpu_nim.games.inequality import MOST_COORDINATES, InequalityGame, Vector, parse_game
+from gpu_nim.values import ArrayValue
 
 Ints = NDArray[np.int64]
 _MOST_CELLS = 2**62
@@ -25,14 +28,15 @@ _CHUNK = 1 << 20  # cells of the box looked at together
 _PERIOD_SHOWS = 4096  # heaps among which a period is looked for before going on
 
 
-@dataclass(frozen=True)
-class Solution:
+@dataclass(frozen=True, eq=False)
+class Solution(ArrayValue):
     """The solved positions 0 <= x <= limits of a game.
 
     `game` describes it, `coordinates` names its coordinates; `positions` counts the positions. `p_positions` is int64 (n, k) in
     lexicographic order. `first_difference` is the least position, by total and then lexicographically, that is P in just one of
     the game and Nim, or None. `grundy` holds the Grundy values over the box, -1 where no position is, or is None where they were
-    not asked for. `seconds` is the time the backend took.
+    not asked for; int16, or int32 where a position may have more than 32766 moves, or int64. `seconds` is the time the backend
+    took. Two solutions are equal where the same was found of the same game, wherever and however fast.
 
     >>> solve("4y <= x + z", 15).first_difference
     (5, 3, 8)
@@ -43,13 +47,13 @@ class Solution:
     size: int
     limits: Vector
     positions: int
-    p_positions: Ints
+    p_positions: Ints = field(repr=False)
     first_difference: Vector | None
-    grundy: NDArray[np.signedinteger] | None
-    backend: str
-    device: str
-    seconds: float
-    version: str = __version__
+    grundy: NDArray[np.signedinteger] | None = field(repr=False)
+    backend: str = field(compare=False)
+    device: str = field(compare=False)
+    seconds: float = field(compare=False)
+    version: str = field(default=__version__, compare=False)
 
     @property
     def largest_grundy(self) -> int | None:
@@ -118,13 +122,23 @@ class Solution:
         return self.grundy
 
 
-def solve(game: InequalityGame | str, size: int, *, grundy: bool = False, backend: str = "auto") -> Solution:
-    """Solve an inequality game in the box of that size (see `InequalityGame.limits`).
+def solve(
+    game: InequalityGame | str, size: Whole, *, grundy: bool = False, backend: str | Backend = "auto", **option: Any
+) -> Solution:
+    """Solve a game up to a size: an inequality game in the box of that size (see `InequalityGame.limits`), or a named one.
 
-    `game` is one that `gpu_nim.games.inequality` makes, or its inequalities in writing, as `parse_game` reads them.
-    With `grundy`, Grundy values as well as outcomes. Raises UsageError for a bad size, MemoryRefusal where the box is
-    too large, BackendError where the backend named cannot do it.
+    `game` is a name of the catalogue, inequalities in writing, as `gpu_nim.games.inequality.parse_game` reads them, or a game that
+    this module makes. The names, and what says which one of its kind is meant: chocolate (a=3), bar (k=2), chocolate6,
+    inequalities (where), nim (piles=3), nim-pass (piles=3), wythoff, kayles, octal (code="0.77"), subtraction (take=(1, 2, 3)).
 
+    With `grundy`, Grundy values as well as outcomes; games without inequalities have them anyway, and run on the host alone.
+    Raises UsageError for a game that is not known and a bad size, MemoryRefusal where the box is too large, BackendError where
+    the backend named cannot do it.
+
+    >>> solve("wythoff", 7).p_positions.tolist()
+    [[0, 0], [1, 2], [2, 1], [3, 5], [4, 7], [5, 3], [7, 4]]
+    >>> solve("octal", 12, code="0.137").grundy.tolist()  # Dawson's Chess
+    [0, 1, 1, 2, 0, 3, 1, 1, 0, 3, 3, 2, 2]
     >>> from gpu_nim.games.inequality import chocolate
     >>> solution = solve(chocolate(3), 31, grundy=True)
     >>> len(solution.p_positions), solution.largest_grundy, solution.equals_nim
@@ -132,13 +146,34 @@ def solve(game: InequalityGame | str, size: int, *, grundy: bool = False, backen
     >>> solve("w <= 2x; y <= x + z/2", 7).first_difference
     (0, 1, 1, 0)
     """
+    from gpu_nim.games import catalogue
+
+    if isinstance(game, str) and not set(game) & set("<;"):
+        return catalogue.solve_named(game, size, grundy=grundy, backend=backend, **option)[0]
+    if option:
+        raise UsageError(f"options belong to games of the catalogue, got {', '.join(option)} with {shown(game)}")
     if isinstance(game, str):
         game = parse_game(game)
+    if not isinstance(game, InequalityGame):
+        catalogue.find(game)  # refuses it, with what is known
+    return solve_inequalities(game, size, grundy=grundy, backend=backend)
+
+
+def check_size(size: Whole) -> int:
+    """The size of a box as a Python integer; UsageError for what is none."""
+    return integer("size", size, 0, _MOST_CELLS)
+
+
+def solve_inequalities(
+    game: InequalityGame, size: Whole, *, grundy: bool = False, backend: str | Backend = "auto"
+) -> Solution:
+    """Solve an inequality game in the box of that size; see `solve`."""
+    size = check_size(size)
+    chosen = select(backend)
     limits = game.limits(size)
     if prod(limit + 1 for limit in limits) > _MOST_CELLS:
         raise UsageError(f"size: expected a box of at most 2^62 cells, got {size} for {game.describe()}")
     wedge = _Wedge.of(game, limits)
-    chosen = select(backend)
     started = time.perf_counter()
     found: NDArray[np.signedinteger]
     if wedge is not None:
@@ -172,7 +207,8 @@ def solve_game(game: Game[Vector], name: str, coordinates: tuple[str, ...], size
     >>> solve_game(Wythoff(7), "wythoff", ("x", "y"), 7).p_positions.tolist()
     [[0, 0], [1, 2], [2, 1], [3, 5], [4, 7], [5, 3], [7, 4]]
     """
-    positions = prod([size + 1] * len(coordinates))
+    size = check_size(size)
+    positions = (size + 1) ** len(coordinates)
     _require_memory(positions, positions * size * len(coordinates), name)
     grundy, seconds = _evolved(game)
     return _of_grundy(grundy, name, coordinates, size, seconds)
@@ -184,7 +220,7 @@ def solve_nim_with_pass(piles: int, size: int) -> Solution:
     >>> len(solve_nim_with_pass(3, 7).p_positions)
     54
     """
-    check_coordinates("piles", piles)
+    size, piles = check_size(size), integer("piles", piles, 1, MOST_COORDINATES)
     positions = 2 * (size + 1) ** piles
     _require_memory(positions, positions * piles * size // 2, "nim with a pass")
     grundy, seconds = _evolved(NimWithPass(piles, size))
@@ -202,8 +238,7 @@ def solve_heap(rule: HeapRule, name: str, size: int) -> tuple[Solution, Period |
     >>> solution.largest_grundy, period
     (8, Period(preperiod=71, length=12))
     """
-    if size < 0:
-        raise UsageError(f"size: expected a non-negative integer, got {size}")
+    size = check_size(size)
     require_memory(64 * (size + 1), host_memory(), f"{name} to {size}")
     started = time.perf_counter()
     values = grundy_values(rule, min(size + 1, _PERIOD_SHOWS))

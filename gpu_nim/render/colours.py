@@ -35,6 +35,9 @@ _STOPS = {
     ),
 }
 
+TOLD_APART = 0.1
+"""The least distance, in Oklab, of two colours that name different things."""
+
 Colour = tuple[float, float, float]
 """Red, green and blue, sRGB, 0 to 1."""
 
@@ -161,6 +164,49 @@ def find_theme(name: str) -> Theme:
     if name not in THEMES:
         raise UsageError(f"theme must be one of {', '.join(THEMES)}, got {name!r}")
     return THEMES[name]
+
+
+def distinct_colours(theme: Theme, count: int) -> list[Colour]:
+    """Return colours that can be told apart, from each other, from the theme's background and from its first category.
+
+    They are the theme's other categories, and then, one by one, the colour that lies farthest from all there are, in Oklab.
+
+    Raises UsageError where the next would be taken for one that is there.
+
+    >>> distinct_colours(THEMES["dark"], 2) == list(THEMES["dark"].categories[1:3])
+    True
+    """
+    chosen = list(theme.categories[1 : 1 + count])
+    if len(chosen) == count:
+        return chosen
+    steps = np.linspace(0, 1, 18)
+    candidates = np.stack(np.meshgrid(steps, steps, steps), axis=-1).reshape(-1, 3)
+    seen = to_oklab(candidates)
+    taken = to_oklab(np.array([theme.bottom, theme.top, *theme.categories]))
+    nearest = np.linalg.norm(seen[:, None] - taken, axis=2).min(axis=1)
+    while len(chosen) < count:
+        best = int(nearest.argmax())
+        if nearest[best] < TOLD_APART:
+            raise UsageError(f"there are {len(chosen)} colours that can be told apart, and {count} are needed")
+        r, g, b = candidates[best].tolist()
+        chosen.append((r, g, b))
+        nearest = np.minimum(nearest, np.linalg.norm(seen - seen[best], axis=1))
+    return chosen
+
+
+def to_oklab(srgb: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return lightness, green to red and blue to yellow of sRGB colours (..., 3), in which distances are as they are seen.
+
+    Ottosson 2020, https://bottosson.github.io/posts/oklab.
+
+    >>> to_oklab(np.array([[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]])).round(3).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    """
+    to_cones = [[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566]]
+    to_cones.append([0.0883024619, 0.2817188376, 0.6299787005])
+    to_lab = [[0.2104542553, 0.7936177850, -0.0040720468], [1.9779984951, -2.4285922050, 0.4505937099]]
+    to_lab.append([0.0259040371, 0.7827717662, -0.8086757660])
+    return np.asarray(np.cbrt(to_linear(srgb).astype(np.float64) @ np.array(to_cones).T) @ np.array(to_lab).T)
 
 
 def to_linear(srgb: NDArray[np.floating]) -> NDArray[np.float32]:

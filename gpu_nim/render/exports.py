@@ -20,6 +20,7 @@ from gpu_nim.errors import UsageError
 from gpu_nim.render.colours import Theme, find_theme, to_linear
 from gpu_nim.render.geometry import SIDES, Blocks, require_cubes
 from gpu_nim.render.light import Sky
+from gpu_nim.render.options import exported, require_heard
 from gpu_nim.render.still import Look, base_colours, cut_open, hull, prepare, view_of
 
 SUFFIXES = (".ply", ".stl", ".glb", ".vtp", ".html")
@@ -51,16 +52,14 @@ def export(
 
     path, look = Path(path), look or Look()
     suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise UsageError(f"an export must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
-    if printable and suffix not in (".stl", ".ply"):
-        raise UsageError(f"a printable body must be an .stl or .ply file, got {str(path)!r}")
+    check_export(path, printable=printable)
+    require_heard(exported(suffix, printable=printable), look)
     check_writable(path)
     if isinstance(source, str):
         from gpu_nim.render.source import CELLS_LIMIT, blocks_of
 
         limit = PAGE_LIMIT if suffix == ".html" else CELLS_LIMIT
-        source = blocks_of(source, limit=limit, branch=look.color == "branch")
+        source = blocks_of(source, limit=limit, color=look.color)
     blocks = require_cubes(prepare(source, look))
     blocks = cut_open(blocks, look, view_of(blocks, look).basis()[2])
     theme = find_theme(look.theme)
@@ -85,6 +84,15 @@ def export(
         "triangles": triangles,
         "note": blocks.note,
     }
+
+
+def check_export(path: Path, *, printable: bool = False) -> None:
+    """Raise UsageError where no mesh, or no printable one, can be written under that ending."""
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise UsageError(f"an export must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
+    if printable and suffix not in (".stl", ".ply"):
+        raise UsageError(f"a printable body must be an .stl or .ply file, got {str(path)!r}")
 
 
 def cubes(blocks: Blocks) -> tuple[NDArray[np.float32], NDArray[np.int32]]:

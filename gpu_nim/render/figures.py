@@ -24,7 +24,8 @@ from gpu_nim.errors import UsageError
 from gpu_nim.render.colours import Colour, Theme, find_theme
 from gpu_nim.render.geometry import Blocks, side, visible
 from gpu_nim.render.light import Shader
-from gpu_nim.render.still import Look, Picture, background, base_colours, hull, quantise, render, save
+from gpu_nim.render.options import figure, require_heard
+from gpu_nim.render.still import Look, Picture, background, base_colours, check_ending, hull, quantise, render, save
 from gpu_nim.render.vector import SUFFIXES, Sheet
 from gpu_nim.render.views import View, fit
 
@@ -37,12 +38,12 @@ _CHOCOLATE = 127  # x, z <= this
 
 def save_figure(name: str, path: Path, look: Look) -> dict[str, object]:
     """Draw a figure into a file, and return what was drawn; UsageError for a name or an ending that is none."""
+    check_figure(name, path)
+    require_heard(figure(name, path.suffix.lower()), look)
     if name == "views":
         picture = Picture(draw_slide(look), "opengl", 0, 4**8, "")
         save(picture, path)
         return {"source": "figure:views", "out": str(path), "size": list(picture.image.size), "note": ""}
-    if name not in SHEETS:
-        raise UsageError(f"figure must be one of {', '.join([*SHEETS, 'views'])}, got {name!r}")
     sheet = draw_figure(name, look.theme)
     if path.suffix.lower() in SUFFIXES:
         sheet.save(path)
@@ -52,6 +53,14 @@ def save_figure(name: str, path: Path, look: Look) -> dict[str, object]:
         save(Picture(image, "numpy", 0, 0, ""), path)
         size = list(image.size)
     return {"source": f"figure:{name}", "out": str(path), "size": size, "note": ""}
+
+
+def check_figure(name: str, path: Path) -> None:
+    """Raise UsageError where there is no such figure, or it cannot be written under that ending."""
+    if name not in (*SHEETS, "views"):
+        raise UsageError(f"figure must be one of {', '.join([*SHEETS, 'views'])}, got {name!r}")
+    if name == "views" or path.suffix.lower() not in SUFFIXES:
+        check_ending(path)
 
 
 def draw_figure(name: str, theme: str = "paper") -> Sheet:

@@ -23,10 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
-from gpu_nim.errors import FileError, UsageError
+from gpu_nim.errors import FileError, GpunimError, UsageError
 from gpu_nim.extras import missing
 from gpu_nim.reading import open_regular
+from gpu_nim.render import options
 from gpu_nim.render.geometry import Blocks
+from gpu_nim.render.options import require_heard
 from gpu_nim.render.still import Drawing, Look, aim, choose_engine, cut_open, hull, prepare, rooms
 from gpu_nim.render.views import Camera, View, fit, from_angles
 
@@ -38,6 +40,7 @@ SUFFIXES = (".mp4", ".gif")
 _NOTE = "movie"  # the file beside the frames that says what they are of: the mark
 _DIGITS = 64  # of a mark
 _MARK = "gpunim"  # the text in a frame's PNG that says what it is a frame of
+_SWEEP = (Fraction(1), Fraction(8))
 _ELEVATION = 20.0  # degrees above the horizon of a turntable's camera
 _HELD = 0.12  # the part of a growth's movie in which it stands still at the end
 _STANDING = Fraction(1, 4)  # the part of the way from one whole a to the next in which a sweep stands still, at either end
@@ -59,7 +62,7 @@ class Movie:
     kind: str = "turntable"
     frames: int = 240
     rate: int = 30
-    sweep: tuple[Fraction, Fraction] = (Fraction(1), Fraction(8))
+    sweep: tuple[Fraction, Fraction] = _SWEEP
     look: Look = field(default_factory=Look)
 
     def __post_init__(self) -> None:
@@ -72,9 +75,14 @@ class Movie:
         if self.kind == "sweep":
             if min(self.sweep) <= 0:
                 raise UsageError(f"a sweep needs values of a greater than 0, got {self.sweep[0]}:{self.sweep[1]}")
+            if any(part.startswith("a=") for part in self.source.partition(":")[2].split(",")):
+                raise UsageError(f"a sweep goes through values of a, got the source {self.source!r} with one")
             sweep_values(*self.sweep, self.frames)
-        if self.look.transparent or self.look.drawn_style == "slices":
-            raise UsageError("a movie cannot be transparent or made of slices")
+        elif self.sweep != _SWEEP:
+            raise UsageError(f"only a sweep takes sweep, got kind {self.kind!r}")
+        require_heard(options.movie(self.kind), self.look)
+        if self.look.drawn_style == "slices":
+            raise UsageError("a movie cannot be made of slices")
 
 
 def make_movie(
@@ -100,8 +108,13 @@ def make_movie(
         missing = _missing_frames(folder, movie, mark)
         there = movie.frames - len(missing)
         report(there, movie.frames)
-        for done, _ in enumerate(_draw(movie, folder, mark, missing, jobs), there + 1):
-            report(done, movie.frames)
+        try:
+            for done, _ in enumerate(_draw(movie, folder, mark, missing, jobs), there + 1):
+                report(done, movie.frames)
+        except GpunimError:
+            if len(missing) == movie.frames:  # it cannot be drawn: nothing to go on with
+                (folder / _NOTE).unlink()
+            raise
         _encode(encoder, folder, movie, folder / path.name)
     return {
         "source": movie.source,
@@ -190,8 +203,10 @@ class Studio:
             # The widest of the bodies frames them all: the smaller a, the more positions there are.
             source = self._swept(min(movie.sweep))
         self._blocks = prepare(source, movie.look)
-        if movie.kind == "fly-in" and self._blocks.flat:
-            raise UsageError(f"a flight needs a body in space, and {movie.source} is flat")
+        if self._blocks.flat:
+            if movie.kind == "fly-in":
+                raise UsageError(f"a flight needs a body in space, and {movie.source} is flat")
+            require_heard(options.movie(movie.kind, flat=True), movie.look)
         self._camera = aim(self._blocks, movie.look, self._widest_caption())
         if movie.kind != "sweep":
             self._blocks = cut_open(self._blocks, movie.look, self._camera.basis[2])
@@ -249,8 +264,7 @@ class Studio:
 
     def _swept(self, a: Fraction) -> str:
         name, _, arguments = self._movie.source.partition(":")
-        kept = [part for part in arguments.split(",") if part and not part.startswith("a=")]
-        return f"{name}:{','.join([f'a={a}', *kept])}"
+        return f"{name}:a={a},{arguments}"
 
     def _sweep(self, number: int) -> "Image":
         a = sweep_values(*self._movie.sweep, self._movie.frames)[number]
@@ -336,17 +350,21 @@ def flight(outside: Camera, blocks: Blocks, part: float) -> Camera:
     return Camera(eye, View((x, y, z), (up[0], up[1], up[2])).basis(), float(angle), False)
 
 
-_studio: Studio | None = None  # the one of a process that draws frames for others
+# Those of a process that draws frames for others.
+_movie: Movie | None = None
+_studio: Studio | None = None
 _folder, _marked = Path(), ""
 
 
-def _open_studio(movie: Movie, folder: Path, mark: str) -> None:
-    global _studio, _folder, _marked
-    _studio, _folder, _marked = Studio(movie), folder, mark
+def _enter(movie: Movie, folder: Path, mark: str) -> None:
+    global _movie, _folder, _marked
+    _movie, _folder, _marked = movie, folder, mark
 
 
 def _draw_one(number: int) -> int:
-    assert _studio is not None
+    global _studio
+    assert _movie is not None
+    _studio = _studio or Studio(_movie)  # here, so that what it raises reaches the process that asked
     _save_frame(_studio, _folder, _marked, number)
     return number
 
@@ -376,7 +394,7 @@ def _draw(movie: Movie, folder: Path, mark: str, missing: list[int], jobs: int) 
                 yield number
         return
     # Fresh processes: OpenGL does not survive a fork.
-    with ProcessPoolExecutor(jobs, get_context("spawn"), _open_studio, (movie, folder, mark)) as pool:
+    with ProcessPoolExecutor(jobs, get_context("spawn"), _enter, (movie, folder, mark)) as pool:
         yield from pool.map(_draw_one, missing)
 
 

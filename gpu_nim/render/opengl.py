@@ -162,7 +162,7 @@ class Canvas:
             add_quads(self._plotter, points, colours)
         return self._picture(camera)
 
-    def draw_cloud(self, cloud: "Cloud", camera: Camera) -> NDArray[np.uint8]:
+    def draw_cloud(self, cloud: "Cloud", camera: Camera, steps_a_point: float = 2.5) -> NDArray[np.uint8]:
         """Return the picture of a cloud, premultiplied, uint8 (height, width, 4)."""
         import pyvista as pv
 
@@ -186,7 +186,7 @@ class Canvas:
         for component in range(4):  # the mapper asks the last, PyVista sets the first
             actor.prop.SetScalarOpacityUnitDistance(component, cloud.reach)
         actor.mapper.SetAutoAdjustSampleDistances(0)
-        actor.mapper.SetSampleDistance(0.4 * cloud.spacing)
+        actor.mapper.SetSampleDistance(cloud.spacing / steps_a_point)
         return self._picture(camera)
 
     def _picture(self, camera: Camera) -> NDArray[np.uint8]:

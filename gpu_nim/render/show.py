@@ -34,7 +34,7 @@ def body(source: str, look: Look) -> tuple[Blocks, View]:
     """Return what is to be shown, no more blocks than turn smoothly, in order of generation, and whence."""
     from gpu_nim.render.source import blocks_of
 
-    blocks = require_cubes(prepare(blocks_of(source, limit=PAGE_LIMIT, branch=look.color == "branch"), look))
+    blocks = require_cubes(prepare(blocks_of(source, limit=PAGE_LIMIT, color=look.color), look))
     view = view_of(blocks, look)
     blocks = cut_open(blocks, look, view.basis()[2])
     return blocks.take(np.argsort(blocks.generations, kind="stable")), view

@@ -37,11 +37,12 @@ _SUFFIXES = (".zarr", ".npz")
 _LATTICES = {"hexagonal": "hexagonal", "triangular": "triangular"}
 
 
-def blocks_of(spec: str, *, limit: int = CELLS_LIMIT, branch: bool = False) -> Blocks:
+def blocks_of(spec: str, *, limit: int = CELLS_LIMIT, color: str | None = None) -> Blocks:
     """Return what `spec` names as blocks, coarser than cells where there are more than `limit`.
 
-    branch: give each cell the branch it grew on, counted from 1 in the order of the cells of generation 1, 0 for the
-    seed.
+    color: what the blocks are to be coloured by (see `gpu_nim.render.still.COLORS`), where that takes more than a cell and
+    its generation.  branch: each cell gets the branch it grew on, counted from 1 in the order of the cells of generation 1,
+    0 for the seed.  grundy: of a game in a file, not the P-positions alone are drawn but all that have Grundy values.
 
     Raises UsageError for a text that names nothing, FileError for a file that is not there or no growth, and
     MemoryRefusal for what is too large to draw.
@@ -51,9 +52,11 @@ def blocks_of(spec: str, *, limit: int = CELLS_LIMIT, branch: bool = False) -> B
     (16, [0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3])
     """
     if spec.endswith(_SUFFIXES):
-        return _read(spec, limit, branch)
+        return _read(spec, limit, color)
     name, colon, arguments = spec.partition(":")
     if colon and name == "chocolate":
+        if color == "branch":
+            raise UsageError(f"color branch needs a growth, and {spec} is a solved game")
         return _chocolate(spec, arguments)
     if not colon:
         raise UsageError(
@@ -74,7 +77,7 @@ def blocks_of(spec: str, *, limit: int = CELLS_LIMIT, branch: bool = False) -> B
     if automaton.rule.dimension not in (2, 3):
         raise UsageError(f"{name} lives in {automaton.rule.dimension} dimensions, and only 2 or 3 can be drawn")
     found = _nim(spec, generation, limit) if name == "nim" else _grow(spec, name, generation, limit)
-    return _with_branches(found, name) if branch else found
+    return _with_branches(found, name) if color == "branch" else found
 
 
 def contents(spec: str) -> str:
@@ -288,19 +291,28 @@ def _solved(spec: str, solution: "Solution", largest: int) -> Blocks:
     )
 
 
-def _read(spec: str, limit: int, branch: bool) -> Blocks:
-    """Return the growth or the solved game in a file; of a game solved for Grundy values, the P-positions."""
+def _read(spec: str, limit: int, color: str | None) -> Blocks:
+    """Return the growth or the solved game in a file; of a game the P-positions, or what `color` asks for."""
+    from gpu_nim.automata.catalogue import CATALOGUE
     from gpu_nim.automata.growth import Growth
     from gpu_nim.storage import load
 
     name = Path(spec).name
     saved = load(spec)
     if not isinstance(saved, Growth):
-        if branch:
+        if color == "branch":
             raise UsageError(f"color branch needs a growth, and {name} is a solved game")
-        return _solved(name, saved, 0)
+        if color != "grundy":
+            return _solved(name, saved, 0)
+        if saved.grundy is None:
+            raise UsageError(f"color grundy needs a game solved for Grundy values, and {name} holds outcomes alone")
+        return _solved(name, saved, int(saved.grundy.max()))
     found = _gather(name, saved.automaton, iter(saved), saved.births.tolist(), limit)
-    return _with_branches(found, saved.automaton) if branch else found
+    if color != "branch":
+        return found
+    if saved.automaton not in CATALOGUE:
+        raise UsageError(f"color branch needs an automaton of the catalogue, and {name} holds {saved.automaton!r}")
+    return _with_branches(found, saved.automaton)
 
 
 def _fraction(spec: str, text: str) -> Fraction:

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.errors import MissingDependency, UsageError
-from gpu_nim.render.colours import Theme, find_theme, to_linear, to_srgb
+from gpu_nim.render.colours import Theme, distinct_colours, find_theme, to_linear, to_srgb
 from gpu_nim.render.geometry import Blocks, cut, generations_between, middles, side, tiles, visible
 from gpu_nim.render.light import Shader
+from gpu_nim.render.options import require_heard, still
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.views import Camera, View, find_view, fit, support
 
@@ -107,7 +108,10 @@ def render(source: str | Blocks, look: Look | None = None, **options: object) ->
     ((64, 48), 64, 'numpy')
     """
     look = replace(look or Look(), **options)  # type: ignore[arg-type]
+    require_heard(still(look.drawn_style), look)
     blocks = prepare(source, look)
+    if blocks.flat:
+        require_heard(still(look.drawn_style, flat=True), look)
     engine, reason = choose_engine(look)
     if look.drawn_style == "slices":
         from gpu_nim.render.slices import draw_slices
@@ -124,7 +128,7 @@ def render(source: str | Blocks, look: Look | None = None, **options: object) ->
 
 def prepare(source: str | Blocks, look: Look) -> Blocks:
     """Return the blocks of a source, and of them the generations that the look asks for."""
-    blocks = blocks_of(source, branch=look.color == "branch") if isinstance(source, str) else source
+    blocks = blocks_of(source, color=look.color) if isinstance(source, str) else source
     if look.generations is not None:
         blocks = generations_between(blocks, *look.generations)
     if blocks.flat and look.drawn_style in ("volume", "slices"):
@@ -189,6 +193,8 @@ def cut_open(blocks: Blocks, look: Look, toward: NDArray[np.float64]) -> Blocks:
 def choose_engine(look: Look) -> tuple[str, str]:
     """Return the engine and, where it is not the one that would be liked best, why."""
     if look.drawn_style in ("points", "slices"):
+        if look.engine == "opengl":
+            raise UsageError(f"style {look.drawn_style} is drawn by NumPy alone, got engine 'opengl'")
         return "numpy", ""  # light is added up in floating point, which OpenGL's picture cannot hold
     if look.engine == "numpy":
         return "numpy", ""
@@ -207,19 +213,48 @@ def base_colours(blocks: Blocks, color: str | None, theme: Theme) -> NDArray[np.
     """Return the colour of each block, sRGB float32 (N, 3).
 
     generation: even in time.  rank: even in the number of cells, so that every colour covers as much.  branch: by the
-    branch it grew on.  nim-p: P-positions of Nim against the rest.  grundy: by Grundy value.
+    branch it grew on, no two in one colour.  nim-p: P-positions of Nim against the rest, piles being the coordinates
+    without their signs.  grundy: by Grundy value.
+
+    Raises UsageError where the blocks do not have what the colours are to show.
     """
     if color == "branch":
-        return np.asarray(np.array(theme.categories, dtype=np.float32)[blocks.values["branch"] % len(theme.categories)])
+        return branch_colours(blocks, theme)
     if color == "nim-p":
-        is_p = np.bitwise_xor.reduce(blocks.corners, axis=1) == 0
-        return np.where(is_p[:, None], np.array(theme.pick, np.float32), np.array(theme.dim, np.float32))
+        return np.where(nim_p(blocks)[:, None], np.array(theme.pick, np.float32), np.array(theme.dim, np.float32))
     if color == "grundy":
         if "grundy" not in blocks.values:
             raise UsageError(f"color grundy needs a source with Grundy values, and {blocks.name} has none")
         values = blocks.values["grundy"]
-        return theme.map(values / max(int(values.max()), 1))
+        if values.min() == values.max():
+            raise UsageError(
+                f"color grundy needs positions of several Grundy values, and all of {blocks.name} have {values.max()}: a "
+                "chocolate takes them as in chocolate:size=31,grundy=3"
+            )
+        return theme.map(values / int(values.max()))
     return theme.map(generation_scale(blocks, "generation" if color == "generation" else "rank"))
+
+
+def branch_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
+    """Return a colour for each branch, and the theme's first one for the seed."""
+    if "branch" not in blocks.values:
+        raise UsageError(f"color branch needs a growth whose branches were followed, and {blocks.name} has none")
+    branches = blocks.values["branch"]
+    table = np.array([theme.categories[0], *distinct_colours(theme, int(branches.max()))], dtype=np.float32)
+    return np.asarray(table[branches])
+
+
+def nim_p(blocks: Blocks) -> NDArray[np.bool_]:
+    """Return which cells are P-positions of Nim, their piles being the coordinates without their signs.
+
+    So fcc holds Nim in each octant, as `edge` does in its one: its cells of generation n and total 2n are P-positions.
+    """
+    if blocks.lattice != "square":
+        raise UsageError(f"color nim-p needs coordinates that are piles, and {blocks.name} lives on a {blocks.lattice} lattice")
+    if (blocks.sizes > 1).any() and (blocks.corners < 0).any():
+        # A block from 0 on holds P-positions just where its corner is one, the blocks of the other octants not.
+        raise UsageError(f"color nim-p needs single cells where coordinates are negative, and {blocks.name} is {blocks.note}")
+    return np.asarray(np.bitwise_xor.reduce(np.abs(blocks.corners), axis=1) == 0)
 
 
 def generation_scale(blocks: Blocks, color: str) -> NDArray[np.float64]:
@@ -308,10 +343,10 @@ class Drawing:
 
         cloud = self._cloud if shown is None else cloud_of(self.blocks.take(shown), self._base[shown])
         assert cloud is not None
-        if self._canvas is not None:
-            return reduce_pixels(self._canvas.draw_cloud(cloud, camera), 1)
-        width, height = self.look.size
         coarser, steps = (1, 2.5) if self.look.quality == "final" else (3, 1.2)
+        if self._canvas is not None:
+            return reduce_pixels(self._canvas.draw_cloud(cloud, camera, steps), 1)
+        width, height = self.look.size
         return enlarge(cast(cloud, camera, -(-width // coarser), -(-height // coarser), steps), height, width)
 
     def _points(self, camera: Camera, shown: NDArray[np.bool_] | None) -> NDArray[np.float32]:

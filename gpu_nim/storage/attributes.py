@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
-from gpu_nim.automata.growth import CellSource, Growth, Newborns, in_order
+from gpu_nim.automata.growth import CellSource, Growth, Newborns, ParentSource, in_order
 from gpu_nim.automata.own import describe, recall
 from gpu_nim.backends.digest import checksum
-from gpu_nim.backends.rule import MAX_DIMENSION, Symmetry
+from gpu_nim.backends.rule import MAX_DIMENSION, Rule, Symmetry
 from gpu_nim.errors import FileError
 from gpu_nim.reading import Damaged, name_of
 from gpu_nim.storage.containers import Declared, check_kind, origin, reason, require_room, seal, store_of
@@ -63,6 +63,8 @@ def check_growth(path: Path, attributes: Mapping[str, Any], stored: Mapping[str,
         raise FileError(f"cannot read {path}: what it holds as cells are none")
     if cells.shape[0] != population:
         raise FileError(f"cannot read {path}: it holds {cells.shape[0]} cells, not those of its births, it was truncated")
+    if "parents" in stored and stored["parents"] != Declared(np.dtype(np.int64), cells.shape[:1]):
+        raise FileError(f"cannot read {path}: its parents are not those of its cells")
     require_room(path, table)
 
 
@@ -73,6 +75,7 @@ def to_growth(
     checksums: NDArray[Any],
     stored: Mapping[str, Declared],
     cells: CellSource,
+    parents: ParentSource | None = None,
 ) -> Growth:
     """Return the growth that a file describes; FileError where its parts do not belong together.
 
@@ -97,10 +100,11 @@ def to_growth(
             attributes["automaton"],
             births,
             checksums,
-            checked(path, cells, births, checksums, symmetry),
+            checked(path, cells, births, checksums, symmetry, rule),
             symmetry=symmetry,
             verified=None if unsealed else verified,
             rule=rule,
+            parents=parents,
             **origin(attributes),
         )
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
@@ -115,17 +119,27 @@ is_growth_store = store_of(KIND)
 
 
 def checked(
-    path: Path, source: CellSource, births: NDArray[np.uint64], checksums: NDArray[np.uint64], symmetry: Symmetry
+    path: Path,
+    source: CellSource,
+    births: NDArray[np.uint64],
+    checksums: NDArray[np.uint64],
+    symmetry: Symmetry,
+    rule: Rule | None,
 ) -> CellSource:
     """Return the source with each generation held against its births and checksum as it is read.
 
     A checksum sees neither the order of cells nor, of a growth by symmetry, which cell of an orbit stands there: so cells must also
     ascend, each once.  With as many of each orbit as there should be, all different, they are the very cells that were written.
+    Of a rule that is known they must lie in its box, too, for which integers are chosen.
     """
+    box = None if rule is None else rule.box(len(births) - 1)
 
     def read(first: int, stop: int) -> Iterator[Newborns]:
         for generation, cells in source(first, stop):
             held = len(cells) == births[generation] and in_order(cells)
+            if len(cells) and box is not None:
+                held = held and all(low <= x for low, x in zip(box[0], cells.min(axis=0).tolist(), strict=True))
+                held = held and all(x <= high for high, x in zip(box[1], cells.max(axis=0).tolist(), strict=True))
             if not held or checksum(symmetry.representative(cells)) != checksums[generation]:
                 raise FileError(f"cannot read {path}: the cells of generation {generation} were edited or damaged")
             yield generation, cells

@@ -120,6 +120,7 @@ class Checkpoints:
             "generation": snapshot.generation,
             "columns": snapshot.columns,
             "mismatch": snapshot.mismatch,
+            "tested": snapshot.tested,
             "seconds": snapshot.seconds,
             "asked": dict(asked or {}),
             "written": None if kept is None else kept.written,
@@ -191,6 +192,7 @@ class Checkpoints:
             tuple(record["columns"]),
             {name.removeprefix(_MEASURED): array for name, array in arrays.items() if name.startswith(_MEASURED)},
             record["mismatch"],
+            int(record["tested"]),
             float(record["seconds"]),
         )
 

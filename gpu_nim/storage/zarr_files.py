@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from zarr.codecs import BloscCodec
 
 from gpu_nim.automata.evolution import ancestry
-from gpu_nim.automata.growth import Growth, Newborns, Snapshot
+from gpu_nim.automata.growth import CellSource, Growth, Newborns, Snapshot
 from gpu_nim.backends.base import Batch
 from gpu_nim.errors import FileError, UsageError
 from gpu_nim.reading import Damaged
@@ -190,8 +190,8 @@ def _check_kept(path: Path, kept: Kept, snapshot: Snapshot) -> None:
             parts.append(waiting[max(0, start - kept.written) : max(0, stop - kept.written)])
         return np.concatenate(parts)
 
-    births, symmetry = snapshot.births, snapshot.automaton.rule.symmetry
-    for _ in checked(path, partial(_generations, read, births), births, snapshot.checksums, symmetry)(0, len(births)):
+    births, rule = snapshot.births, snapshot.automaton.rule
+    for _ in checked(path, partial(_generations, read, births), births, snapshot.checksums, rule.symmetry, rule)(0, len(births)):
         pass
 
 
@@ -221,11 +221,15 @@ def load_zarr_growth(path: Path) -> Growth:
         check_growth(path, attributes, stored)
         births, checksums = (arrays[name].read() for name in ("births", "checksums"))
 
-    def read(first: int, stop: int) -> Iterator[Newborns]:
-        with reading(path, "Zarr v3 store"):
-            yield from _generations(arrays["cells"].read, births, first, stop)
+    def reader(name: str) -> CellSource:
+        def read(first: int, stop: int) -> Iterator[Newborns]:
+            with reading(path, "Zarr v3 store"):
+                yield from _generations(arrays[name].read, births, first, stop)
 
-    return to_growth(path, attributes, births, checksums, stored, read)
+        return read
+
+    parents = reader("parents") if "parents" in arrays else None
+    return to_growth(path, attributes, births, checksums, stored, reader("cells"), parents)
 
 
 def _generations(

@@ -1,0 +1,342 @@
+"""Command lines, well-formed and hostile, made from what click knows of each command: a new option is tried once it exists."""
+
+import os
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import click
+
+from tests.campaign import judge, runner
+from tests.campaign.case import Case, Fault
+
+# Lines that once ended badly, tried first in every campaign.
+KNOWN: tuple[tuple[str, ...], ...] = (
+    (),
+    ("bench",),
+    ("render", "chocolate:a=3,size=²", "-o", "p.png"),
+    ("render", "chocolate:a=3,size=7", "--color", "branch", "-o", "p.png", "--size", "64x48"),
+    ("movie", "nim:7", "--seconds", "inf", "-o", "m.gif", "--size", "64x48"),
+    ("movie", "nim:7", "--seconds", "nan", "-o", "m.gif", "--size", "64x48"),
+    ("movie", "nim:7", "--seconds", "1e9", "-o", "m.gif", "--size", "64x48"),
+    ("count", "A048833", "--at", "2^63"),
+    ("count", "D", "--piles", "4", "--range", "0:100", "--scheduler", "ucx://127.0.0.1:1"),
+    ("render", "nim:7", "-o", "p.webp", "--size", "64x48", "--engine", "numpy"),
+    ("render", "nim:7", "-o", "p.webp", "--size", "20000x64", "--engine", "numpy"),
+    ("grow", "--offsets", "2000000000,0;0,1", "--gen", "3", "--out", "far.vti"),
+    ("grow", "--offsets", "2000000000,0;0,1", "--gen", "3", "--out", "far.rle"),
+    ("grow", "--offsets", "2000000000,0;0,1", "--gen", "3", "--out", "far.npz"),
+    ("evolution", "--gen", "2^64"),
+    ("evolution", "--gen", "10^6"),
+    ("solve", "nim-pass"),
+    ("solve", "nim", "--piles", "1", "--size", "10^9"),
+    ("verify", "bogus"),
+    ("count", "D", "--piles", "4", "--range", "0:10^30", "--reduce", "sum"),
+    ("count", "D", "--piles", "4", "--range", "0:10^30"),
+    ("count", "D", "--piles", "1000", "--at", "10^18"),
+    ("count", "d", "--piles", "1000", "--at", "10^3000"),
+    ("count", "D", "--piles", "4", "--range", "0:10^30", "--reduce", "records", "--records", "10^6"),
+    ("count", "D", "--piles", "4", "--at", "10^999999"),
+    ("grow", "nim", "--gen", "7", "--checkpoint", "c", "--out", "missing/x.zarr"),
+    ("grow", "nim", "--gen", "7", "--checkpoint", "c", "--out", "thesis.zarr"),
+    ("render", "nim:1073741823", "-o", "p.png", "--size", "64x48"),
+    ("render", "nim:7", "-o", "p.png", "--size", "16384x16384"),
+    ("render", "figure:V4.1", "--title", "x", "--view", "axis", "-o", "p.png"),
+    ("verify", "/dev/zero"),
+    ("verify", "FIXTURES/fifo.npz"),
+    ("verify", "FIXTURES/zero.npz"),
+    ("verify", "FIXTURES/unreadable.npz"),
+)
+
+_HOSTILE_NUMBERS = (
+    *("", " ", "-1", "-2^64", "2^64", "2^63", "2^31", "10^30", "10^999999", "1e400", "nan", "inf", "-inf", "²", "٣", "0x10", "1.5"),
+    *("1__0", "+5", "--", "9" * 5000, "1e-5", "5\n6", "\x1b[31m7", "NULL", "2^2^2", "10^18+", "1,2", ";", "0"),
+)
+_HOSTILE_TEXTS = (
+    *(
+        "",
+        " ",
+        "\x1b[31mred\x1b[0m",
+        "a\nb",
+        "²",
+        "x" * 5000,
+        "../..",
+        "-",
+        "--",
+        "None",
+        "nan",
+        "*",
+        "$(id)",
+        "%s%n",
+        "{0}",
+        "\u202e",
+    ),
+    *("日本語", "'; drop", "<script>", "\\", "/", "0", "-1"),
+)
+_PATHS = (
+    *(
+        "out.zarr",
+        "out.npz",
+        "out.csv",
+        "out.rle",
+        "out.rle3",
+        "out.vti",
+        "out.vtp",
+        "out.txt",
+        "b151776.txt",
+        "out.npy",
+        "out.png",
+    ),
+    *("out.jpg", "out.webp", "out.tif", "out.svg", "out.pdf", "out.ply", "out.stl", "out.glb", "out.html", "out.gif", "out.mp4"),
+    *("out.graphml", "out.dot", "folder"),
+)
+_HOSTILE_PATHS = (
+    *("", ".", "/", "/dev/full", "/dev/null", "missing/out.zarr", "missing/out.png", "thesis.zarr", "thesis.npz", "thesis.csv"),
+    *(
+        "out",
+        "out.xyz",
+        "-",
+        "x" * 300 + ".npz",
+        "a\nb.npz",
+        "\x1b[31m.csv",
+        "/proc/self/mem",
+        "/root/../proc/x.npz",
+        "notes.txt/out.csv",
+    ),
+    *("FIXTURES/fifo.npz", "FIXTURES/zero.npz", "FIXTURES/unreadable.npz", "FIXTURES/closed/out.csv"),
+)
+_SOURCES = (
+    *("nim:15", "nim:0", "edge:7", "fcc:3", "ulam-warburton:7", "hexagonal:5", "triangular:5", "square8:6", "knight:4", "cubic6:4"),
+    *(
+        "chocolate:a=3,size=15",
+        "chocolate:a=5/2,size=7",
+        "figure:V4.1",
+        "figure:NF1",
+        "figure:V4.3",
+        "figure:d3",
+        "FIXTURES/edge.zarr",
+    ),
+    *("FIXTURES/nim.npz", "FIXTURES/chocolate.npz"),
+)
+_HOSTILE_SOURCES = (
+    *("nim", "nim:", "nim:-1", "nim:²", "nim:2^64", "nim:1e3000", ":", "figure:", "figure:X", "chocolate:", "chocolate:a=0,size=5"),
+    *(
+        "chocolate:a=-1,size=5",
+        "chocolate:a=1/0,size=5",
+        "chocolate:size=5,size=6",
+        "chocolate:b=1",
+        "chocolate:a=3,size=²",
+        "nim:7:7",
+    ),
+    *(
+        "FIXTURES/fifo.npz",
+        "FIXTURES/zero.npz",
+        "FIXTURES/unreadable.npz",
+        "FIXTURES/text.npz",
+        "missing.zarr",
+        "edge:10^12",
+        "nim:7,8",
+    ),
+)
+
+# By the name of a parameter: good values.  Hostile ones are common to a kind.
+_GOOD: dict[str, tuple[str, ...]] = {
+    "generations": ("0", "1", "5", "12", "0:3", "2:6"),
+    "automaton": ("nim", "edge", "fcc", "ulam-warburton", "hexagonal", "triangular", "nim-4", "knight", "cubic18"),
+    "offsets": ("1,1,0;1,0,1;0,1,1", "1,0;0,1;-1,0", "1", "1,-1;2,0", "3,1,0,2;1,1,1,1"),
+    "births": ("1", "1,3", "2"),
+    "seeds": ("0,0", "0,0,0", "0;5", "0,0;3,4"),
+    "columns": ("births", "births,population", "section z=0", "boxes 2", "dimension,density", "p-positions"),
+    "section": ("z=0", "x=1"),
+    "every": ("1", "3"),
+    "sequence": ("D", "A", "d", "a", "A237711", "A048883", "A151776", "A147562", "A130665"),
+    "piles": ("1", "2", "3", "4", "5", "7"),
+    "n": ("0", "5", "63", "10^18+12345"),
+    "span": ("0:10", "5:100", "10^18:10^18+20"),
+    "reduce_to": ("sum", "max,argmax", "sum,min", "residues:3", "records"),
+    "records": ("1", "5"),
+    "size": ("3", "7", "12", "64x48", "80x60"),
+    "a": ("1", "3", "5/2", "1:4", "1:3:1/2"),
+    "k": ("2", "4", "1:4"),
+    "where": ("2y <= x + z", "y <= x + z/2; w <= 3y + 1", "x"),
+    "code": ("0.77", "0.137", "0.07"),
+    "take": ("1,2,3", "2,5"),
+    "view": ("hero", "isometric", "axis", "diagonal", "gasket", "30,20"),
+    "theme": ("dark", "paper", "neon"),
+    "color": ("generation", "rank", "grundy", "branch", "nim-p"),
+    "style": ("cubes", "points", "volume", "slices"),
+    "cut": ("none", "corner", "half"),
+    "quality": ("draft",),
+    "engine": ("numpy", "numpy", "numpy", "auto"),
+    "title": ("A title", ""),
+    "kind": ("turntable", "growth", "fly-in", "sweep"),
+    "seconds": ("0.1", "0.2"),
+    "fps": ("5", "10"),
+    "ends": ("1:3", "2:4"),
+    "runs": ("1",),
+    "jobs": ("1", "2"),
+    "upto": ("1", "4", "8"),
+    "what": ("b-first", "nf-", "v-", "FIXTURES/edge.zarr", "FIXTURES/nim.npz", "FIXTURES/b237711.txt"),
+    "name": ("A237711", "D"),
+    "source": _SOURCES,
+    "workers": ("-1", "0"),
+    "scheduler": ("tcp://127.0.0.1:1", "nowhere", "ucx://127.0.0.1:1"),
+    "port": ("0",),
+}
+# By command: endings of what it writes.
+_ENDINGS = {
+    "count": ("npy", "zarr", "csv", "txt"),
+    "evolution": ("graphml", "dot"),
+    "export": ("ply", "stl", "glb", "vtp", "html"),
+    "movie": ("gif", "gif", "mp4"),
+    "render": ("png", "jpg", "webp", "tif", "svg"),
+    "solve": ("zarr", "npz", "csv"),
+}
+_PATHLIKE = ("out", "volume", "bfile", "checkpoint", "resume", "plot", "picture")
+_ENDLESS = ("show", "bench", "play")  # they measure, serve or wait: tried with something wrong in the line only
+_CLICK_S_OWN = ("help", "version")
+
+
+@cache
+def _commands() -> dict[str, click.Command]:
+    """Every command that runs something, by its words."""
+    from gpu_nim.cli import main
+
+    def walk(group: click.Group, words: str) -> Iterator[tuple[str, click.Command]]:
+        context = click.Context(group)
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            assert command is not None
+            if isinstance(command, click.Group):
+                yield from walk(command, f"{words}{name} ")
+            else:
+                yield words + name, command
+
+    return dict(walk(main, ""))
+
+
+def made_up(choose: random.Random) -> tuple[str, ...]:
+    """Return a command line."""
+    words, command = choose.choice([*_commands().items()])
+    line = words.split()
+    spoil = choose.random() < 0.6 or words.split()[0] in _ENDLESS
+    # At least one parameter is hostile in a line that is to be spoiled, so that it is not only a long run.
+    parameters = [p for p in command.params if p.name not in _CLICK_S_OWN]
+    given = [p for p in parameters if isinstance(p, click.Argument) or p.required or _drawn(p) or choose.random() < 0.25]
+    hostile = set(choose.sample(given, min(len(given), choose.choice((1, 1, 2))))) if spoil and given else set()
+    for parameter in given:
+        line += _written(words, parameter, choose, parameter in hostile)
+    if (spoil and not hostile) or choose.random() < 0.03:
+        line.insert(choose.randint(1, len(line)), choose.choice(("--bogus", "surplus", "", "-o", "--json=5", "--help")))
+    return tuple(line)
+
+
+def _drawn(parameter: click.Parameter) -> bool:
+    """Pictures are always asked for small and quick."""
+    return parameter.name in ("quality", "seconds", "fps", "runs") or (
+        parameter.name == "size" and parameter.type.name != "integer"
+    )
+
+
+def _written(words: str, parameter: click.Parameter, choose: random.Random, hostile: bool) -> list[str]:
+    if isinstance(parameter, click.Option) and parameter.is_flag:
+        return [parameter.opts[-1]]
+    value = _hostile(words, parameter, choose) if hostile else _good(words, parameter, choose)
+    if isinstance(parameter, click.Argument):
+        count = 1 if parameter.nargs == 1 else choose.choice((1, 1, 2, 3))
+        return [value] + [_good(words, parameter, choose) for _ in range(count - 1)]
+    return [f"{parameter.opts[-1]}={value}"] if parameter.opts[-1].startswith("--") else [parameter.opts[-1], value]
+
+
+def _good(words: str, parameter: click.Parameter, choose: random.Random) -> str:
+    if isinstance(parameter.type, click.Choice):
+        return str(choose.choice([*parameter.type.choices]))
+    if parameter.name in _PATHLIKE:
+        if parameter.name == "out" and words in _ENDINGS and choose.random() < 0.85:
+            return f"out.{choose.choice(_ENDINGS[words])}"
+        return choose.choice(_PATHS)
+    values = _GOOD.get(str(parameter.name), ("1", "3", "7"))
+    if parameter.name == "size":
+        pictures = parameter.type.name != "integer"
+        values = tuple(value for value in values if ("x" in value) == pictures)
+    if parameter.name == "generations":
+        values = tuple(value for value in values if (":" in value) == (parameter.type.name == "start:stop"))
+    return choose.choice(values)
+
+
+def _hostile(words: str, parameter: click.Parameter, choose: random.Random) -> str:
+    if parameter.name == "source":
+        return choose.choice(_HOSTILE_SOURCES)
+    if parameter.name in _PATHLIKE:
+        return choose.choice(_HOSTILE_PATHS)
+    if parameter.name in ("what", "scheduler"):
+        return choose.choice((*_HOSTILE_TEXTS, *(path for path in _HOSTILE_PATHS if path)))
+    value = choose.choice((*_HOSTILE_NUMBERS, *_HOSTILE_NUMBERS, *_HOSTILE_TEXTS))
+    good = _good(words, parameter, choose)
+    # Half of them keep the shape of a good value and spoil a part of it.
+    at = choose.randrange(len(good) + 1)
+    return choose.choice(
+        (value, good[:at] + value + good[at:], good[:at], f"{value}:{value}", f"{value},{value}", f"{value}x{value}")
+    )
+
+
+class Lines:
+    """Command lines, each in a folder of its own that holds somebody's work."""
+
+    name = "lines"
+
+    def __init__(self, room: Path) -> None:
+        self._fixtures = room / "fixtures"
+        self._folder = room / "folder"
+        _lay_out(self._fixtures)
+
+    def case(self, seed: int, index: int) -> Case:
+        """Return the case of an index: those known first."""
+        line = KNOWN[index] if index < len(KNOWN) else made_up(random.Random(f"lines/{seed}/{index}"))
+        line = tuple(word.replace("FIXTURES", str(self._fixtures)).replace("\0", "") for word in line)
+        # Now and then as a process of its own, whose end is the interpreter's.
+        anew = index >= len(KNOWN) and index % 500 == 0
+        return Case(f"lines {index}", lambda: self._run(line, runner.spawned if anew else runner.forked))
+
+    def _run(self, line: tuple[str, ...], run: Callable[..., runner.Outcome]) -> Fault | None:
+        self._folder.mkdir(exist_ok=True)
+        judge.emptied(self._folder)
+        (self._folder / "notes.txt").write_text("my notes\n")
+        for name in ("thesis.zarr", "thesis.npz", "thesis.csv"):
+            (self._folder / name).mkdir()
+            (self._folder / name / "chapter.txt").write_text("It was a dark and stormy night.\n")
+        before, held = judge.contents(self._folder), judge.contents(self._fixtures)
+        outcome = run(line, self._folder)
+        found = judge.faults(outcome) + judge.litter(outcome, before, judge.contents(self._folder))
+        if judge.contents(self._fixtures) != held:
+            found.append("it changed what it was to read")
+            shutil.rmtree(self._fixtures)
+            _lay_out(self._fixtures)
+        return Fault(outcome, found) if found else None
+
+
+def _lay_out(folder: Path) -> None:
+    """Make the files that lines read: good ones, and what no reader should wait for or trust."""
+    (folder / "closed").mkdir(parents=True)
+    # In a process of its own: the threads that zarr starts would be missing in what is forked off later.
+    outcome = runner.called(_make, ("make",), folder)
+    if outcome.status:
+        raise RuntimeError(outcome.errors)
+    (folder / "b237711.txt").write_text("0 1\n1 3\n2 3\n3 9\n")
+    (folder / "text.npz").write_text("not a zip file\n")
+    (folder / "unreadable.npz").write_text("")
+    (folder / "unreadable.npz").chmod(0)
+    (folder / "zero.npz").symlink_to("/dev/zero")
+    os.mkfifo(folder / "fifo.npz")
+    (folder / "closed").chmod(0o500)
+
+
+def _make() -> None:
+    from gpu_nim import grow, save, solve
+    from gpu_nim.games.inequality import chocolate
+
+    save(grow("edge", 9), "edge.zarr")
+    save(grow("nim", 15), "nim.npz")
+    save(solve(chocolate(3), 15), "chocolate.npz")

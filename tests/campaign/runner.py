@@ -1,0 +1,183 @@
+"""Running gpunim as a process with an end: forked off a warm interpreter, which is fast, or started anew, as users do."""
+
+import os
+import resource
+import select
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+GPUNIM = (sys.executable, "-m", "gpu_nim")
+MEMORY = 6 << 30  # bytes of address space
+LIMIT = 30.0  # seconds
+DEFECT = 70  # what a forked process leaves with after an exception that nothing caught
+
+# Threads of BLAS would be lost in a fork, and each of them takes address space.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a run.  status: as a shell has it, 128 + N for signal N; None where the run was stopped at its limit."""
+
+    arguments: tuple[str, ...]
+    status: int | None
+    output: str
+    errors: str
+    seconds: float
+
+    @property
+    def line(self) -> str:
+        """The command line, as one would type it."""
+        return shlex.join(("gpunim", *self.arguments))
+
+
+def warm() -> None:
+    """Import what commands import, so that forks need not."""
+    import gpu_nim.cli
+    import gpu_nim.storage.npz_files
+    import gpu_nim.storage.zarr_files
+
+    for place in gpu_nim.cli.COMMANDS.values():
+        import_module(place.partition(":")[0])
+    for heavy in ("PIL.Image", "pyvista", "scipy.ndimage"):
+        try:
+            import_module(heavy)
+        except ImportError:
+            continue
+
+
+def forked(arguments: Sequence[str], folder: Path, *, limit: float = LIMIT, memory: int | None = MEMORY) -> Outcome:
+    """Run a command line in a fork of this process, in a folder."""
+
+    def command() -> None:
+        from gpu_nim.cli import main
+
+        sys.argv = ["gpunim", *arguments]
+        main(list(arguments), prog_name="gpunim")
+
+    return called(command, arguments, folder, limit=limit, memory=memory)
+
+
+def called(
+    command: Callable[[], None], arguments: Sequence[str], folder: Path, *, limit: float = LIMIT, memory: int | None = MEMORY
+) -> Outcome:
+    """Call a function in a fork of this process, in a folder, as a program that prints."""
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        began = time.monotonic()
+        pid = os.fork()
+        if pid == 0:
+            _become(command, folder, (output.fileno(), errors.fileno()), memory)
+        status = _wait(pid, limit)
+        seconds = time.monotonic() - began
+        return Outcome(tuple(arguments), status, text(output), text(errors), seconds)
+
+
+def spawned(arguments: Sequence[str], folder: Path, *, limit: float = LIMIT, memory: int | None = MEMORY) -> Outcome:
+    """Run a command line in a process of its own, in a folder."""
+    began = time.monotonic()
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        process = start(arguments, folder, output.fileno(), errors.fileno(), memory=memory)
+        try:
+            status = shell_status(process.wait(limit))
+        except subprocess.TimeoutExpired:
+            status = None
+            stop(process)
+        return Outcome(tuple(arguments), status, text(output), text(errors), time.monotonic() - began)
+
+
+def start(
+    arguments: Sequence[str], folder: Path, output: int, errors: int, *, memory: int | None = None
+) -> subprocess.Popen[bytes]:
+    """Start a command line in a process and a session of its own."""
+    return subprocess.Popen(
+        (*GPUNIM, *arguments),
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=errors,
+        start_new_session=True,
+        preexec_fn=None if memory is None else lambda: _limit(memory),
+        env={**os.environ, "PYTHONPATH": os.getcwd()},
+    )
+
+
+def shell_status(returned: int) -> int:
+    """Return the status of a process as a shell has it."""
+    return returned if returned >= 0 else 128 - returned
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """End a process and all of its session."""
+    _kill(process.pid)
+    process.wait()
+
+
+def _become(command: Callable[[], None], folder: Path, outputs: tuple[int, int], memory: int | None) -> None:
+    status = DEFECT
+    try:
+        os.setsid()
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        for to, handle in enumerate((nothing, *outputs)):
+            os.dup2(handle, to)
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+        os.chdir(folder)
+        if memory is not None:
+            _limit(memory)
+        command()
+        status = 0
+    except SystemExit as leaving:
+        status = leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:
+            os._exit(status)
+
+
+def _limit(memory: int) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _wait(pid: int, limit: float) -> int | None:
+    handle = os.pidfd_open(pid)
+    try:
+        poll = select.poll()
+        poll.register(handle, select.POLLIN)
+        in_time = bool(poll.poll(limit * 1000))
+        _kill(pid)  # what it started ends with it
+        _, status = os.waitpid(pid, 0)
+    finally:
+        os.close(handle)
+    if not in_time:
+        return None
+    return os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
+
+
+def _kill(pid: int) -> None:
+    for end in (os.killpg, os.kill):  # before its setsid a fork leads no group
+        try:
+            end(pid, signal.SIGKILL)
+            return
+        except (ProcessLookupError, PermissionError):
+            continue
+
+
+def text(file: "tempfile._TemporaryFileWrapper[bytes]") -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace")

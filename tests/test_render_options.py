@@ -1,0 +1,209 @@
+"""No option goes unheard: each, given to each kind of picture, changes the picture or is refused by name."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from gpu_nim.cli import main
+from gpu_nim.errors import UsageError
+from gpu_nim.render import options as scenes
+from gpu_nim.render.movie import KINDS, Movie, Studio
+from gpu_nim.render.still import Look
+from tests.render_files import needs_opengl, needs_pillow
+
+pytestmark = needs_pillow
+
+# An option of the command line, and a value that it does not have by itself.
+OPTIONS = {
+    "size": "80x56",
+    "view": "isometric",
+    "theme": "paper",
+    "color": "nim-p",
+    "style": "points",
+    "generations": "0:6",
+    "cut": "corner",
+    "quality": "draft",
+    "title": "Nim",
+    "transparent": None,
+}
+DEFAULTS = {"size": "1920x1080", "theme": "dark", "cut": "none", "quality": "final", "title": ""}
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [*map(str, arguments)])
+
+
+def asked(option, values=OPTIONS):
+    return [f"--{option}"] if values[option] is None else [f"--{option}", values[option]]
+
+
+def heard_or_refused(command, option, tmp_path, base, suffix):
+    """Whether a command with an option is refused in a sentence that names it; else its file must be another one."""
+    file = tmp_path / f"{option}{suffix}"
+    result = run(*command, "-o", file, *asked(option))
+    if result.exit_code == 2:
+        assert option in result.output
+        assert len(result.output.strip().splitlines()) == 1
+        assert not file.exists()
+        return False
+    assert result.exit_code == 0, result.output
+    assert file.read_bytes() != base, f"{command} does not hear {option}"
+    return True
+
+
+@pytest.mark.parametrize(
+    ("source", "style", "refused"),
+    [
+        ("edge:7", "cubes", set()),
+        ("edge:7", "points", set()),
+        ("edge:7", "volume", set()),
+        ("edge:7", "slices", {"view", "cut", "quality"}),
+        ("ulam-warburton:7", "cubes", {"cut"}),
+        ("ulam-warburton:7", "points", {"cut"}),
+    ],
+)
+def test_a_still_hears_each_option_or_refuses_it(source, style, refused, tmp_path):
+    command = ["render", source, "--engine", "numpy", "--style", style]
+    command += [] if style == "slices" else ["--quality", "final"]
+    small = [*command, "--size", "64x48"]
+    assert run(*small, "-o", tmp_path / "base.png").exit_code == 0
+    base = (tmp_path / "base.png").read_bytes()
+    for option in OPTIONS:
+        if option == "style":
+            continue
+        given = small if option != "size" else command
+        assert heard_or_refused(given, option, tmp_path, base, ".png") == (option not in refused), option
+
+
+@needs_opengl
+@pytest.mark.parametrize("style", ["cubes", "volume"])
+def test_opengl_hears_the_quality(style, tmp_path):
+    command = ["render", "edge:7", "--engine", "opengl", "--style", style, "--size", "64x48"]
+    assert run(*command, "-o", tmp_path / "base.png").exit_code == 0
+    assert heard_or_refused(command, "quality", tmp_path, (tmp_path / "base.png").read_bytes(), ".png")
+
+
+@pytest.mark.parametrize("style", ["points", "slices"])
+def test_an_engine_that_cannot_draw_a_style_is_refused(style, tmp_path):
+    result = run("render", "edge:7", "-o", tmp_path / "a.png", "--style", style, "--engine", "opengl", "--size", "64x48")
+    assert (result.exit_code, "drawn by NumPy alone" in result.output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "suffix", "takes"),
+    [("NF1", ".svg", {"theme"}), ("V4.3", ".pdf", {"theme"}), ("V4.3", ".png", {"theme", "size"})],
+)
+def test_a_figure_hears_each_option_or_refuses_it(name, suffix, takes, tmp_path):
+    command = ["render", f"figure:{name}"]
+    small = [*command, "--size", "64x48"] if "size" in takes else command
+    assert run(*small, "-o", tmp_path / f"base{suffix}").exit_code == 0
+    base = (tmp_path / f"base{suffix}").read_bytes()
+    for option in OPTIONS:
+        given = small if option != "size" else command
+        assert heard_or_refused(given, option, tmp_path, base, suffix) == (option in takes), option
+
+
+@pytest.mark.parametrize("option", sorted(set(OPTIONS) - {"size", "theme", "quality", "title"}))
+def test_the_slide_refuses_what_it_does_not_take(option, tmp_path):
+    result = run("render", "figure:views", "-o", tmp_path / "a.png", "--size", "320x180", *asked(option))
+    message = f"{option} would go unheard: figure:views takes engine, quality, size, theme and title"
+    assert (result.exit_code, message in result.output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "more", "takes"),
+    [
+        (".ply", [], {"theme", "color", "generations", "cut"}),
+        (".glb", [], {"theme", "color", "generations", "cut"}),
+        (".vtp", [], {"theme", "color", "generations", "cut"}),
+        (".html", [], {"theme", "color", "generations", "cut", "title"}),
+        (".stl", [], {"generations", "cut"}),
+        (".stl", ["--printable"], {"generations", "cut"}),
+        (".ply", ["--printable"], {"generations", "cut"}),
+    ],
+)
+def test_an_export_hears_each_option_or_refuses_it(suffix, more, takes, tmp_path):
+    command = ["export", "edge:7", *more]
+    assert run(*command, "-o", tmp_path / f"base{suffix}").exit_code == 0
+    base = (tmp_path / f"base{suffix}").read_bytes()
+    for option in ("theme", "color", "generations", "cut", "title"):
+        assert heard_or_refused(command, option, tmp_path, base, suffix) == (option in takes), option
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_movie_hears_each_option_or_refuses_it(kind):
+    source = "chocolate:size=7" if kind == "sweep" else "edge:7"
+    looks = {
+        "size": (80, 56),
+        "view": "isometric",
+        "theme": "paper",
+        "color": "generation",
+        "style": "points",
+        "generations": (0, 6),
+        "cut": "corner",
+        "quality": "draft",
+        "title": "Nim",
+    }
+
+    def frames(**look):
+        movie = Movie(source, kind, 8, look=Look(**{"size": (64, 48), "engine": "numpy", **look}))
+        with Studio(movie) as studio:
+            return [np.asarray(studio.frame(number)) for number in (1, 6)]
+
+    base = frames()
+    for option, value in looks.items():
+        assert any(not np.array_equal(a, b) for a, b in zip(base, frames(**{option: value}), strict=True)), option
+    with pytest.raises(UsageError, match="transparent would go unheard"):
+        frames(transparent=True)
+    with pytest.raises(UsageError, match="made of slices"):
+        frames(style="slices")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["render", "figure:NF1", "-o", "a.svg", "--size", "1920x1080"], "figure:NF1 as .svg takes theme alone"),
+        (["render", "figure:V4.1", "-o", "a.png", "--title", "x", "--view", "axis"], "title, view would go unheard"),
+        (["render", "edge:3", "-o", "a.png", "--style", "slices", "--cut", "none"], "cut would go unheard"),
+        (["export", "edge:3", "-o", "a.stl", "--theme", "dark"], "an .stl file takes cut and generations"),
+        (["movie", "edge:3", "-o", "a.gif", "--sweep", "1:8"], "only --kind sweep takes it, got turntable"),
+        (["movie", "chocolate:a=3,size=7", "-o", "a.gif", "--kind", "sweep"], "goes through values of a"),
+        (["movie", "ulam-warburton:3", "-o", "a.gif", "--kind", "fly-in"], "needs a body in space"),
+        (["movie", "ulam-warburton:3", "-o", "a.gif", "--cut", "half"], "cut would go unheard: a turntable of a flat body takes"),
+    ],
+)
+def test_an_option_in_vain_is_refused_even_where_it_says_what_holds(arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = run(*arguments, "--json")
+    assert result.exit_code == 2
+    assert message in result.output
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_a_scene_takes_are_options_of_a_look():
+    every = [scenes.still(style, flat=flat) for style in ("cubes", "slices") for flat in (False, True)]
+    every += [scenes.movie("growth"), scenes.figure("views", ".png"), scenes.figure("NF1", ".svg")]
+    every += [scenes.exported(suffix) for suffix in (".ply", ".stl", ".html")]
+    assert all(scene.takes <= set(Look.__dataclass_fields__) for scene in every)
+
+
+def test_a_turn_is_seen_from_the_elevation_and_in_the_projection_asked_for():
+    for view, elevation, parallel in ((None, 20, False), ("30,55", 55, False), ("axis", 90, True)):
+        upward = np.sin(np.radians(elevation))
+        with Studio(Movie("edge:7", frames=4, look=Look(size=(64, 48), view=view, engine="numpy"))) as studio:
+            cameras = [studio._turned(turn) for turn in (0.0, 0.25)]
+        assert [camera.parallel for camera in cameras] == [parallel] * 2
+        assert [camera.basis[2, 2] for camera in cameras] == pytest.approx([upward] * 2)
+        assert not np.allclose(cameras[0].basis, cameras[1].basis)
+
+
+def test_the_same_view_said_twice_is_the_same_picture(tmp_path):
+    looks = [[], *(asked(option, DEFAULTS) for option in DEFAULTS if option != "size")]
+    pictures = []
+    for k, more in enumerate(looks):
+        result = run("render", "nim:3", "-o", tmp_path / f"{k}.png", "--size", "64x48", "--engine", "numpy", "--json", *more)
+        assert json.loads(result.output)["population"] == 16
+        pictures.append((tmp_path / f"{k}.png").read_bytes())
+    assert len(set(pictures)) == 1
