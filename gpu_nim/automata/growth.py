@@ -4,6 +4,7 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -21,7 +22,7 @@ from gpu_nim.backends.digest import digest
 from gpu_nim.backends.memory import host_memory
 from gpu_nim.backends.numpy.cells import cell_dtype, coordinate_dtype
 from gpu_nim.backends.rule import Cells, Rule, Symmetry
-from gpu_nim.errors import MemoryRefusal, UsageError
+from gpu_nim.errors import GpunimError, MemoryRefusal, UsageError
 from gpu_nim.values import ArrayValue
 
 Newborns = tuple[int, NDArray[np.integer]]
@@ -255,7 +256,8 @@ class Growing:
     def __iter__(self) -> Iterator[Batch]:
         """Grow to the last generation, a batch of generations at a time."""
         began = time.perf_counter()
-        engine = self._engine = self._start()
+        with _taking_up(self.resumed):
+            engine = self._engine = self._start()
         stride = 1
         self._seconds += time.perf_counter() - began
         while engine.generation < self.generations:
@@ -301,7 +303,8 @@ class Growing:
             raise UsageError(f"automaton must be the one that is resumed, {begun.name}, got {self.automaton.name}")
         if self.generations < snapshot.generation:
             raise UsageError(f"generations must be at least {snapshot.generation}, where this resumes, got {self.generations}")
-        self.measures.restore(snapshot.measured, snapshot.columns)
+        with _taking_up(snapshot):
+            self.measures.restore(snapshot.measured, snapshot.columns)
         self._births, self._checksums = [snapshot.births], [snapshot.checksums]
         self.mismatch, self.tested = snapshot.mismatch, snapshot.tested
         self._seconds = snapshot.seconds
@@ -364,6 +367,19 @@ class Growing:
 def _batches(automaton: Automaton, backend: Backend, general: bool, last: int) -> Iterator[Batch]:
     """Grow again, for the cells."""
     return iter(Growing(automaton, last, backend, cells=True, verify=False, general=general))
+
+
+@contextmanager
+def _taking_up(snapshot: Snapshot | None) -> Iterator[None]:
+    """Say of a snapshot that was put together by hand, or by somebody's file, that it is none."""
+    try:
+        yield
+    except GpunimError:
+        raise
+    except (LookupError, TypeError, ValueError, OverflowError) as error:
+        if snapshot is None:
+            raise
+        raise UsageError("resume must be a snapshot of a growth, got one whose state cannot be gone on from") from error
 
 
 def most_touched(rule: Rule, generation: int) -> int:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 
 from gpu_nim.errors import FileError
+from gpu_nim.reading import Damaged, open_regular
 from gpu_nim.sequences.entry import Entry
 
 _LINE = re.compile(r"\s*(-?\d+)\s+(-?\d+)\s*(?:#.*)?$")
+_LONGEST = 1 << 20  # letters of a line
 _SHOWN = 40  # characters of a bad line that a message quotes
 
 
@@ -51,8 +54,10 @@ def read_bfile(path: str | Path) -> Iterator[tuple[int, int, int]]:
     """
     previous: int | None = None
     try:
-        with open(path, encoding="utf-8") as lines:
-            for number, text in enumerate(lines, 1):
+        with TextIOWrapper(open_regular(Path(path)), encoding="utf-8") as lines:
+            for number, text in enumerate(iter(lambda: lines.readline(_LONGEST), ""), 1):
+                if len(text) == _LONGEST:
+                    raise FileError(f"{path}, line {number}: expected two integers, got a line of {_LONGEST:,} letters or more")
                 if not text.strip() or text.lstrip().startswith("#"):
                     continue
                 match = _LINE.match(text)
@@ -69,6 +74,8 @@ def read_bfile(path: str | Path) -> Iterator[tuple[int, int, int]]:
         raise
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror}") from error
+    except Damaged as error:
+        raise FileError(f"cannot read {path}: {error}") from error
     except ValueError as error:
         raise FileError(f"{path}: {error}") from error
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.base import Batch
 from gpu_nim.errors import FileError, UsageError
+from gpu_nim.reading import printable
 from gpu_nim.storage.atomic import check_writable
 from gpu_nim.storage.attributes import is_growth_store
 
@@ -138,7 +139,11 @@ def load(path: str | Path) -> "Growth | Solution":
     (826, [[0, 2, 2], [2, 0, 2], [2, 2, 0]])
     """
     path = Path(path)
-    if not path.exists():
+    try:
+        there = path.exists()
+    except (OSError, ValueError) as error:  # a name that no file can have
+        raise FileError(f"cannot read {printable(str(path))}: {getattr(error, 'strerror', None) or error}") from error
+    if not there:
         raise FileError(f"cannot read {path}: there is no such file")
     if path.suffix not in (".zarr", ".npz"):
         raise UsageError(f"a growth or a solved game is read from a file that ends in .zarr or .npz, got {str(path)!r}")

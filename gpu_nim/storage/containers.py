@@ -23,7 +23,7 @@ from gpu_nim.backends.memory import host_memory, require_memory
 from gpu_nim.errors import FileError
 from gpu_nim.reading import Damaged, name_of, open_regular, parse_json, printable, read_regular
 
-MOST_TEXT = 1 << 26
+MOST_TEXT = 1 << 23
 """Bytes that the attributes of a file, or the metadata of an array, may take."""
 
 _MEMBERS = 64  # arrays in a file

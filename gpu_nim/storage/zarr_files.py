@@ -89,7 +89,7 @@ class ZarrGrowthSink:
         if self._parents:
             self._write_parents(growth)
         with interrupts_deferred():
-            self._group.attrs.update(sealed(growth, self._stored()))
+            self._group.attrs.put(sealed(growth, self._stored()))
 
     def _stored(self) -> dict[str, Declared]:
         names = ("cells", "parents") if self._parents else ("cells",)
@@ -168,7 +168,8 @@ def keep_zarr_growth(path: Path, kept: Kept | None, snapshot: Snapshot | None, *
         return ZarrGrowthSink(zarr.open_group(path, mode="w", zarr_format=3), parents=parents)
     try:
         _check_kept(path, kept, snapshot)
-        return ZarrGrowthSink(zarr.open_group(path, mode="r+", zarr_format=3), parents=parents, kept=kept)
+        group = zarr.open_group(path, mode="r+", zarr_format=3, use_consolidated=False)
+        return ZarrGrowthSink(group, parents=parents, kept=kept)
     except Exception as error:  # zarr and the JSON reader each raise types of their own for a damaged store
         why = str(error) if isinstance(error, FileError | Damaged) else reason(error)
         raise FileError(f"cannot go on with {path}, which holds the cells grown so far: {why}") from error
@@ -176,12 +177,14 @@ def keep_zarr_growth(path: Path, kept: Kept | None, snapshot: Snapshot | None, *
 
 def _check_kept(path: Path, kept: Kept, snapshot: Snapshot) -> None:
     read_group(path)
+    waiting = kept.waiting
     stored = StoredArray(path, "cells") if kept.written else None
     if stored is not None and stored.declared.shape[0] < kept.written:
         raise Damaged(f"it holds {stored.declared.shape[0]} cells, {kept.written} are needed")
-    waiting = kept.waiting
+    if stored is not None and (stored.declared.dtype, *stored.declared.shape[1:]) != (waiting.dtype, *waiting.shape[1:]):
+        raise Damaged("its cells are of another kind than those of its checkpoint")
     held = kept.written + len(waiting)
-    if waiting.ndim != 2 or held != sum(snapshot.births.tolist()):
+    if held != sum(snapshot.births.tolist()):
         raise Damaged(f"{held} cells are kept, which are not those of its checkpoint")
 
     def read(start: int, stop: int) -> NDArray[Any]:

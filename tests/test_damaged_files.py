@@ -1,0 +1,553 @@
+"""Files that somebody changed: each is refused in one sentence, or gives the very same result as before.
+
+Seeded changes of bytes and of structure to every kind of file that is read; then bombs, under a limit of addresses.
+"""
+
+import io
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpu_nim import Growth, grow, load, save, solve
+from gpu_nim.automata.growth import Growing
+from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.errors import FileError, GpunimError
+from gpu_nim.reading import Damaged, name_of, open_regular, parse_json
+from gpu_nim.sequences.bfile import compare
+from gpu_nim.sequences.oeis import resolve
+from gpu_nim.storage.checkpoints import Checkpoints
+from gpu_nim.storage.containers import NpzArrays
+from gpu_nim.storage.runs import Outputs, Run
+from gpu_nim.storage.stores import StoredArray
+from gpu_nim.storage.tables import open_table
+from gpu_nim.verify.growths import check_growth
+
+pytest.importorskip("zarr", reason="zarr is not installed")
+
+NUMPY = NumpyBackend()
+TABLE = {"sequence": "D", "piles": 3, "start": 10, "stop": 80}
+VALUES = np.array([3 ** n.bit_count() for n in range(10, 80)], np.uint64)
+
+
+# What is done to files
+
+
+def _flip(content: bytearray, random: Random) -> None:
+    content[random.randrange(len(content))] ^= 1 << random.randrange(8)
+
+
+def _cut(content: bytearray, random: Random) -> None:
+    del content[random.randrange(len(content)) :]
+
+
+def _insert(content: bytearray, random: Random) -> None:
+    at = random.randrange(len(content))
+    content[at:at] = random.randbytes(random.choice([1, 2, 16]))
+
+
+def _blank(content: bytearray, random: Random) -> None:
+    at = random.randrange(len(content))
+    content[at : at + 16] = bytes(len(content[at : at + 16]))
+
+
+def _extreme(content: bytearray, random: Random) -> None:
+    """Overwrite what may be a size."""
+    at = random.randrange(len(content))
+    number = random.choice([0, 1, 2**31 - 1, 2**32 - 1, 2**63 - 1, 2**64 - 1])
+    content[at : at + 8] = struct.pack("<Q", number)[: len(content[at : at + 8])]
+
+
+def _word(content: bytearray, random: Random) -> None:
+    """Change a number or a word of a text, or a header."""
+    words = [(b"0", b"9"), (b"1", b"2"), (b"3", b"1e99"), (b"true", b"null"), (b"[", b"{"), (b"u8", b"i8"), (b"False", b"True")]
+    words += [(b"nim", b"fcc"), (b'"', b'"\\u001b'), (b"(", b"(-"), (b"(", b"(9"), (b"int", b"float"), (b"zstd", b"gzip")]
+    old, new = random.choice(words)
+    places = [at for at in range(len(content)) if content.startswith(old, at)]
+    if places:
+        at = random.choice(places)
+        content[at : at + len(old)] = new
+
+
+CHANGES: tuple[Callable[[bytearray, Random], None], ...] = (_flip, _flip, _flip, _cut, _insert, _blank, _extreme, _word, _word)
+
+
+def _damage(place: Path, random: Random) -> str:
+    """Change a file, or the files of a folder, and say how."""
+    files = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
+    file = random.choice(files)
+    how = random.randrange(20)
+    if how == 0 and len(files) > 1:
+        other = random.choice(files)
+        first, second = file.read_bytes(), other.read_bytes()
+        file.write_bytes(second)
+        other.write_bytes(first)
+        return f"{file} and {other} changed places"
+    if how == 1 and len(files) > 1:
+        file.unlink()
+        return f"{file} was removed"
+    change = random.choice(CHANGES)
+    content = bytearray(file.read_bytes())
+    if content:
+        change(content, random)
+    file.unlink()  # it may share its content with another name
+    file.write_bytes(content)
+    return f"{change.__name__} {file}"
+
+
+# What is read back
+
+
+def _growth(path: Path) -> Any:
+    growth = load(path)
+    assert isinstance(growth, Growth)
+    finding = check_growth(growth)
+    if not finding.holds:
+        raise FileError(f"{finding.counterexample}")
+    return growth.summary(), growth.version, growth.symmetry, growth.cells().tolist(), growth.rule
+
+
+def _solution(path: Path) -> Any:
+    solution = load(path)
+    assert not isinstance(solution, Growth)
+    return solution.summary(), solution.coordinates, solution.p_positions.tolist(), solution.grundy.tolist()
+
+
+def _resumed(folder: Path) -> Any:
+    run = Run(backend=NUMPY, resume=folder / "run", outputs=Outputs(folder / "out.zarr"))
+    growth = run.grow()
+    saved = load(folder / "out.zarr")
+    assert isinstance(saved, Growth)
+    facts = growth.summary()
+    del facts["seconds"]
+    return facts, growth.table.columns, saved.digest, saved.cells().tolist()
+
+
+def _table(folder: Path) -> Any:
+    name = folder.name
+    with open_table(folder / name, TABLE, 1, resume=True) as table:
+        table.append(VALUES[table.next - 10 :])
+    if name.endswith(".zarr"):
+        stored = StoredArray(folder, name)
+        return stored.read().tolist(), stored.attributes
+    return (folder / name).read_bytes()
+
+
+def _make(kind: str, place: Path) -> None:
+    if kind == "nim.npz":
+        save(grow("nim", 31, backend=NUMPY, cells=True), place)
+    elif kind in ("edge.zarr", "fcc.zarr"):
+        save(grow(kind[:-5], 6, backend=NUMPY, cells=True), place, parents=kind == "edge.zarr")
+    elif kind.startswith("solved"):
+        save(solve("3y <= x + z", 9, grundy=True, backend="numpy"), place)
+    elif kind.startswith("run"):
+        place.mkdir()
+        begun = Run(kind[4:], 15, backend=NUMPY, outputs=Outputs(place / "out.zarr"), checkpoint=place / "run", every=5)
+        with pytest.raises(KeyboardInterrupt):
+            begun.grow(lambda batch: _interrupt(begun.growing.generation > 12))
+    else:
+        place.mkdir()
+        with pytest.raises(KeyboardInterrupt), open_table(place / kind, TABLE, 1) as table:  # noqa: PT012
+            table.append(VALUES[:32])
+            raise KeyboardInterrupt
+
+
+def _interrupt(now: bool) -> None:
+    if now:
+        raise KeyboardInterrupt
+
+
+KINDS: dict[str, tuple[Callable[[Path], Any], int]] = {
+    "nim.npz": (_growth, 120),
+    "edge.zarr": (_growth, 90),
+    "fcc.zarr": (_growth, 30),
+    "solved.npz": (_solution, 90),
+    "solved.zarr": (_solution, 60),
+    "run-nim": (_resumed, 10),
+    "run-edge": (_resumed, 20),
+    "t.npy": (_table, 40),
+    "t.zarr": (_table, 40),
+    "t.txt": (_table, 40),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_changed_file_is_refused_or_gives_the_same(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpu_nim.storage.zarr_files._CHUNK", 256)
+    read, rounds = KINDS[kind]
+    whole = tmp_path / "whole" / kind
+    whole.parent.mkdir()
+    _make(kind, whole)
+    copy = shutil.copytree if whole.is_dir() else shutil.copyfile
+    first = tmp_path / "first" / kind
+    first.parent.mkdir()
+    copy(whole, first)
+    expected = read(first)
+    refused = 0
+    for seed in range(rounds):
+        place = tmp_path / str(seed) / kind
+        place.parent.mkdir()
+        copy(whole, place)
+        done = _damage(place, Random(f"{kind} {seed}"))
+        error, found = _read(read, place)
+        refused += error is not None
+        assert found == expected or error is not None, done
+        assert error is None or (error.isprintable() and len(error) < 1000), done
+        shutil.rmtree(place.parent)
+    assert refused > rounds // 20  # of runs, most go on from the checkpoint before
+
+
+def _read(read: Callable[[Path], Any], place: Path) -> tuple[str | None, Any]:
+    """The sentence by which a file was refused, or what was read."""
+    try:
+        return None, read(place)
+    except GpunimError as error:
+        return str(error), None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_changed_bfile_is_read_or_refused(tmp_path: Path, seed: int) -> None:
+    path, random = tmp_path / "b.txt", Random(seed)
+    for _ in range(40):
+        path.write_text("# D(n)\n" + "".join(f"{n} {3 ** n.bit_count()}\n" for n in range(60)))
+        _damage(path, random)
+        error, _ = _read(lambda path: compare(path, resolve("D", 3)), path)
+        assert error is None or error.isprintable()
+
+
+# What is no file
+
+
+@pytest.mark.parametrize("name", ["a.npz", "a.zarr", "b.txt"])
+@pytest.mark.parametrize("kind", ["device", "pipe", "folder"])
+def test_what_is_no_file_is_refused_at_once(tmp_path: Path, name: str, kind: str) -> None:
+    path = tmp_path / name
+    if kind == "device":
+        path.symlink_to("/dev/zero")
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.mkdir()
+    with pytest.raises(FileError, match=r"not a regular file|is no folder|has no zarr\.json|Is a directory"):
+        compare(path, resolve("D", 3)) if name == "b.txt" else load(path)
+
+
+def test_pipes_and_links_within_a_store(tmp_path: Path) -> None:
+    for member in ("zarr.json", "births/zarr.json", "births/c/0", "cells/c/0/0"):
+        path = tmp_path / member.replace("/", "-") / "a.zarr"
+        path.parent.mkdir()
+        save(grow("nim", 3, backend=NUMPY), path)
+        (path / member).rename(tmp_path / "outside")
+        (path / member).symlink_to(tmp_path / "outside")
+        with pytest.raises(FileError, match="a link that leads out of it"):
+            load(path).cells()
+        (path / member).unlink()
+        os.mkfifo(path / member)
+        with pytest.raises(FileError, match="not a regular file"):
+            load(path).cells()
+
+
+# Zip files
+
+
+def _npz(path: Path, members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> None:
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+
+
+def _npy(descr: str, shape: str, content: bytes = b"", order: str = "False") -> bytes:
+    header = f"{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}\n".encode()
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + content
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is no array of numbers or text"),
+        (b"\x93NUMPY\x02\x00", "is no array of numbers or text"),
+        (_npy("'<f8'", "(400000000,)"), "declares 3,200,000,000 bytes and holds another number"),
+        (_npy("'<i8'", "(-1,)"), "is no array of numbers or text"),
+        (_npy("'<i8'", "(1 2,)"), "has no shape"),
+        (_npy("'<i8'", "(,)"), "has no shape"),
+        (_npy("'<i8'", "(" + "1," * 40 + ")"), "has no shape"),
+        (_npy("'<i3'", "(1,)", b"123"), "has no dtype"),
+        (_npy("'|O'", "(1,)", b"12345678"), "is no array of numbers or text"),
+        (_npy("[('a', '<i8')]", "(1,)", b"12345678"), "is no array of numbers or text"),
+        (_npy("'<i8'", "(1,)", b"123456789"), "declares 8 bytes"),
+        (_npy("'<i8'", "(" + "[" * 60000 + ")"), "is no array of numbers or text"),
+        (_npy("'<i8'", f"({10**4000},)"), "holds another number"),
+    ],
+)
+def test_headers_of_arrays(tmp_path: Path, content: bytes, words: str) -> None:
+    _npz(tmp_path / "a.npz", {"births.npy": content})
+    with pytest.raises(Damaged, match=words), NpzArrays(tmp_path / "a.npz"):
+        pass
+    with pytest.raises(FileError, match="not a whole npz file"):
+        load(tmp_path / "a.npz")
+
+
+def test_members_of_zip_files(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    good = _npy("'<i8'", "(1,)", b"12345678")
+    for method in (zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2):
+        _npz(path, {"births.npy": good}, method)
+        with pytest.raises(FileError, match="packed as gpunim does not pack it"):
+            load(path)
+    _npz(path, {"births.npy": good})
+    content = bytearray(path.read_bytes())
+    for start in (6, content.index(b"PK\x01\x02") + 8):
+        content[start] |= 1
+    path.write_bytes(content)
+    with pytest.raises(FileError, match="is encrypted"):
+        load(path)
+    _npz(path, {"births.npy": good})
+    content = bytearray(path.read_bytes())
+    at = content.index(b"PK\x01\x02") + 24
+    content[at : at + 4] = struct.pack("<I", 3_200_000_000)
+    path.write_bytes(content)
+    with pytest.raises(FileError, match="declares 3,200,000,000 bytes, more than the file can hold"):
+        load(path)
+    _npz(path, {f"{n}.npy": good for n in range(100)})
+    with pytest.raises(FileError, match="holds 100 members, 64 is the most"):
+        load(path)
+    _npz(path, {"births.npy": good, "births": good})
+    with pytest.raises(FileError, match="holds births twice"):
+        load(path)
+    _npz(path, {"\x1b]0;\x07.npy": b"x"})
+    with pytest.raises(FileError) as caught:
+        load(path)
+    assert str(caught.value).isprintable()
+
+
+def test_a_checkpoint_is_not_unpacked(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path / "run")
+    checkpoints.begin()
+    growing = Growing("edge", 9, NUMPY)
+    for _ in growing:
+        pass
+    checkpoints.save(growing.snapshot())
+    (path,) = (tmp_path / "run").glob("*.npz")
+    with np.load(path) as file:
+        np.savez_compressed(path, **dict(file))
+    with pytest.raises(FileError, match="packed as gpunim does not pack it"):
+        checkpoints.latest()
+
+
+def test_a_snapshot_of_nothing_is_refused(tmp_path: Path) -> None:
+    growing = Growing("edge", 9, NUMPY)
+    for _ in growing:
+        pass
+    for change in (
+        {"newborns": np.zeros((2, 2), np.int8)},
+        {"last": np.array([1, 2])},
+        {"generation": np.array([9, 9])},
+    ):
+        snapshot = growing.snapshot()
+        snapshot.state.update(change)
+        with pytest.raises(GpunimError):
+            for _ in Growing("edge", 12, NUMPY, resume=snapshot):
+                pass
+    snapshot = growing.snapshot()
+    del snapshot.state["newborns"]
+    checkpoints = Checkpoints(tmp_path / "run")
+    checkpoints.begin()
+    checkpoints.save(snapshot)
+    with pytest.raises(GpunimError, match="whose state cannot be gone on from"):
+        Run(generations=12, backend=NUMPY, resume=tmp_path / "run").grow()
+
+
+# JSON and names
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 10**5, '{"a":' * 10**5, "[]", "{", "NaN", '{"a": NaN}', '{"a": ' + "9" * 20_000 + "}", b"\xff"], ids=range(8)
+)
+def test_json_beyond_what_gpunim_writes(text: str | bytes) -> None:
+    with pytest.raises(Damaged, match="its JSON is damaged"):
+        parse_json(text)
+
+
+def test_json_within_what_gpunim_writes() -> None:
+    assert parse_json(json.dumps({"start": 10**3000, "rule": [[[1]]]})) == {"start": 10**3000, "rule": [[[1]]]}
+    with pytest.raises(Damaged, match="its JSON is damaged"):
+        parse_json('{"a":' + "[" * 70 + "]" * 70 + "}")
+
+
+@pytest.mark.parametrize("name", ["", "a" * 300, "nim\n", "\x1b[31mnim", "\u202emin", "\x9b31m", 5, None])
+def test_names_that_are_none(name: object) -> None:
+    with pytest.raises(Damaged, match="is not a name") as caught:
+        name_of(name)
+    assert str(caught.value).isprintable()
+
+
+def test_a_regular_file_is_opened(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"x")
+    with open_regular(tmp_path / "a", within=tmp_path) as file:
+        assert file.read() == b"x"
+
+
+# Zarr stores
+
+
+def _metadata(path: Path, **changes: object) -> None:
+    meta = json.loads(path.read_text())
+    meta.update(changes)
+    path.write_text(json.dumps(meta))
+
+
+def _grid(side: int) -> dict[str, object]:
+    return {"name": "regular", "configuration": {"chunk_shape": [side]}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"shape": [400_000_000]}, "births do not agree"),
+        ({"shape": [-1]}, "no shape that an array can have"),
+        ({"shape": [2**70]}, "no shape that an array can have"),
+        ({"shape": []}, "no shape that an array can have"),
+        ({"shape": [1, 2]}, "no shape that an array can have"),
+        ({"shape": "16"}, "no shape that an array can have"),
+        ({"shape": None}, "metadata of births are damaged"),
+        ({"data_type": "float64"}, "metadata of births are damaged"),
+        ({"data_type": {"name": "struct"}}, "metadata of births are damaged"),
+        ({"fill_value": 7}, "laid out as gpunim does not"),
+        ({"chunk_grid": _grid(2**40)}, "declares chunks of 8,796,093,022,208 bytes"),
+        ({"chunk_grid": _grid(0)}, "no shape that an array can have"),
+        ({"chunk_grid": {"name": "rectilinear"}}, "laid out as gpunim does not"),
+        ({"storage_transformers": [{"name": "x"}]}, "laid out as gpunim does not"),
+        ({"codecs": []}, "metadata of births are damaged"),
+        ({"codecs": [{"name": "sharding_indexed", "configuration": {}}]}, "which gpunim does not write"),
+        ({"codecs": [{"name": "bytes"}, {"name": "numcodecs.pickle"}]}, "which gpunim does not write"),
+        ({"codecs": [{"name": "bytes", "configuration": {"endian": "big"}}]}, "which gpunim does not write"),
+        ({"codecs": [{"name": "bytes"}]}, "was truncated"),
+        ({"node_type": "group"}, "laid out as gpunim does not"),
+        ({"zarr_format": 2}, "laid out as gpunim does not"),
+    ],
+)
+def test_metadata_of_stores(tmp_path: Path, changes: dict[str, object], words: str) -> None:
+    path = tmp_path / "a.zarr"
+    save(grow("nim", 15, backend=NUMPY), path)
+    _metadata(path / "births" / "zarr.json", **changes)
+    with pytest.raises(FileError, match=words):
+        load(path)
+
+
+def test_a_store_of_absent_chunks_costs_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.zarr"
+    save(solve("3y <= x + z", 9, grundy=True, backend="numpy"), path)
+    _metadata(path / "grundy" / "zarr.json", shape=[400, 4000, 400])
+    with pytest.raises(FileError, match="grundy lacks chunks"):
+        load(path)
+
+
+def test_chunks_that_unpack_to_more_than_they_should(tmp_path: Path) -> None:
+    from numcodecs import Blosc, Zstd
+
+    path = tmp_path / "a.zarr"
+    save(grow("nim", 15, backend=NUMPY), path)
+    chunk, whole = path / "cells" / "c" / "0" / "0", (path / "cells" / "c" / "0" / "0").read_bytes()
+    for content in (
+        Blosc(cname="zstd").encode(np.zeros(1 << 26, np.uint8)),
+        whole[:-1],
+        whole[:10],
+        whole + b"x",
+        whole[:4] + struct.pack("<I", 2**31) + whole[8:],
+        whole[:12] + struct.pack("<I", 2**31) + whole[16:],
+    ):
+        chunk.write_bytes(content)
+        with pytest.raises(FileError, match=r"a chunk was truncated, or is not of the size that it must have|longer than"):
+            load(path).cells()
+    births = path / "births" / "c" / "0"
+    births.write_bytes(Zstd().encode(np.zeros(1 << 26, np.uint8)))
+    with pytest.raises(FileError, match="a chunk of births is damaged"):
+        load(path)
+
+
+@pytest.mark.parametrize("name", ["game", "coordinates", "limits", "size", "positions", "first_difference", "backend", "seconds"])
+@pytest.mark.parametrize("value", [None, [[]], -1, "\x1b"])
+def test_a_solved_game_with_fields_that_are_none(tmp_path: Path, name: str, value: object) -> None:
+    if name == "first_difference" and value is None:
+        return  # which says that there is no difference
+    from gpu_nim.storage.containers import seal
+
+    path = tmp_path / "a.npz"
+    save(solve("3y <= x + z", 5, backend="numpy"), path)
+    with np.load(path) as file:
+        arrays = dict(file)
+    attributes = json.loads(str(arrays.pop("attributes")))
+    del attributes["digest"]
+    attributes[name] = value
+    for missing in (False, True):
+        if missing:
+            del attributes[name]
+        said = json.dumps(attributes | {"digest": seal(attributes, arrays)})
+        np.savez(path, attributes=np.array(said), **arrays)
+        with pytest.raises(FileError, match="attributes are damaged") as caught:
+            load(path)
+        assert str(caught.value).isprintable()
+
+
+# Bombs, under a limit of addresses
+
+
+LIMIT = 2_500_000_000
+READ = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))
+from gpu_nim import load
+from gpu_nim.errors import GpunimError
+from gpu_nim.storage.checkpoints import Checkpoints
+for path in sys.argv[1:]:
+    try:
+        Checkpoints(path).latest() if path.endswith("run") else load(path)
+    except GpunimError as error:
+        print(path.rpartition("/")[2], type(error).__name__, error)
+(most,) = [line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")]
+print(most)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads how much memory a process took at most from /proc")
+def test_bombs_cost_no_more_than_they_hold(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in ("attributes.npy", "births.npy"):
+            with archive.open(name, "w") as member:
+                member.write(_npy("'<U16777216'", "()"))
+                for _ in range(64):
+                    member.write(bytes(1 << 20))
+    (tmp_path / "run").mkdir()
+    shutil.copy(tmp_path / "a.npz", tmp_path / "run" / "checkpoint-0000000001.npz")
+    with (tmp_path / "sparse.npz").open("wb") as file:  # a directory of a zip file that is 2 GB long
+        file.truncate(2 << 30)
+        file.seek(2 << 30)
+        file.write(b"PK\x05\x06" + struct.pack("<HHHHIIH", 0, 0, 1, 1, 2 << 30, 0, 0))
+    brackets = io.BytesIO()
+    np.savez(brackets, attributes=np.array("[" * 10**5))
+    (tmp_path / "brackets.npz").write_bytes(brackets.getvalue())
+    save(grow("nim", 3, backend=NUMPY), tmp_path / "b.zarr")
+    (tmp_path / "b.zarr" / "zarr.json").write_text('{"attributes": ' + "[" * 10**5)
+    places = [tmp_path / name for name in ("a.npz", "run", "sparse.npz", "brackets.npz", "b.zarr")]
+    code = READ.format(limit=LIMIT)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, places)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+    )
+    assert done.stderr == ""
+    *said, most = done.stdout.splitlines()
+    assert [line.split()[0] for line in said] == [place.name for place in places]
+    assert int(most) < 150_000  # KiB: what Python, NumPy and zarr take
