@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpu_nim.backends import NAMES
-from gpu_nim.cli.output import emit_json, print_table, say, wants_progress
+from gpu_nim.cli.output import emit_json, print_table, reserve, say, wants_progress
 from gpu_nim.cli.params import BIGINT, RANGE, BigInteger
 from gpu_nim.cli.progress import work_progress
 from gpu_nim.errors import UsageError
@@ -165,6 +165,7 @@ class _Work:
             from gpu_nim.render.chart import check
 
             check(self.plot, self.size)
+            reserve(self.plot)
         if self.form == "json" and self.out is None and reduce_to is None and self.size > _MOST_JSON:
             raise UsageError(f"--format json prints at most {_MOST_JSON} values, got {self.size}: use --out FILE")
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from gpu_nim.cli.output import emit_json, print_table, say
+from gpu_nim.cli.output import emit_json, print_table, reserve, say
 from gpu_nim.cli.params import NATURAL, BigInteger
 from gpu_nim.errors import UsageError
 
@@ -29,6 +29,7 @@ def evolution(piles: int, generations: int, out: Path | None, as_json: bool) -> 
         if out.suffix not in _SUFFIXES:
             raise UsageError(f"the file of a graph must end in {' or '.join(_SUFFIXES)}, got {str(out)!r}")
         check_writable(out)
+        reserve(out)
         graph = evolution_graph(piles, generations)
         with replacing(out) as scratch, scratch.open("w", encoding="utf-8") as file:
             file.writelines(f"{line}\n" for line in (graphml if out.suffix == ".graphml" else dot)(graph))

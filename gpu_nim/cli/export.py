@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.output import emit_json, say
+from gpu_nim.cli.output import emit_json, reserve, say
 from gpu_nim.cli.params import RANGE
 from gpu_nim.cli.pictures import given
 
@@ -28,10 +28,13 @@ def export(source: str, out: Path, printable: bool, as_json: bool, **look: Any) 
     from gpu_nim.render.exports import export as write
     from gpu_nim.render.options import exported, require_heard
     from gpu_nim.render.still import Look
+    from gpu_nim.storage.atomic import check_writable
 
     wanted = Look(**look)
     check_export(out, printable=printable)
     require_heard(exported(out.suffix.lower(), printable=printable), wanted, given(look))
+    check_writable(out)
+    reserve(out)
     report = write(source, out, wanted, printable=printable)
     if as_json:
         emit_json(report)

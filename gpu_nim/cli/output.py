@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import click
@@ -53,6 +54,13 @@ def _text(value: object) -> str:
 
 def _pad(text: str, width: int, right: bool) -> str:
     return text.rjust(width) if right else text.ljust(width)
+
+
+def reserve(out: Path) -> None:
+    """Keep the name of a file to this command until it has ended, so that no other one works for the same name meanwhile."""
+    from gpu_nim.storage.atomic import claim
+
+    click.get_current_context().with_resource(claim(out))
 
 
 def wants_progress(quiet: bool) -> bool:

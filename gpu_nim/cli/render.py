@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.output import emit_json, say
+from gpu_nim.cli.output import emit_json, reserve, say
 from gpu_nim.cli.pictures import given, look_options
 
 
@@ -43,11 +43,13 @@ def render(source: str, out: Path, as_json: bool, **look: Any) -> None:
         check_figure(name, out)
         options.require_heard(options.figure(name, out.suffix.lower()), wanted, given(look))
         check_writable(out)
+        reserve(out)
         report: dict[str, Any] = save_figure(name, out, wanted)
     else:
         check_ending(out, transparent=wanted.transparent)
         options.require_heard(options.still(wanted.drawn_style), wanted, given(look))
         check_writable(out)
+        reserve(out)
         picture = draw(source, wanted)
         save(picture, out)
         report = {

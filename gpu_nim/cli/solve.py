@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpu_nim.backends import NAMES
-from gpu_nim.cli.output import emit_json, print_table, wants_progress
+from gpu_nim.cli.output import emit_json, print_table, reserve, wants_progress
 from gpu_nim.cli.params import COUNTS, NATURAL, POSITIVE
 from gpu_nim.cli.progress import work_progress
 from gpu_nim.errors import UsageError
@@ -76,6 +76,7 @@ def solve(ctx: click.Context, /, game: str, size: int, backend: str, out: Path |
         if len(scanned) > 1:
             raise UsageError(f"--out: expected one game, got {len(scanned)} to scan")
         check_solution(out)
+        reserve(out)
     if len(scanned) > 1:
         _scan(game, scanned, size, options["grundy"], backend, as_json)
         return

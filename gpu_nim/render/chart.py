@@ -9,8 +9,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from gpu_nim.errors import FileError, UsageError
+from gpu_nim.errors import UsageError
 from gpu_nim.extras import missing
+from gpu_nim.storage.atomic import check_writable, replacing
 
 SUFFIXES = (".pdf", ".png", ".svg")
 MOST_POINTS = 1 << 18
@@ -45,10 +46,8 @@ def draw(path: Path, title: str, first: int, values: Sequence[int], *, rows: boo
         axes.set_xscale("log", base=2)
         axes.set_yscale("log", nonpositive="mask")
         axes.set_title(title)
-        try:
-            figure.savefig(path, dpi=300, metadata={"Date": None} if path.suffix == ".svg" else None)
-        except OSError as error:
-            raise FileError(f"cannot write {path}: {error.strerror or error}") from error
+        with replacing(path) as scratch:
+            figure.savefig(scratch, dpi=300, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 
 def check(path: Path, points: int) -> None:
@@ -57,8 +56,7 @@ def check(path: Path, points: int) -> None:
         raise UsageError(f"plot must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
     if points > MOST_POINTS:
         raise UsageError(f"plot shows at most {MOST_POINTS} values, got {points}")
-    if not path.parent.is_dir():
-        raise FileError(f"cannot write {path}: there is no folder {path.parent}")
+    check_writable(path)
     try:
         import_module("matplotlib")
     except ImportError as error:

@@ -7,23 +7,29 @@ frame of.
 
 import json
 import os
-import shutil
-import subprocess
+import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from hashlib import sha256
 from math import ceil, floor
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
+from shutil import copyfileobj, which
+from subprocess import DEVNULL, PIPE, Popen
+from tempfile import TemporaryFile
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
-from gpu_nim.errors import FileError, GpunimError, UsageError
+from gpu_nim.errors import BackendError, FileError, GpunimError, UsageError
 from gpu_nim.extras import missing
 from gpu_nim.reading import open_regular
 from gpu_nim.render import options
@@ -139,7 +145,7 @@ def ffmpeg() -> str:
     """Return the ffmpeg program: the system's, or the one that imageio-ffmpeg brings; MissingDependency where there is
     none.
     """
-    if found := shutil.which("ffmpeg"):
+    if found := which("ffmpeg"):
         return found
     try:
         from imageio_ffmpeg import get_ffmpeg_exe
@@ -356,9 +362,17 @@ _studio: Studio | None = None
 _folder, _marked = Path(), ""
 
 
-def _enter(movie: Movie, folder: Path, mark: str) -> None:
+def _enter(movie: Movie, folder: Path, mark: str, parent: Connection) -> None:
     global _movie, _folder, _marked
+    Thread(target=_end_with, args=(parent,), daemon=True).start()
     _movie, _folder, _marked = movie, folder, mark
+
+
+def _end_with(parent: Connection) -> None:
+    """End this process when the other end of a pipe is closed, as it is when the process that has it ends, however that comes."""
+    with suppress(EOFError, OSError):
+        parent.recv()
+    os._exit(1)
 
 
 def _draw_one(number: int) -> int:
@@ -393,20 +407,57 @@ def _draw(movie: Movie, folder: Path, mark: str, missing: list[int], jobs: int) 
                 _save_frame(studio, folder, mark, number)
                 yield number
         return
-    # Fresh processes: OpenGL does not survive a fork.
-    with ProcessPoolExecutor(jobs, get_context("spawn"), _enter, (movie, folder, mark)) as pool:
-        yield from pool.map(_draw_one, missing)
+    fresh = get_context("spawn")  # OpenGL does not survive a fork
+    theirs, ours = fresh.Pipe(duplex=False)
+    with theirs, ours, ProcessPoolExecutor(jobs, fresh, _enter, (movie, folder, mark, theirs)) as pool:
+        try:
+            with _signals_blocked():  # Ctrl-C reaches all processes of a terminal, and it is the parent's to end the others
+                drawn = pool.map(_draw_one, missing)
+            yield from drawn
+        except BrokenProcessPool as error:
+            lost = "a process that draws was lost, perhaps for lack of memory: ask for fewer --jobs; the frames so far are kept"
+            raise BackendError(lost) from error
+        except BaseException:
+            ours.close()  # in the middle of a frame, too
+            raise
+
+
+@contextmanager
+def _signals_blocked() -> Iterator[None]:
+    """Have processes that are started in the block deaf to the signals that end a program gently."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _encode(encoder: str, folder: Path, movie: Movie, path: Path) -> None:
-    command = [encoder, "-v", "error", "-y", "-framerate", str(movie.rate), "-i", str(folder / "%06d.png")]
+    """Join the frames."""
+    palette = str(folder / "palette.png")
     if path.suffix.lower() == ".gif":
-        palette = "split[a][b];[a]palettegen=stats_mode=full[p];[b][p]paletteuse=dither=bayer:bayer_scale=4"
-        command += ["-filter_complex", palette, "-loop", "0"]
+        _give_frames(encoder, folder, movie, ["-vf", "palettegen=stats_mode=full", "-frames:v", "1", "-update", "1", palette])
+        options = ["-i", palette, "-lavfi", "paletteuse=dither=bayer:bayer_scale=4", "-loop", "0"]
     else:
-        command += ["-vf", f"{_AS_BT709},{_TAGGED}", "-c:v", "libx264", "-preset", "medium", "-crf", "17"]
-        command += ["-movflags", "+faststart"]
-    done = subprocess.run([*command, str(path)], capture_output=True, text=True, check=False)
-    if done.returncode:
-        reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise FileError(f"cannot write {path.name}: ffmpeg says {reason}")
+        options = ["-vf", f"{_AS_BT709},{_TAGGED}", "-c:v", "libx264", "-preset", "medium", "-crf", "17", "-movflags", "+faststart"]
+    _give_frames(encoder, folder, movie, [*options, str(path)])
+
+
+def _give_frames(encoder: str, folder: Path, movie: Movie, options: list[str]) -> None:
+    """Run ffmpeg on the frames, by a pipe: its input ends with this process, however that ends, and it ends with its input."""
+    command = [encoder, "-v", "error", "-y", "-f", "image2pipe", "-c:v", "png", "-framerate", str(movie.rate), "-i", "-", *options]
+    with TemporaryFile() as said, Popen(command, stdin=PIPE, stdout=DEVNULL, stderr=said) as process:
+        assert process.stdin is not None
+        try:
+            with suppress(BrokenPipeError), process.stdin as frames:  # it may end before them, and says why
+                for number in range(movie.frames):
+                    with _frame_file(folder, number).open("rb") as frame:
+                        copyfileobj(frame, frames)
+            status = process.wait()
+        except BaseException:
+            process.kill()
+            raise
+        if status:
+            said.seek(0)
+            reason = (said.read().decode(errors="replace").strip().splitlines() or ["no reason given"])[-1]
+            raise FileError(f"cannot write {Path(options[-1]).name}: ffmpeg says {reason}")
