@@ -1,14 +1,17 @@
 """Bodies as files for other programs: PLY, STL, GLB, VTK, and a page of HTML that opens offline.
 
-.ply    cubes with colours, binary             .glb   cubes with colours, glTF 2.0, binary
-.stl    cubes, or one watertight body to print  .vtp   cubes with generation and colours, for ParaView
+.ply    cubes, binary                           .glb   cubes, glTF 2.0, binary
+.stl    cubes, or one watertight body to print  .vtp   cubes, for ParaView
 .html   a page that draws the body itself, with a slider for the generation
+
+But for .stl, which holds no more than triangles, each has the colours, and the generation and other values of the cells.
 """
 
 import base64
 import json
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -18,7 +21,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.errors import UsageError
 from gpu_nim.render.colours import Theme, find_theme, to_linear
-from gpu_nim.render.geometry import SIDES, Blocks, require_cubes
+from gpu_nim.render.geometry import SIDES, Blocks, pieces, require_cubes
 from gpu_nim.render.light import Sky
 from gpu_nim.render.options import exported, require_heard
 from gpu_nim.render.still import Look, base_colours, cut_open, hull, prepare, view_of
@@ -36,7 +39,8 @@ _TRIANGLES = np.array(
     ],
     dtype=np.int32,
 )
-_OVERLAP = 0.1  # of a cell: how far a printed cube reaches into the next
+_OVERLAP = 0.2  # of a cell: how far a printed cube reaches into the next
+_NECK = 1.0  # millimetres: what a printed body's thinnest parts should have
 
 
 def export(
@@ -46,7 +50,8 @@ def export(
 
     printable: one watertight body for a 3D printer, in place of cubes that touch along edges; .stl and .ply alone.
 
-    Raises UsageError for another ending, or where a printable body was asked for in a format of colours.
+    Raises UsageError for another ending, for an option that would go unheard, and where the cells of a printable body do
+    not hang together.
     """
     from gpu_nim.storage.atomic import check_writable, replacing
 
@@ -64,15 +69,19 @@ def export(
     blocks = cut_open(blocks, look, view_of(blocks, look).basis()[2])
     theme = find_theme(look.theme)
     colours = np.rint(base_colours(blocks, look.color, theme) * 255).astype(np.uint8)
+    note = blocks.note
     if suffix == ".html":
         document = page(blocks, colours, theme, look.title or blocks.name).encode()
         triangles = 12 * len(blocks)
-    elif printable:
-        points, faces = printable_body(blocks)
-        document, triangles = (stl if suffix == ".stl" else ply)(points, faces, None), len(faces)
     else:
-        points, faces = cubes(blocks)
-        document, triangles = _WRITERS[suffix](points, faces, np.repeat(colours, 8, axis=0)), len(faces)
+        if printable:
+            mesh = Mesh(*printable_body(blocks))
+            note = "; ".join(filter(None, (note, _strength(blocks))))
+        else:
+            known = {"generation": blocks.generations, **blocks.values}
+            facts = {name: np.repeat(values, 8).astype(np.int32) for name, values in known.items()}
+            mesh = Mesh(*cubes(blocks), np.repeat(colours, 8, axis=0), facts)
+        document, triangles = _WRITERS[suffix](mesh), len(mesh.faces)
     with replacing(path) as scratch:
         scratch.write_bytes(document)
     return {
@@ -82,8 +91,14 @@ def export(
         "population": blocks.population,
         "drawn": len(blocks),
         "triangles": triangles,
-        "note": blocks.note,
+        "note": note,
     }
+
+
+def _strength(blocks: Blocks) -> str:
+    low, high = blocks.bounds()
+    across = float((high - low).max() / blocks.sizes.max()) * _NECK / (2 * _OVERLAP)
+    return f"in one piece, with necks of {2 * _OVERLAP:g} blocks: print it {across:,.0f} mm across for necks of {_NECK:g} mm"
 
 
 def check_export(path: Path, *, printable: bool = False) -> None:
@@ -99,9 +114,17 @@ def cubes(blocks: Blocks) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
     """Return all blocks as triangles: points float32 (8 N, 3), and faces, indices of three points each, int32 (12 N,
     3).
     """
-    points = blocks.corners[:, None] + _CORNERS * blocks.sizes[:, None, None]
+    points = (blocks.corners.astype(np.int64)[:, None] + _CORNERS * blocks.sizes[:, None, None]).reshape(-1, 3)
     faces = _TRIANGLES + 8 * np.arange(len(blocks), dtype=np.int32)[:, None, None]
-    return points.reshape(-1, 3).astype(np.float32), faces.reshape(-1, 3)
+    return _as_floats(points, blocks.name), faces.reshape(-1, 3)
+
+
+def _as_floats(values: NDArray[np.integer], name: str) -> NDArray[np.float32]:
+    """Return integers in 32-bit floats, which meshes have; UsageError where they are not the same."""
+    floats = values.astype(np.float32)
+    if not np.array_equal(floats.astype(np.int64), values):
+        raise UsageError(f"{name} has numbers beyond {2**24:,}, which the 32-bit floats of a mesh do not hold exactly")
+    return floats
 
 
 def printable_body(blocks: Blocks) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
@@ -116,7 +139,15 @@ def printable_body(blocks: Blocks) -> tuple[NDArray[np.float32], NDArray[np.int3
     >>> edges = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
     >>> set(np.unique(edges, axis=0, return_counts=True)[1].tolist())
     {2}
+
+    Raises UsageError where there are several pieces that share not even a corner.
     """
+    found = pieces(blocks)
+    if len(found) > 1:
+        raise UsageError(
+            f"{blocks.name} cannot be printed as one body: it falls into {len(found):,} pieces that do not touch, the largest "
+            f"of {found[0]:,} of {len(blocks):,} blocks"
+        )
     size = int(blocks.sizes.max())
     low, _ = blocks.bounds()
     index = (blocks.corners.astype(np.int64) - low) // size
@@ -146,65 +177,77 @@ def _side_corners(axis: int, end: int) -> list[int]:
     return [*first, second[2]]
 
 
-Colours = NDArray[np.uint8] | None
+@dataclass(frozen=True)
+class Mesh:
+    """Points float32 (P, 3), faces, indices of three points each, int32 (F, 3), and what is known of each point: its colour,
+    sRGB uint8 (P, 3), or None, and facts by name, int32 (P,).
+    """
+
+    points: NDArray[np.float32]
+    faces: NDArray[np.int32]
+    colours: NDArray[np.uint8] | None = None
+    facts: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)
 
 
-def ply(points: NDArray[np.float32], faces: NDArray[np.int32], colours: Colours) -> bytes:
-    """Return a mesh as PLY, binary, with a colour a point where given."""
-    fields: list[tuple[str, str, int]] = [("xyz", "<f4", 3)]
-    names = ["property float x", "property float y", "property float z"]
-    if colours is not None:
-        fields.append(("rgb", "u1", 3))
-        names += ["property uchar red", "property uchar green", "property uchar blue"]
-    vertices = np.empty(len(points), dtype=[(name, kind, (n,)) for name, kind, n in fields])
-    vertices["xyz"] = points
-    if colours is not None:
-        vertices["rgb"] = colours
-    polygons = np.empty(len(faces), dtype=[("n", "u1"), ("corners", "<i4", (3,))])
-    polygons["n"], polygons["corners"] = 3, faces
-    header = ["ply", "format binary_little_endian 1.0", "comment gpunim", f"element vertex {len(points)}", *names]
-    header += [f"element face {len(faces)}", "property list uchar int vertex_indices", "end_header", ""]
+def ply(mesh: Mesh) -> bytes:
+    """Return a mesh as PLY, binary, with what is known of each point."""
+    parts: list[tuple[str, str, str, NDArray[Any]]] = [
+        (f"property float {name}", name, "<f4", mesh.points[:, k]) for k, name in enumerate(("x", "y", "z"))
+    ]
+    if mesh.colours is not None:
+        parts += [(f"property uchar {name}", name, "u1", mesh.colours[:, k]) for k, name in enumerate(("red", "green", "blue"))]
+    parts += [(f"property int {name}", name, "<i4", values) for name, values in mesh.facts.items()]
+    vertices = np.empty(len(mesh.points), dtype=[(name, kind) for _, name, kind, _ in parts])
+    for _, name, _, values in parts:
+        vertices[name] = values
+    polygons = np.empty(len(mesh.faces), dtype=[("n", "u1"), ("corners", "<i4", (3,))])
+    polygons["n"], polygons["corners"] = 3, mesh.faces
+    header = ["ply", "format binary_little_endian 1.0", "comment gpunim", f"element vertex {len(vertices)}"]
+    header += [declared for declared, *_ in parts]
+    header += [f"element face {len(polygons)}", "property list uchar int vertex_indices", "end_header", ""]
     return "\n".join(header).encode() + vertices.tobytes() + polygons.tobytes()
 
 
-def stl(points: NDArray[np.float32], faces: NDArray[np.int32], colours: Colours) -> bytes:
-    """Return a mesh as STL, binary; the format has no colours."""
-    del colours
-    triangles = np.zeros(len(faces), dtype=[("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
-    corners = points[faces]
+def stl(mesh: Mesh) -> bytes:
+    """Return a mesh as STL, binary; the format has nothing but triangles."""
+    triangles = np.zeros(len(mesh.faces), dtype=[("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+    corners = mesh.points[mesh.faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     triangles["normal"] = normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
     triangles["corners"] = corners
-    return b"gpunim".ljust(80, b" ") + struct.pack("<I", len(faces)) + triangles.tobytes()
+    return b"gpunim".ljust(80, b" ") + struct.pack("<I", len(triangles)) + triangles.tobytes()
 
 
-def glb(points: NDArray[np.float32], faces: NDArray[np.int32], colours: Colours) -> bytes:
-    """Return a mesh as binary glTF 2.0, z upright turned to y upright, colours in linear light as the format asks."""
-    upright = np.ascontiguousarray(points[:, [1, 2, 0]], dtype="<f4")
-    indices = np.ascontiguousarray(faces, dtype="<u4")
+def glb(mesh: Mesh) -> bytes:
+    """Return a mesh as binary glTF 2.0, z upright turned to y upright, colours in linear light as the format asks.
+
+    Facts are attributes such as _GENERATION, in floats, since the format has no larger integers for them.
+    """
+    upright = np.ascontiguousarray(mesh.points[:, [1, 2, 0]], dtype="<f4")
+    indices = np.ascontiguousarray(mesh.faces, dtype="<u4")
+    count = len(upright)
     parts = [upright.tobytes(), indices.tobytes()]
+    bounds = {"min": upright.min(axis=0).tolist(), "max": upright.max(axis=0).tolist()}
     accessors: list[dict[str, Any]] = [
-        {
-            "bufferView": 0,
-            "componentType": 5126,
-            "count": len(points),
-            "type": "VEC3",
-            "min": upright.min(axis=0).tolist(),
-            "max": upright.max(axis=0).tolist(),
-        },
+        {"bufferView": 0, "componentType": 5126, "count": count, "type": "VEC3", **bounds},
         {"bufferView": 1, "componentType": 5125, "count": indices.size, "type": "SCALAR"},
     ]
     attributes = {"POSITION": 0}
-    if colours is not None:
-        light = np.full((len(points), 4), 255, dtype=np.uint8)
-        light[:, :3] = np.rint(to_linear(colours / np.float32(255)) * 255)
-        parts.append(light.tobytes())
-        accessors.append(
-            {"bufferView": 2, "componentType": 5121, "normalized": True, "count": len(points), "type": "VEC4"}
-        )
-        attributes["COLOR_0"] = 2
+
+    def attach(name: str, data: bytes, **kind: object) -> None:
+        attributes[name] = len(accessors)
+        accessors.append({"bufferView": len(parts), "count": count, **kind})
+        parts.append(data)
+
+    if mesh.colours is not None:
+        light = np.full((count, 4), 255, dtype=np.uint8)
+        light[:, :3] = np.rint(to_linear(mesh.colours / np.float32(255)) * 255)
+        attach("COLOR_0", light.tobytes(), componentType=5121, normalized=True, type="VEC4")
+    for name, values in mesh.facts.items():
+        floats = _as_floats(values, name).astype("<f4")
+        attach(f"_{name.upper()}", floats.tobytes(), componentType=5126, type="SCALAR")
     starts = np.cumsum([0, *map(len, parts)]).tolist()
-    targets = (34962, 34963, 34962)
+    targets = [34963 if k == 1 else 34962 for k in range(len(parts))]
     scene = {
         "asset": {"version": "2.0", "generator": "gpunim"},
         "scene": 0,
@@ -231,38 +274,34 @@ def glb(points: NDArray[np.float32], faces: NDArray[np.int32], colours: Colours)
     )
 
 
-def vtp(points: NDArray[np.float32], faces: NDArray[np.int32], colours: Colours) -> bytes:
-    """Return a mesh as VTK's XML format of polygons, data raw and appended, with a colour a point where given."""
-    blobs = [points.astype("<f4").tobytes()]
-    blobs += [faces.astype("<i4").tobytes(), (3 * np.arange(1, len(faces) + 1, dtype="<i4")).tobytes()]
-    if colours is not None:
-        blobs.append(colours.tobytes())
-    starts = np.cumsum([0, *(len(blob) + 8 for blob in blobs)]).tolist()
+def vtp(mesh: Mesh) -> bytes:
+    """Return a mesh as VTK's XML format of polygons, data raw and appended: colours a point, facts a triangle."""
+    blobs: list[bytes] = []
 
-    def array(kind: str, name: str, components: int, which: int) -> str:
+    def array(kind: str, name: str, components: int, values: NDArray[Any]) -> str:
+        offset = sum(len(blob) + 8 for blob in blobs)
+        blobs.append(values.tobytes())
         return (
-            f'<DataArray type="{kind}" Name="{name}" NumberOfComponents="{components}" format="appended" '
-            f'offset="{starts[which]}"/>'
+            f'<DataArray type="{kind}" Name="{name}" NumberOfComponents="{components}" format="appended" offset="{offset}"/>'
         )
 
-    point_data = "" if colours is None else f'<PointData Scalars="colour">{array("UInt8", "colour", 3, 3)}</PointData>'
+    points = array("Float32", "points", 3, mesh.points.astype("<f4"))
+    corners = array("Int32", "connectivity", 1, mesh.faces.astype("<i4"))
+    corners += array("Int32", "offsets", 1, 3 * np.arange(1, len(mesh.faces) + 1, dtype="<i4"))
+    colours = "" if mesh.colours is None else array("UInt8", "colour", 3, mesh.colours)
+    facts = "".join(array("Int32", name, 1, values[mesh.faces[:, 0]].astype("<i4")) for name, values in mesh.facts.items())
     text = (
         '<?xml version="1.0"?>\n<VTKFile type="PolyData" version="1.0" byte_order="LittleEndian" header_type="UInt64">'
-        f'<PolyData><Piece NumberOfPoints="{len(points)}" NumberOfPolys="{len(faces)}">{point_data}'
-        f"<Points>{array('Float32', 'points', 3, 0)}</Points>"
-        f"<Polys>{array('Int32', 'connectivity', 1, 1)}{array('Int32', 'offsets', 1, 2)}</Polys>"
+        f'<PolyData><Piece NumberOfPoints="{len(mesh.points)}" NumberOfPolys="{len(mesh.faces)}">'
+        f'<PointData Scalars="colour">{colours}</PointData><CellData>{facts}</CellData>'
+        f"<Points>{points}</Points><Polys>{corners}</Polys>"
         '</Piece></PolyData><AppendedData encoding="raw">_'
     )
     body = b"".join(struct.pack("<Q", len(blob)) + blob for blob in blobs)
     return text.encode() + body + b"</AppendedData></VTKFile>\n"
 
 
-_WRITERS: dict[str, Callable[[NDArray[np.float32], NDArray[np.int32], Colours], bytes]] = {
-    ".ply": ply,
-    ".stl": stl,
-    ".glb": glb,
-    ".vtp": vtp,
-}
+_WRITERS: dict[str, Callable[[Mesh], bytes]] = {".ply": ply, ".stl": stl, ".glb": glb, ".vtp": vtp}
 
 
 def page(blocks: Blocks, colours: NDArray[np.uint8], theme: Theme, title: str) -> str:

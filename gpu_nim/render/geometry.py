@@ -7,6 +7,7 @@ which the P-positions of Nim and the automata on the cells of even coordinate su
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -176,6 +177,40 @@ def coarsen(blocks: Blocks, size: int) -> Blocks:
         sizes=np.full(len(first), size, dtype=np.int32),
         note="; ".join(filter(None, (blocks.note, f"drawn as {len(first):,} blocks of {size}x{size}x{size} cells"))),
     )
+
+
+def pieces(blocks: Blocks) -> NDArray[np.intp]:
+    """Return how many blocks each piece of a body has, largest first; blocks that share a side, an edge or a corner hang
+    together.
+
+    The blocks must be of one size.
+
+    >>> from gpu_nim.render.source import blocks_of
+    >>> pieces(blocks_of("nim:7")).tolist(), pieces(generations_between(blocks_of("nim:3"), 2, 3)).tolist()
+    ([64], [1, 1, 1])
+    """
+    index = (blocks.corners.astype(np.int64) - blocks.bounds()[0]) // int(blocks.sizes.max())
+    spans = [span + 2 for span in index.max(axis=0).tolist()]
+    if spans[0] * spans[1] * spans[2] >= 2**62:
+        raise UsageError(f"{blocks.name} is too far flung to find which of its cells hang together")
+    steps = np.array([spans[1] * spans[2], spans[2], 1])
+    keys = np.sort(index @ steps)
+    label = np.arange(len(keys))
+    pairs = []
+    for x, y, z in product((-1, 0, 1), repeat=3):
+        if (x, y, z) > (0, 0, 0):
+            beside = keys + np.array([x, y, z]) @ steps
+            at = np.minimum(np.searchsorted(keys, beside), len(keys) - 1)
+            met = np.flatnonzero(keys[at] == beside)
+            pairs.append(np.stack([met, at[met]]))
+    one, other = np.concatenate(pairs, axis=1)
+    while (apart := label[one] != label[other]).any():
+        one, other = one[apart], other[apart]
+        low, high = np.minimum(label[one], label[other]), np.maximum(label[one], label[other])
+        np.minimum.at(label, high, low)
+        while (further := label[label] != label).any():
+            label[further] = label[label[further]]
+    return np.asarray(np.sort(np.unique(label, return_counts=True)[1])[::-1])
 
 
 def generations_between(blocks: Blocks, first: int, stop: int) -> Blocks:
