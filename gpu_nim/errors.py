@@ -5,6 +5,20 @@ traceback and leaves with `exit_status`; the library raises it as it is, and eac
 caller would guess.
 """
 
+from collections.abc import Iterable
+
+
+def close(given: str, known: Iterable[str]) -> str:
+    """The end of a message about an unknown name: which known ones are near, or nothing.
+
+    >>> close("chocolat", ["chocolate", "bar"]), close("x", ["chocolate"])
+    ('; did you mean chocolate?', '')
+    """
+    from difflib import get_close_matches  # ten milliseconds to load
+
+    near = get_close_matches(given[:100], known, cutoff=0.5)
+    return f"; did you mean {' or '.join(near)}?" if near else ""
+
 
 class GpunimError(Exception):
     """Root of the errors below: catch this one to catch them all."""

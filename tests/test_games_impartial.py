@@ -13,6 +13,7 @@ from gpu_nim.errors import UsageError
 from gpu_nim.games.evolution import evolve
 from gpu_nim.games.heaps import OctalCode, Period, SubtractionRule, find_period, grundy_values
 from gpu_nim.games.impartial import LineGame, Nim, NimWithPass, OctalGame, SubtractionGame, Wythoff, unit_lines
+from gpu_nim.games.lines import line_grundy
 from gpu_nim.games.sheets import p_position_sheets
 from gpu_nim.games.solution import solve_game, solve_heap
 from gpu_nim.nim import position as nim
@@ -123,6 +124,21 @@ def test_nim_with_a_pass(largest, count):
     assert len(with_pass) == count
     without = [p[:3] for p, is_p in zip(evolution.positions, evolution.is_p, strict=True) if is_p and not p[3]]
     assert without == [p for p in product(range(largest + 1), repeat=3) if nim.is_p_position(p)]
+
+
+@pytest.mark.parametrize("lines", [unit_lines(3), ((1, 1, 0), (0, 1, 1), (1, 1, 1)), ((1, 1, 1), (1, 0, 0), (0, 0, 1), (1, 0, 1))])
+def test_values_along_lines_are_those_of_the_options_one_by_one(lines):
+    game = LineGame(3, 6, lines)
+    done = []
+    assert line_grundy(game, on_done=done.append).ravel().tolist() == evolve(game).grundy.tolist()
+    assert sum(done) == 7**3
+    assert line_grundy(Nim(1, 200)).tolist() == list(range(201))  # beyond one word of bits
+
+
+@pytest.mark.parametrize(("piles", "largest"), [(1, 9), (2, 9), (3, 7), (4, 3), (3, 0)])
+def test_nim_with_a_pass_along_lines(piles, largest):
+    by_options = evolve(NimWithPass(piles, largest)).grundy[1::2]
+    assert line_grundy(Nim(piles, largest), with_pass=True).ravel().tolist() == by_options.tolist()
 
 
 def test_kayles():

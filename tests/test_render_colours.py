@@ -82,9 +82,17 @@ def test_a_colour_that_would_say_nothing_is_refused(source, color, message):
         base_colours(prepare(source, look), color, DARK)
 
 
-def test_branches_of_an_automaton_of_ones_own_are_refused(tmp_path):
+def test_branches_of_an_automaton_of_ones_own(tmp_path):
     save(grow(Rule(2, ((1, 0), (0, 1)), frozenset({1}), ((0, 0),)), 3, cells=True), tmp_path / "a.npz")
-    with pytest.raises(UsageError, match=r"color branch needs an automaton of the catalogue, and a\.npz holds"):
+    blocks = blocks_of(str(tmp_path / "a.npz"), color="branch")
+    assert blocks.values["branch"][:3].tolist() == [0, 1, 2]
+    assert set(blocks.values["branch"].tolist()) == {0, 1, 2}
+
+
+def test_branches_of_a_file_without_a_rule_are_refused(tmp_path):
+    rule = Rule(2, ((1, 0), (0, 1)), frozenset({1}), ((0, 0),), universe=lambda cells: cells[:, 0] < 9)
+    save(grow(rule, 3, cells=True), tmp_path / "a.npz")
+    with pytest.raises(UsageError, match=r"color branch needs a rule of offsets, and a\.npz grew by predicates of its own"):
         blocks_of(str(tmp_path / "a.npz"), color="branch")
 
 

@@ -98,7 +98,7 @@ def test_positions_by_definition_are_those_of_the_formulas() -> None:
 def test_names() -> None:
     assert len(chosen(["all"])) == len(statements())
     assert [s.name for s in chosen(["nf-lemma", "nf-lemma-6"])] == [f"nf-lemma-{n}" for n in (6, 8, 26, 27, 28, 20, 21, 23, 24)]
-    with pytest.raises(UsageError, match="statement must be 'all' or one of nf-theorem-4"):
+    with pytest.raises(UsageError, match="--list` prints, got 'nf-theorem-99'; did you mean nf-theorem-29"):
         chosen(["nf-theorem-99"])
     with pytest.raises(UsageError, match="upto must be at least 1, got 0"):
         list(run(statements(), 0))
@@ -154,7 +154,7 @@ def test_b_files(tmp_path: Path) -> None:
 
 def wrong_uses() -> Iterator[tuple[tuple[str, ...], str]]:
     yield (), "name what to verify"
-    yield ("nonsense",), "statement must be 'all' or one of"
+    yield ("nonsense",), "statement must be 'all' or one that `gpunim verify --list` prints"
     yield ("all", "--upto", "0"), "expected an integer of at least 1, got 0"
     yield ("a.txt", "b.txt", "--as", "A237711"), "--as verifies one b-file, got 2"
     yield ("b237711.txt",), "--as must say which OEIS entry, or which of D, A, d and a, the b-file b237711.txt"

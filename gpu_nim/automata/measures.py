@@ -36,8 +36,8 @@ from gpu_nim.errors import UsageError
 Value = int | Fraction | float | None
 
 DEFAULT_COLUMNS = ("births", "population")
-_SECTION = re.compile(r"section ([xyz]|x[0-7])=(-?\d+)")
-_BOXES = re.compile(r"boxes (\d+)")
+_SECTION = re.compile(r"section ([xyz]|x[0-7])=(-?[0-9]+)")
+_BOXES = re.compile(r"boxes ([0-9]+)")
 _LEVELS = 32  # sides of boxes, 2 to 2^32: beyond any growth, so that one resumed with more generations counts the same boxes
 _BLOCK = 1 << 16  # bytes of a bitmap of boxes that are unpacked at a time
 

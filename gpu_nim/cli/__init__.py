@@ -97,6 +97,8 @@ def _of_the_machine(error: Exception) -> str | None:
         return f"there is not enough memory for this ({' '.join(str(error).split()) or 'none left'})"
     if isinstance(error, OSError):  # a growth's files speak for themselves, in a FileError: what is left is mostly stdout
         return f"cannot read or write {error.filename or 'what this prints'}: {error.strerror or error}"
+    if isinstance(error, ValueError) and "integer string conversion" in str(error):
+        return f"what this prints has more than {LONGEST_DIGITS:,} digits"
     return None
 
 

@@ -11,7 +11,7 @@ import click
 
 from gpu_nim.backends import NAMES
 from gpu_nim.cli.output import emit_json, print_table, reserve, say, wants_progress
-from gpu_nim.cli.params import BIGINT, RANGE, BigInteger
+from gpu_nim.cli.params import AMOUNT, BIGINT, RANGE
 from gpu_nim.cli.progress import work_progress
 from gpu_nim.errors import UsageError
 
@@ -35,7 +35,7 @@ _PIECE = 1 << 22  # values that a worker sends back at a time, 32 MiB for each l
 
 @click.command()
 @click.argument("sequence")
-@click.option("--piles", type=BigInteger(least=1), help="Piles that D, A, d and a are played with, 1 to 1000.")
+@click.option("--piles", type=AMOUNT, help="Piles that D, A, d and a are played with, 1 to 1000.")
 @click.option("--at", "n", type=BIGINT, help="Print the value at this index.")
 @click.option("--range", "span", type=RANGE, help="Print the values at START, ..., STOP - 1.")
 @click.option("--reduce", "reduce_to", metavar="NAME,...", help=_REDUCTIONS)
@@ -49,7 +49,7 @@ _PIECE = 1 << 22  # values that a worker sends back at a time, 32 MiB for each l
 @click.option("--plan", is_flag=True, help="Say what the work would cost, and do not start it.")
 @click.option("--backend", type=click.Choice(NAMES), default="auto", help="Where to count; auto takes a GPU where there is one.")
 @click.option("--scheduler", help="Spread the work over the workers of the Dask scheduler at this address.")
-@click.option("--workers", type=BigInteger(least=1), help="Spread the work over so many processes, one a GPU where there are GPUs.")
+@click.option("--workers", type=AMOUNT, help="Spread the work over so many processes, one a GPU where there are GPUs.")
 @click.option("--quiet", is_flag=True, help="Show no progress and no remarks.")
 def count(
     sequence: str,

@@ -4,16 +4,17 @@ from pathlib import Path
 
 import click
 
-from gpu_nim.cli.output import emit_json, print_table, reserve, say
-from gpu_nim.cli.params import NATURAL, BigInteger
+from gpu_nim.cli.output import emit_json, print_table, reserve, say, wants_progress
+from gpu_nim.cli.params import AMOUNT, SIZE
+from gpu_nim.cli.progress import work_progress
 from gpu_nim.errors import UsageError
 
 _SUFFIXES = (".graphml", ".dot")
 
 
 @click.command()
-@click.option("--piles", type=BigInteger(least=1), default=3, help="The number of piles.")
-@click.option("--gen", "generations", type=NATURAL, default=6, help="The last generation; generation 0 has no counters.")
+@click.option("--piles", type=AMOUNT, default=3, help="The number of piles.")
+@click.option("--gen", "generations", type=SIZE, default=6, help="The last generation; generation 0 has no counters.")
 @click.option("--out", type=click.Path(path_type=Path), help="Save the graph: .graphml, or .dot for Graphviz.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def evolution(piles: int, generations: int, out: Path | None, as_json: bool) -> None:
@@ -22,18 +23,21 @@ def evolution(piles: int, generations: int, out: Path | None, as_json: bool) -> 
     With four piles the table is Table 1 of "Nim Fractals" with the frequency of each of its nine kinds; with three, `--gen 6
     --out figure.dot` saves the tree of its Figures 1 and 2.
     """
-    from gpu_nim.nim.graph import dot, evolution_graph, graphml, kind_table
+    from gpu_nim.nim.graph import dot, evolution_graph, graphml, kind_table, positions
     from gpu_nim.storage.atomic import check_writable, replacing
 
+    shown = wants_progress(quiet=False)
     if out is not None:
         if out.suffix not in _SUFFIXES:
             raise UsageError(f"the file of a graph must end in {' or '.join(_SUFFIXES)}, got {str(out)!r}")
         check_writable(out)
         reserve(out)
-        graph = evolution_graph(piles, generations)
+        with work_progress(positions(piles, generations), "P-positions", shown) as advance:
+            graph = evolution_graph(piles, generations, on_done=advance)
         with replacing(out) as scratch, scratch.open("w", encoding="utf-8") as file:
             file.writelines(f"{line}\n" for line in (graphml if out.suffix == ".graphml" else dot)(graph))
-    table = kind_table(piles, generations)
+    with work_progress(positions(piles, generations), "P-positions", shown) as advance:
+        table = kind_table(piles, generations, on_done=advance)
     rows = [(*kind, count, example) for kind, (count, example) in table.items()]
     if as_json:
         keys = ("parents", "children", "positions", "first")
@@ -47,7 +51,7 @@ def evolution(piles: int, generations: int, out: Path | None, as_json: bool) -> 
             }
         )
         return
-    shown = [(parents, children, count, ",".join(map(str, example))) for parents, children, count, example in rows]
-    print_table(shown, ("parents", "children", "P-positions", "first"))
+    table_rows = [(parents, children, count, ",".join(map(str, example))) for parents, children, count, example in rows]
+    print_table(table_rows, ("parents", "children", "P-positions", "first"))
     if out is not None:
         say(f"saved {out}")

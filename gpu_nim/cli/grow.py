@@ -7,7 +7,7 @@ import click
 
 from gpu_nim.backends import NAMES
 from gpu_nim.cli.output import emit_json, print_table, say, wants_progress
-from gpu_nim.cli.params import CELLS, COUNTS, NATURAL, POSITIVE
+from gpu_nim.cli.params import AMOUNT, CELLS, COUNTS, SIZE
 from gpu_nim.cli.progress import growth_progress
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ Cells = tuple[tuple[int, ...], ...]
 
 @click.command()
 @click.argument("automaton", required=False)
-@click.option("--gen", "generations", type=NATURAL, help="The last generation; generation 0 holds the seed.  [default: 1024]")
+@click.option("--gen", "generations", type=SIZE, help="The last generation; generation 0 holds the seed.  [default: 1024]")
 @click.option("--offsets", type=CELLS, help='Grow an automaton of your own: whom a cell touches, as "1,1,0;1,0,1;0,1,1".')
 @click.option("--birth", "births", type=COUNTS, help="Of your own: how many touches bear a cell, as 1 or 1,3.  [default: 1]")
 @click.option("--seed", "seeds", type=CELLS, help='Of your own: the cells of generation 0, as "0,0;5,0".  [default: the origin]')
@@ -45,7 +45,7 @@ Cells = tuple[tuple[int, ...], ...]
 @click.option("--bfile", type=_PATH, help="Save the one column as a b-file, or that of the OEIS entry in its name: b151776.txt.")
 @click.option("--parents", is_flag=True, help="Save each cell's parent, the evolution tree, in the .zarr of --out.")
 @click.option("--checkpoint", type=_PATH, help="Keep checkpoints in this folder, to go on from after whatever may happen.")
-@click.option("--every", type=POSITIVE, help="Generations from one checkpoint to the next.  [default: 100]")
+@click.option("--every", type=AMOUNT, help="Generations from one checkpoint to the next.  [default: 100]")
 @click.option("--resume", type=_PATH, help="Go on from this folder's latest checkpoint, to all that was asked for then.")
 @click.option("--no-verify", is_flag=True, help="Do not check the growth against its theorem.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

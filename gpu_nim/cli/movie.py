@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,17 @@ import click
 
 from gpu_nim.cli.output import emit_json, say, wants_progress
 from gpu_nim.cli.pictures import given, look_options
+from gpu_nim.errors import UsageError
+from gpu_nim.notation import parse_rational
+
+_LONGEST = 3600  # seconds: at 30 frames a second, some days of drawing
 
 
 @click.command()
 @click.argument("source")
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="The file: .mp4 or .gif.")
 @click.option("--kind", default="turntable", help="turntable, growth, fly-in, or sweep (of a chocolate's a).")
-@click.option("--seconds", type=click.FloatRange(min=0, min_open=True), default=8.0, help="How long it lasts.")
+@click.option("--seconds", type=click.FloatRange(0, _LONGEST, min_open=True), default=8.0, help="How long it lasts.")
 @click.option("--fps", type=click.IntRange(1, 120), default=30, help="Frames a second.")
 @click.option("--sweep", "ends", default="1:8", help="FIRST:LAST values of a in a sweep.")
 @click.option("--jobs", type=click.IntRange(1), help="Processes that draw.  [default: 2, or 1 where there is one core]")
@@ -42,6 +47,8 @@ def movie(
 
     if kind != "sweep" and given(["ends"]):
         raise click.BadParameter(f"only --kind sweep takes it, got {kind}.", param_hint="'--sweep'")
+    if isnan(seconds):
+        raise UsageError("seconds must be a number, got nan")
     wanted = Movie(source, kind, max(1, round(seconds * fps)), fps, _ends(ends), Look(**look))
     with _progress(wants_progress(quiet)) as on_frame:
         report = make_movie(wanted, out, jobs=jobs or min(2, os.cpu_count() or 1), on_frame=on_frame)
@@ -55,8 +62,8 @@ def movie(
 
 def _ends(text: str) -> tuple[Fraction, Fraction]:
     try:
-        first, last = (Fraction(part) for part in text.split(":"))
-    except (ValueError, ZeroDivisionError):
+        first, last = map(parse_rational, text.split(":"))
+    except ValueError:
         raise click.BadParameter(f"expected FIRST:LAST such as 1:8, got {text!r}.", param_hint="'--sweep'") from None
     return first, last
 

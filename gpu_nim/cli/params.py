@@ -6,14 +6,16 @@ import click
 
 from gpu_nim.notation import parse_integer
 
+_LARGEST_SIZE = 2**62  # of what has a place each in memory or takes a step each
+
 
 class BigInteger(click.ParamType):  # type: ignore[type-arg]  # generic only in new releases of click
-    """An integer of any size, at least `least`."""
+    """An integer, from `least` to `most` where these are given."""
 
     name = "integer"
 
-    def __init__(self, least: int | None = None) -> None:
-        self.least = least
+    def __init__(self, least: int | None = None, most: int | None = None) -> None:
+        self.least, self.most = least, most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the integer; a usage error names what is wrong with it."""
@@ -23,6 +25,8 @@ class BigInteger(click.ParamType):  # type: ignore[type-arg]  # generic only in 
             self.fail(f"{error}.", param, ctx)
         if self.least is not None and number < self.least:
             self.fail(f"expected an integer of at least {self.least}, got {value}.", param, ctx)
+        if self.most is not None and number > self.most:
+            self.fail(f"expected an integer of at most {self.most}, got {value}.", param, ctx)
         return number
 
 
@@ -86,7 +90,8 @@ class IntegerList(click.ParamType):  # type: ignore[type-arg]
 
 BIGINT = BigInteger()
 NATURAL = BigInteger(least=0)
-POSITIVE = BigInteger(least=1)
+SIZE = BigInteger(least=0, most=_LARGEST_SIZE)
+AMOUNT = BigInteger(least=1, most=_LARGEST_SIZE)
 CELLS = IntegerLists()
 COUNTS = IntegerList()
 RANGE = IntegerRange()

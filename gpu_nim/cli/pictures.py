@@ -24,7 +24,7 @@ class Size(click.ParamType):  # type: ignore[type-arg]  # generic only in new re
             return value
         if named := _SIZES.get(value.lower()):
             return named
-        match = re.fullmatch(r"(\d{1,6})[x×](\d{1,6})", value)
+        match = re.fullmatch(r"([0-9]{1,6})[x×]([0-9]{1,6})", value)
         if match is None:
             self.fail(
                 f"expected WIDTHxHEIGHT such as 1920x1080, or one of {', '.join(_SIZES)}, got {value!r}.", param, ctx

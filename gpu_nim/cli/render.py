@@ -40,13 +40,13 @@ def render(source: str, out: Path, as_json: bool, **look: Any) -> None:
         from gpu_nim.render.figures import check_figure, save_figure
 
         name = source.removeprefix("figure:")
-        check_figure(name, out)
+        check_figure(name, out, wanted.size)
         options.require_heard(options.figure(name, out.suffix.lower()), wanted, given(look))
         check_writable(out)
         reserve(out)
         report: dict[str, Any] = save_figure(name, out, wanted)
     else:
-        check_ending(out, transparent=wanted.transparent)
+        check_ending(out, wanted.size, transparent=wanted.transparent)
         options.require_heard(options.still(wanted.drawn_style), wanted, given(look))
         check_writable(out)
         reserve(out)

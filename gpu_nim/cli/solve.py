@@ -8,10 +8,11 @@ import click
 
 from gpu_nim.backends import NAMES
 from gpu_nim.cli.output import emit_json, print_table, reserve, wants_progress
-from gpu_nim.cli.params import COUNTS, NATURAL, POSITIVE
+from gpu_nim.cli.params import AMOUNT, COUNTS, SIZE
 from gpu_nim.cli.progress import work_progress
 from gpu_nim.errors import UsageError
 from gpu_nim.games.catalogue import CATALOGUE, OPTIONS, check_options, solve_named
+from gpu_nim.notation import parse_rational
 
 if TYPE_CHECKING:
     from gpu_nim.games.solution import Solution
@@ -29,8 +30,8 @@ class Rationals(click.ParamType):  # type: ignore[type-arg]  # generic only in n
         if isinstance(value, list):
             return value
         try:
-            numbers = [Fraction(part) for part in value.split(":")]
-        except (ValueError, ZeroDivisionError):
+            numbers = [parse_rational(part) for part in value.split(":")]
+        except ValueError:
             numbers = []
         if not 1 <= len(numbers) <= 3 or min(numbers) <= 0:
             self.fail(f"expected a positive rational such as 5/2, or START:STOP[:STEP], got {value!r}.", param, ctx)
@@ -45,11 +46,11 @@ class Rationals(click.ParamType):  # type: ignore[type-arg]  # generic only in n
 
 @click.command()
 @click.argument("game", type=click.Choice(list(CATALOGUE)))
-@click.option("--size", type=NATURAL, default=63, help="The largest value of the coordinates that have no bound of their own.")
+@click.option("--size", type=SIZE, default=63, help="The largest value of the coordinates that have no bound of their own.")
 @click.option("--a", type=Rationals(), default="3", help="chocolate: a y <= x + z; 3, 5/2, or START:STOP[:STEP] to scan.")
 @click.option("--k", type=Rationals(), default="2", help="bar: y <= floor(z / k) beside a pile x; as --a.")
 @click.option("--where", help="inequalities: such as 'y <= x + z/2; w <= 3y + 1'.")
-@click.option("--piles", type=POSITIVE, default=3, help="nim, nim-pass: the number of piles.")
+@click.option("--piles", type=AMOUNT, default=3, help="nim, nim-pass: the number of piles.")
 @click.option("--code", default="0.77", help="octal: the code.")
 @click.option("--take", type=COUNTS, default="1,2,3", help="subtraction: what may be taken, with commas.")
 @click.option("--grundy", is_flag=True, help="Grundy values too; all games from nim-pass on give them anyway.")
@@ -124,17 +125,20 @@ def _scan(game: str, values: list[Fraction], size: int, grundy: bool, backend: s
 def _print(solution: "Solution", extra: dict[str, Any], out: Path | None) -> None:
     limits = zip(solution.coordinates, solution.limits, strict=True)
     difference = _point(solution.first_difference)
+    labels = ("P just where the nim-sum is 0", "Grundy value = nim-sum")
+    if len(solution.coordinates) == 1:  # a position is one heap, and its nim-sum is its size
+        labels = ("P just the empty heap", "Grundy value = size of the heap")
     rows: list[tuple[str, str]] = [
         ("game", solution.game),
         ("up to", ", ".join(f"{name} = {limit}" for name, limit in limits)),
         ("positions", f"{solution.positions:,}"),
         ("P-positions", f"{len(solution.p_positions):,}"),
-        ("P just where the nim-sum is 0", f"no, first at {difference}" if difference else "yes"),
+        (labels[0], f"no, first at {difference}" if difference else "yes"),
     ]
     if solution.grundy is not None:
         first = _point(solution.first_grundy_difference)
         rows.append(("largest Grundy value", str(solution.largest_grundy)))
-        rows.append(("Grundy value = nim-sum", f"no, first at {first}" if first else "yes"))
+        rows.append((labels[1], f"no, first at {first}" if first else "yes"))
     if extra:
         known = f"{extra['period']}, from {extra['preperiod']} on, for ever"
         rows.append(("period of the Grundy values", "none proved, try a larger size" if extra["period"] is None else known))

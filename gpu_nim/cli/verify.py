@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from gpu_nim.cli.output import emit_json, print_table, say, wants_progress
-from gpu_nim.cli.params import BigInteger
+from gpu_nim.cli.params import AMOUNT
 from gpu_nim.cli.progress import work_progress
 from gpu_nim.errors import UsageError
 
@@ -16,9 +16,9 @@ _FACTS = ("automaton", "generations", "population", "digest")
 @click.command()
 @click.argument("what", nargs=-1)
 @click.option("--list", "show_list", is_flag=True, help="List the statements that can be verified.")
-@click.option("--upto", type=BigInteger(least=1), default=64, help="How far statements go: the largest pile, index or generation.")
+@click.option("--upto", type=AMOUNT, default=64, help="How far statements go: the largest pile, index or generation.")
 @click.option("--as", "name", help="Hold the b-file WHAT against this OEIS entry, or D, A, d, a with --piles.")
-@click.option("--piles", type=BigInteger(least=1), help="Piles that D, A, d and a are played with.")
+@click.option("--piles", type=AMOUNT, help="Piles that D, A, d and a are played with.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def verify(what: tuple[str, ...], show_list: bool, upto: int, name: str | None, piles: int | None, as_json: bool) -> int:
     """Verify statements by name (or the beginning of names, or 'all'), a growth in a .zarr or .npz file, or, with --as, a b-file.

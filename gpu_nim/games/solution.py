@@ -1,7 +1,7 @@
 """Solving a game in a box, and what is reported of it: counts, Grundy values, and how it compares with Nim."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
@@ -18,8 +18,9 @@ from gpu_nim.backends.memory import host_memory, require_memory
 from gpu_nim.errors import UsageError
 from gpu_nim.games.evolution import Game, evolve
 from gpu_nim.games.heaps import HeapRule, Period, find_period, grundy_values
-from gpu_nim.games.impartial import NimWithPass
+from gpu_nim.games.impartial import LineGame, Nim
 from gpu_nim.games.inequality import MOST_COORDINATES, InequalityGame, Vector, parse_game
+from gpu_nim.games.lines import line_grundy
 from gpu_nim.values import ArrayValue
 
 Ints = NDArray[np.int64]
@@ -208,24 +209,31 @@ def solve_game(game: Game[Vector], name: str, coordinates: tuple[str, ...], size
     [[0, 0], [1, 2], [2, 1], [3, 5], [4, 7], [5, 3], [7, 4]]
     """
     size = check_size(size)
-    positions = (size + 1) ** len(coordinates)
-    _require_memory(positions, positions * size * len(coordinates), name)
-    grundy, seconds = _evolved(game)
+    started = time.perf_counter()
+    if isinstance(game, LineGame):
+        grundy = line_grundy(game)
+    else:
+        positions = (size + 1) ** len(coordinates)
+        _require_memory(positions, positions * size * len(coordinates), name)
+        grundy = _evolved(game)
+    seconds = time.perf_counter() - started
     return _of_grundy(grundy, name, coordinates, size, seconds)
 
 
-def solve_nim_with_pass(piles: int, size: int) -> Solution:
+def solve_nim_with_pass(piles: int, size: int, *, on_done: Callable[[int], None] | None = None) -> Solution:
     """Solve Nim with a pass (see `gpu_nim.games.impartial.NimWithPass`): the positions in which the pass is still there.
+
+    on_done: called with how many more of the (size + 1)^piles positions are done.
 
     >>> len(solve_nim_with_pass(3, 7).p_positions)
     54
     """
     size, piles = check_size(size), integer("piles", piles, 1, MOST_COORDINATES)
-    positions = 2 * (size + 1) ** piles
-    _require_memory(positions, positions * piles * size // 2, "nim with a pass")
-    grundy, seconds = _evolved(NimWithPass(piles, size))
+    started = time.perf_counter()
+    grundy = line_grundy(Nim(piles, size), with_pass=True, on_done=on_done)
+    seconds = time.perf_counter() - started
     names = tuple(f"x{i + 1}" for i in range(piles))
-    return _of_grundy(grundy[..., 1], "nim with a pass, before it is taken", names, size, seconds)
+    return _of_grundy(grundy, "nim with a pass, before it is taken", names, size, seconds)
 
 
 def solve_heap(rule: HeapRule, name: str, size: int) -> tuple[Solution, Period | None]:
@@ -252,15 +260,13 @@ def solve_heap(rule: HeapRule, name: str, size: int) -> tuple[Solution, Period |
     return _of_grundy(values, name, ("n",), size, time.perf_counter() - started), period
 
 
-def _evolved(game: Game[Vector]) -> tuple[Ints, float]:
-    """The Grundy values over the box of the positions, -1 where none is, and how long they took."""
-    started = time.perf_counter()
+def _evolved(game: Game[Vector]) -> Ints:
+    """The Grundy values over the box of the positions, -1 where none is."""
     evolution = evolve(game)
-    seconds = time.perf_counter() - started
     positions = np.array(evolution.positions, dtype=np.int64)
     grundy = np.full(tuple(positions.max(axis=0) + 1), -1, dtype=np.int64)
     grundy[tuple(positions.T)] = evolution.grundy
-    return grundy, seconds
+    return grundy
 
 
 def _require_memory(positions: int, moves: int, work: str) -> None:

@@ -1,6 +1,6 @@
 """The evolution graph of Nim [NF 5.2, 5.5]: P-positions by generation, and an edge from each parent to each child."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +12,14 @@ from gpu_nim.errors import UsageError
 from gpu_nim.extras import missing
 from gpu_nim.nim import arrays, walk
 from gpu_nim.nim.position import Position
+from gpu_nim.sequences.counts import Counts
+
+_MOST_POSITIONS = 1 << 36  # a day's work
 
 Kind = tuple[int, int]
 """(number of parents, number of children)."""
+
+OnDone = Callable[[int], object]
 
 KindTable = dict[Kind, tuple[int, Position]]
 """For each kind, how many positions are of it, and the first of them."""
@@ -63,16 +68,20 @@ class EvolutionGraph:
         return [",".join(map(str, row)) for row in self.positions.tolist()]
 
 
-def evolution_graph(piles: int, generations: int) -> EvolutionGraph:
+def evolution_graph(piles: int, generations: int, *, on_done: OnDone = lambda _: None) -> EvolutionGraph:
     """Grow the evolution graph from the position without counters through generation `generations`.
 
     Every P-position but the first has a parent [NF Lemma 21], so the children of a generation are the whole next one.
+
+    on_done: called with how many more of the `positions` are done.  Raises UsageError for too many of them, MemoryRefusal where the
+    graph would not fit.
 
     >>> graph = evolution_graph(4, 2)
     >>> graph.births(), len(graph.edges)
     ([1, 6, 7], 18)
     """
-    _check_size(piles, generations)
+    count = positions(piles, generations)
+    require_memory(count * (16 * piles + 40), host_memory(), f"a graph of {count:,} P-positions")
     layers = []
     edges = []
     first = 0
@@ -80,19 +89,22 @@ def evolution_graph(piles: int, generations: int) -> EvolutionGraph:
         layers.append(layer)
         edges.append(np.stack([first + parents, first + len(layer) + children], axis=1))
         first += len(layer)
+        on_done(len(layer))
     generation = np.repeat(np.arange(len(layers)), [len(layer) for layer in layers])
     return EvolutionGraph(np.concatenate(layers), generation.astype(np.int64), np.concatenate(edges))
 
 
-def kind_table(piles: int, generations: int) -> KindTable:
+def kind_table(piles: int, generations: int, *, on_done: OnDone = lambda _: None) -> KindTable:
     """The P-positions of generations 0 to `generations` by their numbers of parents and children [NF Table 1], kinds in order.
 
     The first position of a kind is the lexicographically least of the earliest generation. Holds one generation at a time.
 
+    on_done: called with how many more of the `positions` are done.  Raises UsageError for too many of them.
+
     >>> kind_table(3, 7)
     {(0, 3): (1, (0, 0, 0)), (1, 0): (30, (1, 2, 3)), (1, 1): (18, (0, 1, 1)), (1, 3): (15, (0, 2, 2))}
     """
-    _check_size(piles, generations)
+    positions(piles, generations)
     table: KindTable = {}
     for layer, _, _ in _grow(piles, generations):
         parents, children = arrays.parent_counts(layer), arrays.child_counts(layer)
@@ -102,6 +114,7 @@ def kind_table(piles: int, generations: int) -> KindTable:
             kind = divmod(code, width)
             before, example = table.get(kind, (0, tuple(layer[first].tolist())))
             table[kind] = (before + count, example)
+        on_done(len(layer))
     return dict(sorted(table.items()))
 
 
@@ -161,12 +174,21 @@ def dot(graph: EvolutionGraph) -> Iterator[str]:
     yield "}"
 
 
-def _check_size(piles: int, generations: int) -> None:
+def positions(piles: int, generations: int) -> int:
+    """The number of P-positions of generations 0 to `generations`, A_k(n) [NF 3]; UsageError where nobody could go through them.
+
+    >>> positions(3, 7)
+    64
+    """
     if piles < 1:
         raise UsageError(f"piles: expected at least one, got {piles}")
     if generations < 0:
         raise UsageError(f"generations: expected a non-negative integer, got {generations}")
     require_memory(40 * piles**2, host_memory(), f"pairing {piles} piles")
+    count = Counts("A", piles).value(generations)
+    if count > _MOST_POSITIONS:
+        raise UsageError(f"generations: expected one up to which there are at most 2^36 P-positions, got {generations}")
+    return count
 
 
 def _grow(piles: int, last: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:

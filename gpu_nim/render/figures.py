@@ -38,7 +38,7 @@ _CHOCOLATE = 127  # x, z <= this
 
 def save_figure(name: str, path: Path, look: Look) -> dict[str, object]:
     """Draw a figure into a file, and return what was drawn; UsageError for a name or an ending that is none."""
-    check_figure(name, path)
+    check_figure(name, path, look.size)
     require_heard(figure(name, path.suffix.lower()), look)
     if name == "views":
         picture = Picture(draw_slide(look), "opengl", 0, 4**8, "")
@@ -55,12 +55,12 @@ def save_figure(name: str, path: Path, look: Look) -> dict[str, object]:
     return {"source": f"figure:{name}", "out": str(path), "size": size, "note": ""}
 
 
-def check_figure(name: str, path: Path) -> None:
-    """Raise UsageError where there is no such figure, or it cannot be written under that ending."""
+def check_figure(name: str, path: Path, size: tuple[int, int]) -> None:
+    """Raise what `save_figure` would raise for a figure, a file and the size of a picture."""
     if name not in (*SHEETS, "views"):
         raise UsageError(f"figure must be one of {', '.join([*SHEETS, 'views'])}, got {name!r}")
     if name == "views" or path.suffix.lower() not in SUFFIXES:
-        check_ending(path)
+        check_ending(path, size)
 
 
 def draw_figure(name: str, theme: str = "paper") -> Sheet:

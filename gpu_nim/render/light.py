@@ -10,6 +10,7 @@ fractal is equally dark.  The finest grid holds at most 2^24 cells, a blur of th
 """
 
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,10 +37,13 @@ class Sky:
     def __init__(self, blocks: Blocks, *, corners: bool = True, rough: bool = False) -> None:
         low, high = blocks.bounds()
         self._base = int(blocks.sizes.min())
-        while np.prod((high - low) // self._base + 1) > _GRID_LIMIT:
+        extent = (high.astype(np.int64) - low).tolist()
+        while True:
+            shape = tuple(length // self._base + 1 for length in extent)
+            if prod(shape) <= _GRID_LIMIT and prod(side + 2 * _RIM for side in shape) <= 4 * _GRID_LIMIT:
+                break
             self._base *= 2
         self._low = low
-        shape = tuple(((high - low) // self._base + 1).tolist())
         index = np.ravel_multi_index(tuple(((blocks.corners - low) // self._base).T.astype(np.intp)), shape)
         self._share: NDArray[np.intp] | None = None
         if rough:

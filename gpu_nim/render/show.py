@@ -59,7 +59,7 @@ class Window:
     def __init__(self, source: str, look: Look, picture: Path) -> None:
         from gpu_nim.render.opengl import add_quads, require_display
 
-        check_ending(picture)
+        check_ending(picture, look.size)
         require_display()
         import pyvista as pv
 

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,10 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.errors import MemoryRefusal, UsageError
+from gpu_nim.notation import parse_integer, parse_rational
 from gpu_nim.render.geometry import Blocks
 
 if TYPE_CHECKING:
     from gpu_nim.automata.growth import Newborns
+    from gpu_nim.backends.rule import Rule
     from gpu_nim.games.solution import Solution
 
 CELLS_LIMIT = 1 << 21
@@ -67,7 +70,7 @@ def blocks_of(spec: str, *, limit: int = CELLS_LIMIT, color: str | None = None) 
 
     automaton = find(name)
     try:
-        generation = int(arguments)
+        generation = parse_integer(arguments)
     except ValueError:
         raise UsageError(f"source {name}:GENERATION needs a whole number after the colon, got {spec!r}") from None
     if not 0 <= generation <= _GENERATION_LIMIT:
@@ -77,7 +80,7 @@ def blocks_of(spec: str, *, limit: int = CELLS_LIMIT, color: str | None = None) 
     if automaton.rule.dimension not in (2, 3):
         raise UsageError(f"{name} lives in {automaton.rule.dimension} dimensions, and only 2 or 3 can be drawn")
     found = _nim(spec, generation, limit) if name == "nim" else _grow(spec, name, generation, limit)
-    return _with_branches(found, name) if color == "branch" else found
+    return _with_branches(found, automaton.rule) if color == "branch" else found
 
 
 def contents(spec: str) -> str:
@@ -204,24 +207,26 @@ def _refuse(spec: str, births: list[int]) -> None:
     )
 
 
-def _with_branches(blocks: Blocks, automaton: str) -> Blocks:
+def _with_branches(blocks: Blocks, rule: "Rule") -> Blocks:
     """Add to each cell the branch it grew on: its ancestor of generation 1, found through the one neighbour born just
     before it.
     """
     from gpu_nim.automata.catalogue import find
 
-    if (blocks.sizes > 1).any() and automaton != "nim":
+    is_nim = rule == find("nim").rule
+    if (blocks.sizes > 1).any() and not is_nim:
         raise UsageError(f"color branch needs single cells, and {blocks.name} is {blocks.note}")
-    if automaton == "nim":
+    if is_nim:
         # The leading binary digit sits in two of the piles, and names the branch; the third pile is less than either.
         branch = np.where(blocks.generations == 0, 0, blocks.corners.argmin(axis=1) + 1)
         return replace(blocks, values={**blocks.values, "branch": branch.astype(np.int32)})
-    rule = find(automaton).rule
     offsets = np.zeros((len(rule.offsets), 3), dtype=np.int64)
     offsets[:, : rule.dimension] = rule.offsets
     branch = np.zeros(len(blocks), dtype=np.int32)
     low = blocks.corners.min(axis=0).astype(np.int64) - 1 - np.abs(offsets).max()
     spans = blocks.corners.max(axis=0) - low + 2 + np.abs(offsets).max()
+    if prod(spans.tolist()) >= 1 << 63:
+        raise UsageError(f"color branch needs cells within 63-bit keys, and those of {blocks.name} lie farther apart")
     keys = np.ravel_multi_index(tuple(blocks.corners.astype(np.int64).T - low[:, None]), tuple(spans.tolist()))
     steps = offsets @ np.array([spans[1] * spans[2], spans[2], 1])
     starts = np.searchsorted(blocks.generations, np.arange(int(blocks.generations.max()) + 2))
@@ -293,7 +298,6 @@ def _solved(spec: str, solution: "Solution", largest: int) -> Blocks:
 
 def _read(spec: str, limit: int, color: str | None) -> Blocks:
     """Return the growth or the solved game in a file; of a game the P-positions, or what `color` asks for."""
-    from gpu_nim.automata.catalogue import CATALOGUE
     from gpu_nim.automata.growth import Growth
     from gpu_nim.storage import load
 
@@ -310,15 +314,15 @@ def _read(spec: str, limit: int, color: str | None) -> Blocks:
     found = _gather(name, saved.automaton, iter(saved), saved.births.tolist(), limit)
     if color != "branch":
         return found
-    if saved.automaton not in CATALOGUE:
-        raise UsageError(f"color branch needs an automaton of the catalogue, and {name} holds {saved.automaton!r}")
-    return _with_branches(found, saved.automaton)
+    if saved.rule is None:
+        raise UsageError(f"color branch needs a rule of offsets, and {name} grew by predicates of its own")
+    return _with_branches(found, saved.rule)
 
 
 def _fraction(spec: str, text: str) -> Fraction:
     try:
-        value = Fraction(text)
-    except (ValueError, ZeroDivisionError):
+        value = parse_rational(text)
+    except ValueError:
         raise UsageError(f"source {spec!r}: a must be a number such as 3, 5/2 or 2.5, got {text!r}") from None
     if value <= 0:
         raise UsageError(f"source {spec!r}: a must be greater than 0, got {text!r}")
@@ -326,6 +330,10 @@ def _fraction(spec: str, text: str) -> Fraction:
 
 
 def _natural(spec: str, name: str, text: str) -> Fraction:
-    if not text.isdigit():
+    try:
+        value = parse_integer(text)
+    except ValueError:
+        value = -1
+    if value < 0:
         raise UsageError(f"source {spec!r}: {name} must be a whole number, got {text!r}")
-    return Fraction(int(text))
+    return Fraction(value)

@@ -31,6 +31,7 @@ SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")
 
 _DOT = 0.36  # of a cell: the radius of its point, drawn in ink
 _LARGEST = 16384  # pixels along a side: what OpenGL draws to
+_LARGEST_WEBP = 16383  # the format's own
 
 
 @dataclass(frozen=True)
@@ -453,7 +454,7 @@ def save(picture: Picture, path: str | Path) -> None:
 
     path = Path(path)
     image = picture.image
-    check_ending(path, transparent=image.mode == "RGBA")
+    check_ending(path, image.size, transparent=image.mode == "RGBA")
     if path.suffix.lower() in (".jpg", ".jpeg"):
         options: dict[str, Any] = {"quality": 90, "subsampling": 0}
     else:
@@ -462,9 +463,11 @@ def save(picture: Picture, path: str | Path) -> None:
         image.save(scratch, **options)
 
 
-def check_ending(path: Path, *, transparent: bool = False) -> None:
-    """Raise UsageError where a picture, or a transparent one, cannot be written under that ending."""
+def check_ending(path: Path, size: tuple[int, int], *, transparent: bool = False) -> None:
+    """Raise UsageError where a picture of that size, or a transparent one, cannot be written under that ending."""
     if path.suffix.lower() not in SUFFIXES:
         raise UsageError(f"a picture must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
+    if path.suffix.lower() == ".webp" and max(size) > _LARGEST_WEBP:
+        raise UsageError(f"a .webp picture is at most {_LARGEST_WEBP} pixels wide and high, got {size[0]}x{size[1]}")
     if transparent and path.suffix.lower() in (".jpg", ".jpeg"):
         raise UsageError(f"a transparent picture must be a .png, .webp or .tif file, got {str(path)!r}")

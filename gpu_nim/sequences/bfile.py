@@ -12,7 +12,7 @@ from gpu_nim.errors import FileError
 from gpu_nim.reading import Damaged, open_regular
 from gpu_nim.sequences.entry import Entry
 
-_LINE = re.compile(r"\s*(-?\d+)\s+(-?\d+)\s*(?:#.*)?$")
+_LINE = re.compile(r"\s*(-?[0-9]+)\s+(-?[0-9]+)\s*(?:#.*)?$")
 _LONGEST = 1 << 20  # letters of a line
 _SHOWN = 40  # characters of a bad line that a message quotes
 

@@ -35,6 +35,10 @@ _CONNECT_SECONDS = 5
 _LOSSES = 20  # workers that may die on one piece before it is taken to be the piece's fault
 
 
+class SchedulerLost(BackendError):
+    """The connection to the scheduler broke off while work was under way."""
+
+
 class Cluster:
     """Workers to hand pieces to."""
 
@@ -50,7 +54,7 @@ class Cluster:
         """Yield function(piece) for each piece, in order; only a few pieces a worker are under way at a time.
 
         Pieces of a worker that dies are done again by the others. BackendError where a piece seems to kill whoever does it, or
-        the scheduler is lost.
+        the scheduler is lost, which is a `SchedulerLost`.
         """
         distributed: Any = import_module("distributed")
         try:
@@ -60,7 +64,7 @@ class Cluster:
         except (distributed.CancelledError, OSError) as error:
             if self._client.status == "running":  # else the connection is what failed
                 raise
-            raise BackendError("the Dask scheduler was lost: start it again, then go on with --resume") from error
+            raise SchedulerLost("the Dask scheduler was lost: start it again") from error
 
     def _in_order(self, function: Callable[[Piece], Result], pieces: Iterable[Piece]) -> Iterator[Result]:
         waiting: deque[Any] = deque()
@@ -101,8 +105,10 @@ def cluster(scheduler: str | None = None, workers: int | None = None, *, gpus: b
             return
         try:
             client = distributed.Client(scheduler, timeout=_CONNECT_SECONDS)
-        except (OSError, TimeoutError, ValueError) as error:
+        except OSError as error:  # a TimeoutError is one
             raise BackendError(f"no Dask scheduler answers at {scheduler}: start one with 'dask scheduler'") from error
+        except Exception as error:  # of any type: Dask hands the address to code of its own for each kind
+            raise UsageError(f"scheduler must be an address such as tcp://127.0.0.1:8786, got {scheduler!r} ({error})") from error
         with client:
             if not client.scheduler_info(n_workers=-1)["workers"]:
                 raise BackendError(f"the Dask scheduler at {scheduler} has no workers: start some with 'dask worker {scheduler}'")

@@ -13,6 +13,7 @@ from itertools import count
 import numpy as np
 
 from gpu_nim.backends.counting import to_integers
+from gpu_nim.backends.memory import host_memory, require_memory
 from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.errors import UsageError
 from gpu_nim.sequences.counts import LETTERS, Counts
@@ -87,6 +88,7 @@ def unordered_by_total(start: int, stop: int | None) -> Iterator[int]:
     while True:
         largest = bound - 1
         size = 1 << largest.bit_length()
+        require_memory((2 * largest + 1) * size * (8 if largest <= 200 else 48), host_memory(), f"A048833 to n = {largest}")
         # Partitions of 2n number fewer than 2^63 up to 2n = 400; beyond, Python integers.
         ways = np.zeros((2 * largest + 1, size), np.int64 if largest <= 200 else object)
         ways[0, 0] = 1

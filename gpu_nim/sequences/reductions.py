@@ -47,7 +47,7 @@ class Reduction:
     def parse(cls, text: str) -> Reduction:
         """The reduction that `text` names; UsageError otherwise."""
         name, _, modulus = text.strip().partition(":")
-        if name == "residues" and re.fullmatch(r"\d+", modulus) and 1 <= int(modulus) <= _MOST_MODULUS:
+        if name == "residues" and re.fullmatch(r"[0-9]+", modulus) and 1 <= int(modulus) <= _MOST_MODULUS:
             return cls(name, int(modulus))
         if name == "residues":
             raise UsageError(f"reduce needs residues:M with M from 1 to {_MOST_MODULUS}, got {text!r}")

@@ -15,7 +15,7 @@ from gpu_nim.backends.base import Batch
 from gpu_nim.errors import UsageError
 from gpu_nim.storage.atomic import replacing
 
-_B_NAME = re.compile(r"b(\d{6,7})\.txt")
+_B_NAME = re.compile(r"b([0-9]{6,7})\.txt")
 
 
 def plain(value: Value) -> int | float | None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 
-from gpu_nim.errors import UsageError
+from gpu_nim.errors import UsageError, close
 from gpu_nim.finding import Finding
 
 _MODULES = ("positions", "by_maximum", "by_total", "evolution", "automata", "inequalities")
@@ -75,7 +75,8 @@ def chosen(names: Iterable[str]) -> list[Statement]:
     for name in names:
         matching = [s for s in known if name in ("all", s.name)] or [s for s in known if s.name.startswith(name + "-")]
         if not matching:
-            raise UsageError(f"statement must be 'all' or one of {', '.join(s.name for s in known)}, got {name!r}")
+            names = [s.name for s in known]
+            raise UsageError(f"statement must be 'all' or one that `gpunim verify --list` prints, got {name!r}{close(name, names)}")
         found.extend(s for s in matching if s not in found)
     return found
 
