@@ -271,7 +271,7 @@ def test_damaged_cells_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     chunk = tmp_path / "run" / "cells.zarr" / "cells" / "c" / "1" / "0"
     chunk.unlink()
     chunk.write_bytes(b"x")
-    with pytest.raises(FileError, match="a chunk was truncated"):
+    with pytest.raises(FileError, match="a chunk of cells was truncated"):
         Run(backend=NUMPY, resume=tmp_path / "run", outputs=Outputs(tmp_path / "b.npz")).grow()
     assert not (tmp_path / "b.npz").exists()
     (tmp_path / "run" / "cells.zarr" / "cells" / "zarr.json").write_text("{")

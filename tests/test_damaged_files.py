@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gpu_nim import Growth, grow, load, save, solve
 from gpu_nim.automata.growth import Growing
@@ -29,7 +31,7 @@ from gpu_nim.sequences.oeis import resolve
 from gpu_nim.storage.checkpoints import Checkpoints
 from gpu_nim.storage.containers import NpzArrays
 from gpu_nim.storage.runs import Outputs, Run
-from gpu_nim.storage.stores import StoredArray
+from gpu_nim.storage.stores import StoredArray, _sizes_of_blosc, _sizes_of_zstd
 from gpu_nim.storage.tables import open_table
 from gpu_nim.verify.growths import check_growth
 
@@ -467,12 +469,22 @@ def test_chunks_that_unpack_to_more_than_they_should(tmp_path: Path) -> None:
         whole[:12] + struct.pack("<I", 2**31) + whole[16:],
     ):
         chunk.write_bytes(content)
-        with pytest.raises(FileError, match=r"a chunk was truncated, or is not of the size that it must have|longer than"):
+        with pytest.raises(FileError, match=r"a chunk of cells was truncated, or is not of the size that it must have|longer than"):
             load(path).cells()
     births = path / "births" / "c" / "0"
     births.write_bytes(Zstd().encode(np.zeros(1 << 26, np.uint8)))
-    with pytest.raises(FileError, match="a chunk of births is damaged"):
+    with pytest.raises(FileError, match="a chunk of births was truncated, or is not of the size"):
         load(path)
+
+
+@given(st.binary(min_size=1, max_size=70_000))
+@settings(max_examples=30)
+def test_a_chunk_says_its_size(whole: bytes) -> None:
+    from numcodecs import Blosc, Zstd
+
+    for content in (whole, whole * 5):
+        assert _sizes_of_zstd(packed := Zstd(1).encode(content)) == (len(content), len(packed))
+        assert _sizes_of_blosc(packed := Blosc("zstd").encode(content)) == (len(content), len(packed))
 
 
 @pytest.mark.parametrize("name", ["game", "coordinates", "limits", "size", "positions", "first_difference", "backend", "seconds"])

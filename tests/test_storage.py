@@ -285,7 +285,7 @@ def test_missing_cells(growth: Growth, tmp_path: Path) -> None:
         (lambda store: (store / "zarr.json").write_text("{"), "not a whole Zarr v3 store"),
         (lambda store: (store / "births" / "c" / "0").write_bytes(b"x"), "not a whole Zarr v3 store"),
         (lambda store: (store / "births" / "c" / "0").unlink(), "births do not agree|truncated"),
-        (lambda store: (store / "cells" / "c" / "0" / "0").write_bytes(b"x"), "a chunk was truncated"),
+        (lambda store: (store / "cells" / "c" / "0" / "0").write_bytes(b"x"), "a chunk of cells was truncated"),
         (lambda store: (store / "cells" / "c" / "0" / "0").unlink(), "cells of generation .* edited or damaged"),
     ],
 )

@@ -21,14 +21,14 @@ _CHUNK = 1 << 28  # bytes of a chunk
 _GIVEN = 1 << 26  # bytes that chunks of nothing but zeros, which earlier versions left out, may come to
 _ABSENT = 1 << 10  # of them
 _TYPES = {f"{sign}int{bits}": np.dtype(f"<{sign[:1] or 'i'}{bits // 8}") for sign in ("", "u") for bits in (8, 16, 32, 64)}
-_BLOSC_HEADER = 16
+_BLOSC_HEADER, _ZSTD_HEADER = 16, 6  # bytes at least
 
 
 def read_group(store: Path) -> dict[str, Any]:
     """Return the attributes of a group; Damaged where it is none of Zarr v3."""
     if not store.is_dir():
         raise Damaged("it is no folder")
-    found = _metadata(store, store / "zarr.json", MOST_TEXT)
+    found = parse_json(read_member(store, store / "zarr.json", MOST_TEXT))
     if found.get("zarr_format") != 3 or found.get("node_type") != "group" or not isinstance(found.get("attributes"), dict):
         raise Damaged("its zarr.json is not that of a group")
     return dict(found["attributes"])
@@ -47,7 +47,9 @@ class StoredArray:
 
     def __init__(self, store: Path, name: str) -> None:
         self._store, self._name = store, name
-        found = _metadata(store, store / name / "zarr.json", _METADATA)
+        self.metadata = read_member(store, store / name / "zarr.json", _METADATA)
+        """The bytes in which the array describes itself."""
+        found = parse_json(self.metadata)
         try:
             self._check(found)
             shape, chunk = found["shape"], found["chunk_grid"]["configuration"]["chunk_shape"]
@@ -121,8 +123,9 @@ class StoredArray:
                 raise Damaged(f"a chunk of {self._name} was truncated")
             flat[:] = np.frombuffer(raw, flat.dtype)
         else:
-            if self._codec.codec_id == "blosc":
-                _check_blosc(raw, flat.nbytes)
+            said = _sizes_of_blosc(raw) if self._codec.codec_id == "blosc" else _sizes_of_zstd(raw)
+            if said != (flat.nbytes, len(raw)):
+                raise Damaged(f"a chunk of {self._name} was truncated, or is not of the size that it must have")
             try:
                 self._codec.decode(raw, out=flat)
             except MemoryError:
@@ -132,9 +135,10 @@ class StoredArray:
         return flat.reshape(self._chunk.shape)
 
 
-def _metadata(store: Path, path: Path, most: int) -> dict[str, Any]:
+def read_member(store: Path, path: Path, most: int) -> bytes:
+    """Return the content of a file of a store; Damaged where it is none, or longer than `most` bytes."""
     try:
-        return parse_json(read_regular(path, most, within=store))
+        return read_regular(path, most, within=store)
     except FileNotFoundError as error:
         raise Damaged(f"it has no {path.relative_to(store)}") from error
     except NotADirectoryError as error:
@@ -155,8 +159,17 @@ def _codec(codecs: list[dict[str, Any]]) -> Any:
     return known[others[0]["name"]]()
 
 
-def _check_blosc(raw: bytes, expected: int) -> None:
-    """Blosc believes the sizes in its header, and reads and writes by them."""
-    said = int.from_bytes(raw[4:8], "little"), int.from_bytes(raw[12:_BLOSC_HEADER], "little")
-    if len(raw) < _BLOSC_HEADER or said != (expected, len(raw)):
-        raise Damaged("a chunk was truncated, or is not of the size that it must have")
+def _sizes_of_blosc(raw: bytes) -> tuple[int, int]:
+    """What a chunk says that it unpacks to, and that it has: Blosc reads and writes by these sizes."""
+    whole = len(raw) >= _BLOSC_HEADER
+    return (int.from_bytes(raw[4:8], "little"), int.from_bytes(raw[12:_BLOSC_HEADER], "little")) if whole else (-1, -1)
+
+
+def _sizes_of_zstd(raw: bytes) -> tuple[int, int]:
+    """What a chunk, a Zstandard frame, says that it unpacks to (RFC 8878, 3.1.1.1), and what it has."""
+    if len(raw) < _ZSTD_HEADER:
+        return -1, -1
+    flag, single, dictionary = raw[4] >> 6, raw[4] >> 5 & 1, (0, 1, 2, 4)[raw[4] & 3]
+    start, width = 6 - single + dictionary, (single, 2, 4, 8)[flag]
+    said = int.from_bytes(raw[start : start + width], "little") + 256 * (flag == 1)
+    return (said if width else -1), len(raw)

@@ -28,7 +28,7 @@ from gpu_nim.backends.counting import U64, to_integers
 from gpu_nim.errors import FileError, UsageError
 from gpu_nim.reading import Damaged, open_regular, parse_json, printable, read_regular
 from gpu_nim.storage.atomic import replacing, resumable
-from gpu_nim.storage.containers import Declared, seal, store_of
+from gpu_nim.storage.containers import seal, store_of
 from gpu_nim.storage.stores import StoredArray
 
 KIND = "gpunim table"
@@ -162,13 +162,21 @@ class _NpySink(_Growing):
 
 
 class _ZarrSink:
-    def __init__(self, array: Any, start: int, before: Iterable[U64] = ()) -> None:
-        self._array, self._start = array, start
-        self._digest = hashlib.sha256()
-        for values in before:
-            self._digest.update(np.ascontiguousarray(values, "<u8").data)
+    """Writes to an array of a store, of which `done` values are there; its SHA-256 is over its metadata and its values."""
+
+    def __init__(self, path: Path, start: int, done: int) -> None:
+        self._path, self._start = path, start
+        self._array: Any = None
+        stored = StoredArray(path.parent, path.name)
+        self._digest = hashlib.sha256(stored.metadata)
+        for first in range(0, done, _ZARR_CHUNK):
+            self._digest.update(np.ascontiguousarray(stored.read(first, min(first + _ZARR_CHUNK, done)), "<u8").data)
 
     def write(self, first: int, values: U64) -> None:
+        import zarr
+
+        if self._array is None:  # not before its digest was compared
+            self._array = zarr.open_array(self._path, mode="r+")
         self._array[first - self._start : first - self._start + len(values)] = values
         self._digest.update(np.ascontiguousarray(values, "<u8").data)
 
@@ -188,18 +196,13 @@ def _sink(path: Path, job: dict[str, Any], done: int, size: int) -> Sink:
     shape = (count,) if limbs == 1 else (count, limbs)
     if path.suffix == ".npy":
         return _NpySink(path, shape, size)
-    import zarr
+    if not done:
+        import zarr
 
-    if done:
-        stored = StoredArray(path.parent, path.name)
-        if (stored.declared, stored.attributes) != (Declared(np.dtype("<u8"), shape), job):
-            raise Damaged("it declares another table")
-        before = (stored.read(first, min(first + _ZARR_CHUNK, done)) for first in range(0, done, _ZARR_CHUNK))
-        return _ZarrSink(zarr.open_array(path, mode="r+"), job["start"], before)
-    # A power of two, which divides what is appended: no chunk that was noted as written is written again.
-    chunks = (min(count, _ZARR_CHUNK >> (limbs - 1).bit_length()), *shape[1:])
-    array = zarr.create_array(path, shape=shape, chunks=chunks, dtype=np.uint64, attributes=job, overwrite=True)
-    return _ZarrSink(array, job["start"])
+        # A power of two, which divides what is appended: no chunk that was noted as written is written again.
+        chunks = (min(count, _ZARR_CHUNK >> (limbs - 1).bit_length()), *shape[1:])
+        zarr.create_array(path, shape=shape, chunks=chunks, dtype=np.uint64, attributes=job, overwrite=True)
+    return _ZarrSink(path, job["start"], done)
 
 
 def _taken_up(path: Path, folder: Path, job: dict[str, Any]) -> tuple[int, State | None]:
