@@ -36,6 +36,10 @@ class BackendError(GpunimError, RuntimeError):
     """A backend was asked for that this machine cannot run, or the device refused."""
 
 
+class SchedulerLost(BackendError):
+    """The connection to a Dask scheduler broke off while work was under way."""
+
+
 class MemoryRefusal(GpunimError, MemoryError):
     """The work was refused before it started: it would need more memory than there is."""
 

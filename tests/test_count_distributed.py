@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ from click.testing import CliRunner
 
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.cli import main
-from gpu_nim.errors import BackendError, UsageError
+from gpu_nim.errors import BackendError, SchedulerLost, UsageError
 from gpu_nim.sequences.counts import Counts
 
 pytest.importorskip("distributed", reason="Dask is not installed")
@@ -90,6 +91,48 @@ def test_a_piece_that_kills_every_worker_is_one_sentence(monkeypatch: pytest.Mon
     monkeypatch.setattr("gpu_nim.sequences.distributed._LOSSES", 0)
     with cluster(workers=1) as started, pytest.raises(BackendError, match="lost with its worker again and again"):
         list(started.map(_die, [0]))
+
+
+@pytest.mark.parametrize(
+    ("options", "advice"),
+    [
+        (("--reduce", "histogram"), "give this command anew"),
+        (("--out", "{folder}/a.npy"), "go on with --resume"),
+        (("--out", "{folder}/a.npy", "--method", "enumerate"), "give this command anew"),
+    ],
+)
+def test_advice_after_a_lost_scheduler_fits_the_command(
+    workers: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], advice: str
+) -> None:
+    def lost(*_: object) -> Iterator[object]:
+        raise SchedulerLost("the Dask scheduler was lost: start it again")
+        yield
+
+    monkeypatch.setattr(Cluster, "map", lost)
+    monkeypatch.setattr("gpu_nim.sequences.distributed.cluster", lambda *_, **__: contextlib.nullcontext(workers))
+    args = ["count", "D", "--piles", "4", "--range", "0:2000", "--backend", "numpy", "--quiet", "--workers", "2"]
+    result = CliRunner().invoke(main, [*args, *(option.format(folder=tmp_path) for option in options)])
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == f"gpunim: the Dask scheduler was lost: start it again, then {advice}\n"
+
+
+def test_ctrl_c_at_a_terminal_is_one_word(tmp_path: Path) -> None:
+    """A terminal sends it to the workers, too."""
+    args = ["count", "D", "--piles", "4", "--range", "0:10^11", "--reduce", "histogram", "--backend", "numpy", "--workers", "2"]
+    command = [sys.executable, "-m", "gpu_nim", *args]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("100,000,000,000 values to visit")  # the workers are there
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.stderr.read() == "\ngpunim: interrupted\n"
+        assert process.wait(60) == 130
+
+
+@pytest.mark.parametrize("address", ["ucx://a:1", "nowhere://x", "tcp://:", "tls://a:3"])
+def test_an_address_that_is_none(address: str) -> None:
+    result = CliRunner().invoke(main, ["count", "D", "--piles", "3", "--range", "0:9", "--scheduler", address])
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"gpunim: scheduler must be an address such as tcp://127.0.0.1:8786, got '{address}' (")
 
 
 def test_a_lost_scheduler_is_one_sentence() -> None:

@@ -13,7 +13,7 @@ from gpu_nim.backends import NAMES
 from gpu_nim.cli.output import emit_json, print_table, reserve, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, BIGINT, RANGE
 from gpu_nim.cli.progress import work_progress
-from gpu_nim.errors import UsageError
+from gpu_nim.errors import SchedulerLost, UsageError
 
 if TYPE_CHECKING:
     from gpu_nim.backends.base import Backend
@@ -103,12 +103,16 @@ def count(
             from gpu_nim.sequences.distributed import cluster
 
             work.cluster = stack.enter_context(cluster(scheduler, workers, gpus=work.backend.name == "cuda"))
-        if method == "enumerate":
-            _enumerate(work)
-        elif reduce_to is not None:
-            _reduce(work, reduce_to, records)
-        else:
-            _range(work)
+        try:
+            if method == "enumerate":
+                _enumerate(work)
+            elif reduce_to is not None:
+                _reduce(work, reduce_to, records)
+            else:
+                _range(work)
+        except SchedulerLost as error:
+            again = "go on with --resume" if out is not None and method == "formula" else "give this command anew"
+            raise SchedulerLost(f"{error}, then {again}") from error
 
 
 @dataclass
@@ -161,6 +165,12 @@ class _Work:
             ):
                 if given:
                     raise UsageError(f"{option} is for D, A, d, a and entries that are one of them, which {self.entry.name} is not")
+        if self.out is not None:
+            from gpu_nim.storage.tables import check_table
+
+            if self.entry.counts is None and self.out.suffix not in _ENDINGS.values():
+                raise UsageError(f"{self.entry.name} has terms of any size: write them to .txt or .csv, got --out {self.out}")
+            check_table(self.out)
         if self.plot is not None:
             from gpu_nim.render.chart import check
 
@@ -272,8 +282,6 @@ def _print_range(work: _Work, chunks: "Iterable[U64]") -> None:
 
 
 def _print_terms(work: _Work) -> None:
-    if work.out is not None and work.out.suffix not in _ENDINGS.values():
-        raise UsageError(f"{work.entry.name} has terms of any size: write them to .txt or .csv, got --out {work.out}")
     terms: Iterable[int] = work.entry.terms(*work.span)
     if work.plot is not None:
         terms = list(terms)

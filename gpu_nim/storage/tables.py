@@ -27,7 +27,7 @@ import numpy as np
 from gpu_nim.backends.counting import U64, to_integers
 from gpu_nim.errors import FileError, UsageError
 from gpu_nim.reading import Damaged, open_regular, parse_json, printable, read_regular
-from gpu_nim.storage.atomic import replacing, resumable
+from gpu_nim.storage.atomic import check_writable, replacing, resumable
 from gpu_nim.storage.containers import seal, store_of
 from gpu_nim.storage.stores import StoredArray
 
@@ -84,8 +84,7 @@ def open_table(path: Path, attributes: dict[str, Any], limbs: int, *, resume: bo
     attributes that was left half-written is gone on with. Raises UsageError for another ending, FileError where it cannot
     be written, would not fit the disk, or is not the table to go on with.
     """
-    if path.suffix not in SUFFIXES:
-        raise UsageError(f"the file of a table must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
+    check_table(path)
     job = {"kind": KIND, "format": FORMAT, "limbs": limbs, **attributes}
     with resumable(path, lambda folder: resume and (folder / _JOB).exists(), _is_table) as folder:
         done, state = _taken_up(path, folder, job)
@@ -100,6 +99,13 @@ def open_table(path: Path, attributes: dict[str, Any], limbs: int, *, resume: bo
             if state is not None and sink.state() != state:
                 raise FileError(f"cannot resume {path}: {data} is not what was written; remove {folder} to start anew")
             yield TableWriter(folder, job, sink, done)
+
+
+def check_table(path: Path) -> None:
+    """Raise what `open_table` would raise for this path alone, before anything is computed for it."""
+    if path.suffix not in SUFFIXES:
+        raise UsageError(f"the file of a table must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
+    check_writable(path, _is_table)
 
 
 def write_text(file: IO[str], first: int, values: U64, separator: str) -> None:
