@@ -317,7 +317,7 @@ def test_a_rank_gives_every_colour_as_many_cells():
 @pytest.mark.parametrize("color", ["rank", "generation"])
 def test_colours_take_memory_by_the_cells_and_not_by_the_generations(color):
     near = blocks_of("nim:3")
-    far = replace(near, generations=near.generations * (2**30 // 3 - 1))  # the last is 2^30 - 3
+    far = replace(near, generations=near.generations * (2**24 // 3))  # the last is 2^24 - 1
     tracemalloc.start()
     try:
         scale = generation_scale(far, color)
