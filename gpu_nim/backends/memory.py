@@ -46,13 +46,24 @@ def _available(root: Path) -> int:
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
 
 
+def address_space(root: Path = _ROOT) -> int:
+    """Return the bytes of addresses that this process may still map (`ulimit -v`): libraries map more than they ever use."""
+    return max(0, _left_within(resource.RLIMIT_AS, 0, root))
+
+
 def _left_to_process(root: Path) -> Iterator[int]:
     """What is left within the process's limits, of the addresses it may use and of its data."""
-    pages = [int(field) for line in _lines(root / "proc/self/statm") for field in line.split()] or [0] * 7
-    for limit, used in ((resource.RLIMIT_AS, pages[0]), (resource.RLIMIT_DATA, pages[5])):
-        soft, _ = resource.getrlimit(limit)
-        if soft != resource.RLIM_INFINITY:
-            yield soft - used * os.sysconf("SC_PAGE_SIZE")
+    yield _left_within(resource.RLIMIT_AS, 0, root)
+    yield _left_within(resource.RLIMIT_DATA, 5, root)
+
+
+def _left_within(limit: int, field: int, root: Path) -> int:
+    """What is left within a limit of the process, of which Linux tells the pages used in that field of statm."""
+    soft, _ = resource.getrlimit(limit)
+    if soft == resource.RLIM_INFINITY:
+        return _NO_LIMIT
+    used = [int(number) for line in _lines(root / "proc/self/statm") for number in line.split()]
+    return soft - (used[field] * os.sysconf("SC_PAGE_SIZE") if used else 0)
 
 
 def _left_in_groups(root: Path) -> Iterator[int]:

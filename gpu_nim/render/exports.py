@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.backends.memory import host_memory, require_memory
 from gpu_nim.errors import UsageError
 from gpu_nim.render.colours import Theme, find_theme, to_linear
 from gpu_nim.render.geometry import SIDES, Blocks, pieces, require_cubes
@@ -41,6 +42,9 @@ _TRIANGLES = np.array(
 )
 _OVERLAP = 0.2  # of a cell: how far a printed cube reaches into the next
 _NECK = 1.0  # millimetres: what a printed body's thinnest parts should have
+# Measured, with some to spare: what writing takes beside the blocks.
+_BYTES_A_BLOCK = {".ply": 1400, ".stl": 3200, ".glb": 1700, ".vtp": 2100, ".html": 300, "printable": 17000}
+_BYTES_A_PAGE = 160 << 20  # for the light in it, however few the blocks
 
 
 def export(
@@ -67,6 +71,8 @@ def export(
         source = blocks_of(source, limit=limit, color=look.color)
     blocks = require_cubes(prepare(source, look))
     blocks = cut_open(blocks, look, view_of(blocks, look).basis()[2])
+    if suffix != ".html":
+        _require_memory(blocks, "printable" if printable else suffix)
     theme = find_theme(look.theme)
     colours = np.rint(base_colours(blocks, look.color, theme) * 255).astype(np.uint8)
     note = blocks.note
@@ -108,6 +114,16 @@ def check_export(path: Path, *, printable: bool = False) -> None:
         raise UsageError(f"an export must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
     if printable and suffix not in (".stl", ".ply"):
         raise UsageError(f"a printable body must be an .stl or .ply file, got {str(path)!r}")
+
+
+def export_bytes(kind: str, blocks: int) -> int:
+    """Return the bytes of memory that an export of so many blocks takes: `kind` is the file's ending, or printable."""
+    return _BYTES_A_BLOCK[kind] * blocks + (_BYTES_A_PAGE if kind == ".html" else 0)
+
+
+def _require_memory(blocks: Blocks, kind: str) -> None:
+    needed = export_bytes(kind, len(blocks))
+    require_memory(needed, host_memory(), f"exporting {blocks.name}", "an earlier generation takes less")
 
 
 def cubes(blocks: Blocks) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
@@ -306,6 +322,7 @@ _WRITERS: dict[str, Callable[[Mesh], bytes]] = {".ply": ply, ".stl": stl, ".glb"
 
 def page(blocks: Blocks, colours: NDArray[np.uint8], theme: Theme, title: str) -> str:
     """Return a page that draws the blocks by itself, nothing to fetch: drag to turn, a slider for the generation."""
+    _require_memory(blocks, ".html")
     if blocks.corners.size and max(np.abs(blocks.corners).max(), int(blocks.generations.max())) >= 2**24:
         raise UsageError(f"{blocks.name} is too large for a page, whose coordinates end at {2**24:,}")
     order = np.argsort(blocks.generations, kind="stable")

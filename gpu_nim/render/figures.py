@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.backends.memory import host_memory, require_memory
 from gpu_nim.errors import UsageError
 from gpu_nim.render.colours import Colour, Theme, find_theme
 from gpu_nim.render.geometry import Blocks, side, visible
@@ -32,6 +33,7 @@ from gpu_nim.render.views import View, fit
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+_BYTES_A_PIXEL = 80  # of the slide, which is worked out in floating point; a sheet takes a quarter of it
 _GENERATIONS = 6
 _CHOCOLATE = 127  # x, z <= this
 
@@ -40,6 +42,10 @@ def save_figure(name: str, path: Path, look: Look) -> dict[str, object]:
     """Draw a figure into a file, and return what was drawn; UsageError for a name or an ending that is none."""
     check_figure(name, path, look.size)
     require_heard(figure(name, path.suffix.lower()), look)
+    if path.suffix.lower() not in SUFFIXES:
+        width, height = look.size
+        needed = _BYTES_A_PIXEL * width * height
+        require_memory(needed, host_memory(), f"drawing figure:{name} at {width}x{height}", "a smaller --size takes less")
     if name == "views":
         picture = Picture(draw_slide(look), "opengl", 0, 4**8, "")
         save(picture, path)

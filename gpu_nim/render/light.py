@@ -20,7 +20,9 @@ from gpu_nim.render.geometry import Blocks, side
 from gpu_nim.render.views import Camera
 
 _GRID_LIMIT = 1 << 24
-_MANY = 1 << 18  # blocks: beyond this each is about a pixel, and light is worked out once a side
+MANY = 1 << 18
+"""Blocks beyond which each is about a pixel, and light is worked out once a side."""
+
 _CHUNK = 1 << 17  # sides that are lit at once
 _SHADOW_SIZE = 2048  # texels along the longer side of the shadow map, at most
 _FINEST = 8  # texels along a block, at most
@@ -209,7 +211,7 @@ class Shader:
         self.base = to_linear(base)
         self.theme = theme
         self.taps = 16 if fine else 6
-        many = len(blocks) > _MANY
+        many = len(blocks) > MANY
         self.corners = not many
         self.sky = Sky(blocks, corners=not many, rough=many and not fine)
 

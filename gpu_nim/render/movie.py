@@ -35,6 +35,7 @@ from gpu_nim.reading import open_regular
 from gpu_nim.render import options
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.options import require_heard
+from gpu_nim.render.room import require_room
 from gpu_nim.render.still import Drawing, Look, aim, choose_engine, cut_open, hull, prepare, rooms
 from gpu_nim.render.views import Camera, View, fit, from_angles
 
@@ -107,7 +108,9 @@ def make_movie(
     _check_format(path, movie)
     check_writable(path)
     encoder = ffmpeg()
-    mark = _mark(movie, choose_engine(movie.look)[0])
+    engine, _ = choose_engine(movie.look)
+    require_room(movie.look, engine, movie.source, at_once=jobs if _worth_sharing(movie.frames, jobs) else 1)
+    mark = _mark(movie, engine)
     report = on_frame or (lambda done, total: None)
     with resumable(path, lambda folder: _read_mark(folder) == mark) as folder:
         (folder / _NOTE).write_text(mark)
@@ -401,7 +404,7 @@ def _draw(movie: Movie, folder: Path, mark: str, missing: list[int], jobs: int) 
     """Draw the missing frames, and give each one's number when it is there."""
     if not missing:
         return
-    if jobs <= 1 or len(missing) < 2 * jobs:
+    if not _worth_sharing(len(missing), jobs):
         with Studio(movie) as studio:
             for number in missing:
                 _save_frame(studio, folder, mark, number)
@@ -430,6 +433,10 @@ def _signals_blocked() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _worth_sharing(frames: int, jobs: int) -> bool:
+    return jobs > 1 and frames >= 2 * jobs
 
 
 def _encode(encoder: str, folder: Path, movie: Movie, path: Path) -> None:

@@ -7,6 +7,7 @@ and it brings no further packages, where trame would send pictures or copy the s
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -19,6 +20,7 @@ from gpu_nim.render.colours import find_theme
 from gpu_nim.render.exports import PAGE_LIMIT, page
 from gpu_nim.render.geometry import SIDES, Blocks, require_cubes, side
 from gpu_nim.render.light import Shader
+from gpu_nim.render.room import require_room
 from gpu_nim.render.still import Look, Picture, base_colours, check_ending, cut_open, hull, prepare, save, view_of
 from gpu_nim.render.views import VIEWS, View, find_view, fit
 
@@ -63,7 +65,10 @@ class Window:
         require_display()
         import pyvista as pv
 
+        drawn = replace(look, style="cubes", quality="draft")  # what a window draws, whatever a still would
+        require_room(drawn, "opengl", source)
         self._blocks, self._view = body(source, look)
+        require_room(drawn, "opengl", source, 2 * len(self._blocks))  # all sides, where a still has those seen from one place
         self._hull = hull(self._blocks)
         self._picture = picture
         self._aspect = look.size[0] / look.size[1]

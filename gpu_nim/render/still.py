@@ -13,6 +13,7 @@ from gpu_nim.render.colours import Theme, distinct_colours, find_theme, to_linea
 from gpu_nim.render.geometry import Blocks, cut, generations_between, middles, side, tiles, visible
 from gpu_nim.render.light import Shader
 from gpu_nim.render.options import require_heard, still
+from gpu_nim.render.room import fits, require_room
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.views import Camera, View, find_view, fit, support
 
@@ -110,10 +111,11 @@ def render(source: str | Blocks, look: Look | None = None, **options: object) ->
     """
     look = replace(look or Look(), **options)  # type: ignore[arg-type]
     require_heard(still(look.drawn_style), look)
+    require_room(look, choose_engine(look)[0], source if isinstance(source, str) else source.name)
     blocks = prepare(source, look)
     if blocks.flat:
         require_heard(still(look.drawn_style, flat=True), look)
-    engine, reason = choose_engine(look)
+    engine, reason = choose_engine(look, len(blocks))
     if look.drawn_style == "slices":
         from gpu_nim.render.slices import draw_slices
 
@@ -191,8 +193,8 @@ def cut_open(blocks: Blocks, look: Look, toward: NDArray[np.float64]) -> Blocks:
     return blocks if look.cut == "none" else cut(blocks, look.cut, toward)
 
 
-def choose_engine(look: Look) -> tuple[str, str]:
-    """Return the engine and, where it is not the one that would be liked best, why."""
+def choose_engine(look: Look, blocks: int = 0) -> tuple[str, str]:
+    """Return the engine for a picture of so many blocks and, where it is not the one that would be liked best, why."""
     if look.drawn_style in ("points", "slices"):
         if look.engine == "opengl":
             raise UsageError(f"style {look.drawn_style} is drawn by NumPy alone, got engine 'opengl'")
@@ -207,6 +209,8 @@ def choose_engine(look: Look) -> tuple[str, str]:
         if look.engine == "opengl":
             raise
         return "numpy", f"drawn by NumPy, since {str(error).partition(', or draw')[0].partition('; or')[0]}"
+    if look.engine == "auto" and not fits(look, "opengl", blocks) and fits(look, "numpy", blocks):
+        return "numpy", "drawn by NumPy, since OpenGL needs more memory than is free"
     return "opengl", ""
 
 
@@ -280,14 +284,14 @@ class Drawing:
         self._scale = look.supersampling
         self._width, self._height = (part * self._scale for part in look.size)
         if look.drawn_style == "volume":
-            from gpu_nim.render.volume import solid_enough
+            from gpu_nim.render.volume import cloud_bytes, solid_enough
 
             blocks = self.blocks = solid_enough(blocks)
         self._base = base_colours(blocks, look.color, self.theme)
         self._shader: Shader | None = None
         self._canvas: _Canvas | None = None
         self._cloud: Cloud | None = None
-        _require_room(blocks, self._width * self._height, look.drawn_style)
+        require_room(look, engine, blocks.name, len(blocks), more=cloud_bytes(blocks) if look.drawn_style == "volume" else 0)
         if look.drawn_style == "cubes" and not blocks.flat:
             self._shader = Shader(blocks, self._base, self.theme, fine=look.quality == "final")
         if engine == "opengl":
@@ -408,15 +412,6 @@ class Drawing:
         if words := caption_of(caption, width, height):
             words.draw(image, self.theme.muted)
         return image
-
-
-def _require_room(blocks: Blocks, pixels: int, style: str) -> None:
-    from gpu_nim.backends.memory import host_memory, require_memory
-
-    # Measured: a million blocks take 1.3 GB as cubes, 0.3 GB as points; a pixel takes 60 bytes.
-    require_memory(
-        len(blocks) * (1300 if style == "cubes" else 300) + pixels * 60, host_memory(), f"drawing {blocks.name}"
-    )
 
 
 def reduce_pixels(pixels: NDArray[np.uint8], scale: int) -> NDArray[np.float32]:

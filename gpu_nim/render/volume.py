@@ -53,6 +53,12 @@ def solid_enough(blocks: Blocks) -> Blocks:
         blocks = coarsen(blocks, size)
 
 
+def cloud_bytes(blocks: Blocks) -> int:
+    """Return the bytes of memory that the cloud of the blocks takes while it is made."""
+    low, high = blocks.bounds()
+    return 60 * int(np.prod((high - low) // int(blocks.sizes.max()) + 4))
+
+
 def cloud_of(blocks: Blocks, base: NDArray[np.float32]) -> Cloud:
     """Return the cloud of blocks of one size in their colours: the older a cell, the more opaque, the young let light in.
 

@@ -1,0 +1,186 @@
+"""What pictures and exports take of memory is what is planned for them, and what does not fit is refused before it is begun."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpu_nim.errors import MemoryRefusal
+from gpu_nim.render import exports, opengl, room, still
+from gpu_nim.render.exports import export, export_bytes
+from gpu_nim.render.room import picture_bytes, require_room
+from gpu_nim.render.source import blocks_of
+from gpu_nim.render.still import Look, choose_engine, render
+from gpu_nim.render.volume import cloud_bytes, cloud_of
+
+pytest.importorskip("PIL", reason="Pillow is not installed")
+linux = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells the most memory that was taken")
+has_opengl = opengl._has_pyvista() and opengl.probe() is not None
+needs_opengl = pytest.mark.skipif(not has_opengl, reason="PyVista or OpenGL is missing")
+
+# A process of its own, since memory that was freed is taken again: what is loaded and begun comes first.
+_MEASURED = """
+import json, sys
+from gpu_nim.render.still import render
+def taken(name):
+    return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith(name))
+look = json.loads(sys.argv[1])
+if look["engine"] == "numpy":
+    render("nim:3", **{**look, "size": (64, 48)})
+before = taken("VmRSS")
+render("nim:15", **look)
+print(taken("VmHWM") - before)
+"""
+
+
+def gpunim(*arguments: object, limit: int | None = None) -> "subprocess.CompletedProcess[str]":
+    """Run the command line, with no more than `limit` KiB of addresses."""
+    shell = f"ulimit -v {limit} && exec " if limit else "exec "
+    command = ["bash", "-c", shell + '"$@"', "-", sys.executable, "-m", "gpu_nim", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+
+
+@linux
+@pytest.mark.parametrize(
+    ("style", "engine", "quality"),
+    [
+        ("cubes", "numpy", "draft"),
+        ("cubes", "numpy", "final"),
+        ("points", "numpy", "final"),
+        ("volume", "numpy", "final"),
+        pytest.param("cubes", "opengl", "final", marks=needs_opengl),
+    ],
+)
+def test_a_picture_takes_what_is_planned_and_no_less_than_half_of_it(style: str, engine: str, quality: str) -> None:
+    size = (1500, 1000) if quality == "draft" else (1000, 700)
+    look = {"style": style, "engine": engine, "quality": quality, "size": size}
+    command = [sys.executable, "-c", _MEASURED, json.dumps(look)]
+    taken = int(subprocess.run(command, capture_output=True, text=True, check=True, timeout=100).stdout)
+    planned = picture_bytes(Look(**look), engine, 256)
+    assert planned / 2.2 < taken < planned
+
+
+def test_a_plan_grows_with_the_picture_and_with_what_it_shows() -> None:
+    looks = [Look(size=size, quality=quality) for size in ((100, 100), (1000, 1000)) for quality in ("draft", "final")]
+    for engine in ("numpy", "opengl"):
+        plans = [picture_bytes(look, engine) for look in looks]
+        assert plans == sorted(set(plans))
+        blocks = [picture_bytes(looks[0], engine, number) for number in (0, 1000, 1 << 18, 1 << 19, 1 << 21)]
+        assert blocks == sorted(blocks)
+        assert len(set(blocks)) >= 4
+
+
+def test_a_cloud_takes_what_is_planned() -> None:
+    import tracemalloc
+
+    blocks = blocks_of("fcc:16")
+    base = np.ones((len(blocks), 3), dtype=np.float32)
+    tracemalloc.start()
+    try:
+        cloud_of(blocks, base)
+        taken = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert cloud_bytes(blocks) / 2 < taken < cloud_bytes(blocks)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "printable"), [(".ply", False), (".stl", False), (".glb", False), (".vtp", False), (".html", False), (".stl", True)]
+)
+def test_an_export_takes_what_is_planned(suffix: str, printable: bool, tmp_path: Path) -> None:
+    import tracemalloc
+
+    blocks = blocks_of("nim:127")
+    tracemalloc.start()
+    try:
+        export(blocks, tmp_path / f"a{suffix}", printable=printable)
+        taken = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    planned = export_bytes("printable" if printable else suffix, len(blocks))
+    assert planned / 2.2 < taken < planned
+
+
+def nothing_is_drawn(*_: object, **__: object) -> None:
+    raise AssertionError
+
+
+def test_a_picture_past_the_memory_is_refused_before_anything_is_grown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "host_memory", lambda: 10**9)
+    monkeypatch.setattr(still, "prepare", nothing_is_drawn)
+    expected = r"^drawing nim:15 at 16384x16384 needs 17,\d{3},\d{3},\d{3} bytes, 1,000,000,000 are free; a smaller --size takes"
+    with pytest.raises(MemoryRefusal, match=expected):
+        render("nim:15", size=(16384, 16384), engine="numpy")
+    with pytest.raises(MemoryRefusal, match="or --quality draft takes less"):
+        render("nim:15", size=(8192, 8192), engine="numpy")
+
+
+def test_blocks_count_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "host_memory", lambda: 9 * 10**7)
+    assert render("nim:15", size=(64, 64), engine="numpy").drawn == 256
+    with pytest.raises(MemoryRefusal, match="drawing nim:127 at 64x64 needs "):
+        render("nim:127", size=(64, 64), engine="numpy")
+
+
+def test_pictures_drawn_at_once_need_their_memory_together(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from gpu_nim.render import movie
+    from gpu_nim.render.movie import Movie, make_movie
+
+    look = Look(size=(640, 480), engine="numpy")
+    monkeypatch.setattr(room, "host_memory", lambda: 2 * picture_bytes(look, "numpy") - 1)
+    monkeypatch.setattr(movie, "ffmpeg", lambda: "ffmpeg")
+    require_room(look, "numpy", "nim:15")
+    with pytest.raises(MemoryRefusal, match=r"drawing nim:15 at 640x480 in 2 processes needs .* fewer --jobs or a smaller --size"):
+        make_movie(Movie("nim:15", frames=4, look=look), tmp_path / "a.gif", jobs=2)
+    assert not list(tmp_path.iterdir())
+
+
+def test_numpy_draws_where_opengl_has_too_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opengl, "require_opengl", lambda: None)
+    look = Look(size=(640, 480))
+    assert choose_engine(look) == ("opengl", "")
+    monkeypatch.setattr(room, "address_space", lambda: 10**9)  # libraries map more than they use
+    assert choose_engine(look) == ("numpy", "drawn by NumPy, since OpenGL needs more memory than is free")
+    with pytest.raises(MemoryRefusal, match=r"with OpenGL needs .*, or --engine numpy takes less"):
+        require_room(Look(size=(640, 480), engine="opengl"), "opengl", "nim:15")
+
+
+def test_an_export_past_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(exports, "host_memory", lambda: 10**5)
+    said = r"^exporting nim:63 needs .* bytes, 100,000 are free; an earlier generation takes less$"
+    for name in ("a.ply", "a.html"):
+        with pytest.raises(MemoryRefusal, match=said):
+            export("nim:63", tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+@linux
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["render", "nim:15", "-o", "{}/a.png", "--size", "16384x16384"],
+        ["render", "nim:7", "-o", "{}/a.png", "--size", "16384x16384", "--style", "slices"],
+        ["render", "figure:d3", "-o", "{}/a.png", "--size", "16384x16384"],
+        pytest.param(["render", "nim:15", "-o", "{}/a.png", "--engine", "opengl"], marks=needs_opengl),
+        ["movie", "nim:15", "-o", "{}/a.gif", "--size", "16384x16384"],
+        ["export", "nim:1073741823", "-o", "{}/a.stl"],
+    ],
+)
+def test_under_a_limit_a_command_ends_with_one_sentence(arguments: list[str], tmp_path: Path) -> None:
+    done = gpunim(*(argument.format(tmp_path) for argument in arguments), limit=1_500_000)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert " bytes, " in done.stderr
+    assert "takes less" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@linux
+def test_under_a_limit_that_opengl_passes_numpy_draws(tmp_path: Path) -> None:
+    done = gpunim("render", "nim:15", "-o", tmp_path / "a.png", "--size", "320x240", limit=1_000_000)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "a.png").exists()
+    assert not has_opengl or "drawn by NumPy, since OpenGL needs more memory than is free" in done.stdout
