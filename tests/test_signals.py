@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gpu_nim.cli.signals import Terminated, terminations_raised
-from gpu_nim.storage.atomic import interrupts_deferred
+from gpu_nim.interrupts import interrupts_deferred
 
 ENDINGS = [(signal.SIGINT, 130, "\ngpunim: interrupted\n"), (signal.SIGTERM, 143, "gpunim: terminated\n")]
 ENDINGS += [(signal.SIGHUP, 129, "gpunim: hung up\n")]
@@ -55,3 +55,19 @@ def test_a_signal_waits_for_a_write(number: signal.Signals) -> None:
             done.append("the write")
         assert signal.getsignal(number) is handler
     assert done == ["the write"]
+
+
+class Finalized:
+    def __init__(self, number: signal.Signals) -> None:
+        self.number = number
+
+    def __del__(self) -> None:
+        signal.raise_signal(self.number)
+
+
+@pytest.mark.parametrize(("number", "error"), [(signal.SIGTERM, Terminated), (signal.SIGINT, KeyboardInterrupt)])
+def test_a_signal_that_python_drops_comes_again(number: signal.Signals, error: type[BaseException]) -> None:
+    with terminations_raised():
+        Finalized(number)
+        with pytest.raises(error):
+            time.sleep(30)

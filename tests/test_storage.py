@@ -14,8 +14,9 @@ from gpu_nim.automata.growth import Growing
 from gpu_nim.backends.digest import checksum
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.errors import FileError, UsageError
+from gpu_nim.interrupts import interrupts_deferred
 from gpu_nim.storage import open_growth
-from gpu_nim.storage.atomic import check_writable, interrupts_deferred, replacing
+from gpu_nim.storage.atomic import check_writable, replacing
 from gpu_nim.storage.attributes import _seal
 from gpu_nim.storage.containers import Declared
 

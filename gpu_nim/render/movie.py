@@ -7,11 +7,10 @@ frame of.
 
 import json
 import os
-import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from hashlib import sha256
@@ -31,6 +30,7 @@ from numpy.typing import NDArray
 from gpu_nim._version import __version__
 from gpu_nim.errors import BackendError, FileError, GpunimError, UsageError
 from gpu_nim.extras import missing
+from gpu_nim.interrupts import interrupts_blocked
 from gpu_nim.reading import open_regular
 from gpu_nim.render import options
 from gpu_nim.render.geometry import Blocks
@@ -414,7 +414,7 @@ def _draw(movie: Movie, folder: Path, mark: str, missing: list[int], jobs: int) 
     theirs, ours = fresh.Pipe(duplex=False)
     with theirs, ours, ProcessPoolExecutor(jobs, fresh, _enter, (movie, folder, mark, theirs)) as pool:
         try:
-            with _signals_blocked():  # Ctrl-C reaches all processes of a terminal, and it is the parent's to end the others
+            with interrupts_blocked():
                 drawn = pool.map(_draw_one, missing)
             yield from drawn
         except BrokenProcessPool as error:
@@ -423,16 +423,6 @@ def _draw(movie: Movie, folder: Path, mark: str, missing: list[int], jobs: int) 
         except BaseException:
             ours.close()  # in the middle of a frame, too
             raise
-
-
-@contextmanager
-def _signals_blocked() -> Iterator[None]:
-    """Have processes that are started in the block deaf to the signals that end a program gently."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _worth_sharing(frames: int, jobs: int) -> bool:

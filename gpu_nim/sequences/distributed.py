@@ -7,13 +7,11 @@ where a worker is lost. Results come back in the order of the pieces, so the ans
 from __future__ import annotations
 
 import logging
-import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from importlib import import_module
-from multiprocessing import resource_tracker
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,6 +22,7 @@ from gpu_nim.backends import select
 from gpu_nim.backends.counting import U64, Counting
 from gpu_nim.errors import BackendError, SchedulerLost, UsageError
 from gpu_nim.extras import missing
+from gpu_nim.interrupts import interrupts_blocked, interrupts_deferred
 from gpu_nim.sequences.counts import Counts
 from gpu_nim.sequences.ranges import Range
 from gpu_nim.sequences.reductions import Reduction, SlowJob
@@ -99,13 +98,13 @@ def cluster(scheduler: str | None = None, workers: int | None = None, *, gpus: b
         if workers is not None:
             # By default results would go through the scheduler, twice the copying.
             with ExitStack() as stack:
-                with _interrupts_blocked():
+                with interrupts_deferred(), interrupts_blocked():
                     local = stack.enter_context(_local(workers, gpus))
                     client = stack.enter_context(distributed.Client(local, direct_to_workers=True))
                 try:
                     yield Cluster(client)
                 finally:
-                    with _interrupts_blocked():
+                    with interrupts_deferred():
                         stack.close()
             return
         try:
@@ -119,20 +118,6 @@ def cluster(scheduler: str | None = None, workers: int | None = None, *, gpus: b
                 raise BackendError(f"the Dask scheduler at {scheduler} has no workers: start some with 'dask worker {scheduler}'")
             _require_gpunim(client, scheduler)
             yield Cluster(client)
-
-
-@contextmanager
-def _interrupts_blocked() -> Iterator[None]:
-    """Keep Ctrl-C until the block is done, and for good from the threads started there and the processes that these start.
-
-    A terminal sends it to all processes; the workers are ended by this one, in order and without a word.
-    """
-    resource_tracker.ensure_running()  # which starts before the first process otherwise, and then lets Ctrl-C through
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _require_gpunim(client: Any, scheduler: str | None) -> None:

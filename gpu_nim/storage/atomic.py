@@ -8,16 +8,15 @@ goes on with a file that can be gone on with, and removes the rest.
 import os
 import re
 import shutil
-import signal
 import stat
 import tempfile
-import threading
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gpu_nim.errors import FileError
+from gpu_nim.interrupts import interrupts_deferred
 from gpu_nim.storage.exchange import exchange
 from gpu_nim.storage.locks import locked
 
@@ -119,35 +118,6 @@ def remove_leftovers(folder: Path, names: str, but: Collection[Path] = ()) -> No
     for leftover in _leftovers(folder, names):
         if leftover not in but:
             shutil.rmtree(leftover, ignore_errors=True)
-
-
-@contextmanager
-def interrupts_deferred() -> Iterator[None]:
-    """Hold Ctrl-C back until the block is done, and SIGTERM and SIGHUP where the program handles them.
-
-    Zarr writes in threads of its own, which go on, and make anew the folders that they miss, when the caller is interrupted
-    while it waits for them.
-    """
-    if threading.current_thread() is not threading.main_thread():  # only the main thread is interrupted
-        yield
-        return
-    with _deferred(signal.SIGHUP), _deferred(signal.SIGTERM), _deferred(signal.SIGINT):
-        yield
-
-
-@contextmanager
-def _deferred(number: signal.Signals) -> Iterator[None]:
-    if not callable(signal.getsignal(number)):  # ignored, or the end of the process at once
-        yield
-        return
-    pending: list[int] = []
-    handler = signal.signal(number, lambda number, _: pending.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(number, handler)
-    if pending:
-        signal.raise_signal(number)
 
 
 def check_writable(path: Path, is_ours: Callable[[Path], bool] = lambda _: False) -> None:

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from gpu_nim.errors import FileError, UsageError
 from gpu_nim.games.solution import Solution
+from gpu_nim.interrupts import interrupts_deferred
 from gpu_nim.reading import Damaged, name_of
-from gpu_nim.storage.atomic import check_writable, interrupts_deferred, replacing
+from gpu_nim.storage.atomic import check_writable, replacing
 from gpu_nim.storage.containers import (
     Declared,
     NpzArrays,

@@ -21,7 +21,8 @@ from gpu_nim.backends.base import Batch
 from gpu_nim.backends.memory import host_memory, require_memory
 from gpu_nim.backends.rule import Cells
 from gpu_nim.errors import UsageError
-from gpu_nim.storage.atomic import check_writable, interrupts_deferred, replacing
+from gpu_nim.interrupts import interrupts_deferred
+from gpu_nim.storage.atomic import check_writable, replacing
 from gpu_nim.storage.attributes import of_growth
 from gpu_nim.storage.containers import store_of
 
