@@ -18,7 +18,6 @@ def opengl_reason():
 needs_opengl = pytest.mark.skipif(opengl_reason() is not None, reason=opengl_reason() or "")
 needs_pillow = pytest.mark.skipif(find_spec("PIL") is None, reason="Pillow is not installed")
 needs_trimesh = pytest.mark.skipif(find_spec("trimesh") is None, reason="trimesh is not installed")
-needs_chromium = pytest.mark.skipif(shutil.which("chromium") is None, reason="Chromium is not installed")
 
 
 def has_ffmpeg():

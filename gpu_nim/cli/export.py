@@ -6,8 +6,7 @@ from typing import Any
 import click
 
 from gpu_nim.cli.output import emit_json, reserve, say
-from gpu_nim.cli.params import RANGE
-from gpu_nim.cli.pictures import given
+from gpu_nim.cli.pictures import given, look_options
 
 
 @click.command()
@@ -16,11 +15,7 @@ from gpu_nim.cli.pictures import given
     "-o", "--out", type=click.Path(path_type=Path), required=True, help="The file: .ply, .stl, .glb, .vtp or .html."
 )
 @click.option("--printable", is_flag=True, help="One watertight body for a 3D printer (.stl or .ply).")
-@click.option("--theme", default="dark", help="Whose colours: dark, paper or neon.")
-@click.option("--color", help="generation, rank, grundy, branch or nim-p.  [default: rank]")
-@click.option("--generations", type=RANGE, help="Write only generations A:B, B excluded.")
-@click.option("--cut", default="none", help="Cut away none, the corner nearest the eye, or the front half.")
-@click.option("--title", default="", help="The title of a page.")
+@look_options("view", "theme", "color", "generations", "cut", "title")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def export(source: str, out: Path, printable: bool, as_json: bool, **look: Any) -> None:
     """Write SOURCE (see `gpunim render`) as a mesh, or as a page of HTML that opens offline."""

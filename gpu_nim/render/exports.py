@@ -21,11 +21,12 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.memory import host_memory, require_memory
 from gpu_nim.errors import UsageError
-from gpu_nim.render.colours import Theme, find_theme, to_linear
+from gpu_nim.render.colours import find_theme, to_linear
 from gpu_nim.render.geometry import SIDES, Blocks, pieces, require_cubes
 from gpu_nim.render.light import Sky
 from gpu_nim.render.options import exported, require_heard
 from gpu_nim.render.still import Look, base_colours, cut_open, hull, prepare, view_of
+from gpu_nim.render.views import ANGLE, VIEWS, View, gasket_view
 
 SUFFIXES = (".ply", ".stl", ".glb", ".vtp", ".html")
 PAGE_LIMIT = 1 << 18
@@ -69,16 +70,14 @@ def export(
 
         limit = PAGE_LIMIT if suffix == ".html" else CELLS_LIMIT
         source = blocks_of(source, limit=limit, color=look.color)
-    blocks = require_cubes(prepare(source, look))
-    blocks = cut_open(blocks, look, view_of(blocks, look).basis()[2])
+    blocks = prepare(source, look)
+    view = view_of(blocks, look)
+    blocks = require_cubes(cut_open(blocks, look, view.basis()[2]))
     if suffix != ".html":
         _require_memory(blocks, "printable" if printable else suffix)
-    theme = find_theme(look.theme)
-    colours = np.rint(base_colours(blocks, look.color, theme) * 255).astype(np.uint8)
     note = blocks.note
     if suffix == ".html":
-        document = page(blocks, colours, theme, look.title or blocks.name).encode()
-        triangles = 12 * len(blocks)
+        document, triangles = page(blocks, look, view).encode(), 12 * len(blocks)
     else:
         if printable:
             mesh = Mesh(*printable_body(blocks))
@@ -86,7 +85,7 @@ def export(
         else:
             known = {"generation": blocks.generations, **blocks.values}
             facts = {name: np.repeat(values, 8).astype(np.int32) for name, values in known.items()}
-            mesh = Mesh(*cubes(blocks), np.repeat(colours, 8, axis=0), facts)
+            mesh = Mesh(*cubes(blocks), np.repeat(_bytes_of(blocks, look), 8, axis=0), facts)
         document, triangles = _WRITERS[suffix](mesh), len(mesh.faces)
     with replacing(path) as scratch:
         scratch.write_bytes(document)
@@ -320,33 +319,49 @@ def vtp(mesh: Mesh) -> bytes:
 _WRITERS: dict[str, Callable[[Mesh], bytes]] = {".ply": ply, ".stl": stl, ".glb": glb, ".vtp": vtp}
 
 
-def page(blocks: Blocks, colours: NDArray[np.uint8], theme: Theme, title: str) -> str:
-    """Return a page that draws the blocks by itself, nothing to fetch: drag to turn, a slider for the generation."""
+def page(blocks: Blocks, look: Look, view: View) -> str:
+    """Return a page that draws the blocks by itself, nothing to fetch, and opens with that view."""
     _require_memory(blocks, ".html")
     if blocks.corners.size and max(np.abs(blocks.corners).max(), int(blocks.generations.max())) >= 2**24:
         raise UsageError(f"{blocks.name} is too large for a page, whose coordinates end at {2**24:,}")
-    order = np.argsort(blocks.generations, kind="stable")
-    blocks = blocks.take(order)
+    blocks = blocks.take(np.argsort(blocks.generations, kind="stable"))
+    theme = find_theme(look.theme)
     sky = Sky(blocks, corners=False)
     seen = np.concatenate([sky.seen(axis, end) for axis, end in SIDES], axis=1)
-    bounds = hull(blocks)
+    views = {"as it opened": view, **VIEWS, "gasket": gasket_view(blocks.corners)}
     data = {
-        "title": title,
+        "title": look.title or blocks.name,
+        "note": blocks.note,
         "count": len(blocks),
-        "last": int(blocks.generations.max()),
-        "low": bounds.min(axis=0).tolist(),
-        "high": bounds.max(axis=0).tolist(),
-        "bottom": list(theme.bottom),
-        "top": list(theme.top),
-        "text": "#{:02x}{:02x}{:02x}".format(*(round(part * 255) for part in theme.text)),
+        "unit": "cells" if (blocks.sizes == 1).all() else "blocks",
+        "first": int(blocks.generations[0]),
+        "last": int(blocks.generations[-1]),
+        "hull": hull(blocks).tolist(),
+        "tangent": float(np.tan(np.radians(ANGLE / 2))),
+        "views": [{"name": name, **_turnable(view)} for name, view in views.items()],
+        "bottom": theme.bottom,
+        "top": theme.top,
+        "text": theme.text,
         "places": _text(np.column_stack([blocks.corners, blocks.sizes]).astype("<f4")),
         "generations": _text(blocks.generations.astype("<f4")),
-        "colours": _text(colours[order]),
+        "colours": _text(_bytes_of(blocks, look)),
         "sky": _text(seen),
     }
     template = files("gpu_nim.render").joinpath("viewer.html").read_text(encoding="utf-8")
     # Within a script nothing may look like a tag or a comment: with "<!--<script>" the page would not end at its "</script>".
     return template.replace("/*DATA*/null", json.dumps(data).replace("<", "\\u003c"))
+
+
+def _turnable(view: View) -> dict[str, object]:
+    """Return a view for the page, with the axis about which a hand turns the body: what is up, or nearly so."""
+    basis, up = view.basis(), np.asarray(view.up)
+    pole = basis[1] if np.linalg.norm(np.cross(up, basis[2])) < 0.05 else up / np.linalg.norm(up)
+    return {"toward": basis[2].tolist(), "pole": pole.tolist(), "parallel": view.parallel}
+
+
+def _bytes_of(blocks: Blocks, look: Look) -> NDArray[np.uint8]:
+    """Return the colour of each block, sRGB (N, 3)."""
+    return np.asarray(np.rint(base_colours(blocks, look.color, find_theme(look.theme)) * 255), dtype=np.uint8)
 
 
 def _text(array: NDArray[Any]) -> str:

@@ -126,12 +126,12 @@ def middles(blocks: Blocks) -> NDArray[np.float32]:
 
 
 def require_cubes(blocks: Blocks) -> Blocks:
-    """Return the blocks; UsageError where they are hexagons or triangles, which cannot be shown as cubes."""
+    """Return the blocks as cubes in space, be they flat; UsageError where they are hexagons or triangles, which are none."""
     if blocks.lattice != "square":
         raise UsageError(
             f"{blocks.name} is a pattern of {blocks.lattice} tiles, which can be rendered but not shown in space"
         )
-    return blocks
+    return replace(blocks, flat=False)
 
 
 def visible(blocks: Blocks, camera: Camera) -> Iterator[tuple[int, int, NDArray[np.bool_] | slice]]:

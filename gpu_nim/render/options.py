@@ -50,7 +50,7 @@ def figure(name: str, suffix: str) -> Scene:
 def exported(suffix: str, *, printable: bool = False) -> Scene:
     """Return the scene of an export in a file of that ending."""
     if suffix == ".html":
-        return Scene("a page", _MESH | {"title"})
+        return Scene("a page", _MESH | {"title", "view"})
     if printable or suffix == ".stl":
         return Scene("a printable body" if printable else "an .stl file", _MESH - {"theme", "color"})
     return Scene(f"a {suffix} file", _MESH)

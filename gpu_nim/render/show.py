@@ -36,18 +36,16 @@ def body(source: str, look: Look) -> tuple[Blocks, View]:
     """Return what is to be shown, no more blocks than turn smoothly, in order of generation, and whence."""
     from gpu_nim.render.source import blocks_of
 
-    blocks = require_cubes(prepare(blocks_of(source, limit=PAGE_LIMIT, color=look.color), look))
+    blocks = prepare(blocks_of(source, limit=PAGE_LIMIT, color=look.color), look)
     view = view_of(blocks, look)
-    blocks = cut_open(blocks, look, view.basis()[2])
+    blocks = require_cubes(cut_open(blocks, look, view.basis()[2]))
     return blocks.take(np.argsort(blocks.generations, kind="stable")), view
 
 
 def document(source: str, look: Look) -> bytes:
     """Return the page of a source, for `gpu_nim.render.server`."""
-    blocks, _ = body(source, look)
-    theme = find_theme(look.theme)
-    colours = np.rint(base_colours(blocks, look.color, theme) * 255).astype(np.uint8)
-    return page(blocks, colours, theme, look.title or blocks.name).encode()
+    blocks, view = body(source, look)
+    return page(blocks, look, view).encode()
 
 
 class Window:

@@ -17,7 +17,7 @@ from gpu_nim.errors import UsageError
 
 Vector = tuple[float, float, float]
 Direction = tuple[int, int, int]
-_ANGLE = 25.0  # degrees of the field of view of a perspective camera, as of a portrait lens
+ANGLE = 25.0  # degrees of the field of view of a perspective camera, as of a portrait lens
 
 
 @dataclass(frozen=True)
@@ -226,7 +226,7 @@ def fit(
         spread = z.max() - z.min() + 2 * scale
         eye = np.array([cx, cy + room * scale, z.max() + spread])
         return Camera(eye @ basis, basis, float(scale), True)
-    tangent = float(np.tan(np.radians(_ANGLE / 2)))
+    tangent = float(np.tan(np.radians(ANGLE / 2)))
     cx, cy, distance = x.mean(), y.mean(), 0.0
     for _ in range(60):
         # Every point asks for a distance at which it is inside; then the centre moves to the middle of what is seen.

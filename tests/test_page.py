@@ -1,0 +1,423 @@
+"""The page, as its readers have it: Chromium opens what `gpunim export` and `gpunim show --web` give, on a desk and on a phone.
+
+What is seen is compared as pixels of screenshots; a test waits for what should happen and never says when.
+"""
+
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+from gpu_nim.render.exports import export
+from gpu_nim.render.source import blocks_of
+from gpu_nim.render.still import Look
+from tests.render_files import needs_pillow
+
+_PATIENCE = 60.0  # seconds until something that should happen is taken not to
+_MISSING = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
+_MISSING += [] if find_spec("selenium") else ["selenium"]
+pytestmark = [needs_pillow, pytest.mark.skipif(bool(_MISSING), reason=f"not installed: {', '.join(_MISSING)}")]
+
+DESK, PHONE = (640, 400), (390, 844)
+HOSTILE = "</script><script>alert(1)</script><!--<script> <img src=x onerror=alert(2)> & " + "long " * 30
+_FLAGS = (
+    "--headless --no-sandbox --disable-gpu --use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader --disable-quic "
+    "--no-first-run --disable-background-networking --disable-component-update --disable-sync --disable-dev-shm-usage"
+)
+
+
+def wait_for(happened, what):
+    """Return what `happened` gives once it is true of anything; fail where it stays false."""
+    end = time.monotonic() + _PATIENCE
+    while not (result := happened()):
+        assert time.monotonic() < end, f"waited in vain for {what}"
+        time.sleep(0.05)
+    return result
+
+
+class Browser:
+    """Chromium, with a hand on its mouse, its keys and its glass."""
+
+    def __init__(self, driver, folder):
+        self.driver = driver
+        self.folder = folder
+
+    def page(self, source, **look):
+        """Write a page, once, and return its address."""
+        file = self.folder / (re.sub(r"\W", "-", f"{getattr(source, 'note', source)} {look}")[:80] + ".html")
+        if not file.exists():
+            export(source, file, Look(**look))
+        return file.as_uri()
+
+    def open(self, address, size=DESK, *, phone=False):
+        self.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": phone})
+        self.resize(size, phone=phone)
+        self.driver.get(address)
+        return self
+
+    def resize(self, size, *, phone=False):
+        screen = {"width": size[0], "height": size[1], "deviceScaleFactor": 1.5 if phone else 1, "mobile": phone}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+
+    def do(self, script):
+        return self.driver.execute_script(script)
+
+    def state(self):
+        return self.do("return gpunim.state()")
+
+    def complaints(self):
+        """What the page has said on the console, but for how fast the screenshots were."""
+        return [line for line in self.driver.get_log("browser") if "GPU stall due to ReadPixels" not in line["message"]]
+
+    def screenshot(self):
+        from PIL import Image
+
+        with Image.open(io.BytesIO(self.driver.get_screenshot_as_png())) as image:
+            return np.asarray(image.convert("RGB"), int)
+
+    def picture(self):
+        """What is seen between the words and the controls, once it has come to rest: (height, width, 3)."""
+        last = [self.screenshot()]
+
+        def rests():
+            last.append(self.screenshot())
+            return np.array_equal(last[-1], last[-2])
+
+        wait_for(rests, "the picture to come to rest")
+        top, bottom = self.do(
+            "return [document.querySelector('header').getBoundingClientRect().bottom,"
+            " document.querySelector('footer').getBoundingClientRect().top].map(y => Math.round(y * devicePixelRatio))"
+        )
+        return last[-1][top:bottom]
+
+    def body(self):
+        """Where the body is in the picture, a mask: what differs from the background, which is the same along a row."""
+        picture = self.picture()
+        return np.abs(picture - picture[:, :1]).max(axis=2) > 24
+
+    def shows(self, picture):
+        """Wait until this picture is seen."""
+        wait_for(lambda: np.array_equal(self.picture(), picture), "an earlier picture to come back")
+
+    def changed(self, picture):
+        """Wait until something else is seen, and return it."""
+
+        def other():
+            now = self.picture()
+            return now if (np.abs(now - picture).max(axis=2) > 24).mean() > 0.002 else None
+
+        end = time.monotonic() + _PATIENCE
+        while (now := other()) is None:
+            assert time.monotonic() < end, "waited in vain for another picture"
+        return now
+
+    def actions(self):
+        from selenium.webdriver.common.action_chains import ActionChains
+
+        return ActionChains(self.driver, duration=0)
+
+    def key(self, *keys):
+        from selenium.webdriver.common.keys import Keys
+
+        self.actions().send_keys(*(getattr(Keys, key.upper(), key) for key in keys)).perform()
+
+    def drag(self, x, y, *, shift=False):
+        from selenium.webdriver.common.keys import Keys
+
+        canvas = self.driver.find_element("id", "view")
+        actions = self.actions().key_down(Keys.SHIFT) if shift else self.actions()
+        actions.move_to_element(canvas).click_and_hold().move_by_offset(x // 2, y // 2).move_by_offset(x - x // 2, y - y // 2)
+        actions.release().key_up(Keys.SHIFT).perform()
+
+    def wheel(self, amount):
+        from selenium.webdriver.common.actions.wheel_input import ScrollOrigin
+
+        origin = ScrollOrigin.from_element(self.driver.find_element("id", "view"))
+        self.actions().scroll_from_origin(origin, 0, amount).perform()
+
+    def fingers(self, *moves):
+        """Move fingers over the glass: each move has a place a finger, and the last one is followed by none."""
+        for kind, places in zip(["touchStart", *["touchMove"] * (len(moves) - 1), "touchEnd"], [*moves, ()], strict=True):
+            points = [{"x": x, "y": y, "id": k} for k, (x, y) in enumerate(places)]
+            self.driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory):
+    from selenium import webdriver
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+
+    folder = tmp_path_factory.mktemp("browser")
+    options = Options()
+    options.binary_location = shutil.which("chromium")
+    for flag in [*_FLAGS.split(), f"--user-data-dir={folder / 'profile'}"]:
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    try:
+        yield Browser(driver, folder)
+    finally:
+        driver.quit()
+
+
+@pytest.fixture
+def browser(chromium):
+    """The browser; the page that it is left with must not have complained."""
+    yield chromium
+    assert chromium.complaints() == []
+
+
+def frame(mask):
+    """The first and the last column and row of a mask, and so the body's box."""
+    columns, rows = np.flatnonzero(mask.any(axis=0)), np.flatnonzero(mask.any(axis=1))
+    return columns[0], columns[-1], rows[0], rows[-1]
+
+
+def fills(mask):
+    """Whether the body is whole, in the middle, and as large as the frame allows."""
+    height, width = mask.shape
+    left, right, top, bottom = frame(mask)
+    whole = min(left, top, width - 1 - right, height - 1 - bottom) > 0
+    return whole and max((right - left) / width, (bottom - top) / height) > 0.75
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("source", ["nim:127", "edge:31", "fcc:9", "ulam-warburton:20", "nim:0"])
+def test_a_page_opens_with_all_of_the_body(browser, source, size):
+    browser.open(browser.page(source), size, phone=size is PHONE)
+    last = int(source.partition(":")[2])
+    assert browser.do("return [+document.getElementById('slider').value, gpunim.state().generation]") == [last, last]
+    opened = browser.picture()
+    assert fills(browser.body())
+    browser.do("gpunim.show(0)")
+    if last:
+        browser.changed(opened)
+    browser.do(f"gpunim.show({last})")
+    browser.shows(opened)
+
+
+def test_a_page_of_some_generations_begins_with_the_first(browser):
+    browser.open(browser.page("nim:15", generations=(3, 9)))
+    browser.key("home")
+    assert browser.state() | {"generation": 3, "shown": 9} == browser.state()  # 3^(the ones of 3), 81 in all of 3 to 8
+    browser.key("end")
+    assert browser.state()["generation"] == 8
+
+
+BOXES = """
+const found = ["h1", "#note", ".mouse", ".touch", "#play", "#slider", "#count", "#views", "#spin", "#save"];
+return found.map(name => { const b = document.querySelector(name).getBoundingClientRect();
+  return [name, b.left, b.top, b.right, b.bottom] }).filter(b => b[3] > b[1]);
+"""
+
+
+@pytest.mark.parametrize("title", ["", "The P-positions of Nim " * 8])
+def test_words_and_controls_keep_clear_of_each_other(browser, title):
+    blocks = blocks_of("nim:31", limit=300)  # coarser than cells, of which there is a note
+    browser.open(browser.page(blocks, title=title), PHONE, phone=True)
+    for size in (PHONE, (320, 568), (844, 390), (1280, 720)):
+        browser.resize(size, phone=size != (1280, 720))
+        wait_for(lambda: browser.do("return innerWidth") == size[0], "the new size")  # noqa: B023
+        boxes = browser.do(BOXES)
+        assert len(boxes) == 9
+        for k, (name, left, top, right, bottom) in enumerate(boxes):
+            assert min(left, top) >= 0, name
+            assert right <= size[0], name
+            assert bottom <= size[1], name
+            for other, left_, top_, right_, bottom_ in boxes[:k]:
+                assert right <= left_ or right_ <= left or bottom <= top_ or bottom_ <= top, f"{name} lies over {other}"
+        assert browser.do("return document.documentElement.scrollWidth") <= size[0]
+
+
+def test_a_hand_on_the_mouse(browser):
+    browser.open(browser.page("nim:15"))
+    opened, whole = browser.picture(), browser.body()
+    for far in ((120, 0), (0, -80), (90, 70)):
+        browser.drag(*far)
+        browser.changed(opened)
+        left, right, _, _ = frame(browser.body())
+        assert abs((left + right) / 2 - DESK[0] / 2) < DESK[0] / 6
+        browser.key("0")
+        browser.shows(opened)
+    browser.key("2")  # with parallel sight lines all of the body moves as far
+    level = browser.changed(opened)
+    left = frame(browser.body())[0]
+    browser.drag(60, 0, shift=True)
+    browser.changed(level)
+    assert frame(browser.body())[0] == pytest.approx(left + 60, abs=3)
+    browser.key("0")
+    browser.shows(opened)
+    shares = []
+    for amount in (300, -600):
+        before = browser.picture()
+        browser.wheel(amount)
+        browser.changed(before)
+        shares.append(browser.body().mean() / whole.mean())
+    assert shares[0] < 0.8 < 1.2 < shares[1]
+
+
+@pytest.mark.parametrize("view", ["hero", "isometric"])  # with a vanishing point, and parallel
+def test_fingers_on_the_glass(browser, view):
+    browser.open(browser.page("nim:15", view=view), PHONE, phone=True)
+    opened = browser.picture()
+    share = browser.body().mean()
+    browser.fingers([(150, 400)], [(180, 400)], [(250, 430)])
+    browser.changed(opened)
+    assert browser.state()["zoom"] == 1
+    browser.key("0")
+    browser.shows(opened)
+    browser.fingers([(150, 400), (240, 400)], [(160, 400), (230, 400)], [(170, 400), (220, 400)])
+    smaller = browser.changed(opened)
+    assert browser.body().mean() < 0.6 * share
+    browser.fingers([(170, 400), (220, 400)], [(160, 400), (230, 400)], [(150, 400), (240, 400)])
+    browser.changed(smaller)
+    assert browser.body().mean() == pytest.approx(share, rel=0.03)
+
+
+def test_every_key_does_what_the_page_says(browser):
+    browser.open(browser.page("nim:15"))
+    opened = browser.picture()
+    for keys, generation in ((["arrow_left"], 14), (["home", "arrow_left"], 0), (["arrow_right"], 1), (["end", "arrow_right"], 15)):
+        browser.key(*keys)
+        assert browser.state()["generation"] == generation
+    browser.key("arrow_left")
+    browser.changed(opened)
+    browser.key("arrow_right")
+    pictures = []
+    for key in "12345":
+        browser.key(key)
+        pictures.append(browser.picture())
+        assert fills(browser.body())
+    assert len({picture.tobytes() for picture in pictures}) == 5
+    browser.key("0")
+    browser.shows(opened)
+    browser.key(" ")
+    wait_for(lambda: browser.state()["azimuth"] > 0.05, "the body to spin")
+    browser.key(" ", "0")
+    browser.shows(opened)
+    browser.key("p")
+    wait_for(lambda: browser.state()["generation"] < 15, "the growth to begin again")
+    wait_for(lambda: browser.state()["generation"] == 15, "the growth to end")
+    browser.shows(opened)
+    browser.key(*"aqwe3x", "0", "f1", "tab", "escape")
+    browser.do("document.activeElement.blur()")
+    browser.shows(opened)
+    with_ctrl = "new KeyboardEvent('keydown', {key, ctrlKey: true, cancelable: true})"  # the browser's own, such as saving the page
+    assert browser.do(f"return ['s', '1', ' '].map(key => window.dispatchEvent({with_ctrl}))") == [True] * 3
+
+
+def test_every_control_does_what_it_says(browser):
+    browser.open(browser.page("nim:15"))
+    opened = browser.picture()
+    press = "document.getElementById('{}').click()".format
+    browser.do(press("spin"))
+    wait_for(lambda: browser.state()["azimuth"] > 0.05, "the body to spin")
+    browser.do(press("spin"))
+    browser.key("0", "home")
+    browser.do(press("play"))
+    wait_for(lambda: browser.state()["generation"] > 1, "the growth")
+    browser.do(press("play"))
+    stopped = browser.state()["generation"]
+    assert browser.do("return document.getElementById('play').textContent") == "Play"
+    slider = browser.driver.find_element("id", "slider")
+    browser.actions().move_to_element(slider).click().perform()
+    assert browser.state()["generation"] in (7, 8) != stopped
+    browser.key("arrow_right")
+    assert browser.state()["generation"] in (8, 9)
+    browser.key("end")
+    for name in ("gasket", "as it opened"):
+        before = browser.picture()
+        browser.driver.find_element("xpath", f"//option[.='{name}']").click()
+        browser.do("document.activeElement.blur()")
+        browser.changed(before)
+    browser.shows(opened)
+
+
+def test_a_page_opens_with_the_view_that_was_asked_for(browser):
+    browser.open(browser.page("nim:15", view="gasket"))
+    opened = browser.picture()
+    browser.key("1")
+    browser.changed(opened)
+    browser.key("5")
+    browser.shows(opened)
+
+
+def test_a_page_that_changes_its_size_shows_all_of_the_body(browser):
+    browser.open(browser.page("fcc:9"))
+    opened = browser.picture()
+    for size in ((400, 800), (700, 300), DESK):
+        browser.resize(size)
+        wait_for(lambda: fills(browser.body()), "the body to fill the page")
+    browser.shows(opened)
+
+
+def test_a_lost_graphics_card_is_taken_up_again(browser):
+    browser.open(browser.page("nim:15"))
+    opened = browser.picture()
+    browser.do("window.card = document.querySelector('canvas').getContext('webgl2').getExtension('WEBGL_lose_context')")
+    browser.do("card.loseContext()")
+    assert not browser.body().any()
+    browser.key("arrow_left", "arrow_right")
+    browser.do("card.restoreContext()")
+    browser.shows(opened)
+
+
+def test_without_webgl_the_page_says_so(browser):
+    blind = browser.driver.execute_cdp_cmd(
+        "Page.addScriptToEvaluateOnNewDocument", {"source": "HTMLCanvasElement.prototype.getContext = () => null"}
+    )
+    try:
+        browser.open(browser.page("nim:15"))
+        said = browser.do("return document.getElementById('message').innerText")
+        assert said == "This browser has no WebGL 2, which draws the picture."
+        assert browser.do("return document.querySelector('footer').offsetHeight") == 0
+    finally:
+        browser.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", blind)
+
+
+@pytest.mark.parametrize("theme", ["dark", "paper", "neon"])
+def test_words_can_be_read_in_every_theme(browser, theme):
+    browser.open(browser.page("nim:15", theme=theme))
+    assert fills(browser.body())
+    picture = browser.screenshot()
+    for name, left, top, right, bottom in browser.do(BOXES):
+        words = picture[int(top) : int(bottom) + 1, int(left) : int(right) + 1]
+        assert np.ptp(words.mean(axis=2)) > 90, f"{name} can hardly be seen"
+
+
+def test_a_served_page_brings_all_that_it_needs_and_saves_its_picture(browser, tmp_path):
+    """With the server's word on what a page may do, and with a title that is meant to break out of its place."""
+    from PIL import Image
+
+    command = [sys.executable, "-m", "gpu_nim", "show", "nim:15", "--web", "--port", "0", "--title", HOSTILE]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}) as server:
+        try:
+            browser.open(server.stdout.readline().split()[0])
+            assert browser.do("return document.querySelector('h1').textContent") == HOSTILE
+            assert browser.do("return document.images.length + document.scripts.length") == 1
+            # Without an icon of its own a page makes a browser with a frame ask for one.
+            assert browser.do("return document.querySelector('link[rel=icon]').href").startswith("data:")
+            fetched = browser.do("return performance.getEntriesByType('resource').map(entry => entry.name)")
+            assert [name for name in fetched if not name.startswith("data:")] == []
+            assert fills(browser.body())
+            seen = browser.screenshot()
+            where = {"behavior": "allow", "downloadPath": str(tmp_path)}
+            browser.driver.execute_cdp_cmd("Browser.setDownloadBehavior", where)
+            browser.key("s")
+            file = tmp_path / "gpunim.png"
+            wait_for(file.exists, "the picture")
+            with Image.open(file) as image:
+                kept = np.asarray(image.convert("RGB"), int)
+            assert kept.shape == seen.shape
+            middle = slice(DESK[1] // 3, DESK[1] * 2 // 3)
+            assert np.abs(kept - seen)[middle].max() <= 3
+        finally:
+            server.terminate()
