@@ -130,16 +130,15 @@ def checked(
 
     A checksum sees neither the order of cells nor, of a growth by symmetry, which cell of an orbit stands there: so cells must also
     ascend, each once.  With as many of each orbit as there should be, all different, they are the very cells that were written.
-    Of a rule that is known they must lie in its box, too, for which integers are chosen.
+    Of a rule that is known they must lie within its reach, too, for which integers are chosen.
     """
-    box = None if rule is None else rule.box(len(births) - 1)
+    low, high = (None, None) if rule is None else (min(rule.box(len(births) - 1)[0]), max(rule.box(len(births) - 1)[1]))
 
     def read(first: int, stop: int) -> Iterator[Newborns]:
         for generation, cells in source(first, stop):
             held = len(cells) == births[generation] and in_order(cells)
-            if len(cells) and box is not None:
-                held = held and all(low <= x for low, x in zip(box[0], cells.min(axis=0).tolist(), strict=True))
-                held = held and all(x <= high for high, x in zip(box[1], cells.max(axis=0).tolist(), strict=True))
+            if len(cells) and low is not None and high is not None:
+                held = held and bool(low <= cells.min() and cells.max() <= high)
             if not held or checksum(symmetry.representative(cells)) != checksums[generation]:
                 raise FileError(f"cannot read {path}: the cells of generation {generation} were edited or damaged")
             yield generation, cells

@@ -271,9 +271,9 @@ def origin(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def reason(error: Exception) -> str:
-    r"""Return an error of some library in a line that fits into a sentence.
+    r"""Return an error, and of what type it is where a library raised it, in a line that fits into a sentence.
 
     >>> reason(ValueError("no such   chunk\x1b"))
     'ValueError: no such chunk\\x1b'
     """
-    return printable(f"{type(error).__name__}: {error}")
+    return printable(str(error) if isinstance(error, Damaged) else f"{type(error).__name__}: {error}")
