@@ -69,3 +69,12 @@ def test_ink_covers_what_its_discs_cover():
     assert picture[..., 0].sum() == pytest.approx(np.pi * 0.3**2, rel=1e-5)
     assert picture[32, 56].tolist() == [0, 1, 1, 2]  # red is elsewhere, green and blue over each other
     assert np.count_nonzero(picture[..., 3]) == np.count_nonzero(picture[..., 1]) + 1
+
+
+@pytest.mark.parametrize("engine", BOTH)
+@pytest.mark.parametrize("source", ["nim:15", "nim:63"])
+def test_a_cloud_of_nim_has_the_holes_that_its_cubes_have(source, engine):
+    """Along the gasket's direction, where a blur closes them."""
+    look = {"size": (160, 120), "view": "gasket", "transparent": True, "engine": engine}
+    cubes, cloud = (np.asarray(render(source, style=style, **look).image)[..., 3].ravel() for style in ("cubes", "volume"))
+    assert np.corrcoef(cubes, cloud)[0, 1] > 0.85

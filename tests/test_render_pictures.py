@@ -245,7 +245,7 @@ def test_a_cloud_is_as_deep_as_its_body_and_never_dense_for_a_sparse_set():
     assert picture[0, 0, 3] == 0
     assert picture.max() <= 1.0
     sparse = blocks_of("nim:255")
-    coarse = solid_enough(sparse)
+    coarse = solid_enough(sparse, 64)
     low, high = coarse.bounds()
     assert np.prod((high - low) // coarse.sizes[0] + 4) <= 64 * len(coarse)
 
@@ -256,7 +256,7 @@ def test_both_engines_let_the_same_light_through_a_cloud(opacity):
     colours = np.zeros((10, 10, 8, 4), np.uint8)
     colours[..., 2:6, :] = (200, 100, 50, opacity)
     colours[0, 0, 0] = 255  # a cloud's most opaque point, off the middle
-    cloud = Cloud(colours, np.array([-5.0, -5.0, -4.0]), 1)
+    cloud = Cloud(colours, np.array([-5.0, -5.0, -4.0]), 1.0, 0.35)
     with opengl.Canvas(32, 32) as canvas:
         gl = canvas.draw_cloud(cloud, FACE_ON).astype(float)
     flat = cast(cloud, FACE_ON, 32, 32, 10.0) * 255

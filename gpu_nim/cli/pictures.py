@@ -51,7 +51,7 @@ _OPTIONS: dict[str, Callable[[Any], Any]] = {
     "style": click.option("--style", help="cubes, points, volume or slices.  [default: cubes; points in the neon theme]"),
     "generations": click.option("--generations", type=RANGE, help="Draw only generations A:B, B excluded."),
     "cut": click.option("--cut", default="none", help="Cut away none, the corner nearest the eye, or the front half."),
-    "quality": click.option("--quality", default="final", help="draft, or final: four samples a pixel and finer shadows."),
+    "quality": click.option("--quality", default="final", help="draft, or final: four samples a pixel, finer shadows and clouds."),
     "engine": click.option("--engine", default="auto", help="auto, opengl, or numpy, which needs no OpenGL."),
     "title": click.option("--title", default="", help="A line of text above the picture."),
 }

@@ -283,15 +283,19 @@ class Drawing:
         self.theme = find_theme(look.theme)
         self._scale = look.supersampling
         self._width, self._height = (part * self._scale for part in look.size)
+        self._fine, grid = 1, 0
         if look.drawn_style == "volume":
-            from gpu_nim.render.volume import cloud_bytes, solid_enough
+            from gpu_nim.render.volume import cloud_bytes, fineness, solid_enough
 
-            blocks = self.blocks = solid_enough(blocks)
+            final = look.quality == "final"
+            blocks = self.blocks = solid_enough(blocks, 512 if final else 64)
+            self._fine = fineness(blocks) if final else 1
+            grid = cloud_bytes(blocks, self._fine)
         self._base = base_colours(blocks, look.color, self.theme)
         self._shader: Shader | None = None
         self._canvas: _Canvas | None = None
         self._cloud: Cloud | None = None
-        require_room(look, engine, blocks.name, len(blocks), more=cloud_bytes(blocks) if look.drawn_style == "volume" else 0)
+        require_room(look, engine, blocks.name, len(blocks), more=grid)
         if look.drawn_style == "cubes" and not blocks.flat:
             self._shader = Shader(blocks, self._base, self.theme, fine=look.quality == "final")
         if engine == "opengl":
@@ -301,7 +305,7 @@ class Drawing:
         if look.drawn_style == "volume":
             from gpu_nim.render.volume import cloud_of
 
-            self._cloud = cloud_of(blocks, self._base)
+            self._cloud = cloud_of(blocks, self._base, self._fine)
 
     def __enter__(self) -> "Drawing":
         return self
@@ -346,7 +350,7 @@ class Drawing:
         from gpu_nim.render.raster import enlarge
         from gpu_nim.render.volume import cast, cloud_of
 
-        cloud = self._cloud if shown is None else cloud_of(self.blocks.take(shown), self._base[shown])
+        cloud = self._cloud if shown is None else cloud_of(self.blocks.take(shown), self._base[shown], self._fine)
         assert cloud is not None
         coarser, steps = (1, 2.5) if self.look.quality == "final" else (3, 1.2)
         if self._canvas is not None:

@@ -1,7 +1,8 @@
 """Bodies as clouds: a grid of lit colours and opacities that rays are cast through, by PyVista or by NumPy.
 
-The grid holds at most 64 points a cell and 2^24 in all: a dense grid is never built for a sparse set, which is made
-coarser instead.
+The grid has a point a cell, or several each way where cells are few, so that they are seen and not blurred away.  It holds
+at most 512 points a cell, which lets the P-positions of Nim below 256 be drawn cell by cell, and 64 in a draft: a dense grid
+is never built for a sparse set, which is made coarser instead.
 """
 
 from dataclasses import dataclass
@@ -13,8 +14,9 @@ from gpu_nim.render.colours import to_linear, to_srgb
 from gpu_nim.render.geometry import Blocks, coarsen
 from gpu_nim.render.views import Camera
 
-_POINTS_LIMIT = 1 << 24
-_POINTS_A_CELL = 64
+_POINTS_LIMIT = 264**3
+_FINE_LIMIT = 132**3  # points: a finer grid than of cells is built up to here
+_FINEST = 8  # points a cell, each way
 _OLDEST, _YOUNGEST = 1.0, 0.2  # opacities of cells of the first and the last generation
 _REACH = 0.35  # of a cell: the length of light's way over which a cloud is as opaque as its points say
 
@@ -25,42 +27,48 @@ _AMBIENT = 0.45
 
 @dataclass(frozen=True)
 class Cloud:
-    """A grid: `colours` uint8 (x, y, z, 4), red, green, blue and opacity; the cell of its first point begins at `origin`.
+    """A grid: `colours` uint8 (x, y, z, 4), red, green, blue and opacity; what its first point stands for begins at `origin`.
 
-    Over a length of `reach`, in the world's units, a point keeps back the part of the light that its opacity says, 255
-    being all of it; the most opaque point has 255, as OpenGL's volume mapper takes for granted.
+    spacing: between points, in the world's units.  Over a length of `reach`, a point keeps back the part of the light that its
+    opacity says, 255 being all of it; the most opaque point has 255, as OpenGL's volume mapper takes for granted.
     """
 
     colours: NDArray[np.uint8]
     origin: NDArray[np.float64]
-    spacing: int
-
-    @property
-    def reach(self) -> float:
-        """The length that opacities are meant for."""
-        return _REACH * self.spacing
+    spacing: float
+    reach: float
 
 
-def solid_enough(blocks: Blocks) -> Blocks:
+def solid_enough(blocks: Blocks, points_a_cell: int = 512) -> Blocks:
     """Return the blocks, made coarser until their grid is small enough for how many they are."""
     size = int(blocks.sizes.max())
     while True:
         low, high = blocks.bounds()
         points = int(np.prod((high - low) // size + 4))
-        if points <= min(_POINTS_LIMIT, max(_POINTS_A_CELL * len(blocks), 1 << 12)):
+        if points <= min(_POINTS_LIMIT, max(points_a_cell * len(blocks), 1 << 12)):
             return blocks
         size *= 2
         blocks = coarsen(blocks, size)
 
 
-def cloud_bytes(blocks: Blocks) -> int:
+def fineness(blocks: Blocks) -> int:
+    """Return how many points each way a block of them can have in a grid that is still quickly drawn."""
+    low, high = blocks.bounds()
+    spans = (high - low) // int(blocks.sizes.max())
+    fine = [n for n in range(1, _FINEST + 1) if np.prod(n * spans + 4) <= _FINE_LIMIT]
+    return max(fine, default=1)
+
+
+def cloud_bytes(blocks: Blocks, fine: int = 1) -> int:
     """Return the bytes of memory that the cloud of the blocks takes while it is made."""
     low, high = blocks.bounds()
-    return 60 * int(np.prod((high - low) // int(blocks.sizes.max()) + 4))
+    return 60 * int(np.prod(fine * ((high - low) // int(blocks.sizes.max())) + 4))
 
 
-def cloud_of(blocks: Blocks, base: NDArray[np.float32]) -> Cloud:
+def cloud_of(blocks: Blocks, base: NDArray[np.float32], fine: int = 1) -> Cloud:
     """Return the cloud of blocks of one size in their colours: the older a cell, the more opaque, the young let light in.
+
+    fine: how many points each way a block has.
 
     Light is worked out here, from the slope of the density and from what lies around, so that all engines agree.
 
@@ -72,32 +80,34 @@ def cloud_of(blocks: Blocks, base: NDArray[np.float32]) -> Cloud:
     """
     size = int(blocks.sizes.max())
     low, high = blocks.bounds()
-    shape = tuple(((high - low) // size + 4).tolist())  # a rim of two empty points all around, for the blurs
-    x, y, z = ((blocks.corners - low) // size + 2).T
+    cells = tuple(((high - low) // size).tolist())
+    x, y, z = ((blocks.corners - low) // size).T
     first, last = int(blocks.generations.min()), int(blocks.generations.max())
     age = 1 - (blocks.generations - first) / max(last - first, 1)
 
-    def spread(values: NDArray[np.floating] | float) -> NDArray[np.float32]:
-        grid = np.zeros(shape, dtype=np.float32)
+    def on_grid(values: NDArray[np.floating] | float) -> NDArray[np.float32]:
+        grid = np.zeros(cells, dtype=np.float32)
         grid[x, y, z] = values
-        return _blur(grid)
+        for axis in range(3) if fine > 1 else ():
+            grid = np.asarray(grid.repeat(fine, axis), dtype=np.float32)
+        return np.pad(grid, 2)  # a rim of empty points all around, for the blurs
 
     # Half of all cells can never live in the automata on even sums: without a blur they would show as a weave.
-    density = spread(1.0)
-    opacity = np.zeros(shape, dtype=np.float32)
-    opacity[x, y, z] = _YOUNGEST + (_OLDEST - _YOUNGEST) * age
-    opacity = opacity / 2 + _blur(opacity)
+    density = _blur(on_grid(1.0))
+    opacity = on_grid(_YOUNGEST + (_OLDEST - _YOUNGEST) * age)
+    opacity = _blur(opacity) + np.float32(0.5) * opacity
     opacity /= opacity.max()
     filled = density > 0
     light = _light(density)[filled]
-    colours = np.zeros((*shape, 4), dtype=np.uint8)
+    colours = np.zeros((*density.shape, 4), dtype=np.uint8)
     linear = to_linear(base)
     for channel in range(3):
         # Of the cells around alone, so that where colours are mixed the emptiness between cells has none.
-        shone = spread(linear[:, channel])[filled] / density[filled] * light
+        shone = _blur(on_grid(linear[:, channel]))[filled] / density[filled] * light
         colours[filled, channel] = np.rint(255 * np.clip(to_srgb(shone / (1 + shone / 4)), 0, 1))
     colours[..., 3] = np.rint(255 * opacity)
-    return Cloud(colours, np.asarray(low - 2 * size, dtype=np.float64), size)
+    spacing = size / fine
+    return Cloud(colours, np.asarray(low - 2 * spacing, dtype=np.float64), spacing, _REACH * size)
 
 
 def _blur(grid: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -146,7 +156,7 @@ def cast(cloud: Cloud, camera: Camera, width: int, height: int, steps_a_point: f
     rays = np.flatnonzero(enter < leave)
     result = np.zeros((height * width, 4), dtype=np.float32)
     step = 1 / steps_a_point
-    falloff = ((1 - np.arange(256) / 255) ** (step / _REACH)).astype(np.float32)
+    falloff = ((1 - np.arange(256) / 255) ** (step * cloud.spacing / cloud.reach)).astype(np.float32)
     packed = cloud.colours.view(np.uint32).ravel()
     at = (start[rays] + along[rays] * (enter[rays] + step / 2)[:, None]).astype(np.float32)
     move = (along[rays] * step).astype(np.float32)
