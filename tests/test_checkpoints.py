@@ -247,6 +247,45 @@ def test_a_damaged_checkpoint_is_said_and_the_one_before_works(tmp_path: Path, d
     ]
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda arrays: arrays["births"].__setitem__(5, 4),
+        lambda arrays: arrays.update(births=arrays["births"].view(np.int64)),
+        lambda arrays: arrays.update(checksums=arrays["checksums"][::-1]),
+        lambda arrays: arrays.update({"state.newborns": arrays["state.newborns"][:-1]}),
+        lambda arrays: arrays.update({"state.newborns": arrays["state.newborns"].reshape(3, -1)}),
+        lambda arrays: arrays.update({"state.sealed": arrays["state.sealed"].view(np.int8)}),
+        lambda arrays: arrays.update({"state.last": np.array(41)}),
+        lambda arrays: arrays.update({"state.more": np.array(41)}),
+        lambda arrays: arrays.pop("checksums"),
+        lambda arrays: arrays.update(record=np.array(str(arrays["record"]).replace('"generations": 40', '"generations": 39'))),
+        lambda arrays: arrays.update(record=np.array(str(arrays["record"]).replace('"tested": -1', '"tested": 30'))),
+        lambda arrays: arrays.update(record=np.array("[" * 10**5)),
+        lambda arrays: arrays.update(record=np.array(7)),
+    ],
+)
+def test_an_edited_checkpoint_is_not_believed(tmp_path: Path, change: object) -> None:
+    saved(tmp_path / "run")
+    path = tmp_path / "run" / "checkpoint-0000000030.npz"
+    with np.load(path) as file:
+        arrays = dict(file)
+    assert callable(change)
+    change(arrays)
+    np.savez(path, **arrays)  # each part of it right by itself
+    run = Run(backend=NUMPY, resume=tmp_path / "run")
+    assert run.growing.generation == 20
+    assert "checkpoint-0000000030.npz is damaged" in run.passed_over[0]
+    assert run.grow().digest == grow("edge", 40, backend="numpy").digest
+
+
+def test_a_pipe_among_checkpoints_is_passed_over(tmp_path: Path) -> None:
+    saved(tmp_path / "run")
+    os.mkfifo(tmp_path / "run" / "checkpoint-0000000035.npz")
+    run = Run(backend=NUMPY, resume=tmp_path / "run")
+    assert (run.growing.generation, "not a regular file" in run.passed_over[0]) == (30, True)
+
+
 def _flip(path: Path, member: bytes) -> None:
     """Change one bit of an array's data, well behind the member's name and header."""
     content = bytearray(path.read_bytes())
