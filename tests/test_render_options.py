@@ -10,6 +10,7 @@ from gpu_nim.cli import main
 from gpu_nim.errors import UsageError
 from gpu_nim.render import options as scenes
 from gpu_nim.render.movie import KINDS, Movie, Studio
+from gpu_nim.render.show import Window, document
 from gpu_nim.render.still import Look
 from tests.render_files import needs_opengl, needs_pillow
 
@@ -185,8 +186,15 @@ def test_an_option_in_vain_is_refused_even_where_it_says_what_holds(arguments, m
 def test_what_a_scene_takes_are_options_of_a_look():
     every = [scenes.still(style, flat=flat) for style in ("cubes", "slices") for flat in (False, True)]
     every += [scenes.movie("growth"), scenes.figure("views", ".png"), scenes.figure("NF1", ".svg")]
-    every += [scenes.exported(suffix) for suffix in (".ply", ".stl", ".html")]
+    every += [scenes.exported(suffix) for suffix in (".ply", ".stl", ".html")] + [scenes.window()]
     assert all(scene.takes <= set(Look.__dataclass_fields__) for scene in every)
+
+
+def test_a_window_and_a_page_refuse_what_they_do_not_take(tmp_path):
+    with pytest.raises(UsageError, match="style would go unheard: a window takes"):
+        Window("nim:3", Look(style="points"), tmp_path / "a.png")
+    with pytest.raises(UsageError, match="size would go unheard: a page takes"):
+        document("nim:3", Look(size=(640, 480)))
 
 
 def test_a_turn_is_seen_from_the_elevation_and_in_the_projection_asked_for():

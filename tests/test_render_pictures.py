@@ -751,7 +751,7 @@ def test_a_page_needs_nothing_from_elsewhere(tmp_path):
         (["export", "nim:3", "-o", "a.doc"], 2, "an export must end in"),
         (["show", "nim:3", "--picture", "a.txt"], 2, "a picture must end in .png"),
         (["show", "nim:3", "--port", "1"], 2, "--port is for a page: it needs --web"),
-        (["show", "nim:3", "--web", "--size", "4k"], 2, "--size is for a window: leave it out with --web"),
+        (["show", "nim:3", "--web", "--size", "4k"], 2, "size would go unheard: a page takes"),
     ],
 )
 def test_bad_input_is_one_sentence(arguments, status, message, tmp_path, monkeypatch):

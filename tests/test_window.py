@@ -191,18 +191,13 @@ def test_dragging_turns_the_body_and_keeps_it_in_view(desk, far):
 @pytest.mark.parametrize("view", ["1", "2"])  # with a vanishing point, and parallel
 def test_the_wheel_comes_nearer_and_goes_back(desk, view):
     desk.key(view)
-    start = desk.seen()
-    shares = [desk.body().mean()]
-    for button in (5, 4):
-        before = desk.seen()
-        desk.wheel(button, 3)
-        desk.changed(before)
-        shares.append(desk.body().mean())
-    assert shares[1] < 0.8 * shares[0]
-    assert shares[2] == pytest.approx(shares[0], rel=0.05)
+    share = desk.body().mean()
+    desk.wheel(5, 3)
+    wait_for(lambda: desk.body().mean() < 0.8 * share, "a smaller body")
     desk.wheel(4, 3)
-    desk.changed(start)
-    assert desk.body().mean() > 1.2 * shares[0]
+    wait_for(lambda: desk.body().mean() == pytest.approx(share, rel=0.05), "a body as large as before")
+    desk.wheel(4, 3)
+    wait_for(lambda: desk.body().mean() > 1.2 * share, "a larger body")
 
 
 def test_shift_and_drag_move_the_body(desk):

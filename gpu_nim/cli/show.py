@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.pictures import look_options
+from gpu_nim.cli.pictures import given, look_options
 from gpu_nim.errors import UsageError
 
 
@@ -17,8 +17,7 @@ from gpu_nim.errors import UsageError
     "--picture", type=click.Path(path_type=Path), default=Path("gpunim.png"), help="Where the window's key s saves."
 )
 @look_options("size", "view", "theme", "color", "generations", "cut", "title")
-@click.pass_context
-def show(ctx: click.Context, /, source: str, web: bool, port: int, picture: Path, **look: Any) -> None:
+def show(source: str, web: bool, port: int, picture: Path, **look: Any) -> None:
     """Show SOURCE (see `gpunim render`): turn it, and go through its generations with a slider.
 
     \b
@@ -30,15 +29,18 @@ def show(ctx: click.Context, /, source: str, web: bool, port: int, picture: Path
 
     In the page, space spins the body and p plays its growth; two fingers move it and come nearer.
     """  # noqa: D301  # click knows the backspace itself
+    from gpu_nim.render.options import exported, require_heard
     from gpu_nim.render.server import PageServer
     from gpu_nim.render.show import Window, document
     from gpu_nim.render.still import Look
 
-    for option in ("size", "picture") if web else ("port",):
-        if ctx.get_parameter_source(option) is click.core.ParameterSource.COMMANDLINE:
-            raise UsageError(f"--{option} is for {'a window: leave it out with --web' if web else 'a page: it needs --web'}")
     wanted = Look(**look)
+    if web and given(["picture"]):
+        raise UsageError("--picture is for a window, got it with --web: a browser asks where the page's pictures go")
+    if not web and given(["port"]):
+        raise UsageError("--port is for a page: it needs --web")
     if web:
+        require_heard(exported(".html"), wanted, given(look))
         with PageServer(port) as server:  # before the work: the port may be taken
             page = document(source, wanted)
             click.echo(f"{server.url}  (Ctrl-C to stop)")

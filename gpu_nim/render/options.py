@@ -47,6 +47,11 @@ def figure(name: str, suffix: str) -> Scene:
     return Scene(f"figure:{name} as {suffix}", _DRAWING if suffix in (".svg", ".pdf") else _DRAWING | {"size"})
 
 
+def window() -> Scene:
+    """Return the scene of a window to look around in."""
+    return Scene("a window", _MESH | {"size", "view", "title"})
+
+
 def exported(suffix: str, *, printable: bool = False) -> Scene:
     """Return the scene of an export in a file of that ending."""
     if suffix == ".html":

@@ -20,6 +20,7 @@ from gpu_nim.render.colours import find_theme
 from gpu_nim.render.exports import PAGE_LIMIT, page
 from gpu_nim.render.geometry import SIDES, Blocks, require_cubes, side
 from gpu_nim.render.light import Shader
+from gpu_nim.render.options import exported, require_heard, window
 from gpu_nim.render.room import require_room
 from gpu_nim.render.still import Look, Picture, base_colours, check_ending, cut_open, hull, prepare, save, view_of
 from gpu_nim.render.views import VIEWS, View, find_view, fit
@@ -43,7 +44,8 @@ def body(source: str, look: Look) -> tuple[Blocks, View]:
 
 
 def document(source: str, look: Look) -> bytes:
-    """Return the page of a source, for `gpu_nim.render.server`."""
+    """Return the page of a source, for `gpu_nim.render.server`; UsageError for a look that a page does not take."""
+    require_heard(exported(".html"), look)
     blocks, view = body(source, look)
     return page(blocks, look, view).encode()
 
@@ -53,12 +55,14 @@ class Window:
 
     A context manager.  picture: the file that the key s writes, in the format that its ending names.
 
-    Raises UsageError for a picture of no known format, and MissingDependency where there is no display or no PyVista.
+    Raises UsageError for a look that a window does not take or a picture of no known format, and MissingDependency where
+    there is no display or no PyVista.
     """
 
     def __init__(self, source: str, look: Look, picture: Path) -> None:
         from gpu_nim.render.opengl import add_quads, require_display
 
+        require_heard(window(), look)
         check_ending(picture, look.size)
         require_display()
         import pyvista as pv
@@ -75,7 +79,7 @@ class Window:
         light = shader.frame(fit(self._view, self._hull, self._aspect))
         quads = [side(self._blocks, axis, end) for axis, end in SIDES]
         colours = [light.colours(axis, end, slice(None), quad) for (axis, end), quad in zip(SIDES, quads, strict=True)]
-        title = look.title or f"{self._blocks.name} - gpunim"
+        title = look.title or f"{', '.join(filter(None, (self._blocks.name, self._blocks.note)))} - gpunim"
         self._plotter: Any = pv.Plotter(window_size=list(look.size), title=title, lighting="none")
         self._plotter.set_background(theme.bottom, top=theme.top)
         # The sides of a block together, so that the blocks up to a generation are the first so many quadrilaterals.
@@ -129,6 +133,7 @@ class Window:
 
     def press(self, key: str) -> None:
         """Do what a key is for; see KEYS."""
+        self._say(HELP)
         KEYS[key](self)
 
     def step(self, generations: float) -> None:
@@ -155,8 +160,11 @@ class Window:
             said = f"{self._picture} is written"
         except FileError as error:
             said = str(error)
-        self._slider.GetRepresentation().SetTitleText(said)
+        self._say(said)
         self._plotter.render()
+
+    def _say(self, words: str) -> None:
+        self._slider.GetRepresentation().SetTitleText(words)
 
     def leave(self) -> None:
         """End `run`."""
@@ -196,7 +204,7 @@ class Window:
             lambda value: None,
             (first, max(last, first + 1)),
             value=last,
-            title=f"generation   ({HELP})",
+            title=HELP,
             pointa=(0.05, 0.07),
             pointb=(0.95, 0.07),
             color=colour,
