@@ -1,0 +1,273 @@
+"""Files that appear whole or not at all: how they take their names, what may be replaced, and what is left after failures."""
+
+import os
+import resource
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gpu_nim.storage.atomic as atomic
+from gpu_nim import grow, save, solve
+from gpu_nim.errors import FileError
+from gpu_nim.storage.atomic import claim, replacing, resumable
+from gpu_nim.storage.exchange import exchange
+
+NAMES = ("a.zarr", "a.npz", "a.csv", "a.rle3", "a.vti", "a.vtp", "s.zarr", "s.npz", "s.csv")
+
+
+def write(path: Path) -> None:
+    save(grow("nim", 20, backend="numpy", cells=True) if path.name[0] == "a" else solve("3y <= x + z", 15), path)
+
+
+def ours(path: Path) -> bool:
+    return (path / "ours").exists()
+
+
+def store(path: Path, text: str) -> None:
+    with replacing(path, ours) as scratch:
+        scratch.mkdir()
+        (scratch / "ours").write_text(text)
+
+
+# Taking the name
+
+
+@pytest.fixture
+def renames(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names that files give up by a rename, which leaves them to nobody for a moment."""
+    seen: list[str] = []
+    rename = os.rename
+    monkeypatch.setattr(os, "rename", lambda one, other, **more: (seen.append(Path(one).name), rename(one, other, **more)))
+    return seen
+
+
+def can_exchange(folder: Path) -> bool:
+    one, other = folder / "one", folder / "other"
+    one.touch()
+    other.touch()
+    able = exchange(one, other)
+    one.unlink()
+    other.unlink()
+    return able
+
+
+def test_a_store_is_exchanged_for_another_in_one_step(tmp_path: Path, renames: list[str]) -> None:
+    if not can_exchange(tmp_path):
+        pytest.skip("this file system cannot exchange two names")
+    path = tmp_path / "a.zarr"
+    store(path, "old")
+    asked = path.stat().st_ino
+    renames.clear()
+    store(path, "new")
+    assert (path / "ours").read_text() == "new"
+    assert path.stat().st_ino != asked
+    assert renames == []  # by no rename, between which and the next it would not be there
+    assert os.listdir(tmp_path) == ["a.zarr"]
+
+
+def test_where_names_cannot_be_exchanged_the_old_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(atomic, "exchange", lambda one, other: False)
+    path = tmp_path / "a.zarr"
+    store(path, "old")
+    store(path, "new")
+    assert (path / "ours").read_text() == "new"
+    rename = Path.rename
+
+    def fail(self: Path, target: Path) -> Path:
+        if self.name == "a.zarr" and self.parent != tmp_path:
+            raise OSError(5, "Input/output error")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", fail)
+    with pytest.raises(FileError, match="Input/output error"):
+        store(path, "newer")
+    assert (path / "ours").read_text() == "new"
+    assert os.listdir(tmp_path) == ["a.zarr"]
+
+
+def test_what_a_killed_writer_had_moved_away_is_moved_back(tmp_path: Path) -> None:
+    path = tmp_path / "a.zarr"
+    left = tmp_path / ".a.zarr.gpunim-abcd1234.partial"
+    left.mkdir()
+    store(path, "old")
+    left.mkdir()
+    path.rename(left / ".gpunim-old")
+    with pytest.raises(KeyboardInterrupt), replacing(path, ours) as scratch:  # noqa: PT012
+        scratch.mkdir()
+        assert (path / "ours").read_text() == "old"
+        raise KeyboardInterrupt
+    assert (path / "ours").read_text() == "old"
+    assert os.listdir(tmp_path) == ["a.zarr"]
+
+
+def test_all_is_on_the_disk_before_it_takes_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flushed: set[int] = set()
+    fsync, rename = os.fsync, atomic._rename
+
+    def note(handle: int) -> None:
+        flushed.add(os.fstat(handle).st_ino)
+        fsync(handle)
+
+    def check(new: Path, path: Path) -> None:
+        inside = [new, *new.rglob("*")] if new.is_dir() else [new]
+        assert {file.stat().st_ino for file in inside} <= flushed
+        rename(new, path)
+        flushed.clear()
+
+    monkeypatch.setattr(os, "fsync", note)
+    monkeypatch.setattr(atomic, "_rename", check)
+    for name in ("a.zarr", "a.csv"):
+        write(tmp_path / name)
+        assert flushed == {tmp_path.stat().st_ino}  # and the name itself
+
+
+# What is left alone
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_files_have_the_modes_that_others_have(tmp_path: Path, name: str) -> None:
+    before = os.umask(0o027)
+    try:
+        write(tmp_path / name)
+    finally:
+        os.umask(before)
+    paths = [tmp_path / name, *(tmp_path / name).rglob("*")]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in paths} <= {0o640, 0o750}
+
+
+def test_a_link_is_replaced_and_what_it_names_is_not(tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    target.write_text("mine")
+    for name in ("a.csv", "a.zarr"):
+        (tmp_path / name).symlink_to(target)
+        write(tmp_path / name)
+        assert not (tmp_path / name).is_symlink()
+    assert target.read_text() == "mine"
+
+
+def test_devices_and_pipes_are_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.csv")
+    (tmp_path / "s.csv").symlink_to("/dev/null")
+    for path in (tmp_path / "a.csv", tmp_path / "s.csv"):
+        with pytest.raises(FileError, match="it is a device or a pipe, and only a file can be replaced"):
+            write(path)
+    assert stat.S_ISFIFO((tmp_path / "a.csv").stat().st_mode)
+    with pytest.raises(FileError, match="it is a device or a pipe"), replacing(Path("/dev/null")):
+        pass
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+def test_only_folders_of_dead_writers_of_the_name_go(tmp_path: Path) -> None:
+    keep = [".a.csv.gpunim-abcd1234", ".a.csv.gpunim-abcd123.partial", ".b.a.csv.gpunim-abcd1234.partial", ".a.csv.partial"]
+    for name in keep:
+        (tmp_path / name).mkdir()
+    (tmp_path / ".a.csv.gpunim-linked00.partial").symlink_to(tmp_path / keep[0])
+    (tmp_path / ".a.csv.gpunim-afile000.partial").touch()
+    (tmp_path / ".a.csv.gpunim-abcd1234.partial").mkdir()
+    if os.geteuid() == 0:
+        keep.append(".a.csv.gpunim-foreign0.partial")
+        (tmp_path / keep[-1]).mkdir()
+        os.chown(tmp_path / keep[-1], 12345, 12345)
+    write(tmp_path / "a.csv")
+    links = [".a.csv.gpunim-linked00.partial", ".a.csv.gpunim-afile000.partial"]
+    assert {*os.listdir(tmp_path)} == {*keep, *links, "a.csv"}
+
+
+def test_threads_are_several_too(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    said: list[str] = []
+
+    def second() -> None:
+        try:
+            with replacing(path):
+                pass
+        except FileError as error:
+            said.append(str(error))
+
+    with claim(path), replacing(path) as scratch:  # once more by the one that has it
+        thread = threading.Thread(target=second)
+        thread.start()
+        thread.join()
+        scratch.touch()
+    assert said == [f"cannot write {path}: process {os.getpid()} is at it"]
+    assert os.listdir(tmp_path) == ["a.csv"]
+
+
+def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import filelock
+
+    def fail(handle: int, *, blocking: bool) -> bool:
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr(filelock, "lock_descriptor", fail)
+    left = tmp_path / ".a.csv.gpunim-abcd1234.partial"
+    left.mkdir()  # of somebody who may be at it
+    write(tmp_path / "a.csv")
+    assert {*os.listdir(tmp_path)} == {"a.csv", left.name}
+
+
+def test_nothing_to_go_on_with_is_not_kept(tmp_path: Path) -> None:
+    for _ in range(2):
+        with pytest.raises(ValueError, match="early"), resumable(tmp_path / "a.csv", lambda folder: True):
+            raise ValueError("early")
+        assert os.listdir(tmp_path) == []
+
+
+# Disks that are full
+
+
+def limit() -> None:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+
+LARGE: dict[str, tuple[str, ...]] = {
+    "a.zarr": ("grow", "nim", "--gen", "300", "--out"),
+    "a.npz": ("grow", "nim", "--gen", "300", "--out"),
+    "a.csv": ("grow", "nim", "--gen", "3000", "--out"),
+    "t.npy": ("count", "D", "--piles", "4", "--range", "0:9999", "--out"),
+    "s.csv": ("solve", "nim", "--size", "63", "--out"),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_a_file_that_is_too_large(tmp_path: Path, name: str) -> None:
+    words = [sys.executable, "-m", "gpu_nim", *LARGE[name], str(tmp_path / name)]
+    done = subprocess.run(words, capture_output=True, text=True, preexec_fn=limit, check=False)
+    assert (done.returncode, done.stderr) == (1, f"gpunim: cannot write {tmp_path / name}: File too large\n")
+    assert [path for path in os.listdir(tmp_path) if not path.endswith(".partial")] == []
+    assert (os.listdir(tmp_path) == []) == (name != "t.npy")  # which --resume goes on with
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 256 KiB."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mount = shutil.which("mount")
+    if os.geteuid() or mount is None or subprocess.run([mount, "-t", "tmpfs", "-o", "size=256k", "tmpfs", folder]).returncode:
+        pytest.skip("only root may mount a small disk, and not everywhere")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+def test_a_full_disk(small: Path, capfd: Any) -> None:
+    from click.testing import CliRunner
+
+    from gpu_nim.cli import main
+
+    write(small / "a.csv")
+    before = (small / "a.csv").read_text()
+    for name in ("a.zarr", "a.npz"):
+        result = CliRunner().invoke(main, ["grow", "edge", "--gen", "120", "--out", str(small / name)])
+        assert (result.exit_code, result.stderr) == (1, f"gpunim: cannot write {small / name}: No space left on device\n")
+    assert os.listdir(small) == ["a.csv"]
+    assert (small / "a.csv").read_text() == before

@@ -1,0 +1,274 @@
+"""Several processes with one name or one folder, processes that are killed, and those that they leave behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from gpu_nim import grow, load
+from gpu_nim.automata.growth import Growth
+from gpu_nim.cli import main
+from gpu_nim.errors import FileError
+from gpu_nim.storage.checkpoints import Checkpoints
+from tests.render_files import needs_ffmpeg, needs_pillow
+
+SIZE = ("--size", "64x48", "--engine", "numpy", "--quality", "draft")
+# A command for each kind of writer, OUT being the name that it writes.
+WRITERS = {
+    "a.zarr": ("grow", "nim", "--gen", "30", "--out", "OUT"),
+    "a.npz": ("grow", "nim", "--gen", "30", "--out", "OUT"),
+    "a.csv": ("grow", "nim", "--gen", "30", "--out", "OUT"),
+    "a.rle3": ("grow", "nim", "--gen", "30", "--out", "OUT"),
+    "a.vti": ("grow", "nim", "--gen", "30", "--out", "OUT"),
+    "a.vtp": ("grow", "nim", "--gen", "30", "--out", "OUT"),
+    "volume.zarr": ("grow", "nim", "--gen", "30", "--volume", "OUT"),
+    "b130665.txt": ("grow", "ulam-warburton-3", "--gen", "30", "--bfile", "OUT"),
+    "t.npy": ("count", "D", "--piles", "4", "--range", "0:999", "--out", "OUT"),
+    "t.zarr": ("count", "D", "--piles", "4", "--range", "0:999", "--out", "OUT"),
+    "t.txt": ("count", "A151776", "--range", "0:9", "--out", "OUT"),
+    "t.svg": ("count", "D", "--piles", "3", "--range", "0:99", "--quiet", "--plot", "OUT"),
+    "s.csv": ("solve", "wythoff", "--size", "20", "--out", "OUT"),
+    "s.zarr": ("solve", "wythoff", "--size", "20", "--out", "OUT"),
+    "g.dot": ("evolution", "--gen", "4", "--out", "OUT"),
+    "p.png": ("render", "nim:7", *SIZE, "-o", "OUT"),
+    "f.svg": ("render", "figure:NF1", "-o", "OUT"),
+    "m.gif": ("movie", "nim:3", *SIZE, "--seconds", "0.2", "--fps", "10", "-o", "OUT"),
+    "e.stl": ("export", "nim:7", "-o", "OUT"),
+}
+MARKS = {"p.png": [needs_pillow], "m.gif": [needs_pillow, needs_ffmpeg]}
+EACH = [pytest.param(name, marks=MARKS.get(name, [])) for name in WRITERS]
+
+HOLDER = """
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from gpu_nim.storage.atomic import claim
+with ExitStack() as stack:
+    for name in sys.argv[1:]:
+        stack.enter_context(claim(Path(name)))
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+# gpunim, which stops itself where the first file, whole on the disk, is about to take its name.
+STOPPING = """
+import os, signal, sys
+import gpu_nim.storage.atomic as atomic
+rename = atomic._rename
+def stop(*places):
+    atomic._rename = rename
+    os.kill(os.getpid(), signal.SIGSTOP)
+    rename(*places)
+atomic._rename = stop
+from gpu_nim.__main__ import main
+sys.argv[0] = "gpunim"
+main()
+"""
+
+
+def command(name: str, folder: Path) -> list[str]:
+    return [str(folder / name) if word == "OUT" else word for word in WRITERS[name]]
+
+
+def run(*args: object) -> Result:
+    return CliRunner().invoke(main, list(map(str, args)))
+
+
+def refused(sentence: str, *args: object) -> None:
+    result = run(*args)
+    assert (result.exit_code, result.stderr) == (1, f"gpunim: {sentence}\n")
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, int]]:
+    """A folder, and the process that holds the names of all writers in it."""
+    folder = tmp_path_factory.mktemp("held")
+    names = [str(folder / name) for name in WRITERS]
+    holder = subprocess.Popen([sys.executable, "-c", HOLDER, *names], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert holder.stdin is not None
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == b"held\n"
+    yield folder, holder.pid
+    holder.communicate()
+    assert os.listdir(folder) == []  # no locks are left
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_a_name_has_one_writer(held: tuple[Path, int], name: str) -> None:
+    folder, process = held
+    refused(f"cannot write {folder / name}: process {process} is at it", *command(name, folder))
+    assert [path.name for path in folder.iterdir() if name in path.name] == [f".{name}.gpunim-lock"]
+
+
+def test_other_names_are_free(held: tuple[Path, int]) -> None:
+    folder, _ = held
+    other = folder / "other.csv"
+    assert run("grow", "nim", "--gen", "3", "--out", other).exit_code == 0
+    other.unlink()
+
+
+class Stopped:
+    """A command that has come to where its first file is about to take its name."""
+
+    def __init__(self, *args: object) -> None:
+        words = [sys.executable, "-c", STOPPING, *map(str, args)]
+        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        _, status = os.waitpid(self.process.pid, os.WUNTRACED)
+        assert os.WIFSTOPPED(status)
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def end(self, number: signal.Signals) -> tuple[int, str]:
+        """Send a signal, let it go on, and return its status and what it said on stderr."""
+        self.process.send_signal(number)
+        self.process.send_signal(signal.SIGCONT)
+        _, stderr = self.process.communicate(timeout=60)
+        return self.process.returncode, stderr
+
+
+def whole(path: Path, growth: Growth) -> bool:
+    found = load(path)
+    assert isinstance(found, Growth)
+    return found.digest == growth.digest and np.array_equal(found.cells(), growth.cells())
+
+
+def test_two_growths_of_one_name(tmp_path: Path) -> None:
+    path = tmp_path / "a.zarr"
+    first = Stopped("grow", "nim", "--gen", "40", "--out", path)
+    refused(f"cannot write {path}: process {first.pid} is at it", "grow", "edge", "--gen", "9", "--out", path)
+    assert first.end(signal.SIGCONT) == (0, "")
+    assert os.listdir(tmp_path) == ["a.zarr"]
+    assert whole(path, grow("nim", 40, backend="numpy", cells=True))
+
+
+def test_two_growths_in_one_folder(tmp_path: Path) -> None:
+    folder, out = tmp_path / "run", tmp_path / "a.npz"
+    first = Stopped("grow", "edge", "--gen", "20", "--checkpoint", folder, "--every", "5", "--out", out)
+    sentence = f"cannot checkpoint to {folder}: process {first.pid} is at it"
+    refused(sentence, "grow", "nim", "--gen", "9", "--checkpoint", folder)
+    assert first.end(signal.SIGCONT) == (0, "")
+    second = Stopped("grow", "--resume", folder, "--gen", "40")
+    refused(f"cannot resume from {folder}: process {second.pid} is at it", "grow", "--resume", folder, "--gen", "50")
+    refused(f"cannot write {out}: process {second.pid} is at it", "grow", "nim", "--gen", "9", "--out", out)
+    assert second.end(signal.SIGCONT) == (0, "")
+    assert whole(out, grow("edge", 40, backend="numpy", cells=True))
+    assert sorted(os.listdir(folder)) == ["cells.zarr", "checkpoint-0000000035.npz", "checkpoint-0000000040.npz"]
+
+
+def test_two_counts_of_one_name(tmp_path: Path) -> None:
+    path = tmp_path / "t.npy"
+    asked = ("count", "D", "--piles", "3", "--range", "0:5000", "--out", path)
+    first = Stopped(*asked)
+    refused(f"cannot write {path}: process {first.pid} is at it", *asked)
+    refused(f"cannot write {path}: process {first.pid} is at it", *asked, "--resume")
+    assert first.end(signal.SIGCONT) == (0, "")
+    assert np.load(path).tolist() == [3 ** n.bit_count() for n in range(5000)]
+    assert os.listdir(tmp_path) == ["t.npy"]
+
+
+@pytest.mark.parametrize("name", ["a.zarr", "s.csv", "t.zarr", "g.dot"])
+def test_the_next_writer_clears_up_after_a_killed_one(tmp_path: Path, name: str) -> None:
+    assert Stopped(*command(name, tmp_path)).end(signal.SIGKILL) == (-signal.SIGKILL, "")
+    beside = {f".{name}.gpunim-lock", *(path.name for path in tmp_path.glob(f".{name}.gpunim-*.partial"))}
+    assert len(beside) == 2
+    assert {*os.listdir(tmp_path)} == beside
+    assert run(*command(f"{name}", tmp_path)).exit_code == 0
+    assert os.listdir(tmp_path) == [name]
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
+def test_signals_at_the_last_moment(tmp_path: Path, number: signal.Signals, status: int) -> None:
+    code, _ = Stopped(*command("a.npz", tmp_path)).end(number)  # the file has its name by then: it is let take it
+    assert code == status
+    assert os.listdir(tmp_path) == ["a.npz"]
+
+
+def test_a_killed_growth_leaves_no_checkpoint_half_written(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    assert run("grow", "edge", "--gen", "10", "--checkpoint", folder, "--every", "5").exit_code == 0
+    Stopped("grow", "--resume", folder, "--gen", "20").end(signal.SIGKILL)
+    assert len(list(folder.glob(".*"))) == 2  # the lock, and the folder of a checkpoint
+    assert run("grow", "--resume", folder, "--gen", "12").exit_code == 0
+    assert list(folder.glob(".*")) == []
+
+
+def test_a_killed_count_is_gone_on_with_unless_its_file_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    asked = ("count", "D", "--piles", "3", "--range", "0:50", "--out", path)
+    Stopped(*asked).end(signal.SIGKILL)
+    (half,) = tmp_path.glob(".t.csv.*.partial")
+    result = run(*asked, "--resume")
+    assert result.exit_code == 0
+    assert os.listdir(tmp_path) == ["t.csv"]
+    # Killed as it took its name: what the folder holds then is not what it says it holds.
+    half.mkdir(mode=0o700)
+    (half / "job.json").write_text("{")
+    (half / ".gpunim-done").touch()
+    assert run(*asked, "--resume").exit_code == 0
+    assert os.listdir(tmp_path) == ["t.csv"]
+
+
+def test_links_planted_under_known_names_lead_nowhere(tmp_path: Path) -> None:
+    target = tmp_path / "precious"
+    target.write_text("mine")
+    place = tmp_path / "place"
+    place.mkdir()
+    for name in (".t.csv.partial", ".checkpoint.partial", ".m.gif.frames"):
+        (place / name).symlink_to(target)
+    asked = ("count", "D", "--piles", "3", "--range", "0:50", "--out", place / "t.csv")
+    assert run(*asked).exit_code == 0
+    assert run("grow", "nim", "--gen", "4", "--checkpoint", place).exit_code == 0
+    (place / ".t.csv.gpunim-lock").symlink_to(target)
+    result = run(*asked)
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"gpunim: cannot write {place / 't.csv'}: Too many levels of symbolic links (")
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "cells.zarr").symlink_to(place)
+    with pytest.raises(FileError, match="is a link to somewhere else"):
+        Checkpoints(other).begin()
+    assert target.read_text() == "mine"
+
+
+def test_one_command_gives_each_file_a_name_of_its_own(tmp_path: Path) -> None:
+    same = tmp_path / "." / "a.zarr"
+    result = run("grow", "nim", "--gen", "4", "--out", tmp_path / "a.zarr", "--volume", same)
+    assert result.exit_code == 2
+    assert "each file must have a name of its own" in result.stderr
+    result = run("grow", "nim", "--gen", "4", "--checkpoint", tmp_path / "run", "--out", tmp_path / "run" / "cells.zarr")
+    assert result.exit_code == 2
+    assert "is where the checkpoints are kept" in result.stderr
+
+
+# Processes that end with the one that started them
+
+
+@pytest.mark.parametrize(
+    ("asked", "begun"),
+    [
+        pytest.param(
+            ("movie", "nim:15", *SIZE, "--seconds", "60", "--jobs", "2", "-o", "m.gif"),
+            ".m.gif.*.partial/0*.png",
+            marks=[needs_pillow, needs_ffmpeg],
+        ),
+        (("count", "D", "--piles", "3", "--range", "0:2^34", "--workers", "2", "--out", "t.zarr"), ".t.zarr.*.partial/job.json"),
+    ],
+)
+def test_workers_end_with_a_killed_parent(tmp_path: Path, asked: tuple[str, ...], begun: str) -> None:
+    if asked[0] == "count":
+        pytest.importorskip("distributed", reason="distributed is not installed")
+    words = [sys.executable, "-m", "gpu_nim", *asked, "--quiet"]
+    process = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while not list(tmp_path.glob(begun)):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.kill()
+    process.communicate(timeout=60)  # which lasts until the last process that could write to the pipes is gone
