@@ -405,3 +405,27 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
         np.savez(path, **{**arrays, "record": np.array(json.dumps(record))})
     with pytest.raises(FileError, match="its format is 99, this version of gpunim reads 2"):
         Checkpoints(tmp_path / "run").latest()
+
+
+@pytest.mark.parametrize(
+    ("automaton", "option", "name", "words"),
+    [
+        ("fcc", "--out", "a.rle", "a .rle file holds 2 dimensions, this growth has 3"),
+        ("hexagonal", "--out", "a.rle3", "a .rle3 file holds 3 dimensions, this growth has 2"),
+        ("nim-4", "--out", "a.vti", "a .vti file holds 2 or 3 dimensions, this growth has 4"),
+        ("nim-4", "--out", "a.vtp", "a .vtp file holds 1 or 2 or 3 dimensions, this growth has 4"),
+        ("nim-4", "--volume", "a.zarr", "voxels have 2 or 3 dimensions, this growth has 4"),
+        ("nim", "--out", "none/a.npz", "there is no folder"),
+        ("nim", "--bfile", "none/b130665.txt", "there is no folder"),
+    ],
+)
+def test_a_file_that_cannot_be_is_refused_before_the_growth(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, automaton: str, option: str, name: str, words: str
+) -> None:
+    monkeypatch.setattr("gpu_nim.automata.growth.Growing.__iter__", lambda self: pytest.fail("it grows"))
+    folder = tmp_path / "run"
+    args = ["grow", automaton, "--gen", "9", "--backend", "numpy", "--checkpoint", str(folder), option, str(tmp_path / name)]
+    result = CliRunner().invoke(main, args)
+    assert result.exit_code in (1, 2)
+    assert words in result.stderr
+    assert not folder.exists()

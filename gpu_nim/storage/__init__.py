@@ -30,6 +30,7 @@ _OPENERS = {
     ".vtp": "vtk_files:open_vtp_growth",
 }
 SUFFIXES = tuple(_OPENERS)
+_DIMENSIONS = {".rle": (2,), ".rle3": (3,), ".vti": (2, 3), ".vtp": (1, 2, 3)}  # of the formats that have not any number of them
 _BATCH = 1 << 16  # cells that are given to a sink at a time, or a few more
 
 
@@ -77,10 +78,14 @@ def open_growth(path: str | Path, *, parents: bool = False) -> AbstractContextMa
     return opener(path, parents=True) if parents else opener(path)
 
 
-def check_growth(path: Path) -> None:
-    """Raise what `open_growth` would raise for this path."""
+def check_growth(path: Path, dimension: int | None = None) -> None:
+    """Raise what `open_growth` would raise for this path, and its sink for cells of so many dimensions where that is known."""
     if path.suffix not in _OPENERS:
         raise UsageError(f"the file of a growth must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
+    held = _DIMENSIONS.get(path.suffix)
+    if dimension is not None and held is not None and dimension not in held:
+        counts = " or ".join(map(str, held))
+        raise UsageError(f"a {path.suffix} file holds {counts} dimensions, this growth has {dimension}")
     check_writable(path, is_growth_store)
 
 

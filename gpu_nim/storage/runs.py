@@ -176,11 +176,11 @@ class Run:
         if self.outputs.parents:
             require_one_parent(automaton.rule)
         if self.outputs.out is not None:
-            check_growth(self.outputs.out)
+            check_growth(self.outputs.out, automaton.rule.dimension)
         if self.outputs.volume is not None:
             from gpu_nim.storage.voxels import check_volume
 
-            check_volume(self.outputs.volume)
+            check_volume(self.outputs.volume, automaton.rule.dimension)
         if self.outputs.bfile is not None:
             check_writable(self.outputs.bfile)
 

@@ -10,6 +10,7 @@ layers, and at the end each 64 layers are filled from the one or two files that 
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,7 @@ class Slabs:
         low, layers = int(self.lower[self._axis]), self.shape[self._axis]
         rest = [axis for axis in range(len(self.shape)) if axis != self._axis]
         room = [self.shape[axis] for axis in rest]
-        require_memory(min(SIDE, layers) * int(np.prod(room)) * self.dtype.itemsize, host_memory(), f"{SIDE} layers of voxels")
+        require_memory(min(SIDE, layers) * prod(room) * self.dtype.itemsize, host_memory(), f"{SIDE} layers of voxels")
         for first in range(0, layers, SIDE):
             voxels = np.zeros((min(SIDE, layers - first), *room), self.dtype)
             for cells, generations in self._between(low + first, low + first + len(voxels)):
@@ -202,8 +203,10 @@ def save_volume(growth: Growth, path: str | Path) -> None:
         feed(sink, growth)
 
 
-def check_volume(path: Path) -> None:
-    """Raise what `open_volume` would raise for this path."""
+def check_volume(path: Path, dimension: int | None = None) -> None:
+    """Raise what `open_volume` would raise for this path, and its sink for cells of so many dimensions where that is known."""
     if path.suffix != ".zarr":
         raise UsageError(f"the file of a volume must end in .zarr, got {str(path)!r}")
+    if dimension is not None and dimension not in (2, 3):
+        raise UsageError(f"voxels have 2 or 3 dimensions, this growth has {dimension}")
     check_writable(path, _is_volume)
