@@ -412,11 +412,16 @@ def test_a_turntable_keeps_its_distance_and_the_whole_body():
     assert np.ptp(distances) < 1e-6 * distances[0]
 
 
-def test_a_flight_begins_where_the_still_is_and_ends_inside():
+@pytest.mark.parametrize("view", [None, "isometric", "gasket", "axis"])
+def test_a_flight_begins_where_the_still_is_and_ends_inside(view):
     blocks = blocks_of("nim:15")
-    outside = aim(blocks, Look())
+    with Studio(Movie(blocks.name, "fly-in", look=Look(size=(64, 48), view=view, title="Nim", engine="numpy"))) as studio:
+        outside = studio._camera
     start, end = flight(outside, blocks, 0.0), flight(outside, blocks, 1.0)
-    assert np.allclose(start.eye, outside.eye)
+    for part in ("eye", "basis", "scale"):
+        assert np.allclose(getattr(start, part), getattr(outside, part)), part
+    seen = start.project(hull(blocks))
+    assert (np.abs(seen[:, :2]) < [64 / 48, 1]).all()
     assert (end.eye > -2).all()
     assert (end.eye < 18).all()
 

@@ -274,7 +274,11 @@ def draw_slide(look: Look) -> "Image":
     theme = find_theme(look.theme)
     width, height = look.size
     u = min(width / 1920, height / 1080)
-    head = (height - 1080 * u) / 2
+    title = title_of(look.title or "One set, four views:  { (a, b, c) : a ⊕ b ⊕ c = 0 }", width, height)
+    below = (64 * u, title.bottom + 14 * u, width - 128 * u, 100 * u)
+    said = "the 65,536 P-positions of three-pile Nim with piles below 256, coloured by generation (a+b+c)/2"
+    about = fit_words(said, below, 25 * u)
+    head = max((height - 1080 * u) / 2, (about or title).bottom - 300 * u)
 
     def centred(text: str, middle: float, baseline: float, size: float, colour: Colour) -> None:
         size *= min(1.0, cell / pixels_wide(text, size))
@@ -296,10 +300,7 @@ def draw_slide(look: Look) -> "Image":
         slide.alpha_composite(render("nim:255", part).image, (round(middle - cell / 2), round(head + 330 * u)))
         centred(name, middle, head + 850 * u, 25 * u, theme.text)
         centred(remark, middle, head + 890 * u, 18 * u, theme.muted)
-    title = look.title or "One set, four views:  { (a, b, c) : a ⊕ b ⊕ c = 0 }"
-    remark = "the 65,536 P-positions of three-pile Nim with piles below 256, coloured by generation (a+b+c)/2"
-    title_of(title, width, height).draw(slide, theme.text)
-    below = (64 * u, head + 185 * u, width - 128 * u, 100 * u)
-    if words := fit_words(remark, below, 25 * u):
-        words.draw(slide, theme.muted)
+    title.draw(slide, theme.text)
+    if about:
+        about.draw(slide, theme.muted)
     return slide.convert("RGB")

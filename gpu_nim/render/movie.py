@@ -350,12 +350,13 @@ def flight(outside: Camera, blocks: Blocks, part: float) -> Camera:
     inside = low + (high - low) * [0.62, -0.10, 0.30]
     target = low + (high - low) * [0.40, 0.55, 0.47]
     eye = outside.eye * (1 - ease) + inside * ease
-    aimed = (low + high) / 2 * (1 - ease) + target * ease
+    ahead = outside.eye - outside.basis[2] * ((outside.eye - (low + high) / 2) @ outside.basis[2])
+    aimed = ahead * (1 - ease) + target * ease
     toward = eye - aimed
     toward /= np.linalg.norm(toward)
     upright = outside.basis[1] * (1 - ease) + np.array([0.0, 0.0, ease])
     x, y, z, *up = (float(component) for component in (*toward, *upright))
-    angle = np.tan(np.radians(12.5 * (1 - ease) + 28.0 * ease))
+    angle = np.tan(np.arctan(outside.scale) * (1 - ease) + np.radians(28.0) * ease)
     return Camera(eye, View((x, y, z), (up[0], up[1], up[2])).basis(), float(angle), False)
 
 
