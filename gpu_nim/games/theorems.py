@@ -38,19 +38,22 @@ def theorem_3_1(size: int) -> Finding:
 def theorem_3_3(size: int) -> Finding:
     """P XOR q XOR r = 0 and q = floor((p + r) / 3) just for (2^n + m, 2^n - 1, 2^(n+1) - m - 1), 0 <= m < 2^n [V Theorem 3.3].
 
+    As printed it has one counterexample, (0, 0, 0), which no n gives: that this one is there, and no other, is what is tried.
+
     >>> theorem_3_3(63)
-    Finding(tried='all p, r <= 63', counterexample=None)
+    Finding(tried='all p, r <= 63; (0, 0, 0) is no such triple, against the theorem as printed', counterexample=None)
     """
     p, r = (axis.ravel() for axis in np.indices((size + 1, size + 1)))
     q = (p + r) // 3
-    found = np.stack([p, q, r], axis=1)[(p ^ q ^ r == 0) & (p + q + r > 0)].tolist()
+    found = np.stack([p, q, r], axis=1)[p ^ q ^ r == 0].tolist()
     stated: set[Vector] = {
         (2**n + m, 2**n - 1, 2 ** (n + 1) - m - 1)
         for n in range(size.bit_length() + 1)
         for m in range(2**n)
         if max(2**n + m, 2 ** (n + 1) - m - 1) <= size
     }
-    return _compare(found, stated, f"all p, r <= {size}")
+    tried = f"all p, r <= {size}; (0, 0, 0) is no such triple, against the theorem as printed"
+    return _compare(found, stated | {(0, 0, 0)}, tried)
 
 
 def theorem_3_5(size: int) -> Finding:
@@ -66,18 +69,22 @@ def theorem_3_5(size: int) -> Finding:
 def remark_3_1(size: int) -> Finding:
     """Where lowering x or z of 3y <= x + z drags y down, y becomes floor((x + z) / 3) of the position reached [V Remark 3.1].
 
+    From each position, the moves of the game must be just these, written out: x or z lowered and y brought down to what is left of
+    it, or y lowered.
+
     >>> remark_3_1(7)
-    Finding(tried='444 moves of 3y <= x + z to 7 that drag y', counterexample=None)
+    Finding(tried='444 moves of 3y <= x + z to 7 that drag y, of 1797', counterexample=None)
     """
     game = chocolate(3)
-    tried = 0
-    for position in game.within(size).positions():
-        for coordinate, _, (u, v, w) in game.moves(position):
-            if coordinate != 1 and v < position[1]:
-                tried += 1
-                if v != (u + w) // 3:
-                    return Finding(f"{tried} moves of 3y <= x + z", (position, (u, v, w)))
-    return Finding(f"{tried} moves of 3y <= x + z to {size} that drag y")
+    tried = dragged = 0
+    for x, y, z in game.within(size).positions():
+        stated = {(u, min(y, (u + z) // 3), z) for u in range(x)} | {(x, min(y, (x + w) // 3), w) for w in range(z)}
+        moves = {reached for _, _, reached in game.moves((x, y, z))}
+        if moves != stated | {(x, v, z) for v in range(y)}:
+            return Finding(f"{tried} moves of 3y <= x + z", (x, y, z))
+        tried += len(moves)
+        dragged += sum(v < y for _, v, _ in stated)
+    return Finding(f"{dragged} moves of 3y <= x + z to {size} that drag y, of {tried}")
 
 
 def example_3_4() -> Finding:

@@ -21,7 +21,7 @@ def theorem_3_1(upto: int) -> Finding:
 @statement(
     "v-theorem-3.3",
     "[V] Theorem 3.3",
-    "p, q, r with q = floor((p+r)/3) have nim-sum 0 just for p = 2^n + m, q = 2^n - 1, r = 2^(n+1) - m - 1",
+    "p, q, r with q = floor((p+r)/3), not all 0, have nim-sum 0 just for p = 2^n + m, q = 2^n - 1, r = 2^(n+1) - m - 1",
 )
 def theorem_3_3(upto: int) -> Finding:
     return theorems.theorem_3_3(min(upto, _SOLVED))
@@ -32,7 +32,7 @@ def theorem_3_5(upto: int) -> Finding:
     return theorems.theorem_3_5(min(upto, _SOLVED))
 
 
-@statement("v-remark-3.1", "[V] Remark 3.1", "where a move in 3y <= x + z drags y down, y becomes floor((x + z) / 3)")
+@statement("v-remark-3.1", "[V] Remark 3.1", "a move of 3y <= x + z in x or z leaves y, or drags it to floor((x+z)/3)")
 def remark_3_1(upto: int) -> Finding:
     return theorems.remark_3_1(min(upto, _MOVES))
 

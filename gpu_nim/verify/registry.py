@@ -13,7 +13,7 @@ from importlib import import_module
 from gpu_nim.errors import UsageError, close
 from gpu_nim.finding import Finding
 
-_MODULES = ("positions", "by_maximum", "by_total", "evolution", "automata", "inequalities")
+_MODULES = ("positions", "by_maximum", "by_total", "evolution", "automata", "inequalities", "program")
 
 Check = Callable[[int], Finding]
 
@@ -63,9 +63,9 @@ def statements() -> list[Statement]:
     >>> next(s.claim for s in statements() if s.name == "nf-lemma-8")
     'a_k(2^m - 1) = 2^(m(k-1))'
     """
-    for module in _MODULES:
-        import_module(f"gpu_nim.verify.{module}")
-    return list(_STATEMENTS.values())
+    rooms = [import_module(f"gpu_nim.verify.{module}").__name__ for module in _MODULES]
+    order = {room: place for place, room in enumerate(rooms)}
+    return sorted(_STATEMENTS.values(), key=lambda each: order.get(each.check.__module__, len(rooms)))
 
 
 def chosen(names: Iterable[str]) -> list[Statement]:
@@ -87,7 +87,10 @@ def run(chosen_statements: Iterable[Statement], upto: int) -> Iterator[Verdict]:
         raise UsageError(f"upto must be at least 1, got {upto}")
     for each in chosen_statements:
         began = time.perf_counter()
-        finding = each.check(upto)
+        try:
+            finding = each.check(upto)
+        except Exception as error:  # whatever ends one check, the others are still to be tried
+            finding = Finding("not tried to its end", f"the check ended with {type(error).__name__}: {error}")
         yield Verdict(each, finding, time.perf_counter() - began)
 
 

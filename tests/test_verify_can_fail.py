@@ -1,0 +1,133 @@
+"""Verification can fail: whatever the program computes by formula is broken on purpose, and some statement has to notice.
+
+A function is broken where it stands, by giving it another code: whoever holds it, under whatever name, meets the fault.
+"""
+
+import inspect
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpu_nim.automata import catalogue, theorems
+from gpu_nim.games import heaps, inequality
+from gpu_nim.nim import arrays, position, strategy, walk
+from gpu_nim.sequences import closed, recursions, tight
+from gpu_nim.sequences.counts import Counts
+from gpu_nim.sequences.digits import DigitProduct
+from gpu_nim.verify import registry, run, statements
+
+# Where the program's formulas and fast paths live; all functions and methods of these are broken in turn.
+ROOMS = (closed, recursions, tight, theorems, position, arrays, walk, strategy, heaps)
+MORE = (
+    catalogue._total_births,
+    Counts.value,
+    Counts.sum,
+    Counts.maximum,
+    Counts.minimum,
+    DigitProduct.step,
+    DigitProduct.row,
+    DigitProduct.value,
+    inequality.InequalityGame.greatest_below,
+)
+_UPTO = 6
+# What no statement can notice, and why.
+LEFT_OUT = {
+    position.binary_columns: "shown to people alone; its own tests hold it",
+    position.as_position: "reads arguments",
+    arrays.as_positions: "reads arguments",
+    arrays._rows: "reads arguments",
+    arrays._room_for_one_more: "widens a dtype",
+    arrays.pile_pairs: "names the columns of pair arrays; its own tests hold it",
+    arrays.totals: "sums rows; its own tests hold it",
+    arrays.nim_sums: "its value is compared with 0 only; its own tests hold it",
+    position._p_position: "reads arguments",
+    walk._three_piles: "reads arguments",
+    walk._unborn: "words an error",
+    heaps.OctalCode.proof_length: "a longer proof is one, too",
+    heaps.SubtractionRule.proof_length: "a longer proof is one, too",
+    closed._stirling: "remembered from before it was broken",
+}
+
+
+def _functions() -> Iterator[Callable[..., Any]]:
+    for room in ROOMS:
+        for value in vars(room).values():
+            if inspect.isclass(value) and value.__module__ == room.__name__ and not getattr(value, "_is_protocol", False):
+                yield from (f for f in vars(value).values() if inspect.isfunction(f) and not f.__name__.startswith("__"))
+            elif inspect.isfunction(inspect.unwrap(value)) and inspect.unwrap(value).__module__ == room.__name__:
+                yield value
+    yield from MORE
+
+
+def _spoiled(value: Any) -> Any:
+    """Something else of the same kind."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return value + 1
+    if isinstance(value, np.ndarray):
+        return ~value if value.dtype == bool else value + value.dtype.type(1)
+    if isinstance(value, heaps.Period):
+        return heaps.Period(value.preperiod, value.length + 1)
+    if isinstance(value, strategy.Move):
+        return strategy.Move(value.pile, value.take, (1, *value.leaves))
+    if isinstance(value, tuple) and value and isinstance(value[-1], int | np.ndarray):
+        return (*value[:-1], _spoiled(value[-1]))
+    if isinstance(value, list | tuple):
+        return value[:-1]
+    if isinstance(value, types.GeneratorType):
+        return iter([*value][:-1])
+    return 0 if value is None else value
+
+
+def _break(patch: pytest.MonkeyPatch, function: Callable[..., Any]) -> None:
+    bare = inspect.unwrap(function)
+    assert isinstance(bare, types.FunctionType)
+    whole = types.FunctionType(bare.__code__, bare.__globals__, bare.__name__, bare.__defaults__, bare.__closure__)
+    whole.__kwdefaults__ = bare.__kwdefaults__
+    name = f"_planted_{bare.__name__}"
+    patch.setitem(bare.__globals__, name, lambda *given, **named: _spoiled(whole(*given, **named)))
+    # As many free variables as before, or Python refuses the code.
+    free = bare.__code__.co_freevars
+    lines = [
+        "def make():",
+        *(f"    {variable} = None" for variable in free),
+        "    def broken(*given, **named):",
+        f"        {', '.join(free) or None}",
+        f"        return {name}(*given, **named)",
+        "    return broken",
+    ]
+    made: dict[str, Any] = {}
+    exec("\n".join(lines), made)
+    patch.setattr(bare, "__code__", made["make"]().__code__)
+
+
+BROKEN = [function for function in _functions() if function not in LEFT_OUT]
+
+
+@pytest.mark.parametrize("function", BROKEN, ids=lambda f: f"{f.__module__.rpartition('.')[2]}.{f.__qualname__}")
+def test_a_broken_formula_is_noticed(function: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    own_first = sorted(statements(), key=lambda statement: not statement.name.startswith("gpunim-"))
+    _break(monkeypatch, function)
+    assert any(not verdict.holds for verdict in run(own_first, _UPTO))
+
+
+def test_what_is_left_out_is_there() -> None:
+    assert LEFT_OUT.keys() <= {*_functions()}
+
+
+def test_all_holds_while_nothing_is_broken() -> None:
+    assert [verdict.statement.name for verdict in run(statements(), _UPTO) if not verdict.holds] == []
+
+
+def test_one_check_that_ends_in_an_error_does_not_end_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(upto: int) -> Any:
+        raise RuntimeError("out of luck")
+
+    statement = registry.Statement("broken", "nobody", "nothing", fails)
+    verdicts = [*run([statement, *registry.chosen(["nf-lemma-8"])], 4)]
+    assert [verdict.holds for verdict in verdicts] == [False, True]
+    assert verdicts[0].finding.counterexample == "the check ended with RuntimeError: out of luck"
