@@ -10,6 +10,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -380,6 +381,24 @@ def test_json_beyond_what_gpunim_writes(text: str | bytes) -> None:
         parse_json(text)
 
 
+def test_a_rule_of_many_seeds_and_offsets_costs_little(tmp_path: Path) -> None:
+    from gpu_nim.storage.attributes import _seal
+    from gpu_nim.storage.containers import Declared
+
+    save(grow("fcc", 3, backend=NUMPY), tmp_path / "a.npz")
+    with np.load(tmp_path / "a.npz") as file:
+        arrays = dict(file)
+    attributes = json.loads(str(arrays.pop("attributes")))
+    far = [[x, y, z] for x in (-9, 9) for y in range(-16, 16) for z in range(-16, 16)]
+    attributes.update(automaton="own", rule={**attributes["rule"], "offsets": far, "seeds": far})
+    del attributes["seal"]
+    stored = {"cells": Declared(arrays["cells"].dtype, arrays["cells"].shape)}
+    attributes["seal"] = _seal(attributes, arrays["births"], arrays["checksums"], stored)
+    np.savez(tmp_path / "a.npz", attributes=np.array(json.dumps(attributes)), **arrays)
+    with pytest.raises(FileError, match="symmetry must be of a rule with up to 1048576 seeds times offsets, got 4194304"):
+        load(tmp_path / "a.npz")
+
+
 def test_json_within_what_gpunim_writes() -> None:
     assert parse_json(json.dumps({"start": 10**3000, "rule": [[[1]]]})) == {"start": 10**3000, "rule": [[[1]]]}
     with pytest.raises(Damaged, match="its JSON is damaged"):
@@ -444,6 +463,21 @@ def test_metadata_of_stores(tmp_path: Path, changes: dict[str, object], words: s
     _metadata(path / "births" / "zarr.json", **changes)
     with pytest.raises(FileError, match=words):
         load(path)
+
+
+def test_consolidated_metadata_are_not_needed_nor_believed(tmp_path: Path) -> None:
+    import zarr
+
+    path = tmp_path / "a.zarr"
+    growth = grow("nim", 15, backend=NUMPY)
+    save(growth, path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that consolidated metadata are no part of Zarr v3
+        zarr.consolidate_metadata(path)
+    meta = json.loads((path / "zarr.json").read_text())
+    meta["consolidated_metadata"]["metadata"]["births"]["shape"] = [2**40]
+    (path / "zarr.json").write_text(json.dumps(meta))
+    assert load(path).cells().tolist() == growth.cells().tolist()
 
 
 def test_a_store_of_absent_chunks_costs_nothing(tmp_path: Path) -> None:

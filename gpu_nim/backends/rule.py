@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from gpu_nim.errors import UsageError
 
 MAX_DIMENSION = 8
+_NEAR = 1 << 20  # cells near the seeds, in which the symmetry of a universe is checked
 
 Cell: TypeAlias = tuple[int, ...]
 Cells: TypeAlias = NDArray[Any]
@@ -203,6 +204,9 @@ class Rule:
             self._check_symmetry(seeds)
 
     def _check_symmetry(self, seeds: NDArray[np.int64]) -> None:
+        count = len(self.seeds) * len(self.offsets)
+        if count > _NEAR:
+            raise UsageError(f"symmetry must be of a rule with up to {_NEAR} seeds times offsets, got {count}")
         near = (seeds[:, None, :] + np.array(self.offsets, np.int64)[None, :, :]).reshape(-1, self.dimension)
         inside = self.inside(near)
         for order, signs in self.symmetry.generators(self.dimension):
