@@ -415,9 +415,11 @@ def _draw(movie: Movie, folder: Path, mark: str, missing: list[int], jobs: int) 
     theirs, ours = fresh.Pipe(duplex=False)
     with theirs, ours, ProcessPoolExecutor(jobs, fresh, _enter, (movie, folder, mark, theirs)) as pool:
         try:
+            # Not by `map`, which cancels what is waiting when a frame fails: Python 3.11 trips over that in a pool that ends.
             with interrupts_blocked():
-                drawn = pool.map(_draw_one, missing)
-            yield from drawn
+                frames = [pool.submit(_draw_one, number) for number in missing]
+            for frame in frames:
+                yield frame.result()
         except BrokenProcessPool as error:
             lost = "a process that draws was lost, perhaps for lack of memory: ask for fewer --jobs; the frames so far are kept"
             raise BackendError(lost) from error
