@@ -23,7 +23,7 @@ def evolution(piles: int, generations: int, out: Path | None, as_json: bool) -> 
     With four piles the table is Table 1 of "Nim Fractals" with the frequency of each of its nine kinds; with three, `--gen 6
     --out figure.dot` saves the tree of its Figures 1 and 2.
     """
-    from gpu_nim.nim.graph import dot, evolution_graph, graphml, kind_table, positions
+    from gpu_nim.nim.graph import dot, evolution_graph, graphml, kind_table, positions, require_graph
     from gpu_nim.storage.atomic import check_writable, replacing
 
     shown = wants_progress(quiet=False)
@@ -32,7 +32,7 @@ def evolution(piles: int, generations: int, out: Path | None, as_json: bool) -> 
             raise UsageError(f"the file of a graph must end in {' or '.join(_SUFFIXES)}, got {str(out)!r}")
         check_writable(out)
         reserve(out)
-        with work_progress(positions(piles, generations), "P-positions", shown) as advance:
+        with work_progress(require_graph(piles, generations, out.suffix), "P-positions", shown) as advance:
             graph = evolution_graph(piles, generations, on_done=advance)
         with replacing(out) as scratch, scratch.open("w", encoding="utf-8") as file:
             file.writelines(f"{line}\n" for line in (graphml if out.suffix == ".graphml" else dot)(graph))

@@ -174,6 +174,9 @@ def solve_inequalities(
     limits = game.limits(size)
     if prod(limit + 1 for limit in limits) > _MOST_CELLS:
         raise UsageError(f"size: expected a box of at most 2^62 cells, got {size} for {game.describe()}")
+    # What is looked at together when the solution is described.
+    needed = 4 * 8 * len(limits) * min(prod(limit + 1 for limit in limits), _CHUNK)
+    require_memory(needed, host_memory(), f"solving {game.describe()}")
     wedge = _Wedge.of(game, limits)
     started = time.perf_counter()
     found: NDArray[np.signedinteger]

@@ -80,8 +80,7 @@ def evolution_graph(piles: int, generations: int, *, on_done: OnDone = lambda _:
     >>> graph.births(), len(graph.edges)
     ([1, 6, 7], 18)
     """
-    count = positions(piles, generations)
-    require_memory(count * (16 * piles + 40), host_memory(), f"a graph of {count:,} P-positions")
+    require_graph(piles, generations)
     layers = []
     edges = []
     first = 0
@@ -92,6 +91,16 @@ def evolution_graph(piles: int, generations: int, *, on_done: OnDone = lambda _:
         on_done(len(layer))
     generation = np.repeat(np.arange(len(layers)), [len(layer) for layer in layers])
     return EvolutionGraph(np.concatenate(layers), generation.astype(np.int64), np.concatenate(edges))
+
+
+def require_graph(piles: int, generations: int, suffix: str = "") -> int:
+    """Return the number of a graph's positions; MemoryRefusal where it would not fit, in arrays or written as .dot or .graphml."""
+    count = positions(piles, generations)
+    # Measured, with some to spare: lines are made of Python's text and numbers, and GraphML by way of networkx.
+    written = {"": 0, ".dot": 500 + 50 * piles, ".graphml": 3500 + 400 * piles}
+    needed = count * (16 * piles + 40 + written[suffix])
+    require_memory(needed, host_memory(), f"a graph of {count:,} P-positions", "fewer generations take less")
+    return count
 
 
 def kind_table(piles: int, generations: int, *, on_done: OnDone = lambda _: None) -> KindTable:
@@ -188,7 +197,14 @@ def positions(piles: int, generations: int) -> int:
     count = Counts("A", piles).value(generations)
     if count > _MOST_POSITIONS:
         raise UsageError(f"generations: expected one up to which there are at most 2^36 P-positions, got {generations}")
+    largest = Counts("D", piles).maximum(0, generations + 1)
+    require_memory(_layer_bytes(piles, largest), host_memory(), f"a generation of {largest:,} P-positions of {piles} piles")
     return count
+
+
+def _layer_bytes(piles: int, count: int) -> int:
+    """The rows of a generation, their keys, their order and the pairs: at most six arrays of this size are alive."""
+    return 6 * 8 * piles * count
 
 
 def _grow(piles: int, last: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
@@ -198,8 +214,7 @@ def _grow(piles: int, last: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np
     layer = np.zeros((1, piles), dtype=np.int64)
     for generation in range(last):
         count = int(arrays.child_counts(layer).sum())
-        # The rows, their keys, their order and the pairs: at most six arrays of this size are alive.
-        require_memory(6 * 8 * piles * count, host_memory(), f"generation {generation + 1} of Nim with {piles} piles")
+        require_memory(_layer_bytes(piles, count), host_memory(), f"generation {generation + 1} of Nim with {piles} piles")
         parents, found = arrays.children_of(layer)
         following, children = _unique_rows(found, generation + 1)
         yield layer, parents, children

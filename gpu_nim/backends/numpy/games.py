@@ -16,6 +16,7 @@ flag for each position and coordinate, found by index.
 """
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -177,7 +178,7 @@ def inequality_outcomes(bounds: LinearBounds, limits: Ints) -> Ints:
     """
     game = _Box(bounds, limits)
     flag = np.dtype(np.uint8 if game.k <= 8 else np.uint64)
-    require_memory(game.cells * (flag.itemsize + 20), host_memory(), f"solving a box of {game.cells:,} cells")
+    require_memory(game.bytes(flag.itemsize), host_memory(), f"solving a box of {game.cells:,} cells")
     # Bit i: one of the options of coordinate i is a P-position.  A P-position has no bit.
     flags = np.zeros(game.cells, dtype=flag)
     everything = game.positions()
@@ -199,11 +200,11 @@ def inequality_grundy(bounds: LinearBounds, limits: Ints) -> NDArray[np.signedin
     """
     game = _Box(bounds, limits)
     dtype = _grundy_dtype(int(limits.sum()))
-    require_memory(game.cells * (np.dtype(dtype).itemsize + 20), host_memory(), f"solving a box of {game.cells:,} cells")
-    everything = game.positions()
     words = int(limits.sum()) // 64 + 1
-    needed = len(everything) * 8 * game.k * words
-    require_memory(needed, host_memory(), f"Grundy values of {len(everything):,} positions")
+    # Their indices, twice, and for each coordinate a bit for each value there can be: about half are needed, and held twice.
+    needed = game.bytes(np.dtype(dtype).itemsize + 16 + 8 * game.k * words)
+    require_memory(needed, host_memory(), f"Grundy values in a box of {game.cells:,} cells")
+    everything = game.positions()
     number = np.full(game.cells, -1, dtype=np.int64)
     number[everything] = np.arange(len(everything))
     result = np.full(game.cells, -1, dtype=dtype)
@@ -253,11 +254,19 @@ class _Box:
 
     def by_total(self, positions: Ints) -> Iterator[Ints]:
         """The indices of the positions of each total in turn."""
-        total = np.zeros(len(positions), dtype=np.int64)
-        for coordinate in np.unravel_index(positions, self.shape):
-            total += coordinate
-        order = np.argsort(total, kind="stable")
-        return iter(np.split(positions[order], np.cumsum(np.bincount(total))[:-1]) if len(positions) else [])
+        total = np.empty(len(positions), dtype=np.int64)
+        for start in range(0, len(positions), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            total[part] = sum(np.unravel_index(positions[part], self.shape))
+        ordered = positions[np.argsort(total, kind="stable")]
+        ends = np.cumsum(np.bincount(total))
+        del total
+        for start, stop in pairwise([0, *ends.tolist()]):
+            yield ordered[start:stop]
+
+    def bytes(self, a_cell: int) -> int:
+        """Return the bytes that solving takes: `a_cell` for each, an index and its total sorted, and what is looked at together."""
+        return (a_cell + 44) * self.cells + 4 * 8 * self.k * min(self.cells, _CHUNK)
 
     def steps_down(self, level: Ints) -> Iterator[tuple[int, Ints, Ints]]:
         """For each coordinate i: which of the positions can lower it, and the index that lowering it by one leads

@@ -1,0 +1,110 @@
+"""What is computed takes what is planned for it, and what does not fit is refused before it is begun, in one sentence."""
+
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpu_nim.backends import select
+from gpu_nim.backends.numpy import games as numpy_games
+from gpu_nim.errors import MemoryRefusal
+from gpu_nim.games import solution
+from gpu_nim.games.inequality import nim, parse_game
+from gpu_nim.games.solution import solve
+from gpu_nim.nim import graph
+
+
+class Plan:
+    """What `require_memory` was asked for, and what was taken at most while it was watched."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *modules: Any) -> None:
+        self.needed: list[int] = []
+        for module in modules:
+            monkeypatch.setattr(module, "require_memory", lambda needed, *_: self.needed.append(needed))
+
+    def taken(self, work: Callable[[], object]) -> int:
+        tracemalloc.start()
+        try:
+            work()
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("inequalities", "size", "grundy"),
+    [
+        ("x <= 400 + y; y <= 400 + x", 400, False),
+        ("w <= 2x; y <= x + z/2", 24, False),
+        ("w <= 2x; y <= x + z/2", 16, True),
+        ("y <= x + z", 60, True),
+    ],
+)
+def test_a_game_is_solved_in_what_is_planned(
+    monkeypatch: pytest.MonkeyPatch, inequalities: str, size: int, grundy: bool
+) -> None:
+    game = parse_game(inequalities)
+    plan = Plan(monkeypatch, numpy_games, solution)
+    backend = select("numpy")
+    taken = plan.taken(lambda: solve(game, size, grundy=grundy, backend=backend.name).summary())
+    assert max(plan.needed) / 4 < taken < 1.05 * max(plan.needed)
+
+
+def test_totals_with_a_position_each_take_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    # One pile has as many totals as positions: an array each, all at once, took 220 bytes a position.
+    plan = Plan(monkeypatch, numpy_games)
+    game, limits = nim(1), (4000,)
+    taken = plan.taken(lambda: numpy_games.inequality_outcomes(game.bounds(limits), np.array(limits)))
+    assert taken < max(plan.needed)
+
+
+@pytest.mark.parametrize("suffix", [".dot", ".graphml"])
+def test_a_graph_is_written_in_what_is_planned(monkeypatch: pytest.MonkeyPatch, suffix: str) -> None:
+    if suffix == ".graphml":
+        pytest.importorskip("networkx", reason="networkx is not installed")
+    plan = Plan(monkeypatch, graph)
+
+    def write() -> None:
+        graph.require_graph(4, 15, suffix)
+        lines = (graph.dot if suffix == ".dot" else graph.graphml)(graph.evolution_graph(4, 15))
+        for _ in lines:
+            pass
+
+    taken = plan.taken(write)
+    assert max(plan.needed) / 3 < taken < max(plan.needed)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux keeps to a limit of addresses")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["grow", "nim", "--gen", "2147483647"],
+        ["grow", "--offsets", "2000000000,0;0,1", "--gen", "1000000"],
+        ["solve", "nim", "--piles", "1", "--size", "10^9"],
+        ["solve", "nim-pass", "--size", "10^6"],
+        ["solve", "chocolate", "--size", "10^6", "--grundy"],
+        ["solve", "kayles", "--size", "10^12"],
+        ["evolution", "--piles", "8", "--gen", "63"],
+        ["evolution", "--piles", "4", "--gen", "255", "--out", "{}/a.graphml"],
+    ],
+)
+def test_under_a_limit_a_command_ends_with_one_sentence(arguments: list[str], tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "gpu_nim", *(argument.format(tmp_path) for argument in arguments)]
+    limited = ["bash", "-c", 'ulimit -v 1500000 && exec "$@"', "-", *command]
+    done = subprocess.run(limited, capture_output=True, text=True, timeout=100, check=False)
+    assert (done.returncode in (1, 2), done.stdout) == (True, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert " bytes, " in done.stderr or "expected" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_refusal_of_a_graph_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph, "host_memory", lambda: 10**6)
+    assert graph.require_graph(4, 7) == 364
+    with pytest.raises(MemoryRefusal, match=r"^a graph of 364 P-positions needs 1,\d{3},\d{3} bytes, .* fewer generations"):
+        graph.require_graph(4, 7, ".graphml")
