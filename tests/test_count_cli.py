@@ -180,7 +180,7 @@ def test_a_wrong_value_ends_with_status_1(monkeypatch: pytest.MonkeyPatch) -> No
         (("D", "--piles", "3", "--range", "5:3"), "expected STOP beyond START, got 5:3"),
         (("D", "--piles", "3", "--range", "5"), "expected START:STOP"),
         (("D", "--piles", "0", "--at", "3"), "'--piles': expected an integer of at least 1, got 0"),
-        (("D", "--piles", "1001", "--at", "3"), "piles must be from 1 to 1000, got 1001"),
+        (("D", "--piles", "1001", "--at", "3"), "piles must be an integer from 1 to 1000, got 1001"),
         (("D", "--piles", "3", "--at", "-1"), "--at must be at least 0, where D_3 begins, got -1"),
         (("D", "--piles", "3", "--at", "x"), "'x' is not an integer"),
         (("D", "--at", "3"), "piles is needed"),

@@ -139,7 +139,11 @@ def test_count_is_the_way_in() -> None:
 
 @pytest.mark.parametrize(
     ("letter", "piles", "words"),
-    [("E", 3, "sequence must be one of D, A, d, a, got 'E'"), ("D", 0, "piles must be from 1 to 1000, got 0"), ("D", 1001, "1001")],
+    [
+        ("E", 3, "sequence must be one of D, A, d, a, got 'E'"),
+        ("D", 0, "piles must be an integer from 1 to 1000, got 0"),
+        ("D", 1001, "1001"),
+    ],
 )
 def test_wrong_sequences(letter: str, piles: int, words: str) -> None:
     with pytest.raises(UsageError, match=words):
@@ -147,7 +151,7 @@ def test_wrong_sequences(letter: str, piles: int, words: str) -> None:
 
 
 def test_wrong_indices() -> None:
-    with pytest.raises(UsageError, match="index must be at least 0, got -1"):
+    with pytest.raises(UsageError, match="index must be an integer of at least 0, got -1"):
         Counts("D", 3).value(-1)
     with pytest.raises(UsageError, match="got 5:3"):
         Counts("D", 3).sum(5, 3)

@@ -192,7 +192,9 @@ class _Work:
 def _print_value(name: str, entry: "Entry", n: int, form: str) -> None:
     if n < entry.offset:
         raise UsageError(f"--at must be at least {entry.offset}, where {entry.name} begins, got {n}")
-    value = str(entry.term(n))
+    from gpu_nim.sequences.long import text
+
+    value = text(entry.term(n))
     if form == "json":
         emit_json({"sequence": name, "piles": entry.counts and entry.counts.piles, "n": n, "value": value})
     elif form == "table":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from gpu_nim.arguments import Whole, integer, shown
 from gpu_nim.errors import UsageError
 from gpu_nim.sequences import closed
 from gpu_nim.sequences.blocks import Blocks, ClosedBlocks, DigitBlocks
@@ -31,10 +32,9 @@ class Counts:
     piles: int
 
     def __post_init__(self) -> None:
-        if self.letter not in LETTERS:
-            raise UsageError(f"sequence must be one of {', '.join(LETTERS)}, got {self.letter!r}")
-        if not 1 <= self.piles <= MOST_PILES:
-            raise UsageError(f"piles must be from 1 to {MOST_PILES}, got {self.piles}")
+        if not isinstance(self.letter, str) or self.letter not in LETTERS:
+            raise UsageError(f"sequence must be one of {', '.join(LETTERS)}, got {shown(self.letter)}")
+        object.__setattr__(self, "piles", integer("piles", self.piles, 1, MOST_PILES))
 
     def __str__(self) -> str:
         return f"{self.letter}_{self.piles}"
@@ -56,7 +56,7 @@ class Counts:
             return None
         return up_to_total(self.piles) if self.cumulative else by_total(self.piles)
 
-    def value(self, n: int) -> int:
+    def value(self, n: Whole) -> int:
         """The exact value at n >= 0, an integer of any size.
 
         D and A come from digit matrices [NF, Theorems 29 and 30], d and a from the closed forms [NF, Theorems 11 to 18].
@@ -64,7 +64,7 @@ class Counts:
         >>> Counts("A", 3).value(10**18 + 12345)
         709336344130297783394358628245643660
         """
-        _require_index(n)
+        n = integer("index", n, 0)
         product = self.product
         if product is not None:
             return product.value(n)
@@ -190,11 +190,6 @@ def _extreme(product: DigitProduct, high: int, bits: int, largest: bool) -> int:
     return front[0][0]
 
 
-def _require_index(n: int) -> None:
-    if n < 0:
-        raise UsageError(f"index must be at least 0, got {n}")
-
-
 def _require_range(start: int, stop: int) -> None:
-    if not 0 <= start < stop:
-        raise UsageError(f"range must be START:STOP with 0 <= START < STOP, got {start}:{stop}")
+    if not 0 <= integer("start", start) < integer("stop", stop):
+        raise UsageError(f"range must be START:STOP with 0 <= START < STOP, got {shown(start)}:{shown(stop)}")

@@ -23,6 +23,7 @@ from itertools import zip_longest
 from math import comb
 
 from gpu_nim.errors import UsageError
+from gpu_nim.sequences import long
 
 State = tuple[int, ...]
 
@@ -161,11 +162,17 @@ class DigitProduct:
 
 
 def convolve(left: Sequence[int], right: Sequence[int]) -> list[int]:
-    """The product of two polynomials, by Karatsuba's three products for four: with long coefficients a sum costs nothing.
+    """The product of two polynomials.
 
     >>> convolve((1, 2, 3), (1, 1))
     [1, 3, 5, 3]
     """
+    product = long.convolve(left, right)
+    return karatsuba(left, right) if product is None else product
+
+
+def karatsuba(left: Sequence[int], right: Sequence[int]) -> list[int]:
+    """The product of two polynomials, by Karatsuba's three products for four: with long coefficients a sum costs nothing."""
     if min(len(left), len(right)) <= _LEAF:
         result = [0] * max(0, len(left) + len(right) - 1)
         for i, x in enumerate(left):
@@ -178,11 +185,11 @@ def convolve(left: Sequence[int], right: Sequence[int]) -> list[int]:
         short, long = sorted((left, right), key=len)
         result = [0] * (len(left) + len(right) - 1)
         for at in range(0, len(long), len(short)):
-            for i, x in enumerate(convolve(short, long[at : at + len(short)])):
+            for i, x in enumerate(karatsuba(short, long[at : at + len(short)])):
                 result[at + i] += x
         return result
-    low, high = convolve(left[:half], right[:half]), convolve(left[half:], right[half:])
-    mixed = convolve(_sum(left[:half], left[half:]), _sum(right[:half], right[half:]))
+    low, high = karatsuba(left[:half], right[:half]), karatsuba(left[half:], right[half:])
+    mixed = karatsuba(_sum(left[:half], left[half:]), _sum(right[:half], right[half:]))
     result = [0] * (len(left) + len(right) - 1)
     for i, x in enumerate(low):
         result[i] += x

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from gpu_nim.arguments import integer, shown
 from gpu_nim.errors import UsageError
 from gpu_nim.sequences.counts import Counts
 
@@ -32,8 +33,9 @@ class Entry:
         >>> list(Entry("A000027", "n", 1, lambda start, stop: iter(range(start, stop))).terms(3, 6))
         [3, 4, 5]
         """
+        start = integer("start", start)
         if start < self.offset:
-            raise UsageError(f"{self.name} begins at n = {self.offset}, got n = {start}")
+            raise UsageError(f"{self.name} begins at n = {self.offset}, got n = {shown(start)}")
         return self.compute(start, stop)
 
     def term(self, n: int) -> int:

@@ -12,6 +12,7 @@ from itertools import count
 
 import numpy as np
 
+from gpu_nim.arguments import Whole, integer, shown
 from gpu_nim.backends.counting import to_integers
 from gpu_nim.backends.memory import host_memory, require_memory
 from gpu_nim.backends.numpy.counting import NumpyCounting
@@ -22,6 +23,8 @@ from gpu_nim.sequences.entry import Entry, Terms
 from gpu_nim.sequences.ranges import Range
 
 _MOST_AT_ONCE = 1 << 16  # terms
+_MOST_PARTITIONS = 1000  # n, up to which the partitions of 2n by nim-sum take minutes
+_MOST_DIAGONAL = 4000  # n, up to which D_2n(n) takes minutes
 
 
 def find(name: str) -> Entry:
@@ -31,25 +34,25 @@ def find(name: str) -> Entry:
     'P-positions of 3-pile Nim whose largest pile is n'
     """
     known = _all()
-    if name.upper() not in known:
-        raise UsageError(f"sequence must be D, A, d, a or one of {', '.join(sorted(known))}, got {name!r}")
+    if not isinstance(name, str) or name.upper() not in known:
+        raise UsageError(f"sequence must be D, A, d, a or one of {', '.join(sorted(known))}, got {shown(name)}")
     return known[name.upper()]
 
 
-def resolve(name: str, piles: int | None = None) -> Entry:
+def resolve(name: str, piles: Whole | None = None) -> Entry:
     """The sequence of that name: D, A, d or a with its number of piles, or an A-number, which has its own.
 
     >>> resolve("D", 4).term(3), resolve("A237711").term(3)
     (36, 36)
     """
-    if name in LETTERS:
+    if isinstance(name, str) and name in LETTERS:
         if piles is None:
             raise UsageError(f"piles is needed with the sequence {name}: how many piles are played with")
-        counts = Counts(name, piles)
-        return Entry(str(counts), _nim(name, piles), 0, _in_blocks(counts, 0), counts)
+        counts = Counts(name, integer("piles", piles))
+        return Entry(str(counts), _nim(name, counts.piles), 0, _in_blocks(counts, 0), counts)
     entry = find(name)
     if piles is not None:
-        raise UsageError(f"piles belongs to D, A, d and a; {entry.name} has its own, got {piles}")
+        raise UsageError(f"piles belongs to D, A, d and a; {entry.name} has its own, got {shown(piles)}")
     return entry
 
 
@@ -88,6 +91,8 @@ def unordered_by_total(start: int, stop: int | None) -> Iterator[int]:
     while True:
         largest = bound - 1
         size = 1 << largest.bit_length()
+        if largest > _MOST_PARTITIONS:
+            raise UsageError(f"A048833 is counted from all partitions of 2n, for n up to {_MOST_PARTITIONS}, got {shown(largest)}")
         require_memory((2 * largest + 1) * size * (8 if largest <= 200 else 48), host_memory(), f"A048833 to n = {largest}")
         # Partitions of 2n number fewer than 2^63 up to 2n = 400; beyond, Python integers.
         ways = np.zeros((2 * largest + 1, size), np.int64 if largest <= 200 else object)
@@ -140,6 +145,8 @@ def _walkers(n: int) -> int:
 
 
 def _diagonal(n: int) -> int:
+    if n > _MOST_DIAGONAL:
+        raise UsageError(f"A372967 is counted with as many piles as counters, for n up to {_MOST_DIAGONAL}, got {shown(n)}")
     return 1 if n == 0 else by_total(2 * n).value(n)
 
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from gpu_nim.arguments import integer
 from gpu_nim.backends.counting import U64, Counting, Survey
+from gpu_nim.backends.memory import host_memory, require_memory
 from gpu_nim.errors import CheckFailed, UsageError
 from gpu_nim.sequences.counts import Counts
 
@@ -33,6 +35,7 @@ class Range:
     """
 
     def __init__(self, counts: Counts, start: int, stop: int, engine: Counting) -> None:
+        start, stop = integer("start", start), integer("stop", stop)
         if not 0 <= start < stop:
             raise UsageError(f"range must be START:STOP with 0 <= START < STOP, got {start}:{stop}")
         self.counts, self.start, self.stop, self.engine = counts, start, stop, engine
@@ -42,7 +45,9 @@ class Range:
         self._bits = max(1, min(engine.block_bits(self._blocks.dimension, self.limbs), (stop - start).bit_length() - 4))
         self._table: Any = None
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
+        """How many values there are, any number."""
         return self.stop - self.start
 
     def shape(self, size: int) -> tuple[int, ...]:
@@ -57,7 +62,9 @@ class Range:
     def values(self, first: int | None = None, stop: int | None = None) -> U64:
         """The values at first, ..., stop - 1, by default the whole range, in a new array."""
         first = self.start if first is None else first
-        out = np.empty(self.shape((self.stop if stop is None else stop) - first), np.uint64)
+        size = (self.stop if stop is None else stop) - first
+        require_memory(8 * self.limbs * size, host_memory(), f"{size:,} values of {self.counts}")
+        out = np.empty(self.shape(size), np.uint64)
         self.fill(first, out)
         return out
 
@@ -124,7 +131,7 @@ def checked(counts: Counts, first: int, chunks: Iterable[U64]) -> Iterator[U64]:
 
 def seconds_for(values: Range, size: int) -> float:
     """About how long `size` values of a range take on its engine, from a sample of them."""
-    sample = min(len(values), _SAMPLE)
+    sample = min(values.size, _SAMPLE)
     values.values(values.start, values.start + min(sample, 2))  # the table
     began = time.perf_counter()
     values.values(values.start, values.start + sample)

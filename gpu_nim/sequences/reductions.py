@@ -17,7 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.counting import Counting
+from gpu_nim.arguments import shown
+from gpu_nim.backends.counting import Counting, to_integers
+from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.errors import CheckFailed, UsageError
 from gpu_nim.sequences.blocks import ClosedBlocks
 from gpu_nim.sequences.counts import Counts, dyadic_blocks
@@ -30,6 +32,8 @@ _MOST_STATES = 1 << 18  # automaton states kept at once: some tens of MiB, some 
 _MOST_MODULUS = 1 << 26  # one bin a residue: 512 MiB
 _MOST_NODES = 100_000  # blocks looked into for a histogram before value by value is cheaper
 _MOST_PIECES = 1 << 16
+_CLOSE = 8  # places between records that are looked for together
+_MOST_TOGETHER = 1 << 14  # values among which records are looked for at once
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,8 @@ class Reduction:
     @classmethod
     def parse(cls, text: str) -> Reduction:
         """The reduction that `text` names; UsageError otherwise."""
+        if not isinstance(text, str):
+            raise UsageError(f"reduce must be among {', '.join(NAMES)}, got {shown(text)}")
         name, _, modulus = text.strip().partition(":")
         if name == "residues" and re.fullmatch(r"[0-9]+", modulus) and 1 <= int(modulus) <= _MOST_MODULUS:
             return cls(name, int(modulus))
@@ -193,10 +199,18 @@ def record_values(counts: Counts, start: int, stop: int, most: int) -> list[tupl
     """
     found: list[tuple[int, int]] = []
     at: int | None = start
+    size = 1
     while at is not None and len(found) < most:
-        found.append((at, counts.value(at)))
-        at = counts.first_at_least(found[-1][1] + 1, at + 1, stop) if at + 1 < stop else None
-    return found
+        # Where records are dense, values are had by the range; where they are rare, the digits tell the next one.
+        end = min(stop, at + size)
+        values = [counts.value(at)] if size == 1 else to_integers(Range(counts, at, end, NumpyCounting(threads=1)).values())
+        for n, value in enumerate(values, at):
+            if not found or value > found[-1][1]:
+                found.append((n, value))
+        at = counts.first_at_least(found[-1][1] + 1, end, stop) if end < stop else None
+        if at is not None:
+            size = min(2 * size, _MOST_TOGETHER) if at - found[-1][0] <= _CLOSE else 1
+    return found[:most]
 
 
 @lru_cache(maxsize=16)

@@ -1,0 +1,139 @@
+"""Counts of many piles and of indices of thousands of digits, by either kind of long integers, against the slow ways."""
+
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpu_nim import count
+from gpu_nim.backends.numpy.counting import NumpyCounting
+from gpu_nim.errors import MemoryRefusal, UsageError
+from gpu_nim.sequences import closed, digits, long, recursions, tight
+from gpu_nim.sequences.counts import LETTERS, Counts
+from gpu_nim.sequences.ranges import Range, seconds_for
+from gpu_nim.sequences.reductions import record_values
+
+BITS = st.integers(0, 90).flatmap(lambda bits: st.integers(0, 1 << bits))
+
+
+@pytest.fixture(params=["python", "flint"], autouse=True)
+def integers(request, monkeypatch) -> None:
+    """Each kind of long integers."""
+    if request.param == "python":
+        monkeypatch.setattr(long, "flint", lambda: None)
+    elif long.flint() is None:
+        pytest.skip("python-flint, the extra exact, is not installed")
+    monkeypatch.setattr(long, "_LONG", 1)
+
+
+@pytest.mark.parametrize(("few", "block"), [(512, 128), (0, 1), (0, 4), (8, 7)])
+def test_even_piles_by_runs_of_digits(few: int, block: int, monkeypatch) -> None:
+    monkeypatch.setattr(closed, "_FEW_DIGITS", few)
+    monkeypatch.setattr(closed, "_BLOCK", block)
+
+    @settings(deadline=None, max_examples=60)
+    @given(piles=st.integers(1, 20).map(lambda half: 2 * half), n=BITS)
+    def holds(piles: int, n: int) -> None:
+        assert closed.a(piles, n) == tight.a(piles, n)
+        assert closed.d(piles, n) == tight.d(piles, n)
+
+    holds()
+
+
+@pytest.mark.parametrize("piles", [4, 13, 14])
+@pytest.mark.parametrize(
+    "n", [10**200, 2**700 - 1, 2**700 + 2**300, (2**701) // 3], ids=["power of ten", "ones", "two ones", "alternating"]
+)
+def test_long_indices(piles: int, n: int) -> None:
+    assert closed.a(piles, n) == tight.a(piles, n)
+    assert closed.d(piles, n) == tight.d(piles, n)
+
+
+def test_totals_of_many_piles() -> None:
+    for piles, n in ((324, 1003), (325, 2**9)):
+        assert Counts("D", piles).value(n) == recursions.D(piles, n)
+        assert Counts("A", piles).value(n) == recursions.A(piles, n)
+
+
+@settings(deadline=None)
+@given(left=st.lists(st.integers(-(10**30), 10**30), max_size=40), right=st.lists(st.integers(0, 10**9), max_size=40))
+def test_products_of_polynomials(left: list[int], right: list[int]) -> None:
+    expected = [0] * max(0, len(left) + len(right) - 1)
+    for i, x in enumerate(left):
+        for j, y in enumerate(right):
+            expected[i + j] += x * y
+    if left and right:
+        assert digits.convolve(left, right) == expected
+        assert digits.karatsuba(left, right) == expected
+
+
+@settings(deadline=None, max_examples=30)
+@given(number=st.integers(0, 40_000).flatmap(lambda bits: st.integers(-(1 << bits), 1 << bits)))
+def test_decimal_digits(number: int) -> None:
+    limit = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        assert long.text(number) == str(number)
+    finally:
+        sys.set_int_max_str_digits(limit)
+
+
+@pytest.mark.parametrize("letter", LETTERS)
+@pytest.mark.parametrize("piles", [1, 3, 4])
+@pytest.mark.parametrize("start", [0, 5, 1000])
+def test_records_are_those_of_the_values(letter: str, piles: int, start: int) -> None:
+    counts = Counts(letter, piles)
+    expected: list[tuple[int, int]] = []
+    for n in range(start, start + 700):
+        value = counts.value(n)
+        if not expected or value > expected[-1][1]:
+            expected.append((n, value))
+    assert record_values(counts, start, start + 700, 10**6) == expected
+    assert record_values(counts, start, start + 700, 7) == expected[:7]
+
+
+@pytest.mark.parametrize("letter", ["a", "d", "A"])
+def test_many_records_are_looked_for_together(letter: str, monkeypatch) -> None:
+    asked = []
+    first = Counts.first_at_least
+    monkeypatch.setattr(Counts, "first_at_least", lambda self, *where: asked.append(where) or first(self, *where))
+    assert len(record_values(Counts(letter, 4), 0, 10**18, 20_000)) == 20_000
+    assert len(asked) < 100
+
+
+def test_ranges_of_any_size() -> None:
+    values = Range(Counts("D", 3), 0, 10**30, NumpyCounting())
+    assert values.size == 10**30
+    assert seconds_for(values, values.size) > 0
+    assert next(values.chunks(size=4))[1].tolist()[:2] == [[1, 0, 0], [3, 0, 0]]
+    with pytest.raises(MemoryRefusal, match="values of D_3 needs"):
+        values.values()
+
+
+@pytest.mark.parametrize(("sequence", "piles"), [("D", 3), ("a", 4), ("A147562", None), ("A151776", None)])
+@pytest.mark.parametrize("stop", [10**12, 10**30])
+def test_ranges_that_do_not_fit_are_refused(sequence: str, piles: int | None, stop: int) -> None:
+    with pytest.raises(MemoryRefusal, match=r"needs [\d,]+ bytes, [\d,]+ are free"):
+        count(sequence, range(1, stop), piles=piles)
+
+
+@pytest.mark.parametrize("sequence", ["A048833", "A372967"])
+def test_entries_without_a_formula_end_somewhere(sequence: str) -> None:
+    assert count(sequence, 3) > 1
+    with pytest.raises(UsageError, match="for n up to"):
+        count(sequence, 2**63)
+
+
+@pytest.mark.parametrize("backend", ["gpu", None, 3])
+@pytest.mark.parametrize("n", [5, range(5)])
+def test_unknown_backends_are_refused_wherever_they_are_given(backend: object, n: object) -> None:
+    for sequence, piles in (("D", 3), ("A151776", None)):
+        with pytest.raises(UsageError, match="backend must be one of auto, cuda, numpy, got "):
+            count(sequence, n, piles=piles, backend=backend)  # type: ignore[arg-type]
+
+
+def test_integers_of_numpy() -> None:
+    assert count("D", np.int64(7), piles=np.uint8(4)) == 216
+    assert type(count("d", np.int64(7), piles=3)) is int
