@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from gpu_nim import Growth, grow, load, save, solve
 from gpu_nim.automata.growth import Growing
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.errors import FileError, GpunimError
+from gpu_nim.errors import FileError, GpunimError, MemoryRefusal
 from gpu_nim.reading import Damaged, name_of, open_regular, parse_json
 from gpu_nim.sequences.bfile import compare
 from gpu_nim.sequences.oeis import resolve
@@ -463,6 +463,14 @@ def test_metadata_of_stores(tmp_path: Path, changes: dict[str, object], words: s
     _metadata(path / "births" / "zarr.json", **changes)
     with pytest.raises(FileError, match=words):
         load(path)
+
+
+def test_a_generation_that_does_not_fit_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save(grow("nim", 15, backend=NUMPY), tmp_path / "a.zarr")
+    monkeypatch.setattr("gpu_nim.storage.stores._GIVEN", 100)
+    monkeypatch.setattr("gpu_nim.storage.stores.host_memory", lambda: 1000)
+    with pytest.raises(MemoryRefusal, match=r"reading cells of .*a\.zarr needs 3,072 bytes, 500 are free"):
+        load(tmp_path / "a.zarr").cells()
 
 
 def test_consolidated_metadata_are_not_needed_nor_believed(tmp_path: Path) -> None:

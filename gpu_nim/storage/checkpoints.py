@@ -41,6 +41,10 @@ _NAMES = r"checkpoint-[0-9]{10}\.npz"
 _STATE, _MEASURED = "state.", "measured."
 
 
+class _OtherFormat(Damaged):
+    """A checkpoint is of another version of gpunim: the message says of which format, and which one is read."""
+
+
 class Checkpoints:
     """A folder of checkpoints.  `begin` a new one or take up the `latest`, then `save` now and then."""
 
@@ -97,6 +101,8 @@ class Checkpoints:
         for path in reversed(paths):
             try:
                 return self._read(path, automaton)
+            except _OtherFormat as error:
+                self.passed_over.append(f"{path} has format {error}")
             except Damaged as error:
                 self.passed_over.append(f"{path} is damaged ({error})")
             except OSError as error:
@@ -152,7 +158,7 @@ class Checkpoints:
             if record.get("kind") != KIND:
                 raise Damaged("it was not written by gpunim")
             if record.get("format") != FORMAT:
-                raise Damaged(f"its format is {printable(repr(record.get('format')), 20)}, this version of gpunim reads {FORMAT}")
+                raise _OtherFormat(f"{printable(repr(record.get('format')), 20)}, this version of gpunim reads {FORMAT}")
             require_room(path, members.declared)
             arrays = {name: members.read(name) for name in members.declared if name != "record"}
         if record.pop("seal", None) != seal(record, arrays):

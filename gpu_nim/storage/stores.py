@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.backends.memory import host_memory, require_memory
 from gpu_nim.reading import Damaged, parse_json, printable, read_regular
 from gpu_nim.storage.containers import MOST_TEXT, Declared, reason
 
 _METADATA = 1 << 20  # bytes of an array's metadata
-_CHUNK = 1 << 28  # bytes of a chunk
+_CHUNK = 1 << 26  # bytes of a chunk: zarr itself chooses no larger ones
 _GIVEN = 1 << 26  # bytes that chunks of nothing but zeros, which earlier versions left out, may come to
 _ABSENT = 1 << 10  # of them
 _TYPES = {f"{sign}int{bits}": np.dtype(f"<{sign[:1] or 'i'}{bits // 8}") for sign in ("", "u") for bits in (8, 16, 32, 64)}
@@ -89,6 +90,8 @@ class StoredArray:
         if 0 in sides:
             return np.empty(sides, self.declared.dtype)
         self._check_files(grid)
+        if (needed := prod(sides) * self.declared.dtype.itemsize) > _GIVEN:
+            require_memory(needed, host_memory() // 2, f"reading {self._name} of {self._store}")
         found = np.empty(sides, self.declared.dtype)
         for index in product(*grid):
             corner = [i * wide for i, wide in zip(index, chunk, strict=True)]

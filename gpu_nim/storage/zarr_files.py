@@ -1,6 +1,6 @@
 """Growths as Zarr v3: chunked, compressed, written as they grow and readable by any Zarr library.
 
-    NAME.zarr/            group, with the attributes of `attributes.of_growth`
+    NAME.zarr/            group, with the attributes of `attributes.sealed`
         births            uint64 (generations + 1,)
         checksums         uint64 (generations + 1,)
         cells             (population, d), signed integers, in order of generation; generation n begins after births[:n] cells
