@@ -15,9 +15,11 @@ from click.testing import CliRunner, Result
 
 from gpu_nim import __version__
 from gpu_nim.backends import probe
+from gpu_nim.bench.harness import Contender, race
 from gpu_nim.cli import COMMANDS, main
 from gpu_nim.cli.output import print_table
 from gpu_nim.cli.params import IntegerRange
+from gpu_nim.cli.progress import step_progress
 from gpu_nim.notation import parse_integer
 
 
@@ -374,12 +376,12 @@ def test_ctrl_c_leaves_no_file_and_130(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
-def test_the_bar_shows_on_a_terminal() -> None:
-    pytest.importorskip("rich", reason="rich is not installed")
+def on_terminal(*args: str, cwd: Path | None = None) -> tuple[bytes, bytes]:
+    """What a command prints on stdout, and what it shows on a terminal at stderr."""
     terminal, ours = pty.openpty()
     process = subprocess.Popen(
-        gpunim("grow", "--gen", "3000", "--backend", "numpy", "--json"),
-        stdout=subprocess.PIPE, stderr=ours, env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
+        gpunim(*args),
+        stdout=subprocess.PIPE, stderr=ours, cwd=cwd, env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
     )  # fmt: skip
     os.close(ours)
     shown = b""
@@ -390,9 +392,45 @@ def test_the_bar_shows_on_a_terminal() -> None:
         pass
     os.close(terminal)
     stdout, _ = process.communicate(timeout=60)
-    assert process.returncode == 0
+    assert process.returncode == 0, shown
+    return stdout, shown
+
+
+def test_the_bar_shows_on_a_terminal() -> None:
+    pytest.importorskip("rich", reason="rich is not installed")
+    stdout, shown = on_terminal("grow", "--gen", "3000", "--backend", "numpy", "--json")
     assert json.loads(stdout)["generations"] == 3000
     assert b"generation" in shown
     assert b"of 3,000" in shown
     assert b"births" in shown
     assert b"cells/s" in shown
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (("render", "edge:60", "-o", "a.png", "--size", "32x32", "--engine", "numpy"), (b"generation", b"of 60", b"side")),
+        (("evolution", "--gen", "60"), (b"P-positions", b"/s")),
+        (("solve", "nim-pass", "--size", "40"), (b"position", b"of 68,921")),
+        (("solve", "chocolate", "--a", "1:9", "--size", "15", "--backend", "numpy"), (b"games", b"of 8")),
+    ],
+)
+def test_long_work_shows_a_bar(tmp_path: Path, args: tuple[str, ...], words: tuple[bytes, ...]) -> None:
+    pytest.importorskip("rich", reason="rich is not installed")
+    _, shown = on_terminal(*args, cwd=tmp_path)
+    for word in words:
+        assert word in shown
+
+
+def test_steps_of_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("rich", reason="rich is not installed")
+    monkeypatch.setenv("TERM", "dumb")
+    steps: list[tuple[str, int, int]] = []
+    race("two", [Contender("sum", lambda: 2), Contender("product", lambda: 2)], 2, lambda *step: steps.append(step))
+    assert steps == [("two", done, 6) for done in range(6)]
+    with step_progress(shown=True) as step:
+        for each in steps:
+            step(*each)
+        step("three", 1, 9)
+    with step_progress(shown=False) as step:
+        step("three", 1, 9)

@@ -19,6 +19,7 @@ from gpu_nim.errors import BackendError
 from gpu_nim.sequences.counts import Counts
 from gpu_nim.sequences.digits import even_binomials
 from gpu_nim.sequences.ranges import Range
+from gpu_nim.steps import OnStep, unseen
 
 _SIZE = 1 << 24
 _BY_FORMULA = 1 << 22  # the plain formulas are slower: they race over a shorter range
@@ -30,25 +31,25 @@ _PLAIN = (("D", 3), ("D", 4), ("a", 3), ("d", 3))
 U64 = NDArray[np.uint64]
 
 
-def races(numpy: Backend, cuda: Backend | None, runs: int) -> Iterator[list[Timing]]:
+def races(numpy: Backend, cuda: Backend | None, runs: int, on_step: OnStep = unseen) -> Iterator[list[Timing]]:
     """Race the backends over 64-bit ranges, then the plain formulas, then PARI; `cuda` is None where there is no GPU."""
     backends = [backend for backend in (numpy, cuda) if backend is not None]
     for letter, piles in _RANGES:
         counts = Counts(letter, piles)
         size = longest(counts, _SIZE)
-        yield race(f"{counts} 0:{size}", [_ours(backend, counts, size) for backend in backends], runs)
+        yield race(f"{counts} 0:{size}", [_ours(backend, counts, size) for backend in backends], runs, on_step)
     for letter, piles in _PLAIN:
         counts = Counts(letter, piles)
         size = longest(counts, _BY_FORMULA)
         contenders = [_ours(backend, counts, size) for backend in backends]
         contenders.append(Contender("numpy, plain formula", partial(_checked, counts, partial(plain_formula, counts, size))))
-        yield race(f"{counts} 0:{size}", contenders, runs)
+        yield race(f"{counts} 0:{size}", contenders, runs, on_step)
     gp = shutil.which("gp")
     if gp is not None:
         counts = Counts("D", 4)
         contenders = [_ours(backend, counts, _BY_PARI) for backend in backends]
         contenders.append(Contender("PARI/GP", partial(_checked, counts, partial(pari, gp, counts.piles, _BY_PARI))))
-        yield race(f"{counts} 0:{_BY_PARI}", contenders, runs)
+        yield race(f"{counts} 0:{_BY_PARI}", contenders, runs, on_step)
 
 
 def longest(counts: Counts, size: int) -> int:

@@ -12,6 +12,7 @@ from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.rule import Rule, Symmetry
 from gpu_nim.bench.harness import Contender, Timing, race
 from gpu_nim.bench.peers import python_set, scipy_convolve
+from gpu_nim.steps import OnStep, unseen
 
 SCIPY = "scipy convolve"
 
@@ -31,17 +32,17 @@ _CUDA_WORKS: tuple[tuple[str, int], ...] = (
 )  # fmt: skip
 
 
-def races(numpy: Backend, cuda: Backend | None, runs: int) -> Iterator[list[Timing]]:
+def races(numpy: Backend, cuda: Backend | None, runs: int, on_step: OnStep = unseen) -> Iterator[list[Timing]]:
     """Race gpunim's backends against those peers that are `present`, a work at a time; `cuda` is None where there is no GPU."""
     here = present()
     for name, generations, peers in _WORKS:
         rule = find(name).rule
         contenders = [_ours(backend, name, generations) for backend in (numpy, cuda) if backend is not None]
         contenders += [Contender(peer, partial(_PEERS[peer], rule, generations)) for peer in peers if peer in here]
-        yield race(f"{name} {generations}", contenders, runs)
+        yield race(f"{name} {generations}", contenders, runs, on_step)
     if cuda is not None:
         for name, generations in _CUDA_WORKS:
-            yield race(f"{name} {generations}", [_ours(cuda, name, generations)], runs)
+            yield race(f"{name} {generations}", [_ours(cuda, name, generations)], runs, on_step)
 
 
 def present() -> set[str]:

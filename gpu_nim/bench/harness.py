@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from gpu_nim.errors import CheckFailed
+from gpu_nim.steps import OnStep, unseen
 
 _CEILING_BYTES = 1 << 28  # well beyond every cache of a processor, quick to write
 
@@ -41,19 +42,26 @@ class Timing:
         return statistics.median(self.seconds)
 
 
-def race(work: str, contenders: Sequence[Contender], runs: int) -> list[Timing]:
+def race(work: str, contenders: Sequence[Contender], runs: int, on_step: OnStep = unseen) -> list[Timing]:
     """Return each contender's timing over `runs` warm runs in turn; CheckFailed where their results differ.
+
+    on_step: called with the work, how many runs are done, warm and cold, and how many there are.
 
     >>> [t.result for t in race("two", [Contender("sum", lambda: 1 + 1), Contender("product", lambda: 2 * 1)], runs=2)]
     [2, 2]
     """
-    results = [contender.run() for contender in contenders]  # the warm-up
+    total = len(contenders) * (runs + 1)
+    results = []
+    for done, contender in enumerate(contenders):  # the warm-up
+        on_step(work, done, total)
+        results.append(contender.run())
     if len(set(results)) > 1:
         found = ", ".join(f"{c.name} {r}" for c, r in zip(contenders, results, strict=True))
         raise CheckFailed(f"{work}: the contenders disagree ({found})")
     seconds: list[list[float]] = [[] for _ in contenders]
-    for _ in range(runs):
-        for taken, contender in zip(seconds, contenders, strict=True):
+    for turn in range(1, runs + 1):
+        for number, (taken, contender) in enumerate(zip(seconds, contenders, strict=True)):
+            on_step(work, turn * len(contenders) + number, total)
             began = time.perf_counter()
             contender.run()
             taken.append(time.perf_counter() - began)

@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpu_nim.cli.output import emit_json, print_table
+from gpu_nim.cli.output import emit_json, print_table, wants_progress
+from gpu_nim.cli.progress import step_progress
 
 if TYPE_CHECKING:
     from gpu_nim.backends.base import Backend
     from gpu_nim.bench.harness import Timing
+    from gpu_nim.steps import OnStep
 
 
 @click.group()
@@ -43,17 +45,19 @@ def bench_count(runs: int, as_json: bool) -> None:
     _race(races, runs, as_json)
 
 
-def _race(races: "Callable[[Backend, Backend | None, int], Iterable[list[Timing]]]", runs: int, as_json: bool) -> None:
+def _race(races: "Callable[[Backend, Backend | None, int, OnStep], Iterable[list[Timing]]]", runs: int, as_json: bool) -> None:
     from gpu_nim.backends import select
     from gpu_nim.backends.probe import cuda_obstacle
 
     numpy = select("numpy")
     cuda = select("cuda") if cuda_obstacle() is None else None
-    report(races(numpy, cuda, runs), as_json, numpy.device, cuda.device if cuda is not None else None)
+    with step_progress(wants_progress(quiet=False)) as step:
+        timings = list(races(numpy, cuda, runs, step))
+    report(timings, as_json, numpy.device, cuda.device if cuda is not None else None)
 
 
 def report(races: Iterable[list["Timing"]], as_json: bool, host: str, device: str | None) -> None:
-    """Run the races, then print each contender's times, also over those of the race's first, and the ceilings."""
+    """Print each contender's times, also over those of the race's first, and the ceilings."""
     from gpu_nim.bench.harness import device_ceiling, host_ceiling
 
     ceilings = {"host": host_ceiling()}

@@ -1,9 +1,8 @@
 """`gpunim movie`: a turntable, a growth, a flight into the body, or a sweep of the chocolates."""
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from fractions import Fraction
+from functools import partial
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import click
 
 from gpu_nim.cli.output import emit_json, say, wants_progress
 from gpu_nim.cli.pictures import given, look_options
+from gpu_nim.cli.progress import step_progress
 from gpu_nim.errors import UsageError
 from gpu_nim.notation import parse_rational
 
@@ -50,8 +50,8 @@ def movie(
     if isnan(seconds):
         raise UsageError("seconds must be a number, got nan")
     wanted = Movie(source, kind, max(1, round(seconds * fps)), fps, _ends(ends), Look(**look))
-    with _progress(wants_progress(quiet)) as on_frame:
-        report = make_movie(wanted, out, jobs=jobs or min(2, os.cpu_count() or 1), on_frame=on_frame)
+    with step_progress(wants_progress(quiet)) as step:
+        report = make_movie(wanted, out, jobs=jobs or min(2, os.cpu_count() or 1), on_frame=partial(step, "frame"))
     if as_json:
         emit_json(report)
         return
@@ -66,17 +66,3 @@ def _ends(text: str) -> tuple[Fraction, Fraction]:
     except ValueError:
         raise click.BadParameter(f"expected FIRST:LAST such as 1:8, got {text!r}.", param_hint="'--sweep'") from None
     return first, last
-
-
-@contextmanager
-def _progress(shown: bool) -> Iterator[Callable[[int, int], None] | None]:
-    if not shown:
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("frame {task.completed} of {task.total}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from gpu_nim.backends.base import Batch
+from gpu_nim.steps import OnStep, unseen
 
 
 @contextmanager
@@ -38,6 +39,27 @@ def growth_progress(generations: int, shown: bool) -> Iterator[Callable[[Batch],
             )
 
         yield take
+
+
+@contextmanager
+def step_progress(shown: bool) -> Iterator[OnStep]:
+    """Give a function that takes what is being done, how much of it is done and how much there is in all, and keeps a bar."""
+    if not shown:
+        yield unseen
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description} {task.completed:,.0f} of {task.total:,.0f}"), BarColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=1, visible=False)
+
+        def step(what: str, done: int, total: int) -> None:
+            if new := progress.tasks[0].description != what:
+                progress.reset(task, description=what)
+            progress.update(task, completed=done, total=total, visible=True, refresh=new)  # however soon it is over
+
+        yield step
 
 
 @contextmanager

@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.output import emit_json, reserve, say
+from gpu_nim.cli.output import emit_json, reserve, say, wants_progress
 from gpu_nim.cli.pictures import given, look_options
+from gpu_nim.cli.progress import step_progress
 
 
 @click.command()
@@ -22,7 +23,8 @@ from gpu_nim.cli.pictures import given, look_options
 @look_options()
 @click.option("--transparent", is_flag=True, help="No background: alpha in its place.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def render(source: str, out: Path, as_json: bool, **look: Any) -> None:
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+def render(source: str, out: Path, as_json: bool, quiet: bool, **look: Any) -> None:
     """Draw SOURCE: AUTOMATON:GENERATION such as nim:255 or fcc:48, chocolate:a=3,size=127, a file, or figure:NAME.
 
     Files are growths that gpunim grow saved and games that gpunim solve saved, .zarr or .npz.
@@ -50,7 +52,8 @@ def render(source: str, out: Path, as_json: bool, **look: Any) -> None:
         options.require_heard(options.still(wanted.drawn_style), wanted, given(look))
         check_writable(out)
         reserve(out)
-        picture = draw(source, wanted)
+        with step_progress(wants_progress(quiet)) as step:
+            picture = draw(source, wanted, on_step=step)
         save(picture, out)
         report = {
             "source": source,

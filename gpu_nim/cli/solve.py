@@ -9,7 +9,7 @@ import click
 from gpu_nim.backends import NAMES
 from gpu_nim.cli.output import emit_json, print_table, reserve, wants_progress
 from gpu_nim.cli.params import AMOUNT, COUNTS, SIZE
-from gpu_nim.cli.progress import work_progress
+from gpu_nim.cli.progress import step_progress, work_progress
 from gpu_nim.errors import UsageError
 from gpu_nim.games.catalogue import CATALOGUE, OPTIONS, check_options, solve_named
 from gpu_nim.notation import parse_rational
@@ -83,7 +83,7 @@ def solve(ctx: click.Context, /, game: str, size: int, backend: str, out: Path |
         return
     if scanned:
         options[str(CATALOGUE[game].option)] = scanned[0]
-    solution, extra = _solve(game, size, backend, options)
+    solution, extra = _solve(game, size, backend, options, wants_progress(quiet=False))
     if out is not None:
         save_solution(solution, out)
     if as_json:
@@ -92,11 +92,12 @@ def solve(ctx: click.Context, /, game: str, size: int, backend: str, out: Path |
         _print(solution, extra, out)
 
 
-def _solve(game: str, size: int, backend: str, options: dict[str, Any]) -> "tuple[Solution, dict[str, Any]]":
+def _solve(game: str, size: int, backend: str, options: dict[str, Any], shown: bool) -> "tuple[Solution, dict[str, Any]]":
     """The solution, and for heap games the period of their Grundy values."""
     option = CATALOGUE[game].option
     chosen = {} if option is None else {option: options[option]}
-    solution, period = solve_named(game, size, grundy=options["grundy"], backend=backend, **chosen)
+    with step_progress(shown) as step:
+        solution, period = solve_named(game, size, grundy=options["grundy"], backend=backend, on_step=step, **chosen)
     if solution.coordinates != ("n",):
         return solution, {}
     return solution, {"period": period and period.length, "preperiod": period and period.preperiod}
@@ -107,7 +108,7 @@ def _scan(game: str, values: list[Fraction], size: int, grundy: bool, backend: s
     rows = []  # not the solutions, which would not fit into memory together
     with work_progress(len(values), "games", wants_progress(quiet=False)) as advance:
         for value in values:
-            solution, _ = _solve(game, size, backend, {option: value, "grundy": grundy})
+            solution, _ = _solve(game, size, backend, {option: value, "grundy": grundy}, shown=False)
             rows.append({option: str(value)} | solution.summary())
             advance(1)
     if as_json:

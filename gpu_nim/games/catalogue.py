@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpu_nim.arguments import Whole, shown
 from gpu_nim.errors import UsageError
+from gpu_nim.steps import OnStep, unseen
 
 if TYPE_CHECKING:
     from gpu_nim.backends.base import Backend
@@ -36,7 +37,7 @@ class Named:
     option: str | None = None
     default: Any = None
     inequalities: Callable[[Any], InequalityGame] | None = None
-    solve: Callable[[Any, int], Solved] | None = None
+    solve: Callable[[Any, int, OnStep], Solved] | None = None
 
 
 def _inequality_game(name: str) -> Callable[[Any], InequalityGame]:
@@ -55,21 +56,21 @@ def _chocolate6(_: Any) -> InequalityGame:
     return six_coordinate_chocolate()
 
 
-def _nim_pass(piles: Any, size: int) -> Solved:
+def _nim_pass(piles: Any, size: int, on_step: OnStep) -> Solved:
     from gpu_nim.games.solution import solve_nim_with_pass
 
-    return solve_nim_with_pass(piles, size), None
+    return solve_nim_with_pass(piles, size, on_step=on_step), None
 
 
-def _wythoff(_: Any, size: int) -> Solved:
+def _wythoff(_: Any, size: int, on_step: OnStep) -> Solved:
     from gpu_nim.games.impartial import Wythoff
     from gpu_nim.games.solution import solve_game
 
-    return solve_game(Wythoff(size), "wythoff", ("x", "y"), size), None
+    return solve_game(Wythoff(size), "wythoff", ("x", "y"), size, on_step=on_step), None
 
 
-def _octal(name: str, fixed: str | None = None) -> Callable[[Any, int], Solved]:
-    def solve(code: Any, size: int) -> Solved:
+def _octal(name: str, fixed: str | None = None) -> Callable[[Any, int, OnStep], Solved]:
+    def solve(code: Any, size: int, _: OnStep) -> Solved:
         from gpu_nim.games.heaps import OctalCode
         from gpu_nim.games.solution import solve_heap
 
@@ -79,7 +80,7 @@ def _octal(name: str, fixed: str | None = None) -> Callable[[Any, int], Solved]:
     return solve
 
 
-def _subtraction(take: Any, size: int) -> Solved:
+def _subtraction(take: Any, size: int, _: OnStep) -> Solved:
     from gpu_nim.games.heaps import SubtractionRule
     from gpu_nim.games.solution import solve_heap
 
@@ -132,8 +133,18 @@ def check_options(name: str, given: Iterable[str], prefix: str = "") -> None:
             raise UsageError(f"{prefix}{option} belongs to {owners}, got it with {name}")
 
 
-def solve_named(name: str, size: Whole, *, grundy: bool = False, backend: str | Backend = "auto", **given: Any) -> Solved:
+def solve_named(
+    name: str,
+    size: Whole,
+    *,
+    grundy: bool = False,
+    backend: str | Backend = "auto",
+    on_step: OnStep = unseen,
+    **given: Any,
+) -> Solved:
     """Solve a game of the catalogue, of the kind that the option says; see `gpu_nim.solve`.
+
+    on_step: called with how many positions are done, of a game that is solved along lines.
 
     >>> solution, period = solve_named("subtraction", 20, take=[1, 3, 4])
     >>> solution.game, period
@@ -152,4 +163,4 @@ def solve_named(name: str, size: Whole, *, grundy: bool = False, backend: str | 
     if (backend if isinstance(backend, str) else backend.name) == "cuda":
         raise UsageError(f"backend must be numpy or auto for {name}, which runs on the host alone, got cuda")
     assert game.solve is not None
-    return game.solve(value, size)
+    return game.solve(value, size, on_step)

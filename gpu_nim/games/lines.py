@@ -4,7 +4,6 @@ A move of `gpu_nim.games.impartial.LineGame` goes down along one of a few lines 
 line, the values met on it so far, is all that has to be known: the mex is the lowest bit that is 0 in all of a position's lines.
 """
 
-from collections.abc import Callable
 from math import prod
 
 import numpy as np
@@ -12,15 +11,16 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.memory import host_memory, require_memory
 from gpu_nim.games.impartial import LineGame
+from gpu_nim.steps import OnStep, unseen
 
 U64 = NDArray[np.uint64]
 
 
-def line_grundy(game: LineGame, *, with_pass: bool = False, on_done: Callable[[int], None] | None = None) -> NDArray[np.int64]:
+def line_grundy(game: LineGame, *, with_pass: bool = False, on_step: OnStep = unseen) -> NDArray[np.int64]:
     """Return the Grundy values of a line game over the box of its positions, int64.
 
     with_pass: of the positions of Nim in which a pass may still be taken, once and not from the position without counters; the game
-    must be Nim, for what is left after it are nim-sums.  on_done: called with how many more positions are done.
+    must be Nim, for what is left after it are nim-sums.  on_step: called with how many positions are done.
 
     Raises MemoryRefusal where the values would not fit.
 
@@ -50,8 +50,7 @@ def line_grundy(game: LineGame, *, with_pass: bool = False, on_done: Callable[[i
         values[here] = _mex(known)
         for table, lines in zip(met, line_of, strict=True):
             _add(table, lines[here], values[here])
-        if on_done is not None:
-            on_done(stop - start)
+        on_step("position", stop, len(values))
         start = stop
     return values.reshape(shape)
 

@@ -1,7 +1,7 @@
 """Solving a game in a box, and what is reported of it: counts, Grundy values, and how it compares with Nim."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
@@ -21,6 +21,7 @@ from gpu_nim.games.heaps import HeapRule, Period, find_period, grundy_values
 from gpu_nim.games.impartial import LineGame, Nim
 from gpu_nim.games.inequality import MOST_COORDINATES, InequalityGame, Vector, parse_game
 from gpu_nim.games.lines import line_grundy
+from gpu_nim.steps import OnStep, unseen
 from gpu_nim.values import ArrayValue
 
 Ints = NDArray[np.int64]
@@ -204,8 +205,12 @@ def solve_inequalities(
     )
 
 
-def solve_game(game: Game[Vector], name: str, coordinates: tuple[str, ...], size: int) -> Solution:
-    """Solve any game whose positions are vectors with entries 0 to `size`, by its options, one by one.
+def solve_game(
+    game: Game[Vector], name: str, coordinates: tuple[str, ...], size: int, *, on_step: OnStep = unseen
+) -> Solution:
+    """Solve any game whose positions are vectors with entries 0 to `size`: along its lines where it has these, else by its options.
+
+    on_step: called with how many positions are done along lines.
 
     >>> from gpu_nim.games.impartial import Wythoff
     >>> solve_game(Wythoff(7), "wythoff", ("x", "y"), 7).p_positions.tolist()
@@ -214,7 +219,7 @@ def solve_game(game: Game[Vector], name: str, coordinates: tuple[str, ...], size
     size = check_size(size)
     started = time.perf_counter()
     if isinstance(game, LineGame):
-        grundy = line_grundy(game)
+        grundy = line_grundy(game, on_step=on_step)
     else:
         positions = (size + 1) ** len(coordinates)
         _require_memory(positions, positions * size * len(coordinates), name)
@@ -223,17 +228,17 @@ def solve_game(game: Game[Vector], name: str, coordinates: tuple[str, ...], size
     return _of_grundy(grundy, name, coordinates, size, seconds)
 
 
-def solve_nim_with_pass(piles: int, size: int, *, on_done: Callable[[int], None] | None = None) -> Solution:
+def solve_nim_with_pass(piles: int, size: int, *, on_step: OnStep = unseen) -> Solution:
     """Solve Nim with a pass (see `gpu_nim.games.impartial.NimWithPass`): the positions in which the pass is still there.
 
-    on_done: called with how many more of the (size + 1)^piles positions are done.
+    on_step: called with how many positions are done.
 
     >>> len(solve_nim_with_pass(3, 7).p_positions)
     54
     """
     size, piles = check_size(size), integer("piles", piles, 1, MOST_COORDINATES)
     started = time.perf_counter()
-    grundy = line_grundy(Nim(piles, size), with_pass=True, on_done=on_done)
+    grundy = line_grundy(Nim(piles, size), with_pass=True, on_step=on_step)
     seconds = time.perf_counter() - started
     names = tuple(f"x{i + 1}" for i in range(piles))
     return _of_grundy(grundy, "nim with a pass, before it is taken", names, size, seconds)

@@ -11,7 +11,7 @@ blocks of side 2^k that hold a P-position of generation up to n are the P-positi
 again.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -25,9 +25,11 @@ from numpy.typing import NDArray
 from gpu_nim.errors import MemoryRefusal, UsageError
 from gpu_nim.notation import parse_integer, parse_rational
 from gpu_nim.render.geometry import Blocks
+from gpu_nim.steps import OnStep, unseen
 
 if TYPE_CHECKING:
     from gpu_nim.automata.growth import Newborns
+    from gpu_nim.backends.base import Batch
     from gpu_nim.backends.rule import Rule
     from gpu_nim.games.solution import Solution
 
@@ -40,9 +42,10 @@ _SUFFIXES = (".zarr", ".npz")
 _LATTICES = {"hexagonal": "hexagonal", "triangular": "triangular"}
 
 
-def blocks_of(spec: str, *, limit: int = CELLS_LIMIT, color: str | None = None) -> Blocks:
+def blocks_of(spec: str, *, limit: int = CELLS_LIMIT, color: str | None = None, on_step: OnStep = unseen) -> Blocks:
     """Return what `spec` names as blocks, coarser than cells where there are more than `limit`.
 
+    on_step: called as the source is grown.
     color: what the blocks are to be coloured by (see `gpu_nim.render.still.COLORS`), where that takes more than a cell and
     its generation.  branch: each cell gets the branch it grew on, counted from 1 in the order of the cells of generation 1,
     0 for the seed.  grundy: of a game in a file, not the P-positions alone are drawn but all that have Grundy values.
@@ -79,7 +82,8 @@ def blocks_of(spec: str, *, limit: int = CELLS_LIMIT, color: str | None = None) 
         )
     if automaton.rule.dimension not in (2, 3):
         raise UsageError(f"{name} lives in {automaton.rule.dimension} dimensions, and only 2 or 3 can be drawn")
-    found = _nim(spec, generation, limit) if name == "nim" else _grow(spec, name, generation, limit)
+    grown = _nim if name == "nim" else partial(_grow, name=name)
+    found = grown(spec, generation=generation, limit=limit, on_step=on_step)
     return _with_branches(found, automaton.rule) if color == "branch" else found
 
 
@@ -95,7 +99,7 @@ def contents(spec: str) -> str:
     return f"{saved.automaton} {saved.digest}" if isinstance(saved, Growth) else digest(saved)
 
 
-def _nim(spec: str, generation: int, limit: int) -> Blocks:
+def _nim(spec: str, generation: int, limit: int, on_step: OnStep) -> Blocks:
     from gpu_nim.automata.growth import grow
     from gpu_nim.automata.theorems import nim_births
     from gpu_nim.sequences.counts import Counts
@@ -104,7 +108,12 @@ def _nim(spec: str, generation: int, limit: int) -> Blocks:
     level = 0
     while count.value(generation >> level) > limit:
         level += 1
-    growth = grow("nim", generation >> level, backend="numpy", cells=True, verify=False)
+    last = generation >> level
+
+    def step(batch: "Batch") -> None:
+        on_step("generation", batch.first + len(batch.births) - 1, last)
+
+    growth = grow("nim", last, backend="numpy", cells=True, verify=False, on_batch=step)
     cells = growth.cells().astype(np.int64)
     births = nim_births(np.arange((generation >> level) + 1))
     size = 1 << level
@@ -118,12 +127,18 @@ def _nim(spec: str, generation: int, limit: int) -> Blocks:
     )
 
 
-def _grow(spec: str, name: str, generation: int, limit: int) -> Blocks:
+def _grow(spec: str, name: str, generation: int, limit: int, on_step: OnStep) -> Blocks:
     from gpu_nim.automata.growth import Growing, split
     from gpu_nim.backends import select
 
     growing = Growing(name, generation, select("numpy"), cells=True, verify=False)
-    return _gather(spec, name, (newborns for batch in growing for newborns in split(batch)), None, limit)
+
+    def newborns() -> Iterator["Newborns"]:
+        for batch in growing:
+            yield from split(batch)
+            on_step("generation", growing.generation, generation)
+
+    return _gather(spec, name, newborns(), None, limit)
 
 
 def _gather(

@@ -16,6 +16,7 @@ from gpu_nim.render.options import require_heard, still
 from gpu_nim.render.room import fits, require_room
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.views import Camera, View, find_view, fit, support
+from gpu_nim.steps import OnStep, unseen
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -102,8 +103,12 @@ class Picture:
     note: str
 
 
-def render(source: str | Blocks, look: Look | None = None, **options: object) -> Picture:
+def render(
+    source: str | Blocks, look: Look | None = None, *, on_step: OnStep = unseen, **options: object
+) -> Picture:
     """Return the picture of a source (see `gpu_nim.render.source`), its look given whole or by its parts.
+
+    on_step: called as the source is grown, when its light is worked out, and as its sides are drawn.
 
     >>> picture = render("nim:7", size=(64, 48), engine="numpy", quality="draft")
     >>> picture.image.size, picture.drawn, picture.engine
@@ -112,7 +117,7 @@ def render(source: str | Blocks, look: Look | None = None, **options: object) ->
     look = replace(look or Look(), **options)  # type: ignore[arg-type]
     require_heard(still(look.drawn_style), look)
     require_room(look, choose_engine(look)[0], source if isinstance(source, str) else source.name)
-    blocks = prepare(source, look)
+    blocks = prepare(source, look, on_step)
     if blocks.flat:
         require_heard(still(look.drawn_style, flat=True), look)
     engine, reason = choose_engine(look, len(blocks))
@@ -123,15 +128,16 @@ def render(source: str | Blocks, look: Look | None = None, **options: object) ->
         return Picture(image, engine, len(blocks), blocks.population, blocks.note)
     camera = aim(blocks, look)
     blocks = cut_open(blocks, look, camera.basis[2])
+    on_step("light", 0, 1)
     with Drawing(blocks, look, engine) as drawing:
-        image = drawing.frame(camera)
+        image = drawing.frame(camera, on_step=on_step)
     note = "; ".join(filter(None, (drawing.blocks.note, reason)))
     return Picture(image, engine, len(drawing.blocks), blocks.population, note)
 
 
-def prepare(source: str | Blocks, look: Look) -> Blocks:
+def prepare(source: str | Blocks, look: Look, on_step: OnStep = unseen) -> Blocks:
     """Return the blocks of a source, and of them the generations that the look asks for."""
-    blocks = blocks_of(source, color=look.color) if isinstance(source, str) else source
+    blocks = blocks_of(source, color=look.color, on_step=on_step) if isinstance(source, str) else source
     if look.generations is not None:
         blocks = generations_between(blocks, *look.generations)
     if blocks.flat and look.drawn_style in ("volume", "slices"):
@@ -314,24 +320,31 @@ class Drawing:
         if self._canvas is not None:
             self._canvas.__exit__(*error)
 
-    def frame(self, camera: Camera, shown: NDArray[np.bool_] | None = None, caption: str = "") -> "Image":
+    def frame(
+        self,
+        camera: Camera,
+        shown: NDArray[np.bool_] | None = None,
+        caption: str = "",
+        *,
+        on_step: OnStep = unseen,
+    ) -> "Image":
         """Return the picture from a camera, with only the blocks `shown` (a mask) where given, and a caption at the
-        foot.
+        foot.  on_step: called as the sides are drawn.
         """
         if self.look.drawn_style == "points":
             return self._finish(self._points(camera, shown), caption)
         if self._cloud is not None:
             return self._finish(self._clouded(camera, shown), caption)
         if self._canvas is not None:
-            pixels = self._canvas.draw(self._quads(camera, shown), camera)
+            pixels = self._canvas.draw(self._quads(camera, shown, on_step), camera)
         else:
             from gpu_nim.render.raster import draw_quads
 
-            pixels = draw_quads(self._quads(camera, shown), camera, self._width, self._height)
+            pixels = draw_quads(self._quads(camera, shown, on_step), camera, self._width, self._height)
         return self._finish(reduce_pixels(pixels, self._scale), caption)
 
     def _quads(
-        self, camera: Camera, shown: NDArray[np.bool_] | None
+        self, camera: Camera, shown: NDArray[np.bool_] | None, on_step: OnStep
     ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.uint8]]]:
         if self._shader is None:
             chosen = np.arange(len(self.blocks)) if shown is None else np.flatnonzero(shown)
@@ -340,7 +353,9 @@ class Drawing:
             yield flat, np.broadcast_to(base[:, None], flat.shape)
             return
         light = self._shader.frame(camera, shown)
-        for axis, end, facing in visible(self.blocks, camera):
+        faces = list(visible(self.blocks, camera))
+        for done, (axis, end, facing) in enumerate(faces):
+            on_step("side", done, len(faces))
             which = facing if shown is None else (shown if isinstance(facing, slice) else facing & shown)
             quads = side(self.blocks if isinstance(which, slice) else self.blocks.take(which), axis, end)
             if len(quads):
