@@ -56,9 +56,9 @@ def gpu_check(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, launcher: Watched
     module = importlib.util.module_from_spec(spec)
     loader.exec_module(module)
     backends = {"cuda": CudaBackend(launcher), "numpy": NumpyBackend()}
-    monkeypatch.setattr(module, "select", backends.__getitem__)
+    monkeypatch.setattr(module, "select", lambda name: backends.get(name, name))
     for where in ("automata.growth", "games.solution"):
-        monkeypatch.setattr(f"gpu_nim.{where}.select", backends.__getitem__)
+        monkeypatch.setattr(f"gpu_nim.{where}.select", lambda name: backends.get(name, name))
     stand_ins = {
         "cuda_obstacle": lambda: None,
         "facts": lambda: iter(["- device: the CPU"]),
