@@ -203,9 +203,11 @@ def test_auto_falls_back_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
 # What the machine refuses is one sentence, too
 
 
-def test_a_full_disk_behind_stdout() -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])  # what is left in a buffer is tried again at Python's end
+def test_a_full_disk_behind_stdout(unbuffered: str) -> None:
+    environ = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(gpunim("automata"), stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(gpunim("automata"), stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=environ)
     assert done.returncode == 1
     assert done.stderr == "gpunim: cannot read or write what this prints: No space left on device\n"
 
