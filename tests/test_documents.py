@@ -1,0 +1,138 @@
+"""README.md and docs/ are true: each command runs as printed, each block of Python too, and each link leads somewhere.
+
+A command is a line of an indented block or of a fenced one without a language, or a span of code that begins with the name of a
+program of ours. The commands of a document run in its order in one folder that has the checkout's scripts and pictures, under the
+shell; a few sizes are made smaller, and what cannot run here is listed with the reason.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[1]
+DOCUMENTS = [CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").rglob("*.md"))]
+
+OURS = re.compile(r"(\w+=\S* )*(\./scripts/|scripts/|gpunim )")
+ANOTHER_MACHINE = "changes the machine or needs another one"
+NOT_RUN = {
+    "./scripts/test": "runs these tests",
+    "./scripts/test -x --pdb tests/test_scripts.py": "runs these tests",
+    "sudo apt-get install python3-venv": ANOTHER_MACHINE,
+    "GPUNIM_EXTRAS=cuda13 ./scripts/gpunim info": "installs; held in test_scripts.py",
+    "GPUNIM_EXTRAS=render ./scripts/gpunim info": "installs; held in test_scripts.py",
+    "GPUNIM_EXTRAS=dev ./scripts/gpunim info": "installs; held in test_scripts.py",
+    "pip install .": "installs; held by scripts/check-package",
+    'pip install ".[cuda13]"': "installs; held by scripts/check-package",
+    ".venv/bin/python scripts/gpu-check REPORT.md": "needs a GPU; held in test_gpu_check.py",
+    "gpunim bench grow": "long; held in test_bench.py",
+    "gpunim bench count": "long; held in test_count_bench.py",
+    "docker build -t gpunim .": ANOTHER_MACHINE,
+    'docker run --rm --gpus all -v gpunim-kernels:/cache -v "$PWD":/work --user "$(id -u):$(id -g)" '
+    "gpunim grow --gen 1024 --out nim.zarr": ANOTHER_MACHINE,
+}
+# What is made smaller: pictures, the generations and sizes of what is drawn, long growths, and how far checks go.
+SMALLER = [
+    (r"(gpunim render (?!.*--size).*)", r"\1 --size 160x90"),
+    (r"--size (720p|960x540|800x690|480x480|400x300|240x180)", "--size 160x90"),
+    (r"--seconds \d", "--seconds 1"),
+    (r"nim:\d{3,}", "nim:63"),
+    (r"(fcc|edge):\d+", r"\1:12"),
+    ("size=127", "size=31"),
+    ("verify all", "verify all --upto 16"),
+    ("grow (fcc|edge) --gen (1024|200)", r"grow \1 --gen 64"),
+]
+TYPED = "1 1\n" * 9 + "q\n"  # what is typed into a game
+
+
+def name(path: Path) -> str:
+    return path.relative_to(CHECKOUT).as_posix()
+
+
+@cache
+def blocks(path: Path) -> list[tuple[str, str]]:
+    """The blocks of code of a document: language, and text without its indentation."""
+    text = path.read_text(encoding="utf-8")
+    fenced = re.findall(r"^```(\w*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    rest = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    indented = re.findall(r"(?:^ {4}.*\n)+", rest, re.MULTILINE)
+    return fenced + [("", re.sub(r"^ {4}", "", block, flags=re.MULTILINE)) for block in indented]
+
+
+def commands(path: Path) -> list[str]:
+    """The commands of a document, in its order, each once."""
+    lines = [line for language, text in blocks(path) if not language for line in text.replace("\\\n", "").splitlines()]
+    text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    spans = [span for span in re.findall(r"`([^`\n]+)`", text) if OURS.match(span) and " " in span]
+    lines = [re.sub(r"\s+# .*", "", re.sub(r" +", " ", line)).strip() for line in lines]
+    return list(dict.fromkeys([*filter(None, lines), *spans]))
+
+
+def anchors(path: Path) -> set[str]:
+    titles = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title).strip().lower().replace(" ", "-") for title in titles}
+
+
+def links(path: Path) -> list[str]:
+    text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return [link for link in re.findall(r"\]\(([^)\s]+)\)", text) if not re.match(r"\w+:", link)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A checkout in which scripts/gpunim runs the gpunim that is tested."""
+    shutil.copytree(CHECKOUT / "docs", tmp_path / "docs")
+    scripts = tmp_path / "scripts"
+    scripts.mkdir()
+    (scripts / "gpunim").write_text(f'#!/bin/sh\nPYTHONPATH="{CHECKOUT}" exec "{sys.executable}" -P -m gpu_nim "$@"\n')
+    (scripts / "gpunim").chmod(0o755)
+    return tmp_path
+
+
+def test_something_is_read() -> None:
+    read = [command for path in DOCUMENTS for command in commands(path)]
+    assert "./scripts/gpunim grow --gen 1024" in read
+    assert "gpunim nim 13 12 8" in read
+    assert sum("./scripts/gpunim render" in command for command in read) >= 20
+    assert len([link for path in DOCUMENTS for link in links(path)]) >= 30
+
+
+def test_what_is_not_run_is_there() -> None:
+    assert set(NOT_RUN) <= {command for path in DOCUMENTS for command in commands(path)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", [path for path in DOCUMENTS if set(commands(path)) - set(NOT_RUN)], ids=name)
+def test_every_command_runs(path: Path, folder: Path) -> None:
+    for command in commands(path):
+        if command in NOT_RUN:
+            continue
+        run = command
+        for pattern, smaller in SMALLER:
+            run = re.sub(pattern, smaller, run)
+        # An alias lasts as long as the shell, which here runs one command.
+        program = f'shopt -s expand_aliases\nalias gpunim="$PWD/scripts/gpunim"\n{run}\n'
+        done = subprocess.run(["bash", "-c", program], cwd=folder, input=TYPED, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, (command, done.stderr)
+        assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("text", [text for path in DOCUMENTS for language, text in blocks(path) if language == "python"])
+def test_every_block_of_python_runs_and_says_true_numbers(text: str) -> None:
+    names: dict[str, object] = {}
+    exec(text, names)
+    for expression, number in re.findall(r"^(\S.*?) +# (\d+)\b", text, re.MULTILINE):
+        assert eval(expression, names) == int(number)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name)
+def test_every_link_leads_somewhere(path: Path) -> None:
+    for link in links(path):
+        target, _, anchor = link.partition("#")
+        file = path.parent / target if target else path
+        assert file.exists(), link
+        assert not anchor or anchor in anchors(file), link
