@@ -1,6 +1,6 @@
 """The window, with a hand on the mouse: `gpunim show` on a display of its own, moved by xdotool and seen by screenshots.
 
-X hands a window its events in order, so a test that waits for what a later key does has seen what the earlier ones did.
+X hands a window its events in order, so what it shows once it has saved a picture is what all events before that made of it.
 """
 
 import ctypes
@@ -108,18 +108,31 @@ class Desk:
         x.XSendEvent(server, ctypes.c_ulong(window), False, ctypes.c_long(0), ctypes.byref(event))
         x.XCloseDisplay(server)
 
-    def seen(self, width=WIDTH, height=HEIGHT):
-        """What the screen shows, once it has come to rest."""
+    def screen(self, width=WIDTH, height=HEIGHT):
+        """What the screen shows now: (height, width, 3)."""
         from PIL import ImageGrab
 
-        def grab():
-            return np.asarray(ImageGrab.grab(xdisplay=self.display), int)[:height, :width]
+        return np.asarray(ImageGrab.grab(xdisplay=self.display), int)[:height, :width]
 
-        last = [grab()]
+    def catch_up(self):
+        """Wait until the window has done all that it was told: a key's picture is there."""
+        before = self.picture.stat().st_ino if self.picture.exists() else None
+        self.key("s")
+
+        def saved():
+            assert self.process.poll() is None, self.errors.read_text()
+            return self.picture.exists() and self.picture.stat().st_ino != before
+
+        wait_for(saved, "a picture of the window")
+
+    def seen(self, width=WIDTH, height=HEIGHT):
+        """What the screen shows after all that the window was told, once it has come to rest."""
+        self.catch_up()
+        last = [self.screen(width, height)]
 
         def rests():
-            time.sleep(0.2)
-            last.append(grab())
+            time.sleep(0.1)
+            last.append(self.screen(width, height))
             return np.array_equal(last[-1], last[-2])
 
         wait_for(rests, "the picture to come to rest")
@@ -264,9 +277,7 @@ def test_other_keys_leave_the_picture_as_it_is(desk):
 def test_a_picture_is_kept_as_it_is_shown(desk):
     from PIL import Image
 
-    before = desk.seen()
-    desk.key("s")
-    wait_for(desk.picture.exists, "the picture")
+    before = desk.seen()  # for which the key s was pressed
     with Image.open(desk.picture) as image:
         assert (image.format, image.size) == ("PNG", (WIDTH, HEIGHT))
         kept = np.asarray(image.convert("RGB"), int)
@@ -276,13 +287,13 @@ def test_a_picture_is_kept_as_it_is_shown(desk):
 
 
 def test_a_picture_that_cannot_be_written_leaves_the_window_open(desk):
-    desk.picture.unlink(missing_ok=True)
+    before = desk.seen()
+    desk.picture.unlink()
     desk.picture.mkdir()
-    desk.key("s", "Left", "Right")
-    desk.seen()
-    desk.picture.rmdir()
     desk.key("s")
-    wait_for(desk.picture.exists, "the picture")
+    wait_for(lambda: not np.array_equal(desk.screen(), before), "words beside the slider")
+    desk.picture.rmdir()
+    desk.seen()
     assert desk.errors.read_text() == ""
 
 
