@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
@@ -298,6 +299,39 @@ def test_what_the_terminal_cannot_show_is_escaped(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith("\\u2264.dot\n")
+
+
+# Root may read everything: without its capabilities it is as anyone else
+
+
+@pytest.mark.skipif(sys.platform != "linux" or shutil.which("setpriv") is None, reason="setpriv, of Linux, gives up capabilities")
+def test_what_may_not_be_read_or_written(tmp_path: Path) -> None:
+    for line in (["--out", "g.npz"], ["--out", "g.zarr"], ["--checkpoint", "ck"]):
+        subprocess.run(gpunim("grow", "--gen", "5", "--backend", "numpy", "--quiet", *line), cwd=tmp_path, check=True)
+    (tmp_path / "b.txt").write_text("1 1\n")
+    (tmp_path / "kept").mkdir()
+    for name in ("g.npz", "g.zarr", "ck", "b.txt"):
+        (tmp_path / name).chmod(0)
+    (tmp_path / "kept").chmod(0o555)
+    refused_because = {
+        "verify g.npz": "cannot read g.npz: Permission denied",
+        "verify g.zarr": "cannot read g.zarr: Permission denied",
+        "verify b.txt --as A000027": "cannot read b.txt: Permission denied",
+        "grow --resume ck": "cannot read ck: Permission denied",
+        "grow --gen 3 --out g.zarr": "cannot write g.zarr: it is a folder that cannot be read",
+        "grow --gen 3 --out kept/a.npz": "cannot write kept/a.npz: the folder kept is not writable",
+        "count D --piles 3 --range 0:9 --out kept/a.csv": "cannot write kept/a.csv: the folder kept is not writable",
+    }
+    bounded = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.getuid() == 0 else []
+    try:
+        for line, words in refused_because.items():
+            done = subprocess.run([*bounded, *gpunim(*line.split())], capture_output=True, text=True, check=False, cwd=tmp_path)
+            assert (done.returncode, done.stdout, done.stderr) == (1, "", f"gpunim: {words}\n"), line
+        done = subprocess.run([*bounded, *gpunim("grow", "--gen", "3", "--out", "g.npz", "--quiet")], check=False, cwd=tmp_path)
+        assert done.returncode == 0  # a file is replaced, and need not be read for that
+    finally:
+        for path in tmp_path.iterdir():
+            path.chmod(0o755)
 
 
 # Integers and ranges

@@ -11,7 +11,7 @@ import click
 
 from gpu_nim.backends import NAMES
 from gpu_nim.cli.output import emit_json, print_table, reserve, say, wants_progress
-from gpu_nim.cli.params import AMOUNT, BIGINT, RANGE
+from gpu_nim.cli.params import AMOUNT, BIGINT, FILE, RANGE
 from gpu_nim.cli.progress import work_progress
 from gpu_nim.errors import SchedulerLost, UsageError
 
@@ -43,9 +43,9 @@ _PIECE = 1 << 22  # values that a worker sends back at a time, 32 MiB for each l
 @click.option("--method", type=click.Choice(("formula", "enumerate")), default="formula", help="enumerate tries every tuple.")
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="table", help="How to print.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object; the same as --format json.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write to .npy, .zarr, .csv or .txt (a b-file) and print nothing.")
+@click.option("--out", type=FILE, help="Write to .npy, .zarr, .csv or .txt (a b-file) and print nothing.")
 @click.option("--resume", is_flag=True, help="Go on with the file that an earlier run left half-written.")
-@click.option("--plot", type=click.Path(path_type=Path), help="Draw the range as .pdf, .png or .svg; d_3 by rows.")
+@click.option("--plot", type=FILE, help="Draw the range as .pdf, .png or .svg; d_3 by rows.")
 @click.option("--plan", is_flag=True, help="Say what the work would cost, and do not start it.")
 @click.option("--backend", type=click.Choice(NAMES), default="auto", help="Where to count; auto takes a GPU where there is one.")
 @click.option("--scheduler", help="Spread the work over the workers of the Dask scheduler at this address.")

@@ -6,13 +6,14 @@ from typing import Any
 import click
 
 from gpu_nim.cli.output import emit_json, reserve, say
+from gpu_nim.cli.params import FILE
 from gpu_nim.cli.pictures import given, look_options
 
 
 @click.command()
 @click.argument("source")
 @click.option(
-    "-o", "--out", type=click.Path(path_type=Path), required=True, help="The file: .ply, .stl, .glb, .vtp or .html."
+    "-o", "--out", type=FILE, required=True, help="The file: .ply, .stl, .glb, .vtp or .html."
 )
 @click.option("--printable", is_flag=True, help="One watertight body for a 3D printer (.stl or .ply).")
 @look_options("view", "theme", "color", "generations", "cut", "title")

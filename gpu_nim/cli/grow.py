@@ -7,7 +7,7 @@ import click
 
 from gpu_nim.backends import NAMES
 from gpu_nim.cli.output import emit_json, print_table, say, wants_progress
-from gpu_nim.cli.params import AMOUNT, CELLS, COUNTS, SIZE
+from gpu_nim.cli.params import AMOUNT, CELLS, COUNTS, FILE, SIZE
 from gpu_nim.cli.progress import growth_progress
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from gpu_nim.storage.runs import Outputs
 
 _SHOWN = 5  # last generations in the summary
-_PATH = click.Path(path_type=Path)
 
 Cells = tuple[tuple[int, ...], ...]
 
@@ -39,14 +38,14 @@ Cells = tuple[tuple[int, ...], ...]
 )
 @click.option("--section", metavar="AXIS=VALUE", help="Add the population in a plane to the table, as z=0.")
 @click.option(
-    "--out", type=_PATH, help="Save the growth: .zarr or .npz cells, .csv the table, .rle or .rle3 for Golly, .vti or .vtp for VTK."
+    "--out", type=FILE, help="Save the growth: .zarr or .npz cells, .csv the table, .rle or .rle3 for Golly, .vti or .vtp for VTK."
 )
-@click.option("--volume", type=_PATH, help="Save the birth generation of each cell as voxels, a .zarr array.")
-@click.option("--bfile", type=_PATH, help="Save the one column as a b-file, or that of the OEIS entry in its name: b151776.txt.")
+@click.option("--volume", type=FILE, help="Save the birth generation of each cell as voxels, a .zarr array.")
+@click.option("--bfile", type=FILE, help="Save the one column as a b-file, or that of the OEIS entry in its name: b151776.txt.")
 @click.option("--parents", is_flag=True, help="Save each cell's parent, the evolution tree, in the .zarr of --out.")
-@click.option("--checkpoint", type=_PATH, help="Keep checkpoints in this folder, to go on from after whatever may happen.")
+@click.option("--checkpoint", type=FILE, help="Keep checkpoints in this folder, to go on from after whatever may happen.")
 @click.option("--every", type=AMOUNT, help="Generations from one checkpoint to the next.  [default: 100]")
-@click.option("--resume", type=_PATH, help="Go on from this folder's latest checkpoint, to all that was asked for then.")
+@click.option("--resume", type=FILE, help="Go on from this folder's latest checkpoint, to all that was asked for then.")
 @click.option("--no-verify", is_flag=True, help="Do not check the growth against its theorem.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--quiet", is_flag=True, help="Show no progress and no table.")

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from gpu_nim.cli.output import emit_json, say, wants_progress
+from gpu_nim.cli.params import FILE
 from gpu_nim.cli.pictures import given, look_options
 from gpu_nim.cli.progress import step_progress
 from gpu_nim.errors import UsageError
@@ -20,7 +21,7 @@ _LONGEST = 3600  # seconds: at 30 frames a second, some days of drawing
 
 @click.command()
 @click.argument("source")
-@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="The file: .mp4 or .gif.")
+@click.option("-o", "--out", type=FILE, required=True, help="The file: .mp4 or .gif.")
 @click.option("--kind", default="turntable", help="turntable, growth, fly-in, or sweep (of a chocolate's a).")
 @click.option("--seconds", type=click.FloatRange(0, _LONGEST, min_open=True), default=8.0, help="How long it lasts.")
 @click.option("--fps", type=click.IntRange(1, 120), default=30, help="Frames a second.")

@@ -1,5 +1,6 @@
 """Parameter types of the command line: big integers and ranges of them, as `gpu_nim.notation` reads them."""
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -89,6 +90,7 @@ class IntegerList(click.ParamType):  # type: ignore[type-arg]
 
 
 BIGINT = BigInteger()
+FILE = click.Path(path_type=Path, readable=False)  # what opens it says what is wrong with it: click knows not what for
 NATURAL = BigInteger(least=0)
 SIZE = BigInteger(least=0, most=_LARGEST_SIZE)
 AMOUNT = BigInteger(least=1, most=_LARGEST_SIZE)

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from gpu_nim.cli.output import emit_json, reserve, say, wants_progress
+from gpu_nim.cli.params import FILE
 from gpu_nim.cli.pictures import given, look_options
 from gpu_nim.cli.progress import step_progress
 
@@ -16,7 +17,7 @@ from gpu_nim.cli.progress import step_progress
 @click.option(
     "-o",
     "--out",
-    type=click.Path(path_type=Path),
+    type=FILE,
     required=True,
     help="The file: .png, .jpg, .webp or .tif; .pdf or .svg for a figure.",
 )

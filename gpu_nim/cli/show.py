@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from gpu_nim.cli.params import FILE
 from gpu_nim.cli.pictures import given, look_options
 from gpu_nim.errors import UsageError
 
@@ -14,7 +15,7 @@ from gpu_nim.errors import UsageError
 @click.option("--web", is_flag=True, help="Serve a page on this machine for a browser, in place of a window.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8765, help="The page's port; 0 takes a free one.")
 @click.option(
-    "--picture", type=click.Path(path_type=Path), default=Path("gpunim.png"), help="Where the window's key s saves."
+    "--picture", type=FILE, default=Path("gpunim.png"), help="Where the window's key s saves."
 )
 @look_options("size", "view", "theme", "color", "generations", "cut", "title")
 def show(source: str, web: bool, port: int, picture: Path, **look: Any) -> None:

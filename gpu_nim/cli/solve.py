@@ -8,7 +8,7 @@ import click
 
 from gpu_nim.backends import NAMES
 from gpu_nim.cli.output import emit_json, print_table, reserve, wants_progress
-from gpu_nim.cli.params import AMOUNT, COUNTS, SIZE
+from gpu_nim.cli.params import AMOUNT, COUNTS, FILE, SIZE
 from gpu_nim.cli.progress import step_progress, work_progress
 from gpu_nim.errors import UsageError
 from gpu_nim.games.catalogue import CATALOGUE, OPTIONS, check_options, solve_named
@@ -55,7 +55,7 @@ class Rationals(click.ParamType):  # type: ignore[type-arg]  # generic only in n
 @click.option("--take", type=COUNTS, default="1,2,3", help="subtraction: what may be taken, with commas.")
 @click.option("--grundy", is_flag=True, help="Grundy values too; all games from nim-pass on give them anyway.")
 @click.option("--backend", type=click.Choice(NAMES), default="auto", help="Where to solve; auto takes a GPU where there is one.")
-@click.option("--out", type=click.Path(path_type=Path), help="Save the sets: .zarr or .npz, or .csv with a position a line.")
+@click.option("--out", type=FILE, help="Save the sets: .zarr or .npz, or .csv with a position a line.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
 def solve(ctx: click.Context, /, game: str, size: int, backend: str, out: Path | None, as_json: bool, **options: Any) -> None:

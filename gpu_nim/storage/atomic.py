@@ -127,6 +127,8 @@ def check_writable(path: Path, is_ours: Callable[[Path], bool] = lambda _: False
         raise FileError(f"cannot write {path}: there is no folder {folder}")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise FileError(f"cannot write {path}: the folder {folder} is not writable")
+    if path.is_dir() and not os.access(path, os.R_OK | os.X_OK):
+        raise FileError(f"cannot write {path}: it is a folder that cannot be read")
     if path.is_dir() and not is_ours(path):
         raise FileError(f"cannot write {path}: it is a folder that gpunim did not make")
     if path.exists() and not path.is_dir() and not path.is_file():

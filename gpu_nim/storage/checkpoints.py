@@ -12,6 +12,7 @@ written again; the rest is in the checkpoint.  So cells are neither lost nor dou
 """
 
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -203,4 +204,6 @@ class Checkpoints:
         )
 
     def _paths(self) -> list[Path]:
+        if self.folder.is_dir() and not os.access(self.folder, os.R_OK | os.X_OK):
+            raise FileError(f"cannot read {self.folder}: Permission denied")
         return sorted(path for path in self.folder.glob("checkpoint-*.npz") if re.fullmatch(_NAMES, path.name))
