@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.errors import FileError, MemoryRefusal, UsageError
 from gpu_nim.render import geometry, source, views
 from gpu_nim.render.colours import THEMES, Map, to_linear, to_srgb
@@ -226,7 +227,7 @@ def test_branches_are_those_of_generation_one_and_every_cell_is_next_to_its_own(
 @pytest.mark.parametrize("generation", [1, 7, 30])
 def test_branches_of_nim_by_its_digits_are_those_traced_through_parents(generation):
     by_digits = blocks_of(f"nim:{generation}", color="branch")
-    traced = source._with_branches(blocks_of(f"nim:{generation}"), "nim-3")
+    traced = source._with_branches(blocks_of(f"nim:{generation}"), CATALOGUE["nim-3"].rule)
     first = by_digits.generations == 1
     names = dict(zip(by_digits.values["branch"][first], traced.values["branch"][first], strict=True))
     assert [names.get(b, 0) for b in by_digits.values["branch"]] == traced.values["branch"].tolist()
