@@ -19,7 +19,7 @@ from gpu_nim.automata.own import describe, named
 from gpu_nim.backends import select
 from gpu_nim.backends.base import Backend, Batch, Engine, State
 from gpu_nim.backends.digest import digest
-from gpu_nim.backends.memory import host_memory
+from gpu_nim.backends.memory import host_memory, require_memory
 from gpu_nim.backends.numpy.cells import cell_dtype, coordinate_dtype
 from gpu_nim.backends.rule import Cells, Rule, Symmetry
 from gpu_nim.errors import GpunimError, MemoryRefusal, UsageError
@@ -39,6 +39,7 @@ ParentSource = Callable[[int, int], Iterator[tuple[int, NDArray[np.integer]]]]
 # A batch lasts between these: long enough that its overhead is small, short enough that progress shows and Ctrl-C is heard.
 _SHORT, _LONG = 0.03, 0.15
 _TESTED = 127  # generations whose cells are held against the theorem where nobody asks for cells: a few times 10,000
+_GENERATION_BYTES = 200  # of births, checksums and the table, in Python's numbers where it is printed
 _TOUCHED_BYTES = 200  # of the general engine, for a touched cell: its table twice while it doubles, and a step's arrays
 _GENERATIONS_LIMIT = 2**31 - 1
 _REMEMBERED = 1 << 28  # bytes of cells that were grown anew, kept in case they are asked for again
@@ -281,6 +282,8 @@ class Growing:
                 stride = max(1, stride // 2)
 
     def _start(self) -> Engine:
+        needed = _GENERATION_BYTES * self.generations
+        require_memory(needed, host_memory(), f"the table of {self.generations:,} generations", "fewer generations take less")
         state = None if self.resumed is None else self.resumed.state
         # Nim has kernels of its own, which grow it by the same rule a plane at a time.
         if self.automaton.rule is find("nim").rule and not self._general and (state is None or "words" in state):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _FORMATS = ("table", "bfile", "csv", "json")
 _ENDINGS = {"bfile": ".txt", "csv": ".csv"}
 _MOST_JSON = 10_000_000  # one object is one line in memory
+_JSON_BYTES = 120  # for a value, beside its digits: Python's number and text, and the line
 _WORTH_A_WARNING = 1 << 32  # values; about ten seconds
 _REDUCTIONS = """Print only what is left of the range, one or more of: sum; max, min; argmax, argmin (the first index of the largest
 and smallest value); histogram (how many values have how many binary digits); residues:M (how many leave which remainder modulo
@@ -263,9 +264,12 @@ def _write(work: _Work, limbs: int, chunks: Any) -> None:
 
 def _print_range(work: _Work, chunks: "Iterable[U64]") -> None:
     from gpu_nim.backends.counting import to_integers
+    from gpu_nim.backends.memory import host_memory, require_memory
     from gpu_nim.storage.tables import write_text
 
     if work.form == "json":
+        needed = work.size * (_JSON_BYTES + 4 * len(str(work.counts.maximum(*work.inner))))
+        require_memory(needed, host_memory(), f"--format json of {work.size:,} values", "--format csv or --out FILE takes less")
         values = [str(value) for part in chunks for value in to_integers(part)]
         emit_json({**work.facts(), "start": work.span[0], "stop": work.span[1], "values": values})
         return

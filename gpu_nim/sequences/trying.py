@@ -13,8 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.counting import Counting
+from gpu_nim.backends.memory import host_memory, require_memory
 from gpu_nim.errors import CheckFailed, UsageError
 from gpu_nim.sequences.counts import Counts
+
+_BYTES_A_VALUE = 80  # of a few counts at once, and of Python's numbers to compare
+_BYTES_A_PIECE = 150
 
 
 @dataclass(frozen=True)
@@ -41,10 +45,12 @@ class Trial:
         return int((self.limit + 1) ** (self.counts.piles - 1))
 
     def pieces(self) -> list[tuple[int, int]]:
-        """The tuples by their first entry, cut into pieces (first, stop) of a second or so."""
+        """The tuples by their first entry, cut into pieces (first, stop) of a second or so; MemoryRefusal for too many."""
         if self.counts.piles == 1:
             return [(0, 1)]
         step = max(1, min(self.limit + 1, self.engine.piece(1) * (self.limit + 1) // self.tuples))
+        needed = _BYTES_A_VALUE * (self.limit + 1) + _BYTES_A_PIECE * -(-(self.limit + 1) // step)
+        require_memory(needed, host_memory(), f"trying {self.tuples:,} tuples", "a smaller range takes less")
         return [(first, min(first + step, self.limit + 1)) for first in range(0, self.limit + 1, step)]
 
     def do(self, piece: tuple[int, int]) -> NDArray[np.int64]:
