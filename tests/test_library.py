@@ -1,20 +1,23 @@
 """The library as it is called: what arguments it takes, what it gives back, and what it refuses in one sentence."""
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
-from gpu_nim import Growth, grow, load, save, solve
+from gpu_nim import Growth, grow, load, render, save, solve
 from gpu_nim.automata import growth as growing
 from gpu_nim.automata import neighbourhoods, theorems
 from gpu_nim.automata.catalogue import CATALOGUE
+from gpu_nim.automata.own import own
 from gpu_nim.backends.base import Backend, Batch
 from gpu_nim.backends.numpy.cells import CellEngine
 from gpu_nim.backends.rule import Rule
 from gpu_nim.errors import FileError, UsageError
 from gpu_nim.games.catalogue import CATALOGUE as GAMES
 from gpu_nim.games.catalogue import OPTIONS
+from gpu_nim.storage import voxels
 
 FAR = Rule(2, ((2_000_000_000, 0), (0, 1)), frozenset({1}), ((0, 0),))
 """An automaton whose cells leave 32 bits at its second generation."""
@@ -227,3 +230,47 @@ def test_solutions_compare_by_what_was_found(tmp_path) -> None:
     save(first, tmp_path / "chocolate.npz")
     assert load(tmp_path / "chocolate.npz") == first
     assert len(repr(first)) < 400
+
+
+@pytest.mark.parametrize("name", ["far.zarr", "far.npz", "far.rle"])
+def test_far_cells_are_carried_by_the_formats_that_have_room(name: str, tmp_path) -> None:
+    growth = grow(FAR, 3, backend="numpy")
+    save(growth, tmp_path / name)
+    if name.endswith(".rle"):
+        assert f"x = {3 * 2_000_000_000 + 1}, y = 4" in (tmp_path / name).read_text()
+    else:
+        assert np.array_equal(load(tmp_path / name).cells(), growth.cells())  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("write", "words"),
+    [
+        (lambda growth, folder: save(growth, folder / "far.vti"), "fewer than 2^31 cells a side, not 6,000,000,001 x 4"),
+        (lambda growth, folder: save(growth, folder / "far.vtp"), "coordinates up to 2^24"),
+        (lambda growth, folder: voxels.save_volume(growth, folder / "far.zarr"), "fewer than 2^31 cells a side"),
+        (lambda growth, folder: render.blocks_of(growth), "own:3 has coordinates of size 2,000,000,000, and only those up to"),
+        (lambda growth, folder: render.export(growth, folder / "far.ply"), "own:3 has coordinates of size"),
+        (lambda growth, folder: render.render(growth, size=(32, 32), engine="numpy"), "own:3 has coordinates of size"),
+    ],
+)
+def test_far_cells_are_refused_by_the_formats_that_have_none(write, words: str, tmp_path) -> None:
+    with pytest.raises(UsageError, match=re.escape(words)):
+        write(grow(FAR, 3, backend="numpy"), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_growths_and_solutions_are_drawn_as_they_are() -> None:
+    growth, solution = grow("edge", 7, backend="numpy"), solve("3y <= x + z", 7)
+    look = {"size": (48, 32), "engine": "numpy", "quality": "draft"}
+    assert render.render(growth, **look).image == render.render("edge:7", **look).image
+    assert render.render(solution, **look).drawn == len(solution.p_positions)
+    for source in (None, 5, [growth], b"nim:7"):
+        with pytest.raises(UsageError, match="source must be a text such as nim:256, a growth or a solved game, got "):
+            render.render(source, **look)
+
+
+def test_rules_take_lists_and_arrays() -> None:
+    rule = Rule(np.int64(2), np.array([[1, 0], [0, 1]]), [1], [[0, 0]])  # type: ignore[arg-type]
+    assert rule == Rule(2, ((1, 0), (0, 1)), frozenset({1}), ((0, 0),))
+    assert grow(rule, 3, backend="numpy").births.tolist() == [1, 2, 2, 4]
+    assert own([[1, 0], [0, 1]], np.array([1]), [[0, 0]]).rule.births == {1}

@@ -139,7 +139,7 @@ def test_a_damaged_description_is_a_damaged_file(tmp_path: Path) -> None:
         (("--offsets", ""), "'' is not an integer"),
         (("--offsets", "1,0;1,0"), "offsets must be distinct"),
         (("--offsets", "0,0"), "must not hold the zero offset"),
-        (("--offsets", "1,0,0,0,0,0,0,0,0"), "dimension must be from 1 to 8, got 9"),
+        (("--offsets", "1,0,0,0,0,0,0,0,0"), "dimension must be an integer from 1 to 8, got 9"),
         (("--offsets", f"{2**31},0"), "coordinates below 2^31"),
         (("--offsets", SQUARE, "--birth", "5"), "births must be some of 1 to 4"),
         (("--offsets", SQUARE, "--birth", "0"), "births must be some of 1 to 4"),

@@ -38,8 +38,8 @@ SQUARE = {"dimension": 2, "offsets": ((1, 0), (0, 1)), "births": frozenset({1}),
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"dimension": 0}, "dimension must be from 1 to 8"),
-        ({"dimension": 9}, "dimension must be from 1 to 8"),
+        ({"dimension": 0}, "dimension must be an integer from 1 to 8"),
+        ({"dimension": 9}, "dimension must be an integer from 1 to 8"),
         ({"dimension": 3}, "offsets must have 3 coordinates"),
         ({"offsets": ()}, "offsets must hold"),
         ({"offsets": ((1, 0), (1, 0))}, "offsets must be distinct"),
@@ -67,5 +67,5 @@ def test_impossible_rules_are_refused(change, message):
 def test_boxes():
     rule = Rule(2, ((2, 0), (-1, 1)), frozenset({1}), ((0, 3), (5, 0)))
     assert rule.box(10) == ((-10, 0), (25, 13))
-    with pytest.raises(UsageError, match="generation must be 0 or more"):
+    with pytest.raises(UsageError, match="generation must be an integer of at least 0"):
         rule.box(-1)

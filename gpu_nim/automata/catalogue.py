@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.arguments import shown
 from gpu_nim.automata import neighbourhoods as near
 from gpu_nim.automata import theorems
 from gpu_nim.backends.rule import Rule, Symmetry
@@ -225,7 +226,6 @@ def find(name: str) -> Automaton:
     >>> find("nim").oeis[0].number
     'A130665'
     """
-    try:
-        return CATALOGUE[name]
-    except KeyError:
-        raise UsageError(f"automaton must be one of {', '.join(CATALOGUE)}, got {name!r}") from None
+    if not isinstance(name, str) or name not in CATALOGUE:
+        raise UsageError(f"automaton must be one of {', '.join(CATALOGUE)}, got {shown(name)}")
+    return CATALOGUE[name]

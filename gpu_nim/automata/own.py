@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from gpu_nim.arguments import integers, vectors
 from gpu_nim.automata.catalogue import CATALOGUE, Automaton
 from gpu_nim.backends.rule import Cell, Rule, Symmetry
 from gpu_nim.errors import UsageError
@@ -22,8 +23,8 @@ def own(offsets: Iterable[Cell], births: Iterable[int], seeds: Iterable[Cell], *
     >>> own([(1, 0), (-1, 0), (0, 1), (0, -1)], [1, 2], [(0, 0)]).rule.symmetry
     <Symmetry.CUBE: 'cube'>
     """
-    cells = tuple(offsets)
-    fields = (len(cells[0]) if cells else 1, cells, frozenset(births), tuple(seeds))
+    cells = vectors("offsets", offsets)
+    fields = (len(cells[0]) if cells else 1, cells, frozenset(integers("births", births)), vectors("seeds", seeds))
     rule = Rule(*fields, octant=octant)
     for automaton in CATALOGUE.values():
         if _same(automaton.rule, rule):

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.arguments import integer, integers, shown, vectors
 from gpu_nim.errors import UsageError
 
 MAX_DIMENSION = 8
@@ -177,8 +178,15 @@ class Rule:
     touches: Touches | None = None
 
     def __post_init__(self) -> None:
-        if not 1 <= self.dimension <= MAX_DIMENSION:
-            raise UsageError(f"dimension must be from 1 to {MAX_DIMENSION}, got {self.dimension}")
+        object.__setattr__(self, "dimension", integer("dimension", self.dimension, 1, MAX_DIMENSION))
+        object.__setattr__(self, "offsets", vectors("offsets", self.offsets))
+        object.__setattr__(self, "seeds", vectors("seeds", self.seeds))
+        object.__setattr__(self, "births", frozenset(integers("births", self.births)))
+        if not isinstance(self.symmetry, Symmetry):
+            raise UsageError(f"symmetry must be a Symmetry, got {shown(self.symmetry)}")
+        for name, predicate in (("universe", self.universe), ("touches", self.touches)):
+            if predicate is not None and not callable(predicate):
+                raise UsageError(f"{name} must be a function or None, got {shown(predicate)}")
         for name, cells in (("offsets", self.offsets), ("seeds", self.seeds)):
             if not cells:
                 raise UsageError(f"{name} must hold at least one cell, got none")
@@ -237,8 +245,7 @@ class Rule:
 
     def box(self, generation: int) -> tuple[Cell, Cell]:
         """The corners, both included, of a box that holds every cell alive at `generation`."""
-        if generation < 0:
-            raise UsageError(f"generation must be 0 or more, got {generation}")
+        generation = integer("generation", generation, 0)
         lower, upper = [], []
         for axis in range(self.dimension):
             steps = [offset[axis] for offset in self.offsets]

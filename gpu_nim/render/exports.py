@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,12 @@ from gpu_nim.render.colours import find_theme, to_linear
 from gpu_nim.render.geometry import SIDES, Blocks, pieces, require_cubes
 from gpu_nim.render.light import Sky
 from gpu_nim.render.options import exported, require_heard
+from gpu_nim.render.source import CELLS_LIMIT, blocks_of
 from gpu_nim.render.still import Look, base_colours, cut_open, hull, prepare, view_of
 from gpu_nim.render.views import ANGLE, VIEWS, View, gasket_view
+
+if TYPE_CHECKING:
+    from gpu_nim.render.source import Source
 
 SUFFIXES = (".ply", ".stl", ".glb", ".vtp", ".html")
 PAGE_LIMIT = 1 << 18
@@ -49,7 +53,7 @@ _BYTES_A_PAGE = 160 << 20  # for the light in it, however few the blocks
 
 
 def export(
-    source: str | Blocks, path: str | Path, look: Look | None = None, *, printable: bool = False
+    source: "Source", path: str | Path, look: Look | None = None, *, printable: bool = False
 ) -> dict[str, object]:
     """Write a source (see `gpu_nim.render.source`) as a mesh or a page, by the file's ending; return what was written.
 
@@ -65,12 +69,8 @@ def export(
     check_export(path, printable=printable)
     require_heard(exported(suffix, printable=printable), look)
     check_writable(path)
-    if isinstance(source, str):
-        from gpu_nim.render.source import CELLS_LIMIT, blocks_of
-
-        limit = PAGE_LIMIT if suffix == ".html" else CELLS_LIMIT
-        source = blocks_of(source, limit=limit, color=look.color)
-    blocks = prepare(source, look)
+    limit = PAGE_LIMIT if suffix == ".html" else CELLS_LIMIT
+    blocks = prepare(blocks_of(source, limit=limit, color=look.color), look)
     view = view_of(blocks, look)
     blocks = require_cubes(cut_open(blocks, look, view.basis()[2]))
     if suffix != ".html":

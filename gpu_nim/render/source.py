@@ -22,16 +22,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.arguments import shown
 from gpu_nim.errors import MemoryRefusal, UsageError
 from gpu_nim.notation import parse_integer, parse_rational
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.steps import OnStep, unseen
 
 if TYPE_CHECKING:
-    from gpu_nim.automata.growth import Newborns
+    from gpu_nim.automata.growth import Growth, Newborns
     from gpu_nim.backends.base import Batch
     from gpu_nim.backends.rule import Rule
     from gpu_nim.games.solution import Solution
+
+    Source = str | Blocks | Growth | Solution
+    """A text as above, or what it would name."""
 
 CELLS_LIMIT = 1 << 21
 """Blocks that are drawn at most, about: three sides each, that is 6 million quadrilaterals and 2 GB."""
@@ -42,8 +46,23 @@ _SUFFIXES = (".zarr", ".npz")
 _LATTICES = {"hexagonal": "hexagonal", "triangular": "triangular"}
 
 
-def blocks_of(spec: str, *, limit: int = CELLS_LIMIT, color: str | None = None, on_step: OnStep = unseen) -> Blocks:
-    """Return what `spec` names as blocks, coarser than cells where there are more than `limit`.
+def name_of(source: "Source") -> str:
+    """Return how messages and captions call a source.
+
+    >>> from gpu_nim import grow
+    >>> name_of("nim:7"), name_of(grow("nim", 7))
+    ('nim:7', 'nim:7')
+    """
+    if isinstance(source, str):
+        return source
+    if isinstance(source, Blocks):
+        return source.name
+    automaton, generations = getattr(source, "automaton", None), getattr(source, "generations", None)
+    return f"{automaton}:{generations}" if automaton is not None else str(getattr(source, "game", shown(source)))
+
+
+def blocks_of(spec: "Source", *, limit: int = CELLS_LIMIT, color: str | None = None, on_step: OnStep = unseen) -> Blocks:
+    """Return a source as blocks, coarser than cells where there are more than `limit`: what a text names, a growth, a solved game.
 
     on_step: called as the source is grown.
     color: what the blocks are to be coloured by (see `gpu_nim.render.still.COLORS`), where that takes more than a cell and
@@ -57,6 +76,15 @@ def blocks_of(spec: str, *, limit: int = CELLS_LIMIT, color: str | None = None, 
     >>> len(cells), cells.generations.tolist()
     (16, [0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3])
     """
+    if isinstance(spec, Blocks):
+        return spec
+    if not isinstance(spec, str):
+        from gpu_nim.automata.growth import Growth
+        from gpu_nim.games.solution import Solution
+
+        if not isinstance(spec, Growth | Solution):
+            raise UsageError(f"source must be a text such as nim:256, a growth or a solved game, got {shown(spec)}")
+        return _of_found(name_of(spec), spec, limit, color)
     if spec.endswith(_SUFFIXES):
         return _read(spec, limit, color)
     name, colon, arguments = spec.partition(":")
@@ -153,6 +181,7 @@ def _gather(
     counts: list[int] = []
     for generation, newborns in generations:
         counts.append(len(newborns))
+        _require_near(spec, newborns)
         collected.add(newborns, generation)
         if sum(counts) > _GROWN_LIMIT:
             _refuse(spec, counts)
@@ -298,6 +327,7 @@ def _solved(spec: str, solution: "Solution", largest: int) -> Blocks:
         raise MemoryRefusal(
             f"{spec} is too large to draw: it holds {len(positions):,} positions, more than {CELLS_LIMIT:,}"
         )
+    _require_near(spec, positions)
     totals = positions.sum(axis=1)
     order = np.argsort(totals, kind="stable")
     return Blocks(
@@ -313,11 +343,21 @@ def _solved(spec: str, solution: "Solution", largest: int) -> Blocks:
 
 def _read(spec: str, limit: int, color: str | None) -> Blocks:
     """Return the growth or the solved game in a file; of a game the P-positions, or what `color` asks for."""
-    from gpu_nim.automata.growth import Growth
     from gpu_nim.storage import load
 
-    name = Path(spec).name
-    saved = load(spec)
+    return _of_found(Path(spec).name, load(spec), limit, color)
+
+
+def _require_near(spec: str, cells: NDArray[np.integer]) -> None:
+    """Raise UsageError for cells that are too far out for blocks."""
+    most = max(int(cells.max()), -int(cells.min())) if cells.size else 0
+    if most > _GENERATION_LIMIT:
+        raise UsageError(f"{spec} has coordinates of size {most:,}, and only those up to {_GENERATION_LIMIT:,} can be drawn")
+
+
+def _of_found(name: str, saved: "Growth | Solution", limit: int, color: str | None) -> Blocks:
+    from gpu_nim.automata.growth import Growth
+
     if not isinstance(saved, Growth):
         if color == "branch":
             raise UsageError(f"color branch needs a growth, and {name} is a solved game")

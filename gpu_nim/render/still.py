@@ -14,7 +14,7 @@ from gpu_nim.render.geometry import Blocks, cut, generations_between, middles, s
 from gpu_nim.render.light import Shader
 from gpu_nim.render.options import require_heard, still
 from gpu_nim.render.room import fits, require_room
-from gpu_nim.render.source import blocks_of
+from gpu_nim.render.source import blocks_of, name_of
 from gpu_nim.render.views import Camera, View, find_view, fit, support
 from gpu_nim.steps import OnStep, unseen
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
     from gpu_nim.render.opengl import Canvas as _Canvas
+    from gpu_nim.render.source import Source
     from gpu_nim.render.volume import Cloud
 
 STYLES = ("cubes", "points", "volume", "slices")
@@ -104,9 +105,11 @@ class Picture:
 
 
 def render(
-    source: str | Blocks, look: Look | None = None, *, on_step: OnStep = unseen, **options: object
+    source: "Source", look: Look | None = None, *, on_step: OnStep = unseen, **options: object
 ) -> Picture:
     """Return the picture of a source (see `gpu_nim.render.source`), its look given whole or by its parts.
+
+    The source may also be a growth or a solved game itself.
 
     on_step: called as the source is grown, when its light is worked out, and as its sides are drawn.
 
@@ -116,7 +119,7 @@ def render(
     """
     look = replace(look or Look(), **options)  # type: ignore[arg-type]
     require_heard(still(look.drawn_style), look)
-    require_room(look, choose_engine(look)[0], source if isinstance(source, str) else source.name)
+    require_room(look, choose_engine(look)[0], name_of(source))
     blocks = prepare(source, look, on_step)
     if blocks.flat:
         require_heard(still(look.drawn_style, flat=True), look)
@@ -135,9 +138,9 @@ def render(
     return Picture(image, engine, len(drawing.blocks), blocks.population, note)
 
 
-def prepare(source: str | Blocks, look: Look, on_step: OnStep = unseen) -> Blocks:
+def prepare(source: "Source", look: Look, on_step: OnStep = unseen) -> Blocks:
     """Return the blocks of a source, and of them the generations that the look asks for."""
-    blocks = blocks_of(source, color=look.color, on_step=on_step) if isinstance(source, str) else source
+    blocks = blocks_of(source, color=look.color, on_step=on_step)
     if look.generations is not None:
         blocks = generations_between(blocks, *look.generations)
     if blocks.flat and look.drawn_style in ("volume", "slices"):

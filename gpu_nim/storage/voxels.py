@@ -77,6 +77,9 @@ class Slabs:
         low, high = cells.min(axis=0).astype(np.int64), cells.max(axis=0).astype(np.int64)
         self._lower = low if self._lower is None else np.minimum(low, self._lower)
         self._upper = high if self._upper is None else np.maximum(high, self._upper)
+        if max(self.shape) >= 2**31:
+            sides = " x ".join(f"{side:,}" for side in self.shape)
+            raise UsageError(f"voxels fill a box of fewer than 2^31 cells a side, not {sides} as at generation {self.last}")
         numbers = cells[:, self._axis].astype(np.int64) // SIDE
         order = np.argsort(numbers, kind="stable")
         generations = np.repeat(np.arange(batch.first, self.last + 1, dtype=np.uint32), batch.births.astype(np.int64))[order]
