@@ -1,9 +1,7 @@
 """Files that appear whole or not at all: how they take their names, what may be replaced, and what is left after failures."""
 
 import os
-import resource
 import shutil
-import signal
 import stat
 import subprocess
 import sys
@@ -224,11 +222,14 @@ def test_nothing_to_go_on_with_is_not_kept(tmp_path: Path) -> None:
 # Disks that are full
 
 
-def limit() -> None:
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-
-
+# gpunim, no file of which may have more than 4 KiB.
+LIMITED = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+from gpu_nim.__main__ import main
+main()
+"""
 LARGE: dict[str, tuple[str, ...]] = {
     "a.zarr": ("grow", "nim", "--gen", "300", "--out"),
     "a.npz": ("grow", "nim", "--gen", "300", "--out"),
@@ -240,8 +241,8 @@ LARGE: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("name", LARGE)
 def test_a_file_that_is_too_large(tmp_path: Path, name: str) -> None:
-    words = [sys.executable, "-m", "gpu_nim", *LARGE[name], str(tmp_path / name)]
-    done = subprocess.run(words, capture_output=True, text=True, preexec_fn=limit, check=False)
+    words = [sys.executable, "-B", "-c", LIMITED, *LARGE[name], str(tmp_path / name)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, f"gpunim: cannot write {tmp_path / name}: File too large\n")
     assert [path for path in os.listdir(tmp_path) if not path.endswith(".partial")] == []
     assert (os.listdir(tmp_path) == []) == (name != "t.npy")  # which --resume goes on with
