@@ -5,9 +5,11 @@ from functools import cache
 import numpy as np
 import pytest
 
+from gpu_nim.errors import UsageError
 from gpu_nim.render.colours import THEMES
+from gpu_nim.render.movie import Movie, Studio
 from gpu_nim.render.source import blocks_of
-from gpu_nim.render.still import COLORS, background, render
+from gpu_nim.render.still import COLORS, Look, background, render
 from tests.render_files import needs_opengl, needs_pillow
 
 pytestmark = needs_pillow
@@ -78,3 +80,33 @@ def test_a_cloud_of_nim_has_the_holes_that_its_cubes_have(source, engine):
     look = {"size": (160, 120), "view": "gasket", "transparent": True, "engine": engine}
     cubes, cloud = (np.asarray(render(source, style=style, **look).image)[..., 3].ravel() for style in ("cubes", "volume"))
     assert np.corrcoef(cubes, cloud)[0, 1] > 0.85
+
+
+@pytest.mark.parametrize("style", ["cubes", "points", "volume"])
+@pytest.mark.parametrize("size", [(96, 40), (40, 96)])
+def test_no_body_is_cut_off_by_the_picture(style, size):
+    """In paper's ink and not as light, whose halos have no end."""
+    for source in ("nim:0", "nim:3", "edge:9", "fcc:4", "knight:3", "hexagonal:4"):
+        blocks = blocks_of(source)
+        for view in ("hero", "axis", "diagonal", "gasket", "10,80"):
+            if not (blocks.flat and (style == "volume" or view == "gasket")):
+                look = {"size": size, "view": view, "theme": "paper", "engine": "numpy", "quality": "draft", "transparent": True}
+                alpha = np.asarray(render(blocks, style=style, **look).image)[..., 3]
+                edge = np.concatenate([alpha[0], alpha[-1], alpha[:, 0], alpha[:, -1]])
+                assert edge.max() < 16, (source, view)
+                assert alpha.max() > 40, (source, view)
+
+
+def test_a_growing_cloud_that_is_drawn_coarser_has_all_its_frames():
+    movie = Movie("nim:63", "growth", 4, look=Look(size=(64, 48), style="volume", quality="draft", engine="numpy"))
+    with Studio(movie) as studio:
+        frames = [np.asarray(studio.frame(number), float) for number in range(4)]
+    growing = [np.abs(frame - frames[0]).mean() for frame in frames]
+    assert growing == sorted(growing)
+    assert growing[-1] > 5
+
+
+@pytest.mark.parametrize("view", ["gasket", "30,0", "0,0.2"])
+def test_a_flat_body_seen_edgewise_is_refused(view):
+    with pytest.raises(UsageError, match=rf"more than the edge of a flat body, got '{view}' for knight:3"):
+        render("knight:3", size=SIZE, view=view, engine="numpy")

@@ -245,7 +245,7 @@ def test_a_cloud_is_as_deep_as_its_body_and_never_dense_for_a_sparse_set():
     assert picture[0, 0, 3] == 0
     assert picture.max() <= 1.0
     sparse = blocks_of("nim:255")
-    coarse = solid_enough(sparse, 64)
+    coarse = solid_enough(sparse, "draft")
     low, high = coarse.bounds()
     assert np.prod((high - low) // coarse.sizes[0] + 4) <= 64 * len(coarse)
 

@@ -33,6 +33,7 @@ CUTS = ("none", "corner", "half")
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")
 
 _DOT = 0.36  # of a cell: the radius of its point, drawn in ink
+_EDGEWISE = 0.01  # the sine of the least elevation that a flat body is seen from
 _LARGEST = 16384  # pixels along a side: what OpenGL draws to
 _LARGEST_WEBP = 16383  # the format's own
 
@@ -139,25 +140,37 @@ def render(
 
 
 def prepare(source: "Source", look: Look, on_step: OnStep = unseen) -> Blocks:
-    """Return the blocks of a source, and of them the generations that the look asks for."""
+    """Return the blocks of a source, of them the generations that the look asks for, and for a cloud no more than it holds."""
     blocks = blocks_of(source, color=look.color, on_step=on_step)
     if look.generations is not None:
         blocks = generations_between(blocks, *look.generations)
     if blocks.flat and look.drawn_style in ("volume", "slices"):
         raise UsageError(f"style {look.style} needs a body in space, and {blocks.name} is flat")
+    if look.drawn_style == "volume":
+        from gpu_nim.render.volume import solid_enough
+
+        blocks = solid_enough(blocks, look.quality)
     return blocks
 
 
 def view_of(blocks: Blocks, look: Look) -> View:
     """Return the view of the look, for these blocks."""
-    view = look.view if look.view is not None else ("axis" if blocks.flat else "hero")
-    return find_view(view, blocks.corners) if isinstance(view, str) else view
+    wanted = look.view if look.view is not None else ("axis" if blocks.flat else "hero")
+    view = find_view(wanted, blocks.corners) if isinstance(wanted, str) else wanted
+    if blocks.flat and abs(view.basis()[2, 2]) < _EDGEWISE:
+        raise UsageError(f"view must show more than the edge of a flat body, got {wanted!r} for {blocks.name}")
+    return view
 
 
 def aim(blocks: Blocks, look: Look, caption: str = "") -> Camera:
     """Return the camera of the look, fitted to the blocks, with room for the look's title and for a caption."""
     head, foot = rooms(look, caption)
-    return fit(view_of(blocks, look), hull(blocks), look.size[0] / look.size[1], head=head, foot=foot)
+    frame = hull(blocks)
+    if look.drawn_style == "volume":
+        from gpu_nim.render.volume import blurred
+
+        frame = blurred(frame, blocks, look.quality)
+    return fit(view_of(blocks, look), frame, look.size[0] / look.size[1], head=head, foot=foot)
 
 
 def rooms(look: Look, caption: str = "") -> tuple[float, float]:
@@ -294,11 +307,9 @@ class Drawing:
         self._width, self._height = (part * self._scale for part in look.size)
         self._fine, grid = 1, 0
         if look.drawn_style == "volume":
-            from gpu_nim.render.volume import cloud_bytes, fineness, solid_enough
+            from gpu_nim.render.volume import cloud_bytes, fineness
 
-            final = look.quality == "final"
-            blocks = self.blocks = solid_enough(blocks, 512 if final else 64)
-            self._fine = fineness(blocks) if final else 1
+            self._fine = fineness(blocks, look.quality)
             grid = cloud_bytes(blocks, self._fine)
         self._base = base_colours(blocks, look.color, self.theme)
         self._shader: Shader | None = None

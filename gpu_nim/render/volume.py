@@ -15,6 +15,7 @@ from gpu_nim.render.geometry import Blocks, coarsen
 from gpu_nim.render.views import Camera
 
 _POINTS_LIMIT = 264**3
+_POINTS_A_CELL = {"draft": 64, "final": 512}
 _FINE_LIMIT = 132**3  # points: a finer grid than of cells is built up to here
 _FINEST = 8  # points a cell, each way
 _OLDEST, _YOUNGEST = 1.0, 0.2  # opacities of cells of the first and the last generation
@@ -39,24 +40,31 @@ class Cloud:
     reach: float
 
 
-def solid_enough(blocks: Blocks, points_a_cell: int = 512) -> Blocks:
+def solid_enough(blocks: Blocks, quality: str = "final") -> Blocks:
     """Return the blocks, made coarser until their grid is small enough for how many they are."""
     size = int(blocks.sizes.max())
     while True:
         low, high = blocks.bounds()
         points = int(np.prod((high - low) // size + 4))
-        if points <= min(_POINTS_LIMIT, max(points_a_cell * len(blocks), 1 << 12)):
+        if points <= min(_POINTS_LIMIT, max(_POINTS_A_CELL[quality] * len(blocks), 1 << 12)):
             return blocks
         size *= 2
         blocks = coarsen(blocks, size)
 
 
-def fineness(blocks: Blocks) -> int:
-    """Return how many points each way a block of them can have in a grid that is still quickly drawn."""
+def fineness(blocks: Blocks, quality: str = "final") -> int:
+    """Return how many points each way a block of them has: several where their grid is still quickly drawn, and no draft."""
     low, high = blocks.bounds()
     spans = (high - low) // int(blocks.sizes.max())
     fine = [n for n in range(1, _FINEST + 1) if np.prod(n * spans + 4) <= _FINE_LIMIT]
-    return max(fine, default=1)
+    return max(fine, default=1) if quality == "final" else 1
+
+
+def blurred(hull: NDArray[np.float32], blocks: Blocks, quality: str) -> NDArray[np.float32]:
+    """Return points that frame the cloud of blocks, which reaches a point of its grid beyond the points that frame them."""
+    low, high = blocks.bounds()
+    beyond = np.where(hull > (low + high) / 2, 1, -1) * (float(blocks.sizes.max()) / fineness(blocks, quality))
+    return np.asarray(hull + beyond, dtype=np.float32)
 
 
 def cloud_bytes(blocks: Blocks, fine: int = 1) -> int:
