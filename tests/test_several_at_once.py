@@ -273,3 +273,29 @@ def test_workers_end_with_a_killed_parent(tmp_path: Path, asked: tuple[str, ...]
         time.sleep(0.05)
     process.kill()
     process.communicate(timeout=60)  # which lasts until the last process that could write to the pipes is gone
+
+
+# Locks that are removed as they are released
+
+CONTENDER = """
+import os, sys
+from gpu_nim.errors import FileError
+from gpu_nim.storage.locks import locked
+from pathlib import Path
+lock, inside, got = Path(sys.argv[1]), sys.argv[2], 0
+while got < 400:
+    try:
+        with locked(lock, "no"):
+            os.close(os.open(inside, os.O_CREAT | os.O_EXCL))  # fails where another is there
+            os.unlink(inside)
+            got += 1
+    except FileError as error:
+        assert str(error).endswith("is at it"), error
+"""
+
+
+def test_a_lock_is_held_by_one_though_its_file_comes_and_goes(tmp_path: Path) -> None:
+    words = [sys.executable, "-c", CONTENDER, str(tmp_path / "lock"), str(tmp_path / "inside")]
+    contenders = [subprocess.Popen(words, stderr=subprocess.PIPE) for _ in range(3)]
+    assert [(contender.communicate(timeout=60)[1], contender.returncode) for contender in contenders] == [(b"", 0)] * 3
+    assert os.listdir(tmp_path) == []
