@@ -37,7 +37,7 @@ NOT_RUN = {
 }
 # What is made smaller: pictures, the generations and sizes of what is drawn, long growths, and how far checks go.
 SMALLER = [
-    (r"(gpunim render (?!.*--size).*)", r"\1 --size 160x90"),
+    (r"(gpunim render (?!.*(?:--size|\.svg)).*)", r"\1 --size 160x90"),
     (r"--size (720p|960x540|800x690|480x480|400x300|240x180)", "--size 160x90"),
     (r"--seconds \d", "--seconds 1"),
     (r"nim:\d{3,}", "nim:63"),
