@@ -99,10 +99,9 @@ def test_light_of_points_adds_up_and_none_is_lost():
 
 
 @needs_pillow
+@needs_opengl
 @pytest.mark.parametrize("name", ["hero", "isometric", "axis", "diagonal", "gasket", "200,30"])
 def test_both_engines_draw_the_same_picture(name):
-    if opengl.probe() is None:
-        pytest.skip("no OpenGL library was found")
     look = {"size": (320, 240), "view": name, "quality": "draft"}
     flat, gl = (np.asarray(render("nim:15", engine=engine, **look).image, float) for engine in ("numpy", "opengl"))
     assert np.abs(flat - gl).mean() < 2.5  # of 255: sides in one colour against sides that shade off
