@@ -238,6 +238,8 @@ def test_hostile_lines(seed: int, place: Path) -> None:
         ("verify bogus", 2, "statement must be 'all' or one that `gpunim verify --list` prints, got 'bogus'\n"),
         ("verify nf-lemma8", 2, "got 'nf-lemma8'; did you mean nf-lemma-8 or"),
         ("solve wythoff --size 10^999999", 2, "'--size': expected an integer of at most 4611686018427387904, got 10^999999"),
+        ("nim 10^999999", 2, "expected an integer of at most 10^10000, got 10^999999"),
+        ("play 10^10001", 2, "expected an integer of at most 10^10000, got 10^10001"),
         ("nim 10^1000000", 2, "10^1000000 is beyond 10^999999, the largest integer that is read"),
         ("solve chocolate --a 1e999999999", 2, "expected a positive rational such as 5/2, or START:STOP[:STEP], got '1e999999999'"),
     ],

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpu_nim.cli.output import emit_json
-from gpu_nim.cli.params import NATURAL
+from gpu_nim.cli.params import PILE
 
 if TYPE_CHECKING:
     from gpu_nim.nim.position import Position, Relative
@@ -15,7 +15,7 @@ _SHOWN = 64  # legs of a walk that people read; --json has them all
 
 
 @click.command()
-@click.argument("piles", nargs=-1, required=True, type=NATURAL)
+@click.argument("piles", nargs=-1, required=True, type=PILE)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object; it counts piles from 1.")
 def nim(piles: tuple[int, ...], as_json: bool) -> None:
     """Explain the position of Nim with PILES: who wins and how, and where it stands in the evolution of P-positions.

@@ -27,7 +27,8 @@ class BigInteger(click.ParamType):  # type: ignore[type-arg]  # generic only in 
         if self.least is not None and number < self.least:
             self.fail(f"expected an integer of at least {self.least}, got {value}.", param, ctx)
         if self.most is not None and number > self.most:
-            self.fail(f"expected an integer of at most {self.most}, got {value}.", param, ctx)
+            most = self.most if self.most <= _LARGEST_SIZE else f"10^{len(str(self.most)) - 1}"
+            self.fail(f"expected an integer of at most {most}, got {value}.", param, ctx)
         return number
 
 
@@ -91,7 +92,7 @@ class IntegerList(click.ParamType):  # type: ignore[type-arg]
 
 BIGINT = BigInteger()
 FILE = click.Path(path_type=Path, readable=False)  # what opens it says what is wrong with it: click knows not what for
-NATURAL = BigInteger(least=0)
+PILE = BigInteger(least=0, most=10**10_000)  # whose binary columns are shown: beyond that they take minutes
 SIZE = BigInteger(least=0, most=_LARGEST_SIZE)
 AMOUNT = BigInteger(least=1, most=_LARGEST_SIZE)
 CELLS = IntegerLists()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpu_nim.cli.nim import columns, spaced
-from gpu_nim.cli.params import NATURAL
+from gpu_nim.cli.params import PILE
 from gpu_nim.errors import UsageError
 from gpu_nim.notation import parse_integer
 
@@ -22,7 +22,7 @@ class _Over(Exception):
 
 
 @click.command()
-@click.argument("piles", nargs=-1, required=True, type=NATURAL)
+@click.argument("piles", nargs=-1, required=True, type=PILE)
 @click.option(
     "--opponent",
     type=click.Choice(("perfect", "teaching")),
