@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpu_nim.errors import MemoryRefusal
-from gpu_nim.render import exports, opengl, room, still
+from gpu_nim.render import exports, opengl, room, source, still
 from gpu_nim.render.exports import export, export_bytes
 from gpu_nim.render.room import picture_bytes, require_room
 from gpu_nim.render.source import blocks_of
@@ -123,6 +123,29 @@ def test_blocks_count_too(monkeypatch: pytest.MonkeyPatch) -> None:
     assert render("nim:15", size=(64, 64), engine="numpy").drawn == 256
     with pytest.raises(MemoryRefusal, match="drawing nim:127 at 64x64 needs "):
         render("nim:127", size=(64, 64), engine="numpy")
+
+
+def test_cells_are_taken_together_in_what_is_planned(monkeypatch: pytest.MonkeyPatch) -> None:
+    import tracemalloc
+
+    planned: list[int] = []
+    monkeypatch.setattr(source, "require_memory", lambda needed, *_: planned.append(needed))
+    collected = source._Collection(20_000)
+    cells = np.random.default_rng(0).integers(0, 100, (50_000, 3)).astype(np.int32)
+    collected.add(cells, 0)
+    tracemalloc.start()
+    try:
+        collected.finished()
+        taken = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert planned[0] / 2 < taken < planned[0]
+    monkeypatch.undo()
+    monkeypatch.setattr(source, "host_memory", lambda: 10**6)
+    collected = source._Collection(20_000)
+    collected.add(cells, 0)
+    with pytest.raises(MemoryRefusal, match=r"^taking 50,000 cells together needs .*; an earlier generation takes less$"):
+        collected.finished()
 
 
 def test_pictures_drawn_at_once_need_their_memory_together(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -48,7 +48,8 @@ def require_room(look: "Look", engine: str, name: str, blocks: int = 0, *, more:
     """Raise MemoryRefusal where `at_once` pictures of so many blocks, each with `more` bytes, do not fit into what is free."""
     width, height = look.size
     work = f"drawing {name} at {width}x{height}"
-    less = "a smaller --size" + (" or --quality draft" if look.supersampling > 1 else "")
+    fewer = "an earlier generation, " if blocks else ""
+    less = f"{fewer}a smaller --size" + (" or --quality draft" if look.supersampling > 1 else "")
     needed = picture_bytes(look, engine, blocks) + more
     if at_once > 1:
         require_memory(needed * at_once, host_memory(), f"{work} in {at_once} processes", f"fewer --jobs or {less} takes less")

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.arguments import shown
+from gpu_nim.backends.memory import host_memory, require_memory
 from gpu_nim.errors import MemoryRefusal, UsageError
 from gpu_nim.notation import parse_integer, parse_rational
 from gpu_nim.render.geometry import Blocks
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 CELLS_LIMIT = 1 << 21
 """Blocks that are drawn at most, about: three sides each, that is 6 million quadrilaterals and 2 GB."""
 
+_MERGED_BYTES = 75  # a cell beside itself: its place, sorted
 _GROWN_LIMIT = 1 << 27  # cells that are grown to be drawn coarser: a minute's work
 _GENERATION_LIMIT = 2**30 - 1  # coordinates are int32, and a block reaches beyond its corner
 _SUFFIXES = (".zarr", ".npz")
@@ -229,6 +231,8 @@ class _Collection:
         return np.concatenate(self._cells), np.concatenate(self._born)
 
     def _merge(self) -> None:
+        needed = _MERGED_BYTES * self._count
+        require_memory(needed, host_memory(), f"taking {self._count:,} cells together", "an earlier generation takes less")
         cells, born = np.concatenate(self._cells), np.concatenate(self._born)
         while True:
             low = cells.min(axis=0).astype(np.int64)

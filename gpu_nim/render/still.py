@@ -231,7 +231,7 @@ def choose_engine(look: Look, blocks: int = 0) -> tuple[str, str]:
         if look.engine == "opengl":
             raise
         return "numpy", f"drawn by NumPy, since {str(error).partition(', or draw')[0].partition('; or')[0]}"
-    if look.engine == "auto" and not fits(look, "opengl", blocks) and fits(look, "numpy", blocks):
+    if look.engine == "auto" and not fits(look, "opengl", blocks):
         return "numpy", "drawn by NumPy, since OpenGL needs more memory than is free"
     return "opengl", ""
 
