@@ -27,6 +27,7 @@ _DRAWN = {
     ("volume", "opengl"): (_OPENGL, 62, 700, 300),
     ("slices", "numpy"): (0, 0, 700, 200),
 }
+_SPARE = 64 << 20
 _COARSE_RAYS = 9  # pixels for each that a draft of a cloud casts
 _KEPT_BY_OPENGL = 40  # bytes a drawn pixel that stay taken while the picture is finished
 
@@ -60,9 +61,9 @@ def require_room(look: "Look", engine: str, name: str, blocks: int = 0, *, more:
 
 
 def fits(look: "Look", engine: str, blocks: int) -> bool:
-    """Return whether there is memory for a picture of so many blocks."""
+    """Return whether there is memory for a picture of so many blocks, and some to spare for what comes before it is drawn."""
     try:
-        require_room(look, engine, "", blocks)
+        require_room(look, engine, "", blocks, more=_SPARE + picture_bytes(look, engine, blocks) // 8)
     except MemoryRefusal:
         return False
     return True
