@@ -74,6 +74,6 @@ def items(name: str, values: object, what: str) -> list[object]:
     if isinstance(values, Iterable) and not isinstance(values, str | bytes | dict):
         try:
             return list(values)
-        except TypeError:  # an array of no dimension
+        except (TypeError, OverflowError):  # an array of no dimension, a range without end
             pass
     raise UsageError(f"{name} must hold {what}, got {shown(values)}")

@@ -148,7 +148,7 @@ class Growth:
         begin = integer("first", first)
         end = self.generations + 1 if stop is None else integer("stop", stop)
         if not 0 <= begin < end <= self.generations + 1:
-            raise UsageError(f"generations must lie in 0:{self.generations + 1} and be in order, got {begin}:{end}")
+            raise UsageError(f"generations must lie in 0:{self.generations + 1} and be in order, got {shown(begin)}:{shown(end)}")
         return np.concatenate([cells for _, cells in self.source(begin, end)])
 
     def summary(self) -> dict[str, object]:
@@ -582,6 +582,8 @@ def grow(
     >>> growth.table["section y=0"][-1], growth.verified
     (31, None)
     """
+    if on_batch is not None and not callable(on_batch):
+        raise UsageError(f"on_batch must be a function or None, got {shown(on_batch)}")
     growing = Growing(automaton, generations, select(backend), cells=cells, verify=verify, columns=columns)
     kept = KeptCells(host_memory() // 2) if cells else None
     for batch in growing:

@@ -27,6 +27,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.arguments import items, shown
 from gpu_nim.automata.theorems import nim_sum_is_zero
 from gpu_nim.backends.base import Batch, Section
 from gpu_nim.backends.memory import host_memory, require_memory
@@ -112,7 +113,10 @@ class Measures:
     """
 
     def __init__(self, columns: Sequence[str], rule: Rule, generations: int) -> None:
-        self.columns = tuple(dict.fromkeys(columns))
+        named = items("columns", columns, "names of columns")
+        self.columns = tuple(dict.fromkeys(name for name in named if isinstance(name, str)))
+        if not all(isinstance(name, str) for name in named):
+            raise UsageError(f"columns must hold names of columns, got {shown(columns)}")
         self._rule = rule
         self.section: Section | None = None
         """The plane to be counted: batches must carry it."""

@@ -202,7 +202,7 @@ class Rule:
             raise UsageError("offsets must not hold the zero offset: a cell does not touch itself")
         if not self.births or not self.births <= set(range(1, len(self.offsets) + 1)):
             raise UsageError(
-                f"births must be some of 1 to {len(self.offsets)}, the number of offsets, got {sorted(self.births)}"
+                f"births must be some of 1 to {len(self.offsets)}, the number of offsets, got {shown(sorted(self.births))}"
             )
         seeds = np.array(self.seeds, np.int64)
         outside = ~self.inside(seeds)

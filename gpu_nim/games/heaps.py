@@ -16,6 +16,7 @@ from gpu_nim.backends.memory import host_memory, require_memory
 from gpu_nim.errors import UsageError
 
 Ints = NDArray[np.int64]
+_LARGEST = 2**62
 _HEAP_BYTES = 64  # of a heap: its value, and what is found out of it
 
 
@@ -96,7 +97,7 @@ class SubtractionRule:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "subtract", integers("subtract", self.subtract))
-        if not self.subtract or min(self.subtract) < 1:
+        if not self.subtract or min(self.subtract) < 1 or max(self.subtract) > _LARGEST:
             raise UsageError(f"subtract: expected positive integers, got {shown(self.subtract)}")
 
     def reached(self, values: Ints, n: int) -> Ints:
@@ -122,7 +123,7 @@ def grundy_values(rule: HeapRule, count: Whole) -> Ints:
     >>> grundy_values(OctalCode("0.77"), 12).tolist()
     [0, 1, 2, 3, 1, 4, 3, 2, 1, 4, 2, 6]
     """
-    count = integer("count", count, 0)
+    count = integer("count", count, 0, _LARGEST)
     require_memory(_HEAP_BYTES * count, host_memory(), "Grundy values of heaps")
     values = np.zeros(count, dtype=np.int64)
     for n in range(count):

@@ -55,19 +55,20 @@ class Inequality:
 
     def __post_init__(self) -> None:
         try:
-            coefficients, constant = tuple(map(Fraction, self.coefficients)), Fraction(self.constant)
+            given = items("coefficients", self.coefficients, "rational numbers")
+            coefficients, constant = tuple(map(Fraction, given)), Fraction(self.constant)  # type: ignore[arg-type]
         except (TypeError, ValueError, ArithmeticError):
-            given = shown((self.coefficients, self.constant))
-            raise UsageError(f"coefficients: expected rational numbers, and the constant another, got {given}") from None
+            quoted = shown((self.coefficients, self.constant))
+            raise UsageError(f"coefficients: expected rational numbers, and the constant another, got {quoted}") from None
         object.__setattr__(self, "coefficients", coefficients)
         object.__setattr__(self, "constant", constant)
         object.__setattr__(self, "target", integer("target", self.target))
         if not 0 <= self.target < len(self.coefficients):
-            raise UsageError(f"target: expected one of {len(self.coefficients)} coordinates, got {self.target}")
+            raise UsageError(f"target: expected one of {len(self.coefficients)} coordinates, got {shown(self.target)}")
         if any(coefficient < 0 for coefficient in self.coefficients):
-            raise UsageError(f"coefficients: expected none negative, got {', '.join(map(str, self.coefficients))}")
+            raise UsageError(f"coefficients: expected none negative, got {shown(self.coefficients)}")
         if self.coefficients[self.target]:
-            raise UsageError(f"coefficients: expected 0 for the coordinate bounded, got {self.coefficients[self.target]}")
+            raise UsageError(f"coefficients: expected 0 for the coordinate bounded, got {shown(self.coefficients[self.target])}")
 
     @cached_property
     def integers(self) -> tuple[Vector, int, int]:

@@ -33,7 +33,7 @@ def p_position_sheets(size: Whole, lines: Sequence[Vector] = unit_lines(3)) -> N
     >>> p_position_sheets(4, [*unit_lines(3), (1, 1, 1)]).tolist()
     [[0, 1, 2, 3], [1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]]
     """
-    size = integer("size", size, 1)
+    size = integer("size", size, 1, 2**31)
     lines = LineGame(3, size - 1, vectors("lines", lines)).lines  # which refuses what are no lines of three heaps
     require_memory(_PLANE_BYTES * size**2, host_memory(), f"sheets of {size:,} heaps a side")
     if (0, 0, 1) not in lines:

@@ -96,6 +96,7 @@ class Solution(ArrayValue):
         >>> points.tolist(), values.tolist()
         ([[0, 0, 0], [0, 0, 1], [1, 0, 0], [1, 0, 1], [2, 0, 2], [2, 1, 2]], [0, 1, 1, 0, 0, 1])
         """
+        largest = integer("largest", largest, 0)
         if largest == 0:
             return self.p_positions, np.zeros(len(self.p_positions), dtype=np.int64)
         grundy = self._grundy()

@@ -13,6 +13,7 @@ from itertools import combinations
 from math import comb
 from typing import SupportsIndex
 
+from gpu_nim.arguments import integer, items, shown
 from gpu_nim.backends.memory import host_memory, require_memory
 from gpu_nim.errors import UsageError
 
@@ -52,15 +53,11 @@ def as_position(piles: Iterable[SupportsIndex]) -> Position:
     (13, 12, 8)
     """
     position = []
-    for pile in piles:
-        if isinstance(pile, bool):
-            raise UsageError(f"piles: expected non-negative integers, got {pile!r}")
+    for pile in items("piles", piles, "non-negative integers"):
         try:
-            position.append(operator.index(pile))
-        except TypeError:
-            raise UsageError(f"piles: expected non-negative integers, got {pile!r}") from None
-        if position[-1] < 0:
-            raise UsageError(f"piles: expected non-negative integers, got {pile!r}")
+            position.append(integer("pile", pile, 0))
+        except UsageError:
+            raise UsageError(f"piles: expected non-negative integers, got {shown(pile)}") from None
     if not position:
         raise UsageError("piles: expected at least one pile, got none")
     return tuple(position)
@@ -176,7 +173,7 @@ def binary_columns(piles: Iterable[SupportsIndex]) -> tuple[list[list[int]], lis
 def _p_position(piles: Iterable[SupportsIndex]) -> Position:
     position = as_position(piles)
     if not is_p_position(position):
-        raise UsageError(f"piles: expected a P-position (nim-sum 0), got {position} with nim-sum {nim_sum(position)}")
+        raise UsageError(f"piles: expected a P-position (nim-sum 0), got {shown(position)} with nim-sum {shown(nim_sum(position))}")
     return position
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import SupportsIndex
 
+from gpu_nim.arguments import integer, shown
 from gpu_nim.errors import UsageError
 from gpu_nim.nim.position import Move, as_position, is_p_position, winning_moves
 
@@ -26,12 +27,12 @@ def take(piles: Iterable[SupportsIndex], pile: int, count: int) -> Move:
     >>> take([5, 7, 9], 2, 7).leaves
     (5, 7, 2)
     """
-    position = as_position(piles)
+    position, pile, count = as_position(piles), integer("pile", pile), integer("take", count)
     if not 0 <= pile < len(position):
-        raise UsageError(f"pile: expected 1 to {len(position)}, got {pile + 1}")
+        raise UsageError(f"pile: expected 1 to {len(position)}, got {shown(pile + 1)}")
     if not 1 <= count <= position[pile]:
         held = f"1 to {position[pile]}" if position[pile] else "another pile, this one is empty"
-        raise UsageError(f"take: expected {held}, got {count}")
+        raise UsageError(f"take: expected {held}, got {shown(count)}")
     return Move(pile, count, (*position[:pile], position[pile] - count, *position[pile + 1 :]))
 
 

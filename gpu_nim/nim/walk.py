@@ -19,6 +19,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gpu_nim.arguments import integers, shown
 from gpu_nim.backends.memory import host_memory, require_memory
 from gpu_nim.errors import UsageError
 from gpu_nim.nim import arrays
@@ -113,7 +114,10 @@ def position_of(cell: tuple[SupportsIndex, SupportsIndex]) -> Position:
     Traceback (most recent call last):
     gpu_nim.errors.UsageError: cell: expected a cell that the automaton ever gives birth to, got (1, -1)
     """
-    x, y = (int(coordinate) for coordinate in cell)
+    coordinates = integers("cell", cell)
+    if len(coordinates) != 2:
+        raise UsageError(f"cell must hold two integers, got {shown(cell)}")
+    x, y = coordinates
     piles = [0, 0, 0]
     steps = 0
     pair = direction = -1
@@ -239,10 +243,10 @@ def positions_of(cells: ArrayLike) -> NDArray[Any]:
 def _three_piles(piles: Iterable[SupportsIndex]) -> Position:
     position = as_position(piles)
     if len(position) != 3 or not is_p_position(position):
-        raise UsageError(f"piles: expected a P-position of three piles, got {position}")
+        raise UsageError(f"piles: expected a P-position of three piles, got {shown(position)}")
     return position
 
 
 def _unborn(cell: tuple[SupportsIndex, SupportsIndex]) -> UsageError:
-    shown = tuple(int(coordinate) for coordinate in cell)
-    return UsageError(f"cell: expected a cell that the automaton ever gives birth to, got {shown}")
+    coordinates = tuple(int(coordinate) for coordinate in cell)
+    return UsageError(f"cell: expected a cell that the automaton ever gives birth to, got {shown(coordinates)}")

@@ -1,0 +1,125 @@
+"""Every public function given what it does not take: a result comes out, or an error of gpunim's own, and nothing else."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpu_nim import count, grow, render, solve
+from gpu_nim.automata.own import own
+from gpu_nim.backends import select
+from gpu_nim.backends.rule import Rule
+from gpu_nim.errors import GpunimError
+from gpu_nim.games import heaps, impartial, inequality, sheets
+from gpu_nim.games.evolution import evolve
+from gpu_nim.nim import arrays, position, strategy, walk
+from gpu_nim.sequences.counts import Counts
+from gpu_nim.sequences.reductions import Reduction
+
+FOREIGN: tuple[Any, ...] = (
+    *(None, True, -1, 0, 2, 2.5, float("nan"), float("inf"), 10**30, 10**5000, -(10**5000), Fraction(1, 2), 1j),
+    *("", "x", "numpy", "²", "1e9", b"x", [], [1, 2], [[0, 1]], [None], [10**5000], (1,), {}, {"a": 1}, {1}, object(), print),
+    *(
+        np.int64(3),
+        np.uint8(200),
+        np.float64(2),
+        np.bool_(True),
+        np.array([1, 2]),
+        np.array(5),
+        np.array([[1.5]]),
+        np.zeros((0, 3)),
+    ),
+    *(range(3), range(10**30), iter(()), int),
+)
+"""Values of every kind that people pass by mistake."""
+
+GROWTH = grow("nim", 3, backend="numpy", cells=True)
+SOLUTION = solve("y <= x", 3, backend="numpy")
+PILES = {"piles": [1, 2, 3]}
+CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "grow": (grow, {"automaton": "nim", "generations": 3, "backend": "numpy", "columns": ["births"]}),
+    "newborns": (GROWTH.newborns, {"generation": 2}),
+    "cells": (GROWTH.cells, {"first": 0, "stop": 2}),
+    "solve": (solve, {"game": "y <= x", "size": 3, "backend": "numpy"}),
+    "solve nim": (solve, {"game": "nim", "size": 3, "piles": 2, "backend": "numpy"}),
+    "solve octal": (solve, {"game": "octal", "size": 3, "code": "0.7"}),
+    "solve subtraction": (solve, {"game": "subtraction", "size": 3, "take": (1, 2)}),
+    "solve chocolate": (solve, {"game": "chocolate", "size": 3, "a": 3}),
+    "solve nim-pass": (solve, {"game": "nim-pass", "size": 2, "piles": 2}),
+    "points": (SOLUTION.points, {"largest": 0}),
+    "count": (count, {"sequence": "D", "n": 5, "piles": 3, "backend": "numpy"}),
+    "count a range": (count, {"sequence": "A130665", "n": range(5), "backend": "numpy"}),
+    "Counts": (Counts, {"letter": "D", "piles": 3}),
+    "value": (Counts("a", 4).value, {"n": 3}),
+    "Reduction.parse": (Reduction.parse, {"text": "sum"}),
+    "select": (select, {"name": "numpy"}),
+    "render": (render.blocks_of, {"spec": "nim:3"}),
+    "Rule": (Rule, {"dimension": 1, "offsets": ((1,),), "births": {1}, "seeds": ((0,),), "symmetry": None}),
+    "own": (own, {"offsets": [(1,)], "births": [1], "seeds": [(0,)]}),
+    "Inequality": (inequality.Inequality, {"target": 0, "coefficients": (0, 1), "constant": 0}),
+    "InequalityGame": (inequality.InequalityGame, {"name": "x", "coordinates": ("x",), "inequalities": ()}),
+    "bar": (inequality.bar, {"k": 2}),
+    "parse_game": (inequality.parse_game, {"text": "y <= x"}),
+    "limits": (inequality.chocolate(3).limits, {"size": 3}),
+    "Nim": (impartial.Nim, {"piles": 2, "largest": 3}),
+    "LineGame": (impartial.LineGame, {"piles": 2, "largest": 3, "lines": ((1, 0),)}),
+    "NimWithPass": (impartial.NimWithPass, {"piles": 2, "largest": 3}),
+    "SubtractionGame": (impartial.SubtractionGame, {"subtract": (1,), "largest": 3}),
+    "OctalGame": (impartial.OctalGame, {"code": "0.7", "largest": 3}),
+    "grundy_values": (lambda count: heaps.grundy_values(heaps.OctalCode("0.7"), count), {"count": 3}),
+    "sheets": (sheets.p_position_sheets, {"size": 3, "lines": [(0, 0, 1)]}),
+    "evolve": (evolve, {"game": impartial.Nim(2, 2)}),
+    "nim_sum": (position.nim_sum, PILES),
+    "winning_moves": (position.winning_moves, PILES),
+    "parents": (position.parents, PILES),
+    "children": (position.children, PILES),
+    "reply": (strategy.reply, PILES),
+    "take": (strategy.take, {**PILES, "pile": 0, "count": 1}),
+    "cell_of": (walk.cell_of, PILES),
+    "position_of": (walk.position_of, {"cell": (1, 0)}),
+    "nim_sums": (arrays.nim_sums, {"positions": [[1, 2, 3]]}),
+}
+SYMMETRY_IS_GIVEN = {"symmetry": Rule(1, ((1,),), frozenset({1}), ((0,),)).symmetry}
+
+
+def call(name: str, replaced: dict[str, Any]) -> None:
+    """Call a function with some arguments replaced; an error of gpunim's own is as good as a result."""
+    function, arguments = CALLS[name]
+    given = {**arguments, **(SYMMETRY_IS_GIVEN if "symmetry" in arguments else {}), **replaced}
+    message = "none"
+    try:
+        function(**given)
+    except GpunimError as error:
+        message = str(error)
+    assert message
+    assert "\n" not in message
+    assert len(message) < 600
+
+
+def told(value: object) -> str:
+    """A value that may be too long to be written, for a report."""
+    return f"an integer of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
+
+
+@pytest.mark.parametrize(("name", "argument"), [(name, argument) for name in CALLS for argument in CALLS[name][1]])
+def test_any_one_argument(name: str, argument: str, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    wrong = []
+    for value in FOREIGN:
+        try:
+            call(name, {argument: value})
+        except Exception as error:
+            wrong.append(f"{told(value)}: {type(error).__name__}: {error!s:.120}")
+    assert not wrong, "\n".join(wrong)
+
+
+@settings(deadline=None, max_examples=150)
+@given(data=st.data())
+def test_any_several_arguments(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
+    name = data.draw(st.sampled_from(sorted(set(CALLS) - {"save", "load", "render"})))
+    chosen = data.draw(st.sets(st.sampled_from(sorted(CALLS[name][1])), min_size=1))
+    call(name, {argument: data.draw(st.sampled_from(FOREIGN)) for argument in sorted(chosen)})
