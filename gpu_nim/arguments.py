@@ -15,8 +15,8 @@ _SHOWN = 80  # characters of what was given that a message quotes
 def shown(value: object) -> str:
     """What was given, short enough for a sentence, whatever it is.
 
-    >>> shown("nim"), shown(10**5000), shown([0] * 1000)[-9:]
-    ("'nim'", 'an integer of 16610 bits', '0, 0, 0...')
+    >>> shown("nim"), shown(10**5000), shown([0] * 1000)[:9]
+    ("'nim'", 'an integer of 16610 bits', '[0, 0, 0,')
     """
     if isinstance(value, int) and value.bit_length() > 4 * _SHOWN:
         return f"an integer of {value.bit_length()} bits"
