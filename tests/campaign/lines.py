@@ -221,15 +221,17 @@ def made_up(choose: random.Random) -> tuple[str, ...]:
     """Return a command line."""
     words, command = choose.choice([*_commands().items()])
     line = words.split()
-    spoil = choose.random() < 0.6 or words.split()[0] in _ENDLESS
+    endless = words.split()[0] in _ENDLESS
+    spoil = choose.random() < 0.6 or endless
     # At least one parameter is hostile in a line that is to be spoiled, so that it is not only a long run.
     parameters = [p for p in command.params if p.name not in _CLICK_S_OWN]
     given = [p for p in parameters if isinstance(p, click.Argument) or p.required or _drawn(p) or choose.random() < 0.25]
     hostile = set(choose.sample(given, min(len(given), choose.choice((1, 1, 2))))) if spoil and given else set()
     for parameter in given:
         line += _written(words, parameter, choose, parameter in hostile)
-    if (spoil and not hostile) or choose.random() < 0.03:
-        line.insert(choose.randint(1, len(line)), choose.choice(("--bogus", "surplus", "", "-o", "--json=5", "--help")))
+    if endless or (spoil and not hostile) or choose.random() < 0.03:
+        surplus = "--bogus" if endless else choose.choice(("--bogus", "surplus", "", "-o", "--json=5", "--help"))
+        line.insert(choose.randint(1, len(line)), surplus)
     return tuple(line)
 
 
