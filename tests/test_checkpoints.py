@@ -429,3 +429,15 @@ def test_a_file_that_cannot_be_is_refused_before_the_growth(
     assert result.exit_code in (1, 2)
     assert words in result.stderr
     assert not folder.exists()
+
+
+@pytest.mark.parametrize("asked", [["--columns", "births,boxes 2"], ["--section", "z=0"], []])
+def test_a_resumed_growth_prints_the_columns_that_were_asked_for_when_it_was_begun(asked: list[str], tmp_path: Path) -> None:
+    whole = json.loads(run("edge", "--gen", 12, "--json", *asked).stdout)
+    assert run("edge", "--gen", 9, "--checkpoint", tmp_path / "run", "--json", *asked).exit_code == 0
+    resumed = json.loads(run("--resume", tmp_path / "run", "--gen", 12, "--json").stdout)
+    del whole["seconds"], resumed["seconds"]
+    assert resumed == whole
+    table = [run(*arguments, "--gen", 13).stdout for arguments in (["edge", *asked], ["--resume", tmp_path / "run"])]
+    assert ("seconds" in table[1]) == (not asked)
+    assert table[0] == table[1] or not asked

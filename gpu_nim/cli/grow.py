@@ -75,12 +75,11 @@ def grow(
     from gpu_nim.backends import select
     from gpu_nim.storage.runs import Outputs, Run
 
-    asked = _columns(columns, section)
     run = Run(
         _automaton(automaton, offsets, births, seeds, octant),
         generations,
         backend=select(backend),
-        columns=asked,
+        columns=_columns(columns, section),
         outputs=Outputs(out, volume, bfile, parents),
         verify=not no_verify,
         general=general,
@@ -93,8 +92,8 @@ def grow(
     with growth_progress(run.growing.generations, wants_progress(quiet)) as show:
         growth = run.grow(show)
     if as_json:
-        emit_json(growth.summary() | ({} if asked is None else {"columns": _plain_columns(growth)}))
-    elif not quiet and asked is not None and out is None and bfile is None:
+        emit_json(growth.summary() | ({} if run.columns is None else {"columns": _plain_columns(growth)}))
+    elif not quiet and run.columns is not None and run.outputs.out is None and run.outputs.bfile is None:
         print_table(([_shown(value) for value in row] for row in growth.table.rows()), growth.table.header)
     elif not quiet:
         _print_summary(growth, run.growing, run.outputs)

@@ -112,16 +112,19 @@ class Run:
                 snapshot = self._checkpoints.latest(chosen)
                 chosen = snapshot.automaton
                 self.passed_over = self._checkpoints.passed_over
-                self.outputs = self.outputs.after({k: v for k, v in self._checkpoints.asked.items() if k != "every"})
+                asked = self._checkpoints.asked
+                every = every or asked.get("every")
+                columns = columns or asked.get("columns")
+                self.outputs = self.outputs.after(asked)
                 generations = snapshot.generations if generations is None else generations
-                every = every or self._checkpoints.asked.get("every")
-                columns = columns or snapshot.columns
             chosen = chosen or find("nim")
             self._every = every or EVERY
-            names = tuple(columns or DEFAULT_COLUMNS)
+            self.columns = None if columns is None else tuple(columns)
+            """The columns that were asked for, now or when this was begun; None where nobody asked."""
+            names = self.columns or (DEFAULT_COLUMNS if snapshot is None else snapshot.columns)
             self._bfile: tuple[str, Oeis | None] | None = None
             if self.outputs.bfile is not None:
-                self._bfile = bfile_column(self.outputs.bfile, chosen.name, names if columns else ())
+                self._bfile = bfile_column(self.outputs.bfile, chosen.name, self.columns or ())
                 names = (*names, *({self._bfile[0]} - {*names}))
             self._check_outputs(chosen)
             self._keeps = self._checkpoints is not None and (
@@ -217,7 +220,7 @@ class Run:
         growing = self.growing
         if self._checkpoints is None or (growing.generation % self._every and growing.generation != growing.generations):
             return
-        asked = {**self.outputs.record(), "every": self._every}
+        asked = {**self.outputs.record(), "every": self._every, "columns": self.columns}
         if kept is not None:
             flush(self._checkpoints.cells)  # the checkpoint counts on them
         self._checkpoints.save(growing.snapshot(), asked=asked, kept=None if kept is None else kept.kept())

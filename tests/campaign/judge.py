@@ -12,13 +12,14 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _TALK = re.compile(
     r"Traceback \(most recent|Warning:|warnings\.warn|Exception ignored|File \"[^\"]+\", line \d+|terminate called|Error in atexit"
 )
+_ANNOUNCED = re.compile(r"about [\d,]+ (hours|days|years)")  # whoever asks for that much is told before it begins
 _BY_ITSELF = ("verify",)  # a counterexample is printed on stdout, with status 1
 
 
 def faults(outcome: Outcome) -> list[str]:
     """Return what is wrong with an outcome, a few words each; nothing where all is well."""
     if outcome.status is None:
-        return ["no end"]
+        return [] if _ANNOUNCED.search(outcome.errors) else ["no end"]
     found = []
     if match := _TALK.search(outcome.errors + outcome.output):
         found.append(f"talk of the interpreter ({match[0][:24]})")
