@@ -177,3 +177,19 @@ def test_long_steps_are_the_short_ones(piles: int, monkeypatch: pytest.MonkeyPat
         with monkeypatch.context() as patched:
             patched.setattr("gpu_nim.sequences.digits._FEW", 2)
             assert [(product.value(n), product.state(n), product.row(n, 13)) for n in (0, 1, 6, 4095, 5000)] == short
+
+
+@pytest.mark.parametrize("piles", [3, 4, 5])
+@pytest.mark.parametrize("letter", ["D", "A"])
+def test_long_indices_by_products_of_matrices(letter: str, piles: int) -> None:
+    n = 3**12000 + 2**15000  # 19,020 binary digits: beyond those that are taken one by one
+    steps = {"D": recursions.D, "A": recursions.A}[letter]
+    assert Counts(letter, piles).value(n) == steps(piles, n)
+
+
+@pytest.mark.parametrize(("letter", "piles", "n"), [("D", 40, 10**18), ("A", 8, 10**9), ("d", 20, 10**400), ("a", 30, 10**400)])
+def test_a_value_tells_how_far_it_has_come(letter: str, piles: int, n: int) -> None:
+    told: list[tuple[str, int, int]] = []
+    assert Counts(letter, piles).value(n, lambda *step: told.append(step)) == Counts(letter, piles).value(n)
+    assert len(told) > 1
+    assert all(0 <= done < total for _, done, total in told)

@@ -12,7 +12,7 @@ import click
 from gpu_nim.backends import NAMES
 from gpu_nim.cli.output import emit_json, print_table, reserve, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, BIGINT, FILE, RANGE
-from gpu_nim.cli.progress import work_progress
+from gpu_nim.cli.progress import step_progress, work_progress
 from gpu_nim.errors import SchedulerLost, UsageError
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def count(
         for option, given in (("--reduce", reduce_to), ("--out", out), ("--plot", plot), ("--plan", plan or None)):
             if given is not None:
                 raise UsageError(f"{option} needs --range START:STOP, not --at")
-        _print_value(name, entry, n, form)
+        _print_value(name, entry, n, form, quiet)
         return
     assert span is not None
     if span[0] < entry.offset:
@@ -190,12 +190,13 @@ class _Work:
         return {"sequence": self.name, "piles": self.entry.counts and self.entry.counts.piles}
 
 
-def _print_value(name: str, entry: "Entry", n: int, form: str) -> None:
+def _print_value(name: str, entry: "Entry", n: int, form: str, quiet: bool) -> None:
     if n < entry.offset:
         raise UsageError(f"--at must be at least {entry.offset}, where {entry.name} begins, got {n}")
     from gpu_nim.sequences.long import text
 
-    value = text(entry.term(n))
+    with step_progress(wants_progress(quiet)) as step:
+        value = text(entry.term(n) if entry.counts is None else entry.counts.value(n + entry.shift, step))
     if form == "json":
         emit_json({"sequence": name, "piles": entry.counts and entry.counts.piles, "n": n, "value": value})
     elif form == "table":

@@ -24,6 +24,7 @@ from functools import cache
 from math import comb
 
 from gpu_nim.sequences.long import Long, long, power_sums
+from gpu_nim.steps import OnStep, unseen
 
 _FEW_PILES = 32
 _FEW_DIGITS = 512  # of n, up to which a power for each run of equal digits is quickest
@@ -31,7 +32,7 @@ _BLOCK = 128  # digits whose powers are added up one by one as polynomials in wh
 _FEW_RUNS = 4  # in a block, which are quicker as powers
 
 
-def a(piles: int, n: int) -> int:
+def a(piles: int, n: int, on_step: OnStep = unseen) -> int:
     """a_k(n), the number of P-positions of k piles in which no pile is larger than n [NF, Theorems 12, 13, 15 and 17].
 
     >>> [a(4, n) for n in range(8)]
@@ -42,10 +43,10 @@ def a(piles: int, n: int) -> int:
     if piles % 2:
         b = n.bit_length() - 1
         return term(piles, b, n + 1 - (1 << b))
-    return _by_runs(piles, n)[0]
+    return _by_runs(piles, n, on_step=on_step)[0]
 
 
-def d(piles: int, n: int) -> int:
+def d(piles: int, n: int, on_step: OnStep = unseen) -> int:
     """d_k(n), the number of P-positions of k piles whose largest pile is n [NF, Theorems 11, 16 and 18, Corollary 14].
 
     >>> [d(5, n) for n in range(8)]
@@ -53,11 +54,11 @@ def d(piles: int, n: int) -> int:
     """
     if piles % 2 or n < 1:
         return a(piles, n) - a(piles, n - 1)
-    most, less = _by_runs(piles, n, n - 1)
+    most, less = _by_runs(piles, n, n - 1, on_step=on_step)
     return most - less
 
 
-def _by_runs(piles: int, *indices: int) -> list[int]:
+def _by_runs(piles: int, *indices: int, on_step: OnStep) -> list[int]:
     """a_k of each of these indices, k even: what they share of their digits is worked out once."""
     numbers = [n + 1 for n in indices]
     width = max(numbers).bit_length()
@@ -65,6 +66,7 @@ def _by_runs(piles: int, *indices: int) -> list[int]:
     totals = [long(number, piles) ** piles for number in numbers]
     size = width if width <= _FEW_DIGITS else max(_BLOCK, 4 * width // piles)
     for first in range(0, width, size):
+        on_step("binary digit", first, width)
         length = min(size, width - first)
         known: tuple[int, list[Long]] | None = None
         for i, number in enumerate(numbers):

@@ -10,6 +10,7 @@ from gpu_nim.errors import UsageError
 from gpu_nim.sequences import closed
 from gpu_nim.sequences.blocks import Blocks, ClosedBlocks, DigitBlocks
 from gpu_nim.sequences.digits import DigitProduct, State, by_total, sums_up_to_total, up_to_total
+from gpu_nim.steps import OnStep, unseen
 
 LETTERS = ("D", "A", "d", "a")
 MOST_PILES = 1000
@@ -56,8 +57,8 @@ class Counts:
             return None
         return up_to_total(self.piles) if self.cumulative else by_total(self.piles)
 
-    def value(self, n: Whole) -> int:
-        """The exact value at n >= 0, an integer of any size.
+    def value(self, n: Whole, on_step: OnStep = unseen) -> int:
+        """The exact value at n >= 0, an integer of any size; `on_step` is told how far it has come.
 
         D and A come from digit matrices [NF, Theorems 29 and 30], d and a from the closed forms [NF, Theorems 11 to 18].
 
@@ -67,8 +68,8 @@ class Counts:
         n = integer("index", n, 0)
         product = self.product
         if product is not None:
-            return product.value(n)
-        return closed.a(self.piles, n) if self.cumulative else closed.d(self.piles, n)
+            return product.value(n, on_step)
+        return (closed.a if self.cumulative else closed.d)(self.piles, n, on_step)
 
     def sum(self, start: int, stop: int) -> int:
         """The exact sum of the values at start, ..., stop - 1, without visiting them.

@@ -24,10 +24,15 @@ from math import comb
 
 from gpu_nim.errors import UsageError
 from gpu_nim.sequences import long
+from gpu_nim.sequences.long import Long
+from gpu_nim.steps import OnStep, unseen
 
 State = tuple[int, ...]
 
 _FEW = 160  # dimensions; beyond, a matrix times a vector is two products of polynomials
+_NARROW = 4  # dimensions, up to which products of matrices take less than a step a digit ...
+_MANY_DIGITS = 1 << 14  # ... from so many digits on,
+_TOGETHER = 1 << 9  # of which so many are taken one by one
 _LEAF = 4  # coefficients; below, three products are not cheaper than four
 
 
@@ -107,7 +112,7 @@ class DigitProduct:
         """s(0) = (1, 0, ..., 0), which is also the row of the empty string of digits."""
         return (1, *([0] * (self.dimension - 1)))
 
-    def state(self, n: int) -> State:
+    def state(self, n: int, on_step: OnStep = unseen) -> State:
         """(f(n), f(n-1), ..., f(n-dimension+1)), with f = 0 at negative indices.
 
         >>> DigitProduct((1, 6, 1)).state(3)
@@ -115,10 +120,11 @@ class DigitProduct:
         """
         state = self.first_state
         for bit in range(n.bit_length() - 1, -1, -1):
+            on_step("high digit", n.bit_length() - 1 - bit, n.bit_length())
             state = self.step(state, n >> bit & 1)
         return state
 
-    def row(self, low: int, bits: int) -> State:
+    def row(self, low: int, bits: int, on_step: OnStep = unseen) -> State:
         """The row v with f(high 2^bits + low) = v . s(high), for 0 <= low < 2^bits.
 
         Its entry c is the coefficient of x^(low + c 2^bits) in prod_(j < bits) W(x^(2^j)).
@@ -128,18 +134,36 @@ class DigitProduct:
         """
         row = self.first_state
         for bit in range(bits):
+            on_step("low digit", bit, bits)
             row = self.step_row(row, low >> bit & 1)
         return row
 
-    def value(self, n: int) -> int:
+    def value(self, n: int, on_step: OnStep = unseen) -> int:
         """f(n). High and low half of the digits are multiplied apart, so that the integers stay half as long.
 
         >>> DigitProduct((1, 6, 1)).value(10**18 + 12345)
         17224872324869148255709614969561582
         """
+        if self.dimension <= _NARROW and n.bit_length() > _MANY_DIGITS:
+            return int(self._matrix(n, n.bit_length())[0][0])
         bits = n.bit_length() // 2
         high, low = n >> bits, n & ((1 << bits) - 1)
-        return sum(x * y for x, y in zip(self.row(low, bits), self.state(high), strict=True))
+        return sum(x * y for x, y in zip(self.row(low, bits, on_step), self.state(high, on_step), strict=True))
+
+    def _matrix(self, digits: int, length: int) -> list[list[Long]]:
+        """The product of the matrices of a string of digits, put together from halves, so that long integers meet few others."""
+        if length > _TOGETHER:
+            half = length // 2
+            low = self._matrix(digits & ((1 << half) - 1), half)
+            high = [*zip(*self._matrix(digits >> half, length - half), strict=True)]
+            return [[sum((x * y for x, y in zip(row, column, strict=True)), long.long(0)) for column in high] for row in low]
+        columns = []
+        for axis in range(self.dimension):
+            column = tuple(int(axis == i) for i in range(self.dimension))
+            for bit in range(length - 1, -1, -1):
+                column = self.step(column, digits >> bit & 1)
+            columns.append([long.long(x) for x in column])
+        return [list(row) for row in zip(*columns, strict=True)]
 
     def prefix(self, n: int) -> int:
         """f(0) + ... + f(n-1), from the digits of n: each 1 stands for one block of 2^t indices, whose rows sum to one row.

@@ -17,7 +17,7 @@ from pathlib import Path
 
 GPUNIM = (sys.executable, "-m", "gpu_nim")
 MEMORY = 6 << 30  # bytes of address space
-LIMIT = 30.0  # seconds
+LIMIT = 120.0  # seconds
 DEFECT = 70  # what a forked process leaves with after an exception that nothing caught
 
 # Threads of BLAS would be lost in a fork, and each of them takes address space.
