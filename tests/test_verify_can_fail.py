@@ -48,6 +48,7 @@ LEFT_OUT = {
     walk._unborn: "words an error",
     heaps.OctalCode.proof_length: "a longer proof is one, too",
     heaps.SubtractionRule.proof_length: "a longer proof is one, too",
+    closed._few_runs: "chooses between two ways",
     closed._stirling: "remembered from before it was broken",
 }
 
@@ -68,6 +69,8 @@ def _spoiled(value: Any) -> Any:
         return not value
     if isinstance(value, int):
         return value + 1
+    if type(value).__module__.startswith("flint"):
+        return 3 * value + 1
     if isinstance(value, np.ndarray):
         return ~value if value.dtype == bool else value + value.dtype.type(1)
     if isinstance(value, heaps.Period):

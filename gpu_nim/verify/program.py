@@ -67,8 +67,8 @@ def long_indices(upto: int) -> Finding:
             for n in _LONG:
                 for letter, other in (("D", recursions.D), ("A", recursions.A), ("d", tight.d), ("a", tight.a)):
                     yield f"{letter}_{k}({n})", Counts(letter, k).value(n), other(k, n)
-        for n in (10**40, 3 * 2**150 - 5):  # long for so few piles: summed by halves
-            for k in (2, 4):
+        for n in (10**40, 2**1400 // 3 + 5**90):  # the second is summed by blocks of its digits
+            for k in (2, 4, 30):
                 yield f"a_{k}({n})", closed.a(k, n), tight.a(k, n)
                 yield f"d_{k}({n})", closed.d(k, n), tight.d(k, n)
         for k in range(2, 6):
@@ -76,7 +76,7 @@ def long_indices(upto: int) -> Finding:
                 stated = sum(tight.a(k, n) for n in range(start, stop))
                 yield f"a_{k}({start}) + ... + a_{k}({stop - 1})", Counts("a", k).sum(start, stop), stated
 
-    return compare(cases(), "n up to 600 binary digits")
+    return compare(cases(), "n up to 1,400 binary digits")
 
 
 @statement("gpunim-tables", "gpunim", "tables of counts, filled block by block, hold what is counted by trying")
