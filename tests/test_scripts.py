@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).parents[1]
-TOOLS = ("bash", "chmod", "cp", "env", "flock", "grep", "mkdir", "readlink", "rm", "sleep", "timeout", "touch")
+TOOLS = ("bash", "chmod", "cp", "env", "flock", "grep", "mkdir", "readlink", "rm", "sleep", "tail", "timeout", "touch", "tr")
 
 PYPROJECT = """[project.optional-dependencies]
 cuda12 = []
@@ -265,6 +265,24 @@ def test_an_interrupted_set_up_is_made_anew(machine: Machine, number: signal.Sig
     Path(f"{machine.calls_file}.slow").unlink()
     machine.works()
     assert not machine.mark.exists()
+
+
+def test_a_terminal_sees_how_long_the_set_up_has_taken(machine: Machine) -> None:
+    machine.python()
+    machine.mood("slow")
+    ours, theirs = os.openpty()
+    with subprocess.Popen(
+        [machine.checkout / "scripts/gpunim", "info"],
+        env=machine.environ(), cwd=machine.root, start_new_session=True, stdin=subprocess.DEVNULL, stderr=theirs,
+    ) as process:  # fmt: skip
+        os.close(theirs)
+        seen = b""
+        while b" 0 s  " not in seen:
+            seen += os.read(ours, 1000)
+        os.killpg(process.pid, signal.SIGTERM)
+    os.close(ours)
+    assert process.returncode in (143, -signal.SIGTERM)
+    assert b"making the environment" in seen
 
 
 def test_concurrent_first_calls_make_one_environment(machine: Machine) -> None:

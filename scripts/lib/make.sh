@@ -123,7 +123,7 @@ update_in_place() {
     announce updating "$with"
     : >"$stamp"
     : >"$log"
-    if ! "install_with_$with"; then
+    if ! followed "install_with_$with"; then
         printf '%s' "$before" >"$stamp"
         refuse "$(failure_of "$with")"
     fi
@@ -139,7 +139,7 @@ make_anew() {
     if type -P uv >/dev/null; then
         announce making uv
         clear_environment
-        if venv_with_uv && install_with_uv; then
+        if venv_with_uv && followed install_with_uv; then
             rm -f -- "$log"
             write_stamp uv "$seeing" "$extras"
             return 0
@@ -150,9 +150,35 @@ make_anew() {
     find_python || refuse "$failure$python_failure"
     announce making "pip and Python $python_version"
     clear_environment
-    { venv_with_pip && install_with_pip; } || refuse "$(failure_of pip)"
+    { venv_with_pip && followed install_with_pip; } || refuse "$(failure_of pip)"
     rm -f -- "$log"
     write_stamp pip "$seeing" "$extras"
+}
+
+# followed COMMAND...: runs it, and meanwhile shows on a terminal how long it has taken and the last line of its log.
+followed() {
+    local status=0 follower=''
+    if [[ -t 2 ]]; then
+        follow_log &
+        follower=$!
+    fi
+    "$@" || status=$?
+    if [[ -n $follower ]]; then
+        kill "$follower" 2>/dev/null || true
+        wait "$follower" 2>/dev/null || true
+        printf '\r\033[K' >&2
+    fi
+    return "$status"
+}
+
+# follow_log: shows the log's last line until it is killed, or the script that it belongs to has gone.
+follow_log() {
+    local line seconds=$SECONDS
+    while kill -0 "$$" 2>/dev/null; do
+        line=$(tail -n 1 -- "$log" 2>/dev/null | tr -cd '[:print:]')
+        printf '\r\033[K%4d s  %.60s' "$((SECONDS - seconds))" "$line" >&2
+        sleep 0.5
+    done
 }
 
 # clear_environment: takes away what the installers put there, and nothing else that may lie beside it.
