@@ -27,6 +27,13 @@ def shown(value: object) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN].rstrip()}..."
 
 
+def whole(value: object) -> int:
+    """The value as a Python integer; TypeError for anything else, and for truth values, which Python takes for integers."""
+    if isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", None) == "b":
+        raise TypeError("a truth value is no number")
+    return operator.index(value)  # type: ignore[arg-type]
+
+
 def integer(name: str, value: object, least: int | None = None, most: int | None = None) -> int:
     """The argument as a Python integer; UsageError, naming it, where it is none or lies outside of `least` to `most`.
 
@@ -38,9 +45,7 @@ def integer(name: str, value: object, least: int | None = None, most: int | None
     gpu_nim.errors.UsageError: size must be an integer of at least 0, got 2.5
     """
     try:
-        if isinstance(value, bool):
-            raise TypeError
-        number = operator.index(value)  # type: ignore[arg-type]
+        number = whole(value)
     except TypeError:
         number = None
     if number is None or (least is not None and number < least) or (most is not None and number > most):

@@ -257,7 +257,7 @@ def small(tmp_path: Path) -> Iterator[Path]:
     if os.geteuid() or mount is None or subprocess.run([mount, "-t", "tmpfs", "-o", "size=256k", "tmpfs", folder]).returncode:
         pytest.skip("only root may mount a small disk, and not everywhere")
     yield folder
-    subprocess.run(["umount", folder], check=True)
+    subprocess.run(["umount", "--lazy", folder], check=True)
 
 
 def test_a_full_disk(small: Path, capfd: Any) -> None:

@@ -14,7 +14,6 @@ is not a move.
 Where an inequality feeds back on the coordinate lowered, it too may end lower than it was put.
 """
 
-import operator
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -27,7 +26,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.arguments import Whole, integer, items, shown
+from gpu_nim.arguments import Whole, integer, items, shown, whole
 from gpu_nim.backends.games import LinearBounds
 from gpu_nim.errors import UsageError
 
@@ -364,7 +363,7 @@ def _term(factor: int, name: str) -> str:
 
 def _positive(argument: str, value: Rational) -> Fraction:
     try:
-        number = Fraction(value if isinstance(value, Fraction | str | float) else operator.index(value))
+        number = Fraction(value if isinstance(value, Fraction | str | float) else whole(value))
     except (ValueError, ZeroDivisionError, OverflowError, TypeError):
         raise UsageError(f"{argument}: expected a rational number such as 3 or 5/2, got {shown(value)}") from None
     if number <= 0 or max(number.as_integer_ratio()) > _LARGEST:
