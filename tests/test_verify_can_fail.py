@@ -57,7 +57,8 @@ def _functions() -> Iterator[Callable[..., Any]]:
     for room in ROOMS:
         for value in vars(room).values():
             if inspect.isclass(value) and value.__module__ == room.__name__ and not getattr(value, "_is_protocol", False):
-                yield from (f for f in vars(value).values() if inspect.isfunction(f) and not f.__name__.startswith("__"))
+                methods = [f for f in vars(value).values() if inspect.isfunction(f) and not f.__name__.startswith("__")]
+                yield from (f for f in methods if f.__code__.co_filename == room.__file__)  # others are made by dataclass
             elif inspect.isfunction(inspect.unwrap(value)) and inspect.unwrap(value).__module__ == room.__name__:
                 yield value
     yield from MORE
@@ -100,7 +101,8 @@ def _break(patch: pytest.MonkeyPatch, function: Callable[..., Any]) -> None:
         *(f"    {variable} = None" for variable in free),
         "    def broken(*given, **named):",
         f"        {', '.join(free) or None}",
-        f"        return {name}(*given, **named)",
+        # A generator stays one, or Python warns.
+        f"        {'yield from' if inspect.isgeneratorfunction(bare) else 'return'} {name}(*given, **named)",
         "    return broken",
     ]
     made: dict[str, Any] = {}
