@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import replace
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -88,7 +89,10 @@ def test_real_sizes_on_a_gpu(generations: int) -> None:
     assert np.array_equal(device.cells(), host.cells())
 
 
-@pytest.mark.parametrize("peer", [python_set, scipy_convolve])
+needs_scipy = pytest.mark.skipif(find_spec("scipy") is None, reason="scipy is not installed")
+
+
+@pytest.mark.parametrize("peer", [python_set, pytest.param(scipy_convolve, marks=needs_scipy)])
 def test_peers_grow_the_same(peer: object) -> None:
     assert callable(peer)
     assert peer(CATALOGUE["nim"].rule, 15) == 256

@@ -15,6 +15,7 @@ from gpu_nim.render.room import picture_bytes, require_room
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.still import Look, choose_engine, render
 from gpu_nim.render.volume import cloud_bytes, cloud_of
+from tests.render_files import needs_ffmpeg
 
 pytest.importorskip("PIL", reason="Pillow is not installed")
 linux = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells the most memory that was taken")
@@ -188,7 +189,7 @@ def test_an_export_past_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch, t
         ["render", "nim:7", "-o", "{}/a.png", "--size", "16384x16384", "--style", "slices"],
         ["render", "figure:d3", "-o", "{}/a.png", "--size", "16384x16384"],
         pytest.param(["render", "nim:15", "-o", "{}/a.png", "--engine", "opengl"], marks=needs_opengl),
-        ["movie", "nim:15", "-o", "{}/a.gif", "--size", "16384x16384"],
+        pytest.param(["movie", "nim:15", "-o", "{}/a.gif", "--size", "16384x16384"], marks=needs_ffmpeg),
         ["export", "nim:1073741823", "-o", "{}/a.stl"],
     ],
 )

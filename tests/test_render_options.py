@@ -12,7 +12,7 @@ from gpu_nim.render import options as scenes
 from gpu_nim.render.movie import KINDS, Movie, Studio
 from gpu_nim.render.show import Window, document
 from gpu_nim.render.still import Look
-from tests.render_files import needs_opengl, needs_pillow
+from tests.render_files import needs_ffmpeg, needs_opengl, needs_pillow
 
 pytestmark = needs_pillow
 
@@ -171,8 +171,12 @@ def test_a_movie_hears_each_option_or_refuses_it(kind):
         (["export", "edge:3", "-o", "a.stl", "--theme", "dark"], "an .stl file takes cut and generations"),
         (["movie", "edge:3", "-o", "a.gif", "--sweep", "1:8"], "only --kind sweep takes it, got turntable"),
         (["movie", "chocolate:a=3,size=7", "-o", "a.gif", "--kind", "sweep"], "goes through values of a"),
-        (["movie", "ulam-warburton:3", "-o", "a.gif", "--kind", "fly-in"], "needs a body in space"),
-        (["movie", "ulam-warburton:3", "-o", "a.gif", "--cut", "half"], "cut would go unheard: a turntable of a flat body takes"),
+        pytest.param(["movie", "ulam-warburton:3", "-o", "a.gif", "--kind", "fly-in"], "needs a body in space", marks=needs_ffmpeg),
+        pytest.param(
+            ["movie", "ulam-warburton:3", "-o", "a.gif", "--cut", "half"],
+            "cut would go unheard: a turntable of a flat body takes",
+            marks=needs_ffmpeg,
+        ),
     ],
 )
 def test_an_option_in_vain_is_refused_even_where_it_says_what_holds(arguments, message, tmp_path, monkeypatch):
