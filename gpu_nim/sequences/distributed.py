@@ -6,6 +6,7 @@ where a worker is lost. Results come back in the order of the pieces, so the ans
 
 from __future__ import annotations
 
+import gc
 import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -98,7 +99,7 @@ def cluster(scheduler: str | None = None, workers: int | None = None, *, gpus: b
         if workers is not None:
             # By default results would go through the scheduler, twice the copying.
             with ExitStack() as stack:
-                with interrupts_deferred(), interrupts_blocked():
+                with interrupts_deferred(), interrupts_blocked(), _uncollected():
                     local = stack.enter_context(_local(workers, gpus))
                     client = stack.enter_context(distributed.Client(local, direct_to_workers=True))
                 try:
@@ -108,7 +109,8 @@ def cluster(scheduler: str | None = None, workers: int | None = None, *, gpus: b
                         stack.close()
             return
         try:
-            client = distributed.Client(scheduler, timeout=_CONNECT_SECONDS)
+            with _uncollected():
+                client = distributed.Client(scheduler, timeout=_CONNECT_SECONDS)
         except OSError as error:  # a TimeoutError is one
             raise BackendError(f"no Dask scheduler answers at {scheduler}: start one with 'dask scheduler'") from error
         except Exception as error:  # of any type: Dask hands the address to code of its own for each kind
@@ -118,6 +120,22 @@ def cluster(scheduler: str | None = None, workers: int | None = None, *, gpus: b
                 raise BackendError(f"the Dask scheduler at {scheduler} has no workers: start some with 'dask worker {scheduler}'")
             _require_gpunim(client, scheduler)
             yield Cluster(client)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep the garbage collector away while a client is made.
+
+    A client that could not be made takes a lock of Dask's when it is collected; the one that is being made holds it, for ever.
+    """
+    gc.collect()
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _require_gpunim(client: Any, scheduler: str | None) -> None:
