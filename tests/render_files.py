@@ -3,6 +3,7 @@
 import shutil
 from importlib.util import find_spec
 
+import numpy as np
 import pytest
 
 
@@ -26,3 +27,9 @@ def has_ffmpeg():
 
 needs_ffmpeg = pytest.mark.skipif(not has_ffmpeg(), reason="ffmpeg is not installed")
 needs_ffprobe = pytest.mark.skipif(shutil.which("ffprobe") is None, reason="ffprobe is not installed")
+
+
+def frame(mask):
+    """The first and the last column and row of a mask, and so the body's box."""
+    columns, rows = np.flatnonzero(mask.any(axis=0)), np.flatnonzero(mask.any(axis=1))
+    return columns[0], columns[-1], rows[0], rows[-1]

@@ -18,7 +18,7 @@ import pytest
 from gpu_nim.render.exports import export
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.still import Look
-from tests.render_files import needs_pillow
+from tests.render_files import frame, needs_pillow
 
 _PATIENCE = 60.0  # seconds until something that should happen is taken not to
 _MISSING = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
@@ -173,12 +173,6 @@ def browser(chromium):
     """The browser; the page that it is left with must not have complained."""
     yield chromium
     assert chromium.complaints() == []
-
-
-def frame(mask):
-    """The first and the last column and row of a mask, and so the body's box."""
-    columns, rows = np.flatnonzero(mask.any(axis=0)), np.flatnonzero(mask.any(axis=1))
-    return columns[0], columns[-1], rows[0], rows[-1]
 
 
 def fills(mask):

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from gpu_nim.render.show import HELP, KEYS
-from tests.render_files import needs_pillow
+from tests.render_files import frame, needs_pillow
 
 _PATIENCE = 60.0  # seconds until something that should happen is taken not to; nothing is said of how long it should take
 _MISSING = [name for name in ("Xvfb", "xdotool") if shutil.which(name) is None]
@@ -167,12 +167,6 @@ def desk(shared):
     assert shared.process.poll() is None, shared.errors.read_text()
     shared.key("End", "0")
     return shared
-
-
-def frame(mask):
-    """The first and the last column and row of a mask, and so the body's box."""
-    columns, rows = np.flatnonzero(mask.any(axis=0)), np.flatnonzero(mask.any(axis=1))
-    return columns[0], columns[-1], rows[0], rows[-1]
 
 
 def in_view(mask):

@@ -1,7 +1,7 @@
 """A case of a campaign, and what is told of one that went wrong."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from tests.campaign.runner import Outcome
@@ -32,11 +32,3 @@ class Campaign(Protocol):
 
     def case(self, seed: int, index: int) -> Case:
         """Return the case of an index."""
-
-
-@dataclass
-class Tally:
-    """What came of a campaign."""
-
-    cases: int = 0
-    faults: dict[str, int] = field(default_factory=dict)
