@@ -335,7 +335,9 @@ def _reduce(work: _Work, names: str, records: int) -> None:
         click.echo(text) if work.plan else work.remark(text)
         if work.plan:
             return
-    with work_progress(cost, "values", wants_progress(work.quiet) and cost > 0) as advance:
+    shown = wants_progress(work.quiet)
+    # A terminal has room for one bar, and values are what takes long.
+    with work_progress(cost, "values", shown and cost > 0) as advance, step_progress(shown and cost == 0) as step:
 
         def run(job: "SlowJob") -> Iterator[Any]:
             pieces = job.pieces()
@@ -350,7 +352,7 @@ def _reduce(work: _Work, names: str, records: int) -> None:
                 advance(piece[1] - piece[0])
                 yield part
 
-        results = reduce_range(work.counts, start, stop, reductions, engine, records=records, run=run)
+        results = reduce_range(work.counts, start, stop, reductions, engine, records=records, run=run, on_step=step)
     shift = work.entry.shift
     if work.form == "json":
         facts = {str(result.reduction): _json_value(result, shift) for result in results}

@@ -34,8 +34,11 @@ def evolution(piles: int, generations: int, out: Path | None, as_json: bool) -> 
         reserve(out)
         with work_progress(require_graph(piles, generations, out.suffix), "P-positions", shown) as advance:
             graph = evolution_graph(piles, generations, on_done=advance)
-        with replacing(out) as scratch, scratch.open("w", encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line in (graphml if out.suffix == ".graphml" else dot)(graph))
+        written = work_progress(len(graph.positions) + len(graph.edges), "nodes and edges written", shown)
+        with replacing(out) as scratch, scratch.open("w", encoding="utf-8") as file, written as advance:
+            for line in (graphml if out.suffix == ".graphml" else dot)(graph):
+                file.write(f"{line}\n")
+                advance(line.lstrip().startswith(('"', "<node", "<edge")))
     with work_progress(positions(piles, generations), "P-positions", shown) as advance:
         table = kind_table(piles, generations, on_done=advance)
     rows = [(*kind, count, example) for kind, (count, example) in table.items()]

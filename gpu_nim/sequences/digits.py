@@ -145,18 +145,30 @@ class DigitProduct:
         17224872324869148255709614969561582
         """
         if self.dimension <= _NARROW and n.bit_length() > _MANY_DIGITS:
-            return int(self._matrix(n, n.bit_length())[0][0])
+            return int(self._long_product(n, on_step)[0][0])
         bits = n.bit_length() // 2
         high, low = n >> bits, n & ((1 << bits) - 1)
         return sum(x * y for x, y in zip(self.row(low, bits, on_step), self.state(high, on_step), strict=True))
 
-    def _matrix(self, digits: int, length: int) -> list[list[Long]]:
-        """The product of the matrices of a string of digits, put together from halves, so that long integers meet few others."""
-        if length > _TOGETHER:
+    def _long_product(self, n: int, on_step: OnStep) -> list[list[Long]]:
+        """The product of the matrices of all digits, put together from halves, so that long integers meet few others."""
+        total = n.bit_length() * (n.bit_length() // _TOGETHER).bit_length()  # each level takes about as long as the others
+        done = 0
+
+        def product(digits: int, length: int) -> list[list[Long]]:
+            nonlocal done
+            if length <= _TOGETHER:
+                return self._short_product(digits, length)
             half = length // 2
-            low = self._matrix(digits & ((1 << half) - 1), half)
-            high = [*zip(*self._matrix(digits >> half, length - half), strict=True)]
+            low = product(digits & ((1 << half) - 1), half)
+            high = [*zip(*product(digits >> half, length - half), strict=True)]
+            on_step("digit product", min(done, total), total)
+            done += length
             return [[sum((x * y for x, y in zip(row, column, strict=True)), long.long(0)) for column in high] for row in low]
+
+        return product(n, n.bit_length())
+
+    def _short_product(self, digits: int, length: int) -> list[list[Long]]:
         columns = []
         for axis in range(self.dimension):
             column = tuple(int(axis == i) for i in range(self.dimension))

@@ -24,6 +24,7 @@ from gpu_nim.errors import CheckFailed, UsageError
 from gpu_nim.sequences.blocks import ClosedBlocks
 from gpu_nim.sequences.counts import Counts, dyadic_blocks
 from gpu_nim.sequences.ranges import Range, limbs_needed
+from gpu_nim.steps import OnStep, unseen
 
 NAMES = ("sum", "max", "argmax", "min", "argmin", "histogram", "residues:M", "records")
 MOST_RECORDS = 1000
@@ -89,18 +90,19 @@ def reduce_range(
     *,
     records: int = MOST_RECORDS,
     run: Callable[[SlowJob], Iterable[NDArray[np.int64]]] | None = None,
+    on_step: OnStep = unseen,
 ) -> list[Result]:
     """Return each reduction of the values at start, ..., stop - 1, exact, in the order asked for.
 
-    `run` does the pieces of a slow job, by default one after the other here. The sum of a histogram's values is held
-    against the exact one; CheckFailed if they differ.
+    `run` does the pieces of a slow job, by default one after the other here; `on_step` is told how many records are found. The
+    sum of a histogram's values is held against the exact one; CheckFailed if they differ.
 
     >>> from gpu_nim.backends.numpy.counting import NumpyCounting
     >>> wanted = [Reduction.parse(name) for name in ("sum", "argmax", "residues:4")]
     >>> [result.value for result in reduce_range(Counts("D", 3), 0, 10**12, wanted, NumpyCounting())]
     [731502852159281469325312, 549755813887, {1: 500000000000, 3: 500000000000}]
     """
-    return [_reduce(counts, start, stop, reduction, engine, records, run or run_here) for reduction in reductions]
+    return [_reduce(counts, start, stop, reduction, engine, records, run or run_here, on_step) for reduction in reductions]
 
 
 def _reduce(
@@ -111,6 +113,7 @@ def _reduce(
     engine: Counting,
     records: int,
     run: Callable[[SlowJob], Iterable[NDArray[np.int64]]],
+    on_step: OnStep,
 ) -> Result:
     match reduction.name:
         case "sum":
@@ -124,7 +127,7 @@ def _reduce(
         case "argmin":
             return Result(reduction, counts.first_at_most(counts.minimum(start, stop), start, stop))
         case "records":
-            found = record_values(counts, start, stop, records + 1)
+            found = record_values(counts, start, stop, records + 1, on_step)
             return Result(reduction, found[:records], complete=len(found) <= records)
     job = SlowJob(counts, start, stop, reduction, engine)
     exact = _by_digits(counts, start, stop, reduction)
@@ -191,8 +194,10 @@ def run_here(job: SlowJob) -> Iterator[NDArray[np.int64]]:
     return map(job.do, job.pieces())
 
 
-def record_values(counts: Counts, start: int, stop: int, most: int) -> list[tuple[int, int]]:
+def record_values(counts: Counts, start: int, stop: int, most: int, on_step: OnStep = unseen) -> list[tuple[int, int]]:
     """The first `most` indices of the range with a value larger than all before them in it, with these values.
+
+    `on_step` is told how many of them are found.
 
     >>> record_values(Counts("D", 4), 0, 10**12, 5)
     [(0, 1), (1, 6), (2, 7), (3, 36), (5, 42)]
@@ -201,6 +206,7 @@ def record_values(counts: Counts, start: int, stop: int, most: int) -> list[tupl
     at: int | None = start
     size = 1
     while at is not None and len(found) < most:
+        on_step("record", len(found), most)
         # Where records are dense, values are had by the range; where they are rare, the digits tell the next one.
         end = min(stop, at + size)
         values = [counts.value(at)] if size == 1 else to_integers(Range(counts, at, end, NumpyCounting(threads=1)).values())
