@@ -18,6 +18,7 @@ def main() -> None:
         sys.exit(130)
     finally:
         _give_up_stdout()
+        _forget_interrupt()
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing is left to clean up, and Python's own end would show a traceback
 
 
@@ -41,6 +42,15 @@ def _give_up_stdout() -> None:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _forget_interrupt() -> None:
+    """Keep the exit status to what it is after a Ctrl-C that was dealt with.
+
+    Where one came within the exec of a text, as by the import of a dataclass, Python remembers it and ends by SIGINT, until another
+    text has been executed.
+    """
+    exec("")
 
 
 def _hush_warnings() -> None:

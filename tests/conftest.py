@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from functools import partialmethod
 from inspect import signature
@@ -39,6 +40,9 @@ settings.load_profile("gpunim")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # Under nohup, or in the background of a script, these are ignored, which programs that the tests start would inherit.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     config.addinivalue_line("markers", "cuda_host: runs kernels on the CPU; run again under ASan and TSan")
 
 

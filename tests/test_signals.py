@@ -1,5 +1,6 @@
 """The end of a command that is told to end: cleaned up, one sentence, the status that a shell reports."""
 
+import importlib
 import os
 import signal
 import subprocess
@@ -55,6 +56,35 @@ def test_a_signal_waits_for_a_write(number: signal.Signals) -> None:
             done.append("the write")
         assert signal.getsignal(number) is handler
     assert done == ["the write"]
+
+
+def test_a_signal_waits_for_an_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # As extension modules do around what they register.
+    (tmp_path / "swallowing.py").write_text("import signal\ntry: signal.raise_signal(2)\nexcept: pass\nloaded = True\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with terminations_raised():
+        swallowing = importlib.import_module("swallowing")
+        with pytest.raises(KeyboardInterrupt):
+            time.sleep(30)
+    assert swallowing.loaded
+
+
+def test_an_import_around_a_command_holds_nothing_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = "import signal", "from gpu_nim.cli.signals import terminations_raised", "with terminations_raised():"
+    (tmp_path / "commanding.py").write_text("\n".join((*lines, "    signal.raise_signal(2)")))
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        importlib.import_module("commanding")
+
+
+def test_the_status_after_ctrl_c_in_the_exec_of_a_text(tmp_path: Path) -> None:
+    # Python would end by the signal itself then, as it remembers an interrupt that was dealt with.
+    (tmp_path / "sitecustomize.py").write_text(
+        "import click\ndef main(*args, **more):\n    exec('raise KeyboardInterrupt')\nclick.Group.main = main\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), os.getcwd()))}
+    done = subprocess.run([sys.executable, "-m", "gpu_nim", "info"], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "\ngpunim: interrupted\n")
 
 
 class Finalized:

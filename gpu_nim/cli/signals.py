@@ -7,10 +7,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 _WORDS = {signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
 _AGAIN = 0.05  # seconds
+_IMPORT = "<frozen importlib._bootstrap>"
 
 
 class Terminated(SystemExit):
@@ -22,31 +23,53 @@ class Terminated(SystemExit):
         self.sentence = _WORDS[signal.Signals(number)]
 
 
-def _end(number: int, frame: FrameType | None) -> NoReturn:
-    raise Terminated(number)
-
-
 @contextmanager
 def terminations_raised() -> Iterator[None]:
-    """Raise `Terminated` where the process would be ended, until the block is done; what is ignored, as by nohup, stays so."""
+    """Raise `Terminated` where the process would be ended, until the block is done; what is ignored, as by nohup, stays so.
+
+    A signal that comes while a module is imported, Ctrl-C too, waits until it is: extension modules drop what is raised in them.
+    """
     if threading.current_thread() is not threading.main_thread():  # only the main thread handles signals
         yield
         return
+    caller = sys._getframe(2)  # beyond this generator and contextlib
+
+    def end(number: int, frame: FrameType | None) -> None:
+        if _imports(frame, caller):
+            _send_again(number)
+        elif number == signal.SIGINT:
+            raise KeyboardInterrupt
+        else:
+            raise Terminated(number)
+
     hook = sys.unraisablehook
 
-    def send_again(lost: Any) -> None:
+    def send_lost_again(lost: Any) -> None:
         # Python drops what is raised while it finalizes an object, in whatever line that happens to be.
         if isinstance(lost.exc_value, Terminated | KeyboardInterrupt):
-            number = getattr(lost.exc_value, "number", signal.SIGINT)
-            threading.Timer(_AGAIN, os.kill, (os.getpid(), number)).start()
+            _send_again(getattr(lost.exc_value, "number", signal.SIGINT))
         else:
             hook(lost)
 
-    before = {number: signal.signal(number, _end) for number in _WORDS if signal.getsignal(number) is signal.SIG_DFL}
-    sys.unraisablehook = send_again
+    ends = (signal.SIG_DFL, signal.default_int_handler)
+    before = {number: signal.signal(number, end) for number in (*_WORDS, signal.SIGINT) if signal.getsignal(number) in ends}
+    sys.unraisablehook = send_lost_again
     try:
         yield
     finally:
         sys.unraisablehook = hook
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _imports(frame: FrameType | None, caller: FrameType) -> bool:
+    """Whether a frame runs in an import that began after a caller's."""
+    while frame is not None and frame is not caller:
+        if frame.f_code.co_filename == _IMPORT:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _send_again(number: int) -> None:
+    threading.Timer(_AGAIN, os.kill, (os.getpid(), number)).start()
