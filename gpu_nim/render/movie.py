@@ -46,6 +46,7 @@ KINDS = ("turntable", "growth", "fly-in", "sweep")
 SUFFIXES = (".mp4", ".gif")
 _NOTE = "movie"  # the file beside the frames that says what they are of: the mark
 _DIGITS = 64  # of a mark
+_LAST_CHUNK = b"\0\0\0\0IEND\xaeB`\x82"  # of a PNG
 _MARK = "gpunim"  # the text in a frame's PNG that says what it is a frame of
 _SWEEP = (Fraction(1), Fraction(8))
 _ELEVATION = 20.0  # degrees above the horizon of a turntable's camera
@@ -183,13 +184,14 @@ def _missing_frames(folder: Path, movie: Movie, mark: str) -> list[int]:
 
 
 def _is_frame(file: Path, movie: Movie, mark: str) -> bool:
-    """Whether a file is a frame as it was drawn: of this mark and size, each part of it with its CRC-32."""
+    """Whether a file is a frame as it was drawn: of this mark and size, each part of it with its CRC-32, and no more."""
     from PIL import Image
 
     try:
         with open_regular(file, within=file.parent) as content, Image.open(content, formats=["PNG"]) as image:
             known = image.info.get(_MARK) == mark and image.size == movie.look.size
             image.verify()
+        known &= file.read_bytes().partition(_LAST_CHUNK)[2] == b""
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):  # Pillow raises each for some damage
         return False
     return known
