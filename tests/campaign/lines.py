@@ -226,7 +226,7 @@ def made_up(choose: random.Random) -> tuple[str, ...]:
     spoil = choose.random() < 0.6 or endless
     # At least one parameter is hostile in a line that is to be spoiled, so that it is not only a long run.
     parameters = [p for p in command.params if p.name not in _CLICK_S_OWN]
-    given = [p for p in parameters if isinstance(p, click.Argument) or p.required or _drawn(p) or choose.random() < 0.25]
+    given = [p for p in parameters if isinstance(p, click.Argument) or p.required or _small(p) or choose.random() < 0.25]
     hostile = set(choose.sample(given, min(len(given), choose.choice((1, 1, 2))))) if spoil and given else set()
     for parameter in given:
         line += _written(words, parameter, choose, parameter in hostile)
@@ -236,10 +236,11 @@ def made_up(choose: random.Random) -> tuple[str, ...]:
     return tuple(line)
 
 
-def _drawn(parameter: click.Parameter) -> bool:
-    """Pictures are always asked for small and quick."""
+def _small(parameter: click.Parameter) -> bool:
+    """Whether a parameter is always given, since pictures and growths are asked for small and quick."""
+    shaped = {"size": "integer", "generations": "start:stop"}  # types of the same name that say something else
     return parameter.name in ("quality", "seconds", "fps", "runs") or (
-        parameter.name == "size" and parameter.type.name != "integer"
+        parameter.name in shaped and parameter.type.name != shaped[parameter.name]
     )
 
 
