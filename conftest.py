@@ -5,7 +5,7 @@ from collections.abc import Generator
 
 import pytest
 
-from gpu_nim.errors import MissingDependency
+from gpu_nim.model.errors import MissingDependency
 
 
 @pytest.hookimpl(wrapper=True)

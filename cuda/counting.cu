@@ -1,7 +1,7 @@
 // Counts of P-positions: values over a range, surveys of a range that store nothing, and tuples tried one by one.
 //
 // Blocks.  2^m consecutive indices share their high digits, and then share a row: value[h, l] = sum_c rows[h, c] * table[c, l]
-// (gpu_nim/sequences/blocks.py).  The dimension c is 1 for D_2 and D_3, 2 for D_4 and D_5, 3 for D_6 and D_7.  Arithmetic is modulo
+// (gpu_nim/counting/blocks.py).  The dimension c is 1 for D_2 and D_3, 2 for D_4 and D_5, 3 for D_6 and D_7.  Arithmetic is modulo
 // 2^64 or 2^128, a ring: what wraps on the way does no harm where the value itself is known to fit.
 //
 // Layout.  table is [dimension][2^m], rows [blocks][dimension], values [2^m] a block, one block after the other; a wide number is

@@ -13,7 +13,7 @@ from gpu_nim._version import __version__
 if TYPE_CHECKING:
     from gpu_nim.automata.growth import Growth, grow
     from gpu_nim.games.solution import Solution, solve
-    from gpu_nim.sequences import count
+    from gpu_nim.oeis.count import count
     from gpu_nim.storage import load, save
 
 __all__ = ["Growth", "Solution", "__version__", "count", "grow", "load", "save", "solve"]
@@ -22,7 +22,7 @@ __all__ = ["Growth", "Solution", "__version__", "count", "grow", "load", "save",
 _HOMES = {
     "Growth": "gpu_nim.automata.growth",
     "Solution": "gpu_nim.games.solution",
-    "count": "gpu_nim.sequences",
+    "count": "gpu_nim.oeis.count",
     "grow": "gpu_nim.automata.growth",
     "load": "gpu_nim.storage",
     "save": "gpu_nim.storage",

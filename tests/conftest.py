@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner, Result
 from hypothesis import settings
 
-from gpu_nim.errors import BackendError, MissingDependency
+from gpu_nim.model.errors import BackendError, MissingDependency
 from tests.cuda_host import HostLauncher, compiler
 
 _HOST_ORDERS = (("forward", 0), ("reverse", 0), ("shuffle", 1), ("shuffle", 2))

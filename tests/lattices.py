@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from hypothesis import strategies as st
 
-from gpu_nim.backends.base import Batch
-from gpu_nim.backends.rule import Rule, Symmetry
+from gpu_nim.backends.interface import Batch
+from gpu_nim.model.rule import Rule, Symmetry
 
 
 def terms_of(entry: str) -> dict[int, int]:

@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_nim import count, grow, render, solve
-from gpu_nim.automata.own import own
-from gpu_nim.backends import select
-from gpu_nim.backends.rule import Rule
-from gpu_nim.errors import GpunimError
+from gpu_nim.automata.user_defined import own
+from gpu_nim.backends.selection import select
+from gpu_nim.counting.families import Counts
+from gpu_nim.counting.reductions import Reduction
 from gpu_nim.games import heaps, impartial, inequality, sheets
-from gpu_nim.games.evolution import evolve
-from gpu_nim.nim import arrays, position, strategy, walk
-from gpu_nim.sequences.counts import Counts
-from gpu_nim.sequences.reductions import Reduction
+from gpu_nim.games.game_graph import evolve
+from gpu_nim.games.nim import arrays, positions, strategy, walk
+from gpu_nim.model.errors import GpunimError
+from gpu_nim.model.rule import Rule
 
 FOREIGN: tuple[Any, ...] = (
     *(None, True, -1, 0, 2, 2.5, float("nan"), float("inf"), 10**30, 10**5000, -(10**5000), Fraction(1, 2), 1j),
@@ -73,10 +73,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "grundy_values": (lambda count: heaps.grundy_values(heaps.OctalCode("0.7"), count), {"count": 3}),
     "sheets": (sheets.p_position_sheets, {"size": 3, "lines": [(0, 0, 1)]}),
     "evolve": (evolve, {"game": impartial.Nim(2, 2)}),
-    "nim_sum": (position.nim_sum, PILES),
-    "winning_moves": (position.winning_moves, PILES),
-    "parents": (position.parents, PILES),
-    "children": (position.children, PILES),
+    "nim_sum": (positions.nim_sum, PILES),
+    "winning_moves": (positions.winning_moves, PILES),
+    "parents": (positions.parents, PILES),
+    "children": (positions.children, PILES),
     "reply": (strategy.reply, PILES),
     "take": (strategy.take, {**PILES, "pile": 0, "count": 1}),
     "cell_of": (walk.cell_of, PILES),

@@ -14,7 +14,7 @@ import pytest
 
 import gpu_nim.storage.atomic as atomic
 from gpu_nim import grow, save, solve
-from gpu_nim.errors import FileError
+from gpu_nim.model.errors import FileError
 from gpu_nim.storage.atomic import claim, replacing, resumable
 from gpu_nim.storage.exchange import exchange
 

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from gpu_nim.bench.harness import Contender, host_ceiling, race
 from gpu_nim.cli import main
-from gpu_nim.errors import CheckFailed
+from gpu_nim.model.errors import CheckFailed
 
 
 def test_contenders_take_turns_after_a_warm_up() -> None:

@@ -14,14 +14,14 @@ from click.testing import CliRunner, Result
 
 from gpu_nim import grow, load
 from gpu_nim.automata.growth import Growing, Snapshot
-from gpu_nim.automata.own import own
-from gpu_nim.backends.base import Backend
+from gpu_nim.automata.user_defined import own
+from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.backends.rule import Rule
 from gpu_nim.cli import main
-from gpu_nim.errors import FileError
-from gpu_nim.storage.checkpoints import Checkpoints
-from gpu_nim.storage.runs import Outputs, Run
+from gpu_nim.jobs.checkpoints import Checkpoints
+from gpu_nim.jobs.growth_job import Outputs, Run
+from gpu_nim.model.errors import FileError
+from gpu_nim.model.rule import Rule
 from tests.lattices import ONE, steps
 
 NUMPY = NumpyBackend()

@@ -15,13 +15,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gpu_nim import __version__
-from gpu_nim.backends import probe
+from gpu_nim.backends import availability
 from gpu_nim.bench.harness import Contender, race
 from gpu_nim.cli import COMMANDS, main
 from gpu_nim.cli.output import print_table
 from gpu_nim.cli.params import IntegerRange
 from gpu_nim.cli.progress import step_progress
-from gpu_nim.notation import parse_integer
+from gpu_nim.model.notation import parse_integer
 
 
 def run(*args: str) -> Result:
@@ -141,11 +141,11 @@ def test_automata() -> None:
 
 
 def test_info(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "cuda_obstacle", lambda: "no driver here")
+    monkeypatch.setattr(availability, "cuda_obstacle", lambda: "no driver here")
     facts = json.loads(run("info", "--json").stdout)
     assert facts["version"] == __version__
     assert facts["backends"]["numpy"]["available"] is True
-    assert facts["backends"]["cuda"] == {"available": False, "reason": "no driver here", "driver": probe.driver_version()}
+    assert facts["backends"]["cuda"] == {"available": False, "reason": "no driver here", "driver": availability.driver_version()}
     assert "unavailable: no driver here" in run("info").output
 
 
@@ -154,15 +154,15 @@ def test_info(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def obstacle(monkeypatch: pytest.MonkeyPatch, **stand_ins: object) -> str:
     for name, value in stand_ins.items():
-        monkeypatch.setattr(probe, name, value)
-    probe.cuda_obstacle.cache_clear()
+        monkeypatch.setattr(availability, name, value)
+    availability.cuda_obstacle.cache_clear()
     try:
         result = run("grow", "--gen", "3", "--backend", "cuda")
         assert result.exit_code == 1
         assert result.stderr.count("\n") == 1
         return result.stderr
     finally:
-        probe.cuda_obstacle.cache_clear()
+        availability.cuda_obstacle.cache_clear()
 
 
 def test_no_driver(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,7 +197,7 @@ def test_a_broken_cupy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: s
 
 
 def test_auto_falls_back_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "cuda_obstacle", lambda: "none")
+    monkeypatch.setattr(availability, "cuda_obstacle", lambda: "none")
     assert json.loads(run("grow", "--gen", "3", "--json").stdout)["backend"] == "numpy"
 
 
@@ -225,7 +225,7 @@ def test_what_no_command_expects(monkeypatch: pytest.MonkeyPatch, error: Excepti
     def broken(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr("gpu_nim.storage.runs.Run.grow", broken)
+    monkeypatch.setattr("gpu_nim.jobs.growth_job.Run.grow", broken)
     result = run("grow", "--gen", "3", "--backend", "numpy")
     assert result.exit_code == 1
     assert words in result.stderr
@@ -237,7 +237,7 @@ def test_a_defect_says_so_and_where_on_request(monkeypatch: pytest.MonkeyPatch, 
     def broken(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr("gpu_nim.storage.runs.Run.grow", broken)
+    monkeypatch.setattr("gpu_nim.jobs.growth_job.Run.grow", broken)
     result = run("grow", "--gen", "3", "--backend", "numpy")
     assert result.exit_code == 1
     assert result.stderr.startswith(f"gpunim: this is a defect of gpunim, please report it: {type(error).__name__}: ")

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from gpu_nim import load
 from gpu_nim.cli import main
-from gpu_nim.nim import position, strategy
+from gpu_nim.games.nim import positions, strategy
 
 
 def run(*args, text=None):
@@ -122,7 +122,7 @@ def test_the_teaching_opponent_takes_moves_back():
 def test_play_refuses_an_empty_table():
     assert "counter" in refused("play", "0", "0")
     for move in ((3, 1), (-1, 1), (0, 0), (0, 6)):
-        with pytest.raises(position.UsageError, match="expected"):
+        with pytest.raises(positions.UsageError, match="expected"):
             strategy.take((5, 7, 9), *move)
 
 

@@ -6,11 +6,11 @@ import shutil
 import pytest
 from click.testing import CliRunner
 
-from gpu_nim.backends import select
+from gpu_nim.backends.selection import select
 from gpu_nim.bench.count import longest, pari, plain_formula, races
 from gpu_nim.cli import main
-from gpu_nim.errors import CheckFailed
-from gpu_nim.sequences.counts import Counts
+from gpu_nim.counting.families import Counts
+from gpu_nim.model.errors import CheckFailed
 
 
 @pytest.mark.parametrize(("letter", "piles"), [("D", 3), ("D", 4), ("D", 7), ("a", 3), ("d", 3)])

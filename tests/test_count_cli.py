@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gpu_nim.cli import main
-from gpu_nim.sequences.counts import Counts
+from gpu_nim.counting.families import Counts
 
 OEIS = Path(__file__).parent / "oeis"
 
@@ -97,7 +97,7 @@ def test_enumeration() -> None:
 
 @pytest.mark.parametrize(("name", "stop"), [("t.npy", 2**21), ("t.txt", 3000), ("t.csv", 3000), ("t.zarr", 2**21)])
 def test_files(tmp_path: Path, name: str, stop: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.sequences.ranges.CHUNK", 2**18)
+    monkeypatch.setattr("gpu_nim.counting.ranges.CHUNK", 2**18)
     path = tmp_path / name
     assert printed("D", "--piles", "3", "--range", f"0:{stop}", "--out", str(path), "--quiet") == ""
     if path.suffix == ".npy":
@@ -113,8 +113,8 @@ def test_files(tmp_path: Path, name: str, stop: int, monkeypatch: pytest.MonkeyP
 
 def test_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "t.npy"
-    monkeypatch.setattr("gpu_nim.sequences.ranges.Range.chunks.__defaults__", (None, 1000))
-    from gpu_nim.storage.tables import TableWriter
+    monkeypatch.setattr("gpu_nim.counting.ranges.Range.chunks.__defaults__", (None, 1000))
+    from gpu_nim.storage.count_tables import TableWriter
 
     append, done = TableWriter.append, []
 
@@ -168,7 +168,7 @@ def test_a_long_range_states_its_cost_first() -> None:
 
 
 def test_a_wrong_value_ends_with_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.sequences.counts.Counts.sum", lambda self, start, stop: 7)
+    monkeypatch.setattr("gpu_nim.counting.families.Counts.sum", lambda self, start, stop: 7)
     result = run("D", "--piles", "3", "--range", "0:4")
     assert result.exit_code == 1
     assert result.stderr == "gpunim: D_3 sums to 16 over 0:4, not to 7 as it must\n"

@@ -16,16 +16,16 @@ from click.testing import CliRunner
 
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.cli import main
-from gpu_nim.errors import BackendError, SchedulerLost, UsageError
-from gpu_nim.sequences.counts import Counts
+from gpu_nim.counting.families import Counts
+from gpu_nim.model.errors import BackendError, SchedulerLost, UsageError
 
 pytest.importorskip("distributed", reason="Dask is not installed")
 
 import distributed
 
-from gpu_nim.sequences.distributed import Cluster, cluster, fill_piece, reduce_piece, try_piece
-from gpu_nim.sequences.reductions import Reduction, residue_counts
-from gpu_nim.sequences.trying import Trial
+from gpu_nim.counting.enumeration import Trial
+from gpu_nim.counting.reductions import Reduction, residue_counts
+from gpu_nim.jobs.clusters import Cluster, cluster, fill_piece, reduce_piece, try_piece
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def _die(piece: int) -> None:
 
 
 def test_a_piece_that_kills_every_worker_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.sequences.distributed._LOSSES", 0)
+    monkeypatch.setattr("gpu_nim.jobs.clusters._LOSSES", 0)
     with cluster(workers=1) as started, pytest.raises(BackendError, match="lost with its worker again and again"):
         list(started.map(_die, [0]))
 
@@ -109,7 +109,7 @@ def test_advice_after_a_lost_scheduler_fits_the_command(
         yield
 
     monkeypatch.setattr(Cluster, "map", lost)
-    monkeypatch.setattr("gpu_nim.sequences.distributed.cluster", lambda *_, **__: contextlib.nullcontext(workers))
+    monkeypatch.setattr("gpu_nim.jobs.clusters.cluster", lambda *_, **__: contextlib.nullcontext(workers))
     args = ["count", "D", "--piles", "4", "--range", "0:2000", "--backend", "numpy", "--quiet", "--workers", "2"]
     result = CliRunner().invoke(main, [*args, *(option.format(folder=tmp_path) for option in options)])
     assert (result.exit_code, result.stdout) == (1, "")
@@ -234,14 +234,14 @@ def test_the_command_line_asks_for_gpus_where_it_counts_on_them(monkeypatch: pyt
 
 def test_another_gpunim_over_there_is_refused(workers: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     address = workers._client.scheduler.address
-    monkeypatch.setattr("gpu_nim.sequences.distributed.__version__", "0.0.1")
+    monkeypatch.setattr("gpu_nim.jobs.clusters.__version__", "0.0.1")
     with pytest.raises(BackendError, match=r"or a worker has gpunim \S+: install 0\.0\.1 there"), cluster(address):
         pass
 
     def unknown() -> str:
         raise ModuleNotFoundError("No module named 'gpu_nim'")
 
-    monkeypatch.setattr("gpu_nim.sequences.distributed._version", unknown)
+    monkeypatch.setattr("gpu_nim.jobs.clusters._version", unknown)
     with pytest.raises(BackendError, match=r"or a worker lacks gpunim: install 0\.0\.1 there"), cluster(address):
         pass
 

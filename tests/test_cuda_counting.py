@@ -9,16 +9,16 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.backends.counting import to_integers
 from gpu_nim.backends.cuda import counting
 from gpu_nim.backends.cuda.counting import CudaCounting
 from gpu_nim.backends.cuda.launcher import to_host
 from gpu_nim.backends.numpy.counting import NumpyCounting
-from gpu_nim.errors import UsageError
-from gpu_nim.sequences.counts import Counts
-from gpu_nim.sequences.ranges import Range, limbs_needed
-from gpu_nim.sequences.reductions import Reduction, SlowJob, length_counts, residue_counts
-from gpu_nim.sequences.trying import Trial
+from gpu_nim.counting.enumeration import Trial
+from gpu_nim.counting.families import Counts
+from gpu_nim.counting.ranges import Range, limbs_needed
+from gpu_nim.counting.reductions import Reduction, SlowJob, length_counts, residue_counts
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.limbs import to_integers
 
 HOST = NumpyCounting(threads=1)
 

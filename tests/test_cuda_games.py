@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.backends.cuda import games as cuda_games
 from gpu_nim.backends.cuda.launcher import to_host
-from gpu_nim.backends.games import LinearBounds
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.errors import BackendError, MemoryRefusal, UsageError
 from gpu_nim.games import solution as solution_module
 from gpu_nim.games.inequality import InequalityGame, bar, chocolate, parse_game, six_coordinate_chocolate
 from gpu_nim.games.solution import solve
+from gpu_nim.model.errors import BackendError, MemoryRefusal, UsageError
+from gpu_nim.model.linear_bounds import LinearBounds
 from tests.literal_games import solve_literally
 from tests.test_games_inequality import random_games
 

@@ -11,8 +11,8 @@ from gpu_nim.backends.cuda import CudaBackend, exactly_one, frontier
 from gpu_nim.backends.cuda.exactly_one import Bricks, device_bytes, supports
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine as NumpyExactlyOne
 from gpu_nim.backends.numpy.frontier import FrontierEngine as NumpyFrontier
-from gpu_nim.backends.rule import Rule, Symmetry
-from gpu_nim.errors import MemoryRefusal, UsageError
+from gpu_nim.model.errors import MemoryRefusal, UsageError
+from gpu_nim.model.rule import Rule, Symmetry
 from tests.cuda_host import HostLauncher
 from tests.lattices import (
     CUBIC26,

@@ -13,7 +13,7 @@ import pytest
 
 from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher, to_host
 from gpu_nim.backends.cuda.table import Kernel
-from gpu_nim.errors import BackendError, KernelArgumentError, MissingDependency
+from gpu_nim.model.errors import BackendError, KernelArgumentError, MissingDependency
 from tests.cuda_host import HostLauncher, KernelDefect, compiler, sanitized, seeded, signatures
 from tests.cuda_host.seeded import BUGS, GOOD, LAUNCH_ORDERS, SOURCES, TABLE
 

@@ -25,16 +25,16 @@ from hypothesis import strategies as st
 from gpu_nim import Growth, grow, load, save, solve
 from gpu_nim.automata.growth import Growing
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.errors import FileError, GpunimError, MemoryRefusal
-from gpu_nim.reading import Damaged, name_of, open_regular, parse_json
-from gpu_nim.sequences.bfile import compare
-from gpu_nim.sequences.oeis import resolve
-from gpu_nim.storage.checkpoints import Checkpoints
+from gpu_nim.jobs.checkpoints import Checkpoints
+from gpu_nim.jobs.growth_job import Outputs, Run
+from gpu_nim.model.errors import FileError, GpunimError, MemoryRefusal
+from gpu_nim.model.reading import Damaged, name_of, open_regular, parse_json
+from gpu_nim.oeis.b_files import compare
+from gpu_nim.oeis.catalogue import resolve
 from gpu_nim.storage.containers import NpzArrays
-from gpu_nim.storage.runs import Outputs, Run
+from gpu_nim.storage.count_tables import open_table
 from gpu_nim.storage.stores import StoredArray, _sizes_of_blosc, _sizes_of_zstd
-from gpu_nim.storage.tables import open_table
-from gpu_nim.verify.growths import check_growth
+from gpu_nim.theorems.growths import check_growth
 
 pytest.importorskip("zarr", reason="zarr is not installed")
 
@@ -561,8 +561,8 @@ READ = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))
 from gpu_nim import load
-from gpu_nim.errors import GpunimError
-from gpu_nim.storage.checkpoints import Checkpoints
+from gpu_nim.model.errors import GpunimError
+from gpu_nim.jobs.checkpoints import Checkpoints
 for path in sys.argv[1:]:
     try:
         Checkpoints(path).latest() if path.endswith("run") else load(path)

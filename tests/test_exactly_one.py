@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from gpu_nim.backends.numpy import exactly_one
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, Layout, domain_box, required_bytes, supports
 from gpu_nim.backends.numpy.frontier import FrontierEngine
-from gpu_nim.backends.rule import Rule, Symmetry
-from gpu_nim.errors import MemoryRefusal, UsageError
+from gpu_nim.model.errors import MemoryRefusal, UsageError
+from gpu_nim.model.rule import Rule, Symmetry
 from tests.lattices import CUBIC26, EDGE, FCC, ONE, POPULATIONS, RULE750, nim, population_terms, rules, steps
 
 FAST = rules(least=2, most=3, births=ONE)

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from gpu_nim.cli.again import start_again
-from gpu_nim.errors import MissingDependency
-from gpu_nim.extras import _extras, missing
+from gpu_nim.model.errors import MissingDependency
+from gpu_nim.model.extras import _extras, missing
 
 CHECKOUT = Path(__file__).parents[1]
 EXTRAS = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.backends.digest import checksum
 from gpu_nim.backends.numpy import frontier
-from gpu_nim.backends.numpy.cells import coordinate_dtype
 from gpu_nim.backends.numpy.frontier import DenseTable, FrontierEngine, HashTable
-from gpu_nim.backends.rule import Rule, Symmetry
-from gpu_nim.errors import MemoryRefusal, UsageError
+from gpu_nim.backends.shared.cells import coordinate_dtype
+from gpu_nim.model.digest import checksum
+from gpu_nim.model.errors import MemoryRefusal, UsageError
+from gpu_nim.model.rule import Rule, Symmetry
 from tests.lattices import (
     CUBIC26,
     EDGE,

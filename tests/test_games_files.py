@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from gpu_nim import Growth, grow, load, save, solve
-from gpu_nim.errors import FileError, UsageError
 from gpu_nim.games.inequality import chocolate, parse_game
+from gpu_nim.model.errors import FileError, UsageError
 
 
 @pytest.mark.parametrize("suffix", [".zarr", ".npz"])

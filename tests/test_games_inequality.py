@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.backends import select
-from gpu_nim.errors import MemoryRefusal, UsageError
-from gpu_nim.games.evolution import evolve
+from gpu_nim.backends.selection import select
+from gpu_nim.games.game_graph import evolve
 from gpu_nim.games.inequality import (
     Inequality,
     InequalityGame,
@@ -21,6 +20,7 @@ from gpu_nim.games.inequality import (
     six_coordinate_chocolate,
 )
 from gpu_nim.games.solution import solve, solve_nim_with_pass
+from gpu_nim.model.errors import MemoryRefusal, UsageError
 from tests.literal_games import solve_literally
 
 

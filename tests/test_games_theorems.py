@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from gpu_nim.errors import UsageError
-from gpu_nim.finding import Finding
-from gpu_nim.games import theorems as games
-from gpu_nim.games.evolution import evolve
+from gpu_nim.games.game_graph import evolve
 from gpu_nim.games.impartial import OctalGame
 from gpu_nim.games.inequality import bar, chocolate
-from gpu_nim.nim import theorems as nim
+from gpu_nim.model.errors import UsageError
+from gpu_nim.theorems import evolution_of_nim as nim
+from gpu_nim.theorems import inequality_games as games
+from gpu_nim.theorems.finding import Finding
 
 
 @pytest.mark.parametrize(
@@ -69,12 +69,12 @@ def test_a_false_statement_gives_its_first_counterexample(monkeypatch):
 
 
 def test_mirrored_turns_would_break_theorem_25(monkeypatch):
-    monkeypatch.setattr("gpu_nim.nim.walk._TURN", (0, 0, 1))
+    monkeypatch.setattr("gpu_nim.games.nim.walk._TURN", (0, 0, 1))
     assert not nim.theorem_25(7).holds
 
 
 def test_broken_rules_would_be_noticed(monkeypatch):
-    monkeypatch.setattr("gpu_nim.nim.position.trailing_zeros", lambda number: 0)
+    monkeypatch.setattr("gpu_nim.games.nim.positions.trailing_zeros", lambda number: 0)
     assert nim.lemma_21(4).counterexample is not None
 
 

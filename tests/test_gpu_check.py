@@ -16,7 +16,7 @@ from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.numpy.counting import NumpyCounting
-from gpu_nim.errors import MemoryRefusal
+from gpu_nim.model.errors import MemoryRefusal
 from tests.cuda_host import HostLauncher, compiler
 
 pytestmark = [

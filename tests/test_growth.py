@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from gpu_nim import grow
 from gpu_nim.automata.catalogue import CATALOGUE, Automaton, find
 from gpu_nim.automata.growth import Growing, KeptCells, split
-from gpu_nim.backends.base import Backend, Batch
-from gpu_nim.backends.digest import COEFFICIENTS, checksum, digest, finalize, mix, nim_plane_mix
-from gpu_nim.backends.memory import require_memory
+from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.bench.peers import python_set, scipy_convolve
-from gpu_nim.errors import MemoryRefusal, UsageError
+from gpu_nim.model.digest import COEFFICIENTS, checksum, digest, finalize, mix, nim_plane_mix
+from gpu_nim.model.errors import MemoryRefusal, UsageError
+from gpu_nim.model.memory import require_memory
 
 
 def p_positions(n: int) -> list[tuple[int, int, int]]:

@@ -14,7 +14,7 @@ import pytest
 from gpu_nim.backends.cuda.launcher import CupyLauncher, device_refusals
 from gpu_nim.backends.cuda.sources import OPTIONS
 from gpu_nim.backends.cuda.table import Kernel
-from gpu_nim.errors import BackendError, KernelArgumentError, MemoryRefusal, MissingDependency
+from gpu_nim.model.errors import BackendError, KernelArgumentError, MemoryRefusal, MissingDependency
 
 TABLE = {name: Kernel("two.cu", ("*u4", "i4")) for name in ("first", "second")}
 

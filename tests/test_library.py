@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 from gpu_nim import Growth, grow, load, render, save, solve
+from gpu_nim.automata import formulas, neighbourhoods
 from gpu_nim.automata import growth as growing
-from gpu_nim.automata import neighbourhoods, theorems
 from gpu_nim.automata.catalogue import CATALOGUE
-from gpu_nim.automata.own import own
-from gpu_nim.backends.base import Backend, Batch
-from gpu_nim.backends.numpy.cells import CellEngine
-from gpu_nim.backends.rule import Rule
-from gpu_nim.errors import FileError, UsageError
+from gpu_nim.automata.user_defined import own
+from gpu_nim.backends.interface import Backend, Batch
+from gpu_nim.backends.shared.cells import CellEngine
 from gpu_nim.games.catalogue import CATALOGUE as GAMES
 from gpu_nim.games.catalogue import OPTIONS
+from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.model.rule import Rule
 from gpu_nim.storage import voxels
 
 FAR = Rule(2, ((2_000_000_000, 0), (0, 1)), frozenset({1}), ((0, 0),))
@@ -83,7 +83,7 @@ def test_predicates_take_short_integers() -> None:
     for universe in (neighbourhoods.triangles, neighbourhoods.not_south):
         assert universe(short).tolist() == universe(wide).tolist()
     generations = np.array([255, 129, 200, 129])
-    for cell_test in (theorems.three_branch_cells, theorems.ulam_warburton_cells):
+    for cell_test in (formulas.three_branch_cells, formulas.ulam_warburton_cells):
         assert cell_test(short, generations).tolist() == cell_test(wide, generations).tolist()
     piles = np.array([[127, 63], [127, 127], [0, 1]], np.int8)
     expected = neighbourhoods.equal_trailing_ones(piles.astype(np.int64), (1, 1)).tolist()

@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_nim import grow
+from gpu_nim.automata.ancestry import ancestry, parents
 from gpu_nim.automata.catalogue import CATALOGUE, find
-from gpu_nim.automata.evolution import ancestry, parents
+from gpu_nim.automata.columns import Boxes, Table, parse_section
 from gpu_nim.automata.growth import Growing
-from gpu_nim.automata.measures import Boxes, Table, parse_section
-from gpu_nim.backends.base import Backend
+from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.backends.rule import Rule
-from gpu_nim.errors import MemoryRefusal, UsageError
+from gpu_nim.model.errors import MemoryRefusal, UsageError
+from gpu_nim.model.rule import Rule
 from tests.lattices import EDGE, HEXAGON, ONE, literal, nim, rules, steps, terms_of
 
 quick = settings(deadline=None, max_examples=40)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from gpu_nim.backends import memory
-from gpu_nim.backends.memory import host_memory, require_memory
-from gpu_nim.errors import MemoryRefusal
+from gpu_nim.model import memory
+from gpu_nim.model.errors import MemoryRefusal
+from gpu_nim.model.memory import host_memory, require_memory
 
 GB = 10**9
 AVAILABLE = 64 * 1024**3

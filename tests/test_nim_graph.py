@@ -6,9 +6,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from gpu_nim.errors import MemoryRefusal, MissingDependency, UsageError
-from gpu_nim.nim import position
-from gpu_nim.nim.graph import dot, evolution_graph, graphml, kind_table, to_networkx
+from gpu_nim.games.nim import positions
+from gpu_nim.games.nim.evolution_graph import dot, evolution_graph, graphml, kind_table, to_networkx
+from gpu_nim.model.errors import MemoryRefusal, MissingDependency, UsageError
 
 # [NF] Theorem 19 and sections 5.5 and 5.6: D_3, D_4 and D_5 (A048883, A237711, A238759).
 D = {
@@ -28,13 +28,13 @@ def test_births_are_the_published_sequences(piles):
 @pytest.mark.parametrize(("piles", "generations"), [(2, 6), (3, 9), (4, 5), (5, 3)])
 def test_graph_equals_the_literal_one(piles, generations):
     graph = evolution_graph(piles, generations)
-    every = [p for p in product(range(generations + 1), repeat=piles) if position.is_p_position(p) and sum(p) <= 2 * generations]
+    every = [p for p in product(range(generations + 1), repeat=piles) if positions.is_p_position(p) and sum(p) <= 2 * generations]
     assert sorted(map(tuple, graph.positions.tolist())) == sorted(every)
     rows = [tuple(row) for row in graph.positions.tolist()]
     edges = {(rows[parent], rows[child]) for parent, child in graph.edges.tolist()}
-    assert edges == {(p.position, child) for child in every for p in position.parents(child)}
+    assert edges == {(p.position, child) for child in every for p in positions.parents(child)}
     assert len(edges) == len(graph.edges)
-    assert graph.generation.tolist() == [position.generation(row) for row in rows]
+    assert graph.generation.tolist() == [positions.generation(row) for row in rows]
 
 
 # [NF] Table 1.  Its example for two parents and one child, (0,1,4,5), has one parent and two children: 0 is no pile to
@@ -55,7 +55,7 @@ TABLE_1 = {
 
 @pytest.mark.parametrize("example", TABLE_1)
 def test_table_1(example):
-    assert (len(position.parents(example)), len(position.children(example))) == TABLE_1[example]
+    assert (len(positions.parents(example)), len(positions.children(example))) == TABLE_1[example]
 
 
 def test_the_nine_kinds_and_their_frequencies():
@@ -66,7 +66,7 @@ def test_the_nine_kinds_and_their_frequencies():
     for a, b, c in product(range(25), repeat=3):
         piles = (a, b, c, a ^ b ^ c)
         if 0 < sum(piles) <= 48:
-            kind = (len(position.parents(piles)), len(position.children(piles)))
+            kind = (len(positions.parents(piles)), len(positions.children(piles)))
             literal.setdefault(kind, []).append((sum(piles), piles))
     assert table == {kind: (len(those), min(those)[1]) for kind, those in literal.items()}
     assert table[2, 1][1] == (2, 3, 6, 7)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu_nim.errors import MemoryRefusal, UsageError
-from gpu_nim.nim import arrays, position
+from gpu_nim.games.nim import arrays, positions
+from gpu_nim.model.errors import MemoryRefusal, UsageError
 
 HUGE = st.lists(st.integers(0, 2**200), min_size=1, max_size=6)
 
@@ -24,75 +24,75 @@ def loses(piles):
 def p_positions(draw, largest=2**62, piles=None):
     lengths = {"min_size": 1, "max_size": 5} if piles is None else {"min_size": piles - 1, "max_size": piles - 1}
     piles = draw(st.lists(st.integers(0, largest), **lengths))
-    return (*piles, position.nim_sum(piles))
+    return (*piles, positions.nim_sum(piles))
 
 
 def test_ferguson_worked_example():
-    assert position.nim_sum([22, 51]) == 37
-    moves = position.winning_moves([13, 12, 8])
+    assert positions.nim_sum([22, 51]) == 37
+    moves = positions.winning_moves([13, 12, 8])
     assert [(move.pile, move.take) for move in moves] == [(0, 9), (1, 7), (2, 7)]
     assert moves[0].leaves == (4, 12, 8)
-    assert position.binary_columns([13, 12, 8])[1] == [1, 0, 0, 1]
+    assert positions.binary_columns([13, 12, 8])[1] == [1, 0, 0, 1]
 
 
 def test_worked_example_with_inequalities_in_view():
     """[V] Example 2.3; where it says 21 its binary digits, its nim-sum and its moves are those of 22."""
-    assert position.nim_sum([52, 22, 58]) == 24
-    assert [move.leaves for move in position.winning_moves([52, 22, 58])] == [(44, 22, 58), (52, 14, 58), (52, 22, 34)]
+    assert positions.nim_sum([52, 22, 58]) == 24
+    assert [move.leaves for move in positions.winning_moves([52, 22, 58])] == [(44, 22, 58), (52, 14, 58), (52, 22, 34)]
 
 
 @pytest.mark.parametrize("piles", [1, 2, 3, 4])
 def test_outcome_is_that_of_play(piles):
     for start in product(range(5), repeat=piles):
-        assert position.is_p_position(start) == loses(start)
-        wins = [move.leaves for move in position.winning_moves(start)]
+        assert positions.is_p_position(start) == loses(start)
+        wins = [move.leaves for move in positions.winning_moves(start)]
         options = {(*start[:i], left, *start[i + 1 :]) for i, pile in enumerate(start) for left in range(pile)}
         assert sorted(wins) == sorted(option for option in options if loses(option))
 
 
 @given(HUGE)
 def test_as_many_winning_moves_as_ones_in_the_leftmost_odd_column(piles):
-    rows, total = position.binary_columns(piles)
-    moves = position.winning_moves(piles)
+    rows, total = positions.binary_columns(piles)
+    moves = positions.winning_moves(piles)
     if 1 in total:
         column = total.index(1)
         assert len(moves) == sum(row[column] for row in rows)
         assert len(moves) % 2 == 1
     else:
         assert moves == []
-    assert all(position.is_p_position(move.leaves) and move.take > 0 for move in moves)
+    assert all(positions.is_p_position(move.leaves) and move.take > 0 for move in moves)
 
 
 @given(p_positions(2**150))
 def test_relatives_are_all_p_positions_two_counters_away(piles):
-    for relatives, change in ((position.parents(piles), -1), (position.children(piles), 1)):
+    for relatives, change in ((positions.parents(piles), -1), (positions.children(piles), 1)):
         expected = []
         for i, j in combinations(range(len(piles)), 2):
             other = list(piles)
             other[i] += change
             other[j] += change
-            if min(other) >= 0 and position.is_p_position(other):
+            if min(other) >= 0 and positions.is_p_position(other):
                 expected.append((tuple(other), (i, j)))
         assert [(relative.position, relative.piles) for relative in relatives] == expected
 
 
 def test_trailing_digits_name_the_rule():
-    (parent,) = position.parents([14, 11, 5])
-    assert parent == position.Relative((14, 10, 4), (1, 2), 0)
-    assert [(c.position, c.trailing) for c in position.children([3, 3, 0])] == [((4, 4, 0), 2)]
+    (parent,) = positions.parents([14, 11, 5])
+    assert parent == positions.Relative((14, 10, 4), (1, 2), 0)
+    assert [(c.position, c.trailing) for c in positions.children([3, 3, 0])] == [((4, 4, 0), 2)]
 
 
 @given(st.lists(p_positions(piles=4), min_size=1, max_size=20))
 def test_arrays_equal_one_by_one(rows):
     array = np.array(rows, dtype=np.int64)
     assert arrays.are_p_positions(array).all()
-    assert arrays.generations(array).tolist() == [position.generation(row) for row in rows]
-    for many, one in ((arrays.parents_of, position.parents), (arrays.children_of, position.children)):
+    assert arrays.generations(array).tolist() == [positions.generation(row) for row in rows]
+    for many, one in ((arrays.parents_of, positions.parents), (arrays.children_of, positions.children)):
         source, found = many(array)
         expected = [(i, list(relative.position)) for i, row in enumerate(rows) for relative in one(row)]
         assert list(zip(source.tolist(), found.tolist(), strict=True)) == expected
-    assert arrays.child_counts(array).tolist() == [len(position.children(row)) for row in rows]
-    assert arrays.parent_counts(array).tolist() == [len(position.parents(row)) for row in rows]
+    assert arrays.child_counts(array).tolist() == [len(positions.children(row)) for row in rows]
+    assert arrays.parent_counts(array).tolist() == [len(positions.parents(row)) for row in rows]
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 2**80)] * 4), min_size=1, max_size=10))
@@ -100,7 +100,7 @@ def test_winning_takes_equal_winning_moves_past_64_bits(rows):
     takes = arrays.winning_takes(np.array(rows, dtype=object))
     for row, take in zip(rows, takes.tolist(), strict=True):
         expected = [0, 0, 0, 0]
-        for move in position.winning_moves(row):
+        for move in positions.winning_moves(row):
             expected[move.pile] = move.take
         assert take == expected
 
@@ -127,7 +127,7 @@ def test_dtypes_are_kept_or_widened():
 @pytest.mark.parametrize("bad", [[], [-1, 2], [1.5, 2], [True, 1], ["3"]])
 def test_bad_piles_are_refused(bad):
     with pytest.raises(UsageError, match="piles: expected"):
-        position.nim_sum(bad)
+        positions.nim_sum(bad)
 
 
 @pytest.mark.parametrize(
@@ -141,13 +141,13 @@ def test_bad_arrays_are_refused(bad):
 
 def test_more_relatives_than_fit_are_refused():
     with pytest.raises(MemoryRefusal, match="49,995,000 neighbours of a position of 10000 piles needs"):
-        position.children([1] * 10_000)
-    assert len(position.parents([1] * 60)) == 60 * 59 // 2
+        positions.children([1] * 10_000)
+    assert len(positions.parents([1] * 60)) == 60 * 59 // 2
 
 
 def test_n_positions_have_no_relatives():
     with pytest.raises(UsageError, match=r"P-position.*\(1, 2, 4\) with nim-sum 7"):
-        position.parents([1, 2, 4])
+        positions.parents([1, 2, 4])
     with pytest.raises(UsageError, match=r"P-positions.*\(1, 2, 4\)"):
         arrays.children_of(np.array([[1, 2, 3], [1, 2, 4]]))
-    assert position.generation([1, 2, 4]) is None
+    assert positions.generation([1, 2, 4]) is None

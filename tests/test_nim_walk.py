@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu_nim.errors import UsageError
-from gpu_nim.nim import arrays, walk
-from gpu_nim.nim.graph import evolution_graph
+from gpu_nim.games.nim import arrays, walk
+from gpu_nim.games.nim.evolution_graph import evolution_graph
+from gpu_nim.model.errors import UsageError
 
 LAST = 256
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from gpu_nim import grow, load, save
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.automata.growth import most_touched
-from gpu_nim.automata.own import describe, own, recall
-from gpu_nim.backends.rule import Rule, Symmetry
+from gpu_nim.automata.user_defined import describe, own, recall
 from gpu_nim.cli import main
-from gpu_nim.errors import FileError, UsageError
+from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.model.rule import Rule, Symmetry
 from tests.lattices import ONE, literal, rules, steps
 
 SQUARE = "1,0;-1,0;0,1;0,-1"

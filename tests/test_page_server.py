@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gpu_nim.errors import FileError
+from gpu_nim.model.errors import FileError
 from gpu_nim.render import server as module
 from gpu_nim.render.server import PageServer
 

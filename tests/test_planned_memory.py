@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_nim.backends import select
 from gpu_nim.backends.numpy import games as numpy_games
-from gpu_nim.errors import MemoryRefusal
+from gpu_nim.backends.selection import select
 from gpu_nim.games import solution
 from gpu_nim.games.inequality import nim, parse_game
+from gpu_nim.games.nim import evolution_graph
 from gpu_nim.games.solution import solve
-from gpu_nim.nim import graph
+from gpu_nim.model.errors import MemoryRefusal
 
 
 class Plan:
@@ -67,11 +67,11 @@ def test_totals_with_a_position_each_take_no_more(monkeypatch: pytest.MonkeyPatc
 def test_a_graph_is_written_in_what_is_planned(monkeypatch: pytest.MonkeyPatch, suffix: str) -> None:
     if suffix == ".graphml":
         pytest.importorskip("networkx", reason="networkx is not installed")
-    plan = Plan(monkeypatch, graph)
+    plan = Plan(monkeypatch, evolution_graph)
 
     def write() -> None:
-        graph.require_graph(4, 15, suffix)
-        lines = (graph.dot if suffix == ".dot" else graph.graphml)(graph.evolution_graph(4, 15))
+        evolution_graph.require_graph(4, 15, suffix)
+        lines = (evolution_graph.dot if suffix == ".dot" else evolution_graph.graphml)(evolution_graph.evolution_graph(4, 15))
         for _ in lines:
             pass
 
@@ -107,7 +107,7 @@ def test_under_a_limit_a_command_ends_with_one_sentence(arguments: list[str], tm
 
 
 def test_a_refusal_of_a_graph_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graph, "host_memory", lambda: 10**6)
-    assert graph.require_graph(4, 7) == 364
+    monkeypatch.setattr(evolution_graph, "host_memory", lambda: 10**6)
+    assert evolution_graph.require_graph(4, 7) == 364
     with pytest.raises(MemoryRefusal, match=r"^a graph of 364 P-positions needs 1,\d{3},\d{3} bytes, .* fewer generations"):
-        graph.require_graph(4, 7, ".graphml")
+        evolution_graph.require_graph(4, 7, ".graphml")

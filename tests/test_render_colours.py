@@ -5,9 +5,9 @@ import pytest
 
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.automata.growth import grow
-from gpu_nim.backends.rule import Rule
-from gpu_nim.errors import UsageError
 from gpu_nim.games.solution import solve
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.rule import Rule
 from gpu_nim.render.colours import THEMES, TOLD_APART, distinct_colours, to_oklab
 from gpu_nim.render.geometry import coarsen
 from gpu_nim.render.source import blocks_of

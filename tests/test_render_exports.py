@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.automata.catalogue import CATALOGUE
-from gpu_nim.errors import UsageError
+from gpu_nim.model.errors import UsageError
 from gpu_nim.render.exports import Mesh, cubes, export, glb, printable_body
 from gpu_nim.render.geometry import Blocks, pieces
 from gpu_nim.render.source import blocks_of

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.automata.catalogue import CATALOGUE
-from gpu_nim.errors import FileError, MemoryRefusal, UsageError
+from gpu_nim.model.errors import FileError, MemoryRefusal, UsageError
 from gpu_nim.render import geometry, source, views
 from gpu_nim.render.colours import THEMES, Map, to_linear, to_srgb
 from gpu_nim.render.geometry import SIDES, Blocks, coarsen, generations_between, side, visible

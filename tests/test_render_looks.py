@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from gpu_nim.errors import UsageError
+from gpu_nim.model.errors import UsageError
 from gpu_nim.render.colours import THEMES
 from gpu_nim.render.movie import Movie, Studio
 from gpu_nim.render.source import blocks_of

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpu_nim.errors import MemoryRefusal
+from gpu_nim.model.errors import MemoryRefusal
 from gpu_nim.render import exports, opengl, room, source, still
 from gpu_nim.render.exports import export, export_bytes
 from gpu_nim.render.room import picture_bytes, require_room

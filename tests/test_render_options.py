@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from gpu_nim.cli import main
-from gpu_nim.errors import UsageError
+from gpu_nim.model.errors import UsageError
 from gpu_nim.render import options as scenes
 from gpu_nim.render.movie import KINDS, Movie, Studio
 from gpu_nim.render.show import Window, document

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpu_nim.errors import MissingDependency, UsageError
+from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.render import opengl
 from gpu_nim.render.exports import cubes, export, printable_body
 from gpu_nim.render.figures import draw_figure

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.errors import UsageError
+from gpu_nim.model.errors import UsageError
 from gpu_nim.render import figures, text
 from gpu_nim.render.colours import THEMES
 from gpu_nim.render.figures import draw_figure

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from gpu_nim.backends.rule import Rule, Symmetry
-from gpu_nim.errors import UsageError
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.rule import Rule, Symmetry
 
 CELLS = st.integers(1, 4).flatmap(lambda d: arrays.arrays(np.int64, (20, d), elements=st.integers(-3, 3)))
 

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from gpu_nim import count
 from gpu_nim.backends.numpy.counting import NumpyCounting
-from gpu_nim.errors import MemoryRefusal, UsageError
-from gpu_nim.sequences import closed, digits, long, recursions, tight
-from gpu_nim.sequences.counts import LETTERS, Counts
-from gpu_nim.sequences.ranges import Range, seconds_for
-from gpu_nim.sequences.reductions import record_values
+from gpu_nim.counting import closed_forms, digit_matrices, long_integers
+from gpu_nim.counting.families import LETTERS, Counts
+from gpu_nim.counting.ranges import Range, seconds_for
+from gpu_nim.counting.reductions import record_values
+from gpu_nim.model.errors import MemoryRefusal, UsageError
+from gpu_nim.theorems import digit_by_digit, recursions
 
 BITS = st.integers(0, 90).flatmap(lambda bits: st.integers(0, 1 << bits))
 
@@ -22,22 +23,22 @@ BITS = st.integers(0, 90).flatmap(lambda bits: st.integers(0, 1 << bits))
 def integers(request, monkeypatch) -> None:
     """Each kind of long integers."""
     if request.param == "python":
-        monkeypatch.setattr(long, "flint", lambda: None)
-    elif long.flint() is None:
+        monkeypatch.setattr(long_integers, "flint", lambda: None)
+    elif long_integers.flint() is None:
         pytest.skip("python-flint, the extra exact, is not installed")
-    monkeypatch.setattr(long, "_LONG", 1)
+    monkeypatch.setattr(long_integers, "_LONG", 1)
 
 
 @pytest.mark.parametrize(("few", "block"), [(512, 128), (0, 1), (0, 4), (8, 7)])
 def test_even_piles_by_runs_of_digits(few: int, block: int, monkeypatch) -> None:
-    monkeypatch.setattr(closed, "_FEW_DIGITS", few)
-    monkeypatch.setattr(closed, "_BLOCK", block)
+    monkeypatch.setattr(closed_forms, "_FEW_DIGITS", few)
+    monkeypatch.setattr(closed_forms, "_BLOCK", block)
 
     @settings(deadline=None, max_examples=60)
     @given(piles=st.integers(1, 20).map(lambda half: 2 * half), n=BITS)
     def holds(piles: int, n: int) -> None:
-        assert closed.a(piles, n) == tight.a(piles, n)
-        assert closed.d(piles, n) == tight.d(piles, n)
+        assert closed_forms.a(piles, n) == digit_by_digit.a(piles, n)
+        assert closed_forms.d(piles, n) == digit_by_digit.d(piles, n)
 
     holds()
 
@@ -47,8 +48,8 @@ def test_even_piles_by_runs_of_digits(few: int, block: int, monkeypatch) -> None
     "n", [10**200, 2**700 - 1, 2**700 + 2**300, (2**701) // 3], ids=["power of ten", "ones", "two ones", "alternating"]
 )
 def test_long_indices(piles: int, n: int) -> None:
-    assert closed.a(piles, n) == tight.a(piles, n)
-    assert closed.d(piles, n) == tight.d(piles, n)
+    assert closed_forms.a(piles, n) == digit_by_digit.a(piles, n)
+    assert closed_forms.d(piles, n) == digit_by_digit.d(piles, n)
 
 
 def test_totals_of_many_piles() -> None:
@@ -65,8 +66,8 @@ def test_products_of_polynomials(left: list[int], right: list[int]) -> None:
         for j, y in enumerate(right):
             expected[i + j] += x * y
     if left and right:
-        assert digits.convolve(left, right) == expected
-        assert digits.karatsuba(left, right) == expected
+        assert digit_matrices.convolve(left, right) == expected
+        assert digit_matrices.karatsuba(left, right) == expected
 
 
 @settings(deadline=None, max_examples=30)
@@ -75,7 +76,7 @@ def test_decimal_digits(number: int) -> None:
     limit = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(0)
     try:
-        assert long.text(number) == str(number)
+        assert long_integers.text(number) == str(number)
     finally:
         sys.set_int_max_str_digits(limit)
 

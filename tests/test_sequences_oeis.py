@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from gpu_nim.errors import FileError, UsageError
-from gpu_nim.sequences.bfile import compare, format_lines, read_bfile
-from gpu_nim.sequences.entry import Entry
-from gpu_nim.sequences.oeis import entries, find, resolve
+from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.oeis.b_files import compare, format_lines, read_bfile
+from gpu_nim.oeis.catalogue import entries, find, resolve
+from gpu_nim.oeis.entry import Entry
 
 OEIS = Path(__file__).parent / "oeis"
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.backends.counting import to_integers, to_limbs
 from gpu_nim.backends.numpy.counting import NumpyCounting
-from gpu_nim.errors import CheckFailed, UsageError
-from gpu_nim.sequences.blocks import digit_values
-from gpu_nim.sequences.counts import LETTERS, Counts
-from gpu_nim.sequences.digits import by_total
-from gpu_nim.sequences.ranges import Range, checked, limbs_needed
+from gpu_nim.counting.blocks import digit_values
+from gpu_nim.counting.digit_matrices import by_total
+from gpu_nim.counting.families import LETTERS, Counts
+from gpu_nim.counting.ranges import Range, checked, limbs_needed
+from gpu_nim.model.errors import CheckFailed, UsageError
+from gpu_nim.model.limbs import to_integers, to_limbs
 
 ENGINE = NumpyCounting(threads=2)
 

@@ -8,17 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.backends.numpy.counting import NumpyCounting
-from gpu_nim.errors import CheckFailed, UsageError
-from gpu_nim.sequences.counts import LETTERS, Counts
-from gpu_nim.sequences.reductions import (
-    Reduction,
-    SlowJob,
-    length_counts,
-    record_values,
-    reduce_range,
-    residue_counts,
-    visits,
-)
+from gpu_nim.counting.families import LETTERS, Counts
+from gpu_nim.counting.reductions import Reduction, SlowJob, length_counts, record_values, reduce_range, residue_counts, visits
+from gpu_nim.model.errors import CheckFailed, UsageError
 
 ENGINE = NumpyCounting(threads=2)
 

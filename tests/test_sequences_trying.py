@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from gpu_nim.backends.numpy.counting import NumpyCounting
-from gpu_nim.errors import CheckFailed, UsageError
-from gpu_nim.sequences.counts import LETTERS, Counts
-from gpu_nim.sequences.trying import Trial
+from gpu_nim.counting.enumeration import Trial
+from gpu_nim.counting.families import LETTERS, Counts
+from gpu_nim.model.errors import CheckFailed, UsageError
 
 ENGINE = NumpyCounting(threads=2)
 

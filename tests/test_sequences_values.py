@@ -6,10 +6,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.errors import UsageError
-from gpu_nim.sequences import closed, count, recursions, tight
-from gpu_nim.sequences.counts import LETTERS, Counts, dyadic_blocks
-from gpu_nim.sequences.digits import DigitProduct, by_total, convolve, sums_up_to_total, up_to_total
+from gpu_nim.counting import closed_forms
+from gpu_nim.counting.digit_matrices import DigitProduct, by_total, convolve, sums_up_to_total, up_to_total
+from gpu_nim.counting.families import LETTERS, Counts, dyadic_blocks
+from gpu_nim.model.errors import UsageError
+from gpu_nim.oeis.count import count
+from gpu_nim.theorems import digit_by_digit, recursions
 
 N = 10**18 + 12345
 PILES = st.integers(1, 40)
@@ -72,8 +74,8 @@ def test_digit_matrices_and_printed_recursions_agree(piles: int, n: int) -> None
 @given(PILES, INDEX)
 @settings(max_examples=60, deadline=None)
 def test_closed_forms_and_tight_piles_agree(piles: int, n: int) -> None:
-    assert closed.a(piles, n) == tight.a(piles, n)
-    assert closed.d(piles, n) == tight.d(piles, n)
+    assert closed_forms.a(piles, n) == digit_by_digit.a(piles, n)
+    assert closed_forms.d(piles, n) == digit_by_digit.d(piles, n)
 
 
 @example(1, 0, 5)
@@ -107,7 +109,7 @@ def test_thousands_of_digits() -> None:
     assert Counts("a", 3).value(2**9000 - 1) == 2**18000
     assert Counts("D", 4).value(n) == recursions.D(4, n)
     assert Counts("A", 5).value(n) == by_total(5).prefix(n + 1)
-    assert Counts("d", 6).value(n) == tight.d(6, n)
+    assert Counts("d", 6).value(n) == digit_by_digit.d(6, n)
 
 
 def test_a_thousand_piles() -> None:
@@ -175,7 +177,7 @@ def test_long_steps_are_the_short_ones(piles: int, monkeypatch: pytest.MonkeyPat
     for product in (by_total(piles), up_to_total(piles), sums_up_to_total(piles)):
         short = [(product.value(n), product.state(n), product.row(n, 13)) for n in (0, 1, 6, 4095, 5000)]
         with monkeypatch.context() as patched:
-            patched.setattr("gpu_nim.sequences.digits._FEW", 2)
+            patched.setattr("gpu_nim.counting.digit_matrices._FEW", 2)
             assert [(product.value(n), product.state(n), product.row(n, 13)) for n in (0, 1, 6, 4095, 5000)] == short
 
 

@@ -16,8 +16,8 @@ from click.testing import CliRunner, Result
 from gpu_nim import grow, load
 from gpu_nim.automata.growth import Growth
 from gpu_nim.cli import main
-from gpu_nim.errors import FileError
-from gpu_nim.storage.checkpoints import Checkpoints
+from gpu_nim.jobs.checkpoints import Checkpoints
+from gpu_nim.model.errors import FileError
 from tests.render_files import needs_ffmpeg, needs_pillow
 
 SIZE = ("--size", "64x48", "--engine", "numpy", "--quality", "draft")
@@ -281,7 +281,7 @@ def test_workers_end_with_a_killed_parent(tmp_path: Path, asked: tuple[str, ...]
 
 CONTENDER = """
 import os, sys
-from gpu_nim.errors import FileError
+from gpu_nim.model.errors import FileError
 from gpu_nim.storage.locks import locked
 from pathlib import Path
 lock, inside, got = Path(sys.argv[1]), sys.argv[2], 0

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gpu_nim.cli.signals import Terminated, terminations_raised
-from gpu_nim.interrupts import interrupts_deferred
+from gpu_nim.model.interrupts import interrupts_deferred
 
 ENDINGS = [(signal.SIGINT, 130, "\ngpunim: interrupted\n"), (signal.SIGTERM, 143, "gpunim: terminated\n")]
 ENDINGS += [(signal.SIGHUP, 129, "gpunim: hung up\n")]

@@ -11,10 +11,10 @@ import pytest
 
 from gpu_nim import Growth, grow, load, save
 from gpu_nim.automata.growth import Growing
-from gpu_nim.backends.digest import checksum
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.errors import FileError, UsageError
-from gpu_nim.interrupts import interrupts_deferred
+from gpu_nim.model.digest import checksum
+from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.model.interrupts import interrupts_deferred
 from gpu_nim.storage import open_growth
 from gpu_nim.storage.atomic import check_writable, replacing
 from gpu_nim.storage.attributes import _seal

@@ -13,14 +13,14 @@ from click.testing import CliRunner, Result
 
 from gpu_nim import Growth, grow, save, solve
 from gpu_nim.automata.catalogue import find
-from gpu_nim.automata.own import own
-from gpu_nim.backends.digest import checksum
+from gpu_nim.automata.user_defined import own
 from gpu_nim.cli import main
-from gpu_nim.errors import UsageError
-from gpu_nim.finding import Finding
-from gpu_nim.sequences.counts import Counts
-from gpu_nim.verify import Statement, chosen, counted, registry, run, statements
-from gpu_nim.verify.growths import check_growth, grown_anew, theorem_of, work_of
+from gpu_nim.counting.families import Counts
+from gpu_nim.model.digest import checksum
+from gpu_nim.model.errors import UsageError
+from gpu_nim.theorems import Statement, catalogue, chosen, counted, run, statements
+from gpu_nim.theorems.finding import Finding
+from gpu_nim.theorems.growths import check_growth, grown_anew, theorem_of, work_of
 
 OEIS = Path(__file__).parent / "oeis"
 
@@ -68,7 +68,7 @@ def test_a_wrong_count_is_a_counterexample(name: str, monkeypatch: pytest.Monkey
         return tuple(values)
 
     for module in ("by_maximum", "by_total"):
-        monkeypatch.setattr(f"gpu_nim.verify.{module}.counts", spoilt)
+        monkeypatch.setattr(f"gpu_nim.theorems.{module}.counts", spoilt)
     (verdict,) = run(chosen([name]), 15)
     assert not verdict.holds
     assert " is " in str(verdict.finding.counterexample)
@@ -85,7 +85,7 @@ def test_a_wrong_position_is_a_counterexample(name: str, monkeypatch: pytest.Mon
         positions[-1, 0] = 3 * largest + 40
         return positions
 
-    monkeypatch.setattr("gpu_nim.verify.positions.p_positions", spoilt)
+    monkeypatch.setattr("gpu_nim.theorems.positions.p_positions", spoilt)
     (verdict,) = run(chosen([name]), 7)
     assert not verdict.holds
 
@@ -103,7 +103,7 @@ def test_names() -> None:
     with pytest.raises(UsageError, match="upto must be at least 1, got 0"):
         list(run(statements(), 0))
     with pytest.raises(UsageError, match="there is a statement 'nf-lemma-6' already"):
-        registry.statement("nf-lemma-6", "", "")(lambda upto: Finding(""))
+        catalogue.statement("nf-lemma-6", "", "")(lambda upto: Finding(""))
 
 
 def test_far_is_cut_short_not_endless() -> None:
@@ -125,7 +125,7 @@ def test_the_command_lists_and_runs() -> None:
 
 def test_a_failure_is_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(
-        registry._STATEMENTS, "false", Statement("false", "nobody", "1 = 2", lambda upto: Finding("1", "1 is 1, not 2"))
+        catalogue._STATEMENTS, "false", Statement("false", "nobody", "1 = 2", lambda upto: Finding("1", "1 is 1, not 2"))
     )
     result = verify("false")
     assert result.exit_code == 1
@@ -324,7 +324,7 @@ def test_parents_are_held_against_the_rule(tmp_path: Path, name: str) -> None:
 
 
 def test_a_growth_beyond_a_minutes_work_is_grown_anew_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.verify.growths._CELLS", 826)
+    monkeypatch.setattr("gpu_nim.theorems.growths._CELLS", 826)
     growth = grow("edge", 20, cells=True)
     assert (grown_anew(growth), work_of(growth)) == (15, growth.population + 826)
     finding = check_growth(growth)

@@ -11,16 +11,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_nim.automata import catalogue, theorems
+from gpu_nim.automata import catalogue, formulas
+from gpu_nim.counting import closed_forms
+from gpu_nim.counting.digit_matrices import DigitProduct
+from gpu_nim.counting.families import Counts
 from gpu_nim.games import heaps, inequality
-from gpu_nim.nim import arrays, position, strategy, walk
-from gpu_nim.sequences import closed, recursions, tight
-from gpu_nim.sequences.counts import Counts
-from gpu_nim.sequences.digits import DigitProduct
-from gpu_nim.verify import registry, run, statements
+from gpu_nim.games.nim import arrays, positions, strategy, walk
+from gpu_nim.theorems import catalogue as theorems
+from gpu_nim.theorems import digit_by_digit, recursions, run, statements
 
 # Where the program's formulas and fast paths live; all functions and methods of these are broken in turn.
-ROOMS = (closed, recursions, tight, theorems, position, arrays, walk, strategy, heaps)
+ROOMS = (closed_forms, recursions, digit_by_digit, formulas, positions, arrays, walk, strategy, heaps)
 MORE = (
     catalogue._total_births,
     Counts.value,
@@ -35,21 +36,21 @@ MORE = (
 _UPTO = 6
 # What no statement can notice, and why.
 LEFT_OUT = {
-    position.binary_columns: "shown to people alone; its own tests hold it",
-    position.as_position: "reads arguments",
+    positions.binary_columns: "shown to people alone; its own tests hold it",
+    positions.as_position: "reads arguments",
     arrays.as_positions: "reads arguments",
     arrays._rows: "reads arguments",
     arrays._room_for_one_more: "widens a dtype",
     arrays.pile_pairs: "names the columns of pair arrays; its own tests hold it",
     arrays.totals: "sums rows; its own tests hold it",
     arrays.nim_sums: "its value is compared with 0 only; its own tests hold it",
-    position._p_position: "reads arguments",
+    positions._p_position: "reads arguments",
     walk._three_piles: "reads arguments",
     walk._unborn: "words an error",
     heaps.OctalCode.proof_length: "a longer proof is one, too",
     heaps.SubtractionRule.proof_length: "a longer proof is one, too",
-    closed._few_runs: "chooses between two ways",
-    closed._stirling: "remembered from before it was broken",
+    closed_forms._few_runs: "chooses between two ways",
+    closed_forms._stirling: "remembered from before it was broken",
 }
 
 
@@ -132,7 +133,7 @@ def test_one_check_that_ends_in_an_error_does_not_end_the_others(monkeypatch: py
     def fails(upto: int) -> Any:
         raise RuntimeError("out of luck")
 
-    statement = registry.Statement("broken", "nobody", "nothing", fails)
-    verdicts = [*run([statement, *registry.chosen(["nf-lemma-8"])], 4)]
+    statement = theorems.Statement("broken", "nobody", "nothing", fails)
+    verdicts = [*run([statement, *theorems.chosen(["nf-lemma-8"])], 4)]
     assert [verdict.holds for verdict in verdicts] == [False, True]
     assert verdicts[0].finding.counterexample == "the check ended with RuntimeError: out of luck"

@@ -11,10 +11,10 @@ from click.testing import CliRunner
 
 from gpu_nim import Growth, grow, save
 from gpu_nim.automata.catalogue import find
-from gpu_nim.backends.base import Batch
-from gpu_nim.backends.rule import Rule
+from gpu_nim.backends.interface import Batch
 from gpu_nim.cli import main
-from gpu_nim.errors import FileError, MemoryRefusal, UsageError
+from gpu_nim.model.errors import FileError, MemoryRefusal, UsageError
+from gpu_nim.model.rule import Rule
 from gpu_nim.storage import voxels
 from gpu_nim.storage.voxels import Slabs, open_volume, save_volume
 from tests.lattices import ONE, literal, terms_of

@@ -11,11 +11,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.arguments import shown
+from gpu_nim.automata import formulas
 from gpu_nim.automata import neighbourhoods as near
-from gpu_nim.automata import theorems
-from gpu_nim.backends.rule import Rule, Symmetry
-from gpu_nim.errors import UsageError
+from gpu_nim.model.arguments import shown
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.rule import Rule, Symmetry
 
 
 @dataclass(frozen=True)
@@ -86,13 +86,13 @@ def _piles(piles: int) -> Automaton:
         rule=rule,
         oeis=() if total is None or births is None else (Oeis(total, "population", first, first), Oeis(births, "births", 0)),
         births_formula=partial(_total_births, piles),
-        cell_test=theorems.p_positions_by_total,
+        cell_test=formulas.p_positions_by_total,
     )
 
 
 def _total_births(piles: int, generations: NDArray[np.int64]) -> NDArray[np.uint64]:
     """D_k(n) [NF Theorem 29]."""
-    from gpu_nim.sequences.counts import Counts
+    from gpu_nim.counting.families import Counts
 
     counts = Counts("D", piles)
     return np.array([counts.value(n) for n in generations.reshape(-1).tolist()], np.uint64).reshape(generations.shape)
@@ -106,8 +106,8 @@ _AUTOMATA = (
         source="[B], first rule; [NF] Theorem 19",
         rule=Rule(3, near.two_piles(3), _ONE, _SPACE, octant=True),
         oeis=(Oeis("A130665", "population", 0), Oeis("A048883", "births", 0)),
-        births_formula=theorems.nim_births,
-        cell_test=theorems.p_positions_by_total,
+        births_formula=formulas.nim_births,
+        cell_test=formulas.p_positions_by_total,
     ),
     Automaton(
         name="edge",
@@ -131,8 +131,8 @@ _AUTOMATA = (
         source=f"[NF] section 5.4; {_EPSTEIN}",
         rule=_square(near.steps(2, 1)),
         oeis=(Oeis("A147562", "population", 1), Oeis("A147582", "births", 1, 1)),
-        births_formula=theorems.ulam_warburton_births,
-        cell_test=theorems.ulam_warburton_cells,
+        births_formula=formulas.ulam_warburton_births,
+        cell_test=formulas.ulam_warburton_cells,
     ),
     Automaton(
         name="ulam-warburton-3",
@@ -141,8 +141,8 @@ _AUTOMATA = (
         source="[NF] Theorem 25",
         rule=Rule(2, near.steps(2, 1), _ONE, _PLANE, universe=near.not_south),
         oeis=(Oeis("A130665", "population", 0), Oeis("A048883", "births", 0)),
-        births_formula=theorems.nim_births,
-        cell_test=theorems.three_branch_cells,
+        births_formula=formulas.nim_births,
+        cell_test=formulas.three_branch_cells,
     ),
     Automaton(
         name="square8",

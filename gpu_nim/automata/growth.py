@@ -12,18 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
-from gpu_nim.arguments import Whole, integer, shown
 from gpu_nim.automata.catalogue import Automaton, find
-from gpu_nim.automata.measures import DEFAULT_COLUMNS, Measures, Table
-from gpu_nim.automata.own import describe, named
-from gpu_nim.backends import select
-from gpu_nim.backends.base import Backend, Batch, Engine, State
-from gpu_nim.backends.digest import digest
-from gpu_nim.backends.memory import host_memory, require_memory
-from gpu_nim.backends.numpy.cells import cell_dtype, coordinate_dtype
-from gpu_nim.backends.rule import Cells, Rule, Symmetry
-from gpu_nim.errors import GpunimError, MemoryRefusal, UsageError
-from gpu_nim.values import ArrayValue
+from gpu_nim.automata.columns import DEFAULT_COLUMNS, Measures, Table
+from gpu_nim.automata.user_defined import describe, named
+from gpu_nim.backends.interface import Backend, Batch, Engine, State
+from gpu_nim.backends.selection import select
+from gpu_nim.backends.shared.cells import cell_dtype, coordinate_dtype
+from gpu_nim.model.arguments import Whole, integer, shown
+from gpu_nim.model.digest import digest
+from gpu_nim.model.errors import GpunimError, MemoryRefusal, UsageError
+from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.rule import Cells, Rule, Symmetry
+from gpu_nim.model.values import ArrayValue
 
 Newborns = tuple[int, NDArray[np.integer]]
 """A generation's number and the cells born in it, shape (births, d), in lexicographic order.
@@ -49,12 +49,12 @@ class Growth:
     """A finished growth: what was born when, and the cells on demand.
 
     births: uint64 of shape (generations + 1,), newborns of each generation, the seeds first.
-    checksums: uint64 of the same shape (see `gpu_nim.backends.digest`).
+    checksums: uint64 of the same shape (see `gpu_nim.model.digest`).
     symmetry: the group by which it was grown, whose representatives the checksums mix.
     verified: True or False where a theorem says what must be born, None where none does or nobody asked.
     backend, device, seconds, version: how, where and how fast it was grown, by which version of gpunim.
     rule: by what it grew; None where a file holds a growth of somebody's own predicates.
-    table: the columns that were asked for (see `gpu_nim.automata.measures`), births and population unless others were.
+    table: the columns that were asked for (see `gpu_nim.automata.columns`), births and population unless others were.
 
     Two growths are equal where the same cells are born in the same generations of automata of one name, wherever and however they
     were grown.
@@ -202,7 +202,7 @@ class Growing:
     goes on from one, to the same end as if nothing had come between.  `general` takes the engine for all rules, against which the
     fast paths are measured.
 
-    >>> from gpu_nim.backends import select
+    >>> from gpu_nim.backends.selection import select
     >>> growing = Growing("edge", 100, select("numpy"), every=40)
     >>> snapshots = {growing.generation: growing.snapshot() for batch in growing}
     >>> resumed = Growing("edge", 100, select("numpy"), resume=snapshots[40])
@@ -556,7 +556,7 @@ def grow(
     backend: "auto" (CUDA where there is a GPU, else NumPy), "cuda", "numpy", or a backend object.
     cells: keep the newborns in memory; without it they are grown anew when the growth is asked for them.
     verify: hold births, and cells where they are kept, against the theorem where there is one; see `Growth.verified`.
-    columns: what to read off it, for `Growth.table`; `gpu_nim.automata.measures` lists what there is.
+    columns: what to read off it, for `Growth.table`; `gpu_nim.automata.columns` lists what there is.
     on_batch: called with each batch as it is done, for progress.
 
     Raises UsageError for an unknown automaton or an impossible generation, BackendError where the backend cannot run here, and
@@ -568,7 +568,7 @@ def grow(
     An automaton of your own is a `Rule`: offsets, births, seeds, and where cells may live, a predicate over arrays of cells.  It
     runs on every backend, has a digest, and is saved as any other.
 
-    >>> from gpu_nim.backends.rule import Rule
+    >>> from gpu_nim.model.rule import Rule
     >>> half_plane = Rule(
     ...     dimension=2,
     ...     offsets=((1, 0), (-1, 0), (0, 1), (0, -1)),

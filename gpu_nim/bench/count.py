@@ -13,13 +13,13 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.base import Backend
+from gpu_nim.backends.interface import Backend
 from gpu_nim.bench.harness import Contender, Timing, race
-from gpu_nim.errors import BackendError
-from gpu_nim.sequences.counts import Counts
-from gpu_nim.sequences.digits import even_binomials
-from gpu_nim.sequences.ranges import Range
-from gpu_nim.steps import OnStep, unseen
+from gpu_nim.counting.digit_matrices import even_binomials
+from gpu_nim.counting.families import Counts
+from gpu_nim.counting.ranges import Range
+from gpu_nim.model.errors import BackendError
+from gpu_nim.model.progress import OnStep, unseen
 
 _SIZE = 1 << 24
 _BY_FORMULA = 1 << 22  # the plain formulas are slower: they race over a shorter range

@@ -7,12 +7,12 @@ from importlib.util import find_spec
 
 from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.growth import grow
-from gpu_nim.backends.base import Backend
+from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.backends.rule import Rule, Symmetry
 from gpu_nim.bench.harness import Contender, Timing, race
 from gpu_nim.bench.peers import python_set, scipy_convolve
-from gpu_nim.steps import OnStep, unseen
+from gpu_nim.model.progress import OnStep, unseen
+from gpu_nim.model.rule import Rule, Symmetry
 
 SCIPY = "scipy convolve"
 

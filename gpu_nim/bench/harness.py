@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from gpu_nim.errors import CheckFailed
-from gpu_nim.steps import OnStep, unseen
+from gpu_nim.model.errors import CheckFailed
+from gpu_nim.model.progress import OnStep, unseen
 
 _CEILING_BYTES = 1 << 28  # well beyond every cache of a processor, quick to write
 

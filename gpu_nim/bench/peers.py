@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from gpu_nim.backends.rule import Rule
-from gpu_nim.extras import missing
+from gpu_nim.model.extras import missing
+from gpu_nim.model.rule import Rule
 
 
 def python_set(rule: Rule, generations: int) -> int:

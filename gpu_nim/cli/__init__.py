@@ -15,8 +15,8 @@ from gpu_nim._version import __version__
 from gpu_nim.cli.again import start_again
 from gpu_nim.cli.output import say
 from gpu_nim.cli.signals import Terminated, terminations_raised
-from gpu_nim.errors import GpunimError, MissingDependency
-from gpu_nim.notation import LONGEST_DIGITS
+from gpu_nim.model.errors import GpunimError, MissingDependency
+from gpu_nim.model.notation import LONGEST_DIGITS
 
 COMMANDS = {
     "automata": "gpu_nim.cli.automata:automata",

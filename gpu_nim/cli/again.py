@@ -4,7 +4,7 @@ import os
 import sys
 
 from gpu_nim.cli.output import say
-from gpu_nim.errors import MissingDependency
+from gpu_nim.model.errors import MissingDependency
 
 _SCRIPT = "GPUNIM_SCRIPT"  # set by scripts/gpunim to itself
 _MISSING = "GPUNIM_MISSING"  # read by scripts/lib/environment.sh: extras to install beside the user's choice

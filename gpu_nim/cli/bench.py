@@ -9,9 +9,9 @@ from gpu_nim.cli.output import emit_json, print_table, wants_progress
 from gpu_nim.cli.progress import step_progress
 
 if TYPE_CHECKING:
-    from gpu_nim.backends.base import Backend
+    from gpu_nim.backends.interface import Backend
     from gpu_nim.bench.harness import Timing
-    from gpu_nim.steps import OnStep
+    from gpu_nim.model.progress import OnStep
 
 
 @click.group()
@@ -46,8 +46,8 @@ def bench_count(runs: int, as_json: bool) -> None:
 
 
 def _race(races: "Callable[[Backend, Backend | None, int, OnStep], Iterable[list[Timing]]]", runs: int, as_json: bool) -> None:
-    from gpu_nim.backends import select
-    from gpu_nim.backends.probe import cuda_obstacle
+    from gpu_nim.backends.availability import cuda_obstacle
+    from gpu_nim.backends.selection import select
 
     numpy = select("numpy")
     cuda = select("cuda") if cuda_obstacle() is None else None

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpu_nim.backends import NAMES
+from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.output import emit_json, print_table, reserve, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, BIGINT, FILE, RANGE
 from gpu_nim.cli.progress import step_progress, work_progress
-from gpu_nim.errors import SchedulerLost, UsageError
+from gpu_nim.model.errors import SchedulerLost, UsageError
 
 if TYPE_CHECKING:
-    from gpu_nim.backends.base import Backend
-    from gpu_nim.backends.counting import U64
-    from gpu_nim.sequences.counts import Counts
-    from gpu_nim.sequences.distributed import Cluster
-    from gpu_nim.sequences.entry import Entry
-    from gpu_nim.sequences.reductions import Result, SlowJob
+    from gpu_nim.backends.interface import Backend
+    from gpu_nim.counting.families import Counts
+    from gpu_nim.counting.reductions import Result, SlowJob
+    from gpu_nim.jobs.clusters import Cluster
+    from gpu_nim.model.limbs import U64
+    from gpu_nim.oeis.entry import Entry
 
 _FORMATS = ("table", "bfile", "csv", "json")
 _ENDINGS = {"bfile": ".txt", "csv": ".csv"}
@@ -79,7 +79,7 @@ def count(
     sum, max, min, argmax, argmin and records take moments whatever the range. A histogram or residues may have to visit every
     value; how many, and about how long that takes, is said before it starts, or by --plan alone.
     """
-    from gpu_nim.sequences.oeis import resolve
+    from gpu_nim.oeis.catalogue import resolve
 
     form = "json" if as_json else form
     entry = resolve(sequence, piles)
@@ -95,13 +95,13 @@ def count(
     assert span is not None
     if span[0] < entry.offset:
         raise UsageError(f"{entry.name} begins at n = {entry.offset}, got --range {span[0]}:{span[1]}")
-    from gpu_nim.backends import select
+    from gpu_nim.backends.selection import select
 
     with ExitStack() as stack:
         work = _Work(name, entry, span, select(backend), quiet, form, out, resume, plot, plan)
         work.check_options(reduce_to, method, scheduler, workers)
         if not plan and (scheduler is not None or workers is not None):
-            from gpu_nim.sequences.distributed import cluster
+            from gpu_nim.jobs.clusters import cluster
 
             work.cluster = stack.enter_context(cluster(scheduler, workers, gpus=work.backend.name == "cuda"))
         try:
@@ -167,7 +167,7 @@ class _Work:
                 if given:
                     raise UsageError(f"{option} is for D, A, d, a and entries that are one of them, which {self.entry.name} is not")
         if self.out is not None:
-            from gpu_nim.storage.tables import check_table
+            from gpu_nim.storage.count_tables import check_table
 
             if self.entry.counts is None and self.out.suffix not in _ENDINGS.values():
                 raise UsageError(f"{self.entry.name} has terms of any size: write them to .txt or .csv, got --out {self.out}")
@@ -193,7 +193,7 @@ class _Work:
 def _print_value(name: str, entry: "Entry", n: int, form: str, quiet: bool) -> None:
     if n < entry.offset:
         raise UsageError(f"--at must be at least {entry.offset}, where {entry.name} begins, got {n}")
-    from gpu_nim.sequences.long import text
+    from gpu_nim.counting.long_integers import text
 
     with step_progress(wants_progress(quiet)) as step:
         value = text(entry.term(n) if entry.counts is None else entry.counts.value(n + entry.shift, step))
@@ -209,7 +209,7 @@ def _range(work: _Work) -> None:
     if work.entry.counts is None:
         _print_terms(work)
         return
-    from gpu_nim.sequences.ranges import Range, checked, seconds_for
+    from gpu_nim.counting.ranges import Range, checked, seconds_for
 
     start, stop = work.inner
     values = Range(work.counts, start, stop, work.backend.counting())
@@ -243,7 +243,7 @@ def _range(work: _Work) -> None:
 
 
 def _from_workers(work: _Work, first: int) -> "Iterator[U64]":
-    from gpu_nim.sequences.distributed import fill_piece
+    from gpu_nim.jobs.clusters import fill_piece
 
     assert work.cluster is not None
     start, stop = work.inner
@@ -252,7 +252,7 @@ def _from_workers(work: _Work, first: int) -> "Iterator[U64]":
 
 
 def _write(work: _Work, limbs: int, chunks: Any) -> None:
-    from gpu_nim.storage.tables import open_table
+    from gpu_nim.storage.count_tables import open_table
 
     assert work.out is not None
     attributes = {"sequence": work.name, "piles": work.counts.piles, "start": work.span[0], "stop": work.span[1]}
@@ -264,9 +264,9 @@ def _write(work: _Work, limbs: int, chunks: Any) -> None:
 
 
 def _print_range(work: _Work, chunks: "Iterable[U64]") -> None:
-    from gpu_nim.backends.counting import to_integers
-    from gpu_nim.backends.memory import host_memory, require_memory
-    from gpu_nim.storage.tables import write_text
+    from gpu_nim.model.limbs import to_integers
+    from gpu_nim.model.memory import host_memory, require_memory
+    from gpu_nim.storage.count_tables import write_text
 
     if work.form == "json":
         needed = work.size * (_JSON_BYTES + 4 * len(str(work.counts.maximum(*work.inner))))
@@ -294,7 +294,7 @@ def _print_terms(work: _Work) -> None:
         terms = list(terms)
         _plot(work, terms)
     if work.out is not None:
-        from gpu_nim.storage.tables import write_terms
+        from gpu_nim.storage.count_tables import write_terms
 
         write_terms(work.out, work.span[0], terms)
     elif work.form == "json":
@@ -322,8 +322,8 @@ def _plot(work: _Work, values: list[int]) -> None:
 
 
 def _reduce(work: _Work, names: str, records: int) -> None:
-    from gpu_nim.sequences.ranges import Range, seconds_for
-    from gpu_nim.sequences.reductions import Reduction, reduce_range, visits
+    from gpu_nim.counting.ranges import Range, seconds_for
+    from gpu_nim.counting.reductions import Reduction, reduce_range, visits
 
     start, stop = work.inner
     reductions = [Reduction.parse(name) for name in names.split(",")]
@@ -344,7 +344,7 @@ def _reduce(work: _Work, names: str, records: int) -> None:
             if work.cluster is None:
                 parts: Iterator[Any] = map(job.do, pieces)
             else:
-                from gpu_nim.sequences.distributed import reduce_piece
+                from gpu_nim.jobs.clusters import reduce_piece
 
                 whole = (job.counts, job.start, job.stop, job.reduction, work.backend.name)
                 parts = work.cluster.map(reduce_piece, [(*whole, piece) for piece in pieces])
@@ -397,7 +397,7 @@ def _rows(result: "Result", shift: int) -> Iterator[tuple[str, str, str]]:
 
 
 def _enumerate(work: _Work) -> None:
-    from gpu_nim.sequences.trying import Trial
+    from gpu_nim.counting.enumeration import Trial
 
     start, stop = work.inner
     trial = Trial(work.counts, stop - 1, work.backend.counting())
@@ -413,7 +413,7 @@ def _enumerate(work: _Work) -> None:
             if work.cluster is None:
                 done: Iterator[Any] = map(trial.do, pieces)
             else:
-                from gpu_nim.sequences.distributed import try_piece
+                from gpu_nim.jobs.clusters import try_piece
 
                 jobs = [(work.counts, stop - 1, work.backend.name, piece) for piece in pieces]
                 done = work.cluster.map(try_piece, jobs)

@@ -7,7 +7,7 @@ import click
 from gpu_nim.cli.output import emit_json, print_table, reserve, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, FILE, SIZE
 from gpu_nim.cli.progress import work_progress
-from gpu_nim.errors import UsageError
+from gpu_nim.model.errors import UsageError
 
 _SUFFIXES = (".graphml", ".dot")
 
@@ -23,7 +23,7 @@ def evolution(piles: int, generations: int, out: Path | None, as_json: bool) -> 
     With four piles the table is Table 1 of "Nim Fractals" with the frequency of each of its nine kinds; with three, `--gen 6
     --out figure.dot` saves the tree of its Figures 1 and 2.
     """
-    from gpu_nim.nim.graph import dot, evolution_graph, graphml, kind_table, positions, require_graph
+    from gpu_nim.games.nim.evolution_graph import dot, evolution_graph, graphml, kind_table, positions, require_graph
     from gpu_nim.storage.atomic import check_writable, replacing
 
     shown = wants_progress(quiet=False)

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpu_nim.backends import NAMES
+from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.output import emit_json, print_table, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, CELLS, COUNTS, FILE, SIZE
 from gpu_nim.cli.progress import growth_progress
 
 if TYPE_CHECKING:
     from gpu_nim.automata.catalogue import Automaton
+    from gpu_nim.automata.columns import Value
     from gpu_nim.automata.growth import Growing, Growth
-    from gpu_nim.automata.measures import Value
-    from gpu_nim.storage.runs import Outputs
+    from gpu_nim.jobs.growth_job import Outputs
 
 _SHOWN = 5  # last generations in the summary
 
@@ -72,8 +72,8 @@ def grow(
     quiet: bool,
 ) -> int:
     """Grow AUTOMATON (see `gpunim automata`), nim if none is named, from its seed and count what is born in each generation."""
-    from gpu_nim.backends import select
-    from gpu_nim.storage.runs import Outputs, Run
+    from gpu_nim.backends.selection import select
+    from gpu_nim.jobs.growth_job import Outputs, Run
 
     run = Run(
         _automaton(automaton, offsets, births, seeds, octant),
@@ -113,7 +113,7 @@ def _automaton(
         return name
     if name is not None:
         raise click.UsageError(f"--offsets describes an automaton of your own: leave out the name {name!r}.")
-    from gpu_nim.automata.own import own
+    from gpu_nim.automata.user_defined import own
 
     return own(offsets, births or (1,), seeds or ((0,) * len(offsets[0]),), octant=octant)
 
@@ -122,13 +122,13 @@ def _columns(columns: str | None, section: str | None) -> tuple[str, ...] | None
     names = None if columns is None else tuple(" ".join(name.split()) for name in columns.split(","))
     if section is None:
         return names
-    from gpu_nim.automata.measures import DEFAULT_COLUMNS
+    from gpu_nim.automata.columns import DEFAULT_COLUMNS
 
     return (*(names or DEFAULT_COLUMNS), f"section {section.strip()}")
 
 
 def _plain_columns(growth: "Growth") -> dict[str, list[int | float | None]]:
-    from gpu_nim.storage.table_files import plain
+    from gpu_nim.storage.column_files import plain
 
     return {name: [plain(value) for value in values] for name, values in growth.table.columns.items()}
 

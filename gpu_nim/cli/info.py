@@ -51,14 +51,14 @@ def _installed(package: str) -> str | None:
 
 
 def _numpy() -> dict[str, Any]:
-    from gpu_nim.backends import select
+    from gpu_nim.backends.selection import select
 
     backend = select("numpy")
     return {"available": True, "device": backend.device, "free_memory": backend.free_memory()}
 
 
 def _cuda() -> dict[str, Any]:
-    from gpu_nim.backends.probe import cuda_obstacle, driver_version
+    from gpu_nim.backends.availability import cuda_obstacle, driver_version
 
     obstacle = cuda_obstacle()
     if obstacle is not None:

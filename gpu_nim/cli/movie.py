@@ -13,8 +13,8 @@ from gpu_nim.cli.output import emit_json, say, wants_progress
 from gpu_nim.cli.params import FILE
 from gpu_nim.cli.pictures import given, look_options
 from gpu_nim.cli.progress import step_progress
-from gpu_nim.errors import UsageError
-from gpu_nim.notation import parse_rational
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.notation import parse_rational
 
 _LONGEST = 3600  # seconds: at 30 frames a second, some days of drawing
 

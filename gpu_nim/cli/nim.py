@@ -8,8 +8,8 @@ from gpu_nim.cli.output import emit_json
 from gpu_nim.cli.params import PILE
 
 if TYPE_CHECKING:
-    from gpu_nim.nim.position import Position, Relative
-    from gpu_nim.nim.walk import Leg
+    from gpu_nim.games.nim.positions import Position, Relative
+    from gpu_nim.games.nim.walk import Leg
 
 _SHOWN = 64  # legs of a walk that people read; --json has them all
 
@@ -22,8 +22,8 @@ def nim(piles: tuple[int, ...], as_json: bool) -> None:
 
     Piles may be written 13, 1_000_000, 1e6, 2^20 or 2^64+5, any number of them.
     """
-    from gpu_nim.nim import position as nim_position
-    from gpu_nim.nim.walk import cell_of, walk
+    from gpu_nim.games.nim import positions as nim_position
+    from gpu_nim.games.nim.walk import cell_of, walk
 
     position = nim_position.as_position(piles)
     is_p = nim_position.is_p_position(position)
@@ -52,7 +52,7 @@ def nim(piles: tuple[int, ...], as_json: bool) -> None:
 
 def columns(position: "Position") -> str:
     """The piles and their nim-sum in binary columns, as in the textbook."""
-    from gpu_nim.nim.position import binary_columns, nim_sum
+    from gpu_nim.games.nim.positions import binary_columns, nim_sum
 
     rows, total = binary_columns(position)
     names = [*map(str, position), "nim-sum"]
@@ -64,7 +64,7 @@ def columns(position: "Position") -> str:
 
 def winning_moves(position: "Position") -> str:
     """The winning moves of an N-position, a line each."""
-    from gpu_nim.nim.position import binary_columns, winning_moves
+    from gpu_nim.games.nim.positions import binary_columns, winning_moves
 
     moves = winning_moves(position)
     column = 1 << (len(digits := binary_columns(position)[1]) - 1 - digits.index(1))
@@ -95,7 +95,7 @@ def _walk_text(legs: "list[Leg]") -> str:
 
 
 def _facts(position: "Position", parents: "list[Relative]", children: "list[Relative]", legs: "list[Leg] | None") -> dict[str, Any]:
-    from gpu_nim.nim import position as nim_position
+    from gpu_nim.games.nim import positions as nim_position
 
     return {
         "position": position,

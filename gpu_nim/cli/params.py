@@ -1,11 +1,11 @@
-"""Parameter types of the command line: big integers and ranges of them, as `gpu_nim.notation` reads them."""
+"""Parameter types of the command line: big integers and ranges of them, as `gpu_nim.model.notation` reads them."""
 
 from pathlib import Path
 from typing import Any
 
 import click
 
-from gpu_nim.notation import parse_integer
+from gpu_nim.model.notation import parse_integer
 
 _LARGEST_SIZE = 2**62  # of what has a place each in memory or takes a step each
 

@@ -8,11 +8,11 @@ import click
 
 from gpu_nim.cli.nim import columns, spaced
 from gpu_nim.cli.params import PILE
-from gpu_nim.errors import UsageError
-from gpu_nim.notation import parse_integer
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.notation import parse_integer
 
 if TYPE_CHECKING:
-    from gpu_nim.nim.position import Move, Position
+    from gpu_nim.games.nim.positions import Move, Position
 
 _HELP = "Type PILE COUNT, as in 2 5 to take 5 from pile 2; hint, help or quit."
 
@@ -32,7 +32,7 @@ class _Over(Exception):
 @click.option("--second", is_flag=True, help="Let the opponent move first.")
 def play(piles: tuple[int, ...], opponent: str, second: bool) -> None:
     """Play Nim with PILES, as in `gpunim play 5 7 9`: take any number from one pile; who takes the last counter wins."""
-    from gpu_nim.nim.position import as_position
+    from gpu_nim.games.nim.positions import as_position
 
     position = as_position(piles)
     if not any(position):
@@ -50,8 +50,8 @@ def play(piles: tuple[int, ...], opponent: str, second: bool) -> None:
 
 
 def _your_move(position: "Position", teaching: bool) -> "Position":
-    from gpu_nim.nim.position import nim_sum
-    from gpu_nim.nim.strategy import missed
+    from gpu_nim.games.nim.positions import nim_sum
+    from gpu_nim.games.nim.strategy import missed
 
     click.echo()
     click.echo(columns(position) if teaching else "Piles: " + spaced(position))
@@ -66,8 +66,8 @@ def _your_move(position: "Position", teaching: bool) -> "Position":
 
 
 def _reply(position: "Position") -> "Position":
-    from gpu_nim.nim.position import is_p_position
-    from gpu_nim.nim.strategy import reply
+    from gpu_nim.games.nim.positions import is_p_position
+    from gpu_nim.games.nim.strategy import reply
 
     move = reply(position)
     what = f"I take {move.take} from pile {move.pile + 1}, leaving {spaced(move.leaves)}"
@@ -81,8 +81,8 @@ def _reply(position: "Position") -> "Position":
 
 
 def _ask(position: "Position") -> "Move":
-    from gpu_nim.nim.position import winning_moves
-    from gpu_nim.nim.strategy import take
+    from gpu_nim.games.nim.positions import winning_moves
+    from gpu_nim.games.nim.strategy import take
 
     while True:
         text = _answer("Your move: ").lower()

@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from gpu_nim.backends.base import Batch
-from gpu_nim.steps import OnStep, unseen
+from gpu_nim.backends.interface import Batch
+from gpu_nim.model.progress import OnStep, unseen
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import click
 
 from gpu_nim.cli.params import FILE
 from gpu_nim.cli.pictures import given, look_options
-from gpu_nim.errors import UsageError
+from gpu_nim.model.errors import UsageError
 
 
 @click.command()

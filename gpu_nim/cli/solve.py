@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpu_nim.backends import NAMES
+from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.output import emit_json, print_table, reserve, wants_progress
 from gpu_nim.cli.params import AMOUNT, COUNTS, FILE, SIZE
 from gpu_nim.cli.progress import step_progress, work_progress
-from gpu_nim.errors import UsageError
 from gpu_nim.games.catalogue import CATALOGUE, OPTIONS, check_options, solve_named
-from gpu_nim.notation import parse_rational
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.notation import parse_rational
 
 if TYPE_CHECKING:
     from gpu_nim.games.solution import Solution

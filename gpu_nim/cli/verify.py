@@ -7,7 +7,7 @@ import click
 from gpu_nim.cli.output import emit_json, print_table, say, wants_progress
 from gpu_nim.cli.params import AMOUNT
 from gpu_nim.cli.progress import work_progress
-from gpu_nim.errors import UsageError
+from gpu_nim.model.errors import UsageError
 
 _GROWTHS = (".zarr", ".npz")
 _FACTS = ("automaton", "generations", "population", "digest")
@@ -49,7 +49,7 @@ def verify(what: tuple[str, ...], show_list: bool, upto: int, name: str | None, 
 
 
 def _list(as_json: bool) -> int:
-    from gpu_nim.verify import statements
+    from gpu_nim.theorems import statements
 
     if as_json:
         emit_json({"statements": [{"name": s.name, "source": s.source, "claim": s.claim} for s in statements()]})
@@ -59,7 +59,7 @@ def _list(as_json: bool) -> int:
 
 
 def _statements(names: tuple[str, ...], upto: int, as_json: bool) -> int:
-    from gpu_nim.verify import chosen, run
+    from gpu_nim.theorems import chosen, run
 
     done = []
     failed = 0
@@ -94,7 +94,7 @@ def _statements(names: tuple[str, ...], upto: int, as_json: bool) -> int:
 def _growth(path: Path, as_json: bool) -> int:
     from gpu_nim.automata.growth import Growth
     from gpu_nim.storage import load
-    from gpu_nim.verify.growths import check_growth, theorem_of, work_of
+    from gpu_nim.theorems.growths import check_growth, theorem_of, work_of
 
     growth = load(path)
     if not isinstance(growth, Growth):
@@ -114,8 +114,8 @@ def _growth(path: Path, as_json: bool) -> int:
 
 
 def _bfile(path: Path, name: str, piles: int | None, as_json: bool) -> int:
-    from gpu_nim.sequences.bfile import compare
-    from gpu_nim.sequences.oeis import resolve
+    from gpu_nim.oeis.b_files import compare
+    from gpu_nim.oeis.catalogue import resolve
 
     comparison = compare(path, resolve(name, piles))
     difference = comparison.difference

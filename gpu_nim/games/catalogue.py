@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gpu_nim.arguments import Whole, shown
-from gpu_nim.errors import UsageError
-from gpu_nim.steps import OnStep, unseen
+from gpu_nim.model.arguments import Whole, shown
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.progress import OnStep, unseen
 
 if TYPE_CHECKING:
-    from gpu_nim.backends.base import Backend
+    from gpu_nim.backends.interface import Backend
     from gpu_nim.games.heaps import Period
     from gpu_nim.games.inequality import InequalityGame
     from gpu_nim.games.solution import Solution
@@ -123,7 +123,7 @@ def check_options(name: str, given: Iterable[str], prefix: str = "") -> None:
 
     >>> check_options("kayles", ["piles"])
     Traceback (most recent call last):
-    gpu_nim.errors.UsageError: piles belongs to nim and nim-pass, got it with kayles
+    gpu_nim.model.errors.UsageError: piles belongs to nim and nim-pass, got it with kayles
     """
     for option in given:
         if option not in OPTIONS:
@@ -150,7 +150,7 @@ def solve_named(
     >>> solution.game, period
     ('subtraction 1, 3, 4', Period(preperiod=0, length=7))
     """
-    from gpu_nim.backends import check_backend
+    from gpu_nim.backends.selection import check_backend
     from gpu_nim.games.solution import check_size, solve_inequalities
 
     game = find(name)

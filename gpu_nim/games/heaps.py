@@ -11,9 +11,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.arguments import Whole, integer, integers, shown
-from gpu_nim.backends.memory import host_memory, require_memory
-from gpu_nim.errors import UsageError
+from gpu_nim.model.arguments import Whole, integer, integers, shown
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.memory import host_memory, require_memory
 
 Ints = NDArray[np.int64]
 _LARGEST = 2**62

@@ -1,4 +1,4 @@
-"""Given impartial games, as `gpu_nim.games.evolution.Game`: Nim, Wythoff, subtraction, octal games, Nim with a pass."""
+"""Given impartial games, as `gpu_nim.games.game_graph.Game`: Nim, Wythoff, subtraction, octal games, Nim with a pass."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from itertools import product
 
 import numpy as np
 
-from gpu_nim.arguments import Whole, integer, vectors
-from gpu_nim.errors import UsageError
-from gpu_nim.games.evolution import Ints
+from gpu_nim.games.game_graph import Ints
 from gpu_nim.games.heaps import OctalCode, SubtractionRule
+from gpu_nim.model.arguments import Whole, integer, vectors
+from gpu_nim.model.errors import UsageError
 
 Vector = tuple[int, ...]
 _MOST_PILES = 32  # an axis each of an array of positions
@@ -49,7 +49,7 @@ class LineGame:
                 yield tuple(pile - take * on for pile, on in zip(position, line, strict=True))
 
     def all_moves(self) -> tuple[Ints, Ints]:
-        """All moves, as `gpu_nim.games.evolution.ArrayGame` has it."""
+        """All moves, as `gpu_nim.games.game_graph.ArrayGame` has it."""
         number = np.arange((self.largest + 1) ** self.piles).reshape((self.largest + 1,) * self.piles)
         sources, targets = [], []
         for line in self.lines:

@@ -26,9 +26,9 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.arguments import Whole, integer, items, shown, whole
-from gpu_nim.backends.games import LinearBounds
-from gpu_nim.errors import UsageError
+from gpu_nim.model.arguments import Whole, integer, items, shown, whole
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.linear_bounds import LinearBounds
 
 Vector = tuple[int, ...]
 Rational = Fraction | SupportsIndex | str | float
@@ -212,7 +212,7 @@ class InequalityGame:
     def within(self, size: Whole) -> "BoxedInequalityGame":
         """The game on the positions of that size, as a `Game` whose options are found one by one.
 
-        >>> from gpu_nim.games.evolution import evolve
+        >>> from gpu_nim.games.game_graph import evolve
         >>> evolve(chocolate(3).within(4)).parents((3, 1, 2))
         {(2, 0, 2)}
         """

@@ -9,9 +9,9 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.memory import host_memory, require_memory
 from gpu_nim.games.impartial import LineGame
-from gpu_nim.steps import OnStep, unseen
+from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.progress import OnStep, unseen
 
 U64 = NDArray[np.uint64]
 

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.arguments import Whole, integer, vectors
-from gpu_nim.backends.memory import host_memory, require_memory
-from gpu_nim.errors import UsageError
 from gpu_nim.games.impartial import LineGame, unit_lines
+from gpu_nim.model.arguments import Whole, integer, vectors
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.memory import host_memory, require_memory
 
 Vector = tuple[int, ...]
 _PLANE_BYTES = 20  # of a place: where its P-position is, and its flags for each line and a few more

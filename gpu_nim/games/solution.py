@@ -11,18 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
-from gpu_nim.arguments import Whole, integer, shown
-from gpu_nim.backends import select
-from gpu_nim.backends.base import Backend
-from gpu_nim.backends.memory import host_memory, require_memory
-from gpu_nim.errors import UsageError
-from gpu_nim.games.evolution import Game, evolve
+from gpu_nim.backends.interface import Backend
+from gpu_nim.backends.selection import select
+from gpu_nim.games.game_graph import Game, evolve
 from gpu_nim.games.heaps import HeapRule, Period, find_period, grundy_values
 from gpu_nim.games.impartial import LineGame, Nim
 from gpu_nim.games.inequality import MOST_COORDINATES, InequalityGame, Vector, parse_game
 from gpu_nim.games.lines import line_grundy
-from gpu_nim.steps import OnStep, unseen
-from gpu_nim.values import ArrayValue
+from gpu_nim.model.arguments import Whole, integer, shown
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.progress import OnStep, unseen
+from gpu_nim.model.values import ArrayValue
 
 Ints = NDArray[np.int64]
 _MOST_CELLS = 2**62

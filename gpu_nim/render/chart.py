@@ -9,8 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from gpu_nim.errors import UsageError
-from gpu_nim.extras import missing
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.extras import missing
 from gpu_nim.storage.atomic import check_writable, replacing
 
 SUFFIXES = (".pdf", ".png", ".svg")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.errors import UsageError
+from gpu_nim.model.errors import UsageError
 
 _STOPS = {
     "thermal": (

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.memory import host_memory, require_memory
-from gpu_nim.errors import UsageError
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.render.colours import find_theme, to_linear
 from gpu_nim.render.geometry import SIDES, Blocks, pieces, require_cubes
 from gpu_nim.render.light import Sky

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.memory import host_memory, require_memory
-from gpu_nim.errors import UsageError
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.render.colours import Colour, Theme, find_theme
 from gpu_nim.render.geometry import Blocks, side, visible
 from gpu_nim.render.light import Shader
@@ -231,7 +231,7 @@ def _v43(theme: Theme) -> Sheet:
 
 
 def _d3(theme: Theme) -> Sheet:
-    from gpu_nim.sequences.counts import Counts
+    from gpu_nim.counting.families import Counts
 
     rows, cell, step, margin = 6, 27.0, 66.0, 24.0
     counts = Counts("d", 3)

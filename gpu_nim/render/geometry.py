@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.errors import UsageError
+from gpu_nim.model.errors import UsageError
 from gpu_nim.render.views import Camera
 
 # Corners of each side of the unit cube, anticlockwise from outside.

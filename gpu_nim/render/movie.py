@@ -28,10 +28,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
-from gpu_nim.errors import BackendError, FileError, GpunimError, UsageError
-from gpu_nim.extras import missing
-from gpu_nim.interrupts import interrupts_blocked
-from gpu_nim.reading import open_regular
+from gpu_nim.model.errors import BackendError, FileError, GpunimError, UsageError
+from gpu_nim.model.extras import missing
+from gpu_nim.model.interrupts import interrupts_blocked
+from gpu_nim.model.reading import open_regular
 from gpu_nim.render import options
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.options import require_heard

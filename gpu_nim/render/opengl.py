@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.errors import MissingDependency
-from gpu_nim.extras import missing
+from gpu_nim.model.errors import MissingDependency
+from gpu_nim.model.extras import missing
 from gpu_nim.render.views import Camera
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-from gpu_nim.errors import UsageError
+from gpu_nim.model.errors import UsageError
 
 if TYPE_CHECKING:
     from gpu_nim.render.still import Look
@@ -70,7 +70,7 @@ def require_heard(scene: Scene, look: "Look", given: Collection[str] = ()) -> No
     >>> require_heard(figure("NF1", ".svg"), Look(theme="paper", view="axis", title="Nim"))
     Traceback (most recent call last):
         ...
-    gpu_nim.errors.UsageError: title, view would go unheard: figure:NF1 as .svg takes theme alone
+    gpu_nim.model.errors.UsageError: title, view would go unheard: figure:NF1 as .svg takes theme alone
     """
     asked = {field.name for field in fields(look) if getattr(look, field.name) != field.default} | set(given)
     if unheard := sorted(asked - scene.takes):

@@ -7,8 +7,8 @@ what is taken.
 import os
 from typing import TYPE_CHECKING
 
-from gpu_nim.backends.memory import address_space, host_memory, require_memory
-from gpu_nim.errors import MemoryRefusal
+from gpu_nim.model.errors import MemoryRefusal
+from gpu_nim.model.memory import address_space, host_memory, require_memory
 from gpu_nim.render.light import MANY
 
 if TYPE_CHECKING:

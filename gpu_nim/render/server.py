@@ -14,7 +14,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from gpu_nim.errors import FileError
+from gpu_nim.model.errors import FileError
 
 _ADDRESS = "127.0.0.1"
 _THIS_MACHINE = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:\d+)?", re.I | re.A)  # any port: ssh forwards from another

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_nim.errors import FileError
+from gpu_nim.model.errors import FileError
 from gpu_nim.render.colours import find_theme
 from gpu_nim.render.exports import PAGE_LIMIT, page
 from gpu_nim.render.geometry import SIDES, Blocks, require_cubes, side

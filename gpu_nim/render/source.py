@@ -22,18 +22,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.arguments import shown
-from gpu_nim.backends.memory import host_memory, require_memory
-from gpu_nim.errors import MemoryRefusal, UsageError
-from gpu_nim.notation import parse_integer, parse_rational
+from gpu_nim.model.arguments import shown
+from gpu_nim.model.errors import MemoryRefusal, UsageError
+from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.notation import parse_integer, parse_rational
+from gpu_nim.model.progress import OnStep, unseen
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.steps import OnStep, unseen
 
 if TYPE_CHECKING:
     from gpu_nim.automata.growth import Growth, Newborns
-    from gpu_nim.backends.base import Batch
-    from gpu_nim.backends.rule import Rule
+    from gpu_nim.backends.interface import Batch
     from gpu_nim.games.solution import Solution
+    from gpu_nim.model.rule import Rule
 
     Source = str | Blocks | Growth | Solution
     """A text as above, or what it would name."""
@@ -130,9 +130,9 @@ def contents(spec: str) -> str:
 
 
 def _nim(spec: str, generation: int, limit: int, on_step: OnStep) -> Blocks:
+    from gpu_nim.automata.formulas import nim_births
     from gpu_nim.automata.growth import grow
-    from gpu_nim.automata.theorems import nim_births
-    from gpu_nim.sequences.counts import Counts
+    from gpu_nim.counting.families import Counts
 
     count = Counts("A", 3)  # the P-positions of total up to 2n
     level = 0
@@ -159,7 +159,7 @@ def _nim(spec: str, generation: int, limit: int, on_step: OnStep) -> Blocks:
 
 def _grow(spec: str, name: str, generation: int, limit: int, on_step: OnStep) -> Blocks:
     from gpu_nim.automata.growth import Growing, split
-    from gpu_nim.backends import select
+    from gpu_nim.backends.selection import select
 
     growing = Growing(name, generation, select("numpy"), cells=True, verify=False)
 

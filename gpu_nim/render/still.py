@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.errors import MissingDependency, UsageError
+from gpu_nim.model.errors import MissingDependency, UsageError
+from gpu_nim.model.progress import OnStep, unseen
 from gpu_nim.render.colours import Theme, distinct_colours, find_theme, to_linear, to_srgb
 from gpu_nim.render.geometry import Blocks, cut, generations_between, middles, side, tiles, visible
 from gpu_nim.render.light import Shader
@@ -16,7 +17,6 @@ from gpu_nim.render.options import require_heard, still
 from gpu_nim.render.room import fits, require_room
 from gpu_nim.render.source import blocks_of, name_of
 from gpu_nim.render.views import Camera, View, find_view, fit, support
-from gpu_nim.steps import OnStep, unseen
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
-from gpu_nim.errors import UsageError
+from gpu_nim.model.errors import UsageError
 from gpu_nim.render.colours import Colour
 
 if TYPE_CHECKING:

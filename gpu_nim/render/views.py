@@ -13,7 +13,7 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.errors import UsageError
+from gpu_nim.model.errors import UsageError
 
 Vector = tuple[float, float, float]
 Direction = tuple[int, int, int]

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.growth import Growth
-from gpu_nim.backends.base import Batch
-from gpu_nim.errors import FileError, UsageError
-from gpu_nim.reading import printable
+from gpu_nim.backends.interface import Batch
+from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.model.reading import printable
 from gpu_nim.storage.atomic import check_writable
 from gpu_nim.storage.attributes import is_growth_store
 
@@ -59,7 +59,7 @@ def open_growth(path: str | Path, *, parents: bool = False) -> AbstractContextMa
 
     >>> import tempfile
     >>> from gpu_nim.automata.growth import Growing
-    >>> from gpu_nim.backends import select
+    >>> from gpu_nim.backends.selection import select
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     growing = Growing("nim", 63, select("numpy"), cells=True)
     ...     with open_growth(f"{folder}/nim.npz") as sink:

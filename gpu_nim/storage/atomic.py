@@ -15,8 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from gpu_nim.errors import FileError
-from gpu_nim.interrupts import interrupts_deferred
+from gpu_nim.model.errors import FileError
+from gpu_nim.model.interrupts import interrupts_deferred
 from gpu_nim.storage.exchange import exchange
 from gpu_nim.storage.locks import locked
 

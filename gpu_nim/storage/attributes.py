@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
 from gpu_nim.automata.growth import CellSource, Growth, Newborns, ParentSource, in_order
-from gpu_nim.automata.own import describe, recall
-from gpu_nim.backends.digest import checksum
-from gpu_nim.backends.rule import MAX_DIMENSION, Rule, Symmetry
-from gpu_nim.errors import FileError
-from gpu_nim.reading import Damaged, name_of
+from gpu_nim.automata.user_defined import describe, recall
+from gpu_nim.model.digest import checksum
+from gpu_nim.model.errors import FileError
+from gpu_nim.model.reading import Damaged, name_of
+from gpu_nim.model.rule import MAX_DIMENSION, Rule, Symmetry
 from gpu_nim.storage.containers import Declared, check_kind, origin, reason, require_room, seal, store_of
 
 KIND = "gpunim growth"

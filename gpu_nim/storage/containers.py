@@ -19,9 +19,9 @@ from typing import IO, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.memory import host_memory, require_memory
-from gpu_nim.errors import FileError
-from gpu_nim.reading import Damaged, name_of, open_regular, parse_json, printable, read_regular
+from gpu_nim.model.errors import FileError
+from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.reading import Damaged, name_of, open_regular, parse_json, printable, read_regular
 
 MOST_TEXT = 1 << 23
 """Bytes that the attributes of a file, or the metadata of an array, may take."""
@@ -236,7 +236,7 @@ def reading(path: Path, what: str) -> Iterator[None]:
     >>> with reading(Path("a.npz"), "npz file"):
     ...     raise Damaged("it was truncated")
     Traceback (most recent call last):
-    gpu_nim.errors.FileError: cannot read a.npz: it is not a whole npz file (it was truncated)
+    gpu_nim.model.errors.FileError: cannot read a.npz: it is not a whole npz file (it was truncated)
     """
     try:
         yield

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from gpu_nim.automata.growth import Growth, KeptCells, Newborns
-from gpu_nim.backends.base import Batch
-from gpu_nim.backends.memory import host_memory
+from gpu_nim.backends.interface import Batch
+from gpu_nim.model.memory import host_memory
 from gpu_nim.storage.atomic import replacing
 from gpu_nim.storage.attributes import check_growth, sealed, to_growth
 from gpu_nim.storage.containers import Declared, NpzArrays, reading, require_room

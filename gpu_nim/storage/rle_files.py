@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata.growth import Growth, KeptCells
 from gpu_nim.automata.neighbourhoods import HEXAGON, steps
-from gpu_nim.backends.base import Batch
-from gpu_nim.backends.memory import host_memory
-from gpu_nim.backends.rule import Rule
-from gpu_nim.errors import UsageError
+from gpu_nim.backends.interface import Batch
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.memory import host_memory
+from gpu_nim.model.rule import Rule
 from gpu_nim.storage.atomic import replacing
 
 _LINE = 70  # characters of a line

@@ -16,22 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.errors import FileError, UsageError
 from gpu_nim.games.solution import Solution
-from gpu_nim.interrupts import interrupts_deferred
-from gpu_nim.reading import Damaged, name_of
+from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.model.interrupts import interrupts_deferred
+from gpu_nim.model.reading import Damaged, name_of
 from gpu_nim.storage.atomic import check_writable, replacing
-from gpu_nim.storage.containers import (
-    Declared,
-    NpzArrays,
-    check_kind,
-    origin,
-    reading,
-    reason,
-    require_room,
-    seal,
-    store_of,
-)
+from gpu_nim.storage.containers import Declared, NpzArrays, check_kind, origin, reading, reason, require_room, seal, store_of
 from gpu_nim.storage.stores import StoredArray, read_group
 
 KIND = "gpunim solution"

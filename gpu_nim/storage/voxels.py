@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.growth import Growth
-from gpu_nim.backends.base import Batch
-from gpu_nim.backends.memory import host_memory, require_memory
-from gpu_nim.backends.rule import Cells
-from gpu_nim.errors import UsageError
-from gpu_nim.interrupts import interrupts_deferred
+from gpu_nim.backends.interface import Batch
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.interrupts import interrupts_deferred
+from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.rule import Cells
 from gpu_nim.storage.atomic import check_writable, replacing
 from gpu_nim.storage.attributes import of_growth
 from gpu_nim.storage.containers import store_of

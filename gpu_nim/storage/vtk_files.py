@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.growth import Growth
-from gpu_nim.backends.base import Batch
-from gpu_nim.errors import UsageError
+from gpu_nim.backends.interface import Batch
+from gpu_nim.model.errors import UsageError
 from gpu_nim.storage.atomic import replacing
 from gpu_nim.storage.voxels import Slabs
 

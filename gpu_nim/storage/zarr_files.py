@@ -21,12 +21,12 @@ import zarr
 from numpy.typing import NDArray
 from zarr.codecs import BloscCodec
 
-from gpu_nim.automata.evolution import ancestry
+from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.growth import CellSource, Growth, Newborns, Snapshot
-from gpu_nim.backends.base import Batch
-from gpu_nim.errors import FileError, UsageError
-from gpu_nim.interrupts import interrupts_deferred
-from gpu_nim.reading import Damaged
+from gpu_nim.backends.interface import Batch
+from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.model.interrupts import interrupts_deferred
+from gpu_nim.model.reading import Damaged
 from gpu_nim.storage.atomic import replacing
 from gpu_nim.storage.attributes import check_growth, checked, is_growth_store, sealed, to_growth
 from gpu_nim.storage.containers import Declared, reading, reason

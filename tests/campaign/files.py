@@ -203,7 +203,7 @@ def _load(path: Path) -> None:
     import sys
 
     from gpu_nim import load
-    from gpu_nim.errors import GpunimError
+    from gpu_nim.model.errors import GpunimError
 
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     try:

@@ -135,7 +135,7 @@ def _content(path: Path) -> object:
         return None
     if path.suffix in (".zarr", ".npz"):
         from gpu_nim import load
-        from gpu_nim.errors import GpunimError
+        from gpu_nim.model.errors import GpunimError
 
         try:
             found = load(path)

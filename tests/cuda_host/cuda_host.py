@@ -35,8 +35,8 @@ import numpy as np
 from gpu_nim.backends.cuda.launcher import check_arguments
 from gpu_nim.backends.cuda.sources import cuda_directory
 from gpu_nim.backends.cuda.table import KERNELS, Kernel
-from gpu_nim.backends.memory import host_memory
-from gpu_nim.errors import BackendError
+from gpu_nim.model.errors import BackendError
+from gpu_nim.model.memory import host_memory
 
 HEADERS = Path(__file__).resolve().parent
 CACHE = HEADERS.parents[1] / ".cache" / "cuda_host"

@@ -8,18 +8,17 @@ tests pass one that runs the very same `.cu` files on the CPU.
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.base import Engine, State
-from gpu_nim.backends.counting import Counting
 from gpu_nim.backends.cuda import games
 from gpu_nim.backends.cuda.counting import CudaCounting
 from gpu_nim.backends.cuda.exactly_one import ExactlyOneEngine, supports
 from gpu_nim.backends.cuda.frontier import FrontierEngine
 from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher
 from gpu_nim.backends.cuda.nim import NimEngine, device_bytes
-from gpu_nim.backends.games import LinearBounds
-from gpu_nim.backends.memory import require_memory
+from gpu_nim.backends.interface import Counting, Engine, State
 from gpu_nim.backends.numpy.exactly_one import touched_state
-from gpu_nim.backends.rule import Rule
+from gpu_nim.model.linear_bounds import LinearBounds
+from gpu_nim.model.memory import require_memory
+from gpu_nim.model.rule import Rule
 
 __all__ = ["CudaBackend", "CupyLauncher", "Launcher"]
 

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.counting import U64, Integers, Rows, Survey, to_limbs
 from gpu_nim.backends.cuda.launcher import Launcher, device_refusals, to_host
+from gpu_nim.backends.interface import Rows, Survey
 from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.backends.numpy.counting import Table as HostTable
-from gpu_nim.errors import UsageError
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.limbs import U64, Integers, to_limbs
 
 _BLOCK = 256  # THREADS of cuda/counting.cu
 _WAVES = 16  # items a thread: few, so that columns are read seldom, and enough for all to end together
@@ -52,7 +53,7 @@ class DeviceRows(NamedTuple):
 
 
 class CudaCounting:
-    """The counting engine of the CUDA backend; see `gpu_nim.backends.counting.Counting` for what each method returns.
+    """The counting engine of the CUDA backend; see `gpu_nim.backends.interface.Counting` for what each method returns.
 
     `tile_bits` and `whole` set how enumerations are cut up, never what they count: b and t run through tiles of
     2^tile_bits by 2^tile_bits, and a histogram of up to `whole` places is held in shared memory whole.

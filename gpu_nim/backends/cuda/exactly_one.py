@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.base import Batch, Section, State
 from gpu_nim.backends.cuda.launcher import Launcher, device_refusals, to_host
-from gpu_nim.backends.digest import COEFFICIENTS, checksum
-from gpu_nim.backends.memory import require_memory
-from gpu_nim.backends.numpy.cells import cell_dtype, check_request, coordinate_dtype
+from gpu_nim.backends.interface import Batch, Section, State
 from gpu_nim.backends.numpy.exactly_one import Layout
-from gpu_nim.backends.rule import Cells, Rule, Symmetry
-from gpu_nim.errors import MemoryRefusal, UsageError
+from gpu_nim.backends.shared.cells import cell_dtype, check_request, coordinate_dtype
+from gpu_nim.model.digest import COEFFICIENTS, checksum
+from gpu_nim.model.errors import MemoryRefusal, UsageError
+from gpu_nim.model.memory import require_memory
+from gpu_nim.model.rule import Cells, Rule, Symmetry
 
 # cuda/exactly_one.cu: flags; rows and bits of a brick, width of a coordinate in a list, bits of a window beyond a word.
 _SPATIAL, _FOLDED, _SIGNED, _PACKED, _PARITY_OF_V = 1, 2, 4, 8, 16

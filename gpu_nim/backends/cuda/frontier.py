@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from gpu_nim.backends.base import Batch, Section, State
 from gpu_nim.backends.cuda.launcher import Launcher, device_refusals, to_host
-from gpu_nim.backends.digest import COEFFICIENTS
-from gpu_nim.backends.memory import require_memory
-from gpu_nim.backends.numpy.cells import Keys, check_request
-from gpu_nim.backends.rule import MAX_DIMENSION, Cells, Rule, Symmetry
-from gpu_nim.errors import UsageError
+from gpu_nim.backends.interface import Batch, Section, State
+from gpu_nim.backends.shared.cells import Keys, check_request
+from gpu_nim.model.digest import COEFFICIENTS
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.memory import require_memory
+from gpu_nim.model.rule import MAX_DIMENSION, Cells, Rule, Symmetry
 
 # cuda/frontier.cu: the empty key, the bit of a closed cell, bytes of a slot.
 _EMPTY, _CLOSED, _SLOT_BYTES = np.uint64(2**64 - 1), 1 << 15, 12

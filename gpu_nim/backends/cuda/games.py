@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.cuda.launcher import Launcher, device_refusals, to_host
-from gpu_nim.backends.games import LinearBounds
-from gpu_nim.backends.memory import host_memory, require_memory
-from gpu_nim.errors import BackendError
+from gpu_nim.model.errors import BackendError
+from gpu_nim.model.linear_bounds import LinearBounds
+from gpu_nim.model.memory import host_memory, require_memory
 
 Ints = NDArray[np.int64]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.cuda.sources import OPTIONS, cuda_source
 from gpu_nim.backends.cuda.table import KERNELS, Kernel
-from gpu_nim.errors import BackendError, KernelArgumentError, MemoryRefusal, MissingDependency
+from gpu_nim.model.errors import BackendError, KernelArgumentError, MemoryRefusal, MissingDependency
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -75,7 +75,7 @@ def check_arguments(
     (array([0, 0, 0], dtype=uint64), np.uint32(3))
     >>> check_arguments("square", (np.zeros(3), 3), table=square)
     Traceback (most recent call last):
-    gpu_nim.errors.KernelArgumentError: square, argument 0: expected an array of uint64, got float64
+    gpu_nim.model.errors.KernelArgumentError: square, argument 0: expected an array of uint64, got float64
     """
     entry = table.get(kernel)
     if entry is None:

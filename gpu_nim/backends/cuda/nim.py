@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.base import Batch, Section, State, count_in_section
 from gpu_nim.backends.cuda.launcher import Launcher, device_refusals, to_host
-from gpu_nim.backends.digest import nim_plane_mix
-from gpu_nim.backends.numpy.cells import check_request
+from gpu_nim.backends.interface import Batch, Section, State, count_in_section
+from gpu_nim.backends.shared.cells import check_request
+from gpu_nim.model.digest import nim_plane_mix
 
 _BLOCK = 128
 _REACH, _OWNED, _WORDS = 32, 96, 4  # cuda/nim.cu: generations a launch, rows and words that a warp owns

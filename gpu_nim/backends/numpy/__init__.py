@@ -5,15 +5,15 @@ import os
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.base import Engine, State
-from gpu_nim.backends.games import LinearBounds
-from gpu_nim.backends.memory import host_memory, require_memory
+from gpu_nim.backends.interface import Engine, State
 from gpu_nim.backends.numpy import games
 from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, supports
 from gpu_nim.backends.numpy.frontier import FrontierEngine
 from gpu_nim.backends.numpy.nim import NimEngine, plane_bytes
-from gpu_nim.backends.rule import Rule
+from gpu_nim.model.linear_bounds import LinearBounds
+from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.rule import Rule
 
 
 class NumpyBackend:

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.counting import U64, Integers, Rows, Survey, to_limbs
+from gpu_nim.backends.interface import Rows, Survey
+from gpu_nim.model.limbs import U64, Integers, to_limbs
 
 _CACHE_ENTRIES = 1 << 19  # table entries that stay in the last-level cache: 4 MiB of uint64
 _BLOCK_BITS = 17  # beyond this a longer block saves no call overhead worth having
@@ -43,7 +44,7 @@ def cores() -> int:
 
 
 class NumpyCounting:
-    """The counting engine of the NumPy backend; see `gpu_nim.backends.counting.Counting` for what each method returns.
+    """The counting engine of the NumPy backend; see `gpu_nim.backends.interface.Counting` for what each method returns.
 
     >>> engine = NumpyCounting(threads=1)
     >>> table = engine.table(np.array([[1, 3, 3, 9]], np.uint64), 1)

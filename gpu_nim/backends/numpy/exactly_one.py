@@ -37,12 +37,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.base import State
-from gpu_nim.backends.digest import checksum
-from gpu_nim.backends.memory import host_memory, require_memory
-from gpu_nim.backends.numpy.cells import CLOSED, CellEngine, cell_dtype, coordinate_dtype
-from gpu_nim.backends.rule import Cells, Rule, Symmetry
-from gpu_nim.errors import UsageError
+from gpu_nim.backends.interface import State
+from gpu_nim.backends.shared.cells import CLOSED, CellEngine, cell_dtype, coordinate_dtype
+from gpu_nim.model.digest import checksum
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.rule import Cells, Rule, Symmetry
 
 _FRESH, _SEALED, _ONCE = np.uint8(0), np.uint8(1), np.uint8(2)
 _BLOCK = 1 << 15  # newborns pushed at a time: keys, targets and states stay in the second-level cache

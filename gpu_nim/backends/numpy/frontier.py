@@ -11,12 +11,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.base import State
-from gpu_nim.backends.digest import checksum
-from gpu_nim.backends.memory import host_memory, require_memory
-from gpu_nim.backends.numpy.cells import CLOSED, CellEngine, Keys
-from gpu_nim.backends.rule import Cells, Rule, Symmetry
-from gpu_nim.errors import UsageError
+from gpu_nim.backends.interface import State
+from gpu_nim.backends.shared.cells import CLOSED, CellEngine, Keys
+from gpu_nim.model.digest import checksum
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.rule import Cells, Rule, Symmetry
 
 _EMPTY = np.int64(-1)
 _FIBONACCI = np.uint64(0x9E3779B97F4A7C15)
@@ -129,7 +129,7 @@ class FrontierEngine(CellEngine):
     UsageError when the box of generation `last` has more cells than a 63-bit key can tell apart; MemoryRefusal, before a step is
     taken or the table of touched cells is enlarged, when there is not enough memory for it.
 
-    >>> from gpu_nim.backends.rule import Rule
+    >>> from gpu_nim.model.rule import Rule
     >>> rule = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), births=frozenset({1, 3}), seeds=((0, 0),))
     >>> FrontierEngine(rule, 10).advance(6).births.tolist()  # A169707, by differences
     [1, 4, 4, 12, 4, 12, 20]

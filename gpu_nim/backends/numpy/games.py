@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.games import LinearBounds
-from gpu_nim.backends.memory import host_memory, require_memory
+from gpu_nim.model.linear_bounds import LinearBounds
+from gpu_nim.model.memory import host_memory, require_memory
 
 Ints = NDArray[np.int64]
 _CHUNK = 1 << 20  # cells of the box looked at together

@@ -19,9 +19,9 @@ empty, and a list of cells.
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.base import Batch, Section, State
-from gpu_nim.backends.digest import finalize, nim_plane_mix
-from gpu_nim.backends.numpy.cells import check_request
+from gpu_nim.backends.interface import Batch, Section, State
+from gpu_nim.backends.shared.cells import check_request
+from gpu_nim.model.digest import finalize, nim_plane_mix
 
 _WORDS = 1 << 12  # words unpacked at a time: 256 KB of bytes, a core's second-level cache
 _MASK = 2**64 - 1

@@ -1,0 +1,104 @@
+"""A user's own automata: made from offsets, births and seeds, and described so that a file can bring them back."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from gpu_nim.automata.catalogue import CATALOGUE, Automaton
+from gpu_nim.model.arguments import integers, vectors
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.rule import Cell, Rule, Symmetry
+
+OWN = "own"
+"""The name of an automaton that is in no catalogue."""
+
+
+def own(offsets: Iterable[Cell], births: Iterable[int], seeds: Iterable[Cell], *, octant: bool = False) -> Automaton:
+    """Return the automaton with these offsets, births and seeds, in as many dimensions as these have coordinates.
+
+    Its symmetry is the largest group that maps offsets and seeds to themselves.  Where the catalogue has this very automaton it is
+    returned, with its engine, its theorem and its digest.  UsageError, as `Rule` raises it, for what is no automaton.
+
+    >>> own([(1, 1, 0), (1, 0, 1), (0, 1, 1)], [1], [(0, 0, 0)], octant=True).name
+    'nim'
+    >>> own([(1, 0), (-1, 0), (0, 1), (0, -1)], [1, 2], [(0, 0)]).rule.symmetry
+    <Symmetry.CUBE: 'cube'>
+    """
+    cells = vectors("offsets", offsets)
+    fields = (len(cells[0]) if cells else 1, cells, frozenset(integers("births", births)), vectors("seeds", seeds))
+    rule = Rule(*fields, octant=octant)
+    for automaton in CATALOGUE.values():
+        if _same(automaton.rule, rule):
+            return automaton
+    for symmetry in (Symmetry.CUBE, Symmetry.PERMUTATIONS):
+        try:
+            rule = Rule(*fields, octant=octant, symmetry=symmetry)
+            break
+        except UsageError:  # not a symmetry of this rule
+            continue
+    return named(rule)
+
+
+def named(rule: Rule) -> Automaton:
+    """Return the catalogue's automaton that has this rule, or else an automaton of no name."""
+    for automaton in CATALOGUE.values():
+        if automaton.rule is rule:
+            return automaton
+    return _of_your_own(rule)
+
+
+def _of_your_own(rule: Rule, name: str = OWN) -> Automaton:
+    space = "orthant of " * rule.octant + f"Z^{rule.dimension}"
+    return Automaton(name, "an automaton of your own", space, "nobody", rule)
+
+
+def _same(known: Rule, rule: Rule) -> bool:
+    """Whether two rules grow the same cells by the same steps, whatever their symmetry; predicates compare by identity."""
+    return (
+        known.dimension == rule.dimension
+        and set(known.offsets) == set(rule.offsets)
+        and known.births == rule.births
+        and set(known.seeds) == set(rule.seeds)
+        and known.octant == rule.octant
+        and known.universe is rule.universe
+        and known.touches is rule.touches
+    )
+
+
+def describe(rule: Rule) -> dict[str, Any]:
+    """Return a rule as plain values that JSON takes; of its predicates, only whether it has any.
+
+    >>> describe(CATALOGUE["cubic26"].rule)["births"]
+    [1]
+    """
+    return {
+        "dimension": rule.dimension,
+        "offsets": [list(offset) for offset in rule.offsets],
+        "births": sorted(rule.births),
+        "seeds": [list(seed) for seed in rule.seeds],
+        "octant": rule.octant,
+        "symmetry": rule.symmetry.value,
+        "predicates": rule.universe is not None or rule.touches is not None,
+    }
+
+
+def recall(name: str, description: dict[str, Any] | None) -> Automaton | None:
+    """Return the automaton of that name and description: the catalogue's, or the one described where it has no predicates.
+
+    KeyError, TypeError or ValueError for a description that is none.
+
+    >>> recall("own", describe(own([(2, 1)], [1], [(0, 0)]).rule)).rule.offsets
+    ((2, 1),)
+    """
+    if name in CATALOGUE and (description is None or describe(CATALOGUE[name].rule) == description):
+        return CATALOGUE[name]
+    if description is None or description["predicates"]:
+        return None
+    rule = Rule(
+        int(description["dimension"]),
+        tuple(tuple(map(int, offset)) for offset in description["offsets"]),
+        frozenset(map(int, description["births"])),
+        tuple(tuple(map(int, seed)) for seed in description["seeds"]),
+        octant=bool(description["octant"]),
+        symmetry=Symmetry(description["symmetry"]),
+    )
+    return _of_your_own(rule, name)

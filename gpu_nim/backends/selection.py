@@ -1,0 +1,44 @@
+"""Backends: where the work is done.  One interface, NumPy and CUDA behind it, and the choice between them."""
+
+from gpu_nim.backends.interface import Backend
+from gpu_nim.model.arguments import shown
+from gpu_nim.model.errors import BackendError, UsageError
+
+NAMES = ("auto", "cuda", "numpy")
+
+
+def check_backend(backend: object) -> None:
+    """Raise UsageError for what is neither a backend nor the name of one: for work that needs none in the end.
+
+    >>> check_backend("gpu")
+    Traceback (most recent call last):
+    gpu_nim.model.errors.UsageError: backend must be one of auto, cuda, numpy, got 'gpu'
+    """
+    if not (backend in NAMES if isinstance(backend, str) else isinstance(backend, Backend)):
+        raise UsageError(f"backend must be one of {', '.join(NAMES)}, got {shown(backend)}")
+
+
+def select(name: str | Backend = "auto") -> Backend:
+    """Return the backend of that name; "auto" is CUDA where it runs and NumPy elsewhere.  A backend is returned as it is.
+
+    Raises UsageError for another name, and BackendError, saying what is missing and how to get it, where "cuda" cannot run.
+
+    >>> select("numpy").name
+    'numpy'
+    """
+    check_backend(name)
+    if not isinstance(name, str):
+        return name
+    if name != "numpy":
+        from gpu_nim.backends.availability import cuda_obstacle
+
+        obstacle = cuda_obstacle()
+        if obstacle is None:
+            from gpu_nim.backends.cuda import CudaBackend, CupyLauncher
+
+            return CudaBackend(CupyLauncher())
+        if name == "cuda":
+            raise BackendError(obstacle)
+    from gpu_nim.backends.numpy import NumpyBackend
+
+    return NumpyBackend()

@@ -1,0 +1,227 @@
+"""P-positions of Nim indexed by maximum, in closed form.
+
+With b = floor(log2 n) and n = 2^b - 1 + c, 1 <= c <= 2^b [NF, section 3.2] (b is one less than the number of binary digits
+of n, although the paper calls it that number), a P-position of k piles whose largest pile is at most n has an even number
+2i of piles that are at least 2^b. Choose them, let each take any of c values and all but one of the others any of 2^b:
+
+    g(b, c) = sum_(2i < k) C(k, 2i) 2^(b(k - 2i - 1)) c^(2i) = ((2^b + c)^k + (2^b - c)^k - [k even] 2 c^k) / 2^(b+1).
+
+For odd k that is all [NF, Theorem 15]. For even k all k piles may be at least 2^b, and taking 2^b from each leaves one of the
+a_k(c - 1) positions with piles at most c - 1 [NF, Theorem 17]. Unrolled, with N = n + 1 and r_j the distance of N from the
+nearest multiple of 2^(j+1), the powers of c cancel and one power a digit is left:
+
+    a_k(n) = sum_(j >= 0) r_j^k / 2^(j+1),    r_j = N for all j with 2^j >= N.
+
+(The terms of two neighbouring 1s of n have c = r of the lower one, and 2^b + c, 2^b - c are N mod 2^(b+1) and its complement. It
+is also what the characters of (Z/2)^m give: the nim-sum is 0 where their mean is 1, and a character whose lowest digit is j sums
+to r_j, up to its sign, over 0, ..., n.) Digits that repeat the one below them repeat its r.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from math import comb
+
+from gpu_nim.counting.long_integers import Long, long, power_sums
+from gpu_nim.model.progress import OnStep, unseen
+
+_FEW_PILES = 32
+_FEW_DIGITS = 512  # of n, up to which a power for each run of equal digits is quickest
+_BLOCK = 128  # digits whose powers are added up one by one as polynomials in what stands below
+_FEW_RUNS = 4  # in a block, which are quicker as powers
+
+
+def a(piles: int, n: int, on_step: OnStep = unseen) -> int:
+    """a_k(n), the number of P-positions of k piles in which no pile is larger than n [NF, Theorems 12, 13, 15 and 17].
+
+    >>> [a(4, n) for n in range(8)]
+    [1, 8, 21, 64, 89, 168, 301, 512]
+    """
+    if n <= 0:
+        return int(n == 0)
+    if piles % 2:
+        b = n.bit_length() - 1
+        return term(piles, b, n + 1 - (1 << b))
+    return _by_runs(piles, n, on_step=on_step)[0]
+
+
+def d(piles: int, n: int, on_step: OnStep = unseen) -> int:
+    """d_k(n), the number of P-positions of k piles whose largest pile is n [NF, Theorems 11, 16 and 18, Corollary 14].
+
+    >>> [d(5, n) for n in range(8)]
+    [1, 15, 45, 195, 165, 555, 1125, 1995]
+    """
+    if piles % 2 or n < 1:
+        return a(piles, n) - a(piles, n - 1)
+    most, less = _by_runs(piles, n, n - 1, on_step=on_step)
+    return most - less
+
+
+def _by_runs(piles: int, *indices: int, on_step: OnStep) -> list[int]:
+    """a_k of each of these indices, k even: what they share of their digits is worked out once."""
+    numbers = [n + 1 for n in indices]
+    width = max(numbers).bit_length()
+    # In units of 2^-width; the digits from there on are all 0, and their r is the number itself.
+    totals = [long(number, piles) ** piles for number in numbers]
+    size = width if width <= _FEW_DIGITS else max(_BLOCK, 4 * width // piles)
+    for first in range(0, width, size):
+        on_step("binary digit", first, width)
+        length = min(size, width - first)
+        known: tuple[int, list[Long]] | None = None
+        for i, number in enumerate(numbers):
+            digits, below = number >> first & ((1 << length) - 1), number & ((1 << first) - 1)
+            if width <= _FEW_DIGITS or (first == 0 and length <= _BLOCK) or _few_runs(digits, length):
+                runs = _runs(digits, length)
+                part = sum((long((high << first) + sign * below, piles) ** piles * weight for high, sign, weight in runs), long(0))
+            else:
+                if known is None or known[0] != digits:
+                    known = digits, _summed_over_runs(piles, digits, length)
+                part = _evaluate(known[1], first, long(below, piles))
+            totals[i] += part << (width - first - length)
+    return [int(total >> width) for total in totals]
+
+
+def term(piles: int, b: int, c: int) -> int:
+    """g(b, c) of the module's docstring.
+
+    >>> term(3, 2, 1)
+    19
+    """
+    if piles < _FEW_PILES:
+        # Even k sums such terms over all 1s of n, and powers of long integers take longer than this.
+        total, square = 0, c * c
+        for ones in range((piles - 1) // 2 * 2, -1, -2):
+            total = total * square + (comb(piles, ones) << b * (piles - ones - 1))
+        return total
+    high = 1 << b
+    numerator = long(high + c, piles) ** piles + long(high - c, piles) ** piles
+    if piles % 2 == 0:
+        numerator -= 2 * long(c, piles) ** piles
+    return int(numerator >> (b + 1))
+
+
+def _runs(digits: int, length: int) -> Iterator[tuple[int, int, int]]:
+    """Give (A, s, weight) for each run of equal digits in a string of `length` of them, from the lowest up.
+
+    Where the string begins at digit q and v stands below it, r_j = A 2^q + s v for the digits of the run, and the weight is the
+    sum of their 2^(length - 1 - i), i counted from the string's own lowest digit.
+
+    >>> list(_runs(0b1100, 4))
+    [(0, 1, 12), (4, -1, 3)]
+    """
+    at = 0
+    while at < length:
+        digit = digits >> at & 1
+        rest = digits >> at
+        changed = rest + 1 if digit else rest  # its lowest set bit ends the run
+        end = min(length, at + (changed & -changed).bit_length() - 1) if changed else length
+        low = digits & ((1 << at + 1) - 1)
+        high, sign = ((1 << at + 1) - low, -1) if digit else (low, 1)
+        yield high, sign, (1 << length - at) - (1 << length - end)
+        at = end
+
+
+def _few_runs(digits: int, length: int) -> bool:
+    """Whether powers, one a run, take less than a polynomial."""
+    return ((digits ^ digits >> 1) & ((1 << length - 1) - 1)).bit_count() < _FEW_RUNS
+
+
+def _summed_over_runs(piles: int, digits: int, length: int) -> list[Long]:
+    """The sum of weight (A X + s v)^k over the runs of a string of digits, by the coefficients of X^(k-j) v^j, j = 0 to k.
+
+    Halves of a long string are joined by a shift of v, so that only the few joins of long halves meet long integers.
+    """
+    if length <= _BLOCK:
+        # The signs may go with A, since k is even.
+        sums = power_sums([(sign * high, weight) for high, sign, weight in _runs(digits, length)], piles)
+        return [comb(piles, j) * x for j, x in enumerate(reversed(sums))]
+    half = length // 2
+    low = long(digits & ((1 << half) - 1))
+    joined = [x << half * (piles - j) for j, x in enumerate(_summed_over_runs(piles, digits >> half, length - half))]
+    for i in range(piles):
+        for j in range(piles - 1, i - 1, -1):
+            joined[j] += low * joined[j + 1]
+    lower = _summed_over_runs(piles, int(low), half)
+    return [x + (y << length - half) for x, y in zip(joined, lower, strict=True)]
+
+
+def _evaluate(coefficients: list[Long], bits: int, v: Long) -> Long:
+    """The sum of coefficients[j] X^(k-j) v^j for X = 2^bits, neighbours joined first, so that equal lengths are multiplied.
+
+    >>> _evaluate([1, 2, 3], 4, 5)  # 256 + 2 16 5 + 3 25
+    491
+    """
+    values, width, last = coefficients, 1, 1  # each value holds `width` coefficients, the last one `last`
+    while len(values) > 1:
+        sizes = [width] * (len(values) - 1) + [last]
+        pairs = zip(values[0::2], values[1::2], sizes[1::2], strict=False)
+        joined = [(left << bits * size) + v * right for left, right, size in pairs]
+        if len(values) % 2:
+            joined.append(values[-1])
+        else:
+            last += width
+        values, width = joined, 2 * width
+        if len(values) > 1:
+            v = v * v
+    return values[0]
+
+
+def sum_of_a(piles: int, stop: int) -> int:
+    """a_k(0) + ... + a_k(stop - 1), by power sums over each stretch between powers of two.
+
+    >>> sum_of_a(3, 5)
+    47
+    """
+    if stop <= 0:
+        return 0
+    even = piles % 2 == 0
+    total = 1
+    for b in range(stop.bit_length()):
+        c = min(stop - (1 << b), 1 << b)
+        if c <= 0:
+            break
+        # At even k the stretch also holds a(0), ..., a(c-1): all that is summed so far when the stretch is whole.
+        below = (total if c == 1 << b else sum_of_a(piles, c)) if even else 0
+        total += _sum_of_terms(piles, b, c) + below
+    return total
+
+
+def _sum_of_terms(piles: int, b: int, count: int) -> int:
+    """g(b, 1) + ... + g(b, count)."""
+    high = 1 << b
+    numerator = (
+        power_sum(piles, high + count) - power_sum(piles, high)
+        + power_sum(piles, high - 1) - power_sum(piles, high - count - 1)
+    )  # fmt: skip
+    if piles % 2 == 0:
+        numerator -= 2 * power_sum(piles, count)
+    return numerator >> (b + 1)
+
+
+def power_sum(power: int, last: int) -> int:
+    """1^power + ... + last^power for power >= 1; 0 for last < 1.
+
+    x^p = sum_j S(p, j) x(x-1)...(x-j+1) with Stirling numbers S of the second kind, and falling factorials sum to falling
+    factorials.
+
+    >>> power_sum(3, 4)
+    100
+    """
+    total, falling = 0, last + 1
+    if last < 1:
+        return 0
+    for j, stirling in enumerate(_stirling(power)):
+        total += stirling * falling // (j + 1)
+        falling *= last - j
+        if not falling:
+            break
+    return total
+
+
+@cache
+def _stirling(power: int) -> tuple[int, ...]:
+    row = [1]
+    for _ in range(power):
+        row = [j * x + y for j, (x, y) in enumerate(zip([*row, 0], [0, *row], strict=True))]
+    return tuple(row)

@@ -1,0 +1,278 @@
+"""Sequences whose generating function is a product over binary digits, as small matrices.
+
+The numbers of Nim P-positions by total are of this kind. A P-position of k piles has an even number of 1s in each binary
+column, C(k, 2i) ways to have 2i of them, so
+
+    sum_n D_k(n) x^n = prod_j W(x^(2^j)),    W(x) = sum_i C(k, 2i) x^i,
+
+and since 1/(1-x) = prod_j (1 + x^(2^j)), partial sums only multiply W by 1 + x: A_k has W(x) (1 + x), its partial sums
+W(x) (1 + x)^2. Comparing coefficients at even and odd exponents is [NF, Theorems 29 and 30] word for word, and says that
+the vector s(n) = (f(n), f(n-1), ..., f(n-d+1)), d the degree of W, obeys s(2n + b) = M_b s(n) with
+
+    M_b[i][j] = w[2j + b - i].
+
+So f(n) is a product of one d x d matrix a binary digit. All entries are non-negative, which is what makes bounds and maxima
+over blocks of indices cheap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import zip_longest
+from math import comb
+
+from gpu_nim.counting import long_integers
+from gpu_nim.counting.long_integers import Long
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.progress import OnStep, unseen
+
+State = tuple[int, ...]
+
+_FEW = 160  # dimensions; beyond, a matrix times a vector is two products of polynomials
+_NARROW = 4  # dimensions, up to which products of matrices take less than a step a digit ...
+_MANY_DIGITS = 1 << 14  # ... from so many digits on,
+_TOGETHER = 1 << 9  # of which so many are taken one by one
+_LEAF = 4  # coefficients; below, three products are not cheaper than four
+
+
+class DigitProduct:
+    """The sequence f with generating function prod_j W(x^(2^j)), for a polynomial W with W(0) = 1.
+
+    `weights` are the coefficients of W from the constant term up, non-negative Python integers. `dimension` is the
+    number of entries of a state, max(1, degree of W).
+
+    >>> three_piles = DigitProduct((1, 3))
+    >>> [three_piles.value(n) for n in range(8)]
+    [1, 3, 3, 9, 3, 9, 9, 27]
+    """
+
+    def __init__(self, weights: Sequence[int]) -> None:
+        if not weights or weights[0] != 1 or min(weights) < 0:
+            raise UsageError(f"weights must be non-negative integers that begin with 1, not {tuple(weights)!r}")
+        self.weights: tuple[int, ...] = tuple(weights)
+        self.degree = len(self.weights) - 1
+        self.dimension = max(1, self.degree)
+
+    def weight(self, exponent: int) -> int:
+        """The coefficient of x^exponent in W, 0 outside its degree."""
+        return self.weights[exponent] if 0 <= exponent <= self.degree else 0
+
+    def step(self, state: State, digit: int) -> State:
+        """Return M_digit applied to a state: s(2n + digit) from s(n)."""
+        if self.dimension > _FEW:
+            return self._long_step(state, digit)
+        weights, degree = self.weights, self.degree
+        result = []
+        for i in range(self.dimension):
+            shift = digit - i
+            first = max(0, (1 - shift) // 2)
+            result.append(
+                sum(
+                    weights[2 * j + shift] * state[j]
+                    for j in range(first, min(self.dimension, (degree - shift) // 2 + 1))
+                    if state[j]
+                )
+            )
+        return tuple(result)
+
+    def step_row(self, row: State, digit: int) -> State:
+        """Return a row vector times M_digit: the row of l + digit 2^t from that of l < 2^t."""
+        if self.dimension > _FEW:
+            return self._long_step_row(row, digit)
+        weights, degree = self.weights, self.degree
+        result = []
+        for j in range(self.dimension):
+            top = 2 * j + digit
+            result.append(
+                sum(row[i] * weights[top - i] for i in range(max(0, top - degree), min(self.dimension, top + 1)) if row[i])
+            )
+        return tuple(result)
+
+    def _long_step_row(self, row: State, digit: int) -> State:
+        # Entry c is the sum over i of row[i] w[2c + digit - i]: even and odd i are one product of polynomials each.
+        even = convolve(row[0::2], self.weights[digit::2])
+        odd = convolve(row[1::2], self.weights[1 - digit :: 2])
+        # With digit 0, odd i meet odd weights: (i - 1)/2 and (j - 1)/2 add up to c - 1.
+        odd = odd if digit else [0, *odd]
+        return tuple(_at(even, c) + _at(odd, c) for c in range(self.dimension))
+
+    def _long_step(self, state: State, digit: int) -> State:
+        # Entry i is the sum over q of w[2q + parity] state[q + t], t = (i + parity - digit)/2: a product with weights reversed.
+        products = [(len(self.weights[p::2]), convolve(self.weights[p::2][::-1], state)) for p in (0, 1)]
+        result = []
+        for i in range(self.dimension):
+            parity = (digit - i) % 2
+            length, product = products[parity]
+            result.append(_at(product, length - 1 + (i + parity - digit) // 2))
+        return tuple(result)
+
+    @property
+    def first_state(self) -> State:
+        """s(0) = (1, 0, ..., 0), which is also the row of the empty string of digits."""
+        return (1, *([0] * (self.dimension - 1)))
+
+    def state(self, n: int, on_step: OnStep = unseen) -> State:
+        """(f(n), f(n-1), ..., f(n-dimension+1)), with f = 0 at negative indices.
+
+        >>> DigitProduct((1, 6, 1)).state(3)
+        (36, 7)
+        """
+        state = self.first_state
+        for bit in range(n.bit_length() - 1, -1, -1):
+            on_step("high digit", n.bit_length() - 1 - bit, n.bit_length())
+            state = self.step(state, n >> bit & 1)
+        return state
+
+    def row(self, low: int, bits: int, on_step: OnStep = unseen) -> State:
+        """The row v with f(high 2^bits + low) = v . s(high), for 0 <= low < 2^bits.
+
+        Its entry c is the coefficient of x^(low + c 2^bits) in prod_(j < bits) W(x^(2^j)).
+
+        >>> DigitProduct((1, 6, 1)).row(0, 1)
+        (1, 1)
+        """
+        row = self.first_state
+        for bit in range(bits):
+            on_step("low digit", bit, bits)
+            row = self.step_row(row, low >> bit & 1)
+        return row
+
+    def value(self, n: int, on_step: OnStep = unseen) -> int:
+        """f(n). High and low half of the digits are multiplied apart, so that the integers stay half as long.
+
+        >>> DigitProduct((1, 6, 1)).value(10**18 + 12345)
+        17224872324869148255709614969561582
+        """
+        if self.dimension <= _NARROW and n.bit_length() > _MANY_DIGITS:
+            return int(self._long_product(n, on_step)[0][0])
+        bits = n.bit_length() // 2
+        high, low = n >> bits, n & ((1 << bits) - 1)
+        return sum(x * y for x, y in zip(self.row(low, bits, on_step), self.state(high, on_step), strict=True))
+
+    def _long_product(self, n: int, on_step: OnStep) -> list[list[Long]]:
+        """The product of the matrices of all digits, put together from halves, so that long integers meet few others."""
+        total = n.bit_length() * (n.bit_length() // _TOGETHER).bit_length()  # each level takes about as long as the others
+        done = 0
+
+        def product(digits: int, length: int) -> list[list[Long]]:
+            nonlocal done
+            if length <= _TOGETHER:
+                return self._short_product(digits, length)
+            half = length // 2
+            low = product(digits & ((1 << half) - 1), half)
+            high = [*zip(*product(digits >> half, length - half), strict=True)]
+            on_step("digit product", min(done, total), total)
+            done += length
+            zero = long_integers.long(0)
+            return [[sum((x * y for x, y in zip(row, column, strict=True)), zero) for column in high] for row in low]
+
+        return product(n, n.bit_length())
+
+    def _short_product(self, digits: int, length: int) -> list[list[Long]]:
+        columns = []
+        for axis in range(self.dimension):
+            column = tuple(int(axis == i) for i in range(self.dimension))
+            for bit in range(length - 1, -1, -1):
+                column = self.step(column, digits >> bit & 1)
+            columns.append([long_integers.long(x) for x in column])
+        return [list(row) for row in zip(*columns, strict=True)]
+
+    def prefix(self, n: int) -> int:
+        """f(0) + ... + f(n-1), from the digits of n: each 1 stands for one block of 2^t indices, whose rows sum to one row.
+
+        >>> DigitProduct((1, 3)).prefix(5)
+        19
+        """
+        states = [self.first_state]  # s(0), s(leading digit of n), s(leading two digits), ...
+        for bit in range(n.bit_length() - 1, -1, -1):
+            states.append(self.step(states[-1], n >> bit & 1))
+        total = 0
+        block_sum = self.first_state
+        for bit in range(n.bit_length()):
+            states.pop()
+            if n >> bit & 1:
+                # The block has the digits of n above this one, and 0 here.
+                total += sum(x * y for x, y in zip(block_sum, self.step(states[-1], 0), strict=True))
+            block_sum = tuple(map(sum, zip(self.step_row(block_sum, 0), self.step_row(block_sum, 1), strict=True)))
+        return total
+
+
+def convolve(left: Sequence[int], right: Sequence[int]) -> list[int]:
+    """The product of two polynomials.
+
+    >>> convolve((1, 2, 3), (1, 1))
+    [1, 3, 5, 3]
+    """
+    product = long_integers.convolve(left, right)
+    return karatsuba(left, right) if product is None else product
+
+
+def karatsuba(left: Sequence[int], right: Sequence[int]) -> list[int]:
+    """The product of two polynomials, by Karatsuba's three products for four: with long coefficients a sum costs nothing."""
+    if min(len(left), len(right)) <= _LEAF:
+        result = [0] * max(0, len(left) + len(right) - 1)
+        for i, x in enumerate(left):
+            if x:
+                for j, y in enumerate(right):
+                    result[i + j] += x * y
+        return result
+    half = max(len(left), len(right)) // 2
+    if min(len(left), len(right)) <= half:  # the longer one is cut into pieces of the shorter one's length
+        short, long = sorted((left, right), key=len)
+        result = [0] * (len(left) + len(right) - 1)
+        for at in range(0, len(long), len(short)):
+            for i, x in enumerate(karatsuba(short, long[at : at + len(short)])):
+                result[at + i] += x
+        return result
+    low, high = karatsuba(left[:half], right[:half]), karatsuba(left[half:], right[half:])
+    mixed = karatsuba(_sum(left[:half], left[half:]), _sum(right[:half], right[half:]))
+    result = [0] * (len(left) + len(right) - 1)
+    for i, x in enumerate(low):
+        result[i] += x
+        mixed[i] -= x
+    for i, x in enumerate(high):
+        result[2 * half + i] += x
+        mixed[i] -= x
+    for i, x in enumerate(mixed):
+        result[half + i] += x
+    return result
+
+
+def _sum(left: Sequence[int], right: Sequence[int]) -> list[int]:
+    return [x + y for x, y in zip_longest(left, right, fillvalue=0)]
+
+
+def _at(values: Sequence[int], index: int) -> int:
+    return values[index] if 0 <= index < len(values) else 0
+
+
+@cache
+def by_total(piles: int) -> DigitProduct:
+    """The digit product of D_k, the number of P-positions of k piles with total 2n [NF, Theorem 29]."""
+    return DigitProduct(even_binomials(piles))
+
+
+@cache
+def up_to_total(piles: int) -> DigitProduct:
+    """The digit product of A_k, the number of P-positions of k piles with total at most 2n [NF, Theorem 30]."""
+    return DigitProduct(_times_one_plus_x(even_binomials(piles)))
+
+
+@cache
+def sums_up_to_total(piles: int) -> DigitProduct:
+    """The digit product of A_k(0) + ... + A_k(n)."""
+    return DigitProduct(_times_one_plus_x(_times_one_plus_x(even_binomials(piles))))
+
+
+def even_binomials(piles: int) -> tuple[int, ...]:
+    """C(k, 0), C(k, 2), C(k, 4), ...: how many ways k piles share an even number of 1s in one binary column.
+
+    >>> even_binomials(5)
+    (1, 10, 5)
+    """
+    return tuple(comb(piles, i) for i in range(0, piles + 1, 2))
+
+
+def _times_one_plus_x(weights: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(x + y for x, y in zip((*weights, 0), (0, *weights), strict=True))

@@ -1,0 +1,139 @@
+"""Values at consecutive indices: exact, a piece at a time, on either backend."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from gpu_nim.backends.interface import Counting, Survey
+from gpu_nim.counting.families import Counts
+from gpu_nim.model.arguments import integer
+from gpu_nim.model.errors import CheckFailed, UsageError
+from gpu_nim.model.limbs import U64
+from gpu_nim.model.memory import host_memory, require_memory
+
+CHUNK = 1 << 22
+"""Values in a chunk of a stream: 32 MiB of uint64."""
+
+_SAMPLE = 1 << 18
+_LOW, _HALF = np.uint64(2**32 - 1), np.uint64(32)
+_EXACT_BOUND_PILES = 64  # beyond this, A_k bounds D_k: the exact maximum of D_k over a range costs k^2 a digit
+
+
+class Range:
+    """The values of a sequence at start, ..., stop - 1, filled in on demand by a counting engine.
+
+    `limbs` is how many 64-bit numbers a value takes: 1 when a bound proven before anything is computed shows that every
+    value of the range fits 64 bits, more otherwise. With one limb values are uint64 of shape (n,), else uint64 of shape
+    (n, limbs), least significant first (`gpu_nim.backends.interface.to_integers` makes integers of either).
+
+    >>> from gpu_nim.backends.numpy.counting import NumpyCounting
+    >>> Range(Counts("d", 3), 2**40, 2**40 + 3, NumpyCounting()).values().tolist()
+    [3, 9, 15]
+    """
+
+    def __init__(self, counts: Counts, start: int, stop: int, engine: Counting) -> None:
+        start, stop = integer("start", start), integer("stop", stop)
+        if not 0 <= start < stop:
+            raise UsageError(f"range must be START:STOP with 0 <= START < STOP, got {start}:{stop}")
+        self.counts, self.start, self.stop, self.engine = counts, start, stop, engine
+        self.limbs = limbs_needed(counts, start, stop)
+        self._blocks = counts.blocks()
+        # A table longer than the range would cost more than the range itself.
+        self._bits = max(1, min(engine.block_bits(self._blocks.dimension, self.limbs), (stop - start).bit_length() - 4))
+        self._table: Any = None
+
+    @property
+    def size(self) -> int:
+        """How many values there are, any number."""
+        return self.stop - self.start
+
+    def shape(self, size: int) -> tuple[int, ...]:
+        """The shape of an array of `size` values."""
+        return (size,) if self.limbs == 1 else (size, self.limbs)
+
+    def fill(self, first: int, out: U64) -> None:
+        """Write the values at first, ..., first + len(out) - 1 to `out`, of shape `self.shape(len(out))`."""
+        skip, rows = self._rows(first, len(out))
+        self.engine.fill(self._loaded_table(), rows, skip, out)
+
+    def values(self, first: int | None = None, stop: int | None = None) -> U64:
+        """The values at first, ..., stop - 1, by default the whole range, in a new array."""
+        first = self.start if first is None else first
+        size = (self.stop if stop is None else stop) - first
+        require_memory(8 * self.limbs * size, host_memory(), f"{size:,} values of {self.counts}")
+        out = np.empty(self.shape(size), np.uint64)
+        self.fill(first, out)
+        return out
+
+    def chunks(self, first: int | None = None, size: int = CHUNK) -> Iterator[tuple[int, U64]]:
+        """The range from `first` on as (index, values) chunks; each array is overwritten by the next chunk."""
+        first = self.start if first is None else first
+        buffer = np.empty(self.shape(min(size, self.stop - first)), np.uint64)
+        while first < self.stop:
+            part = buffer[: self.stop - first]
+            self.fill(first, part)
+            yield first, part
+            first += len(part)
+
+    def survey(self, first: int, stop: int) -> Survey:
+        """Look at the values at first, ..., stop - 1 without storing them."""
+        skip, rows = self._rows(first, stop - first)
+        return self.engine.survey(self._loaded_table(), rows, skip, stop - first)
+
+    def residues(self, first: int, stop: int, modulus: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Count the residues of the values at first, ..., stop - 1, one by one."""
+        skip, rows = self._rows(first, stop - first)
+        return self.engine.residues(self._loaded_table(), rows, skip, stop - first, modulus)
+
+    def _loaded_table(self) -> Any:
+        if self._table is None:
+            self._table = self.engine.table(self._blocks.columns(self._bits, self.limbs), self.limbs)
+        return self._table
+
+    def _rows(self, first: int, size: int) -> tuple[int, Any]:
+        high = first >> self._bits
+        rows = self.engine.rows(self._blocks, high, ((first + size - 1) >> self._bits) + 1, self._bits, self.limbs)
+        return first - (high << self._bits), rows
+
+
+def limbs_needed(counts: Counts, start: int, stop: int) -> int:
+    """How many 64-bit limbs hold every value at start, ..., stop - 1: from the exact maximum, or from a bound on it.
+
+    >>> limbs_needed(Counts("a", 3), 0, 2**32 - 1), limbs_needed(Counts("a", 3), 0, 2**32)
+    (1, 2)
+    """
+    if counts.letter == "D" and counts.piles > _EXACT_BOUND_PILES:
+        bound = Counts("A", counts.piles).value(stop - 1)
+    else:
+        bound = counts.maximum(start, stop)
+    return max(1, -(-bound.bit_length() // 64))
+
+
+def checked(counts: Counts, first: int, chunks: Iterable[U64]) -> Iterator[U64]:
+    """Pass on chunks of values from index `first` on, and hold their sum against the exact one when they end.
+
+    The sum comes from the digits of two indices (D sums to A, d to a), so it shares nothing with the chunks. Raises
+    CheckFailed where they differ.
+    """
+    total, at = 0, first
+    for chunk in chunks:
+        for limb, column in enumerate(chunk.reshape(len(chunk), -1).T):
+            # Halves of 32 bits: their sums cannot wrap below 2^32 values a chunk.
+            total += int((column & _LOW).sum(dtype=np.uint64)) + (int((column >> _HALF).sum(dtype=np.uint64)) << 32) << 64 * limb
+        at += len(chunk)
+        yield chunk
+    if at > first and total != counts.sum(first, at):
+        raise CheckFailed(f"{counts} sums to {total} over {first}:{at}, not to {counts.sum(first, at)} as it must")
+
+
+def seconds_for(values: Range, size: int) -> float:
+    """About how long `size` values of a range take on its engine, from a sample of them."""
+    sample = min(values.size, _SAMPLE)
+    values.values(values.start, values.start + min(sample, 2))  # the table
+    began = time.perf_counter()
+    values.values(values.start, values.start + sample)
+    return (time.perf_counter() - began) * size / sample

@@ -1,0 +1,236 @@
+"""The evolution graph of Nim [NF 5.2, 5.5]: P-positions by generation, and an edge from each parent to each child."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.counting.families import Counts
+from gpu_nim.games.nim import arrays, walk
+from gpu_nim.games.nim.positions import Position
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.extras import missing
+from gpu_nim.model.memory import host_memory, require_memory
+
+_MOST_POSITIONS = 1 << 36  # a day's work
+
+Kind = tuple[int, int]
+"""(number of parents, number of children)."""
+
+OnDone = Callable[[int], object]
+
+KindTable = dict[Kind, tuple[int, Position]]
+"""For each kind, how many positions are of it, and the first of them."""
+
+
+@dataclass(frozen=True)
+class EvolutionGraph:
+    """The P-positions of generations 0 to `generations` and their parent-child pairs.
+
+    `positions` is int64 (V, k), by generation and in lexicographic order within each; `generation` int64 (V,); `edges`
+    int64 (E, 2) holds (parent, child) as row numbers, in order of the parent.
+    """
+
+    positions: NDArray[np.int64]
+    generation: NDArray[np.int64]
+    edges: NDArray[np.int64]
+
+    @property
+    def piles(self) -> int:
+        """The number of piles."""
+        return int(self.positions.shape[1])
+
+    @property
+    def generations(self) -> int:
+        """The last generation."""
+        return int(self.generation[-1])
+
+    def births(self) -> list[int]:
+        """The number of P-positions of each generation, D_k(0), D_k(1), ... [NF 3].
+
+        >>> evolution_graph(3, 7).births()
+        [1, 3, 3, 9, 3, 9, 9, 27]
+        """
+        return [int(count) for count in np.bincount(self.generation)]
+
+    def cells(self) -> NDArray[np.int64]:
+        """The automaton's cells of the positions, int64 (V, 2), for three piles: the drawing of [NF Figure 1].
+
+        >>> evolution_graph(3, 1).cells().tolist()
+        [[0, 0], [-1, 0], [0, 1], [1, 0]]
+        """
+        return walk.cells_of(self.positions)
+
+    def labels(self) -> list[str]:
+        """The positions as text, "1,2,3"."""
+        return [",".join(map(str, row)) for row in self.positions.tolist()]
+
+
+def evolution_graph(piles: int, generations: int, *, on_done: OnDone = lambda _: None) -> EvolutionGraph:
+    """Grow the evolution graph from the position without counters through generation `generations`.
+
+    Every P-position but the first has a parent [NF Lemma 21], so the children of a generation are the whole next one.
+
+    on_done: called with how many more of the `positions` are done.  Raises UsageError for too many of them, MemoryRefusal where the
+    graph would not fit.
+
+    >>> graph = evolution_graph(4, 2)
+    >>> graph.births(), len(graph.edges)
+    ([1, 6, 7], 18)
+    """
+    require_graph(piles, generations)
+    layers = []
+    edges = []
+    first = 0
+    for layer, parents, children in _grow(piles, generations):
+        layers.append(layer)
+        edges.append(np.stack([first + parents, first + len(layer) + children], axis=1))
+        first += len(layer)
+        on_done(len(layer))
+    generation = np.repeat(np.arange(len(layers)), [len(layer) for layer in layers])
+    return EvolutionGraph(np.concatenate(layers), generation.astype(np.int64), np.concatenate(edges))
+
+
+def require_graph(piles: int, generations: int, suffix: str = "") -> int:
+    """Return the number of a graph's positions; MemoryRefusal where it would not fit, in arrays or written as .dot or .graphml."""
+    count = positions(piles, generations)
+    # Measured, with some to spare: lines are made of Python's text and numbers, and GraphML by way of networkx.
+    written = {"": 0, ".dot": 500 + 50 * piles, ".graphml": 3500 + 400 * piles}
+    needed = count * (16 * piles + 40 + written[suffix])
+    require_memory(needed, host_memory(), f"a graph of {count:,} P-positions", "fewer generations take less")
+    return count
+
+
+def kind_table(piles: int, generations: int, *, on_done: OnDone = lambda _: None) -> KindTable:
+    """The P-positions of generations 0 to `generations` by their numbers of parents and children [NF Table 1], kinds in order.
+
+    The first position of a kind is the lexicographically least of the earliest generation. Holds one generation at a time.
+
+    on_done: called with how many more of the `positions` are done.  Raises UsageError for too many of them.
+
+    >>> kind_table(3, 7)
+    {(0, 3): (1, (0, 0, 0)), (1, 0): (30, (1, 2, 3)), (1, 1): (18, (0, 1, 1)), (1, 3): (15, (0, 2, 2))}
+    """
+    positions(piles, generations)
+    table: KindTable = {}
+    for layer, _, _ in _grow(piles, generations):
+        parents, children = arrays.parent_counts(layer), arrays.child_counts(layer)
+        width = int(children.max()) + 1
+        codes, firsts, counts = np.unique(parents * width + children, return_index=True, return_counts=True)
+        for code, first, count in zip(codes.tolist(), firsts.tolist(), counts.tolist(), strict=True):
+            kind = divmod(code, width)
+            before, example = table.get(kind, (0, tuple(layer[first].tolist())))
+            table[kind] = (before + count, example)
+        on_done(len(layer))
+    return dict(sorted(table.items()))
+
+
+def to_networkx(graph: EvolutionGraph) -> Any:
+    """The graph as a networkx.DiGraph: nodes "1,2,3" with attribute `generation` (and x, y for three piles), parent ->
+    child.
+
+    Raises MissingDependency where networkx is not installed.
+
+    >>> sorted(to_networkx(evolution_graph(3, 1)).successors("0,0,0"))
+    ['0,1,1', '1,0,1', '1,1,0']
+    """
+    try:
+        import networkx as nx
+    except ImportError as error:
+        raise missing("this graph needs networkx", "networkx") from error
+    result = nx.DiGraph(piles=graph.piles, generations=graph.generations)
+    labels = graph.labels()
+    for index, (label, generation) in enumerate(zip(labels, graph.generation.tolist(), strict=True)):
+        result.add_node(label, generation=generation, index=index)
+    if graph.piles == 3:
+        for label, (x, y) in zip(labels, graph.cells().tolist(), strict=True):
+            result.nodes[label].update(x=x, y=y)
+    result.add_edges_from((labels[parent], labels[child]) for parent, child in graph.edges.tolist())
+    return result
+
+
+def graphml(graph: EvolutionGraph) -> Iterator[str]:
+    """The lines of the graph as GraphML, written by networkx, with the attributes of `to_networkx`.
+
+    >>> next(iter(graphml(evolution_graph(2, 1))))[:8]
+    '<graphml'
+    """
+    network = to_networkx(graph)
+    from networkx.readwrite.graphml import generate_graphml
+
+    yield from generate_graphml(network)
+
+
+def dot(graph: EvolutionGraph) -> Iterator[str]:
+    r"""The lines of the graph in Graphviz' DOT language; three piles are placed on their cells, as in [NF Figure 1].
+
+    >>> print("\n".join(dot(evolution_graph(2, 1))))
+    digraph nim {
+      "0,0" [generation=0];
+      "1,1" [generation=1];
+      "0,0" -> "1,1";
+    }
+    """
+    yield "digraph nim {"
+    labels = graph.labels()
+    places = [f', pos="{x},{y}!"' for x, y in graph.cells().tolist()] if graph.piles == 3 else [""] * len(labels)
+    for label, generation, place in zip(labels, graph.generation.tolist(), places, strict=True):
+        yield f'  "{label}" [generation={generation}{place}];'
+    for parent, child in graph.edges.tolist():
+        yield f'  "{labels[parent]}" -> "{labels[child]}";'
+    yield "}"
+
+
+def positions(piles: int, generations: int) -> int:
+    """The number of P-positions of generations 0 to `generations`, A_k(n) [NF 3]; UsageError where nobody could go through them.
+
+    >>> positions(3, 7)
+    64
+    """
+    if piles < 1:
+        raise UsageError(f"piles: expected at least one, got {piles}")
+    if generations < 0:
+        raise UsageError(f"generations: expected a non-negative integer, got {generations}")
+    require_memory(40 * piles**2, host_memory(), f"pairing {piles} piles")
+    count = Counts("A", piles).value(generations)
+    if count > _MOST_POSITIONS:
+        raise UsageError(f"generations: expected one up to which there are at most 2^36 P-positions, got {generations}")
+    largest = Counts("D", piles).maximum(0, generations + 1)
+    require_memory(_layer_bytes(piles, largest), host_memory(), f"a generation of {largest:,} P-positions of {piles} piles")
+    return count
+
+
+def _layer_bytes(piles: int, count: int) -> int:
+    """The rows of a generation, their keys, their order and the pairs: at most six arrays of this size are alive."""
+    return 6 * 8 * piles * count
+
+
+def _grow(piles: int, last: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
+    """Each generation's positions, and its parent-child pairs as row numbers in it and in the next (none for the
+    last).
+    """
+    layer = np.zeros((1, piles), dtype=np.int64)
+    for generation in range(last):
+        count = int(arrays.child_counts(layer).sum())
+        require_memory(_layer_bytes(piles, count), host_memory(), f"generation {generation + 1} of Nim with {piles} piles")
+        parents, found = arrays.children_of(layer)
+        following, children = _unique_rows(found, generation + 1)
+        yield layer, parents, children
+        if not len(following):
+            return
+        layer = following
+    none = np.empty(0, dtype=np.int64)
+    yield layer, none, none
+
+
+def _unique_rows(rows: NDArray[np.int64], largest: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct rows in lexicographic order, and where each row is among them; entries are at most `largest`."""
+    bits = largest.bit_length()
+    if bits * rows.shape[1] > 62:
+        distinct, inverse = np.unique(rows, axis=0, return_inverse=True)
+        return distinct, inverse.reshape(-1).astype(np.int64)
+    shifts = np.arange(rows.shape[1] - 1, -1, -1, dtype=np.int64) * bits
+    keys, inverse = np.unique((rows << shifts).sum(axis=1), return_inverse=True)
+    return keys[:, None] >> shifts & ((1 << bits) - 1), inverse.astype(np.int64)

@@ -1,0 +1,194 @@
+"""One position of Nim, any number of piles of any size: outcome, winning moves, parents, children.
+
+Sources: [F] Ferguson, "Game Theory", part I, section 2; [NF] Khovanova and Xiong, "Nim Fractals". Everything here is
+exact: a position is a sequence of non-negative Python integers.
+"""
+
+import operator
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import combinations
+from math import comb
+from typing import SupportsIndex
+
+from gpu_nim.model.arguments import integer, items, shown
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.memory import host_memory, require_memory
+
+Position = tuple[int, ...]
+
+_FEW = 1000  # relatives that fit anywhere: asking for the free memory takes longer than finding them
+
+
+@dataclass(frozen=True)
+class Move:
+    """Take `take` counters from pile number `pile` (counted from 0), which leaves the position `leaves`."""
+
+    pile: int
+    take: int
+    leaves: Position
+
+
+@dataclass(frozen=True)
+class Relative:
+    """A parent or a child and the rule that makes it.
+
+    `piles` are the two piles (counted from 0) that differ by one counter; both numbers end in exactly `trailing` binary
+    zeros (a parent) or ones (a child).
+    """
+
+    position: Position
+    piles: tuple[int, int]
+    trailing: int
+
+
+def as_position(piles: Iterable[SupportsIndex]) -> Position:
+    """The piles as a tuple of Python integers.
+
+    Raises UsageError where there is no pile, a pile is negative, or one is not an integer.
+
+    >>> as_position([13, 12, 8])
+    (13, 12, 8)
+    """
+    position = []
+    for pile in items("piles", piles, "non-negative integers"):
+        try:
+            position.append(integer("pile", pile, 0))
+        except UsageError:
+            raise UsageError(f"piles: expected non-negative integers, got {shown(pile)}") from None
+    if not position:
+        raise UsageError("piles: expected at least one pile, got none")
+    return tuple(position)
+
+
+def nim_sum(piles: Iterable[SupportsIndex]) -> int:
+    """The nim-sum: addition in base 2 without carry [NF Definition 3].
+
+    >>> nim_sum([13, 12, 8])
+    9
+    >>> nim_sum([2**100, 2**100 + 5])
+    5
+    """
+    return reduce(operator.xor, as_position(piles))
+
+
+def is_p_position(piles: Iterable[SupportsIndex]) -> bool:
+    """Whether the previous player wins: the nim-sum is 0 (Bouton's theorem [F Theorem 1, NF Theorem 4]).
+
+    >>> is_p_position([1, 2, 3]), is_p_position([13, 12, 8])
+    (True, False)
+    """
+    return nim_sum(piles) == 0
+
+
+def winning_moves(piles: Iterable[SupportsIndex]) -> list[Move]:
+    """Every move to a P-position, pile by pile; none from a P-position.
+
+    From an N-position there are as many as there are 1s in the leftmost odd binary column, always an odd number [F
+    2.4].
+
+    >>> [(move.take, move.leaves) for move in winning_moves([13, 12, 8])]
+    [(9, (4, 12, 8)), (7, (13, 5, 8)), (7, (13, 12, 1))]
+    """
+    position = as_position(piles)
+    total = nim_sum(position)
+    return [
+        Move(index, pile - (pile ^ total), (*position[:index], pile ^ total, *position[index + 1 :]))
+        for index, pile in enumerate(position)
+        if pile ^ total < pile
+    ]
+
+
+def generation(piles: Iterable[SupportsIndex]) -> int | None:
+    """The generation in which a P-position is born, half its total [NF 5.2]; None for an N-position, which has none.
+
+    >>> generation([14, 11, 5]), generation([14, 11, 6])
+    (15, None)
+    """
+    position = as_position(piles)
+    return sum(position) // 2 if is_p_position(position) else None
+
+
+def trailing_zeros(number: int) -> int:
+    """How many 0s end the binary digits of a positive number.
+
+    >>> [trailing_zeros(n) for n in (1, 2, 12)]
+    [0, 1, 2]
+    """
+    if number <= 0:
+        raise UsageError(f"number: expected a positive integer, got {number}")
+    return (number & -number).bit_length() - 1
+
+
+def trailing_ones(number: int) -> int:
+    """How many 1s end the binary digits of a non-negative number.
+
+    >>> [trailing_ones(n) for n in (0, 1, 11)]
+    [0, 1, 2]
+    """
+    if number < 0:
+        raise UsageError(f"number: expected a non-negative integer, got {number}")
+    return trailing_zeros(number + 1)
+
+
+def parents(piles: Iterable[SupportsIndex]) -> list[Relative]:
+    """The parents of a P-position: subtract 1 from two non-empty piles with equally many trailing 0s [NF Lemma 21].
+
+    Raises UsageError for an N-position: only P-positions have parents.
+
+    >>> parents([1, 2, 3])
+    [Relative(position=(0, 2, 2), piles=(0, 2), trailing=0)]
+    """
+    position = _p_position(piles)
+    return _relatives(position, [index for index, pile in enumerate(position) if pile], trailing_zeros, -1)
+
+
+def children(piles: Iterable[SupportsIndex]) -> list[Relative]:
+    """The children of a P-position: add 1 to two piles with equally many trailing 1s [NF Lemma 23].
+
+    Raises UsageError for an N-position: only P-positions have children.
+
+    >>> [child.position for child in children([1, 1, 0])], children([1, 2, 3])
+    ([(2, 2, 0)], [])
+    """
+    position = _p_position(piles)
+    return _relatives(position, range(len(position)), trailing_ones, 1)
+
+
+def binary_columns(piles: Iterable[SupportsIndex]) -> tuple[list[list[int]], list[int]]:
+    """The binary digits of the piles and of their nim-sum, highest first, all as wide as the longest (at least one
+    digit).
+
+    >>> binary_columns([13, 12, 8])
+    ([[1, 1, 0, 1], [1, 1, 0, 0], [1, 0, 0, 0]], [1, 0, 0, 1])
+    """
+    position = as_position(piles)
+    width = max(1, *(pile.bit_length() for pile in position))
+    rows = [[int(digit) for digit in format(number, f"0{width}b")] for number in (*position, nim_sum(position))]
+    return rows[:-1], rows[-1]
+
+
+def _p_position(piles: Iterable[SupportsIndex]) -> Position:
+    position = as_position(piles)
+    if not is_p_position(position):
+        raise UsageError(f"piles: expected a P-position (nim-sum 0), got {shown(position)} with nim-sum {shown(nim_sum(position))}")
+    return position
+
+
+def _relatives(position: Position, candidates: Sequence[int], trailing: Callable[[int], int], change: int) -> list[Relative]:
+    ends = {index: trailing(position[index]) for index in candidates}
+    count = sum(comb(piles, 2) for piles in Counter(ends.values()).values())
+    if count > _FEW:
+        size = 8 * len(position) + max(position).bit_length() // 4 + 400
+        require_memory(count * size, host_memory(), f"listing {count:,} neighbours of a position of {len(position)} piles")
+    found = []
+    for i, j in combinations(candidates, 2):
+        digits = ends[i]
+        if digits == ends[j]:
+            relative = list(position)
+            relative[i] += change
+            relative[j] += change
+            found.append(Relative(tuple(relative), (i, j), digits))
+    return found

@@ -1,0 +1,252 @@
+"""The walk from three-pile P-positions to the Ulam-Warburton automaton without its south branch, and back [NF Theorem
+25].
+
+Read the binary digits of the generation n = (a + b + c) / 2 from the top. Each power of two in n sits in exactly two of
+the three piles, and that pair names a direction in which the walk makes as many steps. The first pair sets out: (1,1,0)
+east, (0,1,1) west, (1,0,1) north. The same pair again goes straight on; another pair turns 90 degrees: right from
+(1,1,0) to (1,0,1), from (1,0,1) to (0,1,1) and from (0,1,1) to (1,1,0), left the other way round.
+
+[NF 5.4] lists these turns the other way round, yet its worked example, (14,11,5) -> (8,0) -> (8,-4) -> (10,-4) ->
+(10,-3), turns as here; the two maps are mirror images and either is a bijection. This module follows the example. The
+cells reached are those of the automaton in which (x, y) with y < 0 and y <= -|x| is never born ([NF] writes y < -|x|,
+which lets the diagonal cells (1,-1) and (-1,-1) be born and fails at generation 2).
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, SupportsIndex
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gpu_nim.games.nim import arrays
+from gpu_nim.games.nim.positions import Position, as_position, is_p_position
+from gpu_nim.model.arguments import integers, shown
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.memory import host_memory, require_memory
+
+Cell = tuple[int, int]
+
+# Directions turn right as they count up: opposite ones differ by 2.
+DIRECTIONS = ("north", "east", "south", "west")
+_STEP = ((0, 1), (1, 0), (0, -1), (-1, 0))
+_NORTH, _EAST, _SOUTH, _WEST = range(4)
+
+# Pairs of piles, in the order in which each turns right into the next, and the direction in which each sets out.
+_PAIRS = ((0, 1), (0, 2), (1, 2))
+_COLUMNS = (("1", "1", "0"), ("1", "0", "1"), ("0", "1", "1"))  # the pairs as binary digits of the three piles
+_FIRST = (_EAST, _NORTH, _WEST)
+_TURN = (0, 1, -1)  # by (new pair - last pair) mod 3: straight on, right, left
+
+
+@dataclass(frozen=True)
+class Leg:
+    """A straight stretch of a walk: `steps` (a power of two) in `direction`, along which piles `piles` grow, to cell
+    `to`.
+    """
+
+    piles: tuple[int, int]
+    direction: str
+    steps: int
+    to: Cell
+
+
+def walk(piles: Iterable[SupportsIndex]) -> list[Leg]:
+    """The walk of a three-pile P-position of any size, a leg for each binary digit 1 of its generation.
+
+    Raises UsageError for another number of piles and for N-positions.
+
+    >>> [(leg.direction, leg.steps, leg.to) for leg in walk([14, 11, 5])]
+    [('east', 8, (8, 0)), ('south', 4, (8, -4)), ('east', 2, (10, -4)), ('north', 1, (10, -3))]
+    """
+    position = _three_piles(piles)
+    # Each leg holds its length and a cell: three numbers of as many digits as the largest pile.
+    legs, digits = (sum(position) // 2).bit_count(), max(position).bit_length()
+    require_memory(legs * (digits // 2 + 300), host_memory(), f"a walk of {legs:,} legs")
+    x = y = 0
+    result = []
+    for bit, pair, direction in _steps(position):
+        x += _STEP[direction][0] << bit
+        y += _STEP[direction][1] << bit
+        result.append(Leg(_PAIRS[pair], DIRECTIONS[direction], 1 << bit, (x, y)))
+    return result
+
+
+def _steps(position: Position) -> Iterator[tuple[int, int, int]]:
+    """Each leg's power of two, pair and direction; linear in the number of digits, as are the callers that need no legs."""
+    width = max(position).bit_length()
+    direction, last = 0, None
+    digits = zip(*(format(pile, f"0{width}b") for pile in position), strict=True)
+    for column, holders in enumerate(digits if width else ()):
+        if "1" not in holders:
+            continue
+        pair = _COLUMNS.index(holders)
+        direction = _FIRST[pair] if last is None else (direction + _TURN[(pair - last) % 3]) % 4
+        yield width - 1 - column, pair, direction
+        last = pair
+
+
+def cell_of(piles: Iterable[SupportsIndex]) -> Cell:
+    """The automaton's cell of a three-pile P-position of any size: where its walk ends.
+
+    >>> cell_of([14, 11, 5]), cell_of([0, 0, 0])
+    ((10, -3), (0, 0))
+    """
+    position = _three_piles(piles)
+    width = max(position).bit_length()
+    # A leg's length is a power of two of its own, so the lengths that go one way are the digits of their sum.
+    ways = [bytearray(b"0" * (width + 1)) for _ in DIRECTIONS]
+    for bit, _, direction in _steps(position):
+        ways[direction][width - bit] = ord("1")
+    north, east, south, west = (int(way, 2) for way in ways)
+    return east - west, north - south
+
+
+def position_of(cell: tuple[SupportsIndex, SupportsIndex]) -> Position:
+    """The three-pile P-position whose walk ends at the cell: the inverse of `cell_of`, for cells of any size.
+
+    The longest leg is the highest power of two in |x| + |y|, along the coordinate of larger size, for the legs after it
+    take back less than they first add across. Raises UsageError for a cell that is never born.
+
+    >>> position_of((10, -3))
+    (14, 11, 5)
+    >>> position_of((1, -1))
+    Traceback (most recent call last):
+    gpu_nim.model.errors.UsageError: cell: expected a cell that the automaton ever gives birth to, got (1, -1)
+    """
+    coordinates = integers("cell", cell)
+    if len(coordinates) != 2:
+        raise UsageError(f"cell must hold two integers, got {shown(cell)}")
+    x, y = coordinates
+    piles = [0, 0, 0]
+    steps = 0
+    pair = direction = -1
+    while x or y:
+        power = 1 << ((abs(x) + abs(y)).bit_length() - 1)
+        if abs(x) == abs(y) or (steps and power >= steps):
+            raise _unborn(cell)
+        ahead = (_EAST if x > 0 else _WEST) if abs(x) > abs(y) else (_NORTH if y > 0 else _SOUTH)
+        if (not steps and ahead == _SOUTH) or (steps and (ahead - direction) % 4 == 2):
+            raise _unborn(cell)
+        pair = _FIRST.index(ahead) if not steps else (pair + _TURN.index(((ahead - direction + 1) % 4) - 1)) % 3
+        for pile in _PAIRS[pair]:
+            piles[pile] += power
+        x -= _STEP[ahead][0] * power
+        y -= _STEP[ahead][1] * power
+        steps, direction = power, ahead
+    return piles[0], piles[1], piles[2]
+
+
+def directions_of(positions: ArrayLike) -> NDArray[np.int8]:
+    """The walks of N three-pile P-positions (N, 3): directions (N, B), an entry a binary digit of the generation.
+
+    Column j belongs to the power of two 2^(B-1-j); an entry is 0 north, 1 east, 2 south, 3 west (`DIRECTIONS`), or -1
+    where the generation has no such power. B is the number of binary digits of the largest pile. Raises UsageError as
+    `walk`.
+
+    >>> directions_of([[14, 11, 5], [0, 2, 2]]).tolist()
+    [[1, 2, 1, 0], [-1, -1, 3, -1]]
+    """
+    array = arrays.as_positions(positions)
+    if array.ndim != 2 or array.shape[1] != 3 or not arrays.are_p_positions(array).all():
+        raise UsageError(f"positions: expected P-positions of three piles, (N, 3), got shape {array.shape} or N-positions")
+    bits = int(array.max()).bit_length() if array.size else 0
+    result = np.full((len(array), bits), -1, dtype=np.int8)
+    last = np.full(len(array), -1, dtype=np.int8)
+    direction = np.zeros(len(array), dtype=np.int8)
+    turns, first = np.array(_TURN, dtype=np.int8), np.array(_FIRST, dtype=np.int8)
+    for column in range(bits):
+        digits = (array >> (bits - 1 - column) & 1).astype(bool)
+        here = digits.any(axis=1)
+        pair = np.where(digits[:, 0], np.where(digits[:, 1], 0, 1), 2).astype(np.int8)
+        ahead = np.where(last < 0, first[pair], (direction + turns[(pair - last) % 3]) % 4)
+        direction[here], last[here] = ahead[here], pair[here]
+        result[here, column] = ahead[here]
+    return result
+
+
+def cells_of(positions: ArrayLike) -> NDArray[Any]:
+    """The cells of N three-pile P-positions (N, 3): (N, 2), int64, or object past 62 binary digits.
+
+    >>> cells_of([[14, 11, 5], [0, 2, 2]]).tolist()
+    [[10, -3], [-2, 0]]
+    """
+    return corners_of(positions)[:, -1]
+
+
+def corners_of(positions: ArrayLike) -> NDArray[Any]:
+    """The walks of N three-pile P-positions as the cells where a leg may end: (N, B + 1, 2), from (0, 0) to the cell.
+
+    Columns as in `directions_of`; an absent power of two repeats the corner before it.
+
+    >>> corners_of([[14, 11, 5]])[0].tolist()
+    [[0, 0], [8, 0], [8, -4], [10, -4], [10, -3]]
+    """
+    directions = directions_of(positions)
+    bits = directions.shape[1]
+    dtype = np.dtype(np.int64) if bits <= 62 else np.dtype(object)
+    powers = np.array([1 << (bits - 1 - column) for column in range(bits)], dtype=dtype)
+    # The last row of the table serves direction -1: no step.
+    steps = np.array([*_STEP, (0, 0)], dtype=np.int64).astype(dtype)[directions] * powers[None, :, None]
+    corners = np.zeros((len(directions), bits + 1, 2), dtype=dtype)
+    np.cumsum(steps, axis=1, out=corners[:, 1:])
+    return corners
+
+
+def positions_of(cells: ArrayLike) -> NDArray[Any]:
+    """The three-pile P-positions of N cells (N, 2): (N, 3), the inverse of `cells_of`.
+
+    Integer cells with |x| + |y| < 2^62 give int64; larger ones come as an object array and give one. Raises UsageError
+    for a cell that is never born.
+
+    >>> positions_of([[10, -3], [-2, 0], [0, 0]]).tolist()
+    [[14, 11, 5], [0, 2, 2], [0, 0, 0]]
+    """
+    given = np.asarray(cells)
+    if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iuO":
+        raise UsageError(f"cells: expected integers of shape (N, 2), got {given.dtype} of shape {given.shape}")
+    if given.dtype.kind in "uO" or (given.size and max(abs(int(given.min())), int(given.max())) >= 1 << 61):
+        rows = [position_of((int(x), int(y))) for x, y in given]
+        return arrays.as_positions(np.array(rows, dtype=object).reshape(-1, 3))
+    rest = given.astype(np.int64)
+    result = np.zeros((len(rest), 3), dtype=np.int64)
+    members = np.array([[pile in pair for pile in range(3)] for pair in _PAIRS])
+    step = np.array(_STEP, dtype=np.int64)
+    turn_of = np.array([_TURN.index(0), _TURN.index(1), -1, _TURN.index(-1)])
+    out = np.array([_FIRST.index(direction) if direction in _FIRST else -1 for direction in range(4)])
+    pair = np.full(len(rest), -1, dtype=np.int64)
+    direction = np.zeros(len(rest), dtype=np.int64)
+    born = np.ones(len(rest), dtype=bool)
+    length = np.abs(rest).sum(axis=1)
+    for bit in reversed(range(int(length.max(initial=0)).bit_length())):
+        length = np.abs(rest).sum(axis=1)
+        born &= length >> (bit + 1) == 0
+        here = born & (length >> bit == 1)
+        x, y = rest[:, 0], rest[:, 1]
+        born &= ~here | (np.abs(x) != np.abs(y))
+        sideways = np.abs(x) > np.abs(y)
+        ahead = np.where(sideways, np.where(x > 0, _EAST, _WEST), np.where(y > 0, _NORTH, _SOUTH))
+        turn = (ahead - direction) % 4
+        born &= ~here | np.where(pair < 0, ahead != _SOUTH, turn != 2)
+        here &= born
+        new = np.where(pair < 0, out[ahead], (pair + turn_of[turn]) % 3)
+        pair[here], direction[here] = new[here], ahead[here]
+        result[here] += members[new[here]].astype(np.int64) << bit
+        rest[here] -= step[ahead[here]] << bit
+    born &= (rest == 0).all(axis=1)
+    if not born.all():
+        x, y = given[~born][0].tolist()
+        raise _unborn((x, y))
+    return result
+
+
+def _three_piles(piles: Iterable[SupportsIndex]) -> Position:
+    position = as_position(piles)
+    if len(position) != 3 or not is_p_position(position):
+        raise UsageError(f"piles: expected a P-position of three piles, got {shown(position)}")
+    return position
+
+
+def _unborn(cell: tuple[SupportsIndex, SupportsIndex]) -> UsageError:
+    coordinates = tuple(int(coordinate) for coordinate in cell)
+    return UsageError(f"cell: expected a cell that the automaton ever gives birth to, got {shown(coordinates)}")

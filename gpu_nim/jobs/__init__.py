@@ -1,0 +1,1 @@
+"""Long work: growths with checkpoints, clusters."""

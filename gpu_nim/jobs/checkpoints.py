@@ -1,0 +1,209 @@
+"""Checkpoints of a long growth: a folder from which it goes on, to the same digest, after whatever ended it.
+
+    FOLDER/
+        checkpoint-0000000400.npz     the snapshot after generation 400: arrays, and `record`, a JSON text
+        checkpoint-0000000300.npz     the one before, kept in case that the newest is damaged
+        cells.zarr/                   the cells so far, where files that hold cells were asked for
+
+A growth keeps the folder to itself by a lock in it.  A checkpoint is written beside its name, flushed to the disk and renamed, so
+that it is whole or not there.  Its record ends with a seal over itself and all arrays, compared before anything of it is used, so
+that damage is found.  Of the cells, whole chunks are in the store when a checkpoint that counts on them is written, and are never
+written again; the rest is in the checkpoint.  So cells are neither lost nor doubled, whichever checkpoint is taken up.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim._version import __version__
+from gpu_nim.automata.catalogue import Automaton
+from gpu_nim.automata.growth import Snapshot
+from gpu_nim.automata.user_defined import describe, recall
+from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.model.reading import Damaged, name_of, parse_json, printable
+from gpu_nim.storage.atomic import check_writable, placing, remove_leftovers
+from gpu_nim.storage.containers import NpzArrays, reason, require_room, seal
+from gpu_nim.storage.locks import locked
+
+if TYPE_CHECKING:
+    from gpu_nim.storage.zarr_files import Kept
+
+KIND = "gpunim checkpoint"
+FORMAT = 2
+_KEPT = 2
+_NAMES = r"checkpoint-[0-9]{10}\.npz"
+_STATE, _MEASURED = "state.", "measured."
+
+
+class _OtherFormat(Damaged):
+    """A checkpoint is of another version of gpunim: the message says of which format, and which one is read."""
+
+
+class Checkpoints:
+    """A folder of checkpoints.  `begin` a new one or take up the `latest`, then `save` now and then."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self.passed_over: list[str] = []
+        """A sentence for each checkpoint that `latest` found damaged."""
+        self.kept: Kept | None = None
+        """How far the cells had come at the checkpoint that was taken up; None where it keeps no cells."""
+        self.asked: dict[str, Any] = {}
+        """What the growth was asked for, as it was given to `save`."""
+
+    @property
+    def cells(self) -> Path:
+        """Where the cells are kept."""
+        return self.folder / "cells.zarr"
+
+    @contextmanager
+    def held(self, *, new: bool) -> Iterator[None]:
+        """Keep the folder to this thread: one to `begin`, or one to resume.  FileError where another growth is using it."""
+        if new:
+            self.begin()
+        elif not self._paths():
+            raise FileError(f"cannot resume from {self.folder}: it holds no checkpoint")
+        with locked(self.folder / ".gpunim-lock", f"cannot {'checkpoint to' if new else 'resume from'} {self.folder}") as alone:
+            if new:
+                self.begin()  # in between another growth may have come and gone
+            if alone:
+                remove_leftovers(self.folder, _NAMES)
+            yield
+
+    def begin(self) -> None:
+        """Make the folder; UsageError where it holds checkpoints already, FileError where it cannot be written."""
+        if self._paths():
+            raise UsageError(f"the folder {self.folder} holds checkpoints of another run: resume it, or choose another folder")
+        check_writable(self.folder / "x" if self.folder.is_dir() else self.folder)
+        if self.cells.is_symlink():
+            raise FileError(f"cannot checkpoint to {self.folder}: {self.cells} is a link to somewhere else")
+        try:
+            self.folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise FileError(f"cannot make {self.folder}: {error.strerror}") from error
+
+    def latest(self, automaton: Automaton | None = None) -> Snapshot:
+        """Return the newest snapshot that is whole.
+
+        automaton: needed where it has predicates of your own, which no file can hold.  FileError, saying what is wrong with the
+        newest, where none is whole.
+        """
+        paths = self._paths()
+        if not paths:
+            raise FileError(f"cannot resume from {self.folder}: it holds no checkpoint")
+        self.passed_over = []
+        for path in reversed(paths):
+            try:
+                return self._read(path, automaton)
+            except _OtherFormat as error:
+                self.passed_over.append(f"{path} has format {error}")
+            except Damaged as error:
+                self.passed_over.append(f"{path} is damaged ({error})")
+            except OSError as error:
+                self.passed_over.append(f"{path} is damaged ({error.strerror or error})")
+        raise FileError(f"cannot resume from {self.folder}: {self.passed_over[0]}, and no other is whole")
+
+    def save(self, snapshot: Snapshot, *, asked: Mapping[str, Any] | None = None, kept: "Kept | None" = None) -> None:
+        """Write a checkpoint, and remove those before the last two.
+
+        asked: plain values that JSON takes, given back by `latest`.  kept: how far the store of cells has come.  FileError, saying
+        what is left to resume from, where it cannot be written.
+        """
+        path = self.folder / f"checkpoint-{snapshot.generation:010d}.npz"
+        record = {
+            "kind": KIND,
+            "format": FORMAT,
+            "version": __version__,
+            "automaton": snapshot.automaton.name,
+            "rule": describe(snapshot.automaton.rule),
+            "generations": snapshot.generations,
+            "generation": snapshot.generation,
+            "columns": snapshot.columns,
+            "mismatch": snapshot.mismatch,
+            "tested": snapshot.tested,
+            "seconds": snapshot.seconds,
+            "asked": dict(asked or {}),
+            "written": None if kept is None else kept.written,
+        }
+        arrays: dict[str, NDArray[Any]] = {
+            "births": snapshot.births,
+            "checksums": snapshot.checksums,
+            **{f"{_STATE}{name}": array for name, array in snapshot.state.items()},
+            **{f"{_MEASURED}{name}": array for name, array in snapshot.measured.items()},
+        }
+        if kept is not None:
+            arrays["waiting"] = kept.waiting
+        record["seal"] = seal(record, arrays)
+        try:
+            with placing(path) as scratch:
+                np.savez(scratch, record=np.array(json.dumps(record)), **arrays)  # type: ignore[arg-type]
+            before = [other for other in self._paths() if other <= path]
+            for other in {*self._paths()} - {*before[-_KEPT:]}:
+                other.unlink()
+        except OSError as error:
+            whole = [other.name for other in self._paths()]
+            left = f"{whole[-1]} can still be resumed" if whole else "there is none to resume from yet"
+            raise FileError(f"cannot write the checkpoint {path}: {error.strerror or error}; {left}") from error
+
+    def _read(self, path: Path, automaton: Automaton | None) -> Snapshot:
+        """Return a snapshot; Damaged or OSError where it is not whole, UsageError where it is, and of another automaton."""
+        with NpzArrays(path, compressed=False) as members:
+            record = parse_json(members.read_text("record"))
+            if record.get("kind") != KIND:
+                raise Damaged("it was not written by gpunim")
+            if record.get("format") != FORMAT:
+                raise _OtherFormat(f"{printable(repr(record.get('format')), 20)}, this version of gpunim reads {FORMAT}")
+            require_room(path, members.declared)
+            arrays = {name: members.read(name) for name in members.declared if name != "record"}
+        if record.pop("seal", None) != seal(record, arrays):
+            raise Damaged("its contents do not agree with its seal")
+        try:
+            return self._snapshot(path, record, arrays, automaton)
+        except UsageError:
+            raise
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise Damaged(f"its record is not that of a growth, {reason(error)}") from error
+
+    def _snapshot(
+        self, path: Path, record: dict[str, Any], arrays: dict[str, NDArray[Any]], automaton: Automaton | None
+    ) -> Snapshot:
+        known = automaton or recall(name_of(record["automaton"]), record["rule"])
+        if known is None:
+            raise UsageError(f"{path} is of an automaton with predicates of its own: resume it from Python, with that automaton")
+        if (known.name, describe(known.rule)) != (record["automaton"], record["rule"]):
+            raise UsageError(f"automaton must be the one that is resumed, {record['automaton']}, got {known.name}")
+        state = {name.removeprefix(_STATE): array for name, array in arrays.items() if name.startswith(_STATE)}
+        for name in ("births", "checksums"):
+            if arrays[name].dtype != np.uint64 or arrays[name].shape != (int(state["generation"]) + 1,):
+                raise Damaged("its births are not those of its generations")
+        if record["written"] is None:
+            self.kept = None
+        else:
+            from gpu_nim.storage.zarr_files import Kept
+
+            self.kept = Kept(int(record["written"]), arrays["waiting"])
+        self.asked = record["asked"]
+        return Snapshot(
+            known,
+            int(record["generations"]),
+            arrays["births"],
+            arrays["checksums"],
+            state,
+            tuple(record["columns"]),
+            {name.removeprefix(_MEASURED): array for name, array in arrays.items() if name.startswith(_MEASURED)},
+            record["mismatch"],
+            int(record["tested"]),
+            float(record["seconds"]),
+        )
+
+    def _paths(self) -> list[Path]:
+        if self.folder.is_dir() and not os.access(self.folder, os.R_OK | os.X_OK):
+            raise FileError(f"cannot read {self.folder}: Permission denied")
+        return sorted(path for path in self.folder.glob("checkpoint-*.npz") if re.fullmatch(_NAMES, path.name))

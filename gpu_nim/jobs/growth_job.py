@@ -1,0 +1,249 @@
+"""A growth from its beginning or its latest checkpoint to its files: what `gpunim grow` does."""
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gpu_nim.automata.ancestry import require_one_parent
+from gpu_nim.automata.catalogue import Automaton, Oeis, find
+from gpu_nim.automata.columns import DEFAULT_COLUMNS
+from gpu_nim.automata.growth import Growing, Growth, Snapshot
+from gpu_nim.backends.interface import Backend, Batch
+from gpu_nim.jobs.checkpoints import Checkpoints
+from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.storage import GrowthSink, check_growth, feed, open_growth
+from gpu_nim.storage.atomic import check_writable, claim, flush
+from gpu_nim.storage.column_files import bfile_column, write_bfile
+
+if TYPE_CHECKING:
+    from gpu_nim.storage.zarr_files import ZarrGrowthSink
+
+GENERATIONS = 1024
+EVERY = 100
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The files to be written: a growth's (see `gpu_nim.storage.open_growth`), its voxels, a b-file; whether with parents."""
+
+    out: Path | None = None
+    volume: Path | None = None
+    bfile: Path | None = None
+    parents: bool = False
+
+    def __post_init__(self) -> None:
+        if len({*map(_whole, self.paths)}) < len(self.paths):
+            raise UsageError(f"each file must have a name of its own, got {', '.join(map(str, self.paths))}")
+        if self.parents and (self.out is None or self.out.suffix != ".zarr"):
+            raise UsageError(f"parents are saved in the .zarr file of the growth, got {self.out or 'no file'}")
+
+    @property
+    def paths(self) -> list[Path]:
+        """All of them."""
+        return [path for path in (self.out, self.volume, self.bfile) if path is not None]
+
+    @property
+    def want_cells(self) -> list[Path]:
+        """Those that are written from cells."""
+        return [path for path in (self.out, self.volume) if path is not None and path.suffix != ".csv"]
+
+    def record(self) -> dict[str, Any]:
+        """Return them as plain values that hold in any folder."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: str(_whole(value)) if isinstance(value, Path) else value for name, value in values.items()}
+
+    def after(self, record: dict[str, Any]) -> "Outputs":
+        """Return these where they are given, and else those of a record."""
+        old: dict[str, Any] = {name: Path(value) if isinstance(value, str) else value for name, value in record.items()}
+        merged: dict[str, Any] = {field.name: getattr(self, field.name) or old.get(field.name) for field in fields(self)}
+        return Outputs(**merged)
+
+
+def _whole(path: Path) -> Path:
+    """The path from the root on; a link at its end stays one, since files take the place of links."""
+    return path.parent.resolve() / path.name
+
+
+class Run:
+    """A growth into files, with checkpoints where a folder is given for them.
+
+    automaton, generations, columns, outputs, every: where not given, those of the checkpoint that is resumed, or else the defaults.
+    checkpoint: a new folder for checkpoints.  resume: a folder of them, from which to go on.
+
+    >>> import tempfile
+    >>> from gpu_nim.backends.selection import select
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     begun = Run("edge", 20, backend=select("numpy"), checkpoint=Path(folder, "run"), every=10).grow()
+    ...     longer = Run(generations=40, backend=select("numpy"), resume=Path(folder, "run"))
+    ...     longer.growing.generation, longer.grow().population
+    (20, 7117)
+    """
+
+    def __init__(
+        self,
+        automaton: str | Automaton | None = None,
+        generations: int | None = None,
+        *,
+        backend: Backend,
+        columns: Sequence[str] | None = None,
+        outputs: Outputs | None = None,
+        verify: bool = True,
+        general: bool = False,
+        checkpoint: Path | None = None,
+        resume: Path | None = None,
+        every: int | None = None,
+    ) -> None:
+        if checkpoint is not None and resume is not None:
+            raise UsageError("checkpoint begins a folder and resume goes on with one and its checkpoints: only one may be given")
+        if every is not None and checkpoint is None and resume is None:
+            raise UsageError("every is the number of generations between checkpoints: it needs a folder to checkpoint to or resume")
+        with ExitStack() as held:
+            chosen = find(automaton) if isinstance(automaton, str) else automaton
+            snapshot: Snapshot | None = None
+            self.outputs = outputs or Outputs()
+            self.passed_over: list[str] = []
+            """A sentence for each checkpoint that was damaged, and passed over for one before it."""
+            self._checkpoints = Checkpoints(folder) if (folder := checkpoint or resume) is not None else None
+            if self._checkpoints is not None and resume is not None:
+                held.enter_context(self._checkpoints.held(new=False))
+                snapshot = self._checkpoints.latest(chosen)
+                chosen = snapshot.automaton
+                self.passed_over = self._checkpoints.passed_over
+                asked = self._checkpoints.asked
+                every = every or asked.get("every")
+                columns = columns or asked.get("columns")
+                self.outputs = self.outputs.after(asked)
+                generations = snapshot.generations if generations is None else generations
+            chosen = chosen or find("nim")
+            self._every = every or EVERY
+            self.columns = None if columns is None else tuple(columns)
+            """The columns that were asked for, now or when this was begun; None where nobody asked."""
+            names = self.columns or (DEFAULT_COLUMNS if snapshot is None else snapshot.columns)
+            self._bfile: tuple[str, Oeis | None] | None = None
+            if self.outputs.bfile is not None:
+                self._bfile = bfile_column(self.outputs.bfile, chosen.name, self.columns or ())
+                names = (*names, *({self._bfile[0]} - {*names}))
+            self._check_outputs(chosen)
+            self._keeps = self._checkpoints is not None and (
+                self._checkpoints.kept is not None if snapshot is not None else bool(self.outputs.want_cells)
+            )
+            if snapshot is not None and self.outputs.want_cells and not self._keeps:
+                raise UsageError(
+                    f"{self.outputs.want_cells[0]} needs the cells of generations 0 to {snapshot.generation}, which {resume} does "
+                    "not keep: no file that holds cells was asked for when it was begun"
+                )
+            self.growing = Growing(
+                chosen,
+                GENERATIONS if generations is None else generations,
+                backend,
+                cells=bool(self.outputs.want_cells) or self._keeps,
+                verify=verify,
+                columns=names,
+                every=self._every if self._checkpoints is not None else None,
+                general=general,
+                resume=snapshot,
+            )
+            for path in self.outputs.paths:
+                held.enter_context(claim(path))
+            if self._checkpoints is not None and snapshot is None:
+                held.enter_context(self._checkpoints.held(new=True))
+            self._held = held.pop_all()
+
+    def grow(self, on_batch: Callable[[Batch], None] = lambda batch: None) -> Growth:
+        """Grow to the end, write the files, and return the growth."""
+        with self._held:
+            with ExitStack() as stack:
+                sinks, kept = self._open(stack)
+                for batch in self.growing:
+                    self._write(*(partial(sink.append, batch) for sink in sinks))
+                    on_batch(batch)
+                    self._save(kept)
+                growth = self.growing.growth()
+                self._write(*(partial(sink.finish, growth) for sink in sinks))
+            if self._checkpoints is not None:
+                self._finish(growth, kept)
+            if self.outputs.bfile is not None and self._bfile is not None:
+                write_bfile(growth, self.outputs.bfile, *self._bfile)
+        return growth
+
+    def _check_outputs(self, automaton: Automaton) -> None:
+        """Refuse before the growth what could not be written after it."""
+        if self._checkpoints is not None:
+            own = {_whole(self._checkpoints.folder), _whole(self._checkpoints.cells)}
+            for path in self.outputs.paths:
+                if _whole(path) in own:
+                    raise UsageError(f"{path} is where the checkpoints are kept: choose another file, or another folder for them")
+        if self.outputs.parents:
+            require_one_parent(automaton.rule)
+        if self.outputs.out is not None:
+            check_growth(self.outputs.out, automaton.rule.dimension)
+        if self.outputs.volume is not None:
+            from gpu_nim.storage.voxels import check_volume
+
+            check_volume(self.outputs.volume, automaton.rule.dimension)
+        if self.outputs.bfile is not None:
+            check_writable(self.outputs.bfile)
+
+    def _open(self, stack: ExitStack) -> tuple[list[GrowthSink], "ZarrGrowthSink | None"]:
+        """Open what takes the batches: the files themselves, or with checkpoints the store of cells beside them."""
+        if self._checkpoints is None:
+            sinks: list[GrowthSink] = []
+            if self.outputs.out is not None:
+                sinks.append(stack.enter_context(open_growth(self.outputs.out, parents=self.outputs.parents)))
+            if self.outputs.volume is not None:
+                from gpu_nim.storage.voxels import open_volume
+
+                sinks.append(stack.enter_context(open_volume(self.outputs.volume)))
+            return sinks, None
+        if not self._keeps:
+            return [], None
+        from gpu_nim.storage.zarr_files import keep_zarr_growth
+
+        snapshot = self.growing.resumed
+        kept = keep_zarr_growth(self._checkpoints.cells, self._checkpoints.kept, snapshot, parents=self.outputs.parents)
+        return [kept], kept
+
+    def _write(self, *steps: Callable[[], None]) -> None:
+        try:
+            for step in steps:
+                step()
+        except OSError as error:
+            if self._checkpoints is None or isinstance(error, FileError):
+                raise  # what opened the file says which
+            left = "the last checkpoint can still be resumed"
+            raise FileError(f"cannot write {self._checkpoints.cells}: {error.strerror or error}; {left}") from error
+
+    def _save(self, kept: "ZarrGrowthSink | None") -> None:
+        growing = self.growing
+        if self._checkpoints is None or (growing.generation % self._every and growing.generation != growing.generations):
+            return
+        asked = {**self.outputs.record(), "every": self._every, "columns": self.columns}
+        if kept is not None:
+            flush(self._checkpoints.cells)  # the checkpoint counts on them
+        self._checkpoints.save(growing.snapshot(), asked=asked, kept=None if kept is None else kept.kept())
+
+    def _finish(self, growth: Growth, kept: "ZarrGrowthSink | None") -> None:
+        """Write the files from the cells that were kept beside the checkpoints."""
+        assert self._checkpoints is not None
+        out, volume = self.outputs.out, self.outputs.volume
+        if out is not None and out.suffix == ".zarr":
+            from gpu_nim.storage.zarr_files import copy_store
+
+            copy_store(self._checkpoints.cells, out)
+        elif out is not None:
+            with open_growth(out) as sink:
+                feed(sink, growth if kept is None else self._kept_growth())
+        if volume is not None:
+            from gpu_nim.storage.voxels import save_volume
+
+            save_volume(self._kept_growth(), volume)
+
+    def _kept_growth(self) -> Growth:
+        from gpu_nim.storage.zarr_files import load_zarr_growth
+
+        assert self._checkpoints is not None
+        return self.growing.growth(load_zarr_growth(self._checkpoints.cells).source)
+

@@ -1,0 +1,133 @@
+"""How much main memory this process may still take, and the refusal to start what would not fit.
+
+What may be taken is the least of what the system has to give, what is left within the limits of the control groups that the
+process is in (version 1 and version 2, at every level), and what is left within its own limits (`ulimit -v` and `ulimit -d`).
+"""
+
+import os
+import re
+import resource
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+
+from gpu_nim.model.errors import MemoryRefusal
+
+_ROOT = Path("/")
+_NO_LIMIT = 1 << 60  # version 1 writes a huge number, version 2 "max"
+
+
+def host_memory(root: Path = _ROOT) -> int:
+    """Return the bytes of main memory that this process may still take.
+
+    root: where /proc and /sys are found.
+    """
+    left = [_available(root), *_left_in_groups(root), *_left_to_process(root)]
+    return max(0, min(left))
+
+
+def require_memory(needed: int, free: int, work: str, advice: str = "") -> None:
+    """Raise MemoryRefusal where `work` needs more bytes than are free; `advice` says what to do then.
+
+    >>> require_memory(10**12, 10**9, "nim to generation 5")
+    Traceback (most recent call last):
+    gpu_nim.model.errors.MemoryRefusal: nim to generation 5 needs 1,000,000,000,000 bytes, 1,000,000,000 are free
+    """
+    if needed > free:
+        raise MemoryRefusal(f"{work} needs {needed:,} bytes, {free:,} are free{advice and '; '}{advice}")
+
+
+def _available(root: Path) -> int:
+    """What the system has: free, or in caches that it can empty."""
+    for line in _lines(root / "proc/meminfo"):
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    # No Linux.  macOS does not tell what is available without help of a package: half of what there is, to be safe.
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+
+
+def address_space(root: Path = _ROOT) -> int:
+    """Return the bytes of addresses that this process may still map (`ulimit -v`): libraries map more than they ever use."""
+    return max(0, _left_within(resource.RLIMIT_AS, 0, root))
+
+
+def _left_to_process(root: Path) -> Iterator[int]:
+    """What is left within the process's limits, of the addresses it may use and of its data."""
+    yield _left_within(resource.RLIMIT_AS, 0, root)
+    yield _left_within(resource.RLIMIT_DATA, 5, root)
+
+
+def _left_within(limit: int, field: int, root: Path) -> int:
+    """What is left within a limit of the process, of which Linux tells the pages used in that field of statm."""
+    soft, _ = resource.getrlimit(limit)
+    if soft == resource.RLIM_INFINITY:
+        return _NO_LIMIT
+    used = [int(number) for line in _lines(root / "proc/self/statm") for number in line.split()]
+    return soft - (used[field] * os.sysconf("SC_PAGE_SIZE") if used else 0)
+
+
+def _left_in_groups(root: Path) -> Iterator[int]:
+    """What is left within each limit of each control group; caches of files count as free, since the kernel empties them first."""
+    for folder, version in _groups(root):
+        names = ("memory.max", "memory.high") if version == 2 else ("memory.limit_in_bytes",)
+        limits = [limit for name in names if (limit := _number(folder / name)) is not None and limit < _NO_LIMIT]
+        if not limits:
+            continue
+        used = _number(folder / ("memory.current" if version == 2 else "memory.usage_in_bytes"))
+        if used is not None:
+            counters = dict(line.split()[:2] for line in _lines(folder / "memory.stat") if " " in line)
+            # Version 1 counts a group's own under the plain name, and with all below it under this one.
+            cached = counters.get("total_inactive_file", counters.get("inactive_file", "0"))
+            yield min(limits) - max(0, used - int(cached))
+
+
+@lru_cache(maxsize=4)
+def _groups(root: Path) -> tuple[tuple[Path, int], ...]:
+    """The folders of the control groups that bound this process's memory, innermost first, and their version."""
+    found: list[tuple[Path, int]] = []
+    mounts = list(_mounts(root))
+    for line in _lines(root / "proc/self/cgroup"):
+        number, controllers, path = line.split(":", 2)
+        version = 2 if number == "0" and not controllers else 1
+        if version == 1 and "memory" not in controllers.split(","):
+            continue
+        folders = [_folders(PurePosixPath(path), top, at) for kind, top, at in mounts if kind == version]
+        # A group outside of what is mounted shows no folder: then the limits of the nearest that does are taken.
+        for folder in max(folders, key=len, default=[]):
+            found.append((root / folder.relative_to("/"), version))
+    return tuple(found)
+
+
+def _folders(group: PurePosixPath, top: PurePosixPath, at: PurePosixPath) -> list[PurePosixPath]:
+    """The folders of a group and of those around it, where `top` and what is in it are mounted at `at`."""
+    inside = group.relative_to(top).parts if group.is_relative_to(top) and ".." not in group.parts else ()
+    return [at.joinpath(*inside[:depth]) for depth in range(len(inside), -1, -1)]
+
+
+def _mounts(root: Path) -> Iterator[tuple[int, PurePosixPath, PurePosixPath]]:
+    """The mounted hierarchies of control groups that count memory: version, the group that is mounted, and where."""
+    for line in _lines(root / "proc/self/mountinfo"):
+        before, _, after = line.partition(" - ")
+        kind, _, options = after.split(" ")[:3]
+        version = {"cgroup2": 2, "cgroup": 1}.get(kind)
+        if version == 2 or (version == 1 and "memory" in options.split(",")):
+            top, at = (PurePosixPath(_unescaped(field)) for field in before.split(" ")[3:5])
+            yield version, top, at
+
+
+def _unescaped(path: str) -> str:
+    """A path as mountinfo writes it, with blanks and backslashes in octal."""
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), path)
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:  # another system, or one that does not show this
+        return []
+
+
+def _number(path: Path) -> int | None:
+    """The number in a file; None where there is no such file or it says "max": no limit."""
+    text = "".join(_lines(path)).strip()
+    return int(text) if text.isascii() and text.isdigit() else None

@@ -1,0 +1,109 @@
+"""Reading files that somebody else may have made: regular files alone, JSON within bounds, and what they say fit to print."""
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any, BinaryIO
+
+_DIGITS = 10_000  # of an integer in JSON: reading digits takes time as their square
+_DEEP = 64  # arrays and objects within each other
+
+
+class Damaged(ValueError):
+    """A file is not what it claims to be: the message says why, and who reads the file says which one it is."""
+
+
+def open_regular(path: Path, within: Path | None = None) -> BinaryIO:
+    """Open a regular file for reading; Damaged for what is none, so that nobody waits for a pipe or reads a device without end.
+
+    within: a folder that the file must lie in, however its name is spelled: a symbolic link must not lead out of it.  OSError where
+    the file cannot be opened.
+
+    >>> open_regular(Path("/dev/zero"))
+    Traceback (most recent call last):
+    gpu_nim.model.reading.Damaged: it is not a regular file
+    """
+    if within is not None and not path.resolve().is_relative_to(within.resolve()):
+        raise Damaged(f"{path.name} is a link that leads out of it")
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except ValueError as error:  # a null byte in the name
+        raise Damaged(str(error)) from error
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise Damaged("it is not a regular file")
+        return os.fdopen(handle, "rb")
+    except BaseException:
+        os.close(handle)
+        raise
+
+
+def read_regular(path: Path, most: int, within: Path | None = None) -> bytes:
+    """Return the content of a regular file; Damaged where it is longer than `most` bytes, and as `open_regular`."""
+    with open_regular(path, within) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise Damaged(f"{path.name} is longer than {most:,} bytes")
+    return content
+
+
+def parse_json(text: str | bytes) -> dict[str, Any]:
+    """Return the object that a JSON text holds; Damaged where it holds none, or nests or counts beyond what gpunim writes.
+
+    >>> parse_json("[" * 10**6)
+    Traceback (most recent call last):
+    gpu_nim.model.reading.Damaged: its JSON is damaged
+    """
+    try:
+        value = json.loads(text, parse_int=_integer, parse_constant=_refused)
+    except (ValueError, RecursionError) as error:  # text that is not UTF-8 is a ValueError too
+        raise Damaged("its JSON is damaged") from error
+    if not isinstance(value, dict) or not _shallow(value):
+        raise Damaged("its JSON is damaged")
+    return value
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > _DIGITS:
+        raise ValueError(f"an integer of {len(digits)} digits")
+    return int(digits)
+
+
+def _refused(constant: str) -> float:
+    raise ValueError(f"{constant} is no number")
+
+
+def _shallow(value: dict[str, Any]) -> bool:
+    level: list[Any] = [value]
+    for _ in range(_DEEP):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return True
+    return False
+
+
+def printable(text: str, most: int = 160) -> str:
+    r"""Return a text as one line that is safe to print, cut to `most` characters: control characters are written out.
+
+    >>> printable("\x1b]0;nim\x07  3")
+    '\\x1b]0;nim\\x07 3'
+    """
+    line = " ".join(text.split())[:most]
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in line)
+
+
+def name_of(value: Any, most: int = 200) -> str:
+    """Return a text that a file gives as a name; Damaged unless it is one printable line of 1 to `most` characters.
+
+    >>> name_of("nim"), name_of("3y <= x + z")
+    ('nim', '3y <= x + z')
+    """
+    if not isinstance(value, str) or not 0 < len(value) <= most or not value.isprintable():
+        raise Damaged(f"{printable(repr(value), 40)} is not a name")
+    return value

@@ -1,0 +1,108 @@
+"""b-files, the OEIS's own format: one `n a(n)` a line, comments after #, blank lines allowed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from io import TextIOWrapper
+from pathlib import Path
+
+from gpu_nim.model.errors import FileError
+from gpu_nim.model.reading import Damaged, open_regular
+from gpu_nim.oeis.entry import Entry
+
+_LINE = re.compile(r"\s*(-?[0-9]+)\s+(-?[0-9]+)\s*(?:#.*)?$")
+_LONGEST = 1 << 20  # letters of a line
+_SHOWN = 40  # characters of a bad line that a message quotes
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first line of a b-file that differs from an entry: its number in the file, n, and what stands and what should."""
+
+    line: int
+    n: int
+    found: int
+    expected: int
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What came of holding a b-file against an entry: the terms compared, from which n to which, and the first difference."""
+
+    terms: int
+    first: int
+    last: int
+    difference: Difference | None
+
+
+def format_lines(pairs: Iterable[tuple[int, int]]) -> Iterator[str]:
+    r"""Each pair as a line of a b-file.
+
+    >>> list(format_lines([(0, 1), (1, 6)]))
+    ['0 1\n', '1 6\n']
+    """
+    for n, value in pairs:
+        yield f"{n} {value}\n"
+
+
+def read_bfile(path: str | Path) -> Iterator[tuple[int, int, int]]:
+    """Yield (line number, n, a(n)) for each term of a b-file.
+
+    Raises FileError, naming the line, where a line is not `n a(n)` or n does not follow the n before it.
+    """
+    previous: int | None = None
+    try:
+        with TextIOWrapper(open_regular(Path(path)), encoding="utf-8") as lines:
+            for number, text in enumerate(iter(lambda: lines.readline(_LONGEST), ""), 1):
+                if len(text) == _LONGEST:
+                    raise FileError(f"{path}, line {number}: expected two integers, got a line of {_LONGEST:,} letters or more")
+                if not text.strip() or text.lstrip().startswith("#"):
+                    continue
+                match = _LINE.match(text)
+                if match is None:
+                    raise FileError(f"{path}, line {number}: expected two integers, n and a(n), got {_quote(text)}")
+                n, value = int(match[1]), int(match[2])
+                if previous is not None and n != previous + 1:
+                    raise FileError(f"{path}, line {number}: expected index {previous + 1} after {previous}, got {n}")
+                previous = n
+                yield number, n, value
+    except UnicodeDecodeError as error:
+        raise FileError(f"{path} is not a text file: {error.reason}") from error
+    except FileError:
+        raise
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}") from error
+    except Damaged as error:
+        raise FileError(f"cannot read {path}: {error}") from error
+    except ValueError as error:
+        raise FileError(f"{path}: {error}") from error
+
+
+def compare(path: str | Path, entry: Entry) -> Comparison:
+    """Hold every term of a b-file against an entry's own, up to the first that differs.
+
+    Raises FileError for a file that is no b-file, holds no terms, or begins before the entry's offset.
+    """
+    terms = first = last = 0
+    expected: Iterator[int] = iter(())
+    for line, n, value in read_bfile(path):
+        if terms == 0:
+            if n < entry.offset:
+                raise FileError(f"{path}, line {line}: {entry.name} begins at n = {entry.offset}, got n = {n}")
+            first, expected = n, entry.terms(n, None)
+        terms, last = terms + 1, n
+        true = next(expected, None)
+        if true is None:
+            raise FileError(f"{path}, line {line}: {entry.name} is known only below n = {n}")
+        if true != value:
+            return Comparison(terms, first, last, Difference(line, n, value, true))
+    if terms == 0:
+        raise FileError(f"{path} holds no terms: expected lines of the form 'n a(n)'")
+    return Comparison(terms, first, last, None)
+
+
+def _quote(text: str) -> str:
+    text = text.strip()
+    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "...")

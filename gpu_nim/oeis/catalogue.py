@@ -1,0 +1,187 @@
+"""The entries of the On-Line Encyclopedia of Integer Sequences that count Nim, each with its own offset.
+
+An entry that is one of D, A, d, a at some k, shifted, says so in `counts` and `shift`, and has everything these have: values
+of any size, ranges, reductions. Any other entry is a function that yields its terms: of n, or by growing an automaton
+(`gpu_nim.oeis.from_growths`). A further entry is one line of `_ENTRIES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import count
+
+import numpy as np
+
+from gpu_nim.backends.numpy.counting import NumpyCounting
+from gpu_nim.counting.digit_matrices import by_total
+from gpu_nim.counting.families import LETTERS, Counts
+from gpu_nim.counting.ranges import Range
+from gpu_nim.model.arguments import Whole, integer, shown
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.limbs import to_integers
+from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.oeis.entry import Entry, Terms
+
+_MOST_AT_ONCE = 1 << 16  # terms
+_MOST_PARTITIONS = 1000  # n, up to which the partitions of 2n by nim-sum take minutes
+_MOST_DIAGONAL = 4000  # n, up to which D_2n(n) takes minutes
+
+
+def find(name: str) -> Entry:
+    """The entry of that A-number, in either case; UsageError where gpunim knows none.
+
+    >>> find("a241717").title
+    'P-positions of 3-pile Nim whose largest pile is n'
+    """
+    known = _all()
+    if not isinstance(name, str) or name.upper() not in known:
+        raise UsageError(f"sequence must be D, A, d, a or one of {', '.join(sorted(known))}, got {shown(name)}")
+    return known[name.upper()]
+
+
+def resolve(name: str, piles: Whole | None = None) -> Entry:
+    """The sequence of that name: D, A, d or a with its number of piles, or an A-number, which has its own.
+
+    >>> resolve("D", 4).term(3), resolve("A237711").term(3)
+    (36, 36)
+    """
+    if isinstance(name, str) and name in LETTERS:
+        if piles is None:
+            raise UsageError(f"piles is needed with the sequence {name}: how many piles are played with")
+        counts = Counts(name, integer("piles", piles))
+        return Entry(str(counts), _nim(name, counts.piles), 0, _in_blocks(counts, 0), counts)
+    entry = find(name)
+    if piles is not None:
+        raise UsageError(f"piles belongs to D, A, d and a; {entry.name} has its own, got {shown(piles)}")
+    return entry
+
+
+def entries() -> list[Entry]:
+    """Every entry, by A-number."""
+    known = _all()
+    return [known[name] for name in sorted(known)]
+
+
+def _all() -> dict[str, Entry]:
+    from gpu_nim.oeis.from_growths import grown_entries
+
+    # A formula goes before a growth: A130665 is both.
+    return {**grown_entries(), **_CATALOGUE}
+
+
+def from_function(function: Callable[[int], int]) -> Terms:
+    """Terms of a sequence that has a function of n."""
+
+    def terms(start: int, stop: int | None) -> Iterator[int]:
+        return map(function, count(start) if stop is None else range(start, stop))
+
+    return terms
+
+
+def unordered_by_total(start: int, stop: int | None) -> Iterator[int]:
+    """A048833: P-positions with 2n counters in any number of piles, the order of the piles disregarded.
+
+    Counts partitions of 2n by their nim-sum, one part size after the other. No part of a P-position exceeds n, so sums up to
+    2 stop and nim-sums below the next power of two are all there is. Without `stop`, the table is doubled as needed.
+
+    >>> list(unordered_by_total(0, 9))
+    [1, 1, 2, 4, 6, 10, 16, 31, 43]
+    """
+    bound = stop if stop is not None else max(64, 2 * start)
+    while True:
+        largest = bound - 1
+        size = 1 << largest.bit_length()
+        if largest > _MOST_PARTITIONS:
+            raise UsageError(f"A048833 is counted from all partitions of 2n, for n up to {_MOST_PARTITIONS}, got {shown(largest)}")
+        require_memory((2 * largest + 1) * size * (8 if largest <= 200 else 48), host_memory(), f"A048833 to n = {largest}")
+        # Partitions of 2n number fewer than 2^63 up to 2n = 400; beyond, Python integers.
+        ways = np.zeros((2 * largest + 1, size), np.int64 if largest <= 200 else object)
+        ways[0, 0] = 1
+        nim_sums = np.arange(size)
+        for part in range(1, largest + 1):
+            moved = nim_sums ^ part
+            for total in range(part, 2 * largest + 1):
+                ways[total] += ways[total - part, moved]
+        yield from (int(ways[2 * n, 0]) for n in range(start, bound))
+        if stop is not None:
+            return
+        start, bound = bound, 2 * bound
+
+
+def _nim(letter: str, piles: int) -> str:
+    what = {"D": "with 2n counters", "A": "with at most 2n counters", "d": "whose largest pile is n", "a": "with no pile over n"}
+    return f"P-positions of {piles}-pile Nim {what[letter]}"
+
+
+def _counts(name: str, letter: str, piles: int, offset: int = 0, shift: int = 0) -> Entry:
+    counts = Counts(letter, piles)
+    title = _nim(letter, piles).replace("over n", "over n - 1" if shift else "over n")
+    return Entry(name, title, offset, _in_blocks(counts, shift), counts, shift)
+
+
+def _in_blocks(counts: Counts, shift: int) -> Terms:
+    """Terms of one of D, A, d, a: ranges twice as long each time, since whoever takes many will take more."""
+
+    def terms(start: int, stop: int | None) -> Iterator[int]:
+        size = 1
+        while stop is None or start < stop:
+            end = start + size if stop is None else min(start + size, stop)
+            if size == 1:
+                yield counts.value(start + shift)
+            else:
+                yield from to_integers(Range(counts, start + shift, end + shift, NumpyCounting(threads=1)).values())
+            start, size = end, min(2 * size, _MOST_AT_ONCE)
+
+    return terms
+
+
+def _function(name: str, title: str, offset: int, function: Callable[[int], int]) -> Entry:
+    return Entry(name, title, offset, from_function(function))
+
+
+def _walkers(n: int) -> int:
+    """A third of the births of the three-branch Ulam-Warburton automaton in generation n - 1, 1 where that is none."""
+    return max(1, 3 ** ((n - 1).bit_count() - 1)) if n > 1 else 1
+
+
+def _diagonal(n: int) -> int:
+    if n > _MOST_DIAGONAL:
+        raise UsageError(f"A372967 is counted with as many piles as counters, for n up to {_MOST_DIAGONAL}, got {shown(n)}")
+    return 1 if n == 0 else by_total(2 * n).value(n)
+
+
+def _distinct_triples(n: int) -> int:
+    # Of the a_3(n) ordered positions 1 + 3n have an empty pile; the others have three different piles, six orders each.
+    return (Counts("a", 3).value(n) - 1 - 3 * n) // 6
+
+
+_ENTRIES = (
+    _counts("A000007", "D", 1),
+    _counts("A000012", "D", 2),
+    _counts("A000027", "a", 2, offset=1, shift=-1),
+    _counts("A048883", "D", 3),
+    _counts("A130665", "A", 3),
+    _counts("A236305", "a", 3),
+    _counts("A237686", "A", 4),
+    _counts("A237711", "D", 4),
+    _counts("A238147", "A", 5),
+    _counts("A238759", "D", 5),
+    _counts("A241522", "a", 4),
+    _counts("A241523", "a", 5),
+    _counts("A241717", "d", 3),
+    _counts("A241718", "d", 4),
+    _counts("A241731", "d", 5),
+    _function("A016945", "6n + 3, what the rows of d_3 tend to", 0, lambda n: 6 * n + 3),
+    Entry("A048833", "P-positions of Nim with 2n counters, piles in any order", 0, unordered_by_total),
+    _function("A147562", "Cells of the Ulam-Warburton automaton after n generations", 0,
+              lambda n: 1 + 4 * ((Counts("A", 3).value(n - 1) - 1) // 3) if n else 0),
+    _function("A147582", "Cells born in generation n of the Ulam-Warburton automaton", 1,
+              lambda n: 4 * _walkers(n) if n > 1 else 1),
+    _function("A147610", "3^(wt(n-1) - 1), a quarter of A147582", 2, _walkers),
+    _function("A151920", "(A130665(n+1) - 1)/3", 0, lambda n: (Counts("A", 3).value(n + 1) - 1) // 3),
+    _function("A363166", "P-positions of 3-pile Nim with no pile over n and no empty one, piles in any order", 1,
+              _distinct_triples),
+    _function("A372967", "P-positions of 2n-pile Nim with 2n counters", 0, _diagonal),
+)  # fmt: skip
+
+_CATALOGUE = {entry.name: entry for entry in _ENTRIES}

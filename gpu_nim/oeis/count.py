@@ -1,0 +1,55 @@
+"""Counting P-positions of Nim: exact values of any size, ranges, reductions, and the OEIS entries that hold them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.backends.interface import Backend
+from gpu_nim.backends.selection import check_backend, select
+from gpu_nim.counting.ranges import Range, limbs_needed
+from gpu_nim.model.arguments import Whole, integer, shown
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.limbs import to_integers
+from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.oeis.catalogue import resolve
+
+__all__ = ["count"]
+
+_INTEGER_BYTES = 48  # of a short Python integer in an array: itself, and where it is
+
+
+def count(
+    sequence: str, n: Whole | range, *, piles: Whole | None = None, backend: str | Backend = "auto"
+) -> int | NDArray[Any]:
+    """Count P-positions: one value, or the values over a range of consecutive indices.
+
+    `sequence` is "D" (k piles, total 2n), "A" (total at most 2n), "d" (largest pile n) or "a" (no pile over n) with
+    `piles` = k from 1 to 1000 [NF, section 3], or an A-number, indexed as the OEIS does. For an integer n the value is a
+    Python integer; for a range with step 1 an array of shape (len(n),), uint64 where a bound proven first shows that all
+    values fit, else of dtype object holding Python integers. Raises UsageError for anything else, and MemoryRefusal, before
+    anything is counted, where the values would not fit.
+
+    >>> count("D", 10**18 + 12345, piles=3)
+    205891132094649
+    >>> count("A237711", range(7))
+    array([ 1,  6,  7, 36, 13, 42, 43], dtype=uint64)
+    """
+    check_backend(backend)
+    entry = resolve(sequence, piles)
+    if not isinstance(n, range):
+        return entry.term(integer("n", n, entry.offset))
+    if n.step != 1 or not entry.offset <= n.start < n.stop:
+        raise UsageError(f"n must be an integer or a range of step 1 from {entry.offset} on, got {shown(n)}")
+    size = n.stop - n.start
+    if entry.counts is None:
+        require_memory(_INTEGER_BYTES * size, host_memory(), f"{shown(size)} terms of {entry.name}")
+        return np.array(list(entry.terms(n.start, n.stop)), object)
+    start, stop = n.start + entry.shift, n.stop + entry.shift
+    limbs = limbs_needed(entry.counts, start, stop)
+    a_value = 8 if limbs == 1 else 16 * limbs + _INTEGER_BYTES
+    require_memory(a_value * size, host_memory(), f"{shown(size)} values of {entry.name}")
+    values = Range(entry.counts, start, stop, select(backend).counting()).values()
+    return values if values.ndim == 1 else np.array(to_integers(values), object)

@@ -1,0 +1,43 @@
+"""An entry of the OEIS, as the catalogue holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from gpu_nim.counting.families import Counts
+from gpu_nim.model.arguments import integer, shown
+from gpu_nim.model.errors import UsageError
+
+Terms = Callable[[int, int | None], Iterator[int]]
+"""Yields a(start), a(start + 1), ..., a(stop - 1), without end where stop is None."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry: its A-number, what it counts, its offset, and its terms.
+
+    With `counts`, a(n) = counts.value(n + shift).
+    """
+
+    name: str
+    title: str
+    offset: int
+    compute: Terms
+    counts: Counts | None = None
+    shift: int = 0
+
+    def terms(self, start: int, stop: int | None = None) -> Iterator[int]:
+        """a(start), ..., a(stop - 1), lazily; UsageError where start is below the offset.
+
+        >>> list(Entry("A000027", "n", 1, lambda start, stop: iter(range(start, stop))).terms(3, 6))
+        [3, 4, 5]
+        """
+        start = integer("start", start)
+        if start < self.offset:
+            raise UsageError(f"{self.name} begins at n = {self.offset}, got n = {shown(start)}")
+        return self.compute(start, stop)
+
+    def term(self, n: int) -> int:
+        """a(n), exact."""
+        return next(self.terms(n, n + 1))

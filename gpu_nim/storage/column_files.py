@@ -1,0 +1,106 @@
+"""Columns of a growth as text: a table as CSV, one column as a b-file."""
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import cast
+
+from gpu_nim.automata.catalogue import CATALOGUE, Oeis
+from gpu_nim.automata.columns import Table, Value, is_whole
+from gpu_nim.automata.growth import Growth
+from gpu_nim.backends.interface import Batch
+from gpu_nim.model.errors import UsageError
+from gpu_nim.storage.atomic import replacing
+
+_B_NAME = re.compile(r"b([0-9]{6,7})\.txt")
+
+
+def plain(value: Value) -> int | float | None:
+    """Return a value of a table as text formats hold it: integers as they are, fractions as the nearest double."""
+    return float(value) if isinstance(value, Fraction) else value
+
+
+class CsvGrowthSink:
+    """Writes the growth's table when it is finished; it has no use for cells."""
+
+    wants_cells = False
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def append(self, batch: Batch) -> None:
+        """Leave the batch: the finished growth holds its table."""
+
+    def finish(self, growth: Growth) -> None:
+        """Write the table."""
+        write_csv(growth.table, self._path)
+
+
+def write_csv(table: Table, path: Path) -> None:
+    """Write a table as CSV: a header, then a generation a line; what is not defined is left empty."""
+    with path.open("w", newline="", encoding="ascii") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(table.header)
+        writer.writerows([plain(value) for value in row] for row in table.rows())
+
+
+@contextmanager
+def open_csv_growth(path: Path) -> Iterator[CsvGrowthSink]:
+    """Open a CSV file for a growth's table; see `gpu_nim.storage.open_growth`."""
+    with replacing(path) as scratch:
+        yield CsvGrowthSink(scratch)
+
+
+def bfile_column(path: Path, automaton: str, columns: tuple[str, ...] = ()) -> tuple[str, Oeis | None]:
+    """Return the column that a b-file takes and its OEIS entry, if there is one.
+
+    A name such as b151776.txt is that entry's of the automaton; otherwise it is the one column that was asked for.  UsageError
+    where neither says which, and for a column of other values than integers.
+
+    >>> bfile_column(Path("b147552.txt"), "fcc")[0]
+    'section z=0'
+    """
+    entries = CATALOGUE[automaton].oeis if automaton in CATALOGUE else ()
+    match = _B_NAME.fullmatch(path.name)
+    for entry in entries:
+        if match is not None and entry.number == f"A{match[1]}":
+            return entry.column, entry
+    if len(columns) != 1:
+        numbers = ", ".join(f"b{entry.number[1:]}.txt" for entry in entries)
+        known = f" or be named {numbers}" if numbers else ""
+        raise UsageError(f"the b-file {path.name!r} must be of one column{known}, got {', '.join(columns) or 'none'}")
+    _require_whole(columns[0])
+    return columns[0], next((entry for entry in entries if entry.column == columns[0]), None)
+
+
+def _require_whole(column: str) -> None:
+    if not is_whole(column):
+        raise UsageError(f"a b-file holds integers, and column {column!r} has others")
+
+
+def write_bfile(growth: Growth, path: str | Path, column: str, entry: Oeis | None = None) -> None:
+    """Write a column of integers as a b-file; with an OEIS entry the indices are the entry's, from its own offset on.
+
+    >>> import tempfile
+    >>> from gpu_nim import grow
+    >>> from gpu_nim.automata.catalogue import find
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_bfile(grow("fcc", 3), f"{folder}/b151776.txt", "population", find("fcc").oeis[0])
+    ...     print(Path(folder, "b151776.txt").read_text(), end="")
+    0 0
+    1 1
+    2 13
+    3 25
+    4 109
+    """
+    from gpu_nim.oeis.b_files import format_lines
+
+    _require_whole(column)
+    values = cast("Sequence[int]", growth.table[column])
+    terms = list(enumerate(values, 0 if entry is None else entry.shift))
+    before = [] if entry is None else [(n, 0) for n in range(entry.offset, entry.shift)]
+    with replacing(Path(path)) as scratch, scratch.open("w", encoding="ascii", newline="\n") as file:
+        file.writelines(format_lines(before + terms))

@@ -1,0 +1,255 @@
+"""Tables of counts: long ranges of a sequence, written as they are computed, in bounded memory, and taken up where they stopped.
+
+    .npy            one uint64 array of shape (n,), or (n, limbs) where values need more than 64 bits, least significant first
+    .zarr           the same as Zarr v3, chunked and compressed, with attributes that say what it holds
+    .csv            n,value
+    .txt            a b-file: n value
+
+A table grows in a folder beside its final name (see `gpu_nim.storage.atomic`): the data, and `job.json`, which says what is being
+written, how far it is, and the SHA-256 of what is there. When it is whole it is renamed. A run that is stopped leaves the folder,
+and a run of the same job with resume goes on, once what is there has been held against its SHA-256.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import IO, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.model.limbs import U64, to_integers
+from gpu_nim.model.reading import Damaged, open_regular, parse_json, printable, read_regular
+from gpu_nim.storage.atomic import check_writable, replacing, resumable
+from gpu_nim.storage.containers import seal, store_of
+from gpu_nim.storage.stores import StoredArray
+
+KIND = "gpunim table"
+FORMAT = 1
+SUFFIXES = (".npy", ".zarr", ".csv", ".txt")
+
+_JOB = "job.json"
+_NOTE = 1 << 20  # bytes of it
+_READ = 1 << 20  # bytes of a file digested at a time
+_ZARR_CHUNK = 1 << 20  # 64-bit numbers: 8 MiB before compression
+_is_table = store_of(KIND)
+
+
+class State(NamedTuple):
+    """How much of a table is there: bytes of its file, 0 for a store of many files, and the SHA-256 of them, or of its values."""
+
+    size: int
+    digest: str
+
+
+class Sink(Protocol):
+    """Where the values of a table go."""
+
+    def write(self, first: int, values: U64) -> None:
+        """Take the values at first, first + 1, ..., which follow those written before."""
+
+    def state(self) -> State:
+        """Hand what was written to the system, and return how much there is."""
+
+    def close(self) -> None:
+        """Let go of the file."""
+
+
+class TableWriter:
+    """A table in progress. `next` is the first index that is not yet written."""
+
+    def __init__(self, folder: Path, job: dict[str, Any], sink: Sink, done: int) -> None:
+        self._folder, self._job, self._sink = folder, job, sink
+        self.next = job["start"] + done
+
+    def append(self, values: U64) -> None:
+        """Write the next values, shape (n,) or (n, limbs), and note that they are there."""
+        self._sink.write(self.next, values)
+        self.next += len(values)
+        _note(self._folder, self._job, self.next - self._job["start"], self._sink.state())
+
+
+@contextmanager
+def open_table(path: Path, attributes: dict[str, Any], limbs: int, *, resume: bool = False) -> Iterator[TableWriter]:
+    """Open a file for a table, by its ending; it appears under its name, whole, when the block ends without an error.
+
+    `attributes` describe the table and must hold `start` and `stop`, its indices. With `resume`, a table of the same
+    attributes that was left half-written is gone on with. Raises UsageError for another ending, FileError where it cannot
+    be written, would not fit the disk, or is not the table to go on with.
+    """
+    check_table(path)
+    job = {"kind": KIND, "format": FORMAT, "limbs": limbs, **attributes}
+    with resumable(path, lambda folder: resume and (folder / _JOB).exists(), _is_table) as folder:
+        done, state = _taken_up(path, folder, job)
+        if done == 0:
+            _require_space(path, job["stop"] - job["start"], limbs)
+        data = folder / path.name
+        try:
+            sink = _sink(data, job, done, 0 if state is None else state.size)
+        except Damaged as error:
+            raise FileError(f"cannot resume {path}: {data} is damaged ({error}); remove {folder} to start anew") from error
+        with closing(sink):
+            if state is not None and sink.state() != state:
+                raise FileError(f"cannot resume {path}: {data} is not what was written; remove {folder} to start anew")
+            yield TableWriter(folder, job, sink, done)
+
+
+def check_table(path: Path) -> None:
+    """Raise what `open_table` would raise for this path alone, before anything is computed for it."""
+    if path.suffix not in SUFFIXES:
+        raise UsageError(f"the file of a table must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
+    check_writable(path, _is_table)
+
+
+def write_text(file: IO[str], first: int, values: U64, separator: str) -> None:
+    """Write one `n value` a line."""
+    file.write(_lines(first, values, separator))
+
+
+def _lines(first: int, values: U64, separator: str) -> str:
+    return "".join([f"{n}{separator}{value}\n" for n, value in enumerate(to_integers(values), first)])
+
+
+class _Growing:
+    """A file that grows at its end, from its first `size` bytes on, and its SHA-256.
+
+    A memory map would do for arrays, but keeps all that it wrote in this process's memory.
+    """
+
+    def __init__(self, path: Path, size: int) -> None:
+        self._digest = hashlib.sha256()
+        if size:
+            with open_regular(path, within=path.parent) as before:
+                for start in range(0, size, _READ):
+                    self._digest.update(before.read(min(_READ, size - start)))
+            os.truncate(path, size)
+        self._file = path.open("ab" if size else "wb")
+
+    def _append(self, content: bytes | memoryview) -> None:
+        self._file.write(content)
+        self._digest.update(content)
+
+    def state(self) -> State:
+        self._file.flush()
+        return State(self._file.tell(), self._digest.hexdigest())
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class _TextSink(_Growing):
+    def __init__(self, path: Path, separator: str, header: str, size: int) -> None:
+        super().__init__(path, size)
+        self._separator = separator
+        if not size:
+            self._append(header.encode())
+
+    def write(self, first: int, values: U64) -> None:
+        self._append(_lines(first, values, self._separator).encode())
+
+
+class _NpySink(_Growing):
+    def __init__(self, path: Path, shape: tuple[int, ...], size: int) -> None:
+        super().__init__(path, size)
+        if not size:
+            header = BytesIO()
+            np.lib.format.write_array_header_1_0(header, {"descr": "<u8", "fortran_order": False, "shape": shape})
+            self._append(header.getvalue())
+
+    def write(self, first: int, values: U64) -> None:
+        self._append(np.ascontiguousarray(values, "<u8").data.cast("B"))
+
+
+class _ZarrSink:
+    """Writes to an array of a store, of which `done` values are there; its SHA-256 is over its metadata and its values."""
+
+    def __init__(self, path: Path, start: int, done: int) -> None:
+        self._path, self._start = path, start
+        self._array: Any = None
+        stored = StoredArray(path.parent, path.name)
+        self._digest = hashlib.sha256(stored.metadata)
+        for first in range(0, done, _ZARR_CHUNK):
+            self._digest.update(np.ascontiguousarray(stored.read(first, min(first + _ZARR_CHUNK, done)), "<u8").data)
+
+    def write(self, first: int, values: U64) -> None:
+        import zarr
+
+        if self._array is None:  # not before its digest was compared
+            self._array = zarr.open_array(self._path, mode="r+")
+        self._array[first - self._start : first - self._start + len(values)] = values
+        self._digest.update(np.ascontiguousarray(values, "<u8").data)
+
+    def state(self) -> State:
+        return State(0, self._digest.hexdigest())
+
+    def close(self) -> None:
+        self._array = None
+
+
+def _sink(path: Path, job: dict[str, Any], done: int, size: int) -> Sink:
+    if path.suffix == ".csv":
+        return _TextSink(path, ",", "n,value\n", size)
+    if path.suffix == ".txt":
+        return _TextSink(path, " ", "", size)
+    count, limbs = job["stop"] - job["start"], job["limbs"]
+    shape = (count,) if limbs == 1 else (count, limbs)
+    if path.suffix == ".npy":
+        return _NpySink(path, shape, size)
+    if not done:
+        import zarr
+
+        # A power of two, which divides what is appended: no chunk that was noted as written is written again.
+        chunks = (min(count, _ZARR_CHUNK >> (limbs - 1).bit_length()), *shape[1:])
+        zarr.create_array(path, shape=shape, chunks=chunks, dtype=np.uint64, attributes=job, overwrite=True)
+    return _ZarrSink(path, job["start"], done)
+
+
+def _taken_up(path: Path, folder: Path, job: dict[str, Any]) -> tuple[int, State | None]:
+    """How many values a half-written table holds, and how much that is; (0, None) where there is none."""
+    damaged = f"cannot resume {path}: {folder / 'job.json'} is damaged; remove {folder} to start anew"
+    try:
+        note = parse_json(read_regular(folder / _JOB, _NOTE, within=folder))
+        if note.pop("seal", None) != seal(note, {}):
+            raise FileError(damaged)
+        found, done, state = dict(note["job"]), int(note["done"]), State(int(note["bytes"]), str(note["digest"]))
+    except FileNotFoundError:
+        return 0, None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise FileError(damaged) from error
+    for key in sorted(found.keys() | job.keys()):
+        if found.get(key) != job.get(key):
+            left, asked = (printable(str(values.get(key)), 40) for values in (found, job))
+            raise FileError(f"cannot resume {path}: what was left half-written has {printable(key, 40)} {left}, not {asked}")
+    data = folder / path.name
+    if done and (not data.exists() or (data.is_file() and data.stat().st_size < state.size)):
+        raise FileError(f"cannot resume {path}: {data} is shorter than was written; remove {folder} to start anew")
+    return (done, state) if done else (0, None)
+
+
+def _note(folder: Path, job: dict[str, Any], done: int, state: State) -> None:
+    note = {"job": job, "done": done, "bytes": state.size, "digest": state.digest}
+    new = folder / f"{_JOB}.new"
+    new.write_text(json.dumps(note | {"seal": seal(note, {})}), encoding="utf-8")
+    new.replace(folder / _JOB)
+
+
+def _require_space(path: Path, count: int, limbs: int) -> None:
+    # How long a text or a compressed store will be is not known before.
+    needed, free = 8 * limbs * count, shutil.disk_usage(path.parent).free
+    if path.suffix == ".npy" and needed > free:
+        raise FileError(f"cannot write {path}: it needs {needed:,} bytes, {free:,} are free there")
+
+
+def write_terms(path: Path, first: int, terms: Iterable[int]) -> None:
+    """Write terms at first, first + 1, ... to a .csv file or a b-file, which appears whole or not at all."""
+    separator, header = (",", "n,value\n") if path.suffix == ".csv" else (" ", "")
+    with replacing(path) as scratch, scratch.open("w", encoding="ascii", newline="\n") as file:
+        file.write(header)
+        file.writelines(f"{n}{separator}{value}\n" for n, value in enumerate(terms, first))

@@ -1,0 +1,77 @@
+"""Statements about the automata that grow P-positions: [B]'s two theorems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.automata.growth import grow
+from gpu_nim.theorems.catalogue import compare, statement
+from gpu_nim.theorems.finding import Finding
+
+Cell = tuple[int, ...]
+
+_MOST_LITERAL = 15  # by going through all that is alive at each step
+_MOST_GENERATIONS = 256  # generation n is held against all (n+1)^2 pairs of piles; edge has millions of cells by then
+
+
+def _p_positions(total: int) -> list[list[int]]:
+    """The P-positions of three piles with that even total, in lexicographic order, by trying all pairs of piles."""
+    piles = np.arange(total // 2 + 1)
+    a, b = (grid.ravel() for grid in np.meshgrid(piles, piles, indexing="ij"))
+    c = a ^ b
+    found: list[list[int]] = np.stack([a, b, c], axis=1)[a + b + c == total].tolist()
+    return found
+
+
+def _literally(offsets: Iterable[Cell], generations: int) -> Iterator[list[Cell]]:
+    """The newborns of each step in the octant, by [B]'s words: born when exactly one of the cells at these offsets is alive."""
+    alive: set[Cell] = {(0, 0, 0)}
+    offsets = list(offsets)
+    yield [(0, 0, 0)]
+    for _ in range(generations):
+        near = {tuple(x - d for x, d in zip(cell, offset, strict=True)) for cell in alive for offset in offsets}
+        born = sorted(
+            cell
+            for cell in near - alive
+            if min(cell) >= 0
+            and sum(tuple(x + d for x, d in zip(cell, offset, strict=True)) in alive for offset in offsets) == 1
+        )
+        alive.update(born)
+        yield born
+
+
+def _born(
+    automaton: str, upto: int, offsets: Iterable[Cell], choose: Callable[[NDArray[np.integer], int], NDArray[np.integer]]
+) -> Finding:
+    generations = min(upto, _MOST_GENERATIONS)
+    literally = min(upto, _MOST_LITERAL)
+    growth = grow(automaton, generations, backend="numpy", verify=False)
+
+    def cases() -> Iterator[tuple[str, object, object]]:
+        for n, born in enumerate(_literally(offsets, literally)):
+            chosen = choose(np.array(born).reshape(-1, 3), n).tolist()
+            yield f"generation {n} of {automaton} by the literal rule", chosen, _p_positions(2 * n)
+            yield f"all of generation {n} of {automaton}", [*map(tuple, growth.newborns(n).tolist())], born
+        for n, cells in growth:
+            yield f"generation {n} of {automaton}", choose(cells, n).tolist(), _p_positions(2 * n)
+
+    return compare(cases(), f"generations up to {generations}, those up to {literally} by the literal rule, too")
+
+
+# [B] prints the third cell of the first rule as (a,b-1,a-1); c-1 is meant.
+_PARENTS = ((-1, -1, 0), (-1, 0, -1), (0, -1, -1))
+_EDGE_NEIGHBOURS = tuple(offset for offset in product((-1, 0, 1), repeat=3) if sum(map(abs, offset)) == 2)
+
+
+@statement("b-first", "[B] first theorem", "the cells of `nim` born at step n are the P-positions of three piles with total 2n")
+def first_rule(upto: int) -> Finding:
+    return _born("nim", upto, _PARENTS, lambda cells, n: cells)
+
+
+@statement("b-second", "[B] second theorem", "the cells of `edge` born at step n with total 2n are the P-positions with total 2n")
+def second_rule(upto: int) -> Finding:
+    return _born("edge", upto, _EDGE_NEIGHBOURS, lambda cells, n: cells[cells.sum(axis=1) == 2 * n])

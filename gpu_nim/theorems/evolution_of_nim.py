@@ -1,0 +1,198 @@
+"""What [NF], Khovanova and Xiong, "Nim Fractals", prove about the evolution of Nim, tried on every P-position up to a size.
+
+Each function takes the last generation (or the size that it names) and returns a `Finding`: what was tried, and the first
+counterexample. They use the definition of parent and child [NF 5.2], not the rules that the lemmas give.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import combinations, product
+
+import numpy as np
+
+from gpu_nim.games.game_graph import evolve
+from gpu_nim.games.impartial import Nim
+from gpu_nim.games.nim import positions as nim
+from gpu_nim.games.nim.evolution_graph import evolution_graph, kind_table
+from gpu_nim.games.nim.positions import Position
+from gpu_nim.model.errors import UsageError
+from gpu_nim.theorems.finding import Finding
+
+# [NF] Table 1 by its own examples.  For two parents and one child it gives (0,1,4,5), a slip: that position has one parent
+# and two children, since 1 and 4 end in 0 and 2 zeros and 0 has nothing to take.  (2,3,6,7) is the first of the kind.
+TABLE_1 = {
+    (1, 1): (0, 1, 2, 3),
+    (1, 2): (0, 0, 1, 1),
+    (1, 6): (0, 0, 2, 2),
+    (2, 1): (2, 3, 6, 7),
+    (2, 2): (1, 1, 2, 2),
+    (2, 6): (2, 2, 4, 4),
+    (6, 1): (1, 3, 5, 7),
+    (6, 2): (1, 1, 3, 3),
+    (6, 6): (1, 1, 1, 1),
+}
+
+
+def lemma_20(generations: int, piles: int = 4) -> Finding:
+    """A parent is reached in the game: take one counter from one of the two piles, then one from the other [NF Lemma 20].
+
+    >>> lemma_20(6).holds
+    True
+    """
+
+    def contradicts(child: Position) -> bool:
+        return any(not any(parent in _moves(between) for between in _moves(child)) for parent in _shifted(child, -1))
+
+    return _try(contradicts, generations, piles)
+
+
+def lemma_21(generations: int, piles: int = 4) -> Finding:
+    """Every P-position but the first has a parent, and the parents are those of the rule of trailing zeros [NF Lemma 21].
+
+    >>> lemma_21(6)
+    Finding(tried='148 P-positions of 4 piles, generations 0 to 6', counterexample=None)
+    """
+
+    def contradicts(child: Position) -> bool:
+        found = _shifted(child, -1)
+        return found != {parent.position for parent in nim.parents(child)} or (any(child) and not found)
+
+    return _try(contradicts, generations, piles)
+
+
+def corollary_22(generations: int) -> Finding:
+    """With three piles every P-position but the first has exactly one parent [NF Corollary 22].
+
+    >>> corollary_22(15).tried
+    '256 P-positions of 3 piles, generations 0 to 15'
+    """
+    return _try(lambda child: any(child) and len(_shifted(child, -1)) != 1, generations, 3)
+
+
+def lemma_23(generations: int, piles: int = 4) -> Finding:
+    """The children are those of the rule of trailing ones; with three piles there are 0, 1 or 3 of them [NF Lemma 23, 5.2].
+
+    >>> lemma_23(6).holds and lemma_23(15, piles=3).holds
+    True
+    """
+
+    def contradicts(parent: Position) -> bool:
+        found = _shifted(parent, 1)
+        return found != {child.position for child in nim.children(parent)} or (piles == 3 and len(found) not in (0, 1, 3))
+
+    return _try(contradicts, generations, piles)
+
+
+def lemma_24(largest: int, piles: int = 3) -> Finding:
+    """In Nim with piles up to `largest`, P-positions found at step i of the standard algorithm are born in generation i [NF Lemma
+    24].
+
+    Both are found by playing, for Nim alone: for games in general the lemma does not hold. In Kayles two rows of four are found
+    at step 3 and are of generation 4, for the algorithm follows the shortest way from N to P and optimal play may take the longest.
+
+    >>> lemma_24(7)
+    Finding(tried='64 P-positions of 3 piles up to 7', counterexample=None)
+    """
+    evolution = evolve(Nim(piles, largest))
+    here = np.flatnonzero(evolution.is_p)
+    totals = np.array([sum(evolution.positions[p]) for p in here.tolist()])
+    wrong = here[(evolution.step[here] != evolution.generation[here]) | (2 * evolution.step[here] != totals)]
+    tried = f"{len(here)} P-positions of {piles} piles up to {largest}"
+    return Finding(tried, evolution.positions[wrong[0]] if len(wrong) else None)
+
+
+def theorem_25(generations: int) -> Finding:
+    """The evolution graph of three piles is that of the Ulam-Warburton automaton without its south branch [NF Theorem 25].
+
+    The automaton is grown by its own rule; generation by generation the walk must reach just its cells, parents to parents.
+
+    >>> theorem_25(15)
+    Finding(tried='256 P-positions of 3 piles and cells, generations 0 to 15', counterexample=None)
+    """
+    graph = evolution_graph(3, generations)
+    cells = [tuple(cell) for cell in graph.cells().tolist()]
+    rows = [tuple(row) for row in graph.positions.tolist()]
+    parent_of = {child: parent for parent, child in graph.edges.tolist()}
+    alive = {(0, 0)}
+    born: dict[tuple[int, int], tuple[int, int] | None] = {(0, 0): None}
+    tried = f"{len(rows)} P-positions of 3 piles and cells, generations 0 to {generations}"
+    first = 0
+    for count in graph.births():
+        layer = range(first, first + count)
+        for index in layer:
+            parent = cells[parent_of[index]] if index else None
+            if cells[index] not in born or born[cells[index]] != parent:
+                return Finding(tried, rows[index])
+        if len({cells[index] for index in layer}) != len(born):
+            return Finding(tried, min(born.keys() - {cells[index] for index in layer}))
+        first += count
+        born = _next_cells(born, alive)
+        alive |= born.keys()
+    return Finding(tried)
+
+
+def table_1(generations: int) -> Finding:
+    """With four piles the kinds are 1, 2 or 6 parents and 1, 2 or 6 children, with [NF Table 1]'s examples (one corrected).
+
+    Through generation 9 all nine occur. See `TABLE_1` for the slip.
+
+    >>> table_1(9).holds
+    True
+    """
+    for kind, example in TABLE_1.items():
+        if (len(_shifted(example, -1)), len(_shifted(example, 1))) != kind:
+            return Finding("the examples", example)
+    table = kind_table(4, generations)
+    total = sum(count for count, _ in table.values())
+    tried = f"9 examples, {total} P-positions of 4 piles, generations 0 to {generations}"
+    for kind, (_, first) in table.items():
+        if kind not in TABLE_1 and any(first):
+            return Finding(tried, first)
+    missing = [example for kind, example in TABLE_1.items() if kind not in table and sum(example) <= 2 * generations]
+    return Finding(tried, missing[0] if missing else None)
+
+
+def _try(contradicts: Callable[[Position], bool], generations: int, piles: int) -> Finding:
+    count = 0
+    for count, position in enumerate(_p_positions(generations, piles), 1):
+        if contradicts(position):
+            return Finding(f"{count} P-positions of {piles} piles", position)
+    return Finding(f"{count} P-positions of {piles} piles, generations 0 to {generations}")
+
+
+def _p_positions(generations: int, piles: int) -> Iterator[Position]:
+    """All P-positions by Bouton's theorem, not by their children."""
+    if piles < 2 or generations < 0:
+        raise UsageError(f"piles, generations: expected at least 2 and 0, got {piles} and {generations}")
+    for head in product(range(generations + 1), repeat=piles - 1):
+        last = nim.nim_sum(head)
+        if sum(head) + last <= 2 * generations:
+            yield (*head, last)
+
+
+def _moves(position: Position) -> set[Position]:
+    return {(*position[:i], left, *position[i + 1 :]) for i, pile in enumerate(position) for left in range(pile)}
+
+
+def _shifted(position: Position, change: int) -> set[Position]:
+    """The P-positions that differ from it by `change` in exactly two piles: parents or children by definition."""
+    found = set()
+    for i, j in combinations(range(len(position)), 2):
+        other = list(position)
+        other[i] += change
+        other[j] += change
+        if min(other) >= 0 and nim.is_p_position(other):
+            found.add(tuple(other))
+    return found
+
+
+def _next_cells(
+    born: dict[tuple[int, int], tuple[int, int] | None], alive: set[tuple[int, int]]
+) -> dict[tuple[int, int], tuple[int, int] | None]:
+    """The next generation of the automaton, each cell with its one live neighbour."""
+    result: dict[tuple[int, int], tuple[int, int] | None] = {}
+    for x, y in born:
+        for cx, cy in ((x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)):
+            near = [n for n in ((cx + 1, cy), (cx - 1, cy), (cx, cy + 1), (cx, cy - 1)) if n in alive]
+            if (cx, cy) not in alive and not cy <= min(-1, -abs(cx)) and len(near) == 1:
+                result[cx, cy] = near[0]
+    return result

@@ -1,0 +1,163 @@
+"""A finished growth, every cell of it, held against its births and against what is known of its automaton."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.automata.ancestry import parents as parents_of
+from gpu_nim.automata.catalogue import CATALOGUE, Automaton
+from gpu_nim.automata.growth import Growing, Growth, in_order
+from gpu_nim.automata.user_defined import named
+from gpu_nim.backends.selection import select
+from gpu_nim.model.errors import MemoryRefusal, UsageError
+from gpu_nim.model.rule import Rule
+from gpu_nim.theorems.finding import Finding
+
+_BLOCK = 1 << 10  # generations whose births are compared at a time
+_CELLS, _GENERATIONS = 1 << 26, 1 << 16  # that are grown anew at the most: about a minute's work
+
+
+def theorem_of(growth: Growth) -> Automaton | None:
+    """The catalogue's entry whose births are proved, where the growth is of its rule, not only of its name; else None.
+
+    >>> from gpu_nim import grow
+    >>> [getattr(theorem_of(grow(name, 3)), "source", None) for name in ("nim", "edge")]
+    ['[B], first rule; [NF] Theorem 19', None]
+    """
+    automaton = CATALOGUE.get(growth.automaton)
+    proved = automaton is not None and automaton.rule == growth.rule and automaton.births_formula is not None
+    return automaton if proved else None
+
+
+def grown_anew(growth: Growth) -> int:
+    """The last generation up to which `check_growth` grows a growth anew; -1 where its theorem makes that needless, or no rule is
+    known.
+
+    >>> from gpu_nim import grow
+    >>> grown_anew(grow("nim", 7)), grown_anew(grow("edge", 7))
+    (-1, 7)
+    """
+    theorem = theorem_of(growth)
+    if growth.rule is None or (theorem is not None and theorem.cell_test is not None):
+        return -1
+    born = np.cumsum(growth.births[:_GENERATIONS], dtype=np.float64)
+    return max(0, int(np.searchsorted(born, _CELLS, side="right")) - 1)
+
+
+def work_of(growth: Growth) -> int:
+    """How many cells `check_growth` goes through."""
+    again: list[int] = growth.births[: grown_anew(growth) + 1].tolist()
+    return growth.population + sum(again)
+
+
+def check_growth(growth: Growth, progress: Callable[[int], object] = lambda cells: None) -> Finding:
+    """Go through every cell of a growth: each generation has its births, no cell twice, and what its automaton bears then.
+
+    What it bears is said by its theorem, where there is one for its cells, or else by growing it anew, as far as that takes about a
+    minute.  Parents, where a file holds them, are held against the rule.  Cells that come from a file are held against their
+    checksums as they are read: FileError where these differ.  `progress` is told how many cells were gone through since it was told
+    last.
+
+    >>> from gpu_nim import grow
+    >>> check_growth(grow("nim", 7))
+    Finding(tried='64 cells of generations 0 to 7', counterexample=None)
+    >>> check_growth(grow("edge", 7))
+    Finding(tried='130 cells of generations 0 to 7, which were grown anew by their rule', counterexample=None)
+    """
+    tried = [f"{growth.population:,} cells of generations 0 to {growth.generations}"]
+    if growth.parents is not None and growth.rule is not None:
+        tried.append("and their parents")
+    if growth.rule is None:
+        tried.append("whose rule is not told")
+    found = _misnamed(growth) or _against_theorem(growth, progress)
+    last = grown_anew(growth)
+    if found is None and last >= 0:
+        found, last = _against_rule(growth, last, progress)
+        which = "which" if last == growth.generations else f"of which those to generation {last}"
+        tried.append(f"{which} were grown anew by their rule" if last >= 0 else "too far for growing them anew")
+    return Finding(", ".join(tried), found)
+
+
+def _misnamed(growth: Growth) -> str | None:
+    known = CATALOGUE.get(growth.automaton)
+    if known is not None and known.rule != growth.rule:
+        return f"its rule is not that of {growth.automaton}"
+    return None
+
+
+def _against_theorem(growth: Growth, progress: Callable[[int], object]) -> str | None:
+    automaton = theorem_of(growth)
+    if automaton is not None and automaton.births_formula is not None:
+        for first in range(0, len(growth.births), _BLOCK):
+            births = growth.births[first : first + _BLOCK]
+            stated = automaton.births_formula(np.arange(first, first + len(births), dtype=np.int64))
+            for index in np.flatnonzero(births != stated).tolist():
+                return f"generation {first + index} has {births[index]} births, not {stated[index]}"
+    test = None if automaton is None else automaton.cell_test
+    lineage = _Lineage(growth)
+    for generation, cells in growth:
+        if len(cells) != growth.births[generation]:
+            return f"generation {generation} has {len(cells)} cells, not {growth.births[generation]}"
+        if not in_order(cells):
+            return f"the cells of generation {generation} are not in lexicographic order, each once"
+        if test is not None:
+            for outsider in cells[~test(cells, np.full(len(cells), generation))].tolist():
+                return f"{tuple(outsider)} is not born at generation {generation}"
+        if (orphan := lineage.wrong(generation, cells)) is not None:
+            return orphan
+        progress(len(cells))
+    return None
+
+
+class _Lineage:
+    """The parents that a file gives its cells, held against those by the rule, generation by generation."""
+
+    def __init__(self, growth: Growth) -> None:
+        self._rule: Rule | None = growth.rule
+        self._given: Iterator[tuple[int, NDArray[np.integer]]] | None = None
+        if growth.parents is not None and growth.rule is not None:
+            self._given = growth.parents(0, growth.generations + 1)
+        self._before: NDArray[np.integer] | None = None
+        self._born_earlier = 0
+
+    def wrong(self, generation: int, cells: NDArray[np.integer]) -> str | None:
+        """What is wrong with the parents of these newborns; None where nothing is, or nothing is given."""
+        if self._given is None or self._rule is None:
+            return None
+        _, given = next(self._given)
+        if self._before is None:
+            true = np.full(len(cells), -1, np.int64)
+        else:
+            try:
+                true = parents_of(self._rule, self._before, cells) + self._born_earlier
+            except UsageError as error:
+                return f"generation {generation}: {error}"
+            self._born_earlier += len(self._before)
+        self._before = cells
+        for place in np.flatnonzero(given != true).tolist():
+            return f"the parent of {tuple(cells[place].tolist())} is cell {true[place]}, not {given[place]}"
+        return None
+
+
+def _against_rule(growth: Growth, last: int, progress: Callable[[int], object]) -> tuple[str | None, int]:
+    """What growing it anew shows, and to which generation that fits into memory, -1 where to none."""
+    assert growth.rule is not None
+    automaton = named(growth.rule)
+    while last >= 0:
+        try:
+            for batch in Growing(automaton, last, select("auto"), verify=False):
+                there = slice(batch.first, batch.first + len(batch.births))
+                wrong = (batch.births != growth.births[there]) | (batch.checksums != growth.checksums[there])
+                for index in np.flatnonzero(wrong).tolist():
+                    return f"generation {batch.first + index} is not what its rule bears", last
+                progress(sum(batch.births.tolist()))
+        except MemoryRefusal:
+            last = last // 2 if last else -1
+        except UsageError:  # coordinates that no engine holds
+            last = -1
+        else:
+            break
+    return None, last

@@ -1,0 +1,81 @@
+"""Automata grown and games solved by their definitions alone, with nothing that makes the program fast: what it is held against."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+
+import numpy as np
+
+from gpu_nim.games.inequality import InequalityGame
+from gpu_nim.model.rule import Rule
+
+Cell = tuple[int, ...]
+
+
+def grown(rule: Rule, generations: int) -> list[list[Cell]]:
+    """The newborns of each generation, sorted: each time, whoever is alive counts anew for all whom it touches.
+
+    >>> from gpu_nim.automata.catalogue import find
+    >>> grown(find("nim").rule, 2)[1:]
+    [[(0, 1, 1), (1, 0, 1), (1, 1, 0)], [(0, 2, 2), (2, 0, 2), (2, 2, 0)]]
+    """
+    alive = set(rule.seeds)
+    newborns = [sorted(alive)]
+    for _ in range(generations):
+        cells = np.array(sorted(alive))
+        touches: dict[Cell, int] = {}
+        for offset in rule.offsets:
+            touching = cells if rule.touches is None else cells[rule.touches(cells, offset)]
+            for cell in map(tuple, (touching + offset).tolist()):
+                touches[cell] = touches.get(cell, 0) + 1
+        born = [cell for cell, count in sorted(touches.items()) if count in rule.births and cell not in alive]
+        inside = rule.inside(np.array(born)).tolist() if born else []
+        newborns.append([cell for cell, allowed in zip(born, inside, strict=True) if allowed])
+        alive.update(newborns[-1])
+    return newborns
+
+
+def grundy(positions: Iterable[Cell], options: Callable[[Cell], Iterable[Cell]]) -> dict[Cell, int]:
+    """The Grundy value of each position: the least number that none of its options has.
+
+    >>> grundy([(n,) for n in range(5)], lambda heap: [(heap[0] - take,) for take in (1, 2) if take <= heap[0]])
+    {(0,): 0, (1,): 1, (2,): 2, (3,): 0, (4,): 1}
+    """
+
+    @cache
+    def value(position: Cell) -> int:
+        seen = {value(option) for option in options(position)}
+        return next(number for number in range(len(seen) + 1) if number not in seen)
+
+    return {position: value(position) for position in positions}
+
+
+def inequality_positions(game: InequalityGame, size: int) -> list[Cell]:
+    """The positions of a game in its box, found by trying every vector."""
+    box = np.indices([limit + 1 for limit in game.limits(size)]).reshape(len(game.coordinates), -1).T
+    return [position for position in map(tuple, box.tolist()) if game.is_position(position)]
+
+
+def inequality_options(positions: Sequence[Cell]) -> Callable[[Cell], set[Cell]]:
+    """The moves of a game of inequalities by definition: one coordinate is lowered, and all become the largest position that is
+    nowhere above, found among all positions.
+
+    >>> from gpu_nim.games.inequality import chocolate
+    >>> sorted(inequality_options(inequality_positions(chocolate(3), 4))((3, 2, 3)))
+    [(0, 1, 3), (1, 1, 3), (2, 1, 3), (3, 0, 3), (3, 1, 0), (3, 1, 1), (3, 1, 2), (3, 1, 3)]
+    """
+    known = np.array(positions)
+
+    def options(position: Cell) -> set[Cell]:
+        found = set()
+        for axis, pile in enumerate(position):
+            for lower in range(pile):
+                lowered = np.array(position)
+                lowered[axis] = lower
+                below = known[(known <= lowered).all(axis=1)]
+                if len(below):
+                    found.add(tuple(below.max(axis=0).tolist()))
+        return found
+
+    return options

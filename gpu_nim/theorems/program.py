@@ -1,0 +1,328 @@
+"""Statements about gpunim itself: whatever it computes by a formula, a theorem or a fast path is what trying gives.
+
+The other statements hold what the papers print against what trying gives; a fault in the program's own formulas would escape them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import combinations
+
+import numpy as np
+
+from gpu_nim.automata.catalogue import CATALOGUE, Automaton
+from gpu_nim.automata.growth import Growing, split
+from gpu_nim.backends.selection import select
+from gpu_nim.counting import closed_forms
+from gpu_nim.counting.families import Counts
+from gpu_nim.games import heaps, inequality
+from gpu_nim.games.impartial import LineGame, Nim, NimWithPass, OctalGame, SubtractionGame, Wythoff
+from gpu_nim.games.nim import arrays, strategy, walk
+from gpu_nim.games.nim import positions as nim
+from gpu_nim.games.solution import Solution, solve
+from gpu_nim.oeis.count import count
+from gpu_nim.theorems import digit_by_digit, literal, recursions
+from gpu_nim.theorems.catalogue import compare, statement
+from gpu_nim.theorems.counted import counts, p_positions, reach, side
+from gpu_nim.theorems.finding import Finding
+
+Case = tuple[str, object, object]
+
+_PILES = (1, 2, 3, 4, 5, 6, 7)
+_INDICES = 64  # of each sequence that are held against trying
+_LONG = (10**18 + 12345, 2**70 - 1, 2**200 + 2**131 + 77)  # past any trying: two ways that share nothing must agree
+_LITERAL_CELLS = 800  # that a literal growth may come to: a fraction of a second
+_LITERAL_SIZE = 7  # of games that are solved literally
+_HEAPS = 40
+_CODES = ("0.77", "0.07", "0.137", "4.0", "0.33", "0.156")
+_SUBTRACTED = ((1, 2, 3), (1, 3, 4), (2, 5, 7))
+
+
+@statement("gpunim-counts", "gpunim", "D_k, A_k, d_k and a_k by formula are what is counted by trying, and sums are sums")
+def formulas_of_counts(upto: int) -> Finding:
+    def cases() -> Iterator[Case]:
+        for k in _PILES:
+            last = reach(k, min(upto, _INDICES))
+            for letter in "DAda":
+                known, family = counts(letter, k, last), Counts(letter, k)
+                yield f"{letter}_{k} by formula up to {last}", [family.value(n) for n in range(last + 1)], [*known]
+                sums = [family.sum(0, n + 1) for n in range(last + 1)]
+                yield f"the sums of {letter}_{k} up to {last}", sums, np.cumsum(known).tolist()
+                extremes = family.maximum(0, last + 1), family.minimum(last // 2, last + 1)
+                yield f"the extremes of {letter}_{k} up to {last}", extremes, (max(known), min(known[last // 2 :]))
+            by_digits = [f(k, n) for n in range(last + 1) for f in (digit_by_digit.a, digit_by_digit.d)]
+            tried = [value for pair in zip(counts("a", k, last), counts("d", k, last), strict=True) for value in pair]
+            yield f"a_{k} and d_{k} digit by digit up to {last}", by_digits, tried
+            by_recursion = [f(k, n) for n in range(last + 1) for f in (recursions.D, recursions.A)]
+            tried = [value for pair in zip(counts("D", k, last), counts("A", k, last), strict=True) for value in pair]
+            yield f"D_{k} and A_{k} by recursion up to {last}", by_recursion, tried
+
+    return compare(cases(), f"n up to {min(upto, _INDICES)}, fewer for many piles")
+
+
+@statement("gpunim-long-indices", "gpunim", "counts at long indices are what the recursions give, and counting digit by digit")
+def long_indices(upto: int) -> Finding:
+    def cases() -> Iterator[Case]:
+        for k in (2, 3, 4, 5, 7, 8, 40):  # a_40 takes another way than a_8
+            for n in _LONG:
+                for letter, other in (("D", recursions.D), ("A", recursions.A), ("d", digit_by_digit.d), ("a", digit_by_digit.a)):
+                    yield f"{letter}_{k}({n})", Counts(letter, k).value(n), other(k, n)
+        for n in (10**40, 2**1400 // 3 + 5**90):  # the second is summed by blocks of its digits
+            for k in (2, 4, 30):
+                yield f"a_{k}({n})", closed_forms.a(k, n), digit_by_digit.a(k, n)
+                yield f"d_{k}({n})", closed_forms.d(k, n), digit_by_digit.d(k, n)
+        for k in range(2, 6):
+            for start, stop in ((0, 9), (3, 40)):
+                stated = sum(digit_by_digit.a(k, n) for n in range(start, stop))
+                yield f"a_{k}({start}) + ... + a_{k}({stop - 1})", Counts("a", k).sum(start, stop), stated
+
+    return compare(cases(), "n up to 1,400 binary digits")
+
+
+@statement("gpunim-tables", "gpunim", "tables of counts, filled block by block, hold what is counted by trying")
+def tables(upto: int) -> Finding:
+    def cases() -> Iterator[Case]:
+        for k in _PILES:
+            last = reach(k, min(upto, _INDICES))
+            for letter in "DAda":
+                for start in (0, last // 3):
+                    found = count(letter, range(start, last + 1), piles=k)
+                    assert isinstance(found, np.ndarray)
+                    yield f"the table of {letter}_{k} from {start} to {last}", found.tolist(), [*counts(letter, k, last)[start:]]
+        for n in _LONG:
+            found = count("D", range(n, n + 40), piles=4)
+            assert isinstance(found, np.ndarray)
+            yield f"the table of D_4 from {n}", found.tolist(), [recursions.D(4, n + i) for i in range(40)]
+
+    return compare(cases(), f"n up to {min(upto, _INDICES)}, and from {len(_LONG)} long indices on")
+
+
+@statement("gpunim-positions", "gpunim", "outcomes, winning moves, generations and replies are those of the definitions")
+def positions(upto: int) -> Finding:
+    def cases() -> Iterator[Case]:
+        for k in (1, 2, 3, 4):
+            largest = side(k, min(upto, 15 if k < 4 else 5))
+            known = {tuple(position) for position in p_positions(k, largest).tolist()}
+            everything = [*np.ndindex(*(largest + 1,) * k)]
+            for position in everything:
+                moves = [
+                    (pile, take, (*position[:pile], position[pile] - take, *position[pile + 1 :]))
+                    for pile in range(k)
+                    for take in range(position[pile], 0, -1)
+                ]
+                winning = [move for move in moves if move[2] in known]
+                yield f"whether {position} is P", nim.is_p_position(position), position in known
+                found = [(move.pile, move.take, move.leaves) for move in nim.winning_moves(position)]
+                yield f"the winning moves from {position}", found, winning
+                half = sum(position) // 2 if position in known else None
+                yield f"the generation of {position}", nim.generation(position), half
+                if any(position):
+                    reply = strategy.reply(position)
+                    yield f"that the reply to {position} wins where one can", reply.leaves in known, bool(winning)
+                    yield f"that the reply to {position} is a move", (reply.pile, reply.take, reply.leaves) in moves, True
+                    for move in moves[:2]:
+                        missed = strategy.missed(position, strategy.take(position, *move[:2]))
+                        found = [(better.pile, better.take, better.leaves) for better in missed]
+                        yield f"what {move} misses at {position}", found, [] if move in winning else winning
+            table = np.array(everything)
+            is_p = np.array([position in known for position in everything])
+            yield f"which of all {k} piles up to {largest} are P", arrays.are_p_positions(table).tolist(), is_p.tolist()
+            takes = arrays.winning_takes(table)
+            takes = arrays.winning_takes(table)
+            stated = [
+                [next((pile - left for left in range(pile) if (*p[:i], left, *p[i + 1 :]) in known), 0) for i, pile in enumerate(p)]
+                for p in everything
+            ]
+            yield f"what wins from all {k} piles up to {largest}", takes.tolist(), stated
+            born = p_positions(k, largest)
+            yield f"the generations of {k} piles", arrays.generations(born).tolist(), (born.sum(axis=1) // 2).tolist()
+
+    return compare(cases(), "piles up to 15, up to 5 for k = 4")
+
+
+@statement("gpunim-relatives", "gpunim", "parents and children are those of the definition, one by one and in arrays")
+def relatives(upto: int) -> Finding:
+    def cases() -> Iterator[Case]:
+        for k in (2, 3, 4):
+            largest = side(k, min(upto, 12))
+            known = {tuple(position) for position in p_positions(k, largest + 1).tolist()}
+            inner = np.array(sorted(position for position in known if max(position) <= largest))
+            for change, one, counted, several in (
+                (-1, nim.parents, arrays.parent_counts, arrays.parents_of),
+                (+1, nim.children, arrays.child_counts, arrays.children_of),
+            ):
+                stated = [sorted(_beside(tuple(p), change) & known) for p in inner.tolist()]
+                found = [sorted(relative.position for relative in one(p)) for p in inner.tolist()]
+                kind = "parents" if change < 0 else "children"
+                for p in inner.tolist():
+                    for relative in one(p):
+                        # A pile that is to lose a counter ends in 1 and zeros, one that is to gain a counter in 0 and ones.
+                        ends = [f"{p[pile]:b}" if change < 0 else f"0{p[pile]:b}" for pile in relative.piles]
+                        digits = ("1" + "0" * relative.trailing) if change < 0 else ("0" + "1" * relative.trailing)
+                        yield f"the ends of {relative} of {p}", [end.endswith(digits) for end in ends], [True, True]
+                yield f"the {kind} of {k} piles up to {largest}", found, stated
+                yield f"the numbers of {kind} of {k} piles", counted(inner).tolist(), [len(beside) for beside in stated]
+                whose, which = several(inner)
+                listed = sorted(zip(whose.tolist(), map(tuple, which.tolist()), strict=True))
+                yield f"the {kind} of all {k} piles", listed, [(i, p) for i, beside in enumerate(stated) for p in beside]
+
+    return compare(cases(), "piles up to 12 for k = 2, 3, 4")
+
+
+def _beside(position: tuple[int, ...], change: int) -> set[tuple[int, ...]]:
+    return {
+        tuple(pile + change * (axis in pair) for axis, pile in enumerate(position))
+        for pair in combinations(range(len(position)), 2)
+        if min(position[axis] for axis in pair) + change >= 0
+    }
+
+
+@statement("gpunim-walk", "gpunim", "the walk of a P-position leads to its cell and back, one by one and in arrays")
+def walks(upto: int) -> Finding:
+    largest = side(3, min(upto, 31))
+    born = p_positions(3, largest)
+
+    def cases() -> Iterator[Case]:
+        cells = [walk.cell_of(position) for position in born.tolist()]
+        yield f"that cells of piles up to {largest} differ", len(set(cells)), len(born)
+        yield "the way back", [list(walk.position_of(cell)) for cell in cells], born.tolist()
+        yield "the cells in arrays", [tuple(cell) for cell in walk.cells_of(born).tolist()], cells
+        yield "the way back in arrays", walk.positions_of(np.array(cells)).tolist(), born.tolist()
+        for position, cell in zip(born.tolist(), cells, strict=True):
+            for child in nim.children(position):
+                step = np.abs(np.subtract(walk.cell_of(child.position), cell))
+                yield f"the steps from the cell of {position} to that of {child.position}", int(step.sum()), 1
+        legs = walk.walk((14, 11, 5))  # the paper's example
+        yield "the corners of (14, 11, 5)", [leg.to for leg in legs], [(8, 0), (8, -4), (10, -4), (10, -3)]
+
+    return compare(cases(), f"piles up to {largest}")
+
+
+@statement("gpunim-growths", "gpunim", "every automaton of the catalogue grows as its rule says, literally, on every engine")
+def growths(upto: int) -> Finding:
+    def cases() -> Iterator[Case]:
+        for automaton in CATALOGUE.values():
+            generations = _affordable(automaton, upto)
+            stated = literal.grown(automaton.rule, generations)
+            for general in (False, True):
+                growing = Growing(automaton, generations, select("numpy"), cells=True, verify=False, general=general)
+                found = [[*map(tuple, cells.tolist())] for batch in growing for _, cells in split(batch)]
+                yield f"{automaton.name} to generation {generations}", found, stated
+
+    return compare(cases(), f"{len(CATALOGUE)} automata, to about {_LITERAL_CELLS:,} cells each")
+
+
+@statement("gpunim-theorems", "gpunim", "births and cells by theorem are those of the automaton grown literally")
+def theorems(upto: int) -> Finding:
+    def cases() -> Iterator[Case]:
+        for automaton in CATALOGUE.values():
+            generations = _affordable(automaton, upto)
+            stated = literal.grown(automaton.rule, generations)
+            if automaton.births_formula is not None:
+                found = automaton.births_formula(np.arange(generations + 1))
+                yield f"the births of {automaton.name} to {generations}", found.tolist(), [len(cells) for cells in stated]
+            if automaton.cell_test is not None:
+                box = np.array([cell for cells in stated for cell in cells])
+                reach = int(np.abs(box).max(initial=1))
+                low = 0 if automaton.rule.octant else -reach
+                side = np.arange(low, reach + 1) if len(box.T) <= 3 else np.arange(low, min(reach, 4) + 1)
+                box = np.stack(np.meshgrid(*[side] * len(box.T), indexing="ij"), axis=-1).reshape(-1, len(box.T))
+                for n in range(generations + 1):
+                    born = {*stated[n]}
+                    here = automaton.cell_test(box, np.full(len(box), n)).tolist()
+                    yield f"which cells of {automaton.name} are born at {n}", here, [(*cell,) in born for cell in box.tolist()]
+
+    return compare(cases(), "each automaton with a theorem, all cells around")
+
+
+def _affordable(automaton: Automaton, upto: int) -> int:
+    """The last generation, up to `upto`, by which no more than a few cells are born."""
+    population = last = 0
+    for batch in Growing(automaton, min(upto, 24), select("numpy"), verify=False, every=1):
+        population += sum(batch.births.tolist())
+        if population > _LITERAL_CELLS and batch.first > 1:
+            break
+        last = batch.first + len(batch.births) - 1
+    return last
+
+
+@statement("gpunim-heaps", "Guy and Smith", "Grundy values of heaps are the least that no option has, and periods hold")
+def heap_values(upto: int) -> Finding:
+    most = min(upto, _HEAPS)
+
+    def cases() -> Iterator[Case]:
+        rules: list[tuple[str, heaps.HeapRule, Callable[[tuple[int, ...]], Iterable[tuple[int, ...]]]]] = [
+            (code, heaps.OctalCode(code), OctalGame(code, most).options) for code in _CODES
+        ]
+        rules += [
+            (str(take), heaps.SubtractionRule(take), partial(_taken, SubtractionGame(take, most))) for take in _SUBTRACTED
+        ]
+        for name, rule, options in rules:
+            values = heaps.grundy_values(rule, most + 1).tolist()
+            small = most if isinstance(rule, heaps.SubtractionRule) else min(most, 12)
+            heaped = literal.grundy([(n,) if n else () for n in range(small + 1)], options)
+            yield f"the Grundy values of {name} up to {small}", values[: small + 1], [*heaped.values()]
+            if isinstance(rule, heaps.OctalCode):
+                # Heaps that one move leaves count by the sum of their values.
+                for heap in range(most + 1):
+                    seen = {int(np.bitwise_xor.reduce([values[part] for part in left] or [0])) for left in rule.options(heap)}
+                    least = next(number for number in range(len(seen) + 1) if number not in seen)
+                    yield f"the Grundy value of a heap of {heap} in {name}", values[heap], least
+        for rule, length in ((heaps.OctalCode("0.77"), 12), (heaps.SubtractionRule((1, 3, 4)), 7)):
+            values = heaps.grundy_values(rule, 300)
+            period = heaps.find_period(rule, values[:200])
+            yield f"the period of {rule}", period and period.length, length
+            if period is not None:
+                later = values[period.preperiod + period.length :]
+                yield f"that the period of {rule} holds", values[period.preperiod : -period.length].tolist(), later.tolist()
+
+    return compare(cases(), f"{len(_CODES)} octal codes and {len(_SUBTRACTED)} sets to subtract, heaps up to {most}")
+
+
+def _taken(game: SubtractionGame, heap: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    return ((left,) if left else () for left in game.options(sum(heap)))
+
+
+@statement("gpunim-solutions", "gpunim", "solved games have the P-positions and Grundy values of the literal game")
+def solutions(upto: int) -> Finding:
+    size = min(upto, _LITERAL_SIZE)
+
+    def cases() -> Iterator[Case]:
+        chocolates = [inequality.chocolate(a) for a in (1, 2, 3, "5/2")] + [inequality.bar(2), inequality.bar(3)]
+        for game in (*chocolates, inequality.parse_game("w <= 2x; y <= x + z/2", "own")):
+            limit = size if len(game.coordinates) == 3 else min(size, 3)
+            known = literal.inequality_positions(game, limit)
+            values = literal.grundy(known, literal.inequality_options(known))
+            for grundy in (True, False):
+                yield from _solved(game.describe(), solve(game, limit, grundy=grundy), values)
+        small = min(size, 5)
+        yield from _solved("nim", solve("nim", small, grundy=True), _literally(Nim(3, small)))
+        yield from _solved("wythoff", solve("wythoff", size), _literally(Wythoff(size)))
+        with_pass = _literally(NimWithPass(2, size))
+        begun = {(*piles,): value for (*piles, passes), value in with_pass.items() if passes}
+        yield from _solved("nim-pass", solve("nim-pass", size, piles=2), begun)
+        # Wythoff's pairs are floor(n phi), floor(n phi^2): the second is n more than the first, which is the least not yet used.
+        used: set[int] = set()
+        pairs = []
+        for n in range(20):
+            first = next(number for number in range(60) if number not in used)
+            used |= {first, first + n}
+            pairs.append([first, first + n])
+        found = [pair for pair in solve("wythoff", 60).p_positions.tolist() if pair[0] <= pair[1]]
+        yield "the P-positions of wythoff to 60", found[:20], pairs
+
+    return compare(cases(), f"12 games, to {size}")
+
+
+def _literally(game: LineGame | NimWithPass) -> dict[tuple[int, ...], int]:
+    return literal.grundy(game.positions(), game.options)
+
+
+def _solved(name: str, solution: Solution, values: dict[tuple[int, ...], int]) -> Iterator[Case]:
+    lost = sorted(position for position, value in values.items() if value == 0)
+    yield f"the P-positions of {name} to {solution.size}", sorted(map(tuple, solution.p_positions.tolist())), lost
+    if solution.grundy is not None:
+        found, numbers = solution.points(max(values.values()))
+        pairs = sorted(zip(map(tuple, found.tolist()), numbers.tolist(), strict=True))
+        yield f"the Grundy values of {name} to {solution.size}", pairs, sorted(values.items())

@@ -1,5 +1,0 @@
-"""Theorems held against cases: what the papers state, one entry a statement, each with how far it was tried."""
-
-from gpu_nim.verify.registry import Statement, Verdict, chosen, run, statements
-
-__all__ = ["Statement", "Verdict", "chosen", "run", "statements"]
