@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_nim import count, grow, render, solve
-from gpu_nim.automata.user_defined import own
+from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.selection import select
 from gpu_nim.counting.families import Counts
 from gpu_nim.counting.reductions import Reduction
@@ -59,7 +59,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "select": (select, {"name": "numpy"}),
     "render": (render.blocks_of, {"spec": "nim:3"}),
     "Rule": (Rule, {"dimension": 1, "offsets": ((1,),), "births": {1}, "seeds": ((0,),), "symmetry": None}),
-    "own": (own, {"offsets": [(1,)], "births": [1], "seeds": [(0,)]}),
+    "own": (define, {"offsets": [(1,)], "births": [1], "seeds": [(0,)]}),
     "Inequality": (inequality.Inequality, {"target": 0, "coefficients": (0, 1), "constant": 0}),
     "InequalityGame": (inequality.InequalityGame, {"name": "x", "coordinates": ("x",), "inequalities": ()}),
     "bar": (inequality.bar, {"k": 2}),

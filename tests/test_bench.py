@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from gpu_nim.bench.harness import Contender, host_ceiling, race
 from gpu_nim.cli import main
-from gpu_nim.model.errors import CheckFailed
+from gpu_nim.model.errors import VerificationError
 
 
 def test_contenders_take_turns_after_a_warm_up() -> None:
@@ -23,7 +23,7 @@ def test_contenders_take_turns_after_a_warm_up() -> None:
 
 
 def test_contenders_who_disagree_do_not_race() -> None:
-    with pytest.raises(CheckFailed, match=r"sum: the contenders disagree \(right 2, wrong 3\)"):
+    with pytest.raises(VerificationError, match=r"sum: the contenders disagree \(right 2, wrong 3\)"):
         race("sum", [Contender("right", lambda: 2), Contender("wrong", lambda: 3)], runs=1)
 
 

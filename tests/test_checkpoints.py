@@ -13,13 +13,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gpu_nim import grow, load
-from gpu_nim.automata.growth import Growing, Snapshot
-from gpu_nim.automata.user_defined import own
+from gpu_nim.automata.growth import GrowthProcess, Snapshot
+from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.cli import main
 from gpu_nim.jobs.checkpoints import Checkpoints
-from gpu_nim.jobs.growth_job import Outputs, Run
+from gpu_nim.jobs.growth_job import GrowthJob, Outputs
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.rule import Rule
 from tests.lattices import ONE, steps
@@ -43,7 +43,7 @@ def names(folder: Path) -> list[str]:
 
 
 def snapshots(automaton: object, generations: int, every: int, backend: Backend = NUMPY) -> list[Snapshot]:
-    growing = Growing(automaton, generations, backend, every=every)  # type: ignore[arg-type]
+    growing = GrowthProcess(automaton, generations, backend, every=every)  # type: ignore[arg-type]
     return [growing.snapshot() for _ in growing if growing.generation % every == 0]
 
 
@@ -84,7 +84,7 @@ def test_killed_at_any_moment_it_resumes_to_the_same_digest(tmp_path: Path, afte
     facts = json.loads(result.stdout)
     assert (facts["digest"], facts["births"]) == (whole.digest, whole.births.tolist())
     assert np.array_equal(load(out).cells(), whole.cells())  # neither lost nor doubled
-    again = Run(backend=NUMPY, resume=folder)
+    again = GrowthJob(backend=NUMPY, resume=folder)
     assert again.grow().table == whole.table
 
 
@@ -93,7 +93,7 @@ def test_killed_again_and_again(tmp_path: Path) -> None:
     killed(folder, "nim", "--gen", "3000", "--checkpoint", str(folder), "--every", "50", after=30)
     for after in (0, 10, 20):
         killed(folder, "--resume", str(folder), "--every", "30", after=after)
-    growth = Run(backend=NUMPY, resume=folder).grow()
+    growth = GrowthJob(backend=NUMPY, resume=folder).grow()
     assert (growth.digest, growth.verified) == (grow("nim", 3000, backend="numpy").digest, True)
 
 
@@ -107,11 +107,11 @@ def test_nim_goes_on_on_either_backend(backend: Backend, tmp_path: Path, at: int
         checkpoints = Checkpoints(folder)
         checkpoints.begin()
         checkpoints.save(next(s for s in snapshots("nim", 70, 20, first) if s.generation == at))
-        assert Run(backend=second, resume=folder).grow().digest == grow("nim", 70, backend=NUMPY).digest
+        assert GrowthJob(backend=second, resume=folder).grow().digest == grow("nim", 70, backend=NUMPY).digest
 
 
 FAR = Rule(2, ((5, 0), (-1, 6), (-7, -3)), ONE, ((0, 0), (3, 1)))  # beyond the bricks of the fast path on CUDA
-FAR_FOLDED = own([(*o[:axis], 5, *o[axis:]) for axis in (0, 1) for o in ((3,), (-3,))], [1], [(0, 0)], octant=True).rule
+FAR_FOLDED = define([(*o[:axis], 5, *o[axis:]) for axis in (0, 1) for o in ((3,), (-3,))], [1], [(0, 0)], octant=True).rule
 
 
 @pytest.mark.parametrize("automaton", ["edge", "fcc", "ulam-warburton-3", "rule750", "nim-4", FAR, FAR_FOLDED])
@@ -121,7 +121,7 @@ def test_every_automaton_goes_on_on_either_backend(backend: Backend, tmp_path: P
         checkpoints = Checkpoints(tmp_path / str(number))
         checkpoints.begin()
         checkpoints.save(next(s for s in snapshots(automaton, 14, 7, first) if s.generation == 7))
-        run = Run(generations=18, backend=second, resume=tmp_path / str(number))
+        run = GrowthJob(generations=18, backend=second, resume=tmp_path / str(number))
         assert run.growing.generation == 7
         growth = run.grow()
         assert (growth.digest, growth.births.tolist()) == (whole.digest, whole.births.tolist())
@@ -131,7 +131,7 @@ def test_every_automaton_goes_on_on_either_backend(backend: Backend, tmp_path: P
 @pytest.mark.parametrize("generations", [20, 25])
 def test_every_engine_goes_on_to_the_same_generation_and_further(tmp_path: Path, name: str, generations: int) -> None:
     saved(tmp_path / "run", name, 20, 5)
-    run = Run(generations=generations, backend=NUMPY, resume=tmp_path / "run")
+    run = GrowthJob(generations=generations, backend=NUMPY, resume=tmp_path / "run")
     assert (run.growing.automaton.name, run.growing.generation) == (name, 15)
     assert run.grow().digest == grow(name, generations, backend="numpy").digest
 
@@ -147,8 +147,8 @@ def test_predicates_of_ones_own_are_given_again(tmp_path: Path) -> None:
     rule = Rule(2, steps(2, 1), ONE, ((0, 0),), universe=lambda cells: cells[:, 0] >= 0)
     saved(tmp_path / "run", rule, 30)
     assert "automaton with predicates of its own: resume it from Python" in refused("--resume", tmp_path / "run")
-    snapshot = Checkpoints(tmp_path / "run").latest(Growing(rule, 30, NUMPY).automaton)
-    resumed = Growing(rule, 30, NUMPY, resume=snapshot)
+    snapshot = Checkpoints(tmp_path / "run").latest(GrowthProcess(rule, 30, NUMPY).automaton)
+    resumed = GrowthProcess(rule, 30, NUMPY, resume=snapshot)
     for _ in resumed:
         pass
     assert resumed.growth().digest == grow(rule, 30, backend="numpy").digest
@@ -160,11 +160,11 @@ def test_predicates_of_ones_own_are_given_again(tmp_path: Path) -> None:
 def test_the_files_asked_for_are_written_after_resuming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     outputs = Outputs(Path("edge.zarr"), Path("voxels.zarr"), parents=True)
-    begun = Run("edge", 50, backend=NUMPY, outputs=outputs, checkpoint=Path("run"), every=20)
+    begun = GrowthJob("edge", 50, backend=NUMPY, outputs=outputs, checkpoint=Path("run"), every=20)
     with pytest.raises(KeyboardInterrupt):
         begun.grow(lambda batch: _interrupt(batch.first > 40))
     monkeypatch.chdir("/")  # names were of the folder that it began in
-    Run(backend=NUMPY, resume=tmp_path / "run").grow()
+    GrowthJob(backend=NUMPY, resume=tmp_path / "run").grow()
     import zarr
 
     whole = grow("edge", 50, backend="numpy", cells=True)
@@ -192,9 +192,9 @@ def test_any_file_may_be_asked_for(tmp_path: Path, name: str) -> None:
 def test_a_finished_run_goes_further(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpu_nim.storage.zarr_files._CHUNK", 1000)
     folder, out = tmp_path / "run", tmp_path / "a.zarr"
-    Run("edge", 40, backend=NUMPY, outputs=Outputs(out), checkpoint=folder, every=15).grow()
+    GrowthJob("edge", 40, backend=NUMPY, outputs=Outputs(out), checkpoint=folder, every=15).grow()
     first = load(out).cells()
-    Run(generations=60, backend=NUMPY, resume=folder, outputs=Outputs(tmp_path / "b.zarr")).grow()
+    GrowthJob(generations=60, backend=NUMPY, resume=folder, outputs=Outputs(tmp_path / "b.zarr")).grow()
     assert np.array_equal(load(out).cells(), first)  # the two share chunks, and none was changed
     assert np.array_equal(load(tmp_path / "b.zarr").cells(), grow("edge", 60, backend="numpy").cells())
 
@@ -273,7 +273,7 @@ def test_an_edited_checkpoint_is_not_believed(tmp_path: Path, change: object) ->
     assert callable(change)
     change(arrays)
     np.savez(path, **arrays)  # each part of it right by itself
-    run = Run(backend=NUMPY, resume=tmp_path / "run")
+    run = GrowthJob(backend=NUMPY, resume=tmp_path / "run")
     assert run.growing.generation == 20
     assert "checkpoint-0000000030.npz is damaged" in run.passed_over[0]
     assert run.grow().digest == grow("edge", 40, backend="numpy").digest
@@ -282,7 +282,7 @@ def test_an_edited_checkpoint_is_not_believed(tmp_path: Path, change: object) ->
 def test_a_pipe_among_checkpoints_is_passed_over(tmp_path: Path) -> None:
     saved(tmp_path / "run")
     os.mkfifo(tmp_path / "run" / "checkpoint-0000000035.npz")
-    run = Run(backend=NUMPY, resume=tmp_path / "run")
+    run = GrowthJob(backend=NUMPY, resume=tmp_path / "run")
     assert (run.growing.generation, "not a regular file" in run.passed_over[0]) == (30, True)
 
 
@@ -306,16 +306,16 @@ def test_no_whole_checkpoint(tmp_path: Path) -> None:
 
 def test_damaged_cells_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpu_nim.storage.zarr_files._CHUNK", 200)
-    Run("edge", 30, backend=NUMPY, outputs=Outputs(tmp_path / "a.zarr"), checkpoint=tmp_path / "run", every=10).grow()
+    GrowthJob("edge", 30, backend=NUMPY, outputs=Outputs(tmp_path / "a.zarr"), checkpoint=tmp_path / "run", every=10).grow()
     chunk = tmp_path / "run" / "cells.zarr" / "cells" / "c" / "1" / "0"
     chunk.unlink()
     chunk.write_bytes(b"x")
     with pytest.raises(FileError, match="a chunk of cells was truncated"):
-        Run(backend=NUMPY, resume=tmp_path / "run", outputs=Outputs(tmp_path / "b.npz")).grow()
+        GrowthJob(backend=NUMPY, resume=tmp_path / "run", outputs=Outputs(tmp_path / "b.npz")).grow()
     assert not (tmp_path / "b.npz").exists()
     (tmp_path / "run" / "cells.zarr" / "cells" / "zarr.json").write_text("{")
     with pytest.raises(FileError, match=r"cannot go on with .*cells\.zarr"):
-        Run(backend=NUMPY, resume=tmp_path / "run").grow()
+        GrowthJob(backend=NUMPY, resume=tmp_path / "run").grow()
 
 
 def test_a_full_disk_is_said_and_the_last_checkpoint_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -338,7 +338,7 @@ def test_a_full_disk_is_said_and_the_last_checkpoint_works(tmp_path: Path, monke
 
 
 def test_a_disk_that_fills_with_cells_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sink = pytest.importorskip("gpu_nim.storage.zarr_files", reason="zarr is not installed").ZarrGrowthSink
+    sink = pytest.importorskip("gpu_nim.storage.zarr_files", reason="zarr is not installed").ZarrGrowthWriter
     monkeypatch.setattr("gpu_nim.storage.zarr_files._CHUNK", 1000)
     whole = sink._write
 

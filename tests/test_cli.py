@@ -278,7 +278,7 @@ def test_a_message_is_of_a_length_that_people_read() -> None:
 def test_a_closed_stream(name: str, tmp_path: Path) -> None:
     closed = {"stdin": "<&-", "stdout": ">&-", "stderr": "2>&-"}[name]
     for command, words in (("play 3 4", "Input has ended"), ("count D --piles 3 --range 0:3", "2  3\n")):
-        line = f'{sys.executable} -m gpu_nim {command} {closed} {"" if name == "stdin" else "</dev/null"}'
+        line = f"{sys.executable} -m gpu_nim {command} {closed} {'' if name == 'stdin' else '</dev/null'}"
         done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False, cwd=tmp_path)
         if name == "stdout":
             assert (done.returncode, done.stderr) == (1, "gpunim: cannot read or write what this prints: Bad file descriptor\n")

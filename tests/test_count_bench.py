@@ -10,7 +10,7 @@ from gpu_nim.backends.selection import select
 from gpu_nim.bench.count import longest, pari, plain_formula, races
 from gpu_nim.cli import main
 from gpu_nim.counting.families import Counts
-from gpu_nim.model.errors import CheckFailed
+from gpu_nim.model.errors import VerificationError
 
 
 @pytest.mark.parametrize(("letter", "piles"), [("D", 3), ("D", 4), ("D", 7), ("a", 3), ("d", 3)])
@@ -44,5 +44,5 @@ def test_a_wrong_contender_ends_the_race(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("gpu_nim.bench.count._RANGES", ())
     monkeypatch.setattr("gpu_nim.bench.count._BY_FORMULA", 1 << 9)
     monkeypatch.setattr("gpu_nim.bench.count.plain_formula", lambda counts, size: plain_formula(counts, size) + 1)
-    with pytest.raises(CheckFailed, match="the contenders disagree"):
+    with pytest.raises(VerificationError, match="the contenders disagree"):
         list(races(select("numpy"), None, 1))

@@ -23,7 +23,7 @@ pytest.importorskip("distributed", reason="Dask is not installed")
 
 import distributed
 
-from gpu_nim.counting.enumeration import Trial
+from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.reductions import Reduction, residue_counts
 from gpu_nim.jobs.clusters import Cluster, cluster, fill_piece, reduce_piece, try_piece
 
@@ -167,7 +167,7 @@ def test_the_answer_does_not_depend_on_the_split(workers: Cluster) -> None:
 def test_trying_is_shared(workers: Cluster) -> None:
     from gpu_nim.backends.numpy.counting import NumpyCounting
 
-    trial = Trial(Counts("d", 4), 40, NumpyCounting())
+    trial = Enumeration(Counts("d", 4), 40, NumpyCounting())
     jobs = [(trial.counts, 40, "numpy", (first, first + 1)) for first in range(41)]
     assert trial.combine(list(workers.map(try_piece, jobs))).tolist() == [Counts("d", 4).value(n) for n in range(41)]
 

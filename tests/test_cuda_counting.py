@@ -13,10 +13,10 @@ from gpu_nim.backends.cuda import counting
 from gpu_nim.backends.cuda.counting import CudaCounting
 from gpu_nim.backends.cuda.launcher import to_host
 from gpu_nim.backends.numpy.counting import NumpyCounting
-from gpu_nim.counting.enumeration import Trial
+from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.families import Counts
 from gpu_nim.counting.ranges import Range, limbs_needed
-from gpu_nim.counting.reductions import Reduction, SlowJob, length_counts, residue_counts
+from gpu_nim.counting.reductions import Reduction, ValueScan, length_counts, residue_counts
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.limbs import to_integers
 
@@ -201,7 +201,7 @@ def test_slow_reductions_agree_with_digits(launcher):
         (Reduction("histogram"), length_counts(counts, start, stop)),
         (Reduction("residues", 12), residue_counts(counts, start, stop, 12)),
     ):
-        job = SlowJob(counts, start, stop, reduction, engine)
+        job = ValueScan(counts, start, stop, reduction, engine)
         assert job.combine(map(job.do, job.pieces(512))) == by_digits
 
 
@@ -210,7 +210,7 @@ def test_three_limbs_are_counted_on_the_host(launcher):
     values = Range(counts, start, start + 40, CudaCounting(launcher))
     assert values.limbs > 2
     assert to_integers(values.values()) == [counts.value(n) for n in range(start, start + 40)]
-    assert values.engine.piece(values.limbs) == HOST.piece(values.limbs)  # and not a device's worth of them
+    assert values.engine.chunk_size(values.limbs) == HOST.chunk_size(values.limbs)  # and not a device's worth of them
     survey = values.survey(start, start + 40)
     assert survey.total == counts.sum(start, start + 40)
     remainders = [counts.value(n) % 5 for n in range(start, start + 40)]
@@ -237,7 +237,7 @@ def test_trying_equals_numpy(launcher, data):
 def test_trying_proves_the_formulas(launcher, letter, piles, limit, whole):
     engine = CudaCounting(launcher, tile_bits=6, whole=whole)
     with cut((64, 1), _PIECE=(limit + 1) ** (piles - 1) // 3):
-        trial = Trial(Counts(letter, piles), limit, engine)
+        trial = Enumeration(Counts(letter, piles), limit, engine)
         assert len(trial.pieces()) >= 3
         trial.combine([trial.do(piece) for piece in trial.pieces()])
 

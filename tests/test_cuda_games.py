@@ -17,7 +17,7 @@ from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.games import solution as solution_module
 from gpu_nim.games.inequality import InequalityGame, bar, chocolate, parse_game, six_coordinate_chocolate
 from gpu_nim.games.solution import solve
-from gpu_nim.model.errors import BackendError, MemoryRefusal, UsageError
+from gpu_nim.model.errors import BackendError, InsufficientMemoryError, UsageError
 from gpu_nim.model.linear_bounds import LinearBounds
 from tests.literal_games import solve_literally
 from tests.test_games_inequality import random_games
@@ -224,14 +224,14 @@ LARGE = [
 
 @pytest.mark.parametrize("solving", LARGE)
 def test_too_little_device_memory_is_a_refusal(solving):
-    with pytest.raises(MemoryRefusal, match=r"a poor device needs [\d,]+ bytes, 1,000 are free"):
+    with pytest.raises(InsufficientMemoryError, match=r"a poor device needs [\d,]+ bytes, 1,000 are free"):
         solving(CudaBackend(Poor()))
 
 
 @pytest.mark.parametrize("solving", LARGE)
 def test_too_little_host_memory_is_a_refusal(monkeypatch, solving):
     monkeypatch.setattr(cuda_games, "host_memory", lambda: 1001)
-    with pytest.raises(MemoryRefusal, match=r"a poor device needs [\d,]+ bytes, 1,001 are free"):
+    with pytest.raises(InsufficientMemoryError, match=r"a poor device needs [\d,]+ bytes, 1,001 are free"):
         solving(CudaBackend(Poor(free=2**40)))
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from gpu_nim.backends.cuda import CudaBackend, exactly_one, frontier
 from gpu_nim.backends.cuda.exactly_one import Bricks, device_bytes, supports
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine as NumpyExactlyOne
-from gpu_nim.backends.numpy.frontier import FrontierEngine as NumpyFrontier
-from gpu_nim.model.errors import MemoryRefusal, UsageError
+from gpu_nim.backends.numpy.frontier import GeneralEngine as NumpyFrontier
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule, Symmetry
 from tests.cuda_host import HostLauncher
 from tests.lattices import (
@@ -134,12 +134,12 @@ class TestExactlyOne:
     def test_a_growth_past_the_memory_is_refused_before_it_starts(self):
         launcher = HostLauncher()
         launcher.free_memory = lambda: 10**6
-        with pytest.raises(MemoryRefusal, match=r"generation 1024 on .* needs .* bytes, 1,000,000 are free"):
+        with pytest.raises(InsufficientMemoryError, match=r"generation 1024 on .* needs .* bytes, 1,000,000 are free"):
             self.engine(launcher, FCC, 1024)
         far = Rule(2, ((1, 0), (0, 1)), frozenset({1}), ((0, 0), (0, 2**27)))
-        with pytest.raises(MemoryRefusal, match="spans 4,194,305 bricks along an axis, more than the 2,097,152"):
+        with pytest.raises(InsufficientMemoryError, match="spans 4,194,305 bricks along an axis, more than the 2,097,152"):
             self.engine(launcher, far, 5)
-        with pytest.raises(MemoryRefusal, match="columns of bricks"):
+        with pytest.raises(InsufficientMemoryError, match="columns of bricks"):
             self.engine(launcher, FCC, 10**7)
 
     def test_more_active_bricks_than_planned_are_refused(self, launcher, monkeypatch):
@@ -148,7 +148,7 @@ class TestExactlyOne:
         births = engine.advance(29).births
         assert births.tolist() == NumpyExactlyOne(FCC, 63).advance(29).births.tolist()
         for to in (50, 63):
-            with pytest.raises(MemoryRefusal, match="active bricks, 20 were planned for"):
+            with pytest.raises(InsufficientMemoryError, match="active bricks, 20 were planned for"):
                 engine.advance(to)
 
     @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ class TestExactlyOne:
 
 
 class TestFrontier:
-    engine = staticmethod(frontier.FrontierEngine)
+    engine = staticmethod(frontier.GeneralEngine)
 
     @many
     @given(rule=rules(), generations=st.integers(0, 6), more=st.integers(0, 5), value=st.integers(-2, 2))
@@ -232,7 +232,7 @@ class TestFrontier:
     def test_a_table_past_the_memory_is_refused(self, launcher, monkeypatch):
         engine = self.engine(launcher, FCC, 64)
         monkeypatch.setattr(type(launcher), "free_memory", lambda self: 200_000)
-        with pytest.raises(MemoryRefusal, match=r"touched cells needs .* bytes, 200,000 are free"):
+        with pytest.raises(InsufficientMemoryError, match=r"touched cells needs .* bytes, 200,000 are free"):
             engine.advance(64)
         assert 0 < engine.generation < 64
         monkeypatch.undo()
@@ -258,7 +258,7 @@ class TestFrontier:
 @many
 @given(rule=FAST, generations=st.integers(0, 12))
 def test_fast_equals_general(launcher, rule, generations):
-    engines = (engine(launcher, rule, generations) for engine in (exactly_one.ExactlyOneEngine, frontier.FrontierEngine))
+    engines = (engine(launcher, rule, generations) for engine in (exactly_one.ExactlyOneEngine, frontier.GeneralEngine))
     same(*(engine.advance(generations, cells=True, section=(1, 1)) for engine in engines))
 
 
@@ -266,8 +266,8 @@ def test_fast_equals_general(launcher, rule, generations):
     ("rule", "general", "engine"),
     [
         (FCC, False, exactly_one.ExactlyOneEngine),
-        (FCC, True, frontier.FrontierEngine),
-        (RULE750, False, frontier.FrontierEngine),
+        (FCC, True, frontier.GeneralEngine),
+        (RULE750, False, frontier.GeneralEngine),
     ],
 )
 def test_the_backend_takes_the_fast_path_where_it_applies(rule, general, engine):

@@ -279,9 +279,7 @@ def test_vectors(machine: Machine) -> None:
         ((1, 1, 1, 1), (32,), 0, "1 to 3 dimensions"),
     ],
 )
-def test_launches_no_device_takes(
-    grid: tuple[int, ...], block: tuple[int, ...], shared_bytes: int, message: str
-) -> None:
+def test_launches_no_device_takes(grid: tuple[int, ...], block: tuple[int, ...], shared_bytes: int, message: str) -> None:
     launcher = HostLauncher(sources=SOURCES, table=TABLE)
     x, out = np.zeros(32, np.uint32), np.zeros(6, np.uint64)
     with pytest.raises(KernelDefect, match=message):

@@ -23,11 +23,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_nim import Growth, grow, load, save, solve
-from gpu_nim.automata.growth import Growing
+from gpu_nim.automata.growth import GrowthProcess
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.checkpoints import Checkpoints
-from gpu_nim.jobs.growth_job import Outputs, Run
-from gpu_nim.model.errors import FileError, GpunimError, MemoryRefusal
+from gpu_nim.jobs.growth_job import GrowthJob, Outputs
+from gpu_nim.model.errors import FileError, GpunimError, InsufficientMemoryError
 from gpu_nim.model.reading import Damaged, name_of, open_regular, parse_json
 from gpu_nim.oeis.b_files import compare
 from gpu_nim.oeis.catalogue import resolve
@@ -127,7 +127,7 @@ def _solution(path: Path) -> Any:
 
 
 def _resumed(folder: Path) -> Any:
-    run = Run(backend=NUMPY, resume=folder / "run", outputs=Outputs(folder / "out.zarr"))
+    run = GrowthJob(backend=NUMPY, resume=folder / "run", outputs=Outputs(folder / "out.zarr"))
     growth = run.grow()
     saved = load(folder / "out.zarr")
     assert isinstance(saved, Growth)
@@ -155,7 +155,7 @@ def _make(kind: str, place: Path) -> None:
         save(solve("3y <= x + z", 9, grundy=True, backend="numpy"), place)
     elif kind.startswith("run"):
         place.mkdir()
-        begun = Run(kind[4:], 15, backend=NUMPY, outputs=Outputs(place / "out.zarr"), checkpoint=place / "run", every=5)
+        begun = GrowthJob(kind[4:], 15, backend=NUMPY, outputs=Outputs(place / "out.zarr"), checkpoint=place / "run", every=5)
         with pytest.raises(KeyboardInterrupt):
             begun.grow(lambda batch: _interrupt(begun.growing.generation > 12))
     else:
@@ -336,7 +336,7 @@ def test_members_of_zip_files(tmp_path: Path) -> None:
 def test_a_checkpoint_is_not_unpacked(tmp_path: Path) -> None:
     checkpoints = Checkpoints(tmp_path / "run")
     checkpoints.begin()
-    growing = Growing("edge", 9, NUMPY)
+    growing = GrowthProcess("edge", 9, NUMPY)
     for _ in growing:
         pass
     checkpoints.save(growing.snapshot())
@@ -348,7 +348,7 @@ def test_a_checkpoint_is_not_unpacked(tmp_path: Path) -> None:
 
 
 def test_a_snapshot_of_nothing_is_refused(tmp_path: Path) -> None:
-    growing = Growing("edge", 9, NUMPY)
+    growing = GrowthProcess("edge", 9, NUMPY)
     for _ in growing:
         pass
     for change in (
@@ -359,7 +359,7 @@ def test_a_snapshot_of_nothing_is_refused(tmp_path: Path) -> None:
         snapshot = growing.snapshot()
         snapshot.state.update(change)
         with pytest.raises(GpunimError):
-            for _ in Growing("edge", 12, NUMPY, resume=snapshot):
+            for _ in GrowthProcess("edge", 12, NUMPY, resume=snapshot):
                 pass
     snapshot = growing.snapshot()
     del snapshot.state["newborns"]
@@ -367,7 +367,7 @@ def test_a_snapshot_of_nothing_is_refused(tmp_path: Path) -> None:
     checkpoints.begin()
     checkpoints.save(snapshot)
     with pytest.raises(GpunimError, match="whose state cannot be gone on from"):
-        Run(generations=12, backend=NUMPY, resume=tmp_path / "run").grow()
+        GrowthJob(generations=12, backend=NUMPY, resume=tmp_path / "run").grow()
 
 
 # JSON and names
@@ -469,7 +469,7 @@ def test_a_generation_that_does_not_fit_is_refused_before_it_is_read(tmp_path: P
     save(grow("nim", 15, backend=NUMPY), tmp_path / "a.zarr")
     monkeypatch.setattr("gpu_nim.storage.stores._GIVEN", 100)
     monkeypatch.setattr("gpu_nim.storage.stores.host_memory", lambda: 1000)
-    with pytest.raises(MemoryRefusal, match=r"reading cells of .*a\.zarr needs 3,072 bytes, 500 are free"):
+    with pytest.raises(InsufficientMemoryError, match=r"reading cells of .*a\.zarr needs 3,072 bytes, 500 are free"):
         load(tmp_path / "a.zarr").cells()
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from gpu_nim.backends.numpy import exactly_one
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, Layout, domain_box, required_bytes, supports
-from gpu_nim.backends.numpy.frontier import FrontierEngine
-from gpu_nim.model.errors import MemoryRefusal, UsageError
+from gpu_nim.backends.numpy.frontier import GeneralEngine
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule, Symmetry
 from tests.lattices import CUBIC26, EDGE, FCC, ONE, POPULATIONS, RULE750, nim, population_terms, rules, steps
 
@@ -28,20 +28,18 @@ def same(left, right):
 
 
 @settings(deadline=None, max_examples=200)
-@given(
-    rule=FAST, generations=st.integers(0, 9), more=st.integers(0, 5), axis=st.integers(0, 1), value=st.integers(-2, 2)
-)
+@given(rule=FAST, generations=st.integers(0, 9), more=st.integers(0, 5), axis=st.integers(0, 1), value=st.integers(-2, 2))
 def test_equals_the_general_engine(rule, generations, more, axis, value):
     fast, general = (
         engine(rule, generations + more).advance(generations, cells=True, section=(axis, value))
-        for engine in (ExactlyOneEngine, FrontierEngine)
+        for engine in (ExactlyOneEngine, GeneralEngine)
     )
     same(fast, general)
 
 
 @pytest.mark.parametrize("rule", [EDGE, FCC, CUBIC26, *POPULATIONS.values()])
 def test_equals_the_general_engine_on_the_lattices_of_the_literature(rule):
-    engines = ExactlyOneEngine(rule, 40), FrontierEngine(rule, 40)
+    engines = ExactlyOneEngine(rule, 40), GeneralEngine(rule, 40)
     same(*(engine.advance(40, cells=True, section=(0, 2)) for engine in engines))
 
 
@@ -67,7 +65,7 @@ def test_symmetry_only_saves_work(rule):
 @settings(deadline=None, max_examples=60)
 @given(rule=FAST, last=st.integers(0, 8))
 def test_the_box_holds_the_growth(rule, last):
-    cells = FrontierEngine(rule, last).advance(last, cells=True).cells
+    cells = GeneralEngine(rule, last).advance(last, cells=True).cells
     lower, upper = domain_box(rule, last)
     folded = rule.symmetry.representative(cells)
     assert (folded >= lower).all()
@@ -172,9 +170,9 @@ def test_a_growth_past_the_memory_is_refused_before_it_starts(monkeypatch):
     needed = required_bytes(FCC, 1024)
     assert 2**28 < needed < 2**29
     monkeypatch.setattr(exactly_one, "host_memory", lambda: needed - 1)
-    with pytest.raises(MemoryRefusal, match=f"generation 1024 needs {needed:,} bytes"):
+    with pytest.raises(InsufficientMemoryError, match=f"generation 1024 needs {needed:,} bytes"):
         ExactlyOneEngine(FCC, 1024)
-    with pytest.raises(MemoryRefusal):
+    with pytest.raises(InsufficientMemoryError):
         ExactlyOneEngine(FCC, 10**9)
 
 
@@ -182,7 +180,7 @@ def test_a_step_past_the_plan_asks_for_its_memory(monkeypatch):
     monkeypatch.setattr(exactly_one, "planned_newborns", lambda rule, last: 50)
     engine, expected = ExactlyOneEngine(EDGE, 40), ExactlyOneEngine(EDGE, 40).advance(40).births
     monkeypatch.setattr(exactly_one, "host_memory", lambda: 10**4)
-    with pytest.raises(MemoryRefusal, match="free"):
+    with pytest.raises(InsufficientMemoryError, match="free"):
         engine.advance(40)
     done = engine.generation
     assert 0 < done < 31
@@ -194,7 +192,7 @@ def test_a_step_past_the_plan_asks_for_its_memory(monkeypatch):
 def test_memory_is_what_is_planned_for(rule):
     last = 100 if rule.dimension == 3 else 800
     ExactlyOneEngine(rule, 9).advance(9)  # what is imported and cached on the first call is not the growth's
-    newborns = FrontierEngine(rule, last).advance(last).births.max() // rule.symmetry.order(rule.dimension)
+    newborns = GeneralEngine(rule, last).advance(last).births.max() // rule.symmetry.order(rule.dimension)
     tracemalloc.start()
     try:
         ExactlyOneEngine(rule, last).advance(last)

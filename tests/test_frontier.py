@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.backends.numpy import frontier
-from gpu_nim.backends.numpy.frontier import DenseTable, FrontierEngine, HashTable
+from gpu_nim.backends.numpy.frontier import DenseTable, GeneralEngine, HashTable
 from gpu_nim.backends.shared.cells import coordinate_dtype
 from gpu_nim.model.digest import checksum
-from gpu_nim.model.errors import MemoryRefusal, UsageError
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule, Symmetry
 from tests.lattices import (
     CUBIC26,
@@ -40,7 +40,7 @@ def table(request, monkeypatch):
 def test_equals_the_definition(rule, generations, dense):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(frontier, "_DENSE_BYTES", dense)
-        batch = FrontierEngine(rule, generations).advance(generations, cells=True, section=(0, 1))
+        batch = GeneralEngine(rule, generations).advance(generations, cells=True, section=(0, 1))
     expected = literal(rule, generations)
     assert generations_of(batch) == expected
     assert batch.births.tolist() == [len(cells) for cells in expected]
@@ -52,26 +52,26 @@ def test_equals_the_definition(rule, generations, dense):
 @pytest.mark.parametrize("entry", POPULATIONS)
 def test_published_populations(entry, table):
     terms = population_terms(entry)
-    births = FrontierEngine(POPULATIONS[entry], len(terms)).advance(len(terms) - 1).births
+    births = GeneralEngine(POPULATIONS[entry], len(terms)).advance(len(terms) - 1).births
     assert np.cumsum(births).tolist() == terms
 
 
 def test_births_on_one_or_three():
     terms = published("A169707")
-    assert np.cumsum(FrontierEngine(RULE750, 100).advance(len(terms) - 1).births).tolist() == terms
+    assert np.cumsum(GeneralEngine(RULE750, 100).advance(len(terms) - 1).births).tolist() == terms
 
 
 def test_known_births(table):
-    edge = FrontierEngine(EDGE, 63).advance(63).births
+    edge = GeneralEngine(EDGE, 63).advance(63).births
     assert edge[:14].tolist() == [1, 3, 3, 15, 3, 15, 27, 63, 3, 15, 27, 81, 75, 63]
     assert edge[:16].sum() == 826
     assert edge.sum() == 43102
-    assert np.cumsum(FrontierEngine(CUBIC26, 7).advance(7).births).tolist() == [1, 27, 35, 187, 195, 347, 427, 1251]
+    assert np.cumsum(GeneralEngine(CUBIC26, 7).advance(7).births).tolist() == [1, 27, 35, 187, 195, 347, 427, 1251]
 
 
 def test_plane_section_of_fcc():
     terms = population_terms("A147552")
-    batch = FrontierEngine(FCC, len(terms) - 1).advance(len(terms) - 1, section=(2, 0))
+    batch = GeneralEngine(FCC, len(terms) - 1).advance(len(terms) - 1, section=(2, 0))
     assert np.cumsum(batch.section).tolist() == terms
 
 
@@ -86,7 +86,7 @@ def test_plane_section_of_fcc():
     ],
 )
 def test_children_of_nim_positions(piles, births, table):
-    batch = FrontierEngine(nim(piles), 7).advance(7, cells=True)
+    batch = GeneralEngine(nim(piles), 7).advance(7, cells=True)
     assert batch.births.tolist() == births
     assert not np.bitwise_xor.reduce(batch.cells, axis=1).any()
     assert (batch.cells.sum(axis=1) == np.repeat(2 * np.arange(8), births)).all()
@@ -95,7 +95,7 @@ def test_children_of_nim_positions(piles, births, table):
 def test_touched_cells_may_be_born_later():
     # (1) is touched by (0) at once, and by (3) only when that is born: births on exactly two touches.
     rule = Rule(1, ((1,), (-2,), (2,)), frozenset({2}), ((0,), (1,)))
-    batch = FrontierEngine(rule, 6).advance(6, cells=True)
+    batch = GeneralEngine(rule, 6).advance(6, cells=True)
     assert generations_of(batch) == literal(rule, 6)
     assert batch.births.sum() > 3
 
@@ -103,13 +103,13 @@ def test_touched_cells_may_be_born_later():
 @settings(deadline=None, max_examples=40)
 @given(rule=rules(), stop=st.integers(-1, 4), more=st.integers(1, 3), dense=st.sampled_from([0, 1 << 30]))
 def test_resumes(rule, stop, more, dense):
-    whole = FrontierEngine(rule, 9).advance(stop + more, cells=True)
+    whole = GeneralEngine(rule, 9).advance(stop + more, cells=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(frontier, "_DENSE_BYTES", dense)
-        first = FrontierEngine(rule, 7)
+        first = GeneralEngine(rule, 7)
         if stop >= 0:
             first.advance(stop)
-        engine = FrontierEngine(rule, stop + more, first.state())
+        engine = GeneralEngine(rule, stop + more, first.state())
     rest = engine.advance(stop + more, cells=True)
     assert rest.first == stop + 1
     assert rest.births.tolist() == whole.births[stop + 1 :].tolist()
@@ -135,7 +135,7 @@ def test_tables_add_up(batches):
 
 
 def test_states_have_the_smallest_dtype():
-    engine = FrontierEngine(EDGE, 5)
+    engine = GeneralEngine(EDGE, 5)
     engine.advance(2)
     assert engine.state()["newborns"].dtype == engine.state()["touched"].dtype == np.int8
     names = [coordinate_dtype((0,), (high,)).name for high in (127, 128, 2**15, 2**31)]
@@ -149,29 +149,29 @@ def test_predicates_are_asked_in_64_bits():
         seen.add(cells.dtype)
         return 2**40 * cells[:, 0] >= 0
 
-    FrontierEngine(Rule(2, steps(2, 1), frozenset({1}), ((0, 0),), universe=universe), 4).advance(4)
+    GeneralEngine(Rule(2, steps(2, 1), frozenset({1}), ((0, 0),), universe=universe), 4).advance(4)
     assert seen == {np.dtype(np.int64)}
 
 
 def test_a_box_past_63_bits_is_refused():
     rule = Rule(8, steps(8, 1), frozenset({1}), ((0,) * 8,))
-    FrontierEngine(rule, 116)
+    GeneralEngine(rule, 116)
     with pytest.raises(UsageError, match="63-bit"):
-        FrontierEngine(rule, 120)
+        GeneralEngine(rule, 120)
 
 
 def test_a_table_past_the_memory_is_refused(monkeypatch):
-    engine = FrontierEngine(FCC, 400)
+    engine = GeneralEngine(FCC, 400)
     monkeypatch.setattr(frontier, "_DENSE_BYTES", 0)
-    engine = FrontierEngine(FCC, 400)
+    engine = GeneralEngine(FCC, 400)
     monkeypatch.setattr(frontier, "host_memory", lambda: 10**6)
-    with pytest.raises(MemoryRefusal, match="touched cells needs"):
+    with pytest.raises(InsufficientMemoryError, match="touched cells needs"):
         engine.advance(40)
 
 
 @pytest.mark.parametrize("to", [-1, 2, 6])
 def test_only_later_generations_within_the_plan(to):
-    engine = FrontierEngine(EDGE, 5)
+    engine = GeneralEngine(EDGE, 5)
     engine.advance(2)
     with pytest.raises(UsageError, match="to must be from 3 to 5"):
         engine.advance(to)
@@ -179,29 +179,29 @@ def test_only_later_generations_within_the_plan(to):
 
 def test_a_section_needs_an_axis():
     with pytest.raises(UsageError, match="axis from 0 to 2"):
-        FrontierEngine(EDGE, 5).advance(2, section=(3, 0))
+        GeneralEngine(EDGE, 5).advance(2, section=(3, 0))
 
 
 def test_too_many_offsets_are_refused():
     line = Rule(1, tuple((o,) for o in range(1, 2**15 + 1)), frozenset({1}), ((0,),))
     with pytest.raises(UsageError, match="fewer than 32768"):
-        FrontierEngine(line, 1)
+        GeneralEngine(line, 1)
 
 
 def test_the_digest_folds_cells_by_the_rules_symmetry():
     plain = Rule(3, EDGE.offsets, EDGE.births, EDGE.seeds, octant=True)
-    folded, unfolded = (FrontierEngine(rule, 5).advance(5, cells=True) for rule in (EDGE, plain))
+    folded, unfolded = (GeneralEngine(rule, 5).advance(5, cells=True) for rule in (EDGE, plain))
     assert folded.cells.tolist() == unfolded.cells.tolist()
     assert folded.checksums[1:].tolist() != unfolded.checksums[1:].tolist()
     assert Symmetry.PERMUTATIONS.representative(folded.cells[1:4]).tolist() == [[1, 1, 0]] * 3
 
 
 def test_a_step_past_the_memory_is_refused(monkeypatch):
-    engine = FrontierEngine(CUBIC26, 20)
+    engine = GeneralEngine(CUBIC26, 20)
     engine.advance(4)
     monkeypatch.setattr(frontier, "_FEW_PAIRS", 10)
     monkeypatch.setattr(frontier, "host_memory", lambda: 1000)
-    with pytest.raises(MemoryRefusal, match=r"generation 5 needs .* bytes, 1,000 are free"):
+    with pytest.raises(InsufficientMemoryError, match=r"generation 5 needs .* bytes, 1,000 are free"):
         engine.advance(5)
     monkeypatch.undo()
-    assert engine.advance(9).checksums.tolist() == FrontierEngine(CUBIC26, 9).advance(9).checksums[5:].tolist()
+    assert engine.advance(9).checksums.tolist() == GeneralEngine(CUBIC26, 9).advance(9).checksums[5:].tolist()

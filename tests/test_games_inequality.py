@@ -20,7 +20,7 @@ from gpu_nim.games.inequality import (
     six_coordinate_chocolate,
 )
 from gpu_nim.games.solution import solve, solve_nim_with_pass
-from gpu_nim.model.errors import MemoryRefusal, UsageError
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from tests.literal_games import solve_literally
 
 
@@ -219,7 +219,8 @@ def test_names_are_in_numerical_order():
 
 
 @pytest.mark.parametrize(
-    "text", [
+    "text",
+    [
         *("", "3 <= x", "y < x", "y <= ", "y <= x +", "y <= x z", "2y", "y + x <= z", "-y <= x", "y <= x/0", "y <= -x", "y <= y"),
         *("y <= 3*", "y <= *x", "y <= x*3", "y <= 1e3", "y <= 12e3", "y <= 2(x + z)", "y <= x <= z", "y <= 1/2/x", "3"),
     ],
@@ -261,9 +262,9 @@ def test_bad_games_are_refused():
 
 
 def test_too_large_a_game_is_refused_before_it_starts():
-    with pytest.raises(MemoryRefusal, match="needs"):
+    with pytest.raises(InsufficientMemoryError, match="needs"):
         solve(six_coordinate_chocolate(), 200)
-    with pytest.raises(MemoryRefusal, match="needs"):
+    with pytest.raises(InsufficientMemoryError, match="needs"):
         solve(chocolate(3), 200_000)
 
 

@@ -9,7 +9,7 @@ from gpu_nim.games.inequality import bar, chocolate
 from gpu_nim.model.errors import UsageError
 from gpu_nim.theorems import evolution_of_nim as nim
 from gpu_nim.theorems import inequality_games as games
-from gpu_nim.theorems.finding import Finding
+from gpu_nim.theorems.check_result import CheckResult
 
 
 @pytest.mark.parametrize(
@@ -33,11 +33,11 @@ def test_published_statements_hold(statement, size):
     for upto in (0, 1, 2, 3, size):
         finding = statement(upto)
         assert finding.holds, finding
-        assert finding.tried
+        assert finding.scope
 
 
 def test_worked_examples():
-    assert games.example_3_4() == Finding("4 moves")
+    assert games.example_3_4() == CheckResult("4 moves")
 
 
 @pytest.mark.parametrize("piles", [2, 3, 5])

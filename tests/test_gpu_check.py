@@ -16,7 +16,7 @@ from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.numpy.counting import NumpyCounting
-from gpu_nim.model.errors import MemoryRefusal
+from gpu_nim.model.errors import InsufficientMemoryError
 from tests.cuda_host import HostLauncher, compiler
 
 pytestmark = [
@@ -99,7 +99,7 @@ def test_every_kernel_is_launched(gpu_check: ModuleType, launcher: Watched, monk
 
 def test_what_does_not_fit_is_not_run(gpu_check: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
-        raise MemoryRefusal("it needs 7 bytes, 6 are free")
+        raise InsufficientMemoryError("it needs 7 bytes, 6 are free")
 
     monkeypatch.setattr(gpu_check, "grow", refuse)
     assert gpu_check.largest("edge", 15, 826) == (True, "not run: it needs 7 bytes, 6 are free")

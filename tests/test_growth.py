@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from gpu_nim import grow
 from gpu_nim.automata.catalogue import CATALOGUE, Automaton, find
-from gpu_nim.automata.growth import Growing, KeptCells, split
+from gpu_nim.automata.growth import GrowthProcess, KeptCells, split
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.bench.peers import python_set, scipy_convolve
 from gpu_nim.model.digest import COEFFICIENTS, checksum, digest, finalize, mix, nim_plane_mix
-from gpu_nim.model.errors import MemoryRefusal, UsageError
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.memory import require_memory
 
 
@@ -130,9 +130,11 @@ def test_unknown_names() -> None:
 
 
 def test_a_growth_too_large_states_the_bytes() -> None:
-    with pytest.raises(MemoryRefusal, match=r"nim to generation 100000000 needs 1,250,000,812,500,008 bytes, [\d,]+ are free"):
+    with pytest.raises(
+        InsufficientMemoryError, match=r"nim to generation 100000000 needs 1,250,000,812,500,008 bytes, [\d,]+ are free"
+    ):
         grow("nim", 10**8, backend="numpy")
-    with pytest.raises(MemoryRefusal, match="10 bytes, 9 are free"):
+    with pytest.raises(InsufficientMemoryError, match="10 bytes, 9 are free"):
         require_memory(10, 9, "ten")
     require_memory(10, 10, "ten")
 
@@ -140,7 +142,7 @@ def test_a_growth_too_large_states_the_bytes() -> None:
 def test_kept_cells_stop_at_their_limit() -> None:
     kept = KeptCells(limit=10)
     batch = NumpyBackend().nim(1).advance(1, cells=True)
-    with pytest.raises(MemoryRefusal, match="12 bytes, more than the 10 set aside"):
+    with pytest.raises(InsufficientMemoryError, match="12 bytes, more than the 10 set aside"):
         kept.keep(batch)
 
 
@@ -175,7 +177,7 @@ class _WrongEngine:
 
 @pytest.mark.parametrize(("births", "where"), [(True, 5), (False, 6)])
 def test_a_wrong_growth_is_found_out(births: bool, where: int) -> None:
-    growing = Growing("nim", 9, _Wrong(births), cells=not births)
+    growing = GrowthProcess("nim", 9, _Wrong(births), cells=not births)
     for _ in growing:
         pass
     assert growing.mismatch == where
@@ -199,23 +201,23 @@ def test_cells_in_other_places_are_found_out(name: str, cells: bool) -> None:
 
 
 def test_the_first_generations_cells_are_tested_where_nobody_asks_for_cells() -> None:
-    growing = Growing("nim", 200, NumpyBackend())
+    growing = GrowthProcess("nim", 200, NumpyBackend())
     assert all(batch.cells is None for batch in growing)
     assert growing.tested == 127
-    growing = Growing("nim", 200, NumpyBackend(), cells=True)
+    growing = GrowthProcess("nim", 200, NumpyBackend(), cells=True)
     assert all(batch.cells is not None for batch in growing)
     assert growing.tested == 200
-    assert Growing("edge", 5, NumpyBackend()).tested == -1
+    assert GrowthProcess("edge", 5, NumpyBackend()).tested == -1
 
 
 def test_what_was_grown_without_being_checked_is_checked_when_resumed() -> None:
-    wrong = Growing(_doubled("nim-3"), 9, NumpyBackend(), verify=False)
+    wrong = GrowthProcess(_doubled("nim-3"), 9, NumpyBackend(), verify=False)
     snapshots = [wrong.snapshot() for _ in wrong]
     assert wrong.mismatch is None
-    assert Growing(_doubled("nim-3"), 12, NumpyBackend(), resume=snapshots[-1]).mismatch == 2
-    unchecked = Growing("nim", 9, NumpyBackend(), verify=False)
+    assert GrowthProcess(_doubled("nim-3"), 12, NumpyBackend(), resume=snapshots[-1]).mismatch == 2
+    unchecked = GrowthProcess("nim", 9, NumpyBackend(), verify=False)
     snapshots = [unchecked.snapshot() for _ in unchecked]
-    resumed = Growing("nim", 20, NumpyBackend(), resume=snapshots[-1])
+    resumed = GrowthProcess("nim", 20, NumpyBackend(), resume=snapshots[-1])
     assert sum(1 for _ in resumed) > 0
     assert (resumed.mismatch, resumed.tested) == (None, -1)
 

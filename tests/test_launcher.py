@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_nim.backends.cuda.launcher import CupyLauncher, device_refusals
+from gpu_nim.backends.cuda.launcher import CupyLauncher, device_memory_errors
 from gpu_nim.backends.cuda.sources import OPTIONS
 from gpu_nim.backends.cuda.table import Kernel
-from gpu_nim.model.errors import BackendError, KernelArgumentError, MemoryRefusal, MissingDependency
+from gpu_nim.model.errors import BackendError, InsufficientMemoryError, KernelArgumentError, MissingDependency
 
 TABLE = {name: Kernel("two.cu", ("*u4", "i4")) for name in ("first", "second")}
 
@@ -116,7 +116,7 @@ def test_what_the_device_has(launcher: CupyLauncher) -> None:
 
 def test_a_compile_failure_is_one_sentence(launcher: CupyLauncher, cupy: StandIn) -> None:
     cupy.compile_error = CompileException('cuda/two.cu(3): error: identifier "x" is undefined\n  x;\n  ^\n1 error')
-    with pytest.raises(BackendError, match=r'^cuda/two\.cu does not compile .*: cuda/two\.cu\(3\): error: .*undefined$'):
+    with pytest.raises(BackendError, match=r"^cuda/two\.cu does not compile .*: cuda/two\.cu\(3\): error: .*undefined$"):
         launcher("first", (1,), (32,), (np.zeros(1, np.uint32), 0))
 
 
@@ -127,13 +127,16 @@ def test_a_failed_launch_names_the_kernel(launcher: CupyLauncher, cupy: StandIn)
 
 
 def test_running_out_of_memory_is_a_refusal() -> None:
-    with pytest.raises(MemoryRefusal, match="growing: the device has too little free memory"), device_refusals("growing"):
+    with (
+        pytest.raises(InsufficientMemoryError, match="growing: the device has too little free memory"),
+        device_memory_errors("growing"),
+    ):
         raise MemoryError("Out of memory allocating 8,589,934,592 bytes")
 
 
 def test_refusals_pass_through_unchanged() -> None:
-    refusal = MemoryRefusal("needs 3 bytes, 2 are free")
-    with pytest.raises(MemoryRefusal) as raised, device_refusals("growing"):
+    refusal = InsufficientMemoryError("needs 3 bytes, 2 are free")
+    with pytest.raises(InsufficientMemoryError) as raised, device_memory_errors("growing"):
         raise refusal
     assert raised.value is refusal
 

@@ -10,7 +10,7 @@ from gpu_nim import Growth, grow, load, render, save, solve
 from gpu_nim.automata import formulas, neighbourhoods
 from gpu_nim.automata import growth as growing
 from gpu_nim.automata.catalogue import CATALOGUE
-from gpu_nim.automata.user_defined import own
+from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.shared.cells import CellEngine
 from gpu_nim.games.catalogue import CATALOGUE as GAMES
@@ -35,7 +35,7 @@ def test_cells_are_wide_wherever_they_are_given(name: str) -> None:
 
 @pytest.mark.parametrize("general", [False, True])
 def test_sums_of_coordinates_do_not_wrap(general: bool, backend: Backend) -> None:
-    grown = growing.Growing("edge", 65, backend, cells=True, general=general)
+    grown = growing.GrowthProcess("edge", 65, backend, cells=True, general=general)
     for batch in grown:
         assert batch.cells is not None
         x, y, z = batch.cells.T
@@ -93,11 +93,11 @@ def test_predicates_take_short_integers() -> None:
 def test_a_store_in_short_integers_is_not_gone_on_with_past_them(tmp_path) -> None:
     import zarr
 
-    from gpu_nim.storage.zarr_files import Kept, ZarrGrowthSink
+    from gpu_nim.storage.zarr_files import Kept, ZarrGrowthWriter
 
     group = zarr.open_group(tmp_path / "cells.zarr", mode="w", zarr_format=3)
     group.create_array("cells", data=np.zeros((2, 2), np.int8))
-    sink = ZarrGrowthSink(group, kept=Kept(2, np.zeros((0, 2), np.int32)))
+    sink = ZarrGrowthWriter(group, kept=Kept(2, np.zeros((0, 2), np.int32)))
     many = np.full((1 << 18, 2), 128, np.int32)
     with pytest.raises(FileError, match="kept as int8, too short"):
         sink.append(Batch(1, np.array([len(many)], np.uint64), np.zeros(1, np.uint64), many))
@@ -150,7 +150,7 @@ def test_growths_compare_by_their_cells(tmp_path) -> None:
 
 def test_batches_and_snapshots_compare_by_what_they_hold() -> None:
     def run(last: int) -> tuple[object, object]:
-        grown = growing.Growing("edge", last, growing.select("numpy"))
+        grown = growing.GrowthProcess("edge", last, growing.select("numpy"))
         batches = list(grown)
         return batches[-1], grown.snapshot()
 
@@ -271,4 +271,4 @@ def test_rules_take_lists_and_arrays() -> None:
     rule = Rule(np.int64(2), np.array([[1, 0], [0, 1]]), [1], [[0, 0]])  # type: ignore[arg-type]
     assert rule == Rule(2, ((1, 0), (0, 1)), frozenset({1}), ((0, 0),))
     assert grow(rule, 3, backend="numpy").births.tolist() == [1, 2, 2, 4]
-    assert own([[1, 0], [0, 1]], np.array([1]), [[0, 0]]).rule.births == {1}
+    assert define([[1, 0], [0, 1]], np.array([1]), [[0, 0]]).rule.births == {1}

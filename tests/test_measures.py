@@ -16,10 +16,10 @@ from gpu_nim import grow
 from gpu_nim.automata.ancestry import ancestry, parents
 from gpu_nim.automata.catalogue import CATALOGUE, find
 from gpu_nim.automata.columns import Boxes, Table, parse_section
-from gpu_nim.automata.growth import Growing
+from gpu_nim.automata.growth import GrowthProcess
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.model.errors import MemoryRefusal, UsageError
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule
 from tests.lattices import EDGE, HEXAGON, ONE, literal, nim, rules, steps, terms_of
 
@@ -57,7 +57,7 @@ def test_columns_are_their_definitions(rule: Rule, generations: int, value: int,
 @pytest.mark.parametrize("stops", [(30,), (0, 1, 2, 17, 30), (29, 30)])
 def test_batches_do_not_show(stops: tuple[int, ...]) -> None:
     names = ("births", "section z=0", "p-positions", "boxes 4", "dimension")
-    growing = Growing("edge", 30, NumpyBackend(), columns=names)
+    growing = GrowthProcess("edge", 30, NumpyBackend(), columns=names)
     engine = NumpyBackend().automaton(EDGE, 30)
     batches = [engine.advance(stop, cells=True, section=(2, 0)) for stop in stops]
     for batch in batches:
@@ -124,7 +124,7 @@ def test_a_column_that_is_not_there() -> None:
 
 
 def test_boxes_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(MemoryRefusal, match="counting boxes needs"):
+    with pytest.raises(InsufficientMemoryError, match="counting boxes needs"):
         Boxes((0, 0, 0), (2**20, 2**20, 2**20))
 
 
@@ -135,11 +135,11 @@ def test_a_snapshot_measures_on(rule: Rule, generations: int, data: st.DataObjec
     every = data.draw(st.integers(1, generations - 1))
     more = data.draw(st.integers(0, 3))
     snapshots = []
-    growing = Growing(rule, generations, NumpyBackend(), columns=names, every=every)
+    growing = GrowthProcess(rule, generations, NumpyBackend(), columns=names, every=every)
     for _ in growing:
         snapshots.append(growing.snapshot())
     taken = data.draw(st.sampled_from(snapshots))
-    resumed = Growing(rule, generations + more, NumpyBackend(), columns=names, resume=taken)
+    resumed = GrowthProcess(rule, generations + more, NumpyBackend(), columns=names, resume=taken)
     for _ in resumed:
         pass
     whole = grow(rule, generations + more, backend="numpy", columns=names)
@@ -149,29 +149,29 @@ def test_a_snapshot_measures_on(rule: Rule, generations: int, data: st.DataObjec
 
 
 def test_a_snapshot_is_one_growth_s_own(backend: Backend) -> None:
-    growing = Growing("nim", 40, backend, every=20)
+    growing = GrowthProcess("nim", 40, backend, every=20)
     snapshot = next(growing.snapshot() for batch in growing if growing.generation == 20)
     with pytest.raises(UsageError, match="the one that is resumed, nim, got edge"):
-        Growing("edge", 40, NumpyBackend(), resume=snapshot)
+        GrowthProcess("edge", 40, NumpyBackend(), resume=snapshot)
     with pytest.raises(UsageError, match="at least 20, where this resumes, got 19"):
-        Growing("nim", 19, NumpyBackend(), resume=snapshot)
+        GrowthProcess("nim", 19, NumpyBackend(), resume=snapshot)
     with pytest.raises(UsageError, match="'boxes 2' must be measured from the start"):
-        Growing("nim", 40, NumpyBackend(), resume=snapshot, columns=("boxes 2",))
+        GrowthProcess("nim", 40, NumpyBackend(), resume=snapshot, columns=("boxes 2",))
     with pytest.raises(UsageError, match="a growth that has begun"):
-        Growing("nim", 40, backend).snapshot()
+        GrowthProcess("nim", 40, backend).snapshot()
     with pytest.raises(UsageError, match="at least 1, got 0"):
-        Growing("nim", 40, backend, every=0)
-    resumed = Growing("nim", 60, NumpyBackend(), resume=snapshot, columns=("density",))
+        GrowthProcess("nim", 40, backend, every=0)
+    resumed = GrowthProcess("nim", 60, NumpyBackend(), resume=snapshot, columns=("density",))
     firsts = [batch.first for batch in resumed]
     assert firsts[0] == 21
     assert resumed.growth().digest == grow("nim", 60, backend="numpy").digest
 
 
 def test_the_general_engine_resumes_itself() -> None:
-    growing = Growing("edge", 30, NumpyBackend(), every=10, general=True)
+    growing = GrowthProcess("edge", 30, NumpyBackend(), every=10, general=True)
     snapshot = next(growing.snapshot() for batch in growing if growing.generation == 10)
     assert "touches" in snapshot.state
-    resumed = Growing("edge", 30, NumpyBackend(), resume=snapshot)
+    resumed = GrowthProcess("edge", 30, NumpyBackend(), resume=snapshot)
     assert all("touches" in resumed.snapshot().state for _ in resumed)
     assert resumed.growth().digest == grow("edge", 30, backend="numpy").digest
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gpu_nim.model import memory
-from gpu_nim.model.errors import MemoryRefusal
+from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.memory import host_memory, require_memory
 
 GB = 10**9
@@ -171,5 +171,5 @@ def test_where_there_is_no_proc_it_is_half_of_the_memory(tmp_path: Path, monkeyp
 
 def test_the_refusal_is_a_sentence_that_says_what_to_do() -> None:
     require_memory(5, 5, "drawing", "draw it smaller")
-    with pytest.raises(MemoryRefusal, match=r"^drawing needs 1,234 bytes, 999 are free; draw it smaller$"):
+    with pytest.raises(InsufficientMemoryError, match=r"^drawing needs 1,234 bytes, 999 are free; draw it smaller$"):
         require_memory(1234, 999, "drawing", "draw it smaller")

@@ -8,7 +8,7 @@ import pytest
 
 from gpu_nim.games.nim import positions
 from gpu_nim.games.nim.evolution_graph import dot, evolution_graph, graphml, kind_table, to_networkx
-from gpu_nim.model.errors import MemoryRefusal, MissingDependency, UsageError
+from gpu_nim.model.errors import InsufficientMemoryError, MissingDependency, UsageError
 
 # [NF] Theorem 19 and sections 5.5 and 5.6: D_3, D_4 and D_5 (A048883, A237711, A238759).
 D = {
@@ -103,7 +103,7 @@ def test_bad_sizes_are_refused(piles, generations):
 
 
 def test_more_pairs_of_piles_than_fit_are_refused():
-    with pytest.raises(MemoryRefusal, match="pairing 1000000 piles needs"):
+    with pytest.raises(InsufficientMemoryError, match="pairing 1000000 piles needs"):
         kind_table(10**6, 1)
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpu_nim.games.nim import arrays, positions
-from gpu_nim.model.errors import MemoryRefusal, UsageError
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 
 HUGE = st.lists(st.integers(0, 2**200), min_size=1, max_size=6)
 
@@ -140,7 +140,7 @@ def test_bad_arrays_are_refused(bad):
 
 
 def test_more_relatives_than_fit_are_refused():
-    with pytest.raises(MemoryRefusal, match="49,995,000 neighbours of a position of 10000 piles needs"):
+    with pytest.raises(InsufficientMemoryError, match="49,995,000 neighbours of a position of 10000 piles needs"):
         positions.children([1] * 10_000)
     assert len(positions.parents([1] * 60)) == 60 * 59 // 2
 

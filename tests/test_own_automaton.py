@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gpu_nim import grow, load, save
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.automata.growth import most_touched
-from gpu_nim.automata.user_defined import describe, own, recall
+from gpu_nim.automata.user_defined import define, describe, from_description
 from gpu_nim.cli import main
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.rule import Rule, Symmetry
@@ -65,7 +65,7 @@ def test_an_octant_bounds_it() -> None:
 )
 def test_the_symmetry_is_found(offsets: tuple[tuple[int, ...], ...], seeds: list[tuple[int, ...]], symmetry: Symmetry) -> None:
     births = (1, 2)  # no entry of the catalogue has these
-    rule = own(offsets, births, seeds).rule
+    rule = define(offsets, births, seeds).rule
     assert rule.symmetry is symmetry
     bare = Rule(rule.dimension, rule.offsets, rule.births, rule.seeds)
     assert grow(rule, 9, backend="numpy").births.tolist() == grow(bare, 9, backend="numpy").births.tolist()
@@ -95,7 +95,7 @@ def test_it_is_saved_and_loaded(tmp_path: Path, name: str) -> None:
     result = run("--offsets", "1,0;0,2;3,-1", "--gen", "20", "--out", str(tmp_path / name))
     assert result.exit_code == 0
     loaded = load(tmp_path / name)
-    grown = grow(own([(1, 0), (0, 2), (3, -1)], [1], [(0, 0)]), 20, backend="numpy", cells=True)
+    grown = grow(define([(1, 0), (0, 2), (3, -1)], [1], [(0, 0)]), 20, backend="numpy", cells=True)
     assert loaded.digest == grown.digest
     assert loaded.rule == grown.rule
     assert np.array_equal(loaded.cells(), grown.cells())
@@ -112,15 +112,15 @@ def test_predicates_are_not_saved(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_descriptions_come_back(name: str) -> None:
     description = json.loads(json.dumps(describe(CATALOGUE[name].rule)))
-    assert recall(name, description) is CATALOGUE[name]
-    assert recall(name, None) is CATALOGUE[name]
-    described = recall("mine", description)
+    assert from_description(name, description) is CATALOGUE[name]
+    assert from_description(name, None) is CATALOGUE[name]
+    described = from_description("mine", description)
     assert (described is None) == description["predicates"]
     assert described is None or described.rule == CATALOGUE[name].rule
 
 
 def test_a_damaged_description_is_a_damaged_file(tmp_path: Path) -> None:
-    save(grow(own([(1, 2)], [1], [(0, 0)]), 3, backend="numpy"), tmp_path / "a.npz")
+    save(grow(define([(1, 2)], [1], [(0, 0)]), 3, backend="numpy"), tmp_path / "a.npz")
     with np.load(tmp_path / "a.npz") as file:
         parts = dict(file)
     attributes = json.loads(str(parts["attributes"]))
@@ -160,4 +160,4 @@ def test_what_is_no_automaton(args: tuple[str, ...], words: str) -> None:
 
 def test_own_refuses_no_offsets() -> None:
     with pytest.raises(UsageError, match="offsets must hold at least one cell"):
-        own([], [1], [(0,)])
+        define([], [1], [(0,)])

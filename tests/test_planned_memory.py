@@ -16,7 +16,7 @@ from gpu_nim.games import solution
 from gpu_nim.games.inequality import nim, parse_game
 from gpu_nim.games.nim import evolution_graph
 from gpu_nim.games.solution import solve
-from gpu_nim.model.errors import MemoryRefusal
+from gpu_nim.model.errors import InsufficientMemoryError
 
 
 class Plan:
@@ -45,9 +45,7 @@ class Plan:
         ("y <= x + z", 60, True),
     ],
 )
-def test_a_game_is_solved_in_what_is_planned(
-    monkeypatch: pytest.MonkeyPatch, inequalities: str, size: int, grundy: bool
-) -> None:
+def test_a_game_is_solved_in_what_is_planned(monkeypatch: pytest.MonkeyPatch, inequalities: str, size: int, grundy: bool) -> None:
     game = parse_game(inequalities)
     plan = Plan(monkeypatch, numpy_games, solution)
     backend = select("numpy")
@@ -109,5 +107,7 @@ def test_under_a_limit_a_command_ends_with_one_sentence(arguments: list[str], tm
 def test_a_refusal_of_a_graph_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evolution_graph, "host_memory", lambda: 10**6)
     assert evolution_graph.require_graph(4, 7) == 364
-    with pytest.raises(MemoryRefusal, match=r"^a graph of 364 P-positions needs 1,\d{3},\d{3} bytes, .* fewer generations"):
+    with pytest.raises(
+        InsufficientMemoryError, match=r"^a graph of 364 P-positions needs 1,\d{3},\d{3} bytes, .* fewer generations"
+    ):
         evolution_graph.require_graph(4, 7, ".graphml")

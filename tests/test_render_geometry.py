@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.automata.catalogue import CATALOGUE
-from gpu_nim.model.errors import FileError, MemoryRefusal, UsageError
+from gpu_nim.model.errors import FileError, InsufficientMemoryError, UsageError
 from gpu_nim.render import geometry, source, views
 from gpu_nim.render.colours import THEMES, Map, to_linear, to_srgb
 from gpu_nim.render.geometry import SIDES, Blocks, coarsen, generations_between, side, visible
@@ -57,11 +57,7 @@ def test_no_two_p_positions_share_a_line_of_sight_along_an_axis_or_the_diagonal(
 )
 def test_points_of_a_view_are_counted_as_lines_along_it(cells, direction):
     lines = {
-        frozenset(
-            q
-            for q in cells
-            if any(tuple(q) == tuple(p[k] + t * direction[k] for k in range(3)) for t in range(-20, 21))
-        )
+        frozenset(q for q in cells if any(tuple(q) == tuple(p[k] + t * direction[k] for k in range(3)) for t in range(-20, 21)))
         for p in cells
     }
     assert shadow_size(np.array(cells), direction) == len(lines)
@@ -193,7 +189,7 @@ def test_what_is_too_large_to_draw_is_refused_with_the_generation_it_reaches(mon
 
     passed = int(np.argmax(np.cumsum(grow("edge", 30, backend="numpy").births) > 1000))
     with pytest.raises(
-        MemoryRefusal, match=f"edge:400 is too large to draw: it passes 1,000 cells at generation {passed};"
+        InsufficientMemoryError, match=f"edge:400 is too large to draw: it passes 1,000 cells at generation {passed};"
     ):
         blocks_of("edge:400")
 
@@ -290,9 +286,7 @@ def test_a_chocolate_gives_its_p_positions_or_its_small_grundy_values():
     assert set(blocks_of("chocolate:a=3,size=7,grundy=2").values["grundy"].tolist()) == {0, 1, 2}
 
 
-@pytest.mark.parametrize(
-    ("name", "area"), [("square8:6", 1.0), ("hexagonal:6", 3**0.5 / 2), ("triangular:6", 3 * 3**0.5 / 4)]
-)
+@pytest.mark.parametrize(("name", "area"), [("square8:6", 1.0), ("hexagonal:6", 3**0.5 / 2), ("triangular:6", 3 * 3**0.5 / 4)])
 def test_tiles_are_as_large_as_their_cells_and_do_not_overlap(name, area):
     blocks = blocks_of(name)
     quads, owners = geometry.tiles(blocks, fill=1.0)

@@ -7,7 +7,7 @@ import pytest
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.colours import THEMES
-from gpu_nim.render.movie import Movie, Studio
+from gpu_nim.render.movie import FrameRenderer, Movie
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.still import COLORS, Look, background, render
 from tests.render_files import needs_opengl, needs_pillow
@@ -99,7 +99,7 @@ def test_no_body_is_cut_off_by_the_picture(style, size):
 
 def test_a_growing_cloud_that_is_drawn_coarser_has_all_its_frames():
     movie = Movie("nim:63", "growth", 4, look=Look(size=(64, 48), style="volume", quality="draft", engine="numpy"))
-    with Studio(movie) as studio:
+    with FrameRenderer(movie) as studio:
         frames = [np.asarray(studio.frame(number), float) for number in range(4)]
     growing = [np.abs(frame - frames[0]).mean() for frame in frames]
     assert growing == sorted(growing)

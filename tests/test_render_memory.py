@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpu_nim.model.errors import MemoryRefusal
+from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.render import exports, opengl, room, source, still
 from gpu_nim.render.exports import export, export_bytes
 from gpu_nim.render.room import picture_bytes, require_room
@@ -113,16 +113,16 @@ def test_a_picture_past_the_memory_is_refused_before_anything_is_grown(monkeypat
     monkeypatch.setattr(room, "host_memory", lambda: 10**9)
     monkeypatch.setattr(still, "prepare", nothing_is_drawn)
     expected = r"^drawing nim:15 at 16384x16384 needs 17,\d{3},\d{3},\d{3} bytes, 1,000,000,000 are free; a smaller --size takes"
-    with pytest.raises(MemoryRefusal, match=expected):
+    with pytest.raises(InsufficientMemoryError, match=expected):
         render("nim:15", size=(16384, 16384), engine="numpy")
-    with pytest.raises(MemoryRefusal, match="or --quality draft takes less"):
+    with pytest.raises(InsufficientMemoryError, match="or --quality draft takes less"):
         render("nim:15", size=(8192, 8192), engine="numpy")
 
 
 def test_blocks_count_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "host_memory", lambda: 9 * 10**7)
     assert render("nim:15", size=(64, 64), engine="numpy").drawn == 256
-    with pytest.raises(MemoryRefusal, match="drawing nim:127 at 64x64 needs "):
+    with pytest.raises(InsufficientMemoryError, match="drawing nim:127 at 64x64 needs "):
         render("nim:127", size=(64, 64), engine="numpy")
 
 
@@ -145,7 +145,7 @@ def test_cells_are_taken_together_in_what_is_planned(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(source, "host_memory", lambda: 10**6)
     collected = source._Collection(20_000)
     collected.add(cells, 0)
-    with pytest.raises(MemoryRefusal, match=r"^taking 50,000 cells together needs .*; an earlier generation takes less$"):
+    with pytest.raises(InsufficientMemoryError, match=r"^taking 50,000 cells together needs .*; an earlier generation takes less$"):
         collected.finished()
 
 
@@ -157,7 +157,9 @@ def test_pictures_drawn_at_once_need_their_memory_together(monkeypatch: pytest.M
     monkeypatch.setattr(room, "host_memory", lambda: 2 * picture_bytes(look, "numpy") - 1)
     monkeypatch.setattr(movie, "ffmpeg", lambda: "ffmpeg")
     require_room(look, "numpy", "nim:15")
-    with pytest.raises(MemoryRefusal, match=r"drawing nim:15 at 640x480 in 2 processes needs .* fewer --jobs or a smaller --size"):
+    with pytest.raises(
+        InsufficientMemoryError, match=r"drawing nim:15 at 640x480 in 2 processes needs .* fewer --jobs or a smaller --size"
+    ):
         make_movie(Movie("nim:15", frames=4, look=look), tmp_path / "a.gif", jobs=2)
     assert not list(tmp_path.iterdir())
 
@@ -168,7 +170,7 @@ def test_numpy_draws_where_opengl_has_too_little(monkeypatch: pytest.MonkeyPatch
     assert choose_engine(look) == ("opengl", "")
     monkeypatch.setattr(room, "address_space", lambda: 10**9)  # libraries map more than they use
     assert choose_engine(look) == ("numpy", "drawn by NumPy, since OpenGL needs more memory than is free")
-    with pytest.raises(MemoryRefusal, match=r"with OpenGL needs .*, or --engine numpy takes less"):
+    with pytest.raises(InsufficientMemoryError, match=r"with OpenGL needs .*, or --engine numpy takes less"):
         require_room(Look(size=(640, 480), engine="opengl"), "opengl", "nim:15")
 
 
@@ -176,7 +178,7 @@ def test_an_export_past_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setattr(exports, "host_memory", lambda: 10**5)
     said = r"^exporting nim:63 needs .* bytes, 100,000 are free; an earlier generation takes less$"
     for name in ("a.ply", "a.html"):
-        with pytest.raises(MemoryRefusal, match=said):
+        with pytest.raises(InsufficientMemoryError, match=said):
             export("nim:63", tmp_path / name)
     assert not list(tmp_path.iterdir())
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from gpu_nim.cli import main
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render import options as scenes
-from gpu_nim.render.movie import KINDS, Movie, Studio
+from gpu_nim.render.movie import KINDS, FrameRenderer, Movie
 from gpu_nim.render.show import Window, document
 from gpu_nim.render.still import Look
 from tests.render_files import needs_ffmpeg, needs_opengl, needs_pillow
@@ -150,7 +150,7 @@ def test_a_movie_hears_each_option_or_refuses_it(kind):
 
     def frames(**look):
         movie = Movie(source, kind, 8, look=Look(**{"size": (64, 48), "engine": "numpy", **look}))
-        with Studio(movie) as studio:
+        with FrameRenderer(movie) as studio:
             return [np.asarray(studio.frame(number)) for number in (1, 6)]
 
     base = frames()
@@ -204,7 +204,7 @@ def test_a_window_and_a_page_refuse_what_they_do_not_take(tmp_path):
 def test_a_turn_is_seen_from_the_elevation_and_in_the_projection_asked_for():
     for view, elevation, parallel in ((None, 20, False), ("30,55", 55, False), ("axis", 90, True)):
         upward = np.sin(np.radians(elevation))
-        with Studio(Movie("edge:7", frames=4, look=Look(size=(64, 48), view=view, engine="numpy"))) as studio:
+        with FrameRenderer(Movie("edge:7", frames=4, look=Look(size=(64, 48), view=view, engine="numpy"))) as studio:
             cameras = [studio._turned(turn) for turn in (0.0, 0.25)]
         assert [camera.parallel for camera in cameras] == [parallel] * 2
         assert [camera.basis[2, 2] for camera in cameras] == pytest.approx([upward] * 2)

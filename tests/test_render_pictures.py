@@ -23,7 +23,7 @@ from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.render import opengl
 from gpu_nim.render.exports import cubes, export, printable_body
 from gpu_nim.render.figures import draw_figure
-from gpu_nim.render.movie import Movie, Studio, ffmpeg, flight, make_movie, orbit, sweep_values
+from gpu_nim.render.movie import FrameRenderer, Movie, ffmpeg, flight, make_movie, orbit, sweep_values
 from gpu_nim.render.raster import draw_points, draw_quads
 from gpu_nim.render.slices import section, section_heights
 from gpu_nim.render.source import blocks_of
@@ -414,7 +414,7 @@ def test_a_turntable_keeps_its_distance_and_the_whole_body():
 @pytest.mark.parametrize("view", [None, "isometric", "gasket", "axis"])
 def test_a_flight_begins_where_the_still_is_and_ends_inside(view):
     blocks = blocks_of("nim:15")
-    with Studio(Movie(blocks.name, "fly-in", look=Look(size=(64, 48), view=view, title="Nim", engine="numpy"))) as studio:
+    with FrameRenderer(Movie(blocks.name, "fly-in", look=Look(size=(64, 48), view=view, title="Nim", engine="numpy"))) as studio:
         outside = studio._camera
     start, end = flight(outside, blocks, 0.0), flight(outside, blocks, 1.0)
     for part in ("eye", "basis", "scale"):
@@ -428,7 +428,7 @@ def test_a_flight_begins_where_the_still_is_and_ends_inside(view):
 @needs_pillow
 def test_a_growth_ends_with_everything_and_begins_with_the_seed():
     movie = Movie("nim:7", "growth", frames=9, look=Look(size=(64, 48), quality="draft", engine="numpy"))
-    with Studio(movie) as studio:
+    with FrameRenderer(movie) as studio:
         first, last = (np.asarray(studio.frame(k), float) for k in (0, 8))
         again = np.asarray(studio.frame(0), float)
     assert np.array_equal(first, again)  # a frame does not depend on the frames before it
@@ -481,7 +481,7 @@ def test_a_movie_has_the_colours_of_the_stills_and_says_which_they_are(tmp_path)
     command = [ffmpeg(), "-v", "error", "-i", str(tmp_path / "a.mp4"), "-frames:v", "1"]
     command += ["-vf", "scale=in_color_matrix=bt709:in_range=tv:out_range=pc", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
     read = np.frombuffer(subprocess.run(command, capture_output=True, check=True).stdout, np.uint8).reshape(48, 64, 3)
-    with Studio(movie) as studio:
+    with FrameRenderer(movie) as studio:
         drawn = np.asarray(studio.frame(0), float)
     coarse = [picture.reshape(6, 8, 8, 8, 3).mean(axis=(1, 3)) for picture in (read.astype(float), drawn)]
     assert np.ptp(coarse[1], axis=(0, 1)).max() > 60
@@ -571,7 +571,7 @@ def test_frames_of_another_movie_are_not_taken(tmp_path):
 
     small = Movie("nim:3", frames=3, look=look)
     assert missing(small) == [0, 1, 2]
-    with movie.Studio(small) as studio:
+    with movie.FrameRenderer(small) as studio:
         for number in range(3):
             movie._save_frame(studio, folder, movie._mark(small, "numpy"), number)
     assert missing(small) == []
@@ -605,7 +605,6 @@ def test_frames_of_a_source_that_has_changed_are_not_taken(tmp_path):
         assert movie._mark(asked, "opengl") != mark
         save(second, asked.source)
         assert movie._mark(asked, "numpy") != mark
-
 
 
 # Exports

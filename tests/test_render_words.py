@@ -11,7 +11,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.render import figures, text
 from gpu_nim.render.colours import THEMES
 from gpu_nim.render.figures import draw_figure
-from gpu_nim.render.movie import Movie, Studio
+from gpu_nim.render.movie import FrameRenderer, Movie
 from gpu_nim.render.still import Look, background, quantise, render
 from gpu_nim.render.vector import Words, text_width
 from tests.render_files import needs_pillow
@@ -104,7 +104,7 @@ def test_a_title_too_long_for_its_picture_is_refused():
 @pytest.mark.parametrize("size", [(160, 120), (120, 200), (64, 48)])
 def test_a_movies_words_are_within_its_frames(kind, source, size):
     movie = Movie(source, kind, 8, look=Look(size=size, title="Nim", quality="draft", engine="numpy"))
-    with Studio(movie) as studio:
+    with FrameRenderer(movie) as studio:
         for number in (0, 7):
             ink = assert_words_within(studio.frame(number))
             assert ink[: size[1] // 4].any()

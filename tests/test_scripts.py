@@ -27,7 +27,9 @@ dev = []
 # Prologue of each fake: it writes down how it was called.
 NOTE = '#!/usr/bin/env bash\nprintf "%s\\n" "NAME $*" >>"$CALLS"\n'
 
-PYTHON = NOTE + """
+PYTHON = (
+    NOTE
+    + """
 install() {
     [[ ! -e $CALLS.slow ]] || { touch "$CALLS.started"; sleep 30; }
     if [[ -e $CALLS.offline ]]; then
@@ -58,13 +60,17 @@ case "$1 $2" in
     "-m pytest") printf '[%s]' "${@:3}" ;;
 esac
 """
+)
 
-UV = NOTE + """
+UV = (
+    NOTE
+    + """
 case $1 in
     venv) [[ ! -e $CALLS.uv-broken ]] || exit 2; mkdir -p "${@: -1}/bin"; cp "$FAKES/python3" "${@: -1}/bin/python" ;;
     pip) "$5" -m pip install "$7" ;;
 esac
 """
+)
 
 
 @dataclass
@@ -120,8 +126,13 @@ class Machine:
     def start(self, *args: str, script: str = "gpunim", **more: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [self.checkout / "scripts" / script, *args],
-            env=self.environ(**more), cwd=self.root, text=True, start_new_session=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env=self.environ(**more),
+            cwd=self.root,
+            text=True,
+            start_new_session=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
 
     def run(self, *args: str, script: str = "gpunim", **more: str) -> subprocess.CompletedProcess[str]:

@@ -13,7 +13,7 @@ from gpu_nim.counting import closed_forms, digit_matrices, long_integers
 from gpu_nim.counting.families import LETTERS, Counts
 from gpu_nim.counting.ranges import Range, seconds_for
 from gpu_nim.counting.reductions import record_values
-from gpu_nim.model.errors import MemoryRefusal, UsageError
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.theorems import digit_by_digit, recursions
 
 BITS = st.integers(0, 90).flatmap(lambda bits: st.integers(0, 1 << bits))
@@ -109,14 +109,14 @@ def test_ranges_of_any_size() -> None:
     assert values.size == 10**30
     assert seconds_for(values, values.size) > 0
     assert next(values.chunks(size=4))[1].tolist()[:2] == [[1, 0, 0], [3, 0, 0]]
-    with pytest.raises(MemoryRefusal, match="values of D_3 needs"):
+    with pytest.raises(InsufficientMemoryError, match="values of D_3 needs"):
         values.values()
 
 
 @pytest.mark.parametrize(("sequence", "piles"), [("D", 3), ("a", 4), ("A147562", None), ("A151776", None)])
 @pytest.mark.parametrize("stop", [10**12, 10**30])
 def test_ranges_that_do_not_fit_are_refused(sequence: str, piles: int | None, stop: int) -> None:
-    with pytest.raises(MemoryRefusal, match=r"needs [\d,]+ bytes, [\d,]+ are free"):
+    with pytest.raises(InsufficientMemoryError, match=r"needs [\d,]+ bytes, [\d,]+ are free"):
         count(sequence, range(1, stop), piles=piles)
 
 

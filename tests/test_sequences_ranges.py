@@ -13,7 +13,7 @@ from gpu_nim.counting.blocks import digit_values
 from gpu_nim.counting.digit_matrices import by_total
 from gpu_nim.counting.families import LETTERS, Counts
 from gpu_nim.counting.ranges import Range, checked, limbs_needed
-from gpu_nim.model.errors import CheckFailed, UsageError
+from gpu_nim.model.errors import UsageError, VerificationError
 from gpu_nim.model.limbs import to_integers, to_limbs
 
 ENGINE = NumpyCounting(threads=2)
@@ -110,7 +110,7 @@ def test_a_wrong_value_fails_the_sum() -> None:
         assert len(list(checked(counts, start, [values.values()]))) == 1
         wrong = values.values()
         wrong.reshape(50, -1)[7, -1] ^= np.uint64(1 << 40)
-        with pytest.raises(CheckFailed, match=f"a_3 sums to .* over {start}:{start + 50}"):
+        with pytest.raises(VerificationError, match=f"a_3 sums to .* over {start}:{start + 50}"):
             list(checked(counts, start, [wrong]))
 
 

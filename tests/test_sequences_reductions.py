@@ -9,8 +9,16 @@ from hypothesis import strategies as st
 
 from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.counting.families import LETTERS, Counts
-from gpu_nim.counting.reductions import Reduction, SlowJob, length_counts, record_values, reduce_range, residue_counts, visits
-from gpu_nim.model.errors import CheckFailed, UsageError
+from gpu_nim.counting.reductions import (
+    Reduction,
+    ValueScan,
+    length_counts,
+    record_values,
+    reduce_range,
+    residue_counts,
+    scanned_values,
+)
+from gpu_nim.model.errors import UsageError, VerificationError
 
 ENGINE = NumpyCounting(threads=2)
 
@@ -47,7 +55,9 @@ def test_reductions_are_those_of_the_values(letter: str, piles: int, start: int,
 @settings(max_examples=30, deadline=None)
 def test_visiting_every_value_gives_the_same(letter: str, piles: int, start: int, size: int, modulus: int) -> None:
     counts, stop = Counts(letter, piles), start + size
-    lengths, residues = (SlowJob(counts, start, stop, r, ENGINE) for r in (Reduction("histogram"), Reduction("residues", modulus)))
+    lengths, residues = (
+        ValueScan(counts, start, stop, r, ENGINE) for r in (Reduction("histogram"), Reduction("residues", modulus))
+    )
     assert residues.combine(map(residues.do, residues.pieces(64))) == residue_counts(counts, start, stop, modulus)
     by_digits = length_counts(counts, start, stop)
     if by_digits is not None:
@@ -64,7 +74,7 @@ def test_a_million_million_indices() -> None:
     assert histogram is not None
     assert histogram[(3**20).bit_length()] == 68923264410
     assert sum(histogram.values()) == 2**39
-    assert visits(counts, 0, stop, Reduction("residues", 10)) == 0
+    assert scanned_values(counts, 0, stop, Reduction("residues", 10)) == 0
     records = record_values(counts, 0, stop, 1000)
     assert records == [(2**m - 1, 3**m) for m in range(40)]
 
@@ -76,10 +86,10 @@ def test_residues_past_every_machine_word() -> None:
 
 
 def test_what_must_be_visited_is_said_before() -> None:
-    assert visits(Counts("D", 4), 0, 10**12, Reduction("histogram")) == 10**12
-    assert visits(Counts("D", 7), 0, 10**12, Reduction("residues", 10**6)) == 10**12
-    assert visits(Counts("a", 4), 0, 10**12, Reduction("histogram")) == 0
-    assert visits(Counts("D", 4), 0, 10**12, Reduction("max")) == 0
+    assert scanned_values(Counts("D", 4), 0, 10**12, Reduction("histogram")) == 10**12
+    assert scanned_values(Counts("D", 7), 0, 10**12, Reduction("residues", 10**6)) == 10**12
+    assert scanned_values(Counts("a", 4), 0, 10**12, Reduction("histogram")) == 0
+    assert scanned_values(Counts("D", 4), 0, 10**12, Reduction("max")) == 0
 
 
 def test_a_slow_histogram_holds_its_sum_against_the_exact_one() -> None:
@@ -88,7 +98,7 @@ def test_a_slow_histogram_holds_its_sum_against_the_exact_one() -> None:
             survey = super().survey(*args)  # type: ignore[arg-type]
             return type(survey)(survey.total + 1, *list(vars(survey).values())[1:])
 
-    with pytest.raises(CheckFailed, match=r"D_4 sums to .* over 0:1000, not to"):
+    with pytest.raises(VerificationError, match=r"D_4 sums to .* over 0:1000, not to"):
         reduce_range(Counts("D", 4), 0, 1000, [Reduction("histogram")], Wrong(threads=1))
 
 
@@ -101,7 +111,7 @@ def test_records_stop_where_asked() -> None:
 
 
 def test_long_ranges_have_few_pieces() -> None:
-    pieces = SlowJob(Counts("D", 4), 7, 10**15, Reduction("histogram"), ENGINE).pieces()
+    pieces = ValueScan(Counts("D", 4), 7, 10**15, Reduction("histogram"), ENGINE).pieces()
     assert len(pieces) <= 1 << 16
     assert pieces[0][0] == 7
     assert pieces[-1][1] == 10**15

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from gpu_nim.backends.numpy.counting import NumpyCounting
-from gpu_nim.counting.enumeration import Trial
+from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.families import LETTERS, Counts
-from gpu_nim.model.errors import CheckFailed, UsageError
+from gpu_nim.model.errors import UsageError, VerificationError
 
 ENGINE = NumpyCounting(threads=2)
 
 
 def tried(counts: Counts, limit: int) -> list[int]:
-    trial = Trial(counts, limit, ENGINE)
+    trial = Enumeration(counts, limit, ENGINE)
     counted: list[int] = trial.combine([trial.do(piece) for piece in trial.pieces()]).tolist()
     return counted
 
@@ -48,7 +48,7 @@ def test_every_tuple_is_tried() -> None:
             seen.append((first, stop))
             return super().try_totals(piles, limit, first, stop)
 
-    trial = Trial(Counts("D", 4), 600, Counting(threads=1))
+    trial = Enumeration(Counts("D", 4), 600, Counting(threads=1))
     assert trial.tuples == 601**3
     for piece in trial.pieces()[:2]:
         trial.do(piece)
@@ -60,10 +60,10 @@ def test_every_tuple_is_tried() -> None:
 
 
 def test_a_wrong_count_is_a_failure() -> None:
-    with pytest.raises(CheckFailed, match=r"trying every tuple gives D_3\(1\) = 4, the formula 3"):
-        Trial(Counts("D", 3), 2, ENGINE).combine([np.array([1, 4, 3])])
+    with pytest.raises(VerificationError, match=r"trying every tuple gives D_3\(1\) = 4, the formula 3"):
+        Enumeration(Counts("D", 3), 2, ENGINE).combine([np.array([1, 4, 3])])
 
 
 def test_what_cannot_be_tried_is_refused() -> None:
     with pytest.raises(UsageError, match="give a smaller range"):
-        Trial(Counts("D", 20), 100, ENGINE)
+        Enumeration(Counts("D", 20), 100, ENGINE)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gpu_nim import Growth, grow, load, save
-from gpu_nim.automata.growth import Growing
+from gpu_nim.automata.growth import GrowthProcess
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import FileError, UsageError
@@ -44,7 +44,7 @@ def test_what_is_saved_is_loaded(growth: Growth, tmp_path: Path, name: str) -> N
 @pytest.mark.parametrize("name", ["a.zarr", "a.npz", "a.csv"])
 def test_a_growth_streams_into_its_file(growth: Growth, tmp_path: Path, name: str) -> None:
     with open_growth(tmp_path / name) as sink:
-        growing = Growing("nim", 100, NumpyBackend(), cells=sink.wants_cells)
+        growing = GrowthProcess("nim", 100, NumpyBackend(), cells=sink.wants_cells)
         for batch in growing:
             sink.append(batch)
         sink.finish(growing.growth())

@@ -13,13 +13,13 @@ from click.testing import CliRunner, Result
 
 from gpu_nim import Growth, grow, save, solve
 from gpu_nim.automata.catalogue import find
-from gpu_nim.automata.user_defined import own
+from gpu_nim.automata.user_defined import define
 from gpu_nim.cli import main
 from gpu_nim.counting.families import Counts
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import UsageError
 from gpu_nim.theorems import Statement, catalogue, chosen, counted, run, statements
-from gpu_nim.theorems.finding import Finding
+from gpu_nim.theorems.check_result import CheckResult
 from gpu_nim.theorems.growths import check_growth, grown_anew, theorem_of, work_of
 
 OEIS = Path(__file__).parent / "oeis"
@@ -33,7 +33,7 @@ def verify(*args: str) -> Result:
 def test_each_statement_holds(statement: Statement) -> None:
     (verdict,) = run([statement], 20)
     assert verdict.holds, verdict.finding.counterexample
-    assert verdict.finding.tried
+    assert verdict.finding.scope
 
 
 @pytest.mark.parametrize("statement", statements(), ids=lambda statement: statement.name)
@@ -103,7 +103,7 @@ def test_names() -> None:
     with pytest.raises(UsageError, match="upto must be at least 1, got 0"):
         list(run(statements(), 0))
     with pytest.raises(UsageError, match="there is a statement 'nf-lemma-6' already"):
-        catalogue.statement("nf-lemma-6", "", "")(lambda upto: Finding(""))
+        catalogue.statement("nf-lemma-6", "", "")(lambda upto: CheckResult(""))
 
 
 def test_far_is_cut_short_not_endless() -> None:
@@ -125,7 +125,7 @@ def test_the_command_lists_and_runs() -> None:
 
 def test_a_failure_is_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(
-        catalogue._STATEMENTS, "false", Statement("false", "nobody", "1 = 2", lambda upto: Finding("1", "1 is 1, not 2"))
+        catalogue._STATEMENTS, "false", Statement("false", "nobody", "1 = 2", lambda upto: CheckResult("1", "1 is 1, not 2"))
     )
     result = verify("false")
     assert result.exit_code == 1
@@ -297,7 +297,7 @@ def test_a_growth_under_another_name(tmp_path: Path, claimed: str, status: int, 
 
 def test_what_a_rule_does_not_bear(tmp_path: Path) -> None:
     growth = grow("edge", 15, cells=True)
-    growth.automaton, growth.rule = "own", own([(1, 1, 0), (1, 0, 1), (0, 1, 1)], [1, 2], [(0, 0, 0)]).rule
+    growth.automaton, growth.rule = "own", define([(1, 1, 0), (1, 0, 1), (0, 1, 1)], [1, 2], [(0, 0, 0)]).rule
     save(growth, tmp_path / "g.npz")
     assert "generation 2 is not what its rule bears" in verify(str(tmp_path / "g.npz")).stdout
 
@@ -329,7 +329,7 @@ def test_a_growth_beyond_a_minutes_work_is_grown_anew_in_part(monkeypatch: pytes
     assert (grown_anew(growth), work_of(growth)) == (15, growth.population + 826)
     finding = check_growth(growth)
     assert finding.holds
-    assert finding.tried.endswith("of which those to generation 15 were grown anew by their rule")
+    assert finding.scope.endswith("of which those to generation 15 were grown anew by their rule")
 
 
 def test_a_rule_of_that_name_is_not_that_automaton() -> None:

@@ -13,7 +13,7 @@ from gpu_nim import Growth, grow, save
 from gpu_nim.automata.catalogue import find
 from gpu_nim.backends.interface import Batch
 from gpu_nim.cli import main
-from gpu_nim.model.errors import FileError, MemoryRefusal, UsageError
+from gpu_nim.model.errors import FileError, InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule
 from gpu_nim.storage import voxels
 from gpu_nim.storage.voxels import Slabs, open_volume, save_volume
@@ -82,7 +82,7 @@ def test_many_generations_take_wider_voxels(tmp_path: Path) -> None:
 
 def test_too_little_memory_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(voxels, "host_memory", lambda: 1000)
-    with pytest.raises(MemoryRefusal, match="64 layers of voxels needs"):
+    with pytest.raises(InsufficientMemoryError, match="64 layers of voxels needs"):
         save_volume(grown("edge", 20), tmp_path / "v.zarr")
     assert os.listdir(tmp_path) == []
 

@@ -106,10 +106,10 @@ def parse_section(text: str, dimension: int) -> Section:
     return axis, int(match[2])
 
 
-class Measures:
+class ColumnRecorder:
     """The columns that are asked of a growth: feed it every batch, then ask for the table.
 
-    UsageError for a column that there is none of or that does not fit the rule; MemoryRefusal where boxes would not fit.
+    UsageError for a column that there is none of or that does not fit the rule; InsufficientMemoryError where boxes would not fit.
     """
 
     def __init__(self, columns: Sequence[str], rule: Rule, generations: int) -> None:
@@ -157,7 +157,7 @@ class Measures:
     def _scaled(self) -> str:
         return f"population/n^{self._rule.dimension}"
 
-    def take(self, batch: Batch) -> None:
+    def add(self, batch: Batch) -> None:
         """Read the next batch."""
         if self.section is not None:
             assert batch.section is not None
@@ -298,5 +298,3 @@ class Boxes:
             keys = np.flatnonzero(np.unpackbits(bits[start : start + _BLOCK], bitorder="little")) + 8 * start
             if len(keys):
                 self.enter(((np.stack(np.unravel_index(keys, shape)) + origin) << 1).T)
-
-

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
 from gpu_nim.automata.catalogue import Automaton, find
-from gpu_nim.automata.columns import DEFAULT_COLUMNS, Measures, Table
-from gpu_nim.automata.user_defined import describe, named
+from gpu_nim.automata.columns import DEFAULT_COLUMNS, ColumnRecorder, Table
+from gpu_nim.automata.user_defined import describe, find_automaton
 from gpu_nim.backends.interface import Backend, Batch, Engine, State
 from gpu_nim.backends.selection import select
 from gpu_nim.backends.shared.cells import cell_dtype, coordinate_dtype
 from gpu_nim.model.arguments import Whole, integer, shown
 from gpu_nim.model.digest import digest
-from gpu_nim.model.errors import GpunimError, MemoryRefusal, UsageError
+from gpu_nim.model.errors import GpunimError, InsufficientMemoryError, UsageError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Cells, Rule, Symmetry
 from gpu_nim.model.values import ArrayValue
@@ -172,7 +172,7 @@ class Snapshot(ArrayValue):
 
     generations: the last generation that it was meant to reach.
     births, checksums: uint64, a generation each, up to the last one done.
-    mismatch, tested: as `Growing` has them.
+    mismatch, tested: as `GrowthProcess` has them.
     state: the engine's own, packed: to go on from, not to calculate with.
     columns, measured: what was read off it, and that as far as it has come.
     """
@@ -194,7 +194,7 @@ class Snapshot(ArrayValue):
         return len(self.births) - 1
 
 
-class Growing:
+class GrowthProcess:
     """A growth in progress: iterate over it for its batches, then ask for the `growth`.
 
     With `cells`, each batch carries its newborns; they are not kept here, so whoever iterates may write them to a file of any size.
@@ -203,9 +203,9 @@ class Growing:
     fast paths are measured.
 
     >>> from gpu_nim.backends.selection import select
-    >>> growing = Growing("edge", 100, select("numpy"), every=40)
+    >>> growing = GrowthProcess("edge", 100, select("numpy"), every=40)
     >>> snapshots = {growing.generation: growing.snapshot() for batch in growing}
-    >>> resumed = Growing("edge", 100, select("numpy"), resume=snapshots[40])
+    >>> resumed = GrowthProcess("edge", 100, select("numpy"), resume=snapshots[40])
     >>> resumed.generation, [batch.first for batch in resumed][0]
     (40, 41)
     >>> resumed.growth().digest == growing.growth().digest
@@ -229,7 +229,7 @@ class Growing:
         self.generations = generations = integer("generations", generations, 0, _GENERATIONS_LIMIT)
         if every is not None:
             every = integer("every", every, 1)
-        self.measures = Measures(columns, self.automaton.rule, generations)
+        self.measures = ColumnRecorder(columns, self.automaton.rule, generations)
         self.mismatch: int | None = None
         """The first generation that contradicts the theorem it was checked against."""
         self.verifies = verify and self.automaton.births_formula is not None
@@ -269,7 +269,7 @@ class Growing:
             if tests:
                 to = min(to, _TESTED)
             batch = engine.advance(to, cells=self._cells or tests, section=self.measures.section)
-            self.measures.take(batch)
+            self.measures.add(batch)
             elapsed = time.perf_counter() - began
             self._seconds += elapsed
             self._births.append(batch.births)
@@ -293,7 +293,7 @@ class Growing:
         rule = self.automaton.rule
         try:
             return self._backend.automaton(rule, self.generations, state, general=general)
-        except MemoryRefusal:
+        except InsufficientMemoryError:
             # A place for every cell of the box does not fit.  The cells themselves may, where offsets reach far and are few.
             needed = _TOUCHED_BYTES * most_touched(rule, self.generations)
             if general or state is not None or needed > self._backend.free_memory():
@@ -369,7 +369,7 @@ class Growing:
 
 def _batches(automaton: Automaton, backend: Backend, general: bool, last: int) -> Iterator[Batch]:
     """Grow again, for the cells."""
-    return iter(Growing(automaton, last, backend, cells=True, verify=False, general=general))
+    return iter(GrowthProcess(automaton, last, backend, cells=True, verify=False, general=general))
 
 
 @contextmanager
@@ -405,7 +405,7 @@ def _automaton(automaton: str | Automaton | Rule) -> Automaton:
     if isinstance(automaton, Automaton):
         return automaton
     if isinstance(automaton, Rule):
-        return named(automaton)
+        return find_automaton(automaton)
     if not isinstance(automaton, str):
         raise UsageError(f"automaton must be a name of the catalogue, a Rule or an Automaton, got {shown(automaton)}")
     return find(automaton)
@@ -464,12 +464,12 @@ class KeptCells:
         self._bytes = 0
 
     def keep(self, batch: Batch) -> None:
-        """Keep a batch's cells; MemoryRefusal when they have grown past the limit."""
+        """Keep a batch's cells; InsufficientMemoryError when they have grown past the limit."""
         for _, cells in split(batch):
             self._generations.append(_packed(cells))
             self._bytes += self._generations[-1].nbytes
         if self._bytes > self._limit:
-            raise MemoryRefusal(
+            raise InsufficientMemoryError(
                 f"cells of generations 0 to {len(self._generations) - 1} take {self._bytes:,} bytes, more than the {self._limit:,} "
                 "set aside for them: write them to a .zarr file while growing, or iterate over the growth"
             )
@@ -560,7 +560,7 @@ def grow(
     on_batch: called with each batch as it is done, for progress.
 
     Raises UsageError for an unknown automaton or an impossible generation, BackendError where the backend cannot run here, and
-    MemoryRefusal, before anything is grown, where the growth would not fit.
+    InsufficientMemoryError, before anything is grown, where the growth would not fit.
 
     >>> grow("nim", 1024).population
     1048579
@@ -584,7 +584,7 @@ def grow(
     """
     if on_batch is not None and not callable(on_batch):
         raise UsageError(f"on_batch must be a function or None, got {shown(on_batch)}")
-    growing = Growing(automaton, generations, select(backend), cells=cells, verify=verify, columns=columns)
+    growing = GrowthProcess(automaton, generations, select(backend), cells=cells, verify=verify, columns=columns)
     kept = KeptCells(host_memory() // 2) if cells else None
     for batch in growing:
         if kept is not None:

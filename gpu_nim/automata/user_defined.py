@@ -12,15 +12,15 @@ OWN = "own"
 """The name of an automaton that is in no catalogue."""
 
 
-def own(offsets: Iterable[Cell], births: Iterable[int], seeds: Iterable[Cell], *, octant: bool = False) -> Automaton:
+def define(offsets: Iterable[Cell], births: Iterable[int], seeds: Iterable[Cell], *, octant: bool = False) -> Automaton:
     """Return the automaton with these offsets, births and seeds, in as many dimensions as these have coordinates.
 
     Its symmetry is the largest group that maps offsets and seeds to themselves.  Where the catalogue has this very automaton it is
     returned, with its engine, its theorem and its digest.  UsageError, as `Rule` raises it, for what is no automaton.
 
-    >>> own([(1, 1, 0), (1, 0, 1), (0, 1, 1)], [1], [(0, 0, 0)], octant=True).name
+    >>> define([(1, 1, 0), (1, 0, 1), (0, 1, 1)], [1], [(0, 0, 0)], octant=True).name
     'nim'
-    >>> own([(1, 0), (-1, 0), (0, 1), (0, -1)], [1, 2], [(0, 0)]).rule.symmetry
+    >>> define([(1, 0), (-1, 0), (0, 1), (0, -1)], [1, 2], [(0, 0)]).rule.symmetry
     <Symmetry.CUBE: 'cube'>
     """
     cells = vectors("offsets", offsets)
@@ -35,10 +35,10 @@ def own(offsets: Iterable[Cell], births: Iterable[int], seeds: Iterable[Cell], *
             break
         except UsageError:  # not a symmetry of this rule
             continue
-    return named(rule)
+    return find_automaton(rule)
 
 
-def named(rule: Rule) -> Automaton:
+def find_automaton(rule: Rule) -> Automaton:
     """Return the catalogue's automaton that has this rule, or else an automaton of no name."""
     for automaton in CATALOGUE.values():
         if automaton.rule is rule:
@@ -81,12 +81,12 @@ def describe(rule: Rule) -> dict[str, Any]:
     }
 
 
-def recall(name: str, description: dict[str, Any] | None) -> Automaton | None:
+def from_description(name: str, description: dict[str, Any] | None) -> Automaton | None:
     """Return the automaton of that name and description: the catalogue's, or the one described where it has no predicates.
 
     KeyError, TypeError or ValueError for a description that is none.
 
-    >>> recall("own", describe(own([(2, 1)], [1], [(0, 0)]).rule)).rule.offsets
+    >>> from_description("own", describe(define([(2, 1)], [1], [(0, 0)]).rule)).rule.offsets
     ((2, 1),)
     """
     if name in CATALOGUE and (description is None or describe(CATALOGUE[name].rule) == description):

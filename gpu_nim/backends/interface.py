@@ -48,9 +48,7 @@ Section = tuple[int, int]
 """The plane in which coordinate `axis` has a value: (axis, value)."""
 
 
-def count_in_section(
-    cells: NDArray[np.integer], births: NDArray[np.uint64], section: Section
-) -> NDArray[np.uint64]:
+def count_in_section(cells: NDArray[np.integer], births: NDArray[np.uint64], section: Section) -> NDArray[np.uint64]:
     """Return how many newborns of each generation lie in the section, uint64 of shape (g,), from a batch's cells.
 
     >>> count_in_section(np.array([[0, 0], [1, 0], [0, 1]]), np.array([1, 2], np.uint64), (0, 0)).tolist()
@@ -76,7 +74,7 @@ class Engine(Protocol):
 
 
 @dataclass(frozen=True)
-class Survey:
+class Summary:
     """What is left of the values of some consecutive indices when none of them is stored.
 
     `total` is their sum modulo 2^(64 limbs). `argmax` and `argmin` count from the first index surveyed and name the first
@@ -113,7 +111,7 @@ class Counting(Protocol):
     def name(self) -> str:
         """Return "numpy" or "cuda"."""
 
-    def piece(self, limbs: int) -> int:
+    def chunk_size(self, limbs: int) -> int:
         """Return about how many values surveyed, or tuples tried (limbs = 1), make a piece of work of a second or less."""
 
     def block_bits(self, dimension: int, limbs: int) -> int:
@@ -134,7 +132,7 @@ class Counting(Protocol):
         `out` has shape (n,) for limbs = 1 and (n, limbs) otherwise, and is host memory or an array of the engine's own.
         """
 
-    def survey(self, table: Any, rows: Any, skip: int, size: int) -> Survey:
+    def survey(self, table: Any, rows: Any, skip: int, size: int) -> Summary:
         """Survey the `size` values from value `skip` on, without storing them."""
 
     def residues(self, table: Any, rows: Any, skip: int, size: int, modulus: int) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_nim.model.errors import CheckFailed
+from gpu_nim.model.errors import VerificationError
 from gpu_nim.model.progress import OnStep, unseen
 
 _CEILING_BYTES = 1 << 28  # well beyond every cache of a processor, quick to write
@@ -43,7 +43,7 @@ class Timing:
 
 
 def race(work: str, contenders: Sequence[Contender], runs: int, on_step: OnStep = unseen) -> list[Timing]:
-    """Return each contender's timing over `runs` warm runs in turn; CheckFailed where their results differ.
+    """Return each contender's timing over `runs` warm runs in turn; VerificationError where their results differ.
 
     on_step: called with the work, how many runs are done, warm and cold, and how many there are.
 
@@ -57,7 +57,7 @@ def race(work: str, contenders: Sequence[Contender], runs: int, on_step: OnStep 
         results.append(contender.run())
     if len(set(results)) > 1:
         found = ", ".join(f"{c.name} {r}" for c, r in zip(contenders, results, strict=True))
-        raise CheckFailed(f"{work}: the contenders disagree ({found})")
+        raise VerificationError(f"{work}: the contenders disagree ({found})")
     seconds: list[list[float]] = [[] for _ in contenders]
     for turn in range(1, runs + 1):
         for number, (taken, contender) in enumerate(zip(seconds, contenders, strict=True)):

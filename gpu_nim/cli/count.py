@@ -18,16 +18,16 @@ from gpu_nim.model.errors import SchedulerLost, UsageError
 if TYPE_CHECKING:
     from gpu_nim.backends.interface import Backend
     from gpu_nim.counting.families import Counts
-    from gpu_nim.counting.reductions import Result, SlowJob
+    from gpu_nim.counting.reductions import Result, ValueScan
     from gpu_nim.jobs.clusters import Cluster
     from gpu_nim.model.limbs import U64
     from gpu_nim.oeis.entry import Entry
 
 _FORMATS = ("table", "bfile", "csv", "json")
 _ENDINGS = {"bfile": ".txt", "csv": ".csv"}
-_MOST_JSON = 10_000_000  # one object is one line in memory
+_MAX_JSON = 10_000_000  # one object is one line in memory
 _JSON_BYTES = 120  # for a value, beside its digits: Python's number and text, and the line
-_WORTH_A_WARNING = 1 << 32  # values; about ten seconds
+_WARN_ABOVE = 1 << 32  # values; about ten seconds
 _REDUCTIONS = """Print only what is left of the range, one or more of: sum; max, min; argmax, argmin (the first index of the largest
 and smallest value); histogram (how many values have how many binary digits); residues:M (how many leave which remainder modulo
 M); records (values larger than all before them in the range)."""
@@ -177,8 +177,8 @@ class _Work:
 
             check(self.plot, self.size)
             reserve(self.plot)
-        if self.form == "json" and self.out is None and reduce_to is None and self.size > _MOST_JSON:
-            raise UsageError(f"--format json prints at most {_MOST_JSON} values, got {self.size}: use --out FILE")
+        if self.form == "json" and self.out is None and reduce_to is None and self.size > _MAX_JSON:
+            raise UsageError(f"--format json prints at most {_MAX_JSON} values, got {self.size}: use --out FILE")
 
     def remark(self, text: str) -> None:
         """Tell people on stderr."""
@@ -213,7 +213,7 @@ def _range(work: _Work) -> None:
 
     start, stop = work.inner
     values = Range(work.counts, start, stop, work.backend.counting())
-    if work.plan or (work.size >= _WORTH_A_WARNING and not work.quiet):
+    if work.plan or (work.size >= _WARN_ABOVE and not work.quiet):
         text = (
             f"{work.size:,} values of {8 * values.limbs} bytes, {8 * values.limbs * work.size:,} bytes in all, "
             f"{_duration(seconds_for(values, work.size))} of one process with {values.engine.name}, writing not counted"
@@ -323,12 +323,12 @@ def _plot(work: _Work, values: list[int]) -> None:
 
 def _reduce(work: _Work, names: str, records: int) -> None:
     from gpu_nim.counting.ranges import Range, seconds_for
-    from gpu_nim.counting.reductions import Reduction, reduce_range, visits
+    from gpu_nim.counting.reductions import Reduction, reduce_range, scanned_values
 
     start, stop = work.inner
     reductions = [Reduction.parse(name) for name in names.split(",")]
     engine = work.backend.counting()
-    cost = sum(visits(work.counts, start, stop, reduction) for reduction in reductions)
+    cost = sum(scanned_values(work.counts, start, stop, reduction) for reduction in reductions)
     if work.plan or cost:
         seconds = seconds_for(Range(work.counts, start, stop, engine), cost) if cost else 0.0
         text = f"{cost:,} values to visit, at least {_duration(seconds)} of one process with {engine.name}"
@@ -339,7 +339,7 @@ def _reduce(work: _Work, names: str, records: int) -> None:
     # A terminal has room for one bar, and values are what takes long.
     with work_progress(cost, "values", shown and cost > 0) as advance, step_progress(shown and cost == 0) as step:
 
-        def run(job: "SlowJob") -> Iterator[Any]:
+        def run(job: "ValueScan") -> Iterator[Any]:
             pieces = job.pieces()
             if work.cluster is None:
                 parts: Iterator[Any] = map(job.do, pieces)
@@ -397,10 +397,10 @@ def _rows(result: "Result", shift: int) -> Iterator[tuple[str, str, str]]:
 
 
 def _enumerate(work: _Work) -> None:
-    from gpu_nim.counting.enumeration import Trial
+    from gpu_nim.counting.enumeration import Enumeration
 
     start, stop = work.inner
-    trial = Trial(work.counts, stop - 1, work.backend.counting())
+    trial = Enumeration(work.counts, stop - 1, work.backend.counting())
     if work.plan:
         click.echo(f"{trial.tuples:,} tuples to try")
         return

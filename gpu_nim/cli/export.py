@@ -12,9 +12,7 @@ from gpu_nim.cli.pictures import given, look_options
 
 @click.command()
 @click.argument("source")
-@click.option(
-    "-o", "--out", type=FILE, required=True, help="The file: .ply, .stl, .glb, .vtp or .html."
-)
+@click.option("-o", "--out", type=FILE, required=True, help="The file: .ply, .stl, .glb, .vtp or .html.")
 @click.option("--printable", is_flag=True, help="One watertight body for a 3D printer (.stl or .ply).")
 @look_options("view", "theme", "color", "generations", "cut", "title")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -36,6 +34,4 @@ def export(source: str, out: Path, printable: bool, as_json: bool, **look: Any) 
         emit_json(report)
         return
     note = f"; {report['note']}" if report["note"] else ""
-    say(
-        f"{out}: {report['bytes']:,} bytes, {report['triangles']:,} triangles, {report['population']:,} cells{note}"
-    )
+    say(f"{out}: {report['bytes']:,} bytes, {report['triangles']:,} triangles, {report['population']:,} cells{note}")

@@ -13,7 +13,7 @@ from gpu_nim.cli.progress import growth_progress
 if TYPE_CHECKING:
     from gpu_nim.automata.catalogue import Automaton
     from gpu_nim.automata.columns import Value
-    from gpu_nim.automata.growth import Growing, Growth
+    from gpu_nim.automata.growth import Growth, GrowthProcess
     from gpu_nim.jobs.growth_job import Outputs
 
 _SHOWN = 5  # last generations in the summary
@@ -73,9 +73,9 @@ def grow(
 ) -> int:
     """Grow AUTOMATON (see `gpunim automata`), nim if none is named, from its seed and count what is born in each generation."""
     from gpu_nim.backends.selection import select
-    from gpu_nim.jobs.growth_job import Outputs, Run
+    from gpu_nim.jobs.growth_job import GrowthJob, Outputs
 
-    run = Run(
+    run = GrowthJob(
         _automaton(automaton, offsets, births, seeds, octant),
         generations,
         backend=select(backend),
@@ -113,9 +113,9 @@ def _automaton(
         return name
     if name is not None:
         raise click.UsageError(f"--offsets describes an automaton of your own: leave out the name {name!r}.")
-    from gpu_nim.automata.user_defined import own
+    from gpu_nim.automata.user_defined import define
 
-    return own(offsets, births or (1,), seeds or ((0,) * len(offsets[0]),), octant=octant)
+    return define(offsets, births or (1,), seeds or ((0,) * len(offsets[0]),), octant=octant)
 
 
 def _columns(columns: str | None, section: str | None) -> tuple[str, ...] | None:
@@ -137,7 +137,7 @@ def _shown(value: "Value") -> int | str | None:
     return value if value is None or isinstance(value, int) else f"{float(value):.6f}"
 
 
-def _print_summary(growth: "Growth", growing: "Growing", outputs: "Outputs") -> None:
+def _print_summary(growth: "Growth", growing: "GrowthProcess", outputs: "Outputs") -> None:
     births = growth.births.tolist()
     first = max(0, len(births) - _SHOWN)
     saved = [path for path in (outputs.out, outputs.volume, outputs.bfile) if path is not None]
@@ -156,7 +156,7 @@ def _print_summary(growth: "Growth", growing: "Growing", outputs: "Outputs") -> 
     )
 
 
-def _verdict(growing: "Growing") -> str:
+def _verdict(growing: "GrowthProcess") -> str:
     if not growing.verifies:
         return "not checked" if growing.automaton.births_formula else "no theorem says what is born"
     if growing.mismatch is not None:

@@ -26,9 +26,7 @@ class Size(click.ParamType):  # type: ignore[type-arg]  # generic only in new re
             return named
         match = re.fullmatch(r"([0-9]{1,6})[x×]([0-9]{1,6})", value)
         if match is None:
-            self.fail(
-                f"expected WIDTHxHEIGHT such as 1920x1080, or one of {', '.join(_SIZES)}, got {value!r}.", param, ctx
-            )
+            self.fail(f"expected WIDTHxHEIGHT such as 1920x1080, or one of {', '.join(_SIZES)}, got {value!r}.", param, ctx)
         width, height = int(match[1]), int(match[2])
         if min(width, height) < 16 or max(width, height) > 16384:
             self.fail(f"expected from 16x16 to 16384x16384 pixels, got {value}.", param, ctx)
@@ -39,9 +37,7 @@ SIZE = Size()
 
 
 _OPTIONS: dict[str, Callable[[Any], Any]] = {
-    "size": click.option(
-        "--size", type=SIZE, default="1920x1080", help="WIDTHxHEIGHT in pixels, or 720p, 1080p, 1440p, 4k, 8k."
-    ),
+    "size": click.option("--size", type=SIZE, default="1920x1080", help="WIDTHxHEIGHT in pixels, or 720p, 1080p, 1440p, 4k, 8k."),
     "view": click.option(
         "--view",
         help="hero, isometric, axis, diagonal, gasket or AZIM,ELEV in degrees.  [default: hero; axis if flat]",

@@ -14,9 +14,7 @@ from gpu_nim.model.errors import UsageError
 @click.argument("source")
 @click.option("--web", is_flag=True, help="Serve a page on this machine for a browser, in place of a window.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8765, help="The page's port; 0 takes a free one.")
-@click.option(
-    "--picture", type=FILE, default=Path("gpunim.png"), help="Where the window's key s saves."
-)
+@click.option("--picture", type=FILE, default=Path("gpunim.png"), help="Where the window's key s saves.")
 @look_options("size", "view", "theme", "color", "generations", "cut", "title")
 def show(source: str, web: bool, port: int, picture: Path, **look: Any) -> None:
     """Show SOURCE (see `gpunim render`): turn it, and go through its generations with a slider.

@@ -17,7 +17,7 @@ from gpu_nim.model.notation import parse_rational
 if TYPE_CHECKING:
     from gpu_nim.games.solution import Solution
 
-_MOST_SCANNED = 100_000
+_MAX_SCANNED = 100_000
 
 
 class Rationals(click.ParamType):  # type: ignore[type-arg]  # generic only in new releases of click
@@ -39,8 +39,8 @@ class Rationals(click.ParamType):  # type: ignore[type-arg]  # generic only in n
             return numbers
         start, stop, step = (*numbers, Fraction(1))[:3]
         count = -((start - stop) // step)
-        if not 1 <= count <= _MOST_SCANNED:
-            self.fail(f"expected STOP beyond START, and at most {_MOST_SCANNED:,} values, got {value!r}.", param, ctx)
+        if not 1 <= count <= _MAX_SCANNED:
+            self.fail(f"expected STOP beyond START, and at most {_MAX_SCANNED:,} values, got {value!r}.", param, ctx)
         return [start + step * i for i in range(count)]
 
 

@@ -73,7 +73,7 @@ def _statements(names: tuple[str, ...], upto: int, as_json: bool) -> int:
                 "source": statement.source,
                 "claim": statement.claim,
                 "holds": verdict.holds,
-                "tried": finding.tried,
+                "scope": finding.scope,
                 "counterexample": counterexample,
                 "seconds": verdict.seconds,
             }
@@ -81,7 +81,7 @@ def _statements(names: tuple[str, ...], upto: int, as_json: bool) -> int:
         if not as_json:
             mark = "holds " if verdict.holds else "FAILS "
             say(f"{mark} {statement.name:<20} {statement.claim}")
-            say(f"       {finding.tried}; {statement.source}")
+            say(f"       {finding.scope}; {statement.source}")
             if counterexample is not None:
                 say(f"       counterexample: {counterexample}")
     if as_json:
@@ -109,7 +109,7 @@ def _growth(path: Path, as_json: bool) -> int:
         say(f"{path}: {finding.counterexample}")
     else:
         known = f"as {theorem.source} has it" if theorem else "no theorem says what is born"
-        say(f"{path}: {growth.automaton}, {finding.tried}, agree with births and checksums; {known}")
+        say(f"{path}: {growth.automaton}, {finding.scope}, agree with births and checksums; {known}")
     return 0 if finding.holds else 1
 
 
@@ -130,7 +130,5 @@ def _bfile(path: Path, name: str, piles: int | None, as_json: bool) -> int:
     elif difference is None:
         say(f"{path}: {comparison.terms:,} terms, n = {comparison.first} to {comparison.last}, all those of {name}")
     else:
-        say(
-            f"{path}, line {difference.line}: {name} has {difference.expected} at n = {difference.n}, not {difference.found}"
-        )
+        say(f"{path}, line {difference.line}: {name} has {difference.expected} at n = {difference.n}, not {difference.found}")
     return 0 if difference is None else 1

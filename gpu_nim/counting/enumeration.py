@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Counting
 from gpu_nim.counting.families import Counts
-from gpu_nim.model.errors import CheckFailed, UsageError
+from gpu_nim.model.errors import UsageError, VerificationError
 from gpu_nim.model.memory import host_memory, require_memory
 
 _BYTES_A_VALUE = 80  # of a few counts at once, and of Python's numbers to compare
@@ -22,11 +22,11 @@ _BYTES_A_PIECE = 150
 
 
 @dataclass(frozen=True)
-class Trial:
+class Enumeration:
     """All of D_k(0..limit), or d_k(0..limit), or their partial sums A_k and a_k, to be counted by trying.
 
     >>> from gpu_nim.backends.numpy.counting import NumpyCounting
-    >>> trial = Trial(Counts("D", 3), 7, NumpyCounting())
+    >>> trial = Enumeration(Counts("D", 3), 7, NumpyCounting())
     >>> trial.tuples, trial.combine([trial.do(piece) for piece in trial.pieces()]).tolist()
     (64, [1, 3, 3, 9, 3, 9, 9, 27])
     """
@@ -45,10 +45,10 @@ class Trial:
         return int((self.limit + 1) ** (self.counts.piles - 1))
 
     def pieces(self) -> list[tuple[int, int]]:
-        """The tuples by their first entry, cut into pieces (first, stop) of a second or so; MemoryRefusal for too many."""
+        """The tuples by their first entry, in pieces (first, stop) of a second or so; InsufficientMemoryError for too many."""
         if self.counts.piles == 1:
             return [(0, 1)]
-        step = max(1, min(self.limit + 1, self.engine.piece(1) * (self.limit + 1) // self.tuples))
+        step = max(1, min(self.limit + 1, self.engine.chunk_size(1) * (self.limit + 1) // self.tuples))
         needed = _BYTES_A_VALUE * (self.limit + 1) + _BYTES_A_PIECE * -(-(self.limit + 1) // step)
         require_memory(needed, host_memory(), f"trying {self.tuples:,} tuples", "a smaller range takes less")
         return [(first, min(first + step, self.limit + 1)) for first in range(0, self.limit + 1, step)]
@@ -59,11 +59,13 @@ class Trial:
         return attempt(self.counts.piles, self.limit, *piece)
 
     def combine(self, parts: Iterator[NDArray[np.int64]] | list[NDArray[np.int64]]) -> NDArray[np.int64]:
-        """Add up the pieces; partial sums for A and a. CheckFailed where the formulas say otherwise."""
+        """Add up the pieces; partial sums for A and a. VerificationError where the formulas say otherwise."""
         counted: NDArray[np.int64] = sum(parts, np.zeros(self.limit + 1, np.int64))
         if self.counts.cumulative:
             counted = np.cumsum(counted)
         for n, value in enumerate(counted.tolist()):
             if value != self.counts.value(n):
-                raise CheckFailed(f"trying every tuple gives {self.counts}({n}) = {value}, the formula {self.counts.value(n)}")
+                raise VerificationError(
+                    f"trying every tuple gives {self.counts}({n}) = {value}, the formula {self.counts.value(n)}"
+                )
         return counted

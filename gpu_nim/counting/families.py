@@ -13,7 +13,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.progress import OnStep, unseen
 
 LETTERS = ("D", "A", "d", "a")
-MOST_PILES = 1000
+MAX_PILES = 1000
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Counts:
     def __post_init__(self) -> None:
         if not isinstance(self.letter, str) or self.letter not in LETTERS:
             raise UsageError(f"sequence must be one of {', '.join(LETTERS)}, got {shown(self.letter)}")
-        object.__setattr__(self, "piles", integer("piles", self.piles, 1, MOST_PILES))
+        object.__setattr__(self, "piles", integer("piles", self.piles, 1, MAX_PILES))
 
     def __str__(self) -> str:
         return f"{self.letter}_{self.piles}"

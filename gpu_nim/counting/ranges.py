@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from gpu_nim.backends.interface import Counting, Survey
+from gpu_nim.backends.interface import Counting, Summary
 from gpu_nim.counting.families import Counts
 from gpu_nim.model.arguments import integer
-from gpu_nim.model.errors import CheckFailed, UsageError
+from gpu_nim.model.errors import UsageError, VerificationError
 from gpu_nim.model.limbs import U64
 from gpu_nim.model.memory import host_memory, require_memory
 
@@ -79,7 +79,7 @@ class Range:
             yield first, part
             first += len(part)
 
-    def survey(self, first: int, stop: int) -> Survey:
+    def survey(self, first: int, stop: int) -> Summary:
         """Look at the values at first, ..., stop - 1 without storing them."""
         skip, rows = self._rows(first, stop - first)
         return self.engine.survey(self._loaded_table(), rows, skip, stop - first)
@@ -117,7 +117,7 @@ def checked(counts: Counts, first: int, chunks: Iterable[U64]) -> Iterator[U64]:
     """Pass on chunks of values from index `first` on, and hold their sum against the exact one when they end.
 
     The sum comes from the digits of two indices (D sums to A, d to a), so it shares nothing with the chunks. Raises
-    CheckFailed where they differ.
+    VerificationError where they differ.
     """
     total, at = 0, first
     for chunk in chunks:
@@ -127,7 +127,7 @@ def checked(counts: Counts, first: int, chunks: Iterable[U64]) -> Iterator[U64]:
         at += len(chunk)
         yield chunk
     if at > first and total != counts.sum(first, at):
-        raise CheckFailed(f"{counts} sums to {total} over {first}:{at}, not to {counts.sum(first, at)} as it must")
+        raise VerificationError(f"{counts} sums to {total} over {first}:{at}, not to {counts.sum(first, at)} as it must")
 
 
 def seconds_for(values: Range, size: int) -> float:

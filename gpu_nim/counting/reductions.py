@@ -3,7 +3,7 @@
 Everything here rests on aligned blocks of indices. Sums, extremes and records need a few hundred digit operations whatever the
 range. Residues and histograms read the index from its lowest digit up and keep, for all 2^t strings of t digits at once, how many
 lead to each state of a small automaton; where too many states arise (exact histograms of D_k, k >= 4; residues of large moduli),
-the range is gone through value by value, and `visits` says so before it starts.
+the range is gone through value by value, and `scanned_values` says so before it starts.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from gpu_nim.counting.blocks import ClosedBlocks
 from gpu_nim.counting.families import Counts, dyadic_blocks
 from gpu_nim.counting.ranges import Range, limbs_needed
 from gpu_nim.model.arguments import shown
-from gpu_nim.model.errors import CheckFailed, UsageError
+from gpu_nim.model.errors import UsageError, VerificationError
 from gpu_nim.model.limbs import to_integers
 from gpu_nim.model.progress import OnStep, unseen
 
 NAMES = ("sum", "max", "argmax", "min", "argmin", "histogram", "residues:M", "records")
-MOST_RECORDS = 1000
+MAX_RECORDS = 1000
 
-_MOST_STATES = 1 << 18  # automaton states kept at once: some tens of MiB, some seconds a range
-_MOST_MODULUS = 1 << 26  # one bin a residue: 512 MiB
-_MOST_NODES = 100_000  # blocks looked into for a histogram before value by value is cheaper
-_MOST_PIECES = 1 << 16
+_MAX_STATES = 1 << 18  # automaton states kept at once: some tens of MiB, some seconds a range
+_MAX_MODULUS = 1 << 26  # one bin a residue: 512 MiB
+_MAX_NODES = 100_000  # blocks looked into for a histogram before value by value is cheaper
+_MAX_PIECES = 1 << 16
 _CLOSE = 8  # places between records that are looked for together
-_MOST_TOGETHER = 1 << 14  # values among which records are looked for at once
+_MAX_TOGETHER = 1 << 14  # values among which records are looked for at once
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,10 @@ class Reduction:
         if not isinstance(text, str):
             raise UsageError(f"reduce must be among {', '.join(NAMES)}, got {shown(text)}")
         name, _, modulus = text.strip().partition(":")
-        if name == "residues" and re.fullmatch(r"[0-9]+", modulus) and 1 <= int(modulus) <= _MOST_MODULUS:
+        if name == "residues" and re.fullmatch(r"[0-9]+", modulus) and 1 <= int(modulus) <= _MAX_MODULUS:
             return cls(name, int(modulus))
         if name == "residues":
-            raise UsageError(f"reduce needs residues:M with M from 1 to {_MOST_MODULUS}, got {text!r}")
+            raise UsageError(f"reduce needs residues:M with M from 1 to {_MAX_MODULUS}, got {text!r}")
         if modulus or name not in {known for known in NAMES if ":" not in known}:
             raise UsageError(f"reduce must be among {', '.join(NAMES)}, got {text!r}")
         return cls(name)
@@ -78,7 +78,7 @@ class Result:
 
     reduction: Reduction
     value: Any
-    visits: int = 0
+    scanned: int = 0
     complete: bool = True
 
 
@@ -89,14 +89,14 @@ def reduce_range(
     reductions: Sequence[Reduction],
     engine: Counting,
     *,
-    records: int = MOST_RECORDS,
-    run: Callable[[SlowJob], Iterable[NDArray[np.int64]]] | None = None,
+    records: int = MAX_RECORDS,
+    run: Callable[[ValueScan], Iterable[NDArray[np.int64]]] | None = None,
     on_step: OnStep = unseen,
 ) -> list[Result]:
     """Return each reduction of the values at start, ..., stop - 1, exact, in the order asked for.
 
     `run` does the pieces of a slow job, by default one after the other here; `on_step` is told how many records are found. The
-    sum of a histogram's values is held against the exact one; CheckFailed if they differ.
+    sum of a histogram's values is held against the exact one; VerificationError if they differ.
 
     >>> from gpu_nim.backends.numpy.counting import NumpyCounting
     >>> wanted = [Reduction.parse(name) for name in ("sum", "argmax", "residues:4")]
@@ -113,7 +113,7 @@ def _reduce(
     reduction: Reduction,
     engine: Counting,
     records: int,
-    run: Callable[[SlowJob], Iterable[NDArray[np.int64]]],
+    run: Callable[[ValueScan], Iterable[NDArray[np.int64]]],
     on_step: OnStep,
 ) -> Result:
     match reduction.name:
@@ -130,17 +130,17 @@ def _reduce(
         case "records":
             found = record_values(counts, start, stop, records + 1, on_step)
             return Result(reduction, found[:records], complete=len(found) <= records)
-    job = SlowJob(counts, start, stop, reduction, engine)
+    job = ValueScan(counts, start, stop, reduction, engine)
     exact = _by_digits(counts, start, stop, reduction)
     if exact is not None:
         return Result(reduction, exact)
-    return Result(reduction, job.combine(run(job)), visits=stop - start)
+    return Result(reduction, job.combine(run(job)), scanned=stop - start)
 
 
-def visits(counts: Counts, start: int, stop: int, reduction: Reduction) -> int:
+def scanned_values(counts: Counts, start: int, stop: int, reduction: Reduction) -> int:
     """How many values `reduce_range` will visit for this reduction: 0, or all of them.
 
-    >>> visits(Counts("D", 4), 0, 10**12, Reduction("histogram"))
+    >>> scanned_values(Counts("D", 4), 0, 10**12, Reduction("histogram"))
     1000000000000
     """
     if reduction.name not in ("histogram", "residues") or _by_digits(counts, start, stop, reduction) is not None:
@@ -155,7 +155,7 @@ def _by_digits(counts: Counts, start: int, stop: int, reduction: Reduction) -> d
 
 
 @dataclass(frozen=True)
-class SlowJob:
+class ValueScan:
     """A histogram or residues gone through value by value: pieces that can be done anywhere, in any order, again if lost."""
 
     counts: Counts
@@ -166,8 +166,8 @@ class SlowJob:
 
     def pieces(self, size: int | None = None) -> list[tuple[int, int]]:
         """The (first, stop) of each piece, of at least `size` values and not more pieces than anyone can list."""
-        size = size or self.engine.piece(limbs_needed(self.counts, self.start, self.stop))
-        size = max(size, -(-(self.stop - self.start) // _MOST_PIECES))
+        size = size or self.engine.chunk_size(limbs_needed(self.counts, self.start, self.stop))
+        size = max(size, -(-(self.stop - self.start) // _MAX_PIECES))
         return [(first, min(first + size, self.stop)) for first in range(self.start, self.stop, size)]
 
     def do(self, piece: tuple[int, int]) -> NDArray[np.int64]:
@@ -178,7 +178,7 @@ class SlowJob:
         survey = values.survey(*piece)
         expected = self.counts.sum(*piece) & ((1 << 64 * values.limbs) - 1)
         if survey.total != expected:
-            raise CheckFailed(f"{self.counts} sums to {survey.total} over {piece[0]}:{piece[1]}, not to {expected}")
+            raise VerificationError(f"{self.counts} sums to {survey.total} over {piece[0]}:{piece[1]}, not to {expected}")
         return survey.lengths
 
     def combine(self, parts: Iterable[NDArray[np.int64]]) -> dict[int, int]:
@@ -190,7 +190,7 @@ class SlowJob:
         return dict(sorted(totals.items()))
 
 
-def run_here(job: SlowJob) -> Iterator[NDArray[np.int64]]:
+def run_here(job: ValueScan) -> Iterator[NDArray[np.int64]]:
     """Do the pieces of a job one after the other in this process."""
     return map(job.do, job.pieces())
 
@@ -216,7 +216,7 @@ def record_values(counts: Counts, start: int, stop: int, most: int, on_step: OnS
                 found.append((n, value))
         at = counts.first_at_least(found[-1][1] + 1, end, stop) if end < stop else None
         if at is not None:
-            size = min(2 * size, _MOST_TOGETHER) if at - found[-1][0] <= _CLOSE else 1
+            size = min(2 * size, _MAX_TOGETHER) if at - found[-1][0] <= _CLOSE else 1
     return found[:most]
 
 
@@ -267,7 +267,7 @@ def _lengths_of_rising(counts: Counts, start: int, stop: int) -> dict[int, int]:
 def _lengths_by_blocks(counts: Counts, start: int, stop: int) -> dict[int, int] | None:
     totals: dict[int, int] = {}
     waiting = list(dyadic_blocks(start, stop))
-    for _ in range(_MOST_NODES):
+    for _ in range(_MAX_NODES):
         if not waiting:
             return dict(sorted(totals.items()))
         high, bits = waiting.pop()
@@ -305,7 +305,7 @@ def residue_counts(counts: Counts, start: int, stop: int, modulus: int) -> dict[
             break
         both = np.concatenate([automaton.step(states, bits, 0), automaton.step(states, bits, 1)])
         states, inverse = _distinct(both, modulus)
-        if len(states) > _MOST_STATES:
+        if len(states) > _MAX_STATES:
             return None
         merged = np.zeros(len(states), dtype)
         np.add.at(merged, inverse, np.concatenate([weights, weights]))

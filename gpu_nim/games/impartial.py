@@ -13,7 +13,7 @@ from gpu_nim.model.arguments import Whole, integer, vectors
 from gpu_nim.model.errors import UsageError
 
 Vector = tuple[int, ...]
-_MOST_PILES = 32  # an axis each of an array of positions
+_MAX_PILES = 32  # an axis each of an array of positions
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class LineGame:
     lines: tuple[Vector, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "piles", integer("piles", self.piles, 1, _MOST_PILES))
+        object.__setattr__(self, "piles", integer("piles", self.piles, 1, _MAX_PILES))
         object.__setattr__(self, "largest", integer("largest", self.largest, 0))
         object.__setattr__(self, "lines", vectors("lines", self.lines))
         for line in self.lines:
@@ -66,7 +66,7 @@ def Nim(piles: Whole, largest: Whole) -> LineGame:
     >>> list(Nim(2, 3).options((1, 2)))
     [(0, 2), (1, 1), (1, 0)]
     """
-    return LineGame(integer("piles", piles, 1, _MOST_PILES), integer("largest", largest, 0), unit_lines(piles))
+    return LineGame(integer("piles", piles, 1, _MAX_PILES), integer("largest", largest, 0), unit_lines(piles))
 
 
 def Wythoff(largest: Whole) -> LineGame:
@@ -84,7 +84,7 @@ def unit_lines(piles: Whole) -> tuple[Vector, ...]:
     >>> unit_lines(2)
     ((1, 0), (0, 1))
     """
-    piles = integer("piles", piles, 1, _MOST_PILES)
+    piles = integer("piles", piles, 1, _MAX_PILES)
     return tuple(tuple(int(i == j) for j in range(piles)) for i in range(piles))
 
 
@@ -103,7 +103,7 @@ class NimWithPass:
     largest: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "piles", integer("piles", self.piles, 1, _MOST_PILES))
+        object.__setattr__(self, "piles", integer("piles", self.piles, 1, _MAX_PILES))
         object.__setattr__(self, "largest", integer("largest", self.largest, 0))
 
     @cached_property

@@ -33,7 +33,7 @@ from gpu_nim.model.linear_bounds import LinearBounds
 Vector = tuple[int, ...]
 Rational = Fraction | SupportsIndex | str | float
 
-MOST_COORDINATES = 32  # a flag each in a word of the solvers, and an axis each of NumPy's arrays
+MAX_COORDINATES = 32  # a flag each in a word of the solvers, and an axis each of NumPy's arrays
 _LARGEST = 2**62
 
 
@@ -99,8 +99,8 @@ class InequalityGame:
         object.__setattr__(self, "inequalities", tuple(items("inequalities", self.inequalities, "inequalities")))
         if not all(isinstance(inequality, Inequality) for inequality in self.inequalities):
             raise UsageError(f"inequalities: expected inequalities, got {shown(self.inequalities)}")
-        if not 1 <= len(self.coordinates) <= MOST_COORDINATES:
-            raise UsageError(f"coordinates: expected 1 to {MOST_COORDINATES} names, got {len(self.coordinates)}")
+        if not 1 <= len(self.coordinates) <= MAX_COORDINATES:
+            raise UsageError(f"coordinates: expected 1 to {MAX_COORDINATES} names, got {len(self.coordinates)}")
         for inequality in self.inequalities:
             given = len(inequality.coefficients)
             if given != len(self.coordinates):
@@ -241,7 +241,7 @@ def nim(piles: Whole) -> InequalityGame:
     >>> nim(3).coordinates
     ('x1', 'x2', 'x3')
     """
-    piles = integer("piles", piles, 1, MOST_COORDINATES)
+    piles = integer("piles", piles, 1, MAX_COORDINATES)
     return InequalityGame("nim", tuple(f"x{i + 1}" for i in range(piles)), ())
 
 

@@ -22,7 +22,7 @@ def line_grundy(game: LineGame, *, with_pass: bool = False, on_step: OnStep = un
     with_pass: of the positions of Nim in which a pass may still be taken, once and not from the position without counters; the game
     must be Nim, for what is left after it are nim-sums.  on_step: called with how many positions are done.
 
-    Raises MemoryRefusal where the values would not fit.
+    Raises InsufficientMemoryError where the values would not fit.
 
     >>> from gpu_nim.games.impartial import Nim, Wythoff
     >>> line_grundy(Wythoff(3)).tolist()

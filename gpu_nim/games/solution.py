@@ -16,7 +16,7 @@ from gpu_nim.backends.selection import select
 from gpu_nim.games.game_graph import Game, evolve
 from gpu_nim.games.heaps import HeapRule, Period, find_period, grundy_values
 from gpu_nim.games.impartial import LineGame, Nim
-from gpu_nim.games.inequality import MOST_COORDINATES, InequalityGame, Vector, parse_game
+from gpu_nim.games.inequality import MAX_COORDINATES, InequalityGame, Vector, parse_game
 from gpu_nim.games.lines import line_grundy
 from gpu_nim.model.arguments import Whole, integer, shown
 from gpu_nim.model.errors import UsageError
@@ -25,7 +25,7 @@ from gpu_nim.model.progress import OnStep, unseen
 from gpu_nim.model.values import ArrayValue
 
 Ints = NDArray[np.int64]
-_MOST_CELLS = 2**62
+_MAX_CELLS = 2**62
 _CHUNK = 1 << 20  # cells of the box looked at together
 _PERIOD_SHOWS = 4096  # heaps among which a period is looked for before going on
 
@@ -135,8 +135,8 @@ def solve(
     inequalities (where), nim (piles=3), nim-pass (piles=3), wythoff, kayles, octal (code="0.77"), subtraction (take=(1, 2, 3)).
 
     With `grundy`, Grundy values as well as outcomes; games without inequalities have them anyway, and run on the host alone.
-    Raises UsageError for a game that is not known and a bad size, MemoryRefusal where the box is too large, BackendError where
-    the backend named cannot do it.
+    Raises UsageError for a game that is not known and a bad size, InsufficientMemoryError where the box is too large, BackendError
+    where the backend named cannot do it.
 
     >>> solve("wythoff", 7).p_positions.tolist()
     [[0, 0], [1, 2], [2, 1], [3, 5], [4, 7], [5, 3], [7, 4]]
@@ -164,17 +164,15 @@ def solve(
 
 def check_size(size: Whole) -> int:
     """The size of a box as a Python integer; UsageError for what is none."""
-    return integer("size", size, 0, _MOST_CELLS)
+    return integer("size", size, 0, _MAX_CELLS)
 
 
-def solve_inequalities(
-    game: InequalityGame, size: Whole, *, grundy: bool = False, backend: str | Backend = "auto"
-) -> Solution:
+def solve_inequalities(game: InequalityGame, size: Whole, *, grundy: bool = False, backend: str | Backend = "auto") -> Solution:
     """Solve an inequality game in the box of that size; see `solve`."""
     size = check_size(size)
     chosen = select(backend)
     limits = game.limits(size)
-    if prod(limit + 1 for limit in limits) > _MOST_CELLS:
+    if prod(limit + 1 for limit in limits) > _MAX_CELLS:
         raise UsageError(f"size: expected a box of at most 2^62 cells, got {size} for {game.describe()}")
     # What is looked at together when the solution is described.
     needed = 4 * 8 * len(limits) * min(prod(limit + 1 for limit in limits), _CHUNK)
@@ -206,9 +204,7 @@ def solve_inequalities(
     )
 
 
-def solve_game(
-    game: Game[Vector], name: str, coordinates: tuple[str, ...], size: int, *, on_step: OnStep = unseen
-) -> Solution:
+def solve_game(game: Game[Vector], name: str, coordinates: tuple[str, ...], size: int, *, on_step: OnStep = unseen) -> Solution:
     """Solve any game whose positions are vectors with entries 0 to `size`: along its lines where it has these, else by its options.
 
     on_step: called with how many positions are done along lines.
@@ -237,7 +233,7 @@ def solve_nim_with_pass(piles: int, size: int, *, on_step: OnStep = unseen) -> S
     >>> len(solve_nim_with_pass(3, 7).p_positions)
     54
     """
-    size, piles = check_size(size), integer("piles", piles, 1, MOST_COORDINATES)
+    size, piles = check_size(size), integer("piles", piles, 1, MAX_COORDINATES)
     started = time.perf_counter()
     grundy = line_grundy(Nim(piles, size), with_pass=True, on_step=on_step)
     seconds = time.perf_counter() - started

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from gpu_nim._version import __version__
 from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.automata.growth import Snapshot
-from gpu_nim.automata.user_defined import describe, recall
+from gpu_nim.automata.user_defined import describe, from_description
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.reading import Damaged, name_of, parse_json, printable
 from gpu_nim.storage.atomic import check_writable, placing, remove_leftovers
@@ -174,7 +174,7 @@ class Checkpoints:
     def _snapshot(
         self, path: Path, record: dict[str, Any], arrays: dict[str, NDArray[Any]], automaton: Automaton | None
     ) -> Snapshot:
-        known = automaton or recall(name_of(record["automaton"]), record["rule"])
+        known = automaton or from_description(name_of(record["automaton"]), record["rule"])
         if known is None:
             raise UsageError(f"{path} is of an automaton with predicates of its own: resume it from Python, with that automaton")
         if (known.name, describe(known.rule)) != (record["automaton"], record["rule"]):

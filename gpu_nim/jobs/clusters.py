@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from gpu_nim._version import __version__
 from gpu_nim.backends.interface import Counting
 from gpu_nim.backends.selection import select
-from gpu_nim.counting.enumeration import Trial
+from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.families import Counts
 from gpu_nim.counting.ranges import Range
-from gpu_nim.counting.reductions import Reduction, SlowJob
+from gpu_nim.counting.reductions import Reduction, ValueScan
 from gpu_nim.model.errors import BackendError, SchedulerLost, UsageError
 from gpu_nim.model.extras import missing
 from gpu_nim.model.interrupts import interrupts_blocked, interrupts_deferred
@@ -196,13 +196,13 @@ def fill_piece(job: tuple[Counts, int, int, str, tuple[int, int]]) -> U64:
 def reduce_piece(job: tuple[Counts, int, int, Reduction, str, tuple[int, int]]) -> NDArray[np.int64]:
     """The counts of a piece of a slow reduction: (sequence, start, stop, reduction, backend, piece)."""
     counts, start, stop, reduction, backend, piece = job
-    return SlowJob(counts, start, stop, reduction, _engine(backend)).do(piece)
+    return ValueScan(counts, start, stop, reduction, _engine(backend)).do(piece)
 
 
 def try_piece(job: tuple[Counts, int, str, tuple[int, int]]) -> NDArray[np.int64]:
     """The counts of a piece of an enumeration: (sequence, limit, backend, piece)."""
     counts, limit, backend, piece = job
-    return Trial(counts, limit, _engine(backend)).do(piece)
+    return Enumeration(counts, limit, _engine(backend)).do(piece)
 
 
 @lru_cache(maxsize=2)

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 from gpu_nim.automata.ancestry import require_one_parent
 from gpu_nim.automata.catalogue import Automaton, Oeis, find
 from gpu_nim.automata.columns import DEFAULT_COLUMNS
-from gpu_nim.automata.growth import Growing, Growth, Snapshot
+from gpu_nim.automata.growth import Growth, GrowthProcess, Snapshot
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.storage import GrowthSink, check_growth, feed, open_growth
+from gpu_nim.storage import GrowthWriter, check_growth, open_growth, write_growth
 from gpu_nim.storage.atomic import check_writable, claim, flush
 from gpu_nim.storage.column_files import bfile_column, write_bfile
 
 if TYPE_CHECKING:
-    from gpu_nim.storage.zarr_files import ZarrGrowthSink
+    from gpu_nim.storage.zarr_files import ZarrGrowthWriter
 
 GENERATIONS = 1024
 EVERY = 100
@@ -67,7 +67,7 @@ def _whole(path: Path) -> Path:
     return path.parent.resolve() / path.name
 
 
-class Run:
+class GrowthJob:
     """A growth into files, with checkpoints where a folder is given for them.
 
     automaton, generations, columns, outputs, every: where not given, those of the checkpoint that is resumed, or else the defaults.
@@ -135,7 +135,7 @@ class Run:
                     f"{self.outputs.want_cells[0]} needs the cells of generations 0 to {snapshot.generation}, which {resume} does "
                     "not keep: no file that holds cells was asked for when it was begun"
                 )
-            self.growing = Growing(
+            self.growing = GrowthProcess(
                 chosen,
                 GENERATIONS if generations is None else generations,
                 backend,
@@ -187,10 +187,10 @@ class Run:
         if self.outputs.bfile is not None:
             check_writable(self.outputs.bfile)
 
-    def _open(self, stack: ExitStack) -> tuple[list[GrowthSink], "ZarrGrowthSink | None"]:
+    def _open(self, stack: ExitStack) -> tuple[list[GrowthWriter], "ZarrGrowthWriter | None"]:
         """Open what takes the batches: the files themselves, or with checkpoints the store of cells beside them."""
         if self._checkpoints is None:
-            sinks: list[GrowthSink] = []
+            sinks: list[GrowthWriter] = []
             if self.outputs.out is not None:
                 sinks.append(stack.enter_context(open_growth(self.outputs.out, parents=self.outputs.parents)))
             if self.outputs.volume is not None:
@@ -216,7 +216,7 @@ class Run:
             left = "the last checkpoint can still be resumed"
             raise FileError(f"cannot write {self._checkpoints.cells}: {error.strerror or error}; {left}") from error
 
-    def _save(self, kept: "ZarrGrowthSink | None") -> None:
+    def _save(self, kept: "ZarrGrowthWriter | None") -> None:
         growing = self.growing
         if self._checkpoints is None or (growing.generation % self._every and growing.generation != growing.generations):
             return
@@ -225,7 +225,7 @@ class Run:
             flush(self._checkpoints.cells)  # the checkpoint counts on them
         self._checkpoints.save(growing.snapshot(), asked=asked, kept=None if kept is None else kept.kept())
 
-    def _finish(self, growth: Growth, kept: "ZarrGrowthSink | None") -> None:
+    def _finish(self, growth: Growth, kept: "ZarrGrowthWriter | None") -> None:
         """Write the files from the cells that were kept beside the checkpoints."""
         assert self._checkpoints is not None
         out, volume = self.outputs.out, self.outputs.volume
@@ -235,7 +235,7 @@ class Run:
             copy_store(self._checkpoints.cells, out)
         elif out is not None:
             with open_growth(out) as sink:
-                feed(sink, growth if kept is None else self._kept_growth())
+                write_growth(sink, growth if kept is None else self._kept_growth())
         if volume is not None:
             from gpu_nim.storage.voxels import save_volume
 
@@ -246,4 +246,3 @@ class Run:
 
         assert self._checkpoints is not None
         return self.growing.growth(load_zarr_growth(self._checkpoints.cells).source)
-

@@ -40,7 +40,7 @@ class SchedulerLost(BackendError):
     """The connection to a Dask scheduler broke off while work was under way."""
 
 
-class MemoryRefusal(GpunimError, MemoryError):
+class InsufficientMemoryError(GpunimError, MemoryError):
     """The work was refused before it started: it would need more memory than there is."""
 
 
@@ -48,7 +48,7 @@ class FileError(GpunimError, OSError):
     """A file cannot be read or written, or is not what it claims to be."""
 
 
-class CheckFailed(GpunimError, AssertionError):
+class VerificationError(GpunimError, AssertionError):
     """A theorem, a published table or a digest does not hold for what was computed."""
 
 

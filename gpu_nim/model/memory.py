@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
-from gpu_nim.model.errors import MemoryRefusal
+from gpu_nim.model.errors import InsufficientMemoryError
 
 _ROOT = Path("/")
 _NO_LIMIT = 1 << 60  # version 1 writes a huge number, version 2 "max"
@@ -27,14 +27,14 @@ def host_memory(root: Path = _ROOT) -> int:
 
 
 def require_memory(needed: int, free: int, work: str, advice: str = "") -> None:
-    """Raise MemoryRefusal where `work` needs more bytes than are free; `advice` says what to do then.
+    """Raise InsufficientMemoryError where `work` needs more bytes than are free; `advice` says what to do then.
 
     >>> require_memory(10**12, 10**9, "nim to generation 5")
     Traceback (most recent call last):
-    gpu_nim.model.errors.MemoryRefusal: nim to generation 5 needs 1,000,000,000,000 bytes, 1,000,000,000 are free
+    gpu_nim.model.errors.InsufficientMemoryError: nim to generation 5 needs 1,000,000,000,000 bytes, 1,000,000,000 are free
     """
     if needed > free:
-        raise MemoryRefusal(f"{work} needs {needed:,} bytes, {free:,} are free{advice and '; '}{advice}")
+        raise InsufficientMemoryError(f"{work} needs {needed:,} bytes, {free:,} are free{advice and '; '}{advice}")
 
 
 def _available(root: Path) -> int:

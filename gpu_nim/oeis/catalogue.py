@@ -22,9 +22,9 @@ from gpu_nim.model.limbs import to_integers
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.oeis.entry import Entry, Terms
 
-_MOST_AT_ONCE = 1 << 16  # terms
-_MOST_PARTITIONS = 1000  # n, up to which the partitions of 2n by nim-sum take minutes
-_MOST_DIAGONAL = 4000  # n, up to which D_2n(n) takes minutes
+_MAX_AT_ONCE = 1 << 16  # terms
+_MAX_PARTITIONS = 1000  # n, up to which the partitions of 2n by nim-sum take minutes
+_MAX_DIAGONAL = 4000  # n, up to which D_2n(n) takes minutes
 
 
 def find(name: str) -> Entry:
@@ -91,8 +91,8 @@ def unordered_by_total(start: int, stop: int | None) -> Iterator[int]:
     while True:
         largest = bound - 1
         size = 1 << largest.bit_length()
-        if largest > _MOST_PARTITIONS:
-            raise UsageError(f"A048833 is counted from all partitions of 2n, for n up to {_MOST_PARTITIONS}, got {shown(largest)}")
+        if largest > _MAX_PARTITIONS:
+            raise UsageError(f"A048833 is counted from all partitions of 2n, for n up to {_MAX_PARTITIONS}, got {shown(largest)}")
         require_memory((2 * largest + 1) * size * (8 if largest <= 200 else 48), host_memory(), f"A048833 to n = {largest}")
         # Partitions of 2n number fewer than 2^63 up to 2n = 400; beyond, Python integers.
         ways = np.zeros((2 * largest + 1, size), np.int64 if largest <= 200 else object)
@@ -130,7 +130,7 @@ def _in_blocks(counts: Counts, shift: int) -> Terms:
                 yield counts.value(start + shift)
             else:
                 yield from to_integers(Range(counts, start + shift, end + shift, NumpyCounting(threads=1)).values())
-            start, size = end, min(2 * size, _MOST_AT_ONCE)
+            start, size = end, min(2 * size, _MAX_AT_ONCE)
 
     return terms
 
@@ -145,8 +145,8 @@ def _walkers(n: int) -> int:
 
 
 def _diagonal(n: int) -> int:
-    if n > _MOST_DIAGONAL:
-        raise UsageError(f"A372967 is counted with as many piles as counters, for n up to {_MOST_DIAGONAL}, got {shown(n)}")
+    if n > _MAX_DIAGONAL:
+        raise UsageError(f"A372967 is counted with as many piles as counters, for n up to {_MAX_DIAGONAL}, got {shown(n)}")
     return 1 if n == 0 else by_total(2 * n).value(n)
 
 

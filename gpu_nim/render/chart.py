@@ -14,7 +14,7 @@ from gpu_nim.model.extras import missing
 from gpu_nim.storage.atomic import check_writable, replacing
 
 SUFFIXES = (".pdf", ".png", ".svg")
-MOST_POINTS = 1 << 18
+MAX_POINTS = 1 << 18
 """More dots than this are no longer told apart, and a PDF of them does not open."""
 
 _PYPLOT_SETTINGS = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "gpunim"}
@@ -39,9 +39,7 @@ def draw(path: Path, title: str, first: int, values: Sequence[int], *, rows: boo
         if rows:
             _draw_rows(axes, first, values)
         else:
-            axes.plot(
-                range(first, first + len(values)), values, linestyle="none", marker=".", markersize=2, color="black"
-            )
+            axes.plot(range(first, first + len(values)), values, linestyle="none", marker=".", markersize=2, color="black")
             axes.set_xlabel("$n$")
         axes.set_xscale("log", base=2)
         axes.set_yscale("log", nonpositive="mask")
@@ -54,8 +52,8 @@ def check(path: Path, points: int) -> None:
     """Raise what `draw` would raise for this path and number of points, before anything is computed."""
     if path.suffix not in SUFFIXES:
         raise UsageError(f"plot must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
-    if points > MOST_POINTS:
-        raise UsageError(f"plot shows at most {MOST_POINTS} values, got {points}")
+    if points > MAX_POINTS:
+        raise UsageError(f"plot shows at most {MAX_POINTS} values, got {points}")
     check_writable(path)
     try:
         import_module("matplotlib")

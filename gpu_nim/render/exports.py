@@ -52,9 +52,7 @@ _BYTES_A_BLOCK = {".ply": 1400, ".stl": 3200, ".glb": 1700, ".vtp": 2100, ".html
 _BYTES_A_PAGE = 160 << 20  # for the light in it, however few the blocks
 
 
-def export(
-    source: "Source", path: str | Path, look: Look | None = None, *, printable: bool = False
-) -> dict[str, object]:
+def export(source: "Source", path: str | Path, look: Look | None = None, *, printable: bool = False) -> dict[str, object]:
     """Write a source (see `gpu_nim.render.source`) as a mesh or a page, by the file's ending; return what was written.
 
     printable: one watertight body for a 3D printer, in place of cubes that touch along edges; .stl and .ply alone.
@@ -168,9 +166,7 @@ def printable_body(blocks: Blocks) -> tuple[NDArray[np.float32], NDArray[np.int3
     index = (blocks.corners.astype(np.int64) - low) // size
     span = 2 * index.max(axis=0) + 5  # walls have even numbers, cores odd ones; one is free on either side
     steps = np.array([span[1] * span[2], span[2], 1])
-    parts = (
-        2 * index[:, None] + 1 + np.array([[x, y, z] for x in range(3) for y in range(3) for z in range(3)])
-    ) @ steps
+    parts = (2 * index[:, None] + 1 + np.array([[x, y, z] for x in range(3) for y in range(3) for z in range(3)])) @ steps
     parts = np.unique(parts)
     quads = []
     for axis, end in SIDES:
@@ -272,8 +268,7 @@ def glb(mesh: Mesh) -> bytes:
         "materials": [{"pbrMetallicRoughness": {"metallicFactor": 0.0, "roughnessFactor": 0.8}}],
         "accessors": accessors,
         "bufferViews": [
-            {"buffer": 0, "byteOffset": starts[k], "byteLength": len(part), "target": targets[k]}
-            for k, part in enumerate(parts)
+            {"buffer": 0, "byteOffset": starts[k], "byteLength": len(part), "target": targets[k]} for k, part in enumerate(parts)
         ],
         "buffers": [{"byteLength": starts[-1]}],
     }
@@ -296,9 +291,7 @@ def vtp(mesh: Mesh) -> bytes:
     def array(kind: str, name: str, components: int, values: NDArray[Any]) -> str:
         offset = sum(len(blob) + 8 for blob in blobs)
         blobs.append(values.tobytes())
-        return (
-            f'<DataArray type="{kind}" Name="{name}" NumberOfComponents="{components}" format="appended" offset="{offset}"/>'
-        )
+        return f'<DataArray type="{kind}" Name="{name}" NumberOfComponents="{components}" format="appended" offset="{offset}"/>'
 
     points = array("Float32", "points", 3, mesh.points.astype("<f4"))
     corners = array("Int32", "connectivity", 1, mesh.faces.astype("<i4"))

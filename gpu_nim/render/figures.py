@@ -78,9 +78,7 @@ def draw_figure(name: str, theme: str = "paper") -> Sheet:
     return SHEETS[name](find_theme(theme))
 
 
-def _evolution_edges(
-    cells: NDArray[np.integer], born: NDArray[np.integer], steps: NDArray[np.integer]
-) -> list[tuple[int, int]]:
+def _evolution_edges(cells: NDArray[np.integer], born: NDArray[np.integer], steps: NDArray[np.integer]) -> list[tuple[int, int]]:
     """Return pairs (parent, child) of indices: cells a step apart that were born one after the other."""
     at = {tuple(cell): k for k, cell in enumerate(cells.tolist())}
     pairs = []
@@ -131,9 +129,7 @@ def _graph(
 
 def _nf1(theme: Theme) -> Sheet:
     cells, born, edges = _grown("ulam-warburton-3")
-    return _graph(
-        theme, cells.astype(float), born, edges, "Ulam-Warburton automaton without its south branch, generations 0 to 6"
-    )
+    return _graph(theme, cells.astype(float), born, edges, "Ulam-Warburton automaton without its south branch, generations 0 to 6")
 
 
 def _nf2(theme: Theme) -> Sheet:
@@ -247,9 +243,7 @@ def _d3(theme: Theme) -> Sheet:
             bar = [(x + 1, foot), (x + cell - 1, foot), (x + cell - 1, foot + tall), (x + 1, foot + tall)]
             sheet.polygon(bar, _colour(theme, value / largest))
             sheet.words(str(value), (x + cell / 2, foot - 12), 9.5, theme.text, "middle")
-    caption = (
-        "d_3(n), the P-positions of Nim whose largest of three piles is n: rows of 2^j numbers, each 3, 9, ..., 6c - 3"
-    )
+    caption = "d_3(n), the P-positions of Nim whose largest of three piles is n: rows of 2^j numbers, each 3, 9, ..., 6c - 3"
     sheet.words(caption, (sheet.width / 2, 24), 14, theme.text, "middle")
     return sheet
 
@@ -293,9 +287,7 @@ def draw_slide(look: Look) -> "Image":
         ("gasket", "along (0, 1, −1)", "3⁸ points: Sierpiński's gasket"),
     )
     for k, (view, name, remark) in enumerate(panels):
-        part = replace(
-            look, size=(cell, cell), view=view, transparent=True, title="", style="cubes", generations=None, cut="none"
-        )
+        part = replace(look, size=(cell, cell), view=view, transparent=True, title="", style="cubes", generations=None, cut="none")
         middle = width * (2 * k + 1) / 8
         slide.alpha_composite(render("nim:255", part).image, (round(middle - cell / 2), round(head + 330 * u)))
         centred(name, middle, head + 850 * u, 25 * u, theme.text)

@@ -128,9 +128,7 @@ def middles(blocks: Blocks) -> NDArray[np.float32]:
 def require_cubes(blocks: Blocks) -> Blocks:
     """Return the blocks as cubes in space, be they flat; UsageError where they are hexagons or triangles, which are none."""
     if blocks.lattice != "square":
-        raise UsageError(
-            f"{blocks.name} is a pattern of {blocks.lattice} tiles, which can be rendered but not shown in space"
-        )
+        raise UsageError(f"{blocks.name} is a pattern of {blocks.lattice} tiles, which can be rendered but not shown in space")
     return replace(blocks, flat=False)
 
 
@@ -218,9 +216,7 @@ def generations_between(blocks: Blocks, first: int, stop: int) -> Blocks:
     keep = (blocks.generations >= first) & (blocks.generations < stop)
     if not keep.any():
         last = int(blocks.generations.max())
-        raise UsageError(
-            f"generations must name some of 0:{last + 1}, got {first}:{stop}, which holds no cell of {blocks.name}"
-        )
+        raise UsageError(f"generations must name some of 0:{last + 1}, got {first}:{stop}, which holds no cell of {blocks.name}")
     return blocks.take(keep, "" if keep.all() else f"generations {first} to {stop - 1}")
 
 

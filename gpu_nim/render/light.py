@@ -93,9 +93,7 @@ class Sky:
                 shift = np.random.default_rng(level).random((3, *total.shape), dtype=np.float32) - np.float32(0.5)
                 at = [part + moved for part, moved in zip(at, shift, strict=True)]
             for which, cone in enumerate(cones):
-                x, y, z = (
-                    (part + np.float32(_STEP * way)).astype(np.int32) for part, way in zip(at, cone, strict=True)
-                )
+                x, y, z = ((part + np.float32(_STEP * way)).astype(np.int32) for part, way in zip(at, cone, strict=True))
                 free[which] *= 1 - opaque.ravel()[(x * opaque.shape[1] + y) * opaque.shape[2] + z]
         for which, cone in enumerate(cones):
             total += free[which] * np.float32(abs(cone[axis]))
@@ -160,9 +158,7 @@ class Shadow:
                     x, y = np.clip(origin[:, 0] + dx, 0, width - 1), np.clip(origin[:, 1] + dy, 0, height - 1)
                     self._map[x, y] = np.maximum(self._map[x, y], centres[chosen, 2])
 
-    def lit(
-        self, points: NDArray[np.float32], bias: NDArray[np.float32], softness: float, taps: int
-    ) -> NDArray[np.float32]:
+    def lit(self, points: NDArray[np.float32], bias: NDArray[np.float32], softness: float, taps: int) -> NDArray[np.float32]:
         """Return the part of the light that reaches each point (..., 3): of `taps` samples in a disc of radius
         `softness`.
         """
@@ -215,12 +211,12 @@ class Shader:
         self.corners = not many
         self.sky = Sky(blocks, corners=not many, rough=many and not fine)
 
-    def frame(self, camera: Camera, shown: NDArray[np.bool_] | None = None) -> "Lit":
+    def frame(self, camera: Camera, shown: NDArray[np.bool_] | None = None) -> "LitFrame":
         """Return the light for one position of the camera, on all blocks or on those shown, a mask."""
-        return Lit(self, camera, shown)
+        return LitFrame(self, camera, shown)
 
 
-class Lit:
+class LitFrame:
     """The light of one frame."""
 
     def __init__(self, shader: Shader, camera: Camera, shown: NDArray[np.bool_] | None) -> None:
@@ -234,18 +230,16 @@ class Lit:
         distances = camera.distance(np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T)
         self._near, self._far = float(max(distances.min(), 0)), float(distances.max())
 
-    def colours(
-        self, axis: int, end: int, which: NDArray[np.bool_] | slice, quads: NDArray[np.float32]
-    ) -> NDArray[np.uint8]:
+    def colours(self, axis: int, end: int, which: NDArray[np.bool_] | slice, quads: NDArray[np.float32]) -> NDArray[np.uint8]:
         """Return the colours at the corners of the given sides (M, 4, 3), sRGB uint8 (M, 4, 3)."""
         indices = np.arange(len(self._shader.blocks))[which]
         out = np.empty(quads.shape, dtype=np.uint8)
         for start in range(0, len(quads), _CHUNK):
             part = slice(start, start + _CHUNK)
-            out[part] = self._some(axis, end, indices[part], quads[part])
+            out[part] = self._colours_of(axis, end, indices[part], quads[part])
         return out
 
-    def _some(self, axis: int, end: int, indices: NDArray[np.intp], quads: NDArray[np.float32]) -> NDArray[np.uint8]:
+    def _colours_of(self, axis: int, end: int, indices: NDArray[np.intp], quads: NDArray[np.float32]) -> NDArray[np.uint8]:
         shader, theme = self._shader, self._shader.theme
         base = shader.base[indices][:, None, :]
         points = samples(quads, shader.corners, 0.7)

@@ -201,7 +201,7 @@ def _frame_file(folder: Path, number: int) -> Path:
     return folder / f"{number:06d}.png"
 
 
-class Studio:
+class FrameRenderer:
     """Draws the frames of a movie, any one of them at any time."""
 
     def __init__(self, movie: Movie) -> None:
@@ -226,7 +226,7 @@ class Studio:
             _, up, toward = (tuple(row) for row in self._camera.basis.tolist())
             self._camera = fit(View(toward, up), self._hull, self._aspect, head=rooms(movie.look)[0])
 
-    def __enter__(self) -> "Studio":
+    def __enter__(self) -> "FrameRenderer":
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -364,7 +364,7 @@ def flight(outside: Camera, blocks: Blocks, part: float) -> Camera:
 
 # Those of a process that draws frames for others.
 _movie: Movie | None = None
-_studio: Studio | None = None
+_studio: FrameRenderer | None = None
 _folder, _marked = Path(), ""
 
 
@@ -384,12 +384,12 @@ def _end_with(parent: Connection) -> None:
 def _draw_one(number: int) -> int:
     global _studio
     assert _movie is not None
-    _studio = _studio or Studio(_movie)  # here, so that what it raises reaches the process that asked
+    _studio = _studio or FrameRenderer(_movie)  # here, so that what it raises reaches the process that asked
     _save_frame(_studio, _folder, _marked, number)
     return number
 
 
-def _save_frame(studio: Studio, folder: Path, mark: str, number: int) -> None:
+def _save_frame(studio: FrameRenderer, folder: Path, mark: str, number: int) -> None:
     _write_frame(studio.frame(number), _frame_file(folder, number), f"{mark} {number}")
 
 
@@ -408,7 +408,7 @@ def _draw(movie: Movie, folder: Path, mark: str, missing: list[int], jobs: int) 
     if not missing:
         return
     if not _worth_sharing(len(missing), jobs):
-        with Studio(movie) as studio:
+        with FrameRenderer(movie) as studio:
             for number in missing:
                 _save_frame(studio, folder, mark, number)
                 yield number

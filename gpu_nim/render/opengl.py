@@ -132,9 +132,7 @@ def require_display() -> None:
         raise missing("show needs PyVista", "pyvista", ", or use --web to see it in a browser")
     if sys.platform.startswith("linux"):
         if not has_display():
-            raise MissingDependency(
-                "show needs a display and libGL: use --web to see it in a browser, or gpunim render"
-            )
+            raise MissingDependency("show needs a display and libGL: use --web to see it in a browser, or gpunim render")
         os.environ[_VARIABLE] = "vtkXOpenGLRenderWindow"
 
 

@@ -12,9 +12,7 @@ from gpu_nim.model.errors import UsageError
 if TYPE_CHECKING:
     from gpu_nim.render.still import Look
 
-_ALL = frozenset(
-    ("size", "view", "theme", "color", "style", "quality", "engine", "cut", "generations", "transparent", "title")
-)
+_ALL = frozenset(("size", "view", "theme", "color", "style", "quality", "engine", "cut", "generations", "transparent", "title"))
 _STYLES = {"slices": _ALL - {"view", "cut", "quality"}}  # all others take all
 _MESH = frozenset(("theme", "color", "generations", "cut"))
 _DRAWING = frozenset(("theme",))

@@ -36,9 +36,7 @@ def draw_quads(
     return picture.reshape(height, width, 4)
 
 
-def _splat(
-    nearest: NDArray[np.uint64], seen: NDArray[np.float32], first: int, camera: Camera, width: int, height: int
-) -> None:
+def _splat(nearest: NDArray[np.uint64], seen: NDArray[np.float32], first: int, camera: Camera, width: int, height: int) -> None:
     """Write each quadrilateral's number over the pixels where it is nearer than what is there."""
     numbers = np.arange(first, first + len(seen), dtype=np.uint64)
     before = (seen[..., 2] > 1e-3).all(axis=1)

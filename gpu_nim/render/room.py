@@ -7,7 +7,7 @@ what is taken.
 import os
 from typing import TYPE_CHECKING
 
-from gpu_nim.model.errors import MemoryRefusal
+from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.memory import address_space, host_memory, require_memory
 from gpu_nim.render.light import MANY
 
@@ -46,7 +46,7 @@ def picture_bytes(look: "Look", engine: str, blocks: int = 0) -> int:
 
 
 def require_room(look: "Look", engine: str, name: str, blocks: int = 0, *, more: int = 0, at_once: int = 1) -> None:
-    """Raise MemoryRefusal where `at_once` pictures of so many blocks, each with `more` bytes, do not fit into what is free."""
+    """Raise InsufficientMemoryError where `at_once` pictures of so many blocks, each with `more` bytes, do not fit in free memory."""
     width, height = look.size
     work = f"drawing {name} at {width}x{height}"
     fewer = "an earlier generation, " if blocks else ""
@@ -64,6 +64,6 @@ def fits(look: "Look", engine: str, blocks: int) -> bool:
     """Return whether there is memory for a picture of so many blocks, and some to spare for what comes before it is drawn."""
     try:
         require_room(look, engine, "", blocks, more=_SPARE + picture_bytes(look, engine, blocks) // 8)
-    except MemoryRefusal:
+    except InsufficientMemoryError:
         return False
     return True

@@ -89,16 +89,9 @@ def draw_slices(blocks: Blocks, colours: NDArray[np.float32], look: "Look") -> "
         left = width / 2 + (column - in_row / 2) * (cell_w + gap) + (cell_w + gap - shown_w) / 2
         upper = top + row * (cell_h + gap + label) + label + foot
         pixels = section(blocks, colours, z)
-        factor = -(
-            -max(shown_w, 1) // pixels.shape[1]
-        )  # whole pixels first, so that cells stay square, then down to size
+        factor = -(-max(shown_w, 1) // pixels.shape[1])  # whole pixels first, so that cells stay square, then down to size
         grown = pixels.repeat(factor, axis=0).repeat(factor, axis=1)
-        tile = (
-            Image.fromarray(grown, "RGBA")
-            .convert("RGBa")
-            .resize((shown_w, shown_h), Image.Resampling.BOX)
-            .convert("RGBA")
-        )
+        tile = Image.fromarray(grown, "RGBA").convert("RGBa").resize((shown_w, shown_h), Image.Resampling.BOX).convert("RGBA")
         canvas.alpha_composite(tile, (round(left), round(upper)))
         if words := fit_words(f"z = {z}", (left, upper - label, width / columns - gap, label), letters):
             words.draw(canvas, theme.muted)

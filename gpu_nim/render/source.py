@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.arguments import shown
-from gpu_nim.model.errors import MemoryRefusal, UsageError
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.notation import parse_integer, parse_rational
 from gpu_nim.model.progress import OnStep, unseen
@@ -72,7 +72,7 @@ def blocks_of(spec: "Source", *, limit: int = CELLS_LIMIT, color: str | None = N
     0 for the seed.  grundy: of a game in a file, not the P-positions alone are drawn but all that have Grundy values.
 
     Raises UsageError for a text that names nothing, FileError for a file that is not there or no growth, and
-    MemoryRefusal for what is too large to draw.
+    InsufficientMemoryError for what is too large to draw.
 
     >>> cells = blocks_of("nim:3")
     >>> len(cells), cells.generations.tolist()
@@ -96,8 +96,7 @@ def blocks_of(spec: "Source", *, limit: int = CELLS_LIMIT, color: str | None = N
         return _chocolate(spec, arguments)
     if not colon:
         raise UsageError(
-            f"source must be a .zarr or .npz file, AUTOMATON:GENERATION such as nim:256, or chocolate:a=3,size=127, "
-            f"got {spec!r}"
+            f"source must be a .zarr or .npz file, AUTOMATON:GENERATION such as nim:256, or chocolate:a=3,size=127, got {spec!r}"
         )
     from gpu_nim.automata.catalogue import find
 
@@ -107,9 +106,7 @@ def blocks_of(spec: "Source", *, limit: int = CELLS_LIMIT, color: str | None = N
     except ValueError:
         raise UsageError(f"source {name}:GENERATION needs a whole number after the colon, got {spec!r}") from None
     if not 0 <= generation <= _GENERATION_LIMIT:
-        raise UsageError(
-            f"source {name}:GENERATION can be drawn for generations 0 to {_GENERATION_LIMIT}, got {spec!r}"
-        )
+        raise UsageError(f"source {name}:GENERATION can be drawn for generations 0 to {_GENERATION_LIMIT}, got {spec!r}")
     if automaton.rule.dimension not in (2, 3):
         raise UsageError(f"{name} lives in {automaton.rule.dimension} dimensions, and only 2 or 3 can be drawn")
     grown = _nim if name == "nim" else partial(_grow, name=name)
@@ -158,10 +155,10 @@ def _nim(spec: str, generation: int, limit: int, on_step: OnStep) -> Blocks:
 
 
 def _grow(spec: str, name: str, generation: int, limit: int, on_step: OnStep) -> Blocks:
-    from gpu_nim.automata.growth import Growing, split
+    from gpu_nim.automata.growth import GrowthProcess, split
     from gpu_nim.backends.selection import select
 
-    growing = Growing(name, generation, select("numpy"), cells=True, verify=False)
+    growing = GrowthProcess(name, generation, select("numpy"), cells=True, verify=False)
 
     def newborns() -> Iterator["Newborns"]:
         for batch in growing:
@@ -171,9 +168,7 @@ def _grow(spec: str, name: str, generation: int, limit: int, on_step: OnStep) ->
     return _gather(spec, name, newborns(), None, limit)
 
 
-def _gather(
-    spec: str, automaton: str, generations: "Iterable[Newborns]", births: list[int] | None, limit: int
-) -> Blocks:
+def _gather(spec: str, automaton: str, generations: "Iterable[Newborns]", births: list[int] | None, limit: int) -> Blocks:
     """Collect newborns, generation by generation, in blocks as coarse as `limit` asks, never holding many more than
     that.
     """
@@ -249,9 +244,8 @@ class _Collection:
 def _refuse(spec: str, births: list[int]) -> None:
     total = np.cumsum(births)
     reached = int(np.searchsorted(total, _GROWN_LIMIT, side="right"))
-    raise MemoryRefusal(
-        f"{spec} is too large to draw: it passes {_GROWN_LIMIT:,} cells at generation {reached}; "
-        "draw it to an earlier generation"
+    raise InsufficientMemoryError(
+        f"{spec} is too large to draw: it passes {_GROWN_LIMIT:,} cells at generation {reached}; draw it to an earlier generation"
     )
 
 
@@ -312,9 +306,7 @@ def _chocolate(spec: str, arguments: str) -> Blocks:
     for part in filter(None, arguments.split(",")):
         key, equals, value = part.partition("=")
         if not equals or key not in known:
-            raise UsageError(
-                f"source chocolate:a=NUMBER,size=NUMBER,grundy=NUMBER takes a, size and grundy alone, got {spec!r}"
-            )
+            raise UsageError(f"source chocolate:a=NUMBER,size=NUMBER,grundy=NUMBER takes a, size and grundy alone, got {spec!r}")
         given[key] = known[key](value)
     largest = int(given["grundy"])
     return _solved(spec, solve(chocolate(given["a"]), int(given["size"]), grundy=largest > 0), largest)
@@ -328,7 +320,7 @@ def _solved(spec: str, solution: "Solution", largest: int) -> Blocks:
     elif positions.shape[1] != 3:
         raise UsageError(f"{spec} has {positions.shape[1]} coordinates, and only 2 or 3 can be drawn")
     if len(positions) > CELLS_LIMIT:
-        raise MemoryRefusal(
+        raise InsufficientMemoryError(
             f"{spec} is too large to draw: it holds {len(positions):,} positions, more than {CELLS_LIMIT:,}"
         )
     _require_near(spec, positions)

@@ -105,9 +105,7 @@ class Picture:
     note: str
 
 
-def render(
-    source: "Source", look: Look | None = None, *, on_step: OnStep = unseen, **options: object
-) -> Picture:
+def render(source: "Source", look: Look | None = None, *, on_step: OnStep = unseen, **options: object) -> Picture:
     """Return the picture of a source (see `gpu_nim.render.source`), its look given whole or by its parts.
 
     The source may also be a growth or a solved game itself.
@@ -203,8 +201,7 @@ def hull(blocks: Blocks) -> NDArray[np.float32]:
     filled = np.flatnonzero(longest)
     coarse = np.column_stack(np.unravel_index(filled, shape)) * width + low
     corners = (
-        coarse[:, None]
-        + np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]) * longest[filled][:, None, None]
+        coarse[:, None] + np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]) * longest[filled][:, None, None]
     )
     points = np.minimum(corners, high).reshape(-1, 3).astype(np.float32)
     return points[support(points, 512)]
@@ -411,9 +408,7 @@ class Drawing:
         # Light that adds up grows without end: fold it into what a screen shows, keeping hues until they are very
         # bright.
         peak = seen.max(axis=2, keepdims=True)
-        folded = seen * ((1 - np.exp(-1.3 * peak)) / np.maximum(peak, 1e-9)) + 0.10 * np.maximum(peak - 1.0, 0) / (
-            1 + peak
-        )
+        folded = seen * ((1 - np.exp(-1.3 * peak)) / np.maximum(peak, 1e-9)) + 0.10 * np.maximum(peak - 1.0, 0) / (1 + peak)
         alpha = 1 - np.exp(-4 * folded.max(axis=2, keepdims=True))
         return np.concatenate([to_srgb(folded), alpha], axis=2)
 
@@ -434,9 +429,7 @@ class Drawing:
         alpha = pixels[..., 3:]
         if self.look.transparent:
             colour = np.divide(pixels[..., :3], alpha, out=np.zeros_like(pixels[..., :3]), where=alpha > 0)
-            image = Image.fromarray(
-                np.rint(np.concatenate([np.clip(colour, 0, 1), alpha], axis=2) * 255).astype(np.uint8), "RGBA"
-            )
+            image = Image.fromarray(np.rint(np.concatenate([np.clip(colour, 0, 1), alpha], axis=2) * 255).astype(np.uint8), "RGBA")
         else:
             over = np.float32(1) if self.look.drawn_style == "points" and not self.theme.light else 1 - alpha
             image = Image.fromarray(quantise(pixels[..., :3] + background(self.theme, width, height) * over))
@@ -453,9 +446,7 @@ def reduce_pixels(pixels: NDArray[np.uint8], scale: int) -> NDArray[np.float32]:
 
     if scale > 1:
         height, width = pixels.shape[:2]
-        pixels = np.asarray(
-            Image.fromarray(pixels, "RGBa").resize((width // scale, height // scale), Image.Resampling.LANCZOS)
-        )
+        pixels = np.asarray(Image.fromarray(pixels, "RGBa").resize((width // scale, height // scale), Image.Resampling.LANCZOS))
     return pixels.astype(np.float32) / np.float32(255)
 
 

@@ -37,16 +37,12 @@ def font(size: float) -> "FreeTypeFont | ImageFont":
     return ImageFont.truetype(file, size) if file else ImageFont.load_default(size)
 
 
-def write(
-    picture: "Image", text: str, at: tuple[float, float], size: float, colour: Colour, anchor: str = "ls"
-) -> None:
+def write(picture: "Image", text: str, at: tuple[float, float], size: float, colour: Colour, anchor: str = "ls") -> None:
     """Write a line of text on an RGB or RGBA picture; `anchor` as in Pillow, "ls" being left on the baseline."""
     from PIL import ImageDraw
 
     fill = tuple(round(part * 255) for part in colour)
-    ImageDraw.Draw(picture).text(
-        at, text, font=font(size), fill=(*fill, 255) if picture.mode == "RGBA" else fill, anchor=anchor
-    )
+    ImageDraw.Draw(picture).text(at, text, font=font(size), fill=(*fill, 255) if picture.mode == "RGBA" else fill, anchor=anchor)
 
 
 def width(text: str, size: float) -> float:

@@ -174,10 +174,7 @@ class Sheet:
                 out.append(f'<polygon points="{places}" fill="{_hex(mark.fill)}"/>')
             elif mark.stroke is not None and mark.points[0] == mark.points[-1]:
                 x, y = mark.points[0]
-                out.append(
-                    f'<circle cx="{_n(x)}" cy="{_n(self.height - y)}" r="{_n(mark.width / 2)}" '
-                    f'fill="{_hex(mark.stroke)}"/>'
-                )
+                out.append(f'<circle cx="{_n(x)}" cy="{_n(self.height - y)}" r="{_n(mark.width / 2)}" fill="{_hex(mark.stroke)}"/>')
             elif mark.stroke is not None:
                 out.append(
                     f'<polyline points="{places}" fill="none" stroke="{_hex(mark.stroke)}" '
@@ -194,15 +191,9 @@ class Sheet:
             if isinstance(mark, Words):
                 x, y = mark.at
                 x -= text_width(mark.text, mark.size) * {"start": 0, "middle": 0.5, "end": 1}[mark.anchor]
-                letters = (
-                    mark.text.encode("cp1252", "replace")
-                    .replace(b"\\", b"\\\\")
-                    .replace(b"(", b"\\(")
-                    .replace(b")", b"\\)")
-                )
+                letters = mark.text.encode("cp1252", "replace").replace(b"\\", b"\\\\").replace(b"(", b"\\(").replace(b")", b"\\)")
                 out.append(
-                    f"BT {_rgb(mark.colour)} rg /F {_n(mark.size)} Tf {_n(x)} {_n(y)} Td "
-                    f"({letters.decode('latin-1')}) Tj ET"
+                    f"BT {_rgb(mark.colour)} rg /F {_n(mark.size)} Tf {_n(x)} {_n(y)} Td ({letters.decode('latin-1')}) Tj ET"
                 )
                 continue
             path = " ".join(f"{_n(x)} {_n(y)} {'l' if k else 'm'}" for k, (x, y) in enumerate(mark.points))

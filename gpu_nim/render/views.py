@@ -230,9 +230,7 @@ def fit(
     cx, cy, distance = x.mean(), y.mean(), 0.0
     for _ in range(60):
         # Every point asks for a distance at which it is inside; then the centre moves to the middle of what is seen.
-        distance = float(
-            max((np.abs(x - cx) / (wide * tangent) + z).max(), (np.abs(y - cy) / (high * tangent) + z).max())
-        )
+        distance = float(max((np.abs(x - cx) / (wide * tangent) + z).max(), (np.abs(y - cy) / (high * tangent) + z).max()))
         px, py = (x - cx) / (distance - z), (y - cy) / (distance - z)
         nearest = distance - z.mean()
         cx += (px.max() + px.min()) / 2 * nearest

@@ -34,7 +34,7 @@ _DIMENSIONS = {".rle": (2,), ".rle3": (3,), ".vti": (2, 3), ".vtp": (1, 2, 3)}  
 _BATCH = 1 << 16  # cells that are given to a sink at a time, or a few more
 
 
-class GrowthSink(Protocol):
+class GrowthWriter(Protocol):
     """Takes a growth as it happens: every batch, then the finished growth."""
 
     wants_cells: bool
@@ -47,7 +47,7 @@ class GrowthSink(Protocol):
         """Complete the file with what is known at the end."""
 
 
-def open_growth(path: str | Path, *, parents: bool = False) -> AbstractContextManager[GrowthSink]:
+def open_growth(path: str | Path, *, parents: bool = False) -> AbstractContextManager[GrowthWriter]:
     """Open a file for a growth, by its ending.
 
     .zarr: the cells, any number of them; with `parents`, each cell's parent too.  .npz: the cells, what fits in memory.
@@ -61,7 +61,7 @@ def open_growth(path: str | Path, *, parents: bool = False) -> AbstractContextMa
     >>> from gpu_nim.automata.growth import Growing
     >>> from gpu_nim.backends.selection import select
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     growing = Growing("nim", 63, select("numpy"), cells=True)
+    ...     growing = GrowthProcess("nim", 63, select("numpy"), cells=True)
     ...     with open_growth(f"{folder}/nim.npz") as sink:
     ...         for batch in growing:
     ...             sink.append(batch)
@@ -74,7 +74,7 @@ def open_growth(path: str | Path, *, parents: bool = False) -> AbstractContextMa
     if parents and path.suffix != ".zarr":
         raise UsageError(f"parents are saved in a .zarr file, got {str(path)!r}")
     module, name = _OPENERS[path.suffix].split(":")
-    opener: Callable[..., AbstractContextManager[GrowthSink]] = getattr(import_module(f"gpu_nim.storage.{module}"), name)
+    opener: Callable[..., AbstractContextManager[GrowthWriter]] = getattr(import_module(f"gpu_nim.storage.{module}"), name)
     return opener(path, parents=True) if parents else opener(path)
 
 
@@ -105,7 +105,7 @@ def save(found: "Growth | Solution", path: str | Path, *, parents: bool = False)
     """
     if isinstance(found, Growth):
         with open_growth(path, parents=parents) as sink:
-            feed(sink, found)
+            write_growth(sink, found)
         return
     from gpu_nim.storage.solutions import save_solution
 
@@ -114,7 +114,7 @@ def save(found: "Growth | Solution", path: str | Path, *, parents: bool = False)
     save_solution(found, Path(path))
 
 
-def feed(sink: GrowthSink, growth: Growth) -> None:
+def write_growth(sink: GrowthWriter, growth: Growth) -> None:
     """Give a finished growth to a sink as if it were growing, some generations at a time."""
     if sink.wants_cells:
         waiting: list[NDArray[np.integer]] = []

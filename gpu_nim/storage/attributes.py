@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
 from gpu_nim.automata.growth import CellSource, Growth, Newborns, ParentSource, in_order
-from gpu_nim.automata.user_defined import describe, recall
+from gpu_nim.automata.user_defined import describe, from_description
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.reading import Damaged, name_of
@@ -39,15 +39,13 @@ def sealed(growth: Growth, stored: Mapping[str, Declared]) -> dict[str, Any]:
     return attributes | {"seal": _seal(attributes, growth.births, growth.checksums, stored)}
 
 
-def _seal(
-    attributes: dict[str, Any], births: NDArray[Any], checksums: NDArray[Any], stored: Mapping[str, Declared]
-) -> str:
+def _seal(attributes: dict[str, Any], births: NDArray[Any], checksums: NDArray[Any], stored: Mapping[str, Declared]) -> str:
     arrays = {name: [array.dtype.str, *array.shape] for name, array in stored.items() if name in ("cells", "parents")}
     return seal({"attributes": attributes, "arrays": arrays}, {"births": births, "checksums": checksums})
 
 
 def check_growth(path: Path, attributes: Mapping[str, Any], stored: Mapping[str, Declared]) -> None:
-    """Raise FileError where a file does not declare a growth that this version reads, MemoryRefusal where its table would not fit.
+    """Raise FileError for a file that declares no growth of this version, InsufficientMemoryError where its table would not fit.
 
     stored: what the file declares to hold.
     """
@@ -89,7 +87,7 @@ def to_growth(
         raise FileError(f"cannot read {path}: its births do not agree with its attributes")
     try:
         symmetry = Symmetry(attributes["symmetry"])
-        automaton = recall(name_of(attributes["automaton"]), attributes.get("rule"))
+        automaton = from_description(name_of(attributes["automaton"]), attributes.get("rule"))
         rule = None if automaton is None else automaton.rule
         if rule is not None and (rule.dimension, rule.symmetry) != (stored["cells"].shape[1], symmetry):
             raise Damaged("its rule has other cells")

@@ -23,7 +23,7 @@ def plain(value: Value) -> int | float | None:
     return float(value) if isinstance(value, Fraction) else value
 
 
-class CsvGrowthSink:
+class CsvGrowthWriter:
     """Writes the growth's table when it is finished; it has no use for cells."""
 
     wants_cells = False
@@ -48,10 +48,10 @@ def write_csv(table: Table, path: Path) -> None:
 
 
 @contextmanager
-def open_csv_growth(path: Path) -> Iterator[CsvGrowthSink]:
+def open_csv_growth(path: Path) -> Iterator[CsvGrowthWriter]:
     """Open a CSV file for a growth's table; see `gpu_nim.storage.open_growth`."""
     with replacing(path) as scratch:
-        yield CsvGrowthSink(scratch)
+        yield CsvGrowthWriter(scratch)
 
 
 def bfile_column(path: Path, automaton: str, columns: tuple[str, ...] = ()) -> tuple[str, Oeis | None]:

@@ -23,7 +23,7 @@ from gpu_nim.model.errors import FileError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.reading import Damaged, name_of, open_regular, parse_json, printable, read_regular
 
-MOST_TEXT = 1 << 23
+MAX_TEXT = 1 << 23
 """Bytes that the attributes of a file, or the metadata of an array, may take."""
 
 _MEMBERS = 64  # arrays in a file
@@ -43,7 +43,7 @@ def store_of(kind: str) -> Callable[[Path], bool]:
 
     def is_ours(path: Path) -> bool:
         try:
-            attributes = parse_json(read_regular(path / "zarr.json", MOST_TEXT, within=path))["attributes"]
+            attributes = parse_json(read_regular(path / "zarr.json", MAX_TEXT, within=path))["attributes"]
             return bool(attributes["kind"] == kind)
         except (OSError, ValueError, KeyError, TypeError):
             return False
@@ -136,7 +136,7 @@ class NpzArrays:
     def read_text(self, name: str) -> str:
         """Return an array that holds a single text."""
         declared = self.declared.get(name)
-        if declared is not None and (declared.dtype.kind != "U" or declared.shape != () or declared.nbytes > MOST_TEXT):
+        if declared is not None and (declared.dtype.kind != "U" or declared.shape != () or declared.nbytes > MAX_TEXT):
             raise Damaged(f"{name} is no text")
         try:
             return str(self.read(name))
@@ -249,7 +249,7 @@ def reading(path: Path, what: str) -> Iterator[None]:
 
 
 def require_room(path: Path, arrays: Mapping[str, Declared]) -> None:
-    """Raise MemoryRefusal where arrays that are to be read whole would not fit."""
+    """Raise InsufficientMemoryError where arrays that are to be read whole would not fit."""
     require_memory(sum(array.nbytes for array in arrays.values()), host_memory() // 2, f"reading {path}")
 
 

@@ -49,7 +49,7 @@ class State(NamedTuple):
     digest: str
 
 
-class Sink(Protocol):
+class Writer(Protocol):
     """Where the values of a table go."""
 
     def write(self, first: int, values: U64) -> None:
@@ -65,7 +65,7 @@ class Sink(Protocol):
 class TableWriter:
     """A table in progress. `next` is the first index that is not yet written."""
 
-    def __init__(self, folder: Path, job: dict[str, Any], sink: Sink, done: int) -> None:
+    def __init__(self, folder: Path, job: dict[str, Any], sink: Writer, done: int) -> None:
         self._folder, self._job, self._sink = folder, job, sink
         self.next = job["start"] + done
 
@@ -144,7 +144,7 @@ class _Growing:
         self._file.close()
 
 
-class _TextSink(_Growing):
+class _TextWriter(_Growing):
     def __init__(self, path: Path, separator: str, header: str, size: int) -> None:
         super().__init__(path, size)
         self._separator = separator
@@ -155,7 +155,7 @@ class _TextSink(_Growing):
         self._append(_lines(first, values, self._separator).encode())
 
 
-class _NpySink(_Growing):
+class _NpyWriter(_Growing):
     def __init__(self, path: Path, shape: tuple[int, ...], size: int) -> None:
         super().__init__(path, size)
         if not size:
@@ -167,7 +167,7 @@ class _NpySink(_Growing):
         self._append(np.ascontiguousarray(values, "<u8").data.cast("B"))
 
 
-class _ZarrSink:
+class _ZarrWriter:
     """Writes to an array of a store, of which `done` values are there; its SHA-256 is over its metadata and its values."""
 
     def __init__(self, path: Path, start: int, done: int) -> None:
@@ -193,22 +193,22 @@ class _ZarrSink:
         self._array = None
 
 
-def _sink(path: Path, job: dict[str, Any], done: int, size: int) -> Sink:
+def _sink(path: Path, job: dict[str, Any], done: int, size: int) -> Writer:
     if path.suffix == ".csv":
-        return _TextSink(path, ",", "n,value\n", size)
+        return _TextWriter(path, ",", "n,value\n", size)
     if path.suffix == ".txt":
-        return _TextSink(path, " ", "", size)
+        return _TextWriter(path, " ", "", size)
     count, limbs = job["stop"] - job["start"], job["limbs"]
     shape = (count,) if limbs == 1 else (count, limbs)
     if path.suffix == ".npy":
-        return _NpySink(path, shape, size)
+        return _NpyWriter(path, shape, size)
     if not done:
         import zarr
 
         # A power of two, which divides what is appended: no chunk that was noted as written is written again.
         chunks = (min(count, _ZARR_CHUNK >> (limbs - 1).bit_length()), *shape[1:])
         zarr.create_array(path, shape=shape, chunks=chunks, dtype=np.uint64, attributes=job, overwrite=True)
-    return _ZarrSink(path, job["start"], done)
+    return _ZarrWriter(path, job["start"], done)
 
 
 def _taken_up(path: Path, folder: Path, job: dict[str, Any]) -> tuple[int, State | None]:

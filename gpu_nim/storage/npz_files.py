@@ -18,7 +18,7 @@ from gpu_nim.storage.attributes import check_growth, sealed, to_growth
 from gpu_nim.storage.containers import Declared, NpzArrays, reading, require_room
 
 
-class NpzGrowthSink:
+class NpzGrowthWriter:
     """Keeps the cells in memory, and writes all at the end."""
 
     wants_cells = True
@@ -28,7 +28,7 @@ class NpzGrowthSink:
         self._cells = KeptCells(host_memory() // 3)
 
     def append(self, batch: Batch) -> None:
-        """Take the next batch's cells; MemoryRefusal where they would not fit."""
+        """Take the next batch's cells; InsufficientMemoryError where they would not fit."""
         self._cells.keep(batch)
 
     def finish(self, growth: Growth) -> None:
@@ -41,10 +41,10 @@ class NpzGrowthSink:
 
 
 @contextmanager
-def open_npz_growth(path: Path) -> Iterator[NpzGrowthSink]:
+def open_npz_growth(path: Path) -> Iterator[NpzGrowthWriter]:
     """Open an npz file for a growth; see `gpu_nim.storage.open_growth`."""
     with replacing(path) as scratch:
-        yield NpzGrowthSink(scratch)
+        yield NpzGrowthWriter(scratch)
 
 
 def load_npz_growth(path: Path) -> Growth:

@@ -87,7 +87,7 @@ def _token(count: int, letter: str) -> str:
     return letter if count == 1 else f"{count}{letter}"
 
 
-class RleSink:
+class RleWriter:
     """Keeps the cells in memory, and writes the pattern at the end."""
 
     wants_cells = True
@@ -142,7 +142,7 @@ class RleSink:
 
 
 @contextmanager
-def open_rle_growth(path: Path) -> Iterator[RleSink]:
+def open_rle_growth(path: Path) -> Iterator[RleWriter]:
     """Open an .rle or .rle3 file for a growth; see `gpu_nim.storage.open_growth`."""
     with replacing(path) as scratch:
-        yield RleSink(scratch, 3 if path.suffix == ".rle3" else 2)
+        yield RleWriter(scratch, 3 if path.suffix == ".rle3" else 2)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.reading import Damaged, parse_json, printable, read_regular
-from gpu_nim.storage.containers import MOST_TEXT, Declared, reason
+from gpu_nim.storage.containers import MAX_TEXT, Declared, reason
 
 _METADATA = 1 << 20  # bytes of an array's metadata
 _CHUNK = 1 << 26  # bytes of a chunk: zarr itself chooses no larger ones
@@ -29,7 +29,7 @@ def read_group(store: Path) -> dict[str, Any]:
     """Return the attributes of a group; Damaged where it is none of Zarr v3."""
     if not store.is_dir():
         raise Damaged("it is no folder")
-    found = parse_json(read_member(store, store / "zarr.json", MOST_TEXT))
+    found = parse_json(read_member(store, store / "zarr.json", MAX_TEXT))
     if found.get("zarr_format") != 3 or found.get("node_type") != "group" or not isinstance(found.get("attributes"), dict):
         raise Damaged("its zarr.json is not that of a group")
     return dict(found["attributes"])

@@ -137,7 +137,7 @@ def volume_attributes(growth: Growth, slabs: Slabs) -> dict[str, Any]:
     }
 
 
-class VolumeSink:
+class VolumeWriter:
     """Writes the voxels when the growth is finished."""
 
     wants_cells = True
@@ -178,7 +178,7 @@ class VolumeSink:
 
 
 @contextmanager
-def open_volume(path: str | Path) -> Iterator[VolumeSink]:
+def open_volume(path: str | Path) -> Iterator[VolumeWriter]:
     """Open a Zarr array for a growth's voxels: the birth generation of each cell, chunked, readable by any Zarr library.
 
     The array appears under its name, whole, when the block ends without an error.  Raises UsageError for another ending than .zarr
@@ -195,15 +195,15 @@ def open_volume(path: str | Path) -> Iterator[VolumeSink]:
     path = Path(path)
     check_volume(path)
     with replacing(path, _is_volume) as scratch:
-        yield VolumeSink(scratch)
+        yield VolumeWriter(scratch)
 
 
 def save_volume(growth: Growth, path: str | Path) -> None:
     """Write the voxels of a growth; see `open_volume`."""
-    from gpu_nim.storage import feed
+    from gpu_nim.storage import write_growth
 
     with open_volume(path) as sink:
-        feed(sink, growth)
+        write_growth(sink, growth)
 
 
 def check_volume(path: Path, dimension: int | None = None) -> None:

@@ -78,7 +78,7 @@ def _array(name: str, dtype: np.dtype[Any], offset: int, components: int = 1) ->
     )
 
 
-class VtiSink:
+class VtiWriter:
     """Writes the voxels when the growth is finished."""
 
     wants_cells = True
@@ -118,7 +118,7 @@ class VtiSink:
             file.write(b"\n</AppendedData>\n</VTKFile>\n")
 
 
-class VtpSink:
+class VtpWriter:
     """Writes points to a scratch file as they come, and the file when the growth is finished."""
 
     wants_cells = True
@@ -190,14 +190,14 @@ def _ranges(start: int, stop: int) -> Iterator[NDArray[Any]]:
 
 
 @contextmanager
-def open_vti_growth(path: Path) -> Iterator[VtiSink]:
+def open_vti_growth(path: Path) -> Iterator[VtiWriter]:
     """Open a .vti file for a growth; see `gpu_nim.storage.open_growth`."""
     with replacing(path) as scratch:
-        yield VtiSink(scratch)
+        yield VtiWriter(scratch)
 
 
 @contextmanager
-def open_vtp_growth(path: Path) -> Iterator[VtpSink]:
+def open_vtp_growth(path: Path) -> Iterator[VtpWriter]:
     """Open a .vtp file for a growth; see `gpu_nim.storage.open_growth`."""
     with replacing(path) as scratch:
-        yield VtpSink(scratch)
+        yield VtpWriter(scratch)

@@ -1,10 +1,10 @@
 """Growths as Zarr v3: chunked, compressed, written as they grow and readable by any Zarr library.
 
-    NAME.zarr/            group, with the attributes of `attributes.sealed`
-        births            uint64 (generations + 1,)
-        checksums         uint64 (generations + 1,)
-        cells             (population, d), signed integers, in order of generation; generation n begins after births[:n] cells
-        parents           int64 (population,), where they were asked for: the index in `cells` of each cell's parent, -1 for seeds
+NAME.zarr/            group, with the attributes of `attributes.sealed`
+    births            uint64 (generations + 1,)
+    checksums         uint64 (generations + 1,)
+    cells             (population, d), signed integers, in order of generation; generation n begins after births[:n] cells
+    parents           int64 (population,), where they were asked for: the index in `cells` of each cell's parent, -1 for seeds
 """
 
 import os
@@ -45,7 +45,7 @@ class Kept:
     waiting: NDArray[np.integer]
 
 
-class ZarrGrowthSink:
+class ZarrGrowthWriter:
     """Writes cells to the store as they come, whole chunks at a time; with `kept`, to a store that has come so far or further."""
 
     wants_cells = True
@@ -151,26 +151,26 @@ class ZarrGrowthSink:
 
 
 @contextmanager
-def open_zarr_growth(path: Path, *, parents: bool = False) -> Iterator[ZarrGrowthSink]:
+def open_zarr_growth(path: Path, *, parents: bool = False) -> Iterator[ZarrGrowthWriter]:
     """Open a Zarr store for a growth; see `gpu_nim.storage.open_growth`."""
     with replacing(path, is_growth_store) as scratch:
         with interrupts_deferred():
             group = zarr.open_group(scratch, mode="w", zarr_format=3)
-        yield ZarrGrowthSink(group, parents=parents)
+        yield ZarrGrowthWriter(group, parents=parents)
 
 
-def keep_zarr_growth(path: Path, kept: Kept | None, snapshot: Snapshot | None, *, parents: bool = False) -> ZarrGrowthSink:
+def keep_zarr_growth(path: Path, kept: Kept | None, snapshot: Snapshot | None, *, parents: bool = False) -> ZarrGrowthWriter:
     """Open a Zarr store that grows in place under its own name, from its beginning or from where it had come.
 
     snapshot: of the growth whose cells are `kept`, which are all held against it.  FileError where the store has not come that far,
     or its cells are not those.
     """
     if kept is None or snapshot is None:
-        return ZarrGrowthSink(zarr.open_group(path, mode="w", zarr_format=3), parents=parents)
+        return ZarrGrowthWriter(zarr.open_group(path, mode="w", zarr_format=3), parents=parents)
     try:
         _check_kept(path, kept, snapshot)
         group = zarr.open_group(path, mode="r+", zarr_format=3, use_consolidated=False)
-        return ZarrGrowthSink(group, parents=parents, kept=kept)
+        return ZarrGrowthWriter(group, parents=parents, kept=kept)
     except Exception as error:  # zarr and the JSON reader each raise types of their own for a damaged store
         why = str(error) if isinstance(error, FileError | Damaged) else reason(error)
         raise FileError(f"cannot go on with {path}, which holds the cells grown so far: {why}") from error
@@ -236,9 +236,7 @@ def load_zarr_growth(path: Path) -> Growth:
     return to_growth(path, attributes, births, checksums, stored, reader("cells"), parents)
 
 
-def _generations(
-    read: Callable[[int, int], NDArray[Any]], births: NDArray[np.uint64], first: int, stop: int
-) -> Iterator[Newborns]:
+def _generations(read: Callable[[int, int], NDArray[Any]], births: NDArray[np.uint64], first: int, stop: int) -> Iterator[Newborns]:
     starts = [0, *np.cumsum(births).tolist()]
     block, begins, ends = read(0, 0), 0, 0
     for generation in range(first, stop):

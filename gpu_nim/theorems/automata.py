@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata.growth import grow
 from gpu_nim.theorems.catalogue import compare, statement
-from gpu_nim.theorems.finding import Finding
+from gpu_nim.theorems.check_result import CheckResult
 
 Cell = tuple[int, ...]
 
-_MOST_LITERAL = 15  # by going through all that is alive at each step
-_MOST_GENERATIONS = 256  # generation n is held against all (n+1)^2 pairs of piles; edge has millions of cells by then
+_MAX_LITERAL = 15  # by going through all that is alive at each step
+_MAX_GENERATIONS = 256  # generation n is held against all (n+1)^2 pairs of piles; edge has millions of cells by then
 
 
 def _p_positions(total: int) -> list[list[int]]:
@@ -37,8 +37,7 @@ def _literally(offsets: Iterable[Cell], generations: int) -> Iterator[list[Cell]
         born = sorted(
             cell
             for cell in near - alive
-            if min(cell) >= 0
-            and sum(tuple(x + d for x, d in zip(cell, offset, strict=True)) in alive for offset in offsets) == 1
+            if min(cell) >= 0 and sum(tuple(x + d for x, d in zip(cell, offset, strict=True)) in alive for offset in offsets) == 1
         )
         alive.update(born)
         yield born
@@ -46,9 +45,9 @@ def _literally(offsets: Iterable[Cell], generations: int) -> Iterator[list[Cell]
 
 def _born(
     automaton: str, upto: int, offsets: Iterable[Cell], choose: Callable[[NDArray[np.integer], int], NDArray[np.integer]]
-) -> Finding:
-    generations = min(upto, _MOST_GENERATIONS)
-    literally = min(upto, _MOST_LITERAL)
+) -> CheckResult:
+    generations = min(upto, _MAX_GENERATIONS)
+    literally = min(upto, _MAX_LITERAL)
     growth = grow(automaton, generations, backend="numpy", verify=False)
 
     def cases() -> Iterator[tuple[str, object, object]]:
@@ -68,10 +67,10 @@ _EDGE_NEIGHBOURS = tuple(offset for offset in product((-1, 0, 1), repeat=3) if s
 
 
 @statement("b-first", "[B] first theorem", "the cells of `nim` born at step n are the P-positions of three piles with total 2n")
-def first_rule(upto: int) -> Finding:
+def first_rule(upto: int) -> CheckResult:
     return _born("nim", upto, _PARENTS, lambda cells, n: cells)
 
 
 @statement("b-second", "[B] second theorem", "the cells of `edge` born at step n with total 2n are the P-positions with total 2n")
-def second_rule(upto: int) -> Finding:
+def second_rule(upto: int) -> CheckResult:
     return _born("edge", upto, _EDGE_NEIGHBOURS, lambda cells, n: cells[cells.sum(axis=1) == 2 * n])

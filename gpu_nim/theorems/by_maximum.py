@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from math import comb
 
 from gpu_nim.theorems.catalogue import compare, statement
+from gpu_nim.theorems.check_result import CheckResult
 from gpu_nim.theorems.counted import counts, reach
-from gpu_nim.theorems.finding import Finding
 
 _ODD, _EVEN = (3, 5, 7), (2, 4, 6)
 
@@ -18,7 +18,7 @@ def _split(n: int) -> tuple[int, int]:
     return b, n + 1 - (1 << b)
 
 
-def _cases(letter: str, piles: tuple[int, ...], upto: int, formula: Callable[[int, int], int]) -> Finding:
+def _cases(letter: str, piles: tuple[int, ...], upto: int, formula: Callable[[int, int], int]) -> CheckResult:
     """Hold a formula in (k, n) against the counts for n > 0."""
 
     def cases() -> Iterator[tuple[str, object, object]]:
@@ -30,7 +30,7 @@ def _cases(letter: str, piles: tuple[int, ...], upto: int, formula: Callable[[in
 
 
 @statement("nf-corollary-7", "[NF] Corollary 7", "a_k(floor(2n/k)) <= A_k(n) <= a_k(n)")
-def sandwich(upto: int) -> Finding:
+def sandwich(upto: int) -> CheckResult:
     def cases() -> Iterator[tuple[str, object, object]]:
         for k in range(2, 8):
             a, A = (counts(letter, k, reach(k, upto)) for letter in "aA")
@@ -41,7 +41,7 @@ def sandwich(upto: int) -> Finding:
 
 
 @statement("nf-lemma-8", "[NF] Lemma 8", "a_k(2^m - 1) = 2^(m(k-1))")
-def powers_of_two(upto: int) -> Finding:
+def powers_of_two(upto: int) -> CheckResult:
     def cases() -> Iterator[tuple[str, object, object]]:
         for k in range(1, 8):
             a = counts("a", k, reach(k, upto))
@@ -52,7 +52,7 @@ def powers_of_two(upto: int) -> Finding:
 
 
 @statement("nf-corollary-9", "[NF] Corollary 9", "2^((k-1) floor(log2(floor(2n/k)+1))) <= A_k(n) <= 2^((k-1) ceil(log2(n+1)))")
-def powers_around(upto: int) -> Finding:
+def powers_around(upto: int) -> CheckResult:
     def cases() -> Iterator[tuple[str, object, object]]:
         for k in range(2, 8):
             for n, counted in enumerate(counts("A", k, reach(k, upto))):
@@ -64,12 +64,12 @@ def powers_around(upto: int) -> Finding:
 
 
 @statement("nf-theorem-11", "[NF] Theorem 11", "d_3(n) = 6c - 3 for n > 0")
-def d_three(upto: int) -> Finding:
+def d_three(upto: int) -> CheckResult:
     return _cases("d", (3,), upto, lambda k, n: 6 * _split(n)[1] - 3)
 
 
 @statement("nf-triangle", "[NF] section 4.1", "the row of d_3 from 2^b to 2^(b+1) - 1 is the beginning of A016945, 6n + 3")
-def triangle(upto: int) -> Finding:
+def triangle(upto: int) -> CheckResult:
     d = counts("d", 3, reach(3, upto))
 
     def cases() -> Iterator[tuple[str, object, object]]:
@@ -81,12 +81,12 @@ def triangle(upto: int) -> Finding:
 
 
 @statement("nf-theorem-12", "[NF] Theorem 12", "a_3(n) = 2^(2b) + 3c^2 for n > 0")
-def a_three(upto: int) -> Finding:
+def a_three(upto: int) -> CheckResult:
     return _cases("a", (3,), upto, lambda k, n: 4 ** _split(n)[0] + 3 * _split(n)[1] ** 2)
 
 
 @statement("nf-theorem-13", "[NF] Theorem 13", "a_4(n) = 2^(3b) + 6c^2 2^b + a_4(c-1) for n > 0")
-def a_four(upto: int) -> Finding:
+def a_four(upto: int) -> CheckResult:
     a = counts("a", 4, reach(4, upto))
 
     def formula(k: int, n: int) -> int:
@@ -97,7 +97,7 @@ def a_four(upto: int) -> Finding:
 
 
 @statement("nf-corollary-14", "[NF] Corollary 14", "d_4(n) = (12c - 6) 2^b + d_4(c-1) for n > 0")
-def d_four(upto: int) -> Finding:
+def d_four(upto: int) -> CheckResult:
     d = counts("d", 4, reach(4, upto))
 
     def formula(k: int, n: int) -> int:
@@ -108,7 +108,7 @@ def d_four(upto: int) -> Finding:
 
 
 @statement("nf-theorem-15", "[NF] Theorem 15", "a_k(n) = ((2^b + c)^k + (2^b - c)^k) / 2^(b+1) for odd k and n > 0")
-def a_odd(upto: int) -> Finding:
+def a_odd(upto: int) -> CheckResult:
     def formula(k: int, n: int) -> int:
         b, c = _split(n)
         return int(((2**b + c) ** k + (2**b - c) ** k) // 2 ** (b + 1))
@@ -121,7 +121,7 @@ def a_odd(upto: int) -> Finding:
     "[NF] Theorem 16",
     "d_k(n) = ((2^b + c)^k + (2^b - c)^k - (2^b + c - 1)^k - (2^b - c + 1)^k) / 2^(b+1) for odd k and n > 0",
 )
-def d_odd(upto: int) -> Finding:
+def d_odd(upto: int) -> CheckResult:
     def formula(k: int, n: int) -> int:
         b, c = _split(n)
         return int(((2**b + c) ** k + (2**b - c) ** k - (2**b + c - 1) ** k - (2**b - c + 1) ** k) // 2 ** (b + 1))
@@ -132,7 +132,7 @@ def d_odd(upto: int) -> Finding:
 @statement(
     "nf-theorem-17", "[NF] Theorem 17", "a_k(n) = ((2^b + c)^k + (2^b - c)^k - 2c^k) / 2^(b+1) + a_k(c-1) for even k and n > 0"
 )
-def a_even(upto: int) -> Finding:
+def a_even(upto: int) -> CheckResult:
     def formula(k: int, n: int) -> int:
         b, c = _split(n)
         lower = counts("a", k, reach(k, upto))[c - 1]
@@ -146,7 +146,7 @@ def a_even(upto: int) -> Finding:
     "[NF] Theorem 18",
     "d_k(n) = ((2^b+c)^k + (2^b-c)^k - (2^b+c-1)^k - (2^b-c+1)^k - 2c^k + 2(c-1)^k) / 2^(b+1) + d_k(c-1) for even k and n > 0",
 )
-def d_even(upto: int) -> Finding:
+def d_even(upto: int) -> CheckResult:
     def formula(k: int, n: int) -> int:
         b, c = _split(n)
         rising = (2**b + c) ** k + (2**b - c) ** k - 2 * c**k
@@ -157,7 +157,7 @@ def d_even(upto: int) -> Finding:
 
 
 @statement("nf-proof-15", "[NF] proof of Theorem 15", "a_k(n) = sum_i C(k,2i) 2^(b(k-2i-1)) c^(2i) for odd k and n > 0")
-def a_odd_expanded(upto: int) -> Finding:
+def a_odd_expanded(upto: int) -> CheckResult:
     def formula(k: int, n: int) -> int:
         b, c = _split(n)
         return int(sum(comb(k, i) * 2 ** (b * (k - i - 1)) * c**i for i in range(0, k, 2)))

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from math import comb
 
 from gpu_nim.theorems.catalogue import compare, statement
+from gpu_nim.theorems.check_result import CheckResult
 from gpu_nim.theorems.counted import counts, reach
-from gpu_nim.theorems.finding import Finding
 
 _PILES = (1, 2, 3, 4, 5, 6, 7)
 
@@ -21,13 +21,13 @@ def _at(values: tuple[int, ...], n: int) -> int:
 
 
 @statement("nf-theorem-19", "[NF] Theorem 19", "D_3(n) = 3^s(n), s(n) the number of 1s in the binary expansion of n")
-def binary_weight(upto: int) -> Finding:
+def binary_weight(upto: int) -> CheckResult:
     D = counts("D", 3, reach(3, upto))
     return compare(((f"D_3({n})", found, 3 ** n.bit_count()) for n, found in enumerate(D)), _reach(upto, (3,)))
 
 
 @statement("nf-multiset", "[NF] section 5.1", "S_0 = {1} and S_(i+1) = S_i followed by 3 S_i gives D_3(0), ..., D_3(2^i - 1)")
-def multiset_recursion(upto: int) -> Finding:
+def multiset_recursion(upto: int) -> CheckResult:
     D = counts("D", 3, reach(3, upto))
 
     def cases() -> Iterator[tuple[str, object, object]]:
@@ -40,7 +40,7 @@ def multiset_recursion(upto: int) -> Finding:
 
 
 @statement("nf-a3-recursion", "[NF] section 5.1", "A_3(2n) = 3A_3(n-1) + A_3(n) and A_3(2n+1) = 4A_3(n)")
-def three_piles_up_to(upto: int) -> Finding:
+def three_piles_up_to(upto: int) -> CheckResult:
     A = counts("A", 3, reach(3, upto))
 
     def cases() -> Iterator[tuple[str, object, object]]:
@@ -56,7 +56,7 @@ def three_piles_up_to(upto: int) -> Finding:
     "[NF] Lemma 26",
     "D_4(0) = 1, D_4(1) = 6, D_4(2n+1) = 6D_4(n), D_4(2n+2) = D_4(n+1) + D_4(n)",
 )
-def four_piles(upto: int) -> Finding:
+def four_piles(upto: int) -> CheckResult:
     D = counts("D", 4, reach(4, upto))
 
     def cases() -> Iterator[tuple[str, object, object]]:
@@ -73,7 +73,7 @@ def four_piles(upto: int) -> Finding:
     "[NF] Lemma 27",
     "A_4(0) = 1, A_4(1) = 7, A_4(2n+1) = 7A_4(n) + A_4(n-1), A_4(2n+2) = 7A_4(n) + A_4(n+1)",
 )
-def four_piles_up_to(upto: int) -> Finding:
+def four_piles_up_to(upto: int) -> CheckResult:
     A = counts("A", 4, reach(4, upto))
 
     def cases() -> Iterator[tuple[str, object, object]]:
@@ -86,7 +86,7 @@ def four_piles_up_to(upto: int) -> Finding:
 
 
 @statement("nf-lemma-28", "[NF] Lemma 28", "D_k(0) = 1 and D_k(1) = C(k, 2)")
-def first_terms(upto: int) -> Finding:
+def first_terms(upto: int) -> CheckResult:
     most = min(max(upto, 1), 18)
     cases = ((f"D_{k}(0), D_{k}(1)", counts("D", k, 1), (1, comb(k, 2))) for k in range(1, most + 1))
     return compare(cases, f"k up to {most}")
@@ -97,7 +97,7 @@ def first_terms(upto: int) -> Finding:
     "[NF] Theorem 29",
     "D_k(2n+1) = C(k,2)D_k(n) + C(k,6)D_k(n-1) + ..., D_k(2n+2) = C(k,0)D_k(n+1) + C(k,4)D_k(n) + ...",
 )
-def any_piles(upto: int) -> Finding:
+def any_piles(upto: int) -> CheckResult:
     def cases() -> Iterator[tuple[str, object, object]]:
         for k in _PILES:
             D = counts("D", k, reach(k, upto))
@@ -113,7 +113,7 @@ def any_piles(upto: int) -> Finding:
     "[NF] Theorem 30",
     "A_k(2n+1) = (C(k,0)+C(k,2))A_k(n) + (C(k,4)+C(k,6))A_k(n-1) + ..., A_k(2n+2) = C(k,0)A_k(n+1) + (C(k,2)+C(k,4))A_k(n) + ...",
 )
-def any_piles_up_to(upto: int) -> Finding:
+def any_piles_up_to(upto: int) -> CheckResult:
     def cases() -> Iterator[tuple[str, object, object]]:
         for k in _PILES:
             A = counts("A", k, reach(k, upto))
@@ -129,7 +129,7 @@ def any_piles_up_to(upto: int) -> Finding:
 
 
 @statement("powers-of-binomials", "the digit matrices of gpunim", "D_k(2^m - 1) = C(k,2)^m for k = 2, ..., 5")
-def powers_of_binomials(upto: int) -> Finding:
+def powers_of_binomials(upto: int) -> CheckResult:
     piles = (2, 3, 4, 5)  # D_6(3) = 226 = 15^2 + 1: from six piles on, four pairs of 1s in the units also make a total of 6
 
     def cases() -> Iterator[tuple[str, object, object]]:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from gpu_nim.model.errors import UsageError, close
-from gpu_nim.theorems.finding import Finding
+from gpu_nim.theorems.check_result import CheckResult
 
 _MODULES = ("positions", "by_maximum", "by_total", "evolution", "automata", "inequalities", "program")
 
-Check = Callable[[int], Finding]
+Check = Callable[[int], CheckResult]
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Verdict:
     """A statement, what came of trying it, and the seconds that took."""
 
     statement: Statement
-    finding: Finding
+    finding: CheckResult
     seconds: float
 
     @property
@@ -90,19 +90,19 @@ def run(chosen_statements: Iterable[Statement], upto: int) -> Iterator[Verdict]:
         try:
             finding = each.check(upto)
         except Exception as error:  # whatever ends one check, the others are still to be tried
-            finding = Finding("not tried to its end", f"the check ended with {type(error).__name__}: {error}")
+            finding = CheckResult("not tried to its end", f"the check ended with {type(error).__name__}: {error}")
         yield Verdict(each, finding, time.perf_counter() - began)
 
 
-def compare(cases: Iterable[tuple[str, object, object]], reach: str) -> Finding:
+def compare(cases: Iterable[tuple[str, object, object]], reach: str) -> CheckResult:
     """Try cases (what, found, stated) until one differs.
 
     >>> compare([("1 + 1", 2, 2), ("2 + 2", 4, 5)], "up to 2")
-    Finding(tried='2 cases, up to 2', counterexample='2 + 2 is 4, not 5')
+    CheckResult(scope='2 cases, up to 2', counterexample='2 + 2 is 4, not 5')
     """
     tried = 0
     for what, found, stated in cases:
         tried += 1
         if found != stated:
-            return Finding(f"{tried:,} cases, {reach}", f"{what} is {found}, not {stated}")
-    return Finding(f"{tried:,} cases, {reach}")
+            return CheckResult(f"{tried:,} cases, {reach}", f"{what} is {found}, not {stated}")
+    return CheckResult(f"{tried:,} cases, {reach}")

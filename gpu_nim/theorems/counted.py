@@ -9,18 +9,18 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.numpy.counting import NumpyCounting
 
-_MOST_TUPLES = 1 << 23  # a second or less
-_MOST_POSITIONS = 1 << 18
-_MOST_INDEX = 1 << 16
+_MAX_TUPLES = 1 << 23  # a second or less
+_MAX_POSITIONS = 1 << 18
+_MAX_INDEX = 1 << 16
 
 
-def reach(piles: int, upto: int, tuples: int = _MOST_TUPLES) -> int:
+def reach(piles: int, upto: int, tuples: int = _MAX_TUPLES) -> int:
     """How far, up to `upto`, all (piles - 1)-tuples can be tried.
 
     >>> reach(4, 1000)
     202
     """
-    upto = min(upto, _MOST_INDEX)
+    upto = min(upto, _MAX_INDEX)
     if piles <= 2:
         return upto
     most = round(tuples ** (1 / (piles - 1)))
@@ -65,4 +65,4 @@ def p_positions(piles: int, largest: int) -> NDArray[np.int64]:
 
 def side(piles: int, upto: int) -> int:
     """The largest pile, up to `upto`, for which all positions can be gone through by the definition."""
-    return reach(piles + 1, upto, _MOST_POSITIONS)
+    return reach(piles + 1, upto, _MAX_POSITIONS)

@@ -1,6 +1,6 @@
 """What [NF], Khovanova and Xiong, "Nim Fractals", prove about the evolution of Nim, tried on every P-position up to a size.
 
-Each function takes the last generation (or the size that it names) and returns a `Finding`: what was tried, and the first
+Each function takes the last generation (or the size that it names) and returns a `CheckResult`: what was tried, and the first
 counterexample. They use the definition of parent and child [NF 5.2], not the rules that the lemmas give.
 """
 
@@ -15,7 +15,7 @@ from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.nim.evolution_graph import evolution_graph, kind_table
 from gpu_nim.games.nim.positions import Position
 from gpu_nim.model.errors import UsageError
-from gpu_nim.theorems.finding import Finding
+from gpu_nim.theorems.check_result import CheckResult
 
 # [NF] Table 1 by its own examples.  For two parents and one child it gives (0,1,4,5), a slip: that position has one parent
 # and two children, since 1 and 4 end in 0 and 2 zeros and 0 has nothing to take.  (2,3,6,7) is the first of the kind.
@@ -32,7 +32,7 @@ TABLE_1 = {
 }
 
 
-def lemma_20(generations: int, piles: int = 4) -> Finding:
+def lemma_20(generations: int, piles: int = 4) -> CheckResult:
     """A parent is reached in the game: take one counter from one of the two piles, then one from the other [NF Lemma 20].
 
     >>> lemma_20(6).holds
@@ -45,11 +45,11 @@ def lemma_20(generations: int, piles: int = 4) -> Finding:
     return _try(contradicts, generations, piles)
 
 
-def lemma_21(generations: int, piles: int = 4) -> Finding:
+def lemma_21(generations: int, piles: int = 4) -> CheckResult:
     """Every P-position but the first has a parent, and the parents are those of the rule of trailing zeros [NF Lemma 21].
 
     >>> lemma_21(6)
-    Finding(tried='148 P-positions of 4 piles, generations 0 to 6', counterexample=None)
+    CheckResult(scope='148 P-positions of 4 piles, generations 0 to 6', counterexample=None)
     """
 
     def contradicts(child: Position) -> bool:
@@ -59,16 +59,16 @@ def lemma_21(generations: int, piles: int = 4) -> Finding:
     return _try(contradicts, generations, piles)
 
 
-def corollary_22(generations: int) -> Finding:
+def corollary_22(generations: int) -> CheckResult:
     """With three piles every P-position but the first has exactly one parent [NF Corollary 22].
 
-    >>> corollary_22(15).tried
+    >>> corollary_22(15).scope
     '256 P-positions of 3 piles, generations 0 to 15'
     """
     return _try(lambda child: any(child) and len(_shifted(child, -1)) != 1, generations, 3)
 
 
-def lemma_23(generations: int, piles: int = 4) -> Finding:
+def lemma_23(generations: int, piles: int = 4) -> CheckResult:
     """The children are those of the rule of trailing ones; with three piles there are 0, 1 or 3 of them [NF Lemma 23, 5.2].
 
     >>> lemma_23(6).holds and lemma_23(15, piles=3).holds
@@ -82,7 +82,7 @@ def lemma_23(generations: int, piles: int = 4) -> Finding:
     return _try(contradicts, generations, piles)
 
 
-def lemma_24(largest: int, piles: int = 3) -> Finding:
+def lemma_24(largest: int, piles: int = 3) -> CheckResult:
     """In Nim with piles up to `largest`, P-positions found at step i of the standard algorithm are born in generation i [NF Lemma
     24].
 
@@ -90,23 +90,23 @@ def lemma_24(largest: int, piles: int = 3) -> Finding:
     at step 3 and are of generation 4, for the algorithm follows the shortest way from N to P and optimal play may take the longest.
 
     >>> lemma_24(7)
-    Finding(tried='64 P-positions of 3 piles up to 7', counterexample=None)
+    CheckResult(scope='64 P-positions of 3 piles up to 7', counterexample=None)
     """
     evolution = evolve(Nim(piles, largest))
     here = np.flatnonzero(evolution.is_p)
     totals = np.array([sum(evolution.positions[p]) for p in here.tolist()])
     wrong = here[(evolution.step[here] != evolution.generation[here]) | (2 * evolution.step[here] != totals)]
     tried = f"{len(here)} P-positions of {piles} piles up to {largest}"
-    return Finding(tried, evolution.positions[wrong[0]] if len(wrong) else None)
+    return CheckResult(tried, evolution.positions[wrong[0]] if len(wrong) else None)
 
 
-def theorem_25(generations: int) -> Finding:
+def theorem_25(generations: int) -> CheckResult:
     """The evolution graph of three piles is that of the Ulam-Warburton automaton without its south branch [NF Theorem 25].
 
     The automaton is grown by its own rule; generation by generation the walk must reach just its cells, parents to parents.
 
     >>> theorem_25(15)
-    Finding(tried='256 P-positions of 3 piles and cells, generations 0 to 15', counterexample=None)
+    CheckResult(scope='256 P-positions of 3 piles and cells, generations 0 to 15', counterexample=None)
     """
     graph = evolution_graph(3, generations)
     cells = [tuple(cell) for cell in graph.cells().tolist()]
@@ -121,16 +121,16 @@ def theorem_25(generations: int) -> Finding:
         for index in layer:
             parent = cells[parent_of[index]] if index else None
             if cells[index] not in born or born[cells[index]] != parent:
-                return Finding(tried, rows[index])
+                return CheckResult(tried, rows[index])
         if len({cells[index] for index in layer}) != len(born):
-            return Finding(tried, min(born.keys() - {cells[index] for index in layer}))
+            return CheckResult(tried, min(born.keys() - {cells[index] for index in layer}))
         first += count
         born = _next_cells(born, alive)
         alive |= born.keys()
-    return Finding(tried)
+    return CheckResult(tried)
 
 
-def table_1(generations: int) -> Finding:
+def table_1(generations: int) -> CheckResult:
     """With four piles the kinds are 1, 2 or 6 parents and 1, 2 or 6 children, with [NF Table 1]'s examples (one corrected).
 
     Through generation 9 all nine occur. See `TABLE_1` for the slip.
@@ -140,23 +140,23 @@ def table_1(generations: int) -> Finding:
     """
     for kind, example in TABLE_1.items():
         if (len(_shifted(example, -1)), len(_shifted(example, 1))) != kind:
-            return Finding("the examples", example)
+            return CheckResult("the examples", example)
     table = kind_table(4, generations)
     total = sum(count for count, _ in table.values())
     tried = f"9 examples, {total} P-positions of 4 piles, generations 0 to {generations}"
     for kind, (_, first) in table.items():
         if kind not in TABLE_1 and any(first):
-            return Finding(tried, first)
+            return CheckResult(tried, first)
     missing = [example for kind, example in TABLE_1.items() if kind not in table and sum(example) <= 2 * generations]
-    return Finding(tried, missing[0] if missing else None)
+    return CheckResult(tried, missing[0] if missing else None)
 
 
-def _try(contradicts: Callable[[Position], bool], generations: int, piles: int) -> Finding:
+def _try(contradicts: Callable[[Position], bool], generations: int, piles: int) -> CheckResult:
     count = 0
     for count, position in enumerate(_p_positions(generations, piles), 1):
         if contradicts(position):
-            return Finding(f"{count} P-positions of {piles} piles", position)
-    return Finding(f"{count} P-positions of {piles} piles, generations 0 to {generations}")
+            return CheckResult(f"{count} P-positions of {piles} piles", position)
+    return CheckResult(f"{count} P-positions of {piles} piles, generations 0 to {generations}")
 
 
 def _p_positions(generations: int, piles: int) -> Iterator[Position]:

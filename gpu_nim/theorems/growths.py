@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata.ancestry import parents as parents_of
 from gpu_nim.automata.catalogue import CATALOGUE, Automaton
-from gpu_nim.automata.growth import Growing, Growth, in_order
-from gpu_nim.automata.user_defined import named
+from gpu_nim.automata.growth import Growth, GrowthProcess, in_order
+from gpu_nim.automata.user_defined import find_automaton
 from gpu_nim.backends.selection import select
-from gpu_nim.model.errors import MemoryRefusal, UsageError
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule
-from gpu_nim.theorems.finding import Finding
+from gpu_nim.theorems.check_result import CheckResult
 
 _BLOCK = 1 << 10  # generations whose births are compared at a time
 _CELLS, _GENERATIONS = 1 << 26, 1 << 16  # that are grown anew at the most: about a minute's work
@@ -53,7 +53,7 @@ def work_of(growth: Growth) -> int:
     return growth.population + sum(again)
 
 
-def check_growth(growth: Growth, progress: Callable[[int], object] = lambda cells: None) -> Finding:
+def check_growth(growth: Growth, progress: Callable[[int], object] = lambda cells: None) -> CheckResult:
     """Go through every cell of a growth: each generation has its births, no cell twice, and what its automaton bears then.
 
     What it bears is said by its theorem, where there is one for its cells, or else by growing it anew, as far as that takes about a
@@ -63,9 +63,9 @@ def check_growth(growth: Growth, progress: Callable[[int], object] = lambda cell
 
     >>> from gpu_nim import grow
     >>> check_growth(grow("nim", 7))
-    Finding(tried='64 cells of generations 0 to 7', counterexample=None)
+    CheckResult(scope='64 cells of generations 0 to 7', counterexample=None)
     >>> check_growth(grow("edge", 7))
-    Finding(tried='130 cells of generations 0 to 7, which were grown anew by their rule', counterexample=None)
+    CheckResult(scope='130 cells of generations 0 to 7, which were grown anew by their rule', counterexample=None)
     """
     tried = [f"{growth.population:,} cells of generations 0 to {growth.generations}"]
     if growth.parents is not None and growth.rule is not None:
@@ -78,7 +78,7 @@ def check_growth(growth: Growth, progress: Callable[[int], object] = lambda cell
         found, last = _against_rule(growth, last, progress)
         which = "which" if last == growth.generations else f"of which those to generation {last}"
         tried.append(f"{which} were grown anew by their rule" if last >= 0 else "too far for growing them anew")
-    return Finding(", ".join(tried), found)
+    return CheckResult(", ".join(tried), found)
 
 
 def _misnamed(growth: Growth) -> str | None:
@@ -145,16 +145,16 @@ class _Lineage:
 def _against_rule(growth: Growth, last: int, progress: Callable[[int], object]) -> tuple[str | None, int]:
     """What growing it anew shows, and to which generation that fits into memory, -1 where to none."""
     assert growth.rule is not None
-    automaton = named(growth.rule)
+    automaton = find_automaton(growth.rule)
     while last >= 0:
         try:
-            for batch in Growing(automaton, last, select("auto"), verify=False):
+            for batch in GrowthProcess(automaton, last, select("auto"), verify=False):
                 there = slice(batch.first, batch.first + len(batch.births))
                 wrong = (batch.births != growth.births[there]) | (batch.checksums != growth.checksums[there])
                 for index in np.flatnonzero(wrong).tolist():
                     return f"generation {batch.first + index} is not what its rule bears", last
                 progress(sum(batch.births.tolist()))
-        except MemoryRefusal:
+        except InsufficientMemoryError:
             last = last // 2 if last else -1
         except UsageError:  # coordinates that no engine holds
             last = -1

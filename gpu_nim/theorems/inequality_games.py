@@ -1,6 +1,6 @@
 """What [V] proves about chocolates, and what is proved since, tried on every position up to a size.
 
-Each function takes a size and returns a `Finding`: what was tried, and the first counterexample. The games are solved; the
+Each function takes a size and returns a `CheckResult`: what was tried, and the first counterexample. The games are solved; the
 statements are evaluated apart from that.
 """
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from gpu_nim.games.inequality import Vector, bar, chocolate
 from gpu_nim.games.solution import solve
-from gpu_nim.theorems.finding import Finding
+from gpu_nim.theorems.check_result import CheckResult
 
 # The positions of [V] Example 3.4 and the options to which it moves from them.
 EXAMPLE_3_4: dict[Vector, Vector] = {
@@ -19,7 +19,7 @@ EXAMPLE_3_4: dict[Vector, Vector] = {
 }
 
 
-def theorem_3_1(size: int) -> Finding:
+def theorem_3_1(size: int) -> CheckResult:
     """The P-positions of y <= x + z: (x, 0, x), and (x + 1, y, z + 1) with y > 0 and x XOR y XOR z = 0 [V Theorem 3.1].
 
     >>> theorem_3_1(31).holds
@@ -35,13 +35,13 @@ def theorem_3_1(size: int) -> Finding:
     return _compare(solution.p_positions.tolist(), expected, f"{solution.positions} positions of y <= x + z to {size}")
 
 
-def theorem_3_3(size: int) -> Finding:
+def theorem_3_3(size: int) -> CheckResult:
     """P XOR q XOR r = 0 and q = floor((p + r) / 3) just for (2^n + m, 2^n - 1, 2^(n+1) - m - 1), 0 <= m < 2^n [V Theorem 3.3].
 
     As printed it has one counterexample, (0, 0, 0), which no n gives: that this one is there, and no other, is what is tried.
 
     >>> theorem_3_3(63)
-    Finding(tried='all p, r <= 63; (0, 0, 0) is no such triple, against the theorem as printed', counterexample=None)
+    CheckResult(scope='all p, r <= 63; (0, 0, 0) is no such triple, against the theorem as printed', counterexample=None)
     """
     p, r = (axis.ravel() for axis in np.indices((size + 1, size + 1)))
     q = (p + r) // 3
@@ -56,24 +56,24 @@ def theorem_3_3(size: int) -> Finding:
     return _compare(found, stated | {(0, 0, 0)}, tried)
 
 
-def theorem_3_5(size: int) -> Finding:
+def theorem_3_5(size: int) -> CheckResult:
     """The P-positions of 3y <= x + z are the positions with nim-sum 0 [V Theorem 3.5].
 
     >>> theorem_3_5(63).holds
     True
     """
     solution = solve(chocolate(3), size)
-    return Finding(f"{solution.positions} positions of 3y <= x + z to {size}", solution.first_difference)
+    return CheckResult(f"{solution.positions} positions of 3y <= x + z to {size}", solution.first_difference)
 
 
-def remark_3_1(size: int) -> Finding:
+def remark_3_1(size: int) -> CheckResult:
     """Where lowering x or z of 3y <= x + z drags y down, y becomes floor((x + z) / 3) of the position reached [V Remark 3.1].
 
     From each position, the moves of the game must be just these, written out: x or z lowered and y brought down to what is left of
     it, or y lowered.
 
     >>> remark_3_1(7)
-    Finding(tried='444 moves of 3y <= x + z to 7 that drag y, of 1797', counterexample=None)
+    CheckResult(scope='444 moves of 3y <= x + z to 7 that drag y, of 1797', counterexample=None)
     """
     game = chocolate(3)
     tried = dragged = 0
@@ -81,27 +81,27 @@ def remark_3_1(size: int) -> Finding:
         stated = {(u, min(y, (u + z) // 3), z) for u in range(x)} | {(x, min(y, (x + w) // 3), w) for w in range(z)}
         moves = {reached for _, _, reached in game.moves((x, y, z))}
         if moves != stated | {(x, v, z) for v in range(y)}:
-            return Finding(f"{tried} moves of 3y <= x + z", (x, y, z))
+            return CheckResult(f"{tried} moves of 3y <= x + z", (x, y, z))
         tried += len(moves)
         dragged += sum(v < y for _, v, _ in stated)
-    return Finding(f"{dragged} moves of 3y <= x + z to {size} that drag y, of {tried}")
+    return CheckResult(f"{dragged} moves of 3y <= x + z to {size} that drag y, of {tried}")
 
 
-def example_3_4() -> Finding:
+def example_3_4() -> CheckResult:
     """The four options that [V Example 3.4] works out are moves of 3y <= x + z, and to P-positions.
 
     >>> example_3_4()
-    Finding(tried='4 moves', counterexample=None)
+    CheckResult(scope='4 moves', counterexample=None)
     """
     game = chocolate(3)
     lost = {tuple(p) for p in solve(game, 61).p_positions.tolist()}
     for position, option in EXAMPLE_3_4.items():
         if option not in lost or position in lost or option not in {reached for _, _, reached in game.moves(position)}:
-            return Finding("4 moves", (position, option))
-    return Finding(f"{len(EXAMPLE_3_4)} moves")
+            return CheckResult("4 moves", (position, option))
+    return CheckResult(f"{len(EXAMPLE_3_4)} moves")
 
 
-def even_bars(size: int, largest_k: int = 8) -> Finding:
+def even_bars(size: int, largest_k: int = 8) -> CheckResult:
     """For even k the Grundy value of y <= floor(z / k) beside a pile x is the nim-sum (Nakamura and Miyadera, Integers 15 #G4).
 
     >>> even_bars(15).holds
@@ -110,10 +110,10 @@ def even_bars(size: int, largest_k: int = 8) -> Finding:
     for k in range(2, largest_k + 1, 2):
         difference = solve(bar(k), size, grundy=True).first_grundy_difference
         if difference is not None:
-            return Finding(f"k = {k}, x, z <= {size}", (k, difference))
-    return Finding(f"even k to {largest_k}, x, z <= {size}")
+            return CheckResult(f"k = {k}, x, z <= {size}", (k, difference))
+    return CheckResult(f"even k to {largest_k}, x, z <= {size}")
 
 
-def _compare(found: list[list[int]], stated: set[Vector], tried: str) -> Finding:
+def _compare(found: list[list[int]], stated: set[Vector], tried: str) -> CheckResult:
     differ = {tuple(vector) for vector in found} ^ stated
-    return Finding(tried, min(differ, key=lambda vector: (sum(vector), vector)) if differ else None)
+    return CheckResult(tried, min(differ, key=lambda vector: (sum(vector), vector)) if differ else None)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from gpu_nim.theorems.catalogue import compare, statement
+from gpu_nim.theorems.check_result import CheckResult
 from gpu_nim.theorems.counted import p_positions, side
-from gpu_nim.theorems.finding import Finding
 
 _PILES = (2, 3, 4, 5)
 
@@ -18,7 +18,7 @@ def _reach(upto: int, piles: tuple[int, ...] = _PILES) -> str:
 
 
 @statement("nf-theorem-4", "[NF] Theorem 4, Bouton 1901", "the P-positions are the positions of nim-sum 0")
-def bouton(upto: int) -> Finding:
+def bouton(upto: int) -> CheckResult:
     def cases() -> Iterator[tuple[str, object, object]]:
         for k in (1, *_PILES):
             n = side(k, upto)
@@ -30,7 +30,7 @@ def bouton(upto: int) -> Finding:
 
 
 @statement("nf-corollary-5", "[NF] Corollary 5", "the last pile of a P-position is the nim-sum of the others")
-def last_pile(upto: int) -> Finding:
+def last_pile(upto: int) -> CheckResult:
     def cases() -> Iterator[tuple[str, object, object]]:
         for k in _PILES:
             for position in p_positions(k, side(k, upto)).tolist():
@@ -43,7 +43,7 @@ def last_pile(upto: int) -> Finding:
 
 
 @statement("nf-lemma-6", "[NF] Lemma 6", "2 max(P) <= #(P) <= k max(P) for each P-position P")
-def total_and_maximum(upto: int) -> Finding:
+def total_and_maximum(upto: int) -> CheckResult:
     def cases() -> Iterator[tuple[str, object, object]]:
         for k in _PILES:
             for position in p_positions(k, side(k, upto)).tolist():
@@ -54,7 +54,7 @@ def total_and_maximum(upto: int) -> Finding:
 
 
 @statement("nf-self-similarity", "[NF] section 3", "adding 2^b to two piles keeps a position with piles below 2^b P, or keeps it N")
-def self_similarity(upto: int) -> Finding:
+def self_similarity(upto: int) -> CheckResult:
     def cases() -> Iterator[tuple[str, object, object]]:
         for k in (3, 4):
             n = side(k, upto)
@@ -74,7 +74,7 @@ def self_similarity(upto: int) -> Finding:
     "[F] section 2.4",
     "an N-position has as many winning moves as its leftmost odd column has 1s, an odd number",
 )
-def winning_moves(upto: int) -> Finding:
+def winning_moves(upto: int) -> CheckResult:
     def cases() -> Iterator[tuple[str, object, object]]:
         for k in (2, 3, 4):
             n = side(k, upto)
@@ -92,7 +92,7 @@ def winning_moves(upto: int) -> Finding:
 
 
 @statement("v-remark-2.2", "[V] Remark 2.2", "x + y + z = 0 in nim-sums implies z <= x + y, x <= y + z and y <= z + x")
-def triangle_inequality(upto: int) -> Finding:
+def triangle_inequality(upto: int) -> CheckResult:
     def cases() -> Iterator[tuple[str, object, object]]:
         for x, y, z in p_positions(3, side(3, upto)).tolist():
             yield f"the triangle inequality at {(x, y, z)}", z <= x + y and x <= y + z and y <= z + x, True
@@ -105,7 +105,7 @@ def triangle_inequality(upto: int) -> Finding:
     "[V] Corollary 2.1",
     "no move leads from nim-sum 0 to nim-sum 0, and some move leads there from any other nim-sum",
 )
-def moves_and_nim_sums(upto: int) -> Finding:
+def moves_and_nim_sums(upto: int) -> CheckResult:
     n = side(3, min(upto, 31))
 
     def cases() -> Iterator[tuple[str, object, object]]:

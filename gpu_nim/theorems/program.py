@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 
 from gpu_nim.automata.catalogue import CATALOGUE, Automaton
-from gpu_nim.automata.growth import Growing, split
+from gpu_nim.automata.growth import GrowthProcess, split
 from gpu_nim.backends.selection import select
 from gpu_nim.counting import closed_forms
 from gpu_nim.counting.families import Counts
@@ -24,8 +24,8 @@ from gpu_nim.games.solution import Solution, solve
 from gpu_nim.oeis.count import count
 from gpu_nim.theorems import digit_by_digit, literal, recursions
 from gpu_nim.theorems.catalogue import compare, statement
+from gpu_nim.theorems.check_result import CheckResult
 from gpu_nim.theorems.counted import counts, p_positions, reach, side
-from gpu_nim.theorems.finding import Finding
 
 Case = tuple[str, object, object]
 
@@ -40,7 +40,7 @@ _SUBTRACTED = ((1, 2, 3), (1, 3, 4), (2, 5, 7))
 
 
 @statement("gpunim-counts", "gpunim", "D_k, A_k, d_k and a_k by formula are what is counted by trying, and sums are sums")
-def formulas_of_counts(upto: int) -> Finding:
+def formulas_of_counts(upto: int) -> CheckResult:
     def cases() -> Iterator[Case]:
         for k in _PILES:
             last = reach(k, min(upto, _INDICES))
@@ -62,7 +62,7 @@ def formulas_of_counts(upto: int) -> Finding:
 
 
 @statement("gpunim-long-indices", "gpunim", "counts at long indices are what the recursions give, and counting digit by digit")
-def long_indices(upto: int) -> Finding:
+def long_indices(upto: int) -> CheckResult:
     def cases() -> Iterator[Case]:
         for k in (2, 3, 4, 5, 7, 8, 40):  # a_40 takes another way than a_8
             for n in _LONG:
@@ -81,7 +81,7 @@ def long_indices(upto: int) -> Finding:
 
 
 @statement("gpunim-tables", "gpunim", "tables of counts, filled block by block, hold what is counted by trying")
-def tables(upto: int) -> Finding:
+def tables(upto: int) -> CheckResult:
     def cases() -> Iterator[Case]:
         for k in _PILES:
             last = reach(k, min(upto, _INDICES))
@@ -99,7 +99,7 @@ def tables(upto: int) -> Finding:
 
 
 @statement("gpunim-positions", "gpunim", "outcomes, winning moves, generations and replies are those of the definitions")
-def positions(upto: int) -> Finding:
+def positions(upto: int) -> CheckResult:
     def cases() -> Iterator[Case]:
         for k in (1, 2, 3, 4):
             largest = side(k, min(upto, 15 if k < 4 else 5))
@@ -142,7 +142,7 @@ def positions(upto: int) -> Finding:
 
 
 @statement("gpunim-relatives", "gpunim", "parents and children are those of the definition, one by one and in arrays")
-def relatives(upto: int) -> Finding:
+def relatives(upto: int) -> CheckResult:
     def cases() -> Iterator[Case]:
         for k in (2, 3, 4):
             largest = side(k, min(upto, 12))
@@ -179,7 +179,7 @@ def _beside(position: tuple[int, ...], change: int) -> set[tuple[int, ...]]:
 
 
 @statement("gpunim-walk", "gpunim", "the walk of a P-position leads to its cell and back, one by one and in arrays")
-def walks(upto: int) -> Finding:
+def walks(upto: int) -> CheckResult:
     largest = side(3, min(upto, 31))
     born = p_positions(3, largest)
 
@@ -200,13 +200,13 @@ def walks(upto: int) -> Finding:
 
 
 @statement("gpunim-growths", "gpunim", "every automaton of the catalogue grows as its rule says, literally, on every engine")
-def growths(upto: int) -> Finding:
+def growths(upto: int) -> CheckResult:
     def cases() -> Iterator[Case]:
         for automaton in CATALOGUE.values():
             generations = _affordable(automaton, upto)
             stated = literal.grown(automaton.rule, generations)
             for general in (False, True):
-                growing = Growing(automaton, generations, select("numpy"), cells=True, verify=False, general=general)
+                growing = GrowthProcess(automaton, generations, select("numpy"), cells=True, verify=False, general=general)
                 found = [[*map(tuple, cells.tolist())] for batch in growing for _, cells in split(batch)]
                 yield f"{automaton.name} to generation {generations}", found, stated
 
@@ -214,7 +214,7 @@ def growths(upto: int) -> Finding:
 
 
 @statement("gpunim-theorems", "gpunim", "births and cells by theorem are those of the automaton grown literally")
-def theorems(upto: int) -> Finding:
+def theorems(upto: int) -> CheckResult:
     def cases() -> Iterator[Case]:
         for automaton in CATALOGUE.values():
             generations = _affordable(automaton, upto)
@@ -239,7 +239,7 @@ def theorems(upto: int) -> Finding:
 def _affordable(automaton: Automaton, upto: int) -> int:
     """The last generation, up to `upto`, by which no more than a few cells are born."""
     population = last = 0
-    for batch in Growing(automaton, min(upto, 24), select("numpy"), verify=False, every=1):
+    for batch in GrowthProcess(automaton, min(upto, 24), select("numpy"), verify=False, every=1):
         population += sum(batch.births.tolist())
         if population > _LITERAL_CELLS and batch.first > 1:
             break
@@ -248,16 +248,14 @@ def _affordable(automaton: Automaton, upto: int) -> int:
 
 
 @statement("gpunim-heaps", "Guy and Smith", "Grundy values of heaps are the least that no option has, and periods hold")
-def heap_values(upto: int) -> Finding:
+def heap_values(upto: int) -> CheckResult:
     most = min(upto, _HEAPS)
 
     def cases() -> Iterator[Case]:
         rules: list[tuple[str, heaps.HeapRule, Callable[[tuple[int, ...]], Iterable[tuple[int, ...]]]]] = [
             (code, heaps.OctalCode(code), OctalGame(code, most).options) for code in _CODES
         ]
-        rules += [
-            (str(take), heaps.SubtractionRule(take), partial(_taken, SubtractionGame(take, most))) for take in _SUBTRACTED
-        ]
+        rules += [(str(take), heaps.SubtractionRule(take), partial(_taken, SubtractionGame(take, most))) for take in _SUBTRACTED]
         for name, rule, options in rules:
             values = heaps.grundy_values(rule, most + 1).tolist()
             small = most if isinstance(rule, heaps.SubtractionRule) else min(most, 12)
@@ -285,7 +283,7 @@ def _taken(game: SubtractionGame, heap: tuple[int, ...]) -> Iterator[tuple[int, 
 
 
 @statement("gpunim-solutions", "gpunim", "solved games have the P-positions and Grundy values of the literal game")
-def solutions(upto: int) -> Finding:
+def solutions(upto: int) -> CheckResult:
     size = min(upto, _LITERAL_SIZE)
 
     def cases() -> Iterator[Case]:

@@ -167,7 +167,6 @@ class _Library:
             )
         return None if message is None else message.decode(errors="replace")
 
-
     def _make_room(self, threads: int) -> None:
         kept = self._tsan_threads
         kept[self] = max(threads, kept.get(self, 0))
@@ -196,8 +195,7 @@ def _build(source: Path, kernels: tuple[str, ...], flavour: str) -> Path:
     bounds = {name: bound.strip() for bound, name in _LAUNCH_BOUNDS.findall(text)}
     entries = "".join(f"CUDA_HOST_KERNEL({name}, {bounds.get(name, 1024)})\n" for name in kernels)
     wrapper = (
-        f'#include "{HEADERS / "cuda_host.hpp"}"\n#include "{source}"\n'
-        f"CUDA_HOST_KERNELS_BEGIN\n{entries}CUDA_HOST_KERNELS_END\n"
+        f'#include "{HEADERS / "cuda_host.hpp"}"\n#include "{source}"\nCUDA_HOST_KERNELS_BEGIN\n{entries}CUDA_HOST_KERNELS_END\n'
     )
     flags = FLAVOURS[flavour]
     includes = [f"-I{directory}" for directory in dict.fromkeys((source.parent, Path(str(cuda_directory()))))]

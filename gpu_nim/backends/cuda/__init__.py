@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gpu_nim.backends.cuda import games
 from gpu_nim.backends.cuda.counting import CudaCounting
 from gpu_nim.backends.cuda.exactly_one import ExactlyOneEngine, supports
-from gpu_nim.backends.cuda.frontier import FrontierEngine
+from gpu_nim.backends.cuda.frontier import GeneralEngine
 from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher
 from gpu_nim.backends.cuda.nim import NimEngine, device_bytes
 from gpu_nim.backends.interface import Counting, Engine, State
@@ -51,7 +51,7 @@ class CudaBackend:
             return ExactlyOneEngine(self._launcher, rule, last, state)
         if state is not None and "sealed" in state:  # of the host's fast path, which takes longer offsets
             state = touched_state(rule, state)
-        return FrontierEngine(self._launcher, rule, last, state)
+        return GeneralEngine(self._launcher, rule, last, state)
 
     def counting(self) -> Counting:
         """Return the engine that fills ranges, surveys them and tries tuples."""

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.cuda.launcher import Launcher, device_refusals, to_host
-from gpu_nim.backends.interface import Rows, Survey
+from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
+from gpu_nim.backends.interface import Rows, Summary
 from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.backends.numpy.counting import Table as HostTable
 from gpu_nim.model.errors import UsageError
@@ -22,15 +22,15 @@ _LEAST_RUN = 8
 _RESIDENT = 8  # blocks that a multiprocessor holds of any of these kernels, at the most
 
 _BLOCK_BITS = {1: 16, 2: 12}  # by limbs; wide columns are made of Python integers
-_MOST_ENTRIES = 1 << 21  # of a table: it should stay in L2
+_MAX_ENTRIES = 1 << 21  # of a table: it should stay in L2
 _STEPS_BITS = 10  # rows made of one on the device: 2^10
-_MOST_STEPS = 1 << 20  # entries of all their matrices
+_MAX_STEPS = 1 << 20  # entries of all their matrices
 
 _PIECE = 1 << 36  # values or tuples
 _FILLED = 1 << 26  # values in a slice that is filled and copied to the host: 512 MiB
 _SURVEYED = 1 << 31  # values a launch: no counter of 32 bits can wrap
 _COUNTERS = 34 << 10  # bytes of shared memory for histograms: several blocks a multiprocessor
-_MOST_COPIES = 128
+_MAX_COPIES = 128
 
 _TILE_BITS = 9
 _WHOLE = 8192  # places of a histogram that is held whole
@@ -66,21 +66,21 @@ class CudaCounting:
         self._host = NumpyCounting()
         self._tile_bits, self._whole = tile_bits, whole
 
-    def piece(self, limbs: int) -> int:
+    def chunk_size(self, limbs: int) -> int:
         """Return the size of a piece of work: a fraction of a second on the device, the host's own where the host does it."""
-        return _PIECE if limbs in _BLOCK_BITS else self._host.piece(limbs)
+        return _PIECE if limbs in _BLOCK_BITS else self._host.chunk_size(limbs)
 
     def block_bits(self, dimension: int, limbs: int) -> int:
         """Return m, so that the table stays in the device's cache."""
         if limbs not in _BLOCK_BITS:
             return self._host.block_bits(dimension, limbs)
-        return max(4, min(_BLOCK_BITS[limbs], (_MOST_ENTRIES // (dimension * limbs)).bit_length() - 1))
+        return max(4, min(_BLOCK_BITS[limbs], (_MAX_ENTRIES // (dimension * limbs)).bit_length() - 1))
 
     def table(self, columns: Integers, limbs: int) -> DeviceTable | HostTable:
         """Take in a table, to the device up to two limbs."""
         if limbs not in _BLOCK_BITS:
             return self._host.table(columns, limbs)
-        with device_refusals(f"a table of {columns.shape[0]} by {columns.shape[1]} entries"):
+        with device_memory_errors(f"a table of {columns.shape[0]} by {columns.shape[1]} entries"):
             return DeviceTable(self._upload(columns, limbs), columns.shape[1].bit_length() - 1, limbs)
 
     def rows(self, source: Rows, first: int, stop: int, bits: int, limbs: int) -> DeviceRows | Integers:
@@ -88,8 +88,8 @@ class CudaCounting:
         if limbs not in _BLOCK_BITS:
             return source.rows(first, stop, bits, limbs)
         dimension = source.dimension
-        inner = min(_STEPS_BITS, (_MOST_STEPS // (dimension * dimension * limbs)).bit_length() - 1)
-        with device_refusals(f"{stop - first} rows"):
+        inner = min(_STEPS_BITS, (_MAX_STEPS // (dimension * dimension * limbs)).bit_length() - 1)
+        with device_memory_errors(f"{stop - first} rows"):
             if inner < 1 or stop - first < 2 << inner:
                 return DeviceRows(self._upload(source.rows(first, stop, bits, limbs), limbs))
             coarse = self._upload(source.rows(first >> inner, ((stop - 1) >> inner) + 1, bits + inner, limbs), limbs)
@@ -112,7 +112,7 @@ class CudaCounting:
             self._host.fill(table, rows, skip, values)
             out[...] = values if isinstance(out, np.ndarray) else self._launch.xp.asarray(values)
             return
-        with device_refusals(f"{len(out)} values"):
+        with device_memory_errors(f"{len(out)} values"):
             on_device = self._on_device(rows, table)
             for at in range(0, len(out), _FILLED):
                 part = out[at : at + _FILLED]
@@ -134,12 +134,12 @@ class CudaCounting:
         elif not direct:
             out[...] = values
 
-    def survey(self, table: DeviceTable | HostTable, rows: Any, skip: int, size: int) -> Survey:
+    def survey(self, table: DeviceTable | HostTable, rows: Any, skip: int, size: int) -> Summary:
         """Survey the values, up to 2^31 a launch."""
         if isinstance(table, HostTable):
             return self._host.survey(table, rows, skip, size)
         bins = 64 * table.limbs + 1
-        with device_refusals(f"surveying {size} values"):
+        with device_memory_errors(f"surveying {size} values"):
             values = self._on_device(rows, table)
             surveys = []
             for at in range(0, size, _SURVEYED):
@@ -166,7 +166,7 @@ class CudaCounting:
         """Count residues, up to 2^31 values a launch: in shared memory as far as they fit it, else in L2."""
         if isinstance(table, HostTable):
             return self._host.residues(table, rows, skip, size, modulus)
-        with device_refusals(f"residues of {size} values modulo {modulus}"):
+        with device_memory_errors(f"residues of {size} values modulo {modulus}"):
             counts = self._launch.xp.zeros(modulus, np.uint64)
             copies = _copies(modulus)
             numbers = (modulus, ((1 << 64) - 1) // modulus, (1 << 64) % modulus, copies)
@@ -208,7 +208,7 @@ class CudaCounting:
         tiles = (((b_stop - 1) >> side) - (b_first >> side) + 1) * (((t_stop - 1) >> side) + 1)
         units = choices * tiles if first < stop else 0
         window = values if values <= self._whole else 0
-        with device_refusals(f"trying tuples of {piles} piles to {limit}"):
+        with device_memory_errors(f"trying tuples of {piles} piles to {limit}"):
             counts = self._launch.xp.zeros(values, np.uint64)
             self._launch(
                 kernel,
@@ -271,18 +271,18 @@ def _kernel(name: str, limbs: int) -> str:
 
 def _copies(bins: int) -> int:
     """How many copies of a histogram fit in shared memory: a power of two, or 0."""
-    fitting = min(_MOST_COPIES, _COUNTERS // (4 * bins))
+    fitting = min(_MAX_COPIES, _COUNTERS // (4 * bins))
     return 1 << fitting.bit_length() - 1 if fitting else 0
 
 
-def _survey(findings: U64, lengths: U64, limbs: int, shift: int) -> Survey:
+def _survey(findings: U64, lengths: U64, limbs: int, shift: int) -> Summary:
     """Bring together what the blocks of one launch found; `shift` makes their places count from the first value surveyed."""
     words = findings.astype(object)
     total = sum(int(low) + (int(high) << 64) for low, high in words[:, :2]) & ((1 << 64 * limbs) - 1)
     maximum, argmax = _first_largest(findings[:, 2:5])
     mirrored, argmin = _first_largest(findings[:, 5:8])
     minimum = ((1 << 64 * limbs) - 1) ^ mirrored
-    return Survey(total, maximum, argmax + shift, minimum, argmin + shift, lengths.astype(np.int64))
+    return Summary(total, maximum, argmax + shift, minimum, argmin + shift, lengths.astype(np.int64))
 
 
 def _first_largest(found: U64) -> tuple[int, int]:
@@ -292,11 +292,11 @@ def _first_largest(found: U64) -> tuple[int, int]:
     return low + (high << 64), place
 
 
-def _together(surveys: list[Survey], limbs: int) -> Survey:
+def _together(surveys: list[Summary], limbs: int) -> Summary:
     """One survey of consecutive ones."""
     largest = max(surveys, key=lambda survey: survey.maximum)  # the first of equals
     smallest = min(surveys, key=lambda survey: survey.minimum)
-    return Survey(
+    return Summary(
         sum(survey.total for survey in surveys) & ((1 << 64 * limbs) - 1),
         largest.maximum,
         largest.argmax,

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.cuda.launcher import Launcher, device_refusals, to_host
+from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
 from gpu_nim.backends.interface import Batch, Section, State
 from gpu_nim.backends.numpy.exactly_one import Layout
 from gpu_nim.backends.shared.cells import cell_dtype, check_request, coordinate_dtype
 from gpu_nim.model.digest import COEFFICIENTS, checksum
-from gpu_nim.model.errors import MemoryRefusal, UsageError
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.memory import require_memory
 from gpu_nim.model.rule import Cells, Rule, Symmetry
 
@@ -24,8 +24,8 @@ _SPATIAL, _FOLDED, _SIGNED, _PACKED, _PARITY_OF_V = 1, 2, 4, 8, 16
 _ROWS, _BITS, _FIELD, _MARGIN = 32, 32, 21, 16
 _BLOCK, _BLOCKS = 128, 8  # threads a block, blocks a multiprocessor
 _LISTED_BYTES = 4 * 8 + 2 * 4 * _ROWS  # a listed brick's place in four lists and its newborns in two planes
-_MOST_BRICKS = 2**32 - 2
-_MOST_COLUMNS = 2**28
+_MAX_BRICKS = 2**32 - 2
+_MAX_COLUMNS = 2**28
 _LONGEST = 4  # rows in u of a brick in space: a touch goes no further
 _SLAB = 1 << 26  # 32-bit words of a saved table that are on the device at a time
 _UNIVERSE_BRICKS = 1 << 10  # bricks whose cells are put to the universe's predicate at a time
@@ -115,14 +115,14 @@ class Bricks:
 
         A growth lies within f.x <= most f.seed + generations * most f.offset for each f, taken here from {-1, 0, 1}^d.
         """
-        if self.columns_u * self.columns_v > _MOST_COLUMNS:
-            raise MemoryRefusal(
+        if self.columns_u * self.columns_v > _MAX_COLUMNS:
+            raise InsufficientMemoryError(
                 f"a growth to generation {self.last} needs {self.columns_u * self.columns_v:,} columns of bricks, more than the "
-                f"{_MOST_COLUMNS:,} that are planned for"
+                f"{_MAX_COLUMNS:,} that are planned for"
             )
         longest = max(self.columns_u, self.columns_v, int((self._top[2] - self.origin[2]) // self.size[2]) + 1)
         if longest > 1 << _FIELD:
-            raise MemoryRefusal(
+            raise InsufficientMemoryError(
                 f"a growth to generation {self.last} spans {longest:,} bricks along an axis, more than the {1 << _FIELD:,} that a "
                 "list of bricks can name"
             )
@@ -283,8 +283,8 @@ def device_bytes(rule: Rule, last: int) -> int:
 class ExactlyOneEngine:
     """A growth of a rule that `supports` admits, to generation `last` at the most, from its seeds or from a state.
 
-    UsageError for another rule; MemoryRefusal, before anything is allocated, when `device_bytes` are not free, and when more
-    bricks are active in a generation than were planned for.
+    UsageError for another rule; InsufficientMemoryError, before anything is allocated, when `device_bytes` are not free, and when
+    more bricks are active in a generation than were planned for.
     """
 
     def __init__(self, launcher: Launcher, rule: Rule, last: int, state: State | None = None) -> None:
@@ -298,12 +298,12 @@ class ExactlyOneEngine:
         work = f"a growth to generation {last} on {launcher.device}"
         free = launcher.free_memory()
         require_memory(bricks.device_bytes, free, work)
-        if bricks.count > _MOST_BRICKS:
-            raise MemoryRefusal(f"{work} has {bricks.count:,} bricks, more than the {_MOST_BRICKS:,} that can be numbered")
+        if bricks.count > _MAX_BRICKS:
+            raise InsufficientMemoryError(f"{work} has {bricks.count:,} bricks, more than the {_MAX_BRICKS:,} that can be numbered")
         self._dtype, self._cell_dtype = coordinate_dtype(*rule.box(last)), cell_dtype(*rule.box(last))
         xp = launcher.xp
         self._capacity = capacity = bricks.capacity(free)
-        with device_refusals(work):
+        with device_memory_errors(work):
             numbers, firsts, stops = bricks.columns.T
             columns = np.stack((numbers.astype(np.uint32).view(np.int32), firsts.astype(np.int32), stops.astype(np.int32)), axis=1)
             self._columns = xp.asarray(columns.reshape(-1))
@@ -338,7 +338,7 @@ class ExactlyOneEngine:
         xp, first = self._launch.xp, self.generation + 1
         axes, level, share = (0, 0, 1) if section is None else self._bricks.section(*section)
         grown: list[Cells] = []
-        with device_refusals(f"a growth to generation {to} on {self._launch.device}"):
+        with device_memory_errors(f"a growth to generation {to} on {self._launch.device}"):
             births, checksums, sections = (xp.zeros(to - first + 1, np.uint64) for _ in range(3))
             for at in range(to - first + 1):
                 if self.generation < 0:
@@ -362,7 +362,7 @@ class ExactlyOneEngine:
         layout = Layout(self.rule, self.last)
         table = np.zeros(-(-layout.size // 32), np.uint32)
         codec = self._codec(layout)
-        with device_refusals(f"the state of generation {self.generation}"):
+        with device_memory_errors(f"the state of generation {self.generation}"):
             for first in range(0, len(table), _SLAB):
                 slab = self._launch.xp.zeros(min(_SLAB, len(table) - first), np.uint32)
                 self._exchange("exactly_one_export", codec, slab, first)
@@ -379,7 +379,7 @@ class ExactlyOneEngine:
         layout = Layout(self.rule, int(state["last"]))
         sealed = np.ascontiguousarray(state["sealed"]).view(np.uint8)
         codec = self._codec(layout)
-        with device_refusals(f"the state of generation {generation}"):
+        with device_memory_errors(f"the state of generation {generation}"):
             for first in range(0, -(-len(sealed) // 4), _SLAB):
                 part = sealed[4 * first : 4 * (first + _SLAB)]
                 slab = np.pad(part, (0, -len(part) % 4)).view(np.uint32)
@@ -409,7 +409,9 @@ class ExactlyOneEngine:
     def _require_room(self) -> None:
         most, capacity = int(self._counts.max()), self._capacity
         if most > capacity:
-            raise MemoryRefusal(f"a generation up to {self.generation} has {most:,} active bricks, {capacity:,} were planned for")
+            raise InsufficientMemoryError(
+                f"a generation up to {self.generation} has {most:,} active bricks, {capacity:,} were planned for"
+            )
 
     def _lay(self, births: Any, checksums: Any, sections: Any, section: Section | None) -> None:
         symmetry, seeds = self.rule.symmetry, np.array(self.rule.seeds, np.int64)
@@ -429,7 +431,9 @@ class ExactlyOneEngine:
         places, row, bit = bricks.split(bricks.locate(representatives))
         numbers, inverse = np.unique(bricks.number(places), return_inverse=True)
         if len(numbers) > self._capacity:
-            raise MemoryRefusal(f"generation {generation} has {len(numbers):,} active bricks, {self._capacity:,} were planned for")
+            raise InsufficientMemoryError(
+                f"generation {generation} has {len(numbers):,} active bricks, {self._capacity:,} were planned for"
+            )
         words = np.zeros(len(numbers) * _ROWS, np.uint32)
         np.bitwise_or.at(words, inverse.reshape(-1) * _ROWS + row, np.uint32(1) << bit.astype(np.uint32))
         u, v, w = bricks.place(numbers).T

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_nim.backends.cuda.launcher import Launcher, device_refusals, to_host
+from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
 from gpu_nim.backends.interface import Batch, Section, State
 from gpu_nim.backends.shared.cells import Keys, check_request
 from gpu_nim.model.digest import COEFFICIENTS
@@ -20,11 +20,11 @@ _BLOCK, _BLOCKS = 256, 4  # threads a block, blocks a multiprocessor
 _FIRST_BITS = 12
 
 
-class FrontierEngine:
+class GeneralEngine:
     """A growth of any rule, to generation `last` at the most, from its seeds or from a state that an engine returned.
 
-    UsageError when the box of generation `last` has more cells than a 63-bit key can tell apart; MemoryRefusal, before the
-    table of touched cells is enlarged, when there is not enough memory for it.
+    UsageError when the box of generation `last` has more cells than a 63-bit key can tell apart; InsufficientMemoryError, before
+    the table of touched cells is enlarged, when there is not enough memory for it.
     """
 
     def __init__(self, launcher: Launcher, rule: Rule, last: int, state: State | None = None) -> None:
@@ -36,7 +36,7 @@ class FrontierEngine:
         births = np.zeros(_CLOSED, np.uint8)
         births[list(rule.births)] = 1
         coefficients = np.array(COEFFICIENTS[: rule.dimension], np.uint64)
-        with device_refusals(f"a growth on {launcher.device}"):
+        with device_memory_errors(f"a growth on {launcher.device}"):
             self._jumps = xp.asarray(np.array(rule.offsets, np.int64) @ grid.strides)
             self._births = xp.asarray(births)
             self._box = xp.asarray(np.concatenate((np.pad(grid.origin, filler), np.pad(grid.strides, filler))))
@@ -49,7 +49,7 @@ class FrontierEngine:
             if "touches" not in state:
                 raise UsageError(f"state must hold touches, as the engine for any rule saves it, got {', '.join(state)}")
             self.generation = int(state["generation"])
-            with device_refusals(f"the state of generation {self.generation}"):
+            with device_memory_errors(f"the state of generation {self.generation}"):
                 self._newborns = self._encode(state["newborns"])
                 self._enter(self._encode(state["touched"]), xp.asarray(state["touches"].astype(np.uint32)))
 
@@ -63,7 +63,7 @@ class FrontierEngine:
         xp, first = self._launch.xp, self.generation + 1
         births = np.zeros(to - first + 1, np.uint64)
         grown: list[Cells] = []
-        with device_refusals(f"a growth to generation {to} on {self._launch.device}"):
+        with device_memory_errors(f"a growth to generation {to} on {self._launch.device}"):
             checksums, sections = xp.zeros(len(births), np.uint64), xp.zeros(len(births), np.uint64)
             for at in range(len(births)):
                 if self.generation < 0:
@@ -86,7 +86,7 @@ class FrontierEngine:
 
     def state(self) -> State:
         """Return the generation, its newborns, and every touched cell with its touches (2^15 more where closed)."""
-        with device_refusals(f"the state of generation {self.generation}"):
+        with device_memory_errors(f"the state of generation {self.generation}"):
             filled = self._keys != _EMPTY
             keys, touches = to_host(self._keys[filled]), to_host(self._touches[filled])
             order = np.argsort(keys)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.cuda.launcher import Launcher, device_refusals, to_host
+from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
 from gpu_nim.model.errors import BackendError
 from gpu_nim.model.linear_bounds import LinearBounds
 from gpu_nim.model.memory import host_memory, require_memory
@@ -19,8 +19,8 @@ Ints = NDArray[np.int64]
 
 _BLOCK, _GRUNDY_BLOCK = 128, 64  # cuda/games.cu, __launch_bounds__
 _NO_POSITION = 0xFFFF  # what the 16 bits of a Grundy value hold where no position is
-_MOST_NARROW = 2**15 - 2  # the largest total whose Grundy values NumPy's solver gives as int16
-_MOST_FLAGS = 32  # coordinates, a flag each, in the wide kernel
+_MAX_NARROW = 2**15 - 2  # the largest total whose Grundy values NumPy's solver gives as int16
+_MAX_FLAGS = 32  # coordinates, a flag each, in the wide kernel
 _LARGEST_TOTAL = 2**31 - 1
 
 
@@ -75,7 +75,7 @@ def wedge_outcomes(launch: Launcher, top: Ints) -> Ints:
     _require_points(wedge.shape, work)
     require_memory(wedge_outcomes_bytes(wedge.nx, wedge.ny, wedge.nz), launch.free_memory(), work)
     xp, words, width = launch.xp, -(-wedge.nz // 64), wedge.nx + wedge.nz - 1
-    with device_refusals(work):
+    with device_memory_errors(work):
         tops = xp.asarray(top.astype(np.uint32))
         columns, y_lines = (xp.empty(width * words, np.uint64) for _ in range(2))
         changes = xp.empty(width * words, np.uint32)
@@ -104,7 +104,7 @@ def wedge_grundy(launch: Launcher, top: Ints) -> NDArray[np.signedinteger]:
     _require_values(wedge.shape, work)
     require_memory(wedge_grundy_bytes(wedge.nx, wedge.ny, wedge.nz), launch.free_memory(), work)
     xp, words = launch.xp, wedge.last // 64 + 1
-    with device_refusals(work):
+    with device_memory_errors(work):
         tops = xp.asarray(top.astype(np.uint32))
         values = xp.full(prod(wedge.shape), _NO_POSITION, np.uint16)
         pairs = (wedge.ny * wedge.nz, wedge.nx * wedge.nz, wedge.ny * wedge.nx)
@@ -123,13 +123,13 @@ def inequality_outcomes(launch: Launcher, bounds: LinearBounds, limits: Ints) ->
     box = _Box(bounds, limits)
     work = f"solving {box} on {launch.device}"
     _require_total(box.last, _LARGEST_TOTAL, work)
-    if box.k > _MOST_FLAGS:
-        raise BackendError(f"{work}: expected at most {_MOST_FLAGS} coordinates, got {box.k}: use --backend numpy")
+    if box.k > _MAX_FLAGS:
+        raise BackendError(f"{work}: expected at most {_MAX_FLAGS} coordinates, got {box.k}: use --backend numpy")
     _require_points(box.shape, work)
     require_memory(inequality_outcomes_bytes(box.limits), launch.free_memory(), work)
     xp, flags = launch.xp, _flags(box.k)
     kernel = "inequality_outcomes" if flags.itemsize == 1 else "inequality_outcomes_wide"
-    with device_refusals(work):
+    with device_memory_errors(work):
         game = box.arguments(xp)
         cells = xp.empty(prod(box.shape), flags)
         keys, found = xp.empty(_most_p_positions(box.shape), np.uint64), xp.zeros(1, np.uint64)
@@ -153,7 +153,7 @@ def inequality_grundy(launch: Launcher, bounds: LinearBounds, limits: Ints) -> N
         raise BackendError(f"{work}: expected fewer coordinates, got {box.k}: use --backend numpy")
     require_memory(inequality_grundy_bytes(box.limits), launch.free_memory(), work)
     xp = launch.xp
-    with device_refusals(work):
+    with device_memory_errors(work):
         game = box.arguments(xp)
         values = xp.full(prod(box.shape), _NO_POSITION, np.uint16)
         for total in range(box.last + 1):
@@ -237,7 +237,7 @@ def _require_values(shape: tuple[int, ...], work: str) -> None:
     """Refuse Grundy values that might not fit 16 bits, or that the host could not hold, widened to 32 bits where need be."""
     total = sum(shape) - len(shape)
     _require_total(total, _NO_POSITION - 1, work)
-    require_memory(prod(shape) * (2 if total <= _MOST_NARROW else 10), host_memory(), work)
+    require_memory(prod(shape) * (2 if total <= _MAX_NARROW else 10), host_memory(), work)
 
 
 def _require_points(shape: tuple[int, ...], work: str) -> None:
@@ -259,7 +259,7 @@ def _points(keys: Any, found: Any, shape: tuple[int, ...]) -> Ints:
 def _signed(values: Any, shape: tuple[int, ...]) -> NDArray[np.signedinteger]:
     """The values over the box, -1 where no position is: int16 where all of them must fit."""
     host = to_host(values).reshape(shape)
-    if sum(shape) - len(shape) <= _MOST_NARROW:
+    if sum(shape) - len(shape) <= _MAX_NARROW:
         narrow: NDArray[np.int16] = host.view(np.int16)
         return narrow
     wide: NDArray[np.int32] = np.where(host == _NO_POSITION, -1, host.astype(np.int32))

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.cuda.sources import OPTIONS, cuda_source
 from gpu_nim.backends.cuda.table import KERNELS, Kernel
-from gpu_nim.model.errors import BackendError, KernelArgumentError, MemoryRefusal, MissingDependency
+from gpu_nim.model.errors import BackendError, InsufficientMemoryError, KernelArgumentError, MissingDependency
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
     from types import ModuleType
 
-__all__ = ["CupyLauncher", "Launcher", "check_arguments", "device_refusals", "to_host"]
+__all__ = ["CupyLauncher", "Launcher", "check_arguments", "device_memory_errors", "to_host"]
 
 
 class Launcher(Protocol):
@@ -83,9 +83,7 @@ def check_arguments(
     if len(args) != len(entry.params):
         raise KernelArgumentError(f"{kernel} takes {len(entry.params)} arguments, got {len(args)}")
     return tuple(
-        _check_array(kernel, place, param, value, array_type)
-        if param[0] == "*"
-        else _check_scalar(kernel, place, param, value)
+        _check_array(kernel, place, param, value, array_type) if param[0] == "*" else _check_scalar(kernel, place, param, value)
         for place, (param, value) in enumerate(zip(entry.params, args, strict=True))
     )
 
@@ -135,17 +133,17 @@ def to_host(array: Any) -> NDArray[Any]:
 
 
 @contextmanager
-def device_refusals(work: str) -> Iterator[None]:
-    """Inside, running out of memory is a `MemoryRefusal` and any failure of the device a `BackendError`.
+def device_memory_errors(work: str) -> Iterator[None]:
+    """Inside, running out of memory is a `InsufficientMemoryError` and any failure of the device a `BackendError`.
 
     CuPy's out-of-memory error is a `MemoryError`; those of the driver, the runtime and NVRTC are `RuntimeError`.
     """
     try:
         yield
-    except (MemoryRefusal, BackendError):
+    except (InsufficientMemoryError, BackendError):
         raise
     except MemoryError as error:
-        raise MemoryRefusal(f"{work}: the device has too little free memory ({_one_line(error)})") from error
+        raise InsufficientMemoryError(f"{work}: the device has too little free memory ({_one_line(error)})") from error
     except RuntimeError as error:
         raise BackendError(f"{work}: the device refused ({_one_line(error)})") from error
 
@@ -170,7 +168,7 @@ class CupyLauncher:
                 f"the CUDA backend needs CuPy: install the extra cuda13, or cuda12 with a driver before 580 ({error})"
             ) from error
         self._cupy = cupy
-        with device_refusals("opening the CUDA device"):
+        with device_memory_errors("opening the CUDA device"):
             device = cupy.cuda.Device()
             attributes = device.attributes
         self._device = device
@@ -226,7 +224,7 @@ class CupyLauncher:
         checked = check_arguments(kernel, args, self._cupy.ndarray, self._table)
         if 0 in grid:  # CuPy would make it 1
             return
-        with self._device, device_refusals(f"kernel {kernel}"):
+        with self._device, device_memory_errors(f"kernel {kernel}"):
             function = self._functions.get(kernel) or self._look_up(kernel)
             if shared_bytes > function.max_dynamic_shared_size_bytes:  # past 48 KB a kernel has to ask first
                 function.max_dynamic_shared_size_bytes = shared_bytes

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.cuda.launcher import Launcher, device_refusals, to_host
+from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
 from gpu_nim.backends.interface import Batch, Section, State, count_in_section
 from gpu_nim.backends.shared.cells import check_request
 from gpu_nim.model.digest import nim_plane_mix
@@ -29,7 +29,7 @@ class NimEngine:
         self._launch, self._last = launcher, last
         self._rows = last + 1
         self._row_words = last // 64 + 1
-        with device_refusals(f"nim to generation {last}"):
+        with device_memory_errors(f"nim to generation {last}"):
             self._plane = launcher.xp.zeros(self._rows * self._row_words, np.uint64)
             self._spare = launcher.xp.zeros_like(self._plane)
         self.generation = -1
@@ -43,7 +43,7 @@ class NimEngine:
         births = xp.zeros(to - self.generation, np.uint64)
         checksums = xp.zeros_like(births)
         grown: list[NDArray[np.int32]] = []
-        with device_refusals(f"nim at generation {to}"):
+        with device_memory_errors(f"nim at generation {to}"):
             if first == 0:
                 self._seed(births)
                 grown.append(np.zeros((1, 3), np.int32))
@@ -56,9 +56,7 @@ class NimEngine:
                 tiles = -(-(min(self.generation + steps + 1, self._rows)) // _OWNED) * -(-self._row_words // _WORDS)
                 grid = (-(-tiles * 32 // _BLOCK),)
                 shape = (self._rows, self._row_words, self.generation, steps)
-                self._launch(
-                    "nim_advance", grid, (_BLOCK,), (self._plane, self._spare, *shape, *mixing, births, checksums, at)
-                )
+                self._launch("nim_advance", grid, (_BLOCK,), (self._plane, self._spare, *shape, *mixing, births, checksums, at))
                 if wanted:
                     grown.append(self._cells(grid, shape, to_host(births[at : at + steps])))
                 self._plane, self._spare = self._spare, self._plane
@@ -91,9 +89,7 @@ class NimEngine:
         births[:1] = 1
         self.generation = 0
 
-    def _cells(
-        self, grid: tuple[int, ...], shape: tuple[int, int, int, int], births: NDArray[np.uint64]
-    ) -> NDArray[np.int32]:
+    def _cells(self, grid: tuple[int, ...], shape: tuple[int, int, int, int], births: NDArray[np.uint64]) -> NDArray[np.int32]:
         """Return the newborns of the launch just made from `self._plane`, shape (sum of births, 3)."""
         xp = self._launch.xp
         stops = np.cumsum(births)

@@ -33,12 +33,8 @@ KERNELS: dict[str, Kernel] = {
     "count_fill_wide": Kernel("counting.cu", ("*cu8", "*cu8", "u4", "u4", "u8", "u8", "u4", "*u8")),
     "count_survey": Kernel("counting.cu", ("*cu8", "*cu8", "u4", "u4", "u8", "u8", "u4", "u4", "*u8", "*u8")),
     "count_survey_wide": Kernel("counting.cu", ("*cu8", "*cu8", "u4", "u4", "u8", "u8", "u4", "u4", "*u8", "*u8")),
-    "count_residues": Kernel(
-        "counting.cu", ("*cu8", "*cu8", "u4", "u4", "u8", "u8", "u4", "u4", "u8", "u4", "u4", "*u8")
-    ),
-    "count_residues_wide": Kernel(
-        "counting.cu", ("*cu8", "*cu8", "u4", "u4", "u8", "u8", "u4", "u4", "u8", "u4", "u4", "*u8")
-    ),
+    "count_residues": Kernel("counting.cu", ("*cu8", "*cu8", "u4", "u4", "u8", "u8", "u4", "u4", "u8", "u4", "u4", "*u8")),
+    "count_residues_wide": Kernel("counting.cu", ("*cu8", "*cu8", "u4", "u4", "u8", "u8", "u4", "u4", "u8", "u4", "u4", "*u8")),
     "count_totals": Kernel("counting.cu", ("u4", "u4", "u4", "u4", "u4", "u4", "u4", "u8", "u4", "u8", "*u8")),
     "count_maxima": Kernel("counting.cu", ("u4", "u4", "u4", "u4", "u4", "u4", "u4", "u8", "u4", "u8", "*u8")),
     "exactly_one_grow": Kernel(
@@ -48,14 +44,10 @@ KERNELS: dict[str, Kernel] = {
     "exactly_one_announce": Kernel("exactly_one.cu", (*_BRICKS, *_RINGS)),
     "exactly_one_export": Kernel("exactly_one.cu", (*_BRICKS, "*ci8", "u4", "*cu4", "*u4", "u8", "u8")),
     "exactly_one_import": Kernel("exactly_one.cu", (*_BRICKS, "*ci8", "u4", "*u4", "*cu4", "u8", "u8")),
-    "frontier_touch": Kernel(
-        "frontier.cu", ("*cu8", "u8", "*ci8", "u4", "*cu1", "u4", "*u8", "*u4", "u4", "*u8", "*u8")
-    ),
+    "frontier_touch": Kernel("frontier.cu", ("*cu8", "u8", "*ci8", "u4", "*cu1", "u4", "*u8", "*u4", "u4", "*u8", "*u8")),
     "frontier_decide": Kernel("frontier.cu", ("*cu8", "u8", "*cu1", "*cu8", "*u4", "*u8", "*u8")),
     "frontier_enter": Kernel("frontier.cu", ("*cu8", "*cu4", "u8", "*u8", "*u4", "u4")),
-    "frontier_survey": Kernel(
-        "frontier.cu", ("*cu8", "u8", "*ci8", "u4", "u4", "u4", "*cu8", "u4", "i8", "*u8", "*u8", "u4")
-    ),
+    "frontier_survey": Kernel("frontier.cu", ("*cu8", "u8", "*ci8", "u4", "u4", "u4", "*cu8", "u4", "i8", "*u8", "*u8", "u4")),
     "wedge_outcomes": Kernel(
         "games.cu",
         (
@@ -67,9 +59,7 @@ KERNELS: dict[str, Kernel] = {
     "inequality_outcomes": Kernel("games.cu", (*_INEQUALITIES, "*u1", "*u8", "*u8")),
     "inequality_outcomes_wide": Kernel("games.cu", (*_INEQUALITIES, "*u4", "*u8", "*u8")),
     "inequality_grundy": Kernel("games.cu", (*_INEQUALITIES, "u4", "*u2")),
-    "nim_advance": Kernel(
-        "nim.cu", ("*cu8", "*u8", "u4", "u4", "u4", "u4", "u8", "u8", "u8", "*u8", "*u8", "u4")
-    ),
+    "nim_advance": Kernel("nim.cu", ("*cu8", "*u8", "u4", "u4", "u4", "u4", "u8", "u8", "u8", "*u8", "*u8", "u4")),
     "nim_cells": Kernel("nim.cu", ("*cu8", "u4", "u4", "u4", "u4", "*cu8", "*u8", "*u8")),
 }
 

@@ -9,7 +9,7 @@ from gpu_nim.backends.interface import Engine, State
 from gpu_nim.backends.numpy import games
 from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, supports
-from gpu_nim.backends.numpy.frontier import FrontierEngine
+from gpu_nim.backends.numpy.frontier import GeneralEngine
 from gpu_nim.backends.numpy.nim import NimEngine, plane_bytes
 from gpu_nim.model.linear_bounds import LinearBounds
 from gpu_nim.model.memory import host_memory, require_memory
@@ -39,7 +39,7 @@ class NumpyBackend:
         """Start any rule, to grow no further than generation `last`: on the fast path for exactly-one growth where it applies."""
         if supports(rule) and not general:
             return ExactlyOneEngine(rule, last, state)
-        return FrontierEngine(rule, last, state)
+        return GeneralEngine(rule, last, state)
 
     def wedge_outcomes(self, top: NDArray[np.int64]) -> NDArray[np.int64]:
         """Solve 0 <= y <= top[x, z]: the P-positions (n, 3)."""

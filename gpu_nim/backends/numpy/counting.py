@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.interface import Rows, Survey
+from gpu_nim.backends.interface import Rows, Summary
 from gpu_nim.model.limbs import U64, Integers, to_limbs
 
 _CACHE_ENTRIES = 1 << 19  # table entries that stay in the last-level cache: 4 MiB of uint64
@@ -21,7 +21,7 @@ _BLOCK_BITS = 17  # beyond this a longer block saves no call overhead worth havi
 _WIDE_BITS = 7  # values of several limbs: table entries of one digit as far as that goes, and many blocks at once
 _WIDE_VALUES = 1 << 13  # of these at once: all their digits stay in the second-level cache
 _DIGIT, _DIGIT_MASK = 28, (1 << 28) - 1
-_MOST_PRODUCTS = 255  # of 56 bits that, with a carry, add up to 64
+_MAX_PRODUCTS = 255  # of 56 bits that, with a carry, add up to 64
 _THREADED = 1 << 20  # values worth starting threads for
 _SURVEY_BITS = 18  # values a survey looks at in one piece
 _PIECE = 1 << 25
@@ -59,7 +59,7 @@ class NumpyCounting:
     def __init__(self, threads: int | None = None) -> None:
         self._threads = threads or cores()
 
-    def piece(self, limbs: int) -> int:
+    def chunk_size(self, limbs: int) -> int:
         """Return the size of a piece of work, whatever the limbs: its rows have to fit in memory."""
         return _PIECE
 
@@ -73,7 +73,7 @@ class NumpyCounting:
         if limbs == 1:
             return Table(columns, limbs, None)
         digits = [_digits(column) for column in columns]
-        return Table(columns, limbs, digits if sum(map(len, digits)) <= _MOST_PRODUCTS else None)
+        return Table(columns, limbs, digits if sum(map(len, digits)) <= _MAX_PRODUCTS else None)
 
     def rows(self, source: Rows, first: int, stop: int, bits: int, limbs: int) -> Integers:
         """Return the rows as they come."""
@@ -97,7 +97,7 @@ class NumpyCounting:
         with ThreadPoolExecutor(self._threads) as pool:
             list(pool.map(work, firsts))
 
-    def survey(self, table: Table, rows: Integers, skip: int, size: int) -> Survey:
+    def survey(self, table: Table, rows: Integers, skip: int, size: int) -> Summary:
         """Survey the values a cache-sized piece at a time."""
         total, lengths = 0, np.zeros(64 * table.limbs + 1, np.int64)
         extremes: tuple[int, int, int, int] | None = None
@@ -113,7 +113,7 @@ class NumpyCounting:
                 bottom = (smallest, at + low) if smallest < extremes[2] else extremes[2:]
                 extremes = *top, *bottom
         assert extremes is not None
-        return Survey(total & ((1 << 64 * table.limbs) - 1), *extremes, lengths)
+        return Summary(total & ((1 << 64 * table.limbs) - 1), *extremes, lengths)
 
     def residues(self, table: Table, rows: Integers, skip: int, size: int, modulus: int) -> NDArray[np.int64]:
         """Count residues a cache-sized piece at a time."""

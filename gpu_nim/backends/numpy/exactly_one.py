@@ -195,7 +195,7 @@ def required_bytes(rule: Rule, last: int) -> int:
 class ExactlyOneEngine(CellEngine):
     """A growth of a rule that `supports` admits, to generation `last` at the most, from its seeds or from a state.
 
-    UsageError for another rule; MemoryRefusal, before anything is allocated, when `required_bytes` are not available,
+    UsageError for another rule; InsufficientMemoryError, before anything is allocated, when `required_bytes` are not available,
     and before a step that needs more than was planned and is available.
 
     >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)

@@ -123,15 +123,15 @@ class HashTable:
         return self.keys[filled], self.touches[filled]
 
 
-class FrontierEngine(CellEngine):
+class GeneralEngine(CellEngine):
     """A growth of any rule, to generation `last` at the most, from its seeds or from a state that an engine returned.
 
-    UsageError when the box of generation `last` has more cells than a 63-bit key can tell apart; MemoryRefusal, before a step is
-    taken or the table of touched cells is enlarged, when there is not enough memory for it.
+    UsageError when the box of generation `last` has more cells than a 63-bit key can tell apart; InsufficientMemoryError, before a step
+    is taken or the table of touched cells is enlarged, when there is not enough memory for it.
 
     >>> from gpu_nim.model.rule import Rule
     >>> rule = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), births=frozenset({1, 3}), seeds=((0, 0),))
-    >>> FrontierEngine(rule, 10).advance(6).births.tolist()  # A169707, by differences
+    >>> GeneralEngine(rule, 10).advance(6).births.tolist()  # A169707, by differences
     [1, 4, 4, 12, 4, 12, 20]
     """
 

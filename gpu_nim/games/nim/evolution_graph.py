@@ -14,7 +14,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.extras import missing
 from gpu_nim.model.memory import host_memory, require_memory
 
-_MOST_POSITIONS = 1 << 36  # a day's work
+_MAX_POSITIONS = 1 << 36  # a day's work
 
 Kind = tuple[int, int]
 """(number of parents, number of children)."""
@@ -73,8 +73,8 @@ def evolution_graph(piles: int, generations: int, *, on_done: OnDone = lambda _:
 
     Every P-position but the first has a parent [NF Lemma 21], so the children of a generation are the whole next one.
 
-    on_done: called with how many more of the `positions` are done.  Raises UsageError for too many of them, MemoryRefusal where the
-    graph would not fit.
+    on_done: called with how many more of the `positions` are done.  Raises UsageError for too many of them, InsufficientMemoryError
+    where the graph would not fit.
 
     >>> graph = evolution_graph(4, 2)
     >>> graph.births(), len(graph.edges)
@@ -94,7 +94,7 @@ def evolution_graph(piles: int, generations: int, *, on_done: OnDone = lambda _:
 
 
 def require_graph(piles: int, generations: int, suffix: str = "") -> int:
-    """Return the number of a graph's positions; MemoryRefusal where it would not fit, in arrays or written as .dot or .graphml."""
+    """Return the number of a graph's positions; InsufficientMemoryError where it would not fit, in arrays or as .dot or .graphml."""
     count = positions(piles, generations)
     # Measured, with some to spare: lines are made of Python's text and numbers, and GraphML by way of networkx.
     written = {"": 0, ".dot": 500 + 50 * piles, ".graphml": 3500 + 400 * piles}
@@ -195,7 +195,7 @@ def positions(piles: int, generations: int) -> int:
         raise UsageError(f"generations: expected a non-negative integer, got {generations}")
     require_memory(40 * piles**2, host_memory(), f"pairing {piles} piles")
     count = Counts("A", piles).value(generations)
-    if count > _MOST_POSITIONS:
+    if count > _MAX_POSITIONS:
         raise UsageError(f"generations: expected one up to which there are at most 2^36 P-positions, got {generations}")
     largest = Counts("D", piles).maximum(0, generations + 1)
     require_memory(_layer_bytes(piles, largest), host_memory(), f"a generation of {largest:,} P-positions of {piles} piles")
