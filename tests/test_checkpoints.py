@@ -422,7 +422,7 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_is_refused_before_the_growth(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, automaton: str, option: str, name: str, words: str
 ) -> None:
-    monkeypatch.setattr("gpu_nim.automata.growth.Growing.__iter__", lambda self: pytest.fail("it grows"))
+    monkeypatch.setattr("gpu_nim.automata.growth.GrowthProcess.__iter__", lambda self: pytest.fail("it grows"))
     folder = tmp_path / "run"
     args = ["grow", automaton, "--gen", "9", "--backend", "numpy", "--checkpoint", str(folder), option, str(tmp_path / name)]
     result = CliRunner().invoke(main, args)

@@ -92,7 +92,7 @@ def test_grow_saves(tmp_path: Path) -> None:
 
 
 def test_a_contradiction_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.automata.growth.Growing._check", lambda self, batch: setattr(self, "mismatch", 3))
+    monkeypatch.setattr("gpu_nim.automata.growth.GrowthProcess._check", lambda self, batch: setattr(self, "mismatch", 3))
     result = run("grow", "--gen", "7", "--backend", "numpy")
     assert result.exit_code == 1
     assert "generation 3 of nim contradicts [B]" in result.stderr
@@ -225,7 +225,7 @@ def test_what_no_command_expects(monkeypatch: pytest.MonkeyPatch, error: Excepti
     def broken(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr("gpu_nim.jobs.growth_job.Run.grow", broken)
+    monkeypatch.setattr("gpu_nim.jobs.growth_job.GrowthJob.grow", broken)
     result = run("grow", "--gen", "3", "--backend", "numpy")
     assert result.exit_code == 1
     assert words in result.stderr
@@ -237,7 +237,7 @@ def test_a_defect_says_so_and_where_on_request(monkeypatch: pytest.MonkeyPatch, 
     def broken(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr("gpu_nim.jobs.growth_job.Run.grow", broken)
+    monkeypatch.setattr("gpu_nim.jobs.growth_job.GrowthJob.grow", broken)
     result = run("grow", "--gen", "3", "--backend", "numpy")
     assert result.exit_code == 1
     assert result.stderr.startswith(f"gpunim: this is a defect of gpunim, please report it: {type(error).__name__}: ")

@@ -76,8 +76,8 @@ class GrowthJob:
     >>> import tempfile
     >>> from gpu_nim.backends.selection import select
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     begun = Run("edge", 20, backend=select("numpy"), checkpoint=Path(folder, "run"), every=10).grow()
-    ...     longer = Run(generations=40, backend=select("numpy"), resume=Path(folder, "run"))
+    ...     begun = GrowthJob("edge", 20, backend=select("numpy"), checkpoint=Path(folder, "run"), every=10).grow()
+    ...     longer = GrowthJob(generations=40, backend=select("numpy"), resume=Path(folder, "run"))
     ...     longer.growing.generation, longer.grow().population
     (20, 7117)
     """

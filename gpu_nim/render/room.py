@@ -46,7 +46,7 @@ def picture_bytes(look: "Look", engine: str, blocks: int = 0) -> int:
 
 
 def require_room(look: "Look", engine: str, name: str, blocks: int = 0, *, more: int = 0, at_once: int = 1) -> None:
-    """Raise InsufficientMemoryError where `at_once` pictures of so many blocks, each with `more` bytes, do not fit in free memory."""
+    """Raise InsufficientMemoryError where `at_once` pictures of so many blocks, each with `more` bytes, do not fit in memory."""
     width, height = look.size
     work = f"drawing {name} at {width}x{height}"
     fewer = "an earlier generation, " if blocks else ""

@@ -94,7 +94,7 @@ def evolution_graph(piles: int, generations: int, *, on_done: OnDone = lambda _:
 
 
 def require_graph(piles: int, generations: int, suffix: str = "") -> int:
-    """Return the number of a graph's positions; InsufficientMemoryError where it would not fit, in arrays or as .dot or .graphml."""
+    """Return the number of a graph's positions; InsufficientMemoryError where it does not fit, as arrays, .dot or .graphml."""
     count = positions(piles, generations)
     # Measured, with some to spare: lines are made of Python's text and numbers, and GraphML by way of networkx.
     written = {"": 0, ".dot": 500 + 50 * piles, ".graphml": 3500 + 400 * piles}
