@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _OPENERS = {
     ".zarr": "zarr_files:open_zarr_growth",
     ".npz": "npz_files:open_npz_growth",
-    ".csv": "table_files:open_csv_growth",
+    ".csv": "column_files:open_csv_growth",
     ".rle": "rle_files:open_rle_growth",
     ".rle3": "rle_files:open_rle_growth",
     ".vti": "vtk_files:open_vti_growth",
