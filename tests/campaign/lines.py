@@ -106,7 +106,8 @@ _HOSTILE_PATHS = (
         "/root/../proc/x.npz",
         "notes.txt/out.csv",
     ),
-    *("FIXTURES/fifo.npz", "FIXTURES/zero.npz", "FIXTURES/unreadable.npz", "FIXTURES/closed/out.csv"),
+    *("FIXTURES/fifo.npz", "FIXTURES/zero.npz", "FIXTURES/unreadable.npz"),
+    *(("FIXTURES/closed/out.csv",) if os.geteuid() else ()),  # root may write there
 )
 _SOURCES = (
     *("nim:15", "nim:0", "edge:7", "fcc:3", "ulam-warburton:7", "hexagonal:5", "triangular:5", "square8:6", "knight:4", "cubic6:4"),
