@@ -4,31 +4,29 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
 from gpu_nim import grow, load
 from gpu_nim.automata.growth import GrowthProcess, Snapshot
 from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.cli import main
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.growth_job import GrowthJob, Outputs
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.rule import Rule
+from tests import helpers
 from tests.lattices import ONE, steps
 
 NUMPY = NumpyBackend()
 
 
-def run(*args: object) -> Result:
-    return CliRunner().invoke(main, ["grow", "--backend", "numpy", *map(str, args)])
+run = partial(helpers.run, "grow", *helpers.ON_NUMPY)
 
 
 def refused(*args: object) -> str:
@@ -62,7 +60,7 @@ def saved(folder: Path, automaton: object = "edge", generations: int = 40, every
 def killed(folder: Path, *args: str, after: int) -> None:
     """Run `grow`, and kill it when it has written a checkpoint and so many milliseconds more have passed."""
     before = names(folder)
-    command = [sys.executable, "-m", "gpu_nim", "grow", "--backend", "numpy", "--quiet", *args]
+    command = helpers.gpunim("grow", *helpers.ON_NUMPY, "--quiet", *args)
     process = subprocess.Popen(command)
     deadline = time.monotonic() + 60
     while names(folder) == before and process.poll() is None and time.monotonic() < deadline:
@@ -424,8 +422,7 @@ def test_a_file_that_cannot_be_is_refused_before_the_growth(
 ) -> None:
     monkeypatch.setattr("gpu_nim.automata.growth.GrowthProcess.__iter__", lambda self: pytest.fail("it grows"))
     folder = tmp_path / "run"
-    args = ["grow", automaton, "--gen", "9", "--backend", "numpy", "--checkpoint", str(folder), option, str(tmp_path / name)]
-    result = CliRunner().invoke(main, args)
+    result = run(automaton, "--gen", 9, "--checkpoint", folder, option, tmp_path / name)
     assert result.exit_code in (1, 2)
     assert words in result.stderr
     assert not folder.exists()

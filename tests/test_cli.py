@@ -12,29 +12,17 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from gpu_nim import __version__
 from gpu_nim.backends import availability
 from gpu_nim.bench.harness import Contender, race
-from gpu_nim.cli import COMMANDS, main
+from gpu_nim.cli import COMMANDS
 from gpu_nim.cli.output import print_table
 from gpu_nim.cli.params import IntegerRange
 from gpu_nim.cli.progress import step_progress
 from gpu_nim.model.notation import parse_integer
-
-
-def run(*args: str) -> Result:
-    return CliRunner().invoke(main, list(args))
-
-
-def refused(*args: str) -> str:
-    """The one line on stderr of a command that must fail with wrong use."""
-    result = run(*args)
-    assert result.exit_code == 2, result.output
-    assert result.stdout == ""
-    assert result.stderr.count("\n") == 1
-    return result.stderr
+from tests.helpers import gpunim, refused, run, wait_for
 
 
 def test_every_command_has_help_with_its_defaults() -> None:
@@ -383,10 +371,6 @@ def test_tables_align(capsys: pytest.CaptureFixture[str]) -> None:
 # The whole program, as a process
 
 
-def gpunim(*args: str) -> list[str]:
-    return [sys.executable, "-m", "gpu_nim", *args]
-
-
 def test_importing_is_light() -> None:
     heavy = ["cupy", "pyvista", "vtk", "dask", "distributed", "zarr", "scipy", "networkx", "matplotlib", "rich"]
     code = f"import sys, gpu_nim, gpu_nim.cli.grow; print([m for m in {heavy!r} if m in sys.modules])"
@@ -401,9 +385,7 @@ def test_ctrl_c_leaves_no_file_and_130(tmp_path: Path) -> None:
     pytest.importorskip("zarr", reason="zarr is not installed")
     command = gpunim("grow", "--gen", "20000", "--backend", "numpy", "--out", str(tmp_path / "a.zarr"))
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
-    while not os.listdir(tmp_path) and time.monotonic() < deadline:  # the store has been begun
-        time.sleep(0.02)
+    wait_for(lambda: os.listdir(tmp_path), "the store")
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=60)

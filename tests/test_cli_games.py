@@ -3,30 +3,10 @@
 import json
 
 import pytest
-from click.testing import CliRunner
 
 from gpu_nim import load
-from gpu_nim.cli import main
 from gpu_nim.games.nim import positions, strategy
-
-
-def run(*args, text=None):
-    return CliRunner().invoke(main, list(args), input=text)
-
-
-def facts(*args):
-    result = run(*args, "--json")
-    assert result.exit_code == 0, result.output
-    assert result.stdout.count("\n") == 1
-    return json.loads(result.stdout)
-
-
-def refused(*args):
-    result = run(*args)
-    assert result.exit_code == 2, result.output
-    assert result.stdout == ""
-    assert result.stderr.count("\n") == 1
-    return result.stderr
+from tests.helpers import facts, refused, run
 
 
 def test_nim_as_in_the_textbook():

@@ -1,34 +1,20 @@
 """`gpunim count` as its users see it."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
-from gpu_nim.cli import main
 from gpu_nim.counting.families import Counts
+from tests import helpers
 
 OEIS = Path(__file__).parent / "oeis"
 
 
-def run(*args: str) -> Result:
-    return CliRunner().invoke(main, ["count", "--backend", "numpy", *args])
-
-
-def printed(*args: str) -> str:
-    result = run(*args)
-    assert result.exit_code == 0, result.stderr
-    return result.stdout
-
-
-def refused(*args: str, status: int = 2) -> str:
-    result = run(*args)
-    assert result.exit_code == status, result.output
-    assert result.stdout == ""
-    assert result.stderr.count("\n") == 1
-    return result.stderr
+_COUNT = ("count", *helpers.ON_NUMPY)
+run, printed, refused = (partial(function, *_COUNT) for function in (helpers.run, helpers.printed, helpers.refused))
 
 
 def test_one_value() -> None:

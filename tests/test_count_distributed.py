@@ -26,6 +26,7 @@ import distributed
 from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.reductions import Reduction, residue_counts
 from gpu_nim.jobs.clusters import Cluster, cluster, fill_piece, reduce_piece, try_piece
+from tests.helpers import gpunim
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +120,7 @@ def test_advice_after_a_lost_scheduler_fits_the_command(
 def test_ctrl_c_at_a_terminal_is_one_word(tmp_path: Path) -> None:
     """A terminal sends it to the workers, too."""
     args = ["count", "D", "--piles", "4", "--range", "0:10^11", "--reduce", "histogram", "--backend", "numpy", "--workers", "2"]
-    command = [sys.executable, "-m", "gpu_nim", *args]
+    command = gpunim(*args)
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
         assert process.stderr is not None
         assert process.stderr.readline().startswith("100,000,000,000 values to visit")  # the workers are there

@@ -1,11 +1,11 @@
 """Automata of one's own: from the command line, from Python, on disk, and when they are none."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,22 +13,16 @@ from gpu_nim import grow, load, save
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.automata.growth import most_touched
 from gpu_nim.automata.user_defined import define, describe, from_description
-from gpu_nim.cli import main
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.rule import Rule, Symmetry
+from tests import helpers
 from tests.lattices import ONE, literal, rules, steps
 
 SQUARE = "1,0;-1,0;0,1;0,-1"
 
 
-def run(*args: str) -> Result:
-    return CliRunner().invoke(main, ["grow", "--backend", "numpy", *args])
-
-
-def facts(*args: str) -> dict[str, object]:
-    result = run(*args, "--json")
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
+_GROW = ("grow", *helpers.ON_NUMPY)
+run, facts = partial(helpers.run, *_GROW), partial(helpers.facts, *_GROW)
 
 
 def test_offsets_of_a_catalogue_entry_are_that_entry() -> None:

@@ -8,8 +8,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
-import time
 from importlib.util import find_spec
 
 import numpy as np
@@ -18,9 +16,9 @@ import pytest
 from gpu_nim.render.exports import export
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.still import Look
+from tests.helpers import gpunim, wait_for
 from tests.render_files import frame, needs_pillow
 
-_PATIENCE = 60.0  # seconds until something that should happen is taken not to
 _MISSING = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
 _MISSING += [] if find_spec("selenium") else ["selenium"]
 pytestmark = [needs_pillow, pytest.mark.skipif(bool(_MISSING), reason=f"not installed: {', '.join(_MISSING)}")]
@@ -31,15 +29,6 @@ _FLAGS = (
     "--headless --no-sandbox --disable-gpu --use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader --disable-quic "
     "--no-first-run --disable-background-networking --disable-component-update --disable-sync --disable-dev-shm-usage"
 )
-
-
-def wait_for(happened, what):
-    """Return what `happened` gives once it is true of anything; fail where it stays false."""
-    end = time.monotonic() + _PATIENCE
-    while not (result := happened()):
-        assert time.monotonic() < end, f"waited in vain for {what}"
-        time.sleep(0.05)
-    return result
 
 
 class Browser:
@@ -111,12 +100,9 @@ class Browser:
 
         def other():
             now = self.picture()
-            return now if (np.abs(now - picture).max(axis=2) > 24).mean() > 0.002 else None
+            return [now] if (np.abs(now - picture).max(axis=2) > 24).mean() > 0.002 else []
 
-        end = time.monotonic() + _PATIENCE
-        while (now := other()) is None:
-            assert time.monotonic() < end, "waited in vain for another picture"
-        return now
+        return wait_for(other, "another picture")[0]
 
     def actions(self):
         from selenium.webdriver.common.action_chains import ActionChains
@@ -391,7 +377,7 @@ def test_a_served_page_brings_all_that_it_needs_and_saves_its_picture(browser, t
     """With the server's word on what a page may do, and with a title that is meant to break out of its place."""
     from PIL import Image
 
-    command = [sys.executable, "-m", "gpu_nim", "show", "nim:15", "--web", "--port", "0", "--title", HOSTILE]
+    command = gpunim("show", "nim:15", "--web", "--port", "0", "--title", HOSTILE)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}) as server:
         try:
             browser.open(server.stdout.readline().split()[0])

@@ -17,6 +17,7 @@ from gpu_nim.games.inequality import nim, parse_game
 from gpu_nim.games.nim import evolution_graph
 from gpu_nim.games.solution import solve
 from gpu_nim.model.errors import InsufficientMemoryError
+from tests.helpers import gpunim
 
 
 class Plan:
@@ -95,7 +96,7 @@ def test_a_graph_is_written_in_what_is_planned(monkeypatch: pytest.MonkeyPatch, 
     ],
 )
 def test_under_a_limit_a_command_ends_with_one_sentence(arguments: list[str], tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "gpu_nim", *(argument.format(tmp_path) for argument in arguments)]
+    command = gpunim(*(argument.format(tmp_path) for argument in arguments))
     limited = ["bash", "-c", 'ulimit -v 1500000 && exec "$@"', "-", *command]
     done = subprocess.run(limited, capture_output=True, text=True, timeout=100, check=False)
     assert (done.returncode in (1, 2), done.stdout) == (True, "")

@@ -18,12 +18,7 @@ from gpu_nim.render.light import Shader, Shadow, Sky
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.still import base_colours, generation_scale, hull
 from gpu_nim.render.views import Camera, View, find_view, fit, gasket_directions, shadow_size
-
-
-def p_positions(m):
-    """The 4^m P-positions with piles below 2^m, by Bouton's theorem."""
-    a, b = np.meshgrid(np.arange(2**m), np.arange(2**m), indexing="ij")
-    return np.stack([a.ravel(), b.ravel(), (a ^ b).ravel()], axis=1)
+from tests.helpers import p_positions
 
 
 def blocks_at(corners, generations=None):
@@ -37,7 +32,7 @@ def blocks_at(corners, generations=None):
 
 @pytest.mark.parametrize("m", [1, 2, 3, 4, 5])
 def test_the_gasket_is_seen_along_the_six_edges_of_the_tetrahedron_and_nowhere_else(m):
-    cells = p_positions(m)
+    cells = np.array(p_positions(2**m))
     edges = [(0, 1, -1), (0, 1, 1), (1, -1, 0), (1, 0, -1), (1, 0, 1), (1, 1, 0)]
     assert [d for d in views.directions(2) if shadow_size(cells, d) == 3**m] == edges
     assert gasket_directions(cells, 2) == [(d, 3**m) for d in edges]
@@ -45,7 +40,7 @@ def test_the_gasket_is_seen_along_the_six_edges_of_the_tetrahedron_and_nowhere_e
 
 @pytest.mark.parametrize("m", [1, 3, 5])
 def test_no_two_p_positions_share_a_line_of_sight_along_an_axis_or_the_diagonal(m):
-    cells = p_positions(m)
+    cells = np.array(p_positions(2**m))
     for d in ((1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1)):
         assert shadow_size(cells, d) == 4**m
 
@@ -64,7 +59,7 @@ def test_points_of_a_view_are_counted_as_lines_along_it(cells, direction):
 
 
 def test_the_gasket_view_of_nim_shows_a_gasket_lying_on_its_longest_side():
-    cells = p_positions(4)
+    cells = np.array(p_positions(16))
     view = views.gasket_view(cells)
     flat = cells @ view.basis()[:2].T
     points = np.unique(flat.round(6), axis=0)
@@ -103,7 +98,7 @@ def test_a_basis_is_right_handed_and_orthonormal(toward, parallel):
 @pytest.mark.parametrize("name", ["hero", "isometric", "axis", "diagonal", "gasket", "120,-40"])
 def test_a_fitted_body_fills_the_picture_but_for_the_margin(name, aspect):
     points = hull(blocks_of("nim:15"))
-    camera = fit(find_view(name, p_positions(4)), points, aspect, margin=0.06)
+    camera = fit(find_view(name, np.array(p_positions(16))), points, aspect, margin=0.06)
     seen = camera.project(points)
     assert (seen[:, 2] > 0).all()
     reach = np.array([np.abs(seen[:, 0]).max() / aspect, np.abs(seen[:, 1]).max()])

@@ -15,6 +15,7 @@ from gpu_nim.render.room import picture_bytes, require_room
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.still import Look, choose_engine, render
 from gpu_nim.render.volume import cloud_bytes, cloud_of
+from tests.helpers import gpunim
 from tests.render_files import needs_ffmpeg
 
 pytest.importorskip("PIL", reason="Pillow is not installed")
@@ -37,10 +38,9 @@ print(taken("VmHWM") - before)
 """
 
 
-def gpunim(*arguments: object, limit: int | None = None) -> "subprocess.CompletedProcess[str]":
+def bounded(limit: int, *words: object) -> "subprocess.CompletedProcess[str]":
     """Run the command line, with no more than `limit` KiB of addresses."""
-    shell = f"ulimit -v {limit} && exec " if limit else "exec "
-    command = ["bash", "-c", shell + '"$@"', "-", sys.executable, "-m", "gpu_nim", *map(str, arguments)]
+    command = ["bash", "-c", f'ulimit -v {limit} && exec "$@"', "-", *gpunim(*words)]
     return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
 
 
@@ -196,7 +196,7 @@ def test_an_export_past_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch, t
     ],
 )
 def test_under_a_limit_a_command_ends_with_one_sentence(arguments: list[str], tmp_path: Path) -> None:
-    done = gpunim(*(argument.format(tmp_path) for argument in arguments), limit=1_500_000)
+    done = bounded(1_500_000, *(argument.format(tmp_path) for argument in arguments))
     assert (done.returncode, done.stdout) == (1, "")
     assert len(done.stderr.splitlines()) == 1
     assert " bytes, " in done.stderr
@@ -206,7 +206,7 @@ def test_under_a_limit_a_command_ends_with_one_sentence(arguments: list[str], tm
 
 @linux
 def test_under_a_limit_that_opengl_passes_numpy_draws(tmp_path: Path) -> None:
-    done = gpunim("render", "nim:15", "-o", tmp_path / "a.png", "--size", "320x240", limit=1_000_000)
+    done = bounded(1_000_000, "render", "nim:15", "-o", tmp_path / "a.png", "--size", "320x240")
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "a.png").exists()
     assert not has_opengl or "drawn by NumPy, since OpenGL needs more memory than is free" in done.stdout

@@ -4,14 +4,13 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from gpu_nim.cli import main
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render import options as scenes
 from gpu_nim.render.movie import KINDS, FrameRenderer, Movie
 from gpu_nim.render.show import Window, document
 from gpu_nim.render.still import Look
+from tests.helpers import run
 from tests.render_files import needs_ffmpeg, needs_opengl, needs_pillow
 
 pytestmark = needs_pillow
@@ -30,10 +29,6 @@ OPTIONS = {
     "transparent": None,
 }
 DEFAULTS = {"size": "1920x1080", "theme": "dark", "cut": "none", "quality": "final", "title": ""}
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, [*map(str, arguments)])
 
 
 def asked(option, values=OPTIONS):

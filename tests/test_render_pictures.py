@@ -31,6 +31,7 @@ from gpu_nim.render.still import Drawing, Look, aim, hull, render, save
 from gpu_nim.render.vector import Sheet, text_width
 from gpu_nim.render.views import VIEWS, Camera, View, fit
 from gpu_nim.render.volume import Cloud, cast, cloud_of, solid_enough
+from tests.helpers import gpunim, run
 from tests.lattices import population_terms
 from tests.render_files import needs_ffmpeg, needs_ffprobe, needs_opengl, needs_pillow, needs_trimesh
 
@@ -39,15 +40,8 @@ BOTH = [pytest.param("numpy", marks=needs_pillow), pytest.param("opengl", marks=
 FACE_ON = Camera(np.array([0.0, 0.0, 10.0]), View((0, 0, 1), up=(0, 1, 0)).basis(), 4.0, True)
 
 
-def gpunim(*arguments, **variables):
-    return subprocess.run(
-        [sys.executable, "-m", "gpu_nim", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **variables},
-        check=False,
-        timeout=120,
-    )
+def ran(*words):
+    return subprocess.run(gpunim(*words), capture_output=True, text=True, check=False, timeout=120)
 
 
 def square(x, y, z, colour, width=2.0):
@@ -528,7 +522,7 @@ def test_a_killed_movie_goes_on_where_it_was(tmp_path):
     out, frames = tmp_path / "a.mp4", ".a.mp4.*.partial"
     command = ["movie", "nim:15", "-o", out, "--size", "64x48", "--seconds", "60", "--fps", "30", "--jobs", "1"]
     options = ["--engine", "numpy", "--quality", "draft", "--quiet"]
-    process = subprocess.Popen([sys.executable, "-m", "gpu_nim", *map(str, command), *options])
+    process = subprocess.Popen(gpunim(*command, *options))
     deadline = time.monotonic() + 60
     while len(list(tmp_path.glob(f"{frames}/*.png"))) < 3:
         assert time.monotonic() < deadline
@@ -552,7 +546,7 @@ def test_a_killed_movie_goes_on_where_it_was(tmp_path):
             file = frames / f"{number:06d}.png"
             if not file.exists() and number != 1700:
                 _write_frame(first, file, f"{mark} {number}")
-    done = gpunim(*command, *options, "--json")
+    done = ran(*command, *options, "--json")
     report = json.loads(done.stdout)
     assert (done.returncode, report["frames"], report["resumed"]) == (0, 1800, 1799)
     assert out.exists()
@@ -758,12 +752,8 @@ def test_a_page_needs_nothing_from_elsewhere(tmp_path):
     ],
 )
 def test_bad_input_is_one_sentence(arguments, status, message, tmp_path, monkeypatch):
-    from click.testing import CliRunner
-
-    from gpu_nim.cli import main
-
     monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(main, arguments)
+    result = run(*arguments)
     assert result.exit_code == status
     assert message in result.output
     assert len(result.output.strip().splitlines()) == 1
@@ -773,7 +763,7 @@ def test_bad_input_is_one_sentence(arguments, status, message, tmp_path, monkeyp
 @needs_pillow
 def test_render_writes_the_picture_it_reports(tmp_path):
     out = tmp_path / "a.png"
-    done = gpunim("render", "nim:15", "-o", out, "--size", "120x80", "--engine", "numpy", "--json")
+    done = ran("render", "nim:15", "-o", out, "--size", "120x80", "--engine", "numpy", "--json")
     report = json.loads(done.stdout)
     assert (done.returncode, report["size"], report["population"]) == (0, [120, 80], 256)
     from PIL import Image

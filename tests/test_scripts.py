@@ -7,12 +7,13 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+
+from tests.helpers import wait_for
 
 CHECKOUT = Path(__file__).parents[1]
 TOOLS = ("bash", "chmod", "cp", "env", "flock", "grep", "mkdir", "readlink", "rm", "sleep", "tail", "timeout", "touch", "tr")
@@ -172,13 +173,6 @@ class Machine:
         return self.checkout / ".venv/lib/mark"
 
 
-def wait_for(path: Path) -> None:
-    deadline = time.monotonic() + 30
-    while not path.exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 @pytest.fixture
 def machine(tmp_path: Path) -> Iterator[Machine]:
     machine = Machine(tmp_path)
@@ -267,7 +261,7 @@ def test_a_broken_environment_is_repaired(machine: Machine, broken: str) -> None
 def test_an_interrupted_set_up_is_made_anew(machine: Machine, number: signal.Signals, status: int) -> None:
     machine.mood("slow")
     process = machine.start()
-    wait_for(Path(f"{machine.calls_file}.started"))
+    wait_for(Path(f"{machine.calls_file}.started").exists, "the installer")
     os.killpg(process.pid, number)
     process.communicate(timeout=60)
     assert process.returncode == status
@@ -376,7 +370,7 @@ def test_perl_locks_where_flock_is_missing(machine: Machine) -> None:
     (machine.programs / "perl").symlink_to(str(shutil.which("perl")))
     machine.mood("slow")
     first = machine.start()
-    wait_for(Path(f"{machine.calls_file}.started"))
+    wait_for(Path(f"{machine.calls_file}.started").exists, "the installer")
     Path(f"{machine.calls_file}.slow").unlink()
     second = machine.start("second")
     assert second.stderr is not None

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
 from gpu_nim import grow, load
 from gpu_nim.automata.growth import Growth
-from gpu_nim.cli import main
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.model.errors import FileError
+from tests import helpers
+from tests.helpers import gpunim, run
 from tests.render_files import needs_ffmpeg, needs_pillow
 
 SIZE = ("--size", "64x48", "--engine", "numpy", "--quality", "draft")
@@ -78,13 +78,8 @@ def command(name: str, folder: Path) -> list[str]:
     return [str(folder / name) if word == "OUT" else word for word in WRITERS[name]]
 
 
-def run(*args: object) -> Result:
-    return CliRunner().invoke(main, list(map(str, args)))
-
-
-def refused(sentence: str, *args: object) -> None:
-    result = run(*args)
-    assert (result.exit_code, result.stderr) == (1, f"gpunim: {sentence}\n")
+def refused(sentence: str, *words: object) -> None:
+    assert helpers.refused(*words, status=1) == f"gpunim: {sentence}\n"
 
 
 @pytest.fixture(scope="module")
@@ -268,7 +263,7 @@ def test_workers_end_with_a_killed_parent(tmp_path: Path, asked: tuple[str, ...]
     if asked[0] == "count":
         pytest.importorskip("distributed", reason="distributed is not installed")
     out = tmp_path / ("m.gif" if asked[0] == "movie" else "t.zarr")
-    words = [sys.executable, "-m", "gpu_nim", *asked, str(out), "--quiet"]
+    words = gpunim(*asked, out, "--quiet")
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     while not list(tmp_path.glob(f".{out.name}.*.partial/{begun}")):
         assert process.poll() is None

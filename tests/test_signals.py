@@ -4,7 +4,6 @@ import importlib
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 
 from gpu_nim.cli.signals import Terminated, terminations_raised
 from gpu_nim.model.interrupts import interrupts_deferred
+from tests.helpers import gpunim
 
 ENDINGS = [(signal.SIGINT, 130, "\ngpunim: interrupted\n"), (signal.SIGTERM, 143, "gpunim: terminated\n")]
 ENDINGS += [(signal.SIGHUP, 129, "gpunim: hung up\n")]
@@ -20,7 +20,7 @@ ENDINGS += [(signal.SIGHUP, 129, "gpunim: hung up\n")]
 @pytest.mark.parametrize(("number", "status", "sentence"), ENDINGS)
 def test_a_signal_leaves_no_file(tmp_path: Path, number: signal.Signals, status: int, sentence: str) -> None:
     command = ["grow", "--gen", "100000", "--backend", "numpy", "--quiet", "--out", str(tmp_path / "a.zarr")]
-    process = subprocess.Popen([sys.executable, "-m", "gpu_nim", *command], stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(gpunim(*command), stderr=subprocess.PIPE, text=True)
     while not list(tmp_path.rglob("cells")):
         assert process.poll() is None
         time.sleep(0.02)
@@ -83,7 +83,7 @@ def test_the_status_after_ctrl_c_in_the_exec_of_a_text(tmp_path: Path) -> None:
         "import click\ndef main(*args, **more):\n    exec('raise KeyboardInterrupt')\nclick.Group.main = main\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), os.getcwd()))}
-    done = subprocess.run([sys.executable, "-m", "gpu_nim", "info"], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(gpunim("info"), env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (130, "\ngpunim: interrupted\n")
 
 

@@ -3,20 +3,20 @@
 import json
 import os
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from gpu_nim import Growth, grow, save
 from gpu_nim.automata.catalogue import find
 from gpu_nim.backends.interface import Batch
-from gpu_nim.cli import main
 from gpu_nim.model.errors import FileError, InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule
 from gpu_nim.storage import voxels
 from gpu_nim.storage.voxels import Slabs, open_volume, save_volume
+from tests import helpers
 from tests.lattices import ONE, literal, terms_of
 
 zarr = pytest.importorskip("zarr", reason="zarr is not installed")
@@ -247,8 +247,7 @@ def test_patterns_that_do_not_fit(tmp_path: Path) -> None:
 # The command line
 
 
-def run(*args: object) -> object:
-    return CliRunner().invoke(main, ["grow", "--backend", "numpy", *map(str, args)])
+run = partial(helpers.run, "grow", *helpers.ON_NUMPY)
 
 
 def test_all_files_of_one_growth(tmp_path: Path) -> None:

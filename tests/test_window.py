@@ -9,7 +9,6 @@ import shutil
 import signal
 import string
 import subprocess
-import sys
 import time
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
@@ -18,23 +17,14 @@ import numpy as np
 import pytest
 
 from gpu_nim.render.show import HELP, KEYS
+from tests.helpers import gpunim, wait_for
 from tests.render_files import frame, needs_pillow
 
-_PATIENCE = 60.0  # seconds until something that should happen is taken not to; nothing is said of how long it should take
 _MISSING = [name for name in ("Xvfb", "xdotool") if shutil.which(name) is None]
 _MISSING += [] if find_spec("pyvista") else ["PyVista"]
 pytestmark = [needs_pillow, pytest.mark.skipif(bool(_MISSING), reason=f"not installed: {', '.join(_MISSING)}")]
 WIDTH, HEIGHT = 480, 360
 FOOT = HEIGHT * 84 // 100  # below it is the slider
-
-
-def wait_for(happened, what):
-    """Return what `happened` gives once it is true of anything; fail where it stays false."""
-    end = time.monotonic() + _PATIENCE
-    while not (result := happened()):
-        assert time.monotonic() < end, f"waited in vain for {what}"
-        time.sleep(0.05)
-    return result
 
 
 @contextmanager
@@ -58,7 +48,7 @@ class Desk:
     def __init__(self, folder, *arguments):
         self.picture = folder / "kept.png"
         self.errors = folder / "errors.txt"
-        command = [sys.executable, "-m", "gpu_nim", "show", *arguments, "--size", f"{WIDTH}x{HEIGHT}", "--picture", self.picture]
+        command = gpunim("show", *arguments, "--size", f"{WIDTH}x{HEIGHT}", "--picture", self.picture)
         with ExitStack() as running:
             self.display = running.enter_context(display())
             errors = running.enter_context(self.errors.open("w"))
@@ -327,6 +317,6 @@ def test_a_window_opens_in_every_look_and_is_left(tmp_path, end, source, options
             desk.close()
         else:
             desk.process.send_signal(end)
-        status = desk.process.wait(_PATIENCE)
+        status = desk.process.wait(60)
     assert status == {"q": 0, "close": 0, signal.SIGINT: 130}.get(end, status)
     assert "Traceback" not in desk.errors.read_text()

@@ -1,0 +1,64 @@
+"""What the tests of several files share: the command line within this process and as one of its own, waiting, and P-positions."""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from itertools import product
+from typing import TypeVar
+
+from click.testing import CliRunner, Result
+
+from gpu_nim.cli import main
+
+_T = TypeVar("_T")
+
+ON_NUMPY = ("--backend", "numpy")
+
+
+def run(*words: object, text: str | None = None) -> Result:
+    """Run gpunim within this process; `text` is what is typed to it."""
+    return CliRunner().invoke(main, [*map(str, words)], input=text)
+
+
+def printed(*words: object) -> str:
+    """Return the stdout of a command that succeeds."""
+    result = run(*words)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def facts(*words: object) -> dict[str, object]:
+    """Return the one line of JSON of a command that succeeds."""
+    line = printed(*words, "--json")
+    assert line.count("\n") == 1
+    found: dict[str, object] = json.loads(line)
+    return found
+
+
+def refused(*words: object, status: int = 2) -> str:
+    """Return the one line on stderr of a command that fails with this exit status, by default that of wrong use."""
+    result = run(*words)
+    assert result.exit_code == status, result.output
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+def gpunim(*words: object) -> list[str]:
+    """Return the command line that runs gpunim as a process."""
+    return [sys.executable, "-m", "gpu_nim", *map(str, words)]
+
+
+def wait_for(happened: Callable[[], _T], what: object, patience: float = 60) -> _T:
+    """Return what `happened` gives once that is true; fail where it stays false for so many seconds."""
+    end = time.monotonic() + patience
+    while not (result := happened()):
+        assert time.monotonic() < end, f"waited in vain for {what}"
+        time.sleep(0.02)
+    return result
+
+
+def p_positions(below: int) -> list[tuple[int, int, int]]:
+    """Return the P-positions (a, b, c) of Nim with a and b below a limit, by Bouton's theorem, in lexicographic order."""
+    return [(a, b, a ^ b) for a, b in product(range(below), repeat=2)]
