@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from gpu_nim._version import __version__
 
 if TYPE_CHECKING:
-    from gpu_nim.automata.growth import Growth, grow
+    from gpu_nim.automata.growth import Growth
+    from gpu_nim.automata.growth_process import grow
     from gpu_nim.games.solution import Solution, solve
     from gpu_nim.oeis.count import count
     from gpu_nim.storage import load, save
@@ -23,7 +24,7 @@ _HOMES = {
     "Growth": "gpu_nim.automata.growth",
     "Solution": "gpu_nim.games.solution",
     "count": "gpu_nim.oeis.count",
-    "grow": "gpu_nim.automata.growth",
+    "grow": "gpu_nim.automata.growth_process",
     "load": "gpu_nim.storage",
     "save": "gpu_nim.storage",
     "solve": "gpu_nim.games.solution",

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gpu_nim import grow, load
-from gpu_nim.automata.growth import GrowthProcess, Snapshot
+from gpu_nim.automata.growth_process import GrowthProcess, Snapshot
 from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
@@ -420,7 +420,7 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_is_refused_before_the_growth(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, automaton: str, option: str, name: str, words: str
 ) -> None:
-    monkeypatch.setattr("gpu_nim.automata.growth.GrowthProcess.__iter__", lambda self: pytest.fail("it grows"))
+    monkeypatch.setattr("gpu_nim.automata.growth_process.GrowthProcess.__iter__", lambda self: pytest.fail("it grows"))
     folder = tmp_path / "run"
     result = run(automaton, "--gen", 9, "--checkpoint", folder, option, tmp_path / name)
     assert result.exit_code in (1, 2)

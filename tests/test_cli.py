@@ -80,7 +80,7 @@ def test_grow_saves(tmp_path: Path) -> None:
 
 
 def test_a_contradiction_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.automata.growth.GrowthProcess._check", lambda self, batch: setattr(self, "mismatch", 3))
+    monkeypatch.setattr("gpu_nim.automata.growth_process.GrowthProcess._check", lambda self, batch: setattr(self, "mismatch", 3))
     result = run("grow", "--gen", "7", "--backend", "numpy")
     assert result.exit_code == 1
     assert "generation 3 of nim contradicts [B]" in result.stderr

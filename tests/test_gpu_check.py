@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from gpu_nim.automata.growth import grow
+from gpu_nim.automata.growth_process import grow
 from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.backends.numpy import NumpyBackend
@@ -57,7 +57,7 @@ def gpu_check(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, launcher: Watched
     loader.exec_module(module)
     backends = {"cuda": CudaBackend(launcher), "numpy": NumpyBackend()}
     monkeypatch.setattr(module, "select", lambda name: backends.get(name, name))
-    for where in ("automata.growth", "games.solution"):
+    for where in ("automata.growth_process", "games.solution"):
         monkeypatch.setattr(f"gpu_nim.{where}.select", lambda name: backends.get(name, name))
     stand_ins = {
         "cuda_obstacle": lambda: None,

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from gpu_nim import grow
 from gpu_nim.automata.catalogue import CATALOGUE, Automaton, find
-from gpu_nim.automata.growth import GrowthProcess, KeptCells, split
+from gpu_nim.automata.cell_sources import KeptCells, split
+from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.bench.peers import python_set, scipy_convolve

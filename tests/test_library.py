@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from gpu_nim import Growth, grow, load, render, save, solve
-from gpu_nim.automata import formulas, neighbourhoods
-from gpu_nim.automata import growth as growing
+from gpu_nim.automata import cell_sources, formulas, neighbourhoods
 from gpu_nim.automata.catalogue import CATALOGUE
+from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.interface import Backend, Batch
+from gpu_nim.backends.selection import select
 from gpu_nim.backends.shared.cells import CellEngine
 from gpu_nim.games.catalogue import CATALOGUE as GAMES
 from gpu_nim.games.catalogue import OPTIONS
@@ -35,7 +36,7 @@ def test_cells_are_wide_wherever_they_are_given(name: str) -> None:
 
 @pytest.mark.parametrize("general", [False, True])
 def test_sums_of_coordinates_do_not_wrap(general: bool, backend: Backend) -> None:
-    grown = growing.GrowthProcess("edge", 65, backend, cells=True, general=general)
+    grown = GrowthProcess("edge", 65, backend, cells=True, general=general)
     for batch in grown:
         assert batch.cells is not None
         x, y, z = batch.cells.T
@@ -58,7 +59,7 @@ def test_loaded_cells_are_wide(suffix: str, tmp_path) -> None:
     assert {cells.dtype for _, cells in loaded} == {np.dtype(np.int32)}
     # Files of earlier versions hold the shortest integers.
 
-    def short(first: int, stop: int) -> Iterator[growing.Newborns]:
+    def short(first: int, stop: int) -> Iterator[cell_sources.Newborns]:
         return ((n, cells.astype(np.int8)) for n, cells in growth.source(first, stop))
 
     facts = {"verified": None, "backend": "numpy", "device": "", "seconds": 0.0}
@@ -105,7 +106,7 @@ def test_a_store_in_short_integers_is_not_gone_on_with_past_them(tmp_path) -> No
 
 @pytest.mark.parametrize("budget", [1 << 28, 3000, 0])
 def test_generations_one_by_one_are_one_growth(budget: int, monkeypatch) -> None:
-    monkeypatch.setattr(growing, "_REMEMBERED", budget)
+    monkeypatch.setattr(cell_sources, "_REMEMBERED", budget)
     expected = [cells.tolist() for _, cells in grow("edge", 60, backend="numpy", cells=True)]
     growth = grow("edge", 60, backend="numpy")
     steps = []
@@ -150,7 +151,7 @@ def test_growths_compare_by_their_cells(tmp_path) -> None:
 
 def test_batches_and_snapshots_compare_by_what_they_hold() -> None:
     def run(last: int) -> tuple[object, object]:
-        grown = growing.GrowthProcess("edge", last, growing.select("numpy"))
+        grown = GrowthProcess("edge", last, select("numpy"))
         batches = list(grown)
         return batches[-1], grown.snapshot()
 

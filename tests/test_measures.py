@@ -16,7 +16,7 @@ from gpu_nim import grow
 from gpu_nim.automata.ancestry import ancestry, parents
 from gpu_nim.automata.catalogue import CATALOGUE, find
 from gpu_nim.automata.columns import Boxes, Table, parse_section
-from gpu_nim.automata.growth import GrowthProcess
+from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gpu_nim import grow, load, save
 from gpu_nim.automata.catalogue import CATALOGUE
-from gpu_nim.automata.growth import most_touched
+from gpu_nim.automata.growth_process import most_touched
 from gpu_nim.automata.user_defined import define, describe, from_description
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.rule import Rule, Symmetry

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gpu_nim.automata.catalogue import CATALOGUE
-from gpu_nim.automata.growth import grow
+from gpu_nim.automata.growth_process import grow
 from gpu_nim.games.solution import solve
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Rule

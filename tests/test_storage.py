@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gpu_nim import Growth, grow, load, save
-from gpu_nim.automata.growth import GrowthProcess
+from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import FileError, UsageError

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.growth import Newborns
+from gpu_nim.automata.cell_sources import Newborns
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Cells, Rule
 

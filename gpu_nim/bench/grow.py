@@ -6,7 +6,7 @@ from functools import partial
 from importlib.util import find_spec
 
 from gpu_nim.automata.catalogue import find
-from gpu_nim.automata.growth import grow
+from gpu_nim.automata.growth_process import grow
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.bench.harness import Contender, Timing, race

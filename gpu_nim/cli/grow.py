@@ -13,7 +13,8 @@ from gpu_nim.cli.progress import growth_progress
 if TYPE_CHECKING:
     from gpu_nim.automata.catalogue import Automaton
     from gpu_nim.automata.columns import Value
-    from gpu_nim.automata.growth import Growth, GrowthProcess
+    from gpu_nim.automata.growth import Growth
+    from gpu_nim.automata.growth_process import GrowthProcess
     from gpu_nim.jobs.growth_job import Outputs
 
 _SHOWN = 5  # last generations in the summary

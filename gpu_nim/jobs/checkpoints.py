@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
 from gpu_nim.automata.catalogue import Automaton
-from gpu_nim.automata.growth import Snapshot
+from gpu_nim.automata.growth_process import Snapshot
 from gpu_nim.automata.user_defined import describe, from_description
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.reading import Damaged, name_of, parse_json, printable

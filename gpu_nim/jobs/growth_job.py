@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from gpu_nim.automata.ancestry import require_one_parent
 from gpu_nim.automata.catalogue import Automaton, Oeis, find
 from gpu_nim.automata.columns import DEFAULT_COLUMNS
-from gpu_nim.automata.growth import Growth, GrowthProcess, Snapshot
+from gpu_nim.automata.growth import Growth
+from gpu_nim.automata.growth_process import GrowthProcess, Snapshot
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.model.errors import FileError, UsageError

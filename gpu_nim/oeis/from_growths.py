@@ -11,7 +11,7 @@ from functools import cache, partial
 from itertools import pairwise
 
 from gpu_nim.automata.catalogue import CATALOGUE, Automaton
-from gpu_nim.automata.growth import grow
+from gpu_nim.automata.growth_process import grow
 from gpu_nim.oeis.entry import Entry
 
 _BEGIN_AT_ONE = {"A151777", "A151779", "A151781", "A151782", "A151793", "A169707"}

@@ -92,7 +92,7 @@ def _evolution_edges(cells: NDArray[np.integer], born: NDArray[np.integer], step
 
 def _grown(automaton: str) -> tuple[NDArray[np.integer], NDArray[np.integer], list[tuple[int, int]]]:
     from gpu_nim.automata.catalogue import find
-    from gpu_nim.automata.growth import grow
+    from gpu_nim.automata.growth_process import grow
 
     growth = grow(automaton, _GENERATIONS, backend="numpy", cells=True)
     cells = growth.cells()

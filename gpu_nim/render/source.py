@@ -30,7 +30,8 @@ from gpu_nim.model.progress import OnStep, unseen
 from gpu_nim.render.geometry import Blocks
 
 if TYPE_CHECKING:
-    from gpu_nim.automata.growth import Growth, Newborns
+    from gpu_nim.automata.cell_sources import Newborns
+    from gpu_nim.automata.growth import Growth
     from gpu_nim.backends.interface import Batch
     from gpu_nim.games.solution import Solution
     from gpu_nim.model.rule import Rule
@@ -128,7 +129,7 @@ def contents(spec: str) -> str:
 
 def _nim(spec: str, generation: int, limit: int, on_step: OnStep) -> Blocks:
     from gpu_nim.automata.formulas import nim_births
-    from gpu_nim.automata.growth import grow
+    from gpu_nim.automata.growth_process import grow
     from gpu_nim.counting.families import Counts
 
     count = Counts("A", 3)  # the P-positions of total up to 2n
@@ -155,7 +156,8 @@ def _nim(spec: str, generation: int, limit: int, on_step: OnStep) -> Blocks:
 
 
 def _grow(spec: str, name: str, generation: int, limit: int, on_step: OnStep) -> Blocks:
-    from gpu_nim.automata.growth import GrowthProcess, split
+    from gpu_nim.automata.cell_sources import split
+    from gpu_nim.automata.growth_process import GrowthProcess
     from gpu_nim.backends.selection import select
 
     growing = GrowthProcess(name, generation, select("numpy"), cells=True, verify=False)

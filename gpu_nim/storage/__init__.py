@@ -58,7 +58,7 @@ def open_growth(path: str | Path, *, parents: bool = False) -> AbstractContextMa
     for another ending and FileError where it cannot be written.
 
     >>> import tempfile
-    >>> from gpu_nim.automata.growth import GrowthProcess
+    >>> from gpu_nim.automata.growth_process import GrowthProcess
     >>> from gpu_nim.backends.selection import select
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     growing = GrowthProcess("nim", 63, select("numpy"), cells=True)

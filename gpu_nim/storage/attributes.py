@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
-from gpu_nim.automata.growth import CellSource, Growth, Newborns, ParentSource, in_order
+from gpu_nim.automata.cell_sources import CellSource, Newborns, ParentSource, in_order
+from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.user_defined import describe, from_description
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import FileError

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gpu_nim.automata.growth import Growth, KeptCells, Newborns
+from gpu_nim.automata.cell_sources import KeptCells, Newborns
+from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.interface import Batch
 from gpu_nim.model.memory import host_memory
 from gpu_nim.storage.atomic import replacing

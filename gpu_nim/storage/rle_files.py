@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.growth import Growth, KeptCells
+from gpu_nim.automata.cell_sources import KeptCells
+from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.neighbourhoods import HEXAGON, steps
 from gpu_nim.backends.interface import Batch
 from gpu_nim.model.errors import UsageError

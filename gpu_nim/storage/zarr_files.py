@@ -22,7 +22,9 @@ from numpy.typing import NDArray
 from zarr.codecs import BloscCodec
 
 from gpu_nim.automata.ancestry import ancestry
-from gpu_nim.automata.growth import CellSource, Growth, Newborns, Snapshot
+from gpu_nim.automata.cell_sources import CellSource, Newborns
+from gpu_nim.automata.growth import Growth
+from gpu_nim.automata.growth_process import Snapshot
 from gpu_nim.backends.interface import Batch
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.interrupts import interrupts_deferred

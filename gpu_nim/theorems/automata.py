@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.growth import grow
+from gpu_nim.automata.growth_process import grow
 from gpu_nim.theorems.catalogue import compare, statement
 from gpu_nim.theorems.check_result import CheckResult
 

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata.ancestry import parents as parents_of
 from gpu_nim.automata.catalogue import CATALOGUE, Automaton
-from gpu_nim.automata.growth import Growth, GrowthProcess, in_order
+from gpu_nim.automata.cell_sources import in_order
+from gpu_nim.automata.growth import Growth
+from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.user_defined import find_automaton
 from gpu_nim.backends.selection import select
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError

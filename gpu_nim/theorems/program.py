@@ -12,7 +12,8 @@ from itertools import combinations
 import numpy as np
 
 from gpu_nim.automata.catalogue import CATALOGUE, Automaton
-from gpu_nim.automata.growth import GrowthProcess, split
+from gpu_nim.automata.cell_sources import split
+from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.selection import select
 from gpu_nim.counting import closed_forms
 from gpu_nim.counting.families import Counts

@@ -1,0 +1,153 @@
+"""Where a growth's cells come from: kept in memory, read from a file, or grown again."""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.backends.interface import Batch
+from gpu_nim.backends.shared.cells import cell_dtype, coordinate_dtype
+from gpu_nim.model.errors import InsufficientMemoryError
+from gpu_nim.model.rule import Cells, Rule
+
+Newborns = tuple[int, NDArray[np.integer]]
+"""A generation's number and the cells born in it, shape (births, d), in lexicographic order.
+
+Cells are int32, or int64 where sums or differences of coordinates need it; sources may give shorter integers."""
+
+CellSource = Callable[[int, int], Iterator[Newborns]]
+"""Gives the newborns of generations first to stop - 1, one generation after the other."""
+
+ParentSource = Callable[[int, int], Iterator[tuple[int, NDArray[np.integer]]]]
+"""Gives (n, parents) for such a stretch: each newborn's parent as its index among all cells in order of birth, -1 for seeds."""
+
+_REMEMBERED = 1 << 28  # bytes of cells that were grown anew, kept in case they are asked for again
+
+
+def split(batch: Batch) -> Iterator[Newborns]:
+    """Give the generations of a batch that carries cells, one by one.
+
+    >>> batch = Batch(4, np.array([2, 1], np.uint64), np.zeros(2, np.uint64), np.array([[1, 0], [1, 1], [0, 2]]))
+    >>> [(generation, cells.tolist()) for generation, cells in split(batch)]
+    [(4, [[1, 0], [1, 1]]), (5, [[0, 2]])]
+    """
+    assert batch.cells is not None
+    stops = np.cumsum(batch.births).astype(np.int64)
+    for index, cells in enumerate(np.split(batch.cells, stops[:-1])):
+        yield batch.first + index, cells
+
+
+def in_order(cells: NDArray[np.integer]) -> bool:
+    """Return whether cells (N, d) ascend in lexicographic order, so that none is there twice.
+
+    >>> in_order(np.array([[0, 1], [0, 2], [1, 0]])), in_order(np.array([[0, 1], [0, 1]]))
+    (True, False)
+    """
+    below = np.zeros(max(0, len(cells) - 1), np.bool_)
+    for column in reversed(cells.T):
+        below = (column[:-1] < column[1:]) | ((column[:-1] == column[1:]) & below)
+    return bool(below.all())
+
+
+def _packed(cells: Cells) -> Cells:
+    """Cells in the shortest integers that hold them, to be kept."""
+    if not len(cells):
+        return cells
+    dtype = coordinate_dtype(tuple(cells.min(axis=0).tolist()), tuple(cells.max(axis=0).tolist()))
+    return cells.astype(dtype, copy=dtype == cells.dtype)  # a copy, since a part of a batch would keep all of it
+
+
+def widened(source: CellSource, rule: Rule | None, generations: int) -> CellSource:
+    """The source with cells in integers that can be calculated with."""
+    dtype = np.dtype(np.int64) if rule is None else cell_dtype(*rule.box(generations))
+
+    def read(first: int, stop: int) -> Iterator[Newborns]:
+        for generation, cells in source(first, stop):
+            yield generation, cells.astype(dtype, copy=False)
+
+    return read
+
+
+class KeptCells:
+    """Newborns kept in memory, packed: feed it batches, then use it as a growth's source of cells."""
+
+    def __init__(self, limit: int) -> None:
+        self._generations: list[NDArray[np.integer]] = []
+        self._limit = limit
+        self._bytes = 0
+
+    def keep(self, batch: Batch) -> None:
+        """Keep a batch's cells; InsufficientMemoryError when they have grown past the limit."""
+        for _, cells in split(batch):
+            self._generations.append(_packed(cells))
+            self._bytes += self._generations[-1].nbytes
+        if self._bytes > self._limit:
+            raise InsufficientMemoryError(
+                f"cells of generations 0 to {len(self._generations) - 1} take {self._bytes:,} bytes, more than the {self._limit:,} "
+                "set aside for them: write them to a .zarr file while growing, or iterate over the growth"
+            )
+
+    def __call__(self, first: int, stop: int) -> Iterator[Newborns]:
+        """Give the newborns of generations first to stop - 1."""
+        yield from enumerate(self._generations[first:stop], first)
+
+    def packed(self) -> Cells:
+        """Return all cells, shape (N, d), in the shortest integers that hold them: for files."""
+        return np.concatenate(self._generations)
+
+
+class RegrownCells:
+    """A growth's source of cells that grows them again, for growths whose cells were not kept.
+
+    A stretch from generation 0 is grown as it is read.  Any other request goes on from the generation that the last one reached,
+    and what passes by is remembered as far as it takes no more than `_REMEMBERED` bytes, so that going through the generations one
+    by one takes one growth and not one for each.  The engine is kept with them until it has reached the last generation.
+
+    grow: gives the batches of a growth to some generation, with their cells.  last: the growth's last generation.
+    """
+
+    def __init__(self, grow: Callable[[int], Iterator[Batch]], last: int) -> None:
+        self._grow = grow
+        self._last = last
+        self._batches: Iterator[Batch] = iter(())
+        self._remembered: deque[Cells] = deque()
+        self._reached = 0  # the generation after the last one remembered
+        self._bytes = 0
+        self._forget()
+
+    def __call__(self, first: int, stop: int) -> Iterator[Newborns]:
+        """Give the newborns of generations first to stop - 1."""
+        if first == 0:
+            for batch in self._grow(stop - 1):
+                yield from split(batch)
+            return
+        for generation in range(first, stop):
+            yield generation, self._newborns(generation)
+
+    def _newborns(self, generation: int) -> Cells:
+        if generation < self._reached - len(self._remembered):
+            self._forget()
+        while generation >= self._reached:
+            self._go_on()
+        return self._remembered[generation - self._reached]
+
+    def _go_on(self) -> None:
+        try:
+            batch = next(self._batches)
+        except BaseException:  # what was interrupted cannot go on
+            self._forget()
+            raise
+        born = [_packed(cells) for _, cells in split(batch)]
+        self._remembered.extend(born)
+        self._reached += len(born)
+        self._bytes += sum(cells.nbytes for cells in born)
+        while self._bytes > _REMEMBERED and len(self._remembered) > len(born):
+            self._bytes -= self._remembered.popleft().nbytes
+        if self._reached > self._last:
+            self._batches = iter(())  # the engine's memory with it
+
+    def _forget(self) -> None:
+        self._batches = self._grow(self._last)
+        self._remembered.clear()
+        self._reached = self._bytes = 0

@@ -1,0 +1,331 @@
+"""Growing an automaton, a batch of generations at a time, with snapshots to resume from."""
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.automata.catalogue import Automaton, find
+from gpu_nim.automata.cell_sources import CellSource, KeptCells, RegrownCells
+from gpu_nim.automata.columns import DEFAULT_COLUMNS, ColumnRecorder
+from gpu_nim.automata.growth import Growth
+from gpu_nim.automata.user_defined import describe, find_automaton
+from gpu_nim.backends.interface import Backend, Batch, Engine, State
+from gpu_nim.backends.selection import select
+from gpu_nim.model.arguments import Whole, integer, shown
+from gpu_nim.model.errors import GpunimError, InsufficientMemoryError, UsageError
+from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.rule import Rule
+from gpu_nim.model.values import ArrayValue
+
+# A batch lasts between these: long enough that its overhead is small, short enough that progress shows and Ctrl-C is heard.
+_SHORT, _LONG = 0.03, 0.15
+_TESTED = 127  # generations whose cells are held against the theorem where nobody asks for cells: a few times 10,000
+_GENERATION_BYTES = 200  # of births, checksums and the table, in Python's numbers where it is printed
+_TOUCHED_BYTES = 200  # of the general engine, for a touched cell: its table twice while it doubles, and a step's arrays
+_GENERATIONS_LIMIT = 2**31 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot(ArrayValue):
+    """A growth after some generation: all that is needed to go on with it, on any backend.
+
+    generations: the last generation that it was meant to reach.
+    births, checksums: uint64, a generation each, up to the last one done.
+    mismatch, tested: as `GrowthProcess` has them.
+    state: the engine's own, packed: to go on from, not to calculate with.
+    columns, measured: what was read off it, and that as far as it has come.
+    """
+
+    automaton: Automaton
+    generations: int
+    births: NDArray[np.uint64]
+    checksums: NDArray[np.uint64]
+    state: State
+    columns: tuple[str, ...]
+    measured: State
+    mismatch: int | None
+    tested: int
+    seconds: float
+
+    @property
+    def generation(self) -> int:
+        """The last generation done."""
+        return len(self.births) - 1
+
+
+class GrowthProcess:
+    """A growth in progress: iterate over it for its batches, then ask for the `growth`.
+
+    With `cells`, each batch carries its newborns; they are not kept here, so whoever iterates may write them to a file of any size.
+    With `every`, a batch ends at each multiple of so many generations.  Between batches a `snapshot` may be taken, and `resume`
+    goes on from one, to the same end as if nothing had come between.  `general` takes the engine for all rules, against which the
+    fast paths are measured.
+
+    >>> from gpu_nim.backends.selection import select
+    >>> growing = GrowthProcess("edge", 100, select("numpy"), every=40)
+    >>> snapshots = {growing.generation: growing.snapshot() for batch in growing}
+    >>> resumed = GrowthProcess("edge", 100, select("numpy"), resume=snapshots[40])
+    >>> resumed.generation, [batch.first for batch in resumed][0]
+    (40, 41)
+    >>> resumed.growth().digest == growing.growth().digest
+    True
+    """
+
+    def __init__(
+        self,
+        automaton: str | Automaton | Rule,
+        generations: Whole,
+        backend: Backend,
+        *,
+        cells: bool = False,
+        verify: bool = True,
+        columns: Sequence[str] = DEFAULT_COLUMNS,
+        every: int | None = None,
+        general: bool = False,
+        resume: Snapshot | None = None,
+    ) -> None:
+        self.automaton = _automaton(automaton)
+        self.generations = generations = integer("generations", generations, 0, _GENERATIONS_LIMIT)
+        if every is not None:
+            every = integer("every", every, 1)
+        self.measures = ColumnRecorder(columns, self.automaton.rule, generations)
+        self.mismatch: int | None = None
+        """The first generation that contradicts the theorem it was checked against."""
+        self.verifies = verify and self.automaton.births_formula is not None
+        """Whether births are held against a theorem."""
+        self._cells = cells or self.measures.needs_cells
+        self.tested = -1
+        """The last generation up to which each cell has been, too: all where cells are asked for, or else the first ones."""
+        self._backend = backend
+        self._every = every or generations + 1
+        self._general = general
+        self._births: list[NDArray[np.uint64]] = []
+        self._checksums: list[NDArray[np.uint64]] = []
+        self._seconds = 0.0
+        self._engine: Engine | None = None
+        self.resumed = resume
+        """The snapshot from which it goes on."""
+        if resume is not None:
+            self._take_up(resume)
+
+    @property
+    def generation(self) -> int:
+        """The last generation done; -1 before the seeds are laid."""
+        return sum(map(len, self._births)) - 1
+
+    def __iter__(self) -> Iterator[Batch]:
+        """Grow to the last generation, a batch of generations at a time."""
+        began = time.perf_counter()
+        with _taking_up(self.resumed):
+            engine = self._engine = self._start()
+        stride = 1
+        self._seconds += time.perf_counter() - began
+        while engine.generation < self.generations:
+            began = time.perf_counter()
+            pause = (engine.generation // self._every + 1) * self._every
+            to = min(engine.generation + stride, self.generations, pause)
+            tests = not self._cells and self._tests_more(engine.generation)
+            if tests:
+                to = min(to, _TESTED)
+            batch = engine.advance(to, cells=self._cells or tests, section=self.measures.section)
+            self.measures.add(batch)
+            elapsed = time.perf_counter() - began
+            self._seconds += elapsed
+            self._births.append(batch.births)
+            self._checksums.append(batch.checksums)
+            self._check(batch)
+            yield replace(batch, cells=None) if tests else batch
+            if elapsed < _SHORT:
+                stride *= 2
+            elif elapsed > _LONG:
+                stride = max(1, stride // 2)
+
+    def _start(self) -> Engine:
+        needed = _GENERATION_BYTES * self.generations
+        require_memory(needed, host_memory(), f"the table of {self.generations:,} generations", "fewer generations take less")
+        state = None if self.resumed is None else self.resumed.state
+        # Nim has kernels of its own, which grow it by the same rule a plane at a time.
+        if self.automaton.rule is find("nim").rule and not self._general and (state is None or "words" in state):
+            return self._backend.nim(self.generations, state)
+        # A state goes to an engine of the kind that it came from: that for all rules counts touches.
+        general = self._general if state is None else "touches" in state
+        rule = self.automaton.rule
+        try:
+            return self._backend.automaton(rule, self.generations, state, general=general)
+        except InsufficientMemoryError:
+            # A place for every cell of the box does not fit.  The cells themselves may, where offsets reach far and are few.
+            needed = _TOUCHED_BYTES * most_touched(rule, self.generations)
+            if general or state is not None or needed > self._backend.free_memory():
+                raise
+        return self._backend.automaton(rule, self.generations, general=True)
+
+    def _take_up(self, snapshot: Snapshot) -> None:
+        begun = snapshot.automaton
+        if (begun.name, describe(begun.rule)) != (self.automaton.name, describe(self.automaton.rule)):
+            raise UsageError(f"automaton must be the one that is resumed, {begun.name}, got {self.automaton.name}")
+        if self.generations < snapshot.generation:
+            raise UsageError(f"generations must be at least {snapshot.generation}, where this resumes, got {self.generations}")
+        with _taking_up(snapshot):
+            self.measures.restore(snapshot.measured, snapshot.columns)
+        self._births, self._checksums = [snapshot.births], [snapshot.checksums]
+        self.mismatch, self.tested = snapshot.mismatch, snapshot.tested
+        self._seconds = snapshot.seconds
+        # It may have been grown without being held against the theorem.
+        self._check(Batch(0, snapshot.births, snapshot.checksums))
+
+    def snapshot(self) -> Snapshot:
+        """Return what was grown so far, to go on from later."""
+        if self._engine is None or self.generation < 0:
+            raise UsageError("a snapshot needs a growth that has begun: iterate over it first")
+        return Snapshot(
+            self.automaton,
+            self.generations,
+            np.concatenate(self._births),
+            np.concatenate(self._checksums),
+            self._engine.state(),
+            self.measures.columns,
+            self.measures.state(),
+            self.mismatch,
+            self.tested,
+            self._seconds,
+        )
+
+    def growth(self, source: CellSource | None = None) -> Growth:
+        """Return the finished growth, whose cells come from `source` or else are grown anew when asked for."""
+        births = np.concatenate(self._births)
+        return Growth(
+            self.automaton.name,
+            births,
+            np.concatenate(self._checksums),
+            source or RegrownCells(partial(_batches, self.automaton, self._backend, self._general), self.generations),
+            symmetry=self.automaton.rule.symmetry,
+            verified=self.mismatch is None if self.verifies else None,
+            backend=self._backend.name,
+            device=self._backend.device,
+            seconds=self._seconds,
+            rule=self.automaton.rule,
+            table=self.measures.table(births),
+        )
+
+    def _tests_more(self, generation: int) -> bool:
+        """Whether each cell of the generation after this one should be held against the theorem."""
+        return self.verifies and self.automaton.cell_test is not None and self.tested == generation < _TESTED
+
+    def _check(self, batch: Batch) -> None:
+        formula, test = self.automaton.births_formula, self.automaton.cell_test
+        if not self.verifies or formula is None or self.mismatch is not None:
+            return
+        numbers = np.arange(batch.first, batch.first + len(batch.births), dtype=np.int64)
+        wrong = batch.births != formula(numbers)
+        if batch.cells is not None and test is not None and not wrong.any():
+            outsiders = np.flatnonzero(~test(batch.cells, np.repeat(numbers, batch.births.astype(np.int64))))
+            wrong[np.searchsorted(np.cumsum(batch.births), outsiders, side="right")] = True
+            if self.tested == batch.first - 1:
+                self.tested = int(numbers[-1])
+        if wrong.any():
+            self.mismatch = int(numbers[np.argmax(wrong)])
+
+
+def _batches(automaton: Automaton, backend: Backend, general: bool, last: int) -> Iterator[Batch]:
+    """Grow again, for the cells."""
+    return iter(GrowthProcess(automaton, last, backend, cells=True, verify=False, general=general))
+
+
+@contextmanager
+def _taking_up(snapshot: Snapshot | None) -> Iterator[None]:
+    """Say of a snapshot that was put together by hand, or by somebody's file, that it is none."""
+    try:
+        yield
+    except GpunimError:
+        raise
+    except (LookupError, TypeError, ValueError, OverflowError) as error:
+        if snapshot is None:
+            raise
+        raise UsageError("resume must be a snapshot of a growth, got one whose state cannot be gone on from") from error
+
+
+def most_touched(rule: Rule, generation: int) -> int:
+    """Return a bound on the number of cells touched or alive at a generation: those that so many steps along the offsets reach.
+
+    Of k offsets, m pairs are opposite: the count of integers of m signs and k - 2 m without, of sizes that add up to n or less.
+
+    >>> most_touched(find("ulam-warburton").rule, 1), most_touched(find("nim").rule, 1)
+    (13, 10)
+    """
+    offsets = set(rule.offsets)
+    pairs = sum(tuple(-x for x in offset) in offsets for offset in offsets) // 2
+    free = len(offsets) - pairs
+    steps = generation + 1  # a newborn of this generation touches those of the next
+    points = sum(math.comb(pairs, i) * math.comb(steps - i + free, free) for i in range(min(pairs, steps) + 1))
+    return points * len(rule.seeds)
+
+
+def _automaton(automaton: str | Automaton | Rule) -> Automaton:
+    if isinstance(automaton, Automaton):
+        return automaton
+    if isinstance(automaton, Rule):
+        return find_automaton(automaton)
+    if not isinstance(automaton, str):
+        raise UsageError(f"automaton must be a name of the catalogue, a Rule or an Automaton, got {shown(automaton)}")
+    return find(automaton)
+
+
+def grow(
+    automaton: str | Automaton | Rule = "nim",
+    generations: Whole = 1024,
+    *,
+    backend: str | Backend = "auto",
+    cells: bool = False,
+    verify: bool = True,
+    columns: Sequence[str] = DEFAULT_COLUMNS,
+    on_batch: Callable[[Batch], None] | None = None,
+) -> Growth:
+    """Grow an automaton from its seeds and return the growth.
+
+    automaton: a name of the catalogue, or a `Rule` or `Automaton` of your own.
+    generations: the last generation, 0 or more.
+    backend: "auto" (CUDA where there is a GPU, else NumPy), "cuda", "numpy", or a backend object.
+    cells: keep the newborns in memory; without it they are grown anew when the growth is asked for them.
+    verify: hold births, and cells where they are kept, against the theorem where there is one; see `Growth.verified`.
+    columns: what to read off it, for `Growth.table`; `gpu_nim.automata.columns` lists what there is.
+    on_batch: called with each batch as it is done, for progress.
+
+    Raises UsageError for an unknown automaton or an impossible generation, BackendError where the backend cannot run here, and
+    InsufficientMemoryError, before anything is grown, where the growth would not fit.
+
+    >>> grow("nim", 1024).population
+    1048579
+
+    An automaton of your own is a `Rule`: offsets, births, seeds, and where cells may live, a predicate over arrays of cells.  It
+    runs on every backend, has a digest, and is saved as any other.
+
+    >>> from gpu_nim.model.rule import Rule
+    >>> half_plane = Rule(
+    ...     dimension=2,
+    ...     offsets=((1, 0), (-1, 0), (0, 1), (0, -1)),
+    ...     births=frozenset({1}),
+    ...     seeds=((0, 0),),
+    ...     universe=lambda cells: cells[:, 1] >= 0,
+    ... )
+    >>> growth = grow(half_plane, 15, columns=["births", "section y=0"])
+    >>> growth.births.tolist()
+    [1, 3, 3, 7, 3, 7, 7, 19, 3, 7, 7, 19, 7, 19, 19, 55]
+    >>> growth.table["section y=0"][-1], growth.verified
+    (31, None)
+    """
+    if on_batch is not None and not callable(on_batch):
+        raise UsageError(f"on_batch must be a function or None, got {shown(on_batch)}")
+    growing = GrowthProcess(automaton, generations, select(backend), cells=cells, verify=verify, columns=columns)
+    kept = KeptCells(host_memory() // 2) if cells else None
+    for batch in growing:
+        if kept is not None:
+            kept.keep(batch)
+        if on_batch is not None:
+            on_batch(batch)
+    return growing.growth(kept)
