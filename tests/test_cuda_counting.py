@@ -236,7 +236,7 @@ def test_trying_equals_numpy(launcher, data):
 @pytest.mark.parametrize("whole", [0, 8192])
 def test_trying_proves_the_formulas(launcher, letter, piles, limit, whole):
     engine = CudaCounting(launcher, tile_bits=6, whole=whole)
-    with cut((64, 1), _PIECE=(limit + 1) ** (piles - 1) // 3):
+    with cut((64, 1), _CHUNK=(limit + 1) ** (piles - 1) // 3):
         trial = Enumeration(Counts(letter, piles), limit, engine)
         assert len(trial.pieces()) >= 3
         trial.combine([trial.do(piece) for piece in trial.pieces()])

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.backends.numpy import exactly_one
-from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, Layout, domain_box, required_bytes, supports
+from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes, supports
 from gpu_nim.backends.numpy.frontier import GeneralEngine
+from gpu_nim.backends.shared.layouts import Layout, domain_box
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule, Symmetry
 from tests.lattices import CUBIC26, EDGE, FCC, ONE, POPULATIONS, RULE750, nim, population_terms, rules, steps

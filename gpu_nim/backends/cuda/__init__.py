@@ -15,7 +15,7 @@ from gpu_nim.backends.cuda.frontier import GeneralEngine
 from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher
 from gpu_nim.backends.cuda.nim import NimEngine, device_bytes
 from gpu_nim.backends.interface import Counting, Engine, State
-from gpu_nim.backends.numpy.exactly_one import touched_state
+from gpu_nim.backends.shared.layouts import touched_state
 from gpu_nim.model.linear_bounds import LinearBounds
 from gpu_nim.model.memory import require_memory
 from gpu_nim.model.rule import Rule

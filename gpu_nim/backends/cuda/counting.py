@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
 from gpu_nim.backends.interface import Rows, Summary
-from gpu_nim.backends.numpy.counting import NumpyCounting
-from gpu_nim.backends.numpy.counting import Table as HostTable
+from gpu_nim.backends.shared.host_ranges import HostRanges
+from gpu_nim.backends.shared.host_ranges import Table as HostTable
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.limbs import U64, Integers, to_limbs
 
@@ -26,7 +26,7 @@ _MAX_ENTRIES = 1 << 21  # of a table: it should stay in L2
 _STEPS_BITS = 10  # rows made of one on the device: 2^10
 _MAX_STEPS = 1 << 20  # entries of all their matrices
 
-_PIECE = 1 << 36  # values or tuples
+_CHUNK = 1 << 36  # values or tuples
 _FILLED = 1 << 26  # values in a slice that is filled and copied to the host: 512 MiB
 _SURVEYED = 1 << 31  # values a launch: no counter of 32 bits can wrap
 _COUNTERS = 34 << 10  # bytes of shared memory for histograms: several blocks a multiprocessor
@@ -63,12 +63,12 @@ class CudaCounting:
 
     def __init__(self, launcher: Launcher, *, tile_bits: int = _TILE_BITS, whole: int = _WHOLE) -> None:
         self._launch = launcher
-        self._host = NumpyCounting()
+        self._host = HostRanges()
         self._tile_bits, self._whole = tile_bits, whole
 
     def chunk_size(self, limbs: int) -> int:
         """Return the size of a piece of work: a fraction of a second on the device, the host's own where the host does it."""
-        return _PIECE if limbs in _BLOCK_BITS else self._host.chunk_size(limbs)
+        return _CHUNK if limbs in _BLOCK_BITS else self._host.chunk_size(limbs)
 
     def block_bits(self, dimension: int, limbs: int) -> int:
         """Return m, so that the table stays in the device's cache."""
@@ -198,7 +198,7 @@ class CudaCounting:
         if (piles + 1) * limit >= 1 << 32:
             raise UsageError(f"limit must be below 2^32 / {piles + 1} to try {piles} piles on CUDA, got {limit}")
         if piles == 1:  # the empty tuple alone
-            return self._host.try_totals(piles, limit, first, stop)
+            return np.bincount([0], minlength=values)
         # The last free pile runs along the lanes; two piles have but one, so theirs stands beside an empty pile.
         outer = max(0, piles - 3)
         choices = (stop - first) * values ** (outer - 1) if outer else 1

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
 from gpu_nim.backends.interface import Batch, Section, State
-from gpu_nim.backends.numpy.exactly_one import Layout
 from gpu_nim.backends.shared.cells import cell_dtype, check_request, coordinate_dtype
+from gpu_nim.backends.shared.layouts import Layout
 from gpu_nim.model.digest import COEFFICIENTS, checksum
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.memory import require_memory

@@ -1,127 +1,26 @@
-"""Counting on NumPy: tables small enough for the last-level cache, one thread a core.
+"""Counting on NumPy: ranges as `gpu_nim.backends.shared.host_ranges` fills them, and P-positions by trying every tuple."""
 
-NumPy lets go of the interpreter inside its loops, so threads share the work with nothing to synchronize: each has its own
-stretch of the output and its own scratch block.
-"""
-
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.interface import Rows, Summary
-from gpu_nim.model.limbs import U64, Integers, to_limbs
+from gpu_nim.backends.shared.host_ranges import HostRanges
 
-_CACHE_ENTRIES = 1 << 19  # table entries that stay in the last-level cache: 4 MiB of uint64
-_BLOCK_BITS = 17  # beyond this a longer block saves no call overhead worth having
-_WIDE_BITS = 7  # values of several limbs: table entries of one digit as far as that goes, and many blocks at once
-_WIDE_VALUES = 1 << 13  # of these at once: all their digits stay in the second-level cache
-_DIGIT, _DIGIT_MASK = 28, (1 << 28) - 1
-_MAX_PRODUCTS = 255  # of 56 bits that, with a carry, add up to 64
-_THREADED = 1 << 20  # values worth starting threads for
-_SURVEY_BITS = 18  # values a survey looks at in one piece
-_PIECE = 1 << 25
 _TUPLES = 1 << 15  # tuples whose sums, nim-sums and maxima are laid out once and reused
 
 
-class Table(NamedTuple):
-    """A table of `dimension` columns, 2^m entries each, the limbs of the values it makes, and, where these are several
-    and the sums of products fit a word, its entries by digits of 28 bits.
-    """
-
-    columns: Integers
-    limbs: int
-    digits: list[list[U64]] | None
-
-
-def cores() -> int:
-    """Return how many cores this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-class NumpyCounting:
+class NumpyCounting(HostRanges):
     """The counting engine of the NumPy backend; see `gpu_nim.backends.interface.Counting` for what each method returns.
 
-    >>> engine = NumpyCounting(threads=1)
-    >>> table = engine.table(np.array([[1, 3, 3, 9]], np.uint64), 1)
-    >>> out = np.empty(6, np.uint64)
-    >>> engine.fill(table, np.array([[1], [3]], np.uint64), 1, out)
-    >>> out.tolist()
-    [3, 3, 9, 3, 9, 9]
+    >>> NumpyCounting(threads=1).try_maxima(3, 5, 0, 6).tolist()
+    [1, 3, 3, 9, 3, 9]
     """
 
     name = "numpy"
-
-    def __init__(self, threads: int | None = None) -> None:
-        self._threads = threads or cores()
-
-    def chunk_size(self, limbs: int) -> int:
-        """Return the size of a piece of work, whatever the limbs: its rows have to fit in memory."""
-        return _PIECE
-
-    def block_bits(self, dimension: int, limbs: int) -> int:
-        """Return m, so that the table fits the cache and a call has enough to do."""
-        most = _BLOCK_BITS if limbs == 1 else _WIDE_BITS
-        return max(4, min(most, _CACHE_ENTRIES.bit_length() - 1 - (dimension - 1).bit_length()))
-
-    def table(self, columns: Integers, limbs: int) -> Table:
-        """Take in a table."""
-        if limbs == 1:
-            return Table(columns, limbs, None)
-        digits = [_digits(column) for column in columns]
-        return Table(columns, limbs, digits if sum(map(len, digits)) <= _MAX_PRODUCTS else None)
-
-    def rows(self, source: Rows, first: int, stop: int, bits: int, limbs: int) -> Integers:
-        """Return the rows as they come."""
-        return source.rows(first, stop, bits, limbs)
-
-    def fill(self, table: Table, rows: Integers, skip: int, out: U64) -> None:
-        """Write values `skip` to `skip + len(out) - 1`; threads take stretches of whole blocks."""
-        length = table.columns.shape[1]
-        blocks = -(-(skip + len(out)) // length)
-        share = -(-blocks // self._threads)
-
-        def work(first: int) -> None:
-            start = max(0, first * length - skip)
-            stop = min(len(out), (first + share) * length - skip)
-            _fill(table, rows[first:], skip + start - first * length, out[start:stop])
-
-        firsts = range(0, blocks, max(1, share))
-        if len(firsts) <= 1 or len(out) < _THREADED:
-            _fill(table, rows, skip, out)
-            return
-        with ThreadPoolExecutor(self._threads) as pool:
-            list(pool.map(work, firsts))
-
-    def survey(self, table: Table, rows: Integers, skip: int, size: int) -> Summary:
-        """Survey the values a cache-sized piece at a time."""
-        total, lengths = 0, np.zeros(64 * table.limbs + 1, np.int64)
-        extremes: tuple[int, int, int, int] | None = None
-        for at, values in self._pieces(table, rows, skip, size):
-            total += int(values.sum(dtype=np.uint64)) if table.limbs == 1 else sum(values.tolist())
-            lengths += _lengths(values, len(lengths))
-            high, low = int(values.argmax()), int(values.argmin())
-            largest, smallest = int(values[high]), int(values[low])
-            if extremes is None:
-                extremes = largest, at + high, smallest, at + low
-            else:
-                top = (largest, at + high) if largest > extremes[0] else extremes[:2]
-                bottom = (smallest, at + low) if smallest < extremes[2] else extremes[2:]
-                extremes = *top, *bottom
-        assert extremes is not None
-        return Summary(total & ((1 << 64 * table.limbs) - 1), *extremes, lengths)
-
-    def residues(self, table: Table, rows: Integers, skip: int, size: int, modulus: int) -> NDArray[np.int64]:
-        """Count residues a cache-sized piece at a time."""
-        counts = np.zeros(modulus, np.int64)
-        for _, values in self._pieces(table, rows, skip, size):
-            remainders = (values % (np.uint64(modulus) if table.limbs == 1 else modulus)).astype(np.int64)
-            counts += np.bincount(remainders, minlength=modulus)
-        return counts
 
     def try_totals(self, piles: int, limit: int, first: int, stop: int) -> NDArray[np.int64]:
         """Try every tuple; the histogram is by total, cut off beyond 2 limit."""
@@ -130,16 +29,6 @@ class NumpyCounting:
     def try_maxima(self, piles: int, limit: int, first: int, stop: int) -> NDArray[np.int64]:
         """Try every tuple; the histogram is by largest pile, cut off beyond the limit."""
         return self._try(piles, limit, first, stop, _maxima)
-
-    def _pieces(self, table: Table, rows: Integers, skip: int, size: int) -> Iterator[tuple[int, Integers]]:
-        length = table.columns.shape[1]
-        piece = max(length, 1 << _SURVEY_BITS) if table.limbs == 1 else length
-        scratch = np.empty(min(size, piece), np.uint64 if table.limbs == 1 else object)
-        for at in range(0, size, piece):
-            values = scratch[: min(piece, size - at)]
-            block, offset = divmod(skip + at, length)
-            _multiply(table.columns, rows[block:], offset, values)
-            yield at, values
 
     def _try(
         self,
@@ -163,7 +52,7 @@ class NumpyCounting:
                     counts += histogram(tails, some.slice(at, at + rows), limit)
             return counts
 
-        with ThreadPoolExecutor(self._threads) as pool:
+        with ThreadPoolExecutor(self.threads) as pool:
             counts: NDArray[np.int64] = sum(pool.map(work, range(first, stop)), np.zeros(limit + 1, np.int64))
         return counts
 
@@ -232,96 +121,3 @@ def _maxima(tails: Tuples, heads: Tuples, limit: int) -> NDArray[np.int64]:
     np.maximum(largest, tails.largest, out=largest)
     np.maximum(largest, heads.largest[:, None], out=largest)
     return np.bincount(largest.ravel(), minlength=limit + 1)[: limit + 1]
-
-
-def _fill(table: Table, rows: Integers, skip: int, out: U64) -> None:
-    if table.limbs == 1:
-        _multiply(table.columns, rows, skip, out)
-    elif table.digits is not None:
-        _fill_by_digits(table.digits, table.limbs, rows, skip, out)
-    else:
-        length = table.columns.shape[1]
-        wide = np.empty(length, object)
-        for at, size, block, offset in _stretches(length, skip, len(out), 1):
-            _multiply(table.columns, rows[block:], offset, wide[:size])
-            out[at : at + size] = to_limbs(wide[:size], table.limbs)
-
-
-def _fill_by_digits(columns: list[list[U64]], limbs: int, rows: Integers, skip: int, out: U64) -> None:
-    """Write values of several limbs, by digits of 28 bits."""
-    length = max(len(digit) for column in columns for digit in column)
-    blocks = max(1, _WIDE_VALUES // length)
-    for at, size, block, offset in _stretches(length, skip, len(out), blocks):
-        here = rows[block : block + -(-(offset + size) // length)]
-        sums = [np.zeros((len(here), length), np.uint64) for _ in range(-(-64 * limbs // _DIGIT))]
-        product: Any = np.empty_like(sums[0])
-        for c, column in enumerate(columns):
-            for i, row_digit in enumerate(_digits(here[:, c])):
-                for j, column_digit in enumerate(column):
-                    # Values fit their limbs, so what lies beyond the last sum is zero.
-                    if i + j < len(sums):
-                        np.multiply(row_digit[:, None], column_digit, out=product)
-                        np.add(sums[i + j], product, out=sums[i + j])
-        _carry(sums, offset, out[at : at + size])
-
-
-def _digits(values: Integers) -> list[U64]:
-    """Python integers by their digits of 28 bits, lowest first, as few arrays as the longest of them needs."""
-    longest = max(int(value).bit_length() for value in values)
-    return [((values >> shift) & _DIGIT_MASK).astype(np.uint64) for shift in range(0, longest, _DIGIT)]
-
-
-def _carry(sums: list[U64], offset: int, out: U64) -> None:
-    """Add up sums[i] 2^(28 i) into limbs, beginning at value `offset` of the sums."""
-    out[:] = 0
-    carry: Any = np.uint64(0)
-    for i, total in enumerate(sums):
-        digit = total.ravel()[offset : offset + len(out)] + carry
-        carry = digit >> np.uint64(_DIGIT)
-        digit &= np.uint64(_DIGIT_MASK)
-        limb, shift = divmod(_DIGIT * i, 64)
-        out[:, limb] |= digit << np.uint64(shift)
-        if shift > 64 - _DIGIT and limb + 1 < out.shape[1]:
-            out[:, limb + 1] |= digit >> np.uint64(64 - shift)
-
-
-def _stretches(length: int, skip: int, size: int, blocks: int) -> Iterator[tuple[int, int, int, int]]:
-    """Cut values `skip` to `skip + size - 1` at every so many blocks: (place, size, first block, values of it to skip)."""
-    at = 0
-    while at < size:
-        block, offset = divmod(skip + at, length)
-        part = min(blocks * length - offset, size - at)
-        yield at, part, block, offset
-        at += part
-
-
-def _multiply(columns: Integers, rows: Integers, skip: int, out: Integers) -> None:
-    """Write values `skip` to `skip + len(out) - 1` of rows times columns, one block after the other."""
-    dimension, length = columns.shape
-    room: Any = np.empty(length, columns.dtype)
-    at, block = 0, skip // length
-    offset = skip - block * length
-    while at < len(out):
-        size = min(length - offset, len(out) - at)
-        piece, scratch = out[at : at + size], room[:size]
-        row = rows[block]
-        used = [c for c in range(dimension) if row[c]] or [0]
-        np.multiply(columns[used[0], offset : offset + size], row[used[0]], out=piece)
-        for c in used[1:]:
-            np.multiply(columns[c, offset : offset + size], row[c], out=scratch)
-            np.add(piece, scratch, out=piece)
-        at, block, offset = at + size, block + 1, 0
-
-
-def _lengths(values: Integers, size: int) -> NDArray[np.int64]:
-    """Count values by their number of binary digits, exactly: a float would round 2^64 - 1 up to 65 digits."""
-    if values.dtype == object:
-        return np.bincount([value.bit_length() for value in values.tolist()], minlength=size)
-    digits = np.zeros(len(values), np.int64)
-    rest = values.copy()
-    for shift in (32, 16, 8, 4, 2, 1):
-        high = rest >= np.uint64(1 << shift)
-        digits += high * shift
-        rest >>= (high * np.uint64(shift)).astype(np.uint64)
-    digits += rest.astype(np.int64)
-    return np.bincount(digits, minlength=size)

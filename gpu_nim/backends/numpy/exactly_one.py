@@ -9,9 +9,7 @@ one by one. The targets of one offset are distinct, so plain indexed stores need
 and is listed, what is ONCE becomes SEALED. In the end the listed cells that are still ONCE are born. Nothing is
 sorted, and the work is births times offsets.
 
-Layout. The key of a cell is s_0 x_0 + s_1 x_1 + s_2 x_2, a mixed radix with s_0 = 1. Where the growth lives on the
-cells of even coordinate sum, the s_i are odd: the sum is then even on all of these cells, and half of it still tells
-them apart.
+Layout. `gpu_nim.backends.shared.layouts` says which key a cell has.
 
 Symmetry. Let G be the rule's group of signed permutations and D its fundamental domain, x_0 >= x_1 >= ... (>= 0 for
 CUBE). The growth is invariant under G, so its cells in D determine it, and D can be grown alone if each cell of D
@@ -38,7 +36,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import State
-from gpu_nim.backends.shared.cells import CLOSED, CellEngine, cell_dtype, coordinate_dtype
+from gpu_nim.backends.shared.cells import CellEngine, cell_dtype, coordinate_dtype
+from gpu_nim.backends.shared.layouts import Layout
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
@@ -56,118 +55,6 @@ def supports(rule: Rule) -> bool:
     True
     """
     return rule.exactly_one and rule.dimension in (2, 3) and rule.touches is None
-
-
-def domain_box(rule: Rule, last: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the corners, both included, of a box that holds generations 0 to `last` of the fundamental domain.
-
-    In the domain coordinates fall, so (i + 1) x_i <= x_0 + ... + x_i, which is the sum of all less the rest; likewise
-    from below.
-
-    >>> signs = ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))
-    >>> domain_box(Rule(3, signs, frozenset({1}), ((0, 0, 0),), symmetry=Symmetry.CUBE), last=60)
-    ((0, 0, 0), (60, 30, 20))
-    """
-    lower, upper = rule.box(last)
-    if rule.symmetry is Symmetry.NONE:
-        return lower, upper
-    if rule.symmetry is Symmetry.CUBE:
-        lower = (0,) * rule.dimension
-    # The box of a symmetric rule is a cube, and the sums of offsets and seeds bound the sum of coordinates.
-    low, high = lower[0], upper[0]
-    most = max(map(sum, rule.seeds)) + last * max(0, *map(sum, rule.offsets))
-    least = min(map(sum, rule.seeds)) + last * min(0, *map(sum, rule.offsets))
-    axes = range(rule.dimension)
-    uppers = tuple(min(high, (most - (rule.dimension - 1 - i) * low) // (i + 1)) for i in axes)
-    lowers = tuple(max(low, -((i * high - least) // (rule.dimension - i))) for i in axes)
-    return lowers, uppers
-
-
-class Layout:
-    """Where the cells of the fundamental domain, and of a margin around it, lie in the table.
-
-    Coordinates go in and out as integer arrays of shape (dimension, N).
-
-    >>> edges = ((1, 1), (1, -1), (-1, 1), (-1, -1))
-    >>> layout = Layout(Rule(2, edges, frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE), last=4)
-    >>> layout.decode(layout.encode(np.array([[4, 2], [2, 0]])))
-    array([[4, 2],
-           [2, 0]])
-    """
-
-    def __init__(self, rule: Rule, last: int) -> None:
-        lower, upper = domain_box(rule, last)
-        self.even = rule.even_sum
-        self.reach = max(abs(coordinate) for offset in rule.offsets for coordinate in offset)
-        # A ghost is the reflection of a cell within 2 reach of the mirror, and its touches go one reach further.
-        margin = self.reach * (1 if rule.symmetry is Symmetry.NONE else 3)
-        self.lower = [low - margin for low in lower]
-        self.upper = [high + margin for high in upper]
-        if self.even and sum(self.lower) % 2:
-            self.lower[0] -= 1
-        self.strides: list[int] = []
-        size = 1
-        for low, high in zip(self.lower, self.upper, strict=True):
-            stride = size | 1 if self.even else size
-            self.strides.append(stride)
-            size = stride * (high - low + 1)
-        self.size = (size >> self.even) + 1
-
-    def encode(self, coordinates: Cells) -> NDArray[np.int64]:
-        """Return the keys, int64 of shape (N,)."""
-        keys = np.zeros(coordinates.shape[1], np.int64)
-        for x, low, stride in zip(coordinates, self.lower, self.strides, strict=True):
-            keys += (x - low) * np.int64(stride)
-        return keys >> self.even
-
-    def decode(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the coordinates of these keys, int64."""
-        coordinates = np.empty((len(self.strides), len(keys)), np.int64)
-        rest = keys << self.even
-        for axis in reversed(range(len(self.strides))):
-            quotient = rest // self.strides[axis]
-            rest -= quotient * self.strides[axis]
-            np.add(quotient, self.lower[axis], out=coordinates[axis])
-        return coordinates
-
-    def jump(self, offset: tuple[int, ...]) -> int:
-        """Return what to add to a cell's key for the key of cell + offset."""
-        return sum(o * stride for o, stride in zip(offset, self.strides, strict=True)) >> self.even
-
-    def holds(self, coordinates: Cells) -> NDArray[np.bool_]:
-        """Return whether each cell has a place in the table."""
-        inside = np.ones(coordinates.shape[1], np.bool_)
-        for x, low, high in zip(coordinates, self.lower, self.upper, strict=True):
-            inside &= (x >= low) & (x <= high)
-        return inside
-
-
-def touched_state(rule: Rule, state: State) -> State:
-    """Return this engine's state as the engine for all rules has it: a sealed cell is touched and closed, and orbits are unfolded.
-
-    >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
-    >>> engine = ExactlyOneEngine(square, 3)
-    >>> _ = engine.advance(1)
-    >>> touched_state(square, engine.state())["touched"].tolist()
-    [[-1, 0], [0, -1], [0, 0], [0, 1], [1, 0]]
-    """
-    layout = Layout(rule, int(state["last"]))
-    packed = state["sealed"].view(np.uint8)
-    sealed = []
-    for start in range(0, len(packed), _BLOCK):
-        keys = np.flatnonzero(np.unpackbits(packed[start : start + _BLOCK])) + 8 * start
-        cells = layout.decode(keys).T
-        # What is in the margin, outside of the domain or of the universe, is no part of the growth.
-        kept = (rule.symmetry.representative(cells) == cells).all(axis=1) & rule.inside(cells)
-        sealed.append(cells[kept])
-    touched = rule.symmetry.unfold(np.concatenate(sealed))
-    dtype = coordinate_dtype(*rule.box(int(state["last"])))
-    return {
-        "generation": state["generation"],
-        "touched": touched.astype(dtype),
-        "touches": np.full(len(touched), CLOSED),
-        "newborns": rule.symmetry.unfold(state["newborns"]).astype(dtype),
-    }
 
 
 def planned_newborns(rule: Rule, last: int) -> int:
