@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.games.game_graph import evolve
-from gpu_nim.games.heaps import OctalCode, Period, SubtractionRule, find_period, grundy_values
-from gpu_nim.games.impartial import LineGame, Nim, NimWithPass, OctalGame, SubtractionGame, Wythoff, unit_lines
-from gpu_nim.games.lines import line_grundy
+from gpu_nim.games.heaps import Period, find_period, grundy_values
+from gpu_nim.games.lines import LineGame, Nim, NimWithPass, Wythoff, line_grundy, unit_lines
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.sheets import p_position_sheets
 from gpu_nim.games.solution import solve_game, solve_heap
+from gpu_nim.games.take_away import OctalCode, OctalGame, SubtractionGame, SubtractionRule
 from gpu_nim.model.errors import UsageError
 
 # The Grundy values of Kayles' first 72 heaps: A002186 (The OEIS Foundation, CC BY-SA 4.0); then 12 values for ever.

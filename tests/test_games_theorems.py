@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from gpu_nim.games.game_graph import evolve
-from gpu_nim.games.impartial import OctalGame
 from gpu_nim.games.inequality import bar, chocolate
+from gpu_nim.games.take_away import OctalGame
 from gpu_nim.model.errors import UsageError
 from gpu_nim.theorems import evolution_of_nim as nim
 from gpu_nim.theorems import inequality_games as games

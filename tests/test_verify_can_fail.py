@@ -15,13 +15,13 @@ from gpu_nim.automata import catalogue, formulas
 from gpu_nim.counting import closed_forms
 from gpu_nim.counting.digit_matrices import DigitProduct
 from gpu_nim.counting.families import Counts
-from gpu_nim.games import heaps, inequality
+from gpu_nim.games import heaps, inequality, take_away
 from gpu_nim.games.nim import arrays, positions, strategy, walk
 from gpu_nim.theorems import catalogue as theorems
 from gpu_nim.theorems import digit_by_digit, recursions, run, statements
 
 # Where the program's formulas and fast paths live; all functions and methods of these are broken in turn.
-ROOMS = (closed_forms, recursions, digit_by_digit, formulas, positions, arrays, walk, strategy, heaps)
+ROOMS = (closed_forms, recursions, digit_by_digit, formulas, positions, arrays, walk, strategy, heaps, take_away)
 MORE = (
     catalogue._total_births,
     Counts.value,
@@ -47,8 +47,11 @@ LEFT_OUT = {
     positions._p_position: "reads arguments",
     walk._three_piles: "reads arguments",
     walk._unborn: "words an error",
-    heaps.OctalCode.proof_length: "a longer proof is one, too",
-    heaps.SubtractionRule.proof_length: "a longer proof is one, too",
+    take_away.OctalCode.proof_length: "a longer proof is one, too",
+    take_away.SubtractionRule.proof_length: "a longer proof is one, too",
+    take_away.OctalGame.positions: "serves evolve; its own tests hold it",
+    take_away.OctalGame.options: "serves evolve; its own tests hold it",
+    take_away.SubtractionGame.positions: "serves evolve; its own tests hold it",
     closed_forms._few_runs: "chooses between two ways",
     closed_forms._stirling: "remembered from before it was broken",
 }

@@ -63,7 +63,7 @@ def _nim_pass(piles: Any, size: int, on_step: OnStep) -> Solved:
 
 
 def _wythoff(_: Any, size: int, on_step: OnStep) -> Solved:
-    from gpu_nim.games.impartial import Wythoff
+    from gpu_nim.games.lines import Wythoff
     from gpu_nim.games.solution import solve_game
 
     return solve_game(Wythoff(size), "wythoff", ("x", "y"), size, on_step=on_step), None
@@ -71,8 +71,8 @@ def _wythoff(_: Any, size: int, on_step: OnStep) -> Solved:
 
 def _octal(name: str, fixed: str | None = None) -> Callable[[Any, int, OnStep], Solved]:
     def solve(code: Any, size: int, _: OnStep) -> Solved:
-        from gpu_nim.games.heaps import OctalCode
         from gpu_nim.games.solution import solve_heap
+        from gpu_nim.games.take_away import OctalCode
 
         rule = OctalCode(code if fixed is None else fixed)
         return solve_heap(rule, f"{name} {rule.code}", size)
@@ -81,8 +81,8 @@ def _octal(name: str, fixed: str | None = None) -> Callable[[Any, int, OnStep], 
 
 
 def _subtraction(take: Any, size: int, _: OnStep) -> Solved:
-    from gpu_nim.games.heaps import SubtractionRule
     from gpu_nim.games.solution import solve_heap
+    from gpu_nim.games.take_away import SubtractionRule
 
     rule = SubtractionRule(take)
     return solve_heap(rule, f"subtraction {', '.join(map(str, rule.subtract))}", size)

@@ -45,7 +45,7 @@ class Game(Protocol[Position]):
 class ArrayGame(Protocol):
     """A game that lists all its moves as arrays: `evolve` then builds no Python object a move.
 
-    >>> from gpu_nim.games.impartial import Nim
+    >>> from gpu_nim.games.lines import Nim
     >>> isinstance(Nim(2, 1), ArrayGame), [moves.tolist() for moves in Nim(2, 1).all_moves()]
     (True, [[2, 3, 1, 3], [0, 1, 0, 2]])
     """
@@ -65,7 +65,7 @@ class Evolution(ArrayValue, Generic[Position]):
     `grundy`       the Grundy value
     `starts`, `targets`  the options of position p: targets[starts[p]:starts[p + 1]]
 
-    >>> from gpu_nim.games.impartial import Wythoff
+    >>> from gpu_nim.games.lines import Wythoff
     >>> evolution = evolve(Wythoff(3))
     >>> number = evolution.index((3, 1))
     >>> [int(found[number]) for found in (evolution.grundy, evolution.birthday, evolution.longest, evolution.step)]
@@ -86,7 +86,7 @@ class Evolution(ArrayValue, Generic[Position]):
     def generation(self) -> Ints:
         """The generation n of each P-position, whose longest optimal play has 2n moves [NF 5.3]; -1 for N-positions.
 
-        >>> from gpu_nim.games.impartial import Nim
+        >>> from gpu_nim.games.lines import Nim
         >>> evolution = evolve(Nim(2, 2))
         >>> dict(zip(evolution.positions, evolution.generation.tolist()))[(2, 2)]
         2
@@ -102,7 +102,7 @@ class Evolution(ArrayValue, Generic[Position]):
     def options(self, position: Position) -> list[Position]:
         """The options of a position.
 
-        >>> from gpu_nim.games.impartial import Wythoff
+        >>> from gpu_nim.games.lines import Wythoff
         >>> sorted(evolve(Wythoff(3)).options((1, 2)))
         [(0, 1), (0, 2), (1, 0), (1, 1)]
         """
@@ -114,7 +114,7 @@ class Evolution(ArrayValue, Generic[Position]):
 
         Raises UsageError for an N-position.
 
-        >>> from gpu_nim.games.impartial import Nim
+        >>> from gpu_nim.games.lines import Nim
         >>> evolve(Nim(3, 3)).parents((1, 2, 3))
         {(0, 2, 2)}
         """
@@ -132,7 +132,7 @@ class Evolution(ArrayValue, Generic[Position]):
     def p_positions(self, step: Whole) -> list[Position]:
         """The set P_step of the standard algorithm.
 
-        >>> from gpu_nim.games.impartial import Wythoff
+        >>> from gpu_nim.games.lines import Wythoff
         >>> evolve(Wythoff(3)).p_positions(1)
         [(0, 0), (1, 2), (2, 1)]
         """
@@ -141,7 +141,7 @@ class Evolution(ArrayValue, Generic[Position]):
     def n_positions(self, step: Whole) -> list[Position]:
         """The set N_step of the standard algorithm: what is one move away from P_step.
 
-        >>> from gpu_nim.games.impartial import Wythoff
+        >>> from gpu_nim.games.lines import Wythoff
         >>> evolve(Wythoff(2)).n_positions(0)
         [(0, 1), (0, 2), (1, 0), (1, 1), (2, 0), (2, 2)]
         """
@@ -158,7 +158,7 @@ def evolve(game: Game[Position]) -> Evolution[Position]:
 
     Raises UsageError for a game with a loop or with an option that is not among its positions.
 
-    >>> from gpu_nim.games.impartial import SubtractionGame
+    >>> from gpu_nim.games.take_away import SubtractionGame
     >>> evolve(SubtractionGame((1, 2, 3), 8)).grundy.tolist()
     [0, 1, 2, 3, 0, 1, 2, 3, 0]
     """

@@ -1,19 +1,135 @@
-"""Grundy values of games played along lines, a position's in the time of a few words and not of its options.
+"""Games played along lines: Nim, Wythoff's game and Nim with a pass, and their Grundy values.
 
-A move of `gpu_nim.games.impartial.LineGame` goes down along one of a few lines through the position.  So a set of bits for each
-line, the values met on it so far, is all that has to be known: the mex is the lowest bit that is 0 in all of a position's lines.
+A move of a `LineGame` goes down along one of a few lines through the position. So a set of bits for each line, the values met on
+it so far, is all that has to be known: the mex is the lowest bit that is 0 in all of a position's lines. A position's value takes
+the time of a few words, not of its options.
 """
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.games.impartial import LineGame
+from gpu_nim.games.game_graph import Ints
+from gpu_nim.games.inequality import MAX_COORDINATES, Vector
+from gpu_nim.model.arguments import Whole, integer, vectors
+from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.progress import OnStep, unseen
 
 U64 = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class LineGame:
+    """Piles of at most `largest` counters; a move takes the same number, at least 1, from every pile of one of `lines`.
+
+    A line is a tuple of 0s and 1s, an entry a pile.
+
+    >>> sorted(LineGame(2, 3, ((1, 0), (0, 1), (1, 1))).options((1, 2)))
+    [(0, 1), (0, 2), (1, 0), (1, 1)]
+    """
+
+    piles: int
+    largest: int
+    lines: tuple[Vector, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "piles", integer("piles", self.piles, 1, MAX_COORDINATES))
+        object.__setattr__(self, "largest", integer("largest", self.largest, 0))
+        object.__setattr__(self, "lines", vectors("lines", self.lines))
+        for line in self.lines:
+            if len(line) != self.piles or not set(line) <= {0, 1} or 1 not in line:
+                raise UsageError(f"lines: expected {self.piles} entries 0 or 1, not all 0, got {line}")
+
+    def positions(self) -> Iterator[Vector]:
+        """Every position, in lexicographic order."""
+        return product(range(self.largest + 1), repeat=self.piles)
+
+    def options(self, position: Vector) -> Iterator[Vector]:
+        """What one move leads to."""
+        for line in self.lines:
+            for take in range(1, min(pile for pile, on in zip(position, line, strict=True) if on) + 1):
+                yield tuple(pile - take * on for pile, on in zip(position, line, strict=True))
+
+    def all_moves(self) -> tuple[Ints, Ints]:
+        """All moves, as `gpu_nim.games.game_graph.ArrayGame` has it."""
+        number = np.arange((self.largest + 1) ** self.piles).reshape((self.largest + 1,) * self.piles)
+        sources, targets = [], []
+        for line in self.lines:
+            for take in range(1, self.largest + 1):
+                sources.append(number[tuple(slice(take, None) if on else slice(None) for on in line)].ravel())
+                targets.append(number[tuple(slice(None, -take) if on else slice(None) for on in line)].ravel())
+        none = np.empty(0, dtype=np.int64)
+        return np.concatenate([none, *sources]), np.concatenate([none, *targets])
+
+
+def Nim(piles: Whole, largest: Whole) -> LineGame:
+    """Nim with piles of at most `largest` counters.
+
+    >>> list(Nim(2, 3).options((1, 2)))
+    [(0, 2), (1, 1), (1, 0)]
+    """
+    return LineGame(integer("piles", piles, 1, MAX_COORDINATES), integer("largest", largest, 0), unit_lines(piles))
+
+
+def Wythoff(largest: Whole) -> LineGame:
+    """Wythoff's game: take from one of two piles, or equally many from both.
+
+    >>> list(Wythoff(3).options((1, 2)))
+    [(0, 2), (1, 1), (1, 0), (0, 1)]
+    """
+    return LineGame(2, integer("largest", largest, 0), (*unit_lines(2), (1, 1)))
+
+
+def unit_lines(piles: Whole) -> tuple[Vector, ...]:
+    """The lines of Nim, a pile each.
+
+    >>> unit_lines(2)
+    ((1, 0), (0, 1))
+    """
+    piles = integer("piles", piles, 1, MAX_COORDINATES)
+    return tuple(tuple(int(i == j) for j in range(piles)) for i in range(piles))
+
+
+@dataclass(frozen=True)
+class NimWithPass:
+    """Nim with a pass: once in a game, by either player, and not from the position without counters.
+
+    A position is (piles..., passes), `passes` 1 while the pass is there and 0 afterwards. With three piles no formula
+    is known: Morrison, Friedman and Landsberg, Combinatorial games with a pass, Chaos 22 (2012).
+
+    >>> list(NimWithPass(1, 2).options((1, 1))), list(NimWithPass(1, 2).options((0, 1)))
+    ([(0, 1), (1, 0)], [])
+    """
+
+    piles: int
+    largest: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "piles", integer("piles", self.piles, 1, MAX_COORDINATES))
+        object.__setattr__(self, "largest", integer("largest", self.largest, 0))
+
+    @cached_property
+    def nim(self) -> LineGame:
+        """The game once the pass is gone."""
+        return Nim(self.piles, self.largest)
+
+    def positions(self) -> Iterator[Vector]:
+        """Every position, in lexicographic order."""
+        return ((*piles, passes) for piles in self.nim.positions() for passes in (0, 1))
+
+    def options(self, position: Vector) -> Iterator[Vector]:
+        """What one move leads to: those of Nim, then the pass."""
+        *piles, passes = position
+        for option in self.nim.options(tuple(piles)):
+            yield (*option, passes)
+        if passes and any(piles):
+            yield (*piles, 0)
 
 
 def line_grundy(game: LineGame, *, with_pass: bool = False, on_step: OnStep = unseen) -> NDArray[np.int64]:
@@ -24,7 +140,6 @@ def line_grundy(game: LineGame, *, with_pass: bool = False, on_step: OnStep = un
 
     Raises InsufficientMemoryError where the values would not fit.
 
-    >>> from gpu_nim.games.impartial import Nim, Wythoff
     >>> line_grundy(Wythoff(3)).tolist()
     [[0, 1, 2, 3], [1, 2, 0, 4], [2, 0, 1, 5], [3, 4, 5, 6]]
     >>> line_grundy(Nim(2, 2), with_pass=True).tolist()
@@ -33,13 +148,13 @@ def line_grundy(game: LineGame, *, with_pass: bool = False, on_step: OnStep = un
     shape = (game.largest + 1,) * game.piles
     words = (len(game.lines) * game.largest + 1) // 64 + 1  # a position has so many options, and the pass
     require_memory(prod(shape) * (24 + 16 * game.piles + 8 * len(game.lines)), host_memory(), f"solving {prod(shape):,} positions")
-    vectors = np.indices(shape).reshape(game.piles, -1)
-    totals = vectors.sum(axis=0)
+    places = np.indices(shape).reshape(game.piles, -1)
+    totals = places.sum(axis=0)
     order = np.argsort(totals, kind="stable")  # a move lowers the total, so that those of one total do not know of each other
     stops = np.cumsum(np.bincount(totals))
-    line_of = [_lines(vectors, np.array(line), shape) for line in game.lines]
+    line_of = [_lines(places, np.array(line), shape) for line in game.lines]
     met = [np.zeros((int(lines.max()) + 1, words), dtype=np.uint64) for lines in line_of]
-    after = np.bitwise_xor.reduce(vectors, axis=0) if with_pass else None
+    after = np.bitwise_xor.reduce(places, axis=0) if with_pass else None
     values = np.zeros(prod(shape), dtype=np.int64)
     start = 0
     for total, stop in enumerate(stops.tolist()):
@@ -55,10 +170,10 @@ def line_grundy(game: LineGame, *, with_pass: bool = False, on_step: OnStep = un
     return values.reshape(shape)
 
 
-def _lines(vectors: NDArray[np.int64], line: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.intp]:
+def _lines(places: NDArray[np.int64], line: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.intp]:
     """Number the lines of one direction, and return that of each position: it is known by where the line enters the box."""
-    steps = vectors[line == 1].min(axis=0)
-    entry = np.ravel_multi_index(tuple(vectors - steps * line[:, None]), shape)
+    steps = places[line == 1].min(axis=0)
+    entry = np.ravel_multi_index(tuple(places - steps * line[:, None]), shape)
     return np.asarray(np.cumsum(np.bincount(entry, minlength=len(entry)) > 0)[entry] - 1, dtype=np.intp)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.games.impartial import LineGame, unit_lines
+from gpu_nim.games.lines import LineGame, unit_lines
 from gpu_nim.model.arguments import Whole, integer, vectors
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
@@ -26,7 +26,7 @@ def p_position_sheets(size: Whole, lines: Sequence[Vector] = unit_lines(3)) -> N
     more.
 
     A move takes the same number, at least 1, from every heap of one of `lines` (0s and 1s, as in
-    `gpu_nim.games.impartial.LineGame`); (0, 0, 1) must be among them. The lines of Nim give z = x XOR y.
+    `gpu_nim.games.lines.LineGame`); (0, 0, 1) must be among them. The lines of Nim give z = x XOR y.
 
     >>> p_position_sheets(4).tolist()
     [[0, 1, 2, 3], [1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]]

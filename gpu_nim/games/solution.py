@@ -15,9 +15,8 @@ from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import select
 from gpu_nim.games.game_graph import Game, evolve
 from gpu_nim.games.heaps import HeapRule, Period, find_period, grundy_values
-from gpu_nim.games.impartial import LineGame, Nim
 from gpu_nim.games.inequality import MAX_COORDINATES, InequalityGame, Vector, parse_game
-from gpu_nim.games.lines import line_grundy
+from gpu_nim.games.lines import LineGame, Nim, line_grundy
 from gpu_nim.model.arguments import Whole, integer, shown
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
@@ -209,7 +208,7 @@ def solve_game(game: Game[Vector], name: str, coordinates: tuple[str, ...], size
 
     on_step: called with how many positions are done along lines.
 
-    >>> from gpu_nim.games.impartial import Wythoff
+    >>> from gpu_nim.games.lines import Wythoff
     >>> solve_game(Wythoff(7), "wythoff", ("x", "y"), 7).p_positions.tolist()
     [[0, 0], [1, 2], [2, 1], [3, 5], [4, 7], [5, 3], [7, 4]]
     """
@@ -226,7 +225,7 @@ def solve_game(game: Game[Vector], name: str, coordinates: tuple[str, ...], size
 
 
 def solve_nim_with_pass(piles: int, size: int, *, on_step: OnStep = unseen) -> Solution:
-    """Solve Nim with a pass (see `gpu_nim.games.impartial.NimWithPass`): the positions in which the pass is still there.
+    """Solve Nim with a pass (see `gpu_nim.games.lines.NimWithPass`): the positions in which the pass is still there.
 
     on_step: called with how many positions are done.
 
@@ -246,7 +245,7 @@ def solve_heap(rule: HeapRule, name: str, size: int) -> tuple[Solution, Period |
 
     Where a short stretch proves one, the rest follows from it.
 
-    >>> from gpu_nim.games.heaps import OctalCode
+    >>> from gpu_nim.games.take_away import OctalCode
     >>> solution, period = solve_heap(OctalCode("0.77"), "kayles", 1000)
     >>> solution.largest_grundy, period
     (8, Period(preperiod=71, length=12))

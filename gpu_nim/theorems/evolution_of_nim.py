@@ -10,7 +10,7 @@ from itertools import combinations, product
 import numpy as np
 
 from gpu_nim.games.game_graph import evolve
-from gpu_nim.games.impartial import Nim
+from gpu_nim.games.lines import Nim
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.nim.evolution_graph import evolution_graph, kind_table
 from gpu_nim.games.nim.positions import Position

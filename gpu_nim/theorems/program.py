@@ -18,10 +18,11 @@ from gpu_nim.backends.selection import select
 from gpu_nim.counting import closed_forms
 from gpu_nim.counting.families import Counts
 from gpu_nim.games import heaps, inequality
-from gpu_nim.games.impartial import LineGame, Nim, NimWithPass, OctalGame, SubtractionGame, Wythoff
+from gpu_nim.games.lines import LineGame, Nim, NimWithPass, Wythoff
 from gpu_nim.games.nim import arrays, strategy, walk
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.solution import Solution, solve
+from gpu_nim.games.take_away import OctalCode, OctalGame, SubtractionGame, SubtractionRule
 from gpu_nim.oeis.count import count
 from gpu_nim.theorems import digit_by_digit, literal, recursions
 from gpu_nim.theorems.catalogue import compare, statement
@@ -254,21 +255,21 @@ def heap_values(upto: int) -> CheckResult:
 
     def cases() -> Iterator[Case]:
         rules: list[tuple[str, heaps.HeapRule, Callable[[tuple[int, ...]], Iterable[tuple[int, ...]]]]] = [
-            (code, heaps.OctalCode(code), OctalGame(code, most).options) for code in _CODES
+            (code, OctalCode(code), OctalGame(code, most).options) for code in _CODES
         ]
-        rules += [(str(take), heaps.SubtractionRule(take), partial(_taken, SubtractionGame(take, most))) for take in _SUBTRACTED]
+        rules += [(str(take), SubtractionRule(take), partial(_taken, SubtractionGame(take, most))) for take in _SUBTRACTED]
         for name, rule, options in rules:
             values = heaps.grundy_values(rule, most + 1).tolist()
-            small = most if isinstance(rule, heaps.SubtractionRule) else min(most, 12)
+            small = most if isinstance(rule, SubtractionRule) else min(most, 12)
             heaped = literal.grundy([(n,) if n else () for n in range(small + 1)], options)
             yield f"the Grundy values of {name} up to {small}", values[: small + 1], [*heaped.values()]
-            if isinstance(rule, heaps.OctalCode):
+            if isinstance(rule, OctalCode):
                 # Heaps that one move leaves count by the sum of their values.
                 for heap in range(most + 1):
                     seen = {int(np.bitwise_xor.reduce([values[part] for part in left] or [0])) for left in rule.options(heap)}
                     least = next(number for number in range(len(seen) + 1) if number not in seen)
                     yield f"the Grundy value of a heap of {heap} in {name}", values[heap], least
-        for rule, length in ((heaps.OctalCode("0.77"), 12), (heaps.SubtractionRule((1, 3, 4)), 7)):
+        for rule, length in ((OctalCode("0.77"), 12), (SubtractionRule((1, 3, 4)), 7)):
             values = heaps.grundy_values(rule, 300)
             period = heaps.find_period(rule, values[:200])
             yield f"the period of {rule}", period and period.length, length

@@ -1,7 +1,6 @@
-"""Nim: one position explained, many positions at once, the evolution graph and the walk to the Ulam-Warburton
-automaton.
+"""Nim, after Khovanova and Xiong, "Nim Fractals" ([NF]).
 
-`position` works on one position of any size with Python integers, `arrays` on (N, k) arrays of positions, `walk` maps
-three-pile P-positions to cells and back, `graph` holds the evolution graph, `strategy` plays, and `theorems` checks
-what Khovanova and Xiong, "Nim Fractals" ([NF]) prove.
+`positions` works on one position of any size with Python integers, `arrays` on (N, k) arrays of positions, `walk` maps three-pile
+P-positions to cells of the Ulam-Warburton automaton and back, `evolution_graph` links P-positions to their parents and children,
+and `strategy` plays.
 """

@@ -1,0 +1,158 @@
+"""Octal and subtraction games: what a move takes from a heap, as a rule for single heaps and as a whole game.
+
+The rules serve `gpu_nim.games.heaps`, which solves single heaps; the games serve `gpu_nim.games.game_graph.evolve`.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from gpu_nim.games.heaps import LARGEST_HEAP, Ints
+from gpu_nim.model.arguments import integer, integers, shown
+from gpu_nim.model.errors import UsageError
+
+Heaps = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class OctalCode:
+    """The rule d0.d1d2d3...: taking i counters from a heap may leave no heap, one, two as bits 1, 2, 4 of digit d_i
+    say.
+
+    Digit d0 is 0 or 4; 4 allows a heap to be divided in two without taking. Kayles is "0.77", Dawson's Kayles "0.07".
+    Raises UsageError for anything else.
+
+    >>> list(OctalCode("0.77").options(3))
+    [(2,), (1, 1), (1,)]
+    """
+
+    code: str
+    digits: tuple[int, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        head, point, tail = self.code.partition(".") if isinstance(self.code, str) else ("", "", "")
+        if head not in ("", "0", "4") or not point or not tail or set(tail) - set("01234567"):
+            raise UsageError(f"code: expected an octal code such as 0.77 or 4.007, got {shown(self.code)}")
+        object.__setattr__(self, "digits", (int(head or 0), *map(int, tail)))
+
+    def options(self, heap: int) -> Iterator[tuple[int, ...]]:
+        """The heaps that one move on a heap of that size leaves."""
+        for take, digit in enumerate(self.digits[: heap + 1]):
+            left = heap - take
+            if digit & 1 and left == 0 and take:
+                yield ()
+            if digit & 2 and left > 0 and take:
+                yield (left,)
+            if digit & 4:
+                yield from ((small, left - small) for small in range(1, left // 2 + 1))
+
+    def reached(self, values: Ints, n: int) -> Ints:
+        """The Grundy values of the options of a heap of n."""
+        found = [np.empty(0, dtype=np.int64)]
+        for take, digit in enumerate(self.digits[: n + 1]):
+            left = n - take
+            if digit & 1 and left == 0 and take:
+                found.append(np.zeros(1, dtype=np.int64))
+            if digit & 2 and left > 0 and take:
+                found.append(values[left : left + 1])
+            if digit & 4 and left > 1:
+                small = np.arange(1, left // 2 + 1)
+                found.append(values[small] ^ values[left - small])
+        return np.concatenate(found)
+
+    def proof_length(self, preperiod: int, period: int) -> int:
+        """Guy and Smith: G(n + p) = G(n) for n0 <= n < 2 n0 + p + t, t the largest number taken, proves it for all n >=
+        n0.
+        """
+        return 2 * preperiod + 2 * period + len(self.digits) - 1
+
+
+@dataclass(frozen=True)
+class SubtractionRule:
+    """Take one of the numbers in `subtract` from a heap.
+
+    >>> from gpu_nim.games.heaps import grundy_values
+    >>> grundy_values(SubtractionRule((1, 3, 4)), 9).tolist()
+    [0, 1, 0, 1, 2, 3, 2, 0, 1]
+    """
+
+    subtract: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "subtract", integers("subtract", self.subtract))
+        if not self.subtract or min(self.subtract) < 1 or max(self.subtract) > LARGEST_HEAP:
+            raise UsageError(f"subtract: expected positive integers, got {shown(self.subtract)}")
+
+    def reached(self, values: Ints, n: int) -> Ints:
+        """The Grundy values of the options of a heap of n."""
+        return values[[n - take for take in self.subtract if take <= n]]
+
+    def proof_length(self, preperiod: int, period: int) -> int:
+        """A value depends on the max(subtract) values before it: so many equal ones in a row repeat for ever."""
+        return preperiod + period + max(self.subtract)
+
+
+@dataclass(frozen=True)
+class SubtractionGame:
+    """One heap of at most `largest` counters; a move takes one of the numbers in `subtract`.
+
+    >>> list(SubtractionGame((1, 3, 4), 10).options(3))
+    [2, 0]
+    """
+
+    subtract: tuple[int, ...]
+    largest: int
+
+    def __post_init__(self) -> None:
+        # The rule refuses what is no set of positive integers.
+        object.__setattr__(self, "subtract", SubtractionRule(self.subtract).subtract)
+        object.__setattr__(self, "largest", integer("largest", self.largest, 0))
+
+    def positions(self) -> Iterable[int]:
+        """Every position, in increasing order."""
+        return range(self.largest + 1)
+
+    def options(self, position: int) -> Iterator[int]:
+        """What one move leads to."""
+        return (position - take for take in self.subtract if take <= position)
+
+
+@dataclass(frozen=True)
+class OctalGame:
+    """Sums of heaps of at most `largest` counters in all, played by an octal code: "0.77" is Kayles.
+
+    A position is the tuple of its heaps, none empty, in increasing order.
+
+    >>> sorted(OctalGame("0.77", 4).options((3,)))
+    [(1,), (1, 1), (2,)]
+    """
+
+    code: str
+    largest: int
+
+    def __post_init__(self) -> None:
+        OctalCode(self.code)  # refuses what is no code
+        object.__setattr__(self, "largest", integer("largest", self.largest, 0))
+
+    @cached_property
+    def rule(self) -> OctalCode:
+        """What a move does to one heap."""
+        return OctalCode(self.code)
+
+    def positions(self) -> Iterator[Heaps]:
+        """Every position: the partitions of 0 to `largest`."""
+        stack: list[tuple[Heaps, int, int]] = [((), 1, self.largest)]
+        while stack:
+            heaps, least, room = stack.pop()
+            yield heaps
+            stack.extend(((*heaps, heap), heap, room - heap) for heap in range(least, room + 1))
+
+    def options(self, position: Heaps) -> set[Heaps]:
+        """What one move leads to."""
+        found: set[Heaps] = set()
+        for at, heap in enumerate(position):
+            others = position[:at] + position[at + 1 :]
+            found.update(tuple(sorted((*others, *left))) for left in self.rule.options(heap))
+        return found
