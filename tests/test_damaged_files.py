@@ -34,7 +34,7 @@ from gpu_nim.oeis.catalogue import resolve
 from gpu_nim.storage.containers import NpzArrays
 from gpu_nim.storage.count_tables import open_table
 from gpu_nim.storage.stores import StoredArray, _sizes_of_blosc, _sizes_of_zstd
-from gpu_nim.theorems.growths import check_growth
+from gpu_nim.theorems.growth_check import check_cells
 
 pytest.importorskip("zarr", reason="zarr is not installed")
 
@@ -114,7 +114,7 @@ def _damage(place: Path, random: Random) -> str:
 def _growth(path: Path) -> Any:
     growth = load(path)
     assert isinstance(growth, Growth)
-    finding = check_growth(growth)
+    finding = check_cells(growth)
     if not finding.holds:
         raise FileError(f"{finding.counterexample}")
     return growth.summary(), growth.version, growth.symmetry, growth.cells().tolist(), growth.rule

@@ -7,9 +7,10 @@ from gpu_nim.games.game_graph import evolve
 from gpu_nim.games.inequality import bar, chocolate
 from gpu_nim.games.take_away import OctalGame
 from gpu_nim.model.errors import UsageError
-from gpu_nim.theorems import evolution_of_nim as nim
-from gpu_nim.theorems import inequality_games as games
 from gpu_nim.theorems.check_result import CheckResult
+from gpu_nim.theorems.papers import chocolate_bars as bars
+from gpu_nim.theorems.papers import inequality_conditions as games
+from gpu_nim.theorems.papers.nim_fractals import section_5_evolution as nim
 
 
 @pytest.mark.parametrize(
@@ -26,7 +27,7 @@ from gpu_nim.theorems.check_result import CheckResult
         (games.theorem_3_3, 300),
         (games.theorem_3_5, 127),
         (games.remark_3_1, 15),
-        (games.even_bars, 31),
+        (bars.even_bars, 31),
     ],
 )
 def test_published_statements_hold(statement, size):
@@ -59,8 +60,8 @@ def test_a_false_statement_gives_its_first_counterexample(monkeypatch):
     monkeypatch.setattr(games, "chocolate", lambda a: chocolate(4))
     assert games.theorem_3_5(15).counterexample == (5, 3, 8)
     assert not games.theorem_3_1(7).holds
-    monkeypatch.setattr(games, "bar", lambda k: bar(k + 1))
-    assert games.even_bars(15).counterexample[0] == 2
+    monkeypatch.setattr(bars, "bar", lambda k: bar(k + 1))
+    assert bars.even_bars(15).counterexample[0] == 2
     monkeypatch.setattr(games, "chocolate", chocolate)
     monkeypatch.setitem(games.EXAMPLE_3_4, (38, 10, 4), (14, 10, 4))
     assert games.example_3_4().counterexample == ((38, 10, 4), (14, 10, 4))

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -18,9 +19,9 @@ from gpu_nim.cli import main
 from gpu_nim.counting.families import Counts
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import UsageError
-from gpu_nim.theorems import Statement, catalogue, chosen, counted, run, statements
+from gpu_nim.theorems import Statement, catalogue, exhaustive, find_statements, papers, run_checks, statements
 from gpu_nim.theorems.check_result import CheckResult
-from gpu_nim.theorems.growths import check_growth, grown_anew, theorem_of, work_of
+from gpu_nim.theorems.growth_check import cells_to_check, check_cells, last_regrown, theorem_of
 
 OEIS = Path(__file__).parent / "oeis"
 
@@ -31,16 +32,16 @@ def verify(*args: str) -> Result:
 
 @pytest.mark.parametrize("statement", statements(), ids=lambda statement: statement.name)
 def test_each_statement_holds(statement: Statement) -> None:
-    (verdict,) = run([statement], 20)
-    assert verdict.holds, verdict.finding.counterexample
-    assert verdict.finding.scope
+    (checked,) = run_checks([statement], 20)
+    assert checked.holds, checked.result.counterexample
+    assert checked.result.scope
 
 
 @pytest.mark.parametrize("statement", statements(), ids=lambda statement: statement.name)
 @pytest.mark.parametrize("upto", [1, 2])
 def test_the_smallest_cases(statement: Statement, upto: int) -> None:
-    (verdict,) = run([statement], upto)
-    assert verdict.holds, verdict.finding.counterexample
+    (checked,) = run_checks([statement], upto)
+    assert checked.holds, checked.result.counterexample
 
 
 def test_what_the_issue_asks_for_is_there() -> None:
@@ -58,7 +59,7 @@ def test_what_the_issue_asks_for_is_there() -> None:
     + ["nf-lemma-26", "nf-lemma-27", "nf-lemma-28", "nf-theorem-29", "nf-theorem-30", "nf-corollary-14", "powers-of-binomials"],
 )
 def test_a_wrong_count_is_a_counterexample(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    true = counted.counts
+    true = exhaustive.counts
 
     def spoilt(letter: str, piles: int, limit: int) -> tuple[int, ...]:
         values = list(true(letter, piles, limit))
@@ -67,48 +68,51 @@ def test_a_wrong_count_is_a_counterexample(name: str, monkeypatch: pytest.Monkey
         values[at] += at < limit
         return tuple(values)
 
-    for module in ("by_maximum", "by_total"):
-        monkeypatch.setattr(f"gpu_nim.theorems.{module}.counts", spoilt)
-    (verdict,) = run(chosen([name]), 15)
-    assert not verdict.holds
-    assert " is " in str(verdict.finding.counterexample)
+    for module in ("nim_fractals.section_4_by_maximum", "nim_fractals.section_5_by_total", "gpunim"):
+        monkeypatch.setattr(f"gpu_nim.theorems.papers.{module}.counts", spoilt)
+    (checked,) = run_checks(find_statements([name]), 15)
+    assert not checked.holds
+    assert " is " in str(checked.result.counterexample)
 
 
 @pytest.mark.parametrize(
     "name", ["nf-theorem-4", "nf-corollary-5", "nf-lemma-6", "nf-self-similarity", "f-winning-moves", "v-remark-2.2"]
 )
 def test_a_wrong_position_is_a_counterexample(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    true = counted.p_positions
+    true = exhaustive.p_positions
 
     def spoilt(piles: int, largest: int) -> object:
         positions = true(piles, largest).copy()
         positions[-1, 0] = 3 * largest + 40
         return positions
 
-    monkeypatch.setattr("gpu_nim.theorems.positions.p_positions", spoilt)
-    (verdict,) = run(chosen([name]), 7)
-    assert not verdict.holds
+    for module in ("nim_fractals.section_2_positions", "game_theory", "inequality_conditions"):
+        monkeypatch.setattr(f"gpu_nim.theorems.papers.{module}.p_positions", spoilt)
+    (checked,) = run_checks(find_statements([name]), 7)
+    assert not checked.holds
 
 
 def test_positions_by_definition_are_those_of_the_formulas() -> None:
     for piles, largest in ((1, 9), (2, 9), (3, 9), (4, 6), (5, 3)):
-        assert len(counted.p_positions(piles, largest)) == Counts("a", piles).value(largest)
+        assert len(exhaustive.p_positions(piles, largest)) == Counts("a", piles).value(largest)
 
 
 def test_names() -> None:
-    assert len(chosen(["all"])) == len(statements())
-    assert [s.name for s in chosen(["nf-lemma", "nf-lemma-6"])] == [f"nf-lemma-{n}" for n in (6, 8, 26, 27, 28, 20, 21, 23, 24)]
+    assert len(find_statements(["all"])) == len(statements())
+    assert [s.name for s in find_statements(["nf-lemma", "nf-lemma-6"])] == [
+        f"nf-lemma-{n}" for n in (6, 8, 26, 27, 28, 20, 21, 23, 24)
+    ]
     with pytest.raises(UsageError, match="--list` prints, got 'nf-theorem-99'; did you mean nf-theorem-29"):
-        chosen(["nf-theorem-99"])
+        find_statements(["nf-theorem-99"])
     with pytest.raises(UsageError, match="upto must be at least 1, got 0"):
-        list(run(statements(), 0))
+        list(run_checks(statements(), 0))
     with pytest.raises(UsageError, match="there is a statement 'nf-lemma-6' already"):
         catalogue.statement("nf-lemma-6", "", "")(lambda upto: CheckResult(""))
 
 
 def test_far_is_cut_short_not_endless() -> None:
-    assert counted.reach(2, 10**30) == 1 << 16
-    assert counted.reach(9, 10**30) == 6
+    assert exhaustive.max_index(2, 10**30) == 1 << 16
+    assert exhaustive.max_index(9, 10**30) == 6
 
 
 def test_the_command_lists_and_runs() -> None:
@@ -134,6 +138,69 @@ def test_a_failure_is_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
     facts = json.loads(verify("false", "nf-lemma-8", "--json", "--upto", "9").stdout)
     assert (facts["failed"], facts["upto"]) == (1, 9)
     assert [s["holds"] for s in facts["statements"]] == [False, True]
+
+
+MADE_UP = """
+from gpu_nim.theorems.catalogue import check_cases, statement
+from gpu_nim.theorems.check_result import CheckResult
+
+@statement("made-up-squares", "[M] Theorem 1", "n^2 is the sum of the first n odd numbers", at_most=30)
+def squares(upto):
+    return check_cases(((f"{n}^2", n * n, sum(range(1, 2 * n, 2))) for n in range(upto + 1)), f"n up to {upto}")
+
+@statement("made-up-primes", "[M] Theorem 2", "n^2 + n + 41 is prime")
+def primes(upto):
+    values = (n * n + n + 41 for n in range(upto + 1))
+    return CheckResult(f"n up to {upto}", next((v for v in values if any(v % d == 0 for d in range(2, v))), None))
+
+@statement("made-up-error", "[M] Theorem 3", "0 can be divided by")
+def error(upto):
+    return CheckResult(f"{upto / 0}")
+"""
+MADE_UP_NAMES = ["made-up-squares", "made-up-primes", "made-up-error"]
+
+
+@pytest.fixture
+def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A new file among the papers, beside which only one other statement is known."""
+    known = {statement.name: statement for statement in statements()}
+    monkeypatch.setattr(catalogue, "_STATEMENTS", {"nf-lemma-8": known["nf-lemma-8"]})
+    monkeypatch.setattr(papers, "__path__", [*papers.__path__, str(tmp_path)])
+    (tmp_path / "zz_made_up.py").write_text(MADE_UP)
+    yield
+    sys.modules.pop("gpu_nim.theorems.papers.zz_made_up", None)
+
+
+@pytest.mark.usefixtures("made_up")
+def test_a_new_file_is_all_that_a_theorem_needs() -> None:
+    assert [line.split()[0] for line in verify("--list").stdout.splitlines() if "[M]" in line] == MADE_UP_NAMES
+    listed = json.loads(verify("--list", "--json").stdout)["statements"]
+    assert listed[1] == {"name": "made-up-squares", "source": "[M] Theorem 1", "claim": "n^2 is the sum of the first n odd numbers"}
+    result = verify("made-up-squares")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("holds  made-up-squares      n^2 is the sum of the first n odd numbers\n")
+    assert "31 cases, n up to 30; [M] Theorem 1\n" in result.stdout
+    assert "did you mean made-up-squares" in verify("made-up-square").stderr
+
+
+@pytest.mark.usefixtures("made_up")
+def test_a_new_theorem_that_fails_or_raises() -> None:
+    failing = verify("made-up-primes", "--upto", "50")
+    assert failing.exit_code == 1
+    assert "FAILS  made-up-primes" in failing.stdout
+    assert "counterexample: 1681\n" in failing.stdout
+    assert verify("made-up-primes", "--upto", "39").exit_code == 0
+    raising = verify("made-up-error")
+    assert raising.exit_code == 1
+    assert "counterexample: the check ended with ZeroDivisionError: division by zero\n" in raising.stdout
+    for chosen in ("all", "made-up"):
+        result = verify(chosen, "--json")
+        facts = json.loads(result.stdout)
+        assert result.exit_code == 1
+        assert [s["name"] for s in facts["statements"] if s["name"] != "nf-lemma-8"] == MADE_UP_NAMES
+        assert [s["holds"] for s in facts["statements"]][-3:] == [True, False, False]
+        assert [s["counterexample"] for s in facts["statements"]][-2] == "1681"
+        assert facts["failed"] == 2
 
 
 def test_b_files(tmp_path: Path) -> None:
@@ -219,7 +286,7 @@ def _growth_of(cells: list[list[list[int]]]) -> Growth:
 def test_a_growth_against_its_theorem(tmp_path: Path, second: list[list[int]], words: str) -> None:
     path = tmp_path / "g.npz"
     growth = _growth_of([[[0, 0, 0]], second])
-    assert check_growth(growth).counterexample == words
+    assert check_cells(growth).counterexample == words
     save(growth, path)
     result = verify(str(path))
     assert result.exit_code == 1
@@ -323,13 +390,13 @@ def test_parents_are_held_against_the_rule(tmp_path: Path, name: str) -> None:
     assert "do not agree with its seal" in result.stderr
 
 
-def test_a_growth_beyond_a_minutes_work_is_grown_anew_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.theorems.growths._CELLS", 826)
+def test_a_growth_beyond_a_minutes_work_is_last_regrown_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpu_nim.theorems.growth_check._CELLS", 826)
     growth = grow("edge", 20, cells=True)
-    assert (grown_anew(growth), work_of(growth)) == (15, growth.population + 826)
-    finding = check_growth(growth)
-    assert finding.holds
-    assert finding.scope.endswith("of which those to generation 15 were grown anew by their rule")
+    assert (last_regrown(growth), cells_to_check(growth)) == (15, growth.population + 826)
+    result = check_cells(growth)
+    assert result.holds
+    assert result.scope.endswith("of which those to generation 15 were grown anew by their rule")
 
 
 def test_a_rule_of_that_name_is_not_that_automaton() -> None:

@@ -18,7 +18,7 @@ from gpu_nim.counting.families import Counts
 from gpu_nim.games import heaps, inequality, take_away
 from gpu_nim.games.nim import arrays, positions, strategy, walk
 from gpu_nim.theorems import catalogue as theorems
-from gpu_nim.theorems import digit_by_digit, recursions, run, statements
+from gpu_nim.theorems import digit_by_digit, recursions, run_checks, statements
 
 # Where the program's formulas and fast paths live; all functions and methods of these are broken in turn.
 ROOMS = (closed_forms, recursions, digit_by_digit, formulas, positions, arrays, walk, strategy, heaps, take_away)
@@ -121,7 +121,7 @@ BROKEN = [function for function in _functions() if function not in LEFT_OUT]
 def test_a_broken_formula_is_noticed(function: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     own_first = sorted(statements(), key=lambda statement: not statement.name.startswith("gpunim-"))
     _break(monkeypatch, function)
-    assert any(not verdict.holds for verdict in run(own_first, _UPTO))
+    assert any(not checked.holds for checked in run_checks(own_first, _UPTO))
 
 
 def test_what_is_left_out_is_there() -> None:
@@ -129,7 +129,7 @@ def test_what_is_left_out_is_there() -> None:
 
 
 def test_all_holds_while_nothing_is_broken() -> None:
-    assert [verdict.statement.name for verdict in run(statements(), _UPTO) if not verdict.holds] == []
+    assert [checked.statement.name for checked in run_checks(statements(), _UPTO) if not checked.holds] == []
 
 
 def test_one_check_that_ends_in_an_error_does_not_end_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,6 +137,6 @@ def test_one_check_that_ends_in_an_error_does_not_end_the_others(monkeypatch: py
         raise RuntimeError("out of luck")
 
     statement = theorems.Statement("broken", "nobody", "nothing", fails)
-    verdicts = [*run([statement, *theorems.chosen(["nf-lemma-8"])], 4)]
-    assert [verdict.holds for verdict in verdicts] == [False, True]
-    assert verdicts[0].finding.counterexample == "the check ended with RuntimeError: out of luck"
+    results = [*run_checks([statement, *theorems.find_statements(["nf-lemma-8"])], 4)]
+    assert [checked.holds for checked in results] == [False, True]
+    assert results[0].result.counterexample == "the check ended with RuntimeError: out of luck"

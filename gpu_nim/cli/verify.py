@@ -1,4 +1,4 @@
-"""`gpunim verify`: theorems tried on cases, and files held against what they claim to be."""
+"""`gpunim verify`: theorems checked on cases, and files checked against what they claim to hold."""
 
 from pathlib import Path
 
@@ -59,29 +59,29 @@ def _list(as_json: bool) -> int:
 
 
 def _statements(names: tuple[str, ...], upto: int, as_json: bool) -> int:
-    from gpu_nim.theorems import chosen, run
+    from gpu_nim.theorems import find_statements, run_checks
 
     done = []
     failed = 0
-    for verdict in run(chosen(names), upto):
-        failed += not verdict.holds
-        statement, finding = verdict.statement, verdict.finding
-        counterexample = None if finding.holds else str(finding.counterexample)
+    for checked in run_checks(find_statements(names), upto):
+        failed += not checked.holds
+        statement, result = checked.statement, checked.result
+        counterexample = None if result.holds else str(result.counterexample)
         done.append(
             {
                 "name": statement.name,
                 "source": statement.source,
                 "claim": statement.claim,
-                "holds": verdict.holds,
-                "scope": finding.scope,
+                "holds": checked.holds,
+                "scope": result.scope,
                 "counterexample": counterexample,
-                "seconds": verdict.seconds,
+                "seconds": checked.seconds,
             }
         )
         if not as_json:
-            mark = "holds " if verdict.holds else "FAILS "
+            mark = "holds " if checked.holds else "FAILS "
             say(f"{mark} {statement.name:<20} {statement.claim}")
-            say(f"       {finding.scope}; {statement.source}")
+            say(f"       {result.scope}; {statement.source}")
             if counterexample is not None:
                 say(f"       counterexample: {counterexample}")
     if as_json:
@@ -94,23 +94,23 @@ def _statements(names: tuple[str, ...], upto: int, as_json: bool) -> int:
 def _growth(path: Path, as_json: bool) -> int:
     from gpu_nim.automata.growth import Growth
     from gpu_nim.storage import load
-    from gpu_nim.theorems.growths import check_growth, theorem_of, work_of
+    from gpu_nim.theorems.growth_check import cells_to_check, check_cells, theorem_of
 
     growth = load(path)
     if not isinstance(growth, Growth):
         raise UsageError(f"verify reads growths, and {path} is a solved game, which is checked whenever it is read")
     theorem = theorem_of(growth)
-    with work_progress(work_of(growth), "cells", wants_progress(as_json)) as advance:
-        finding = check_growth(growth, advance)
+    with work_progress(cells_to_check(growth), "cells", wants_progress(as_json)) as advance:
+        result = check_cells(growth, advance)
     if as_json:
         facts = {key: value for key, value in growth.summary().items() if key in _FACTS}
-        emit_json({"file": str(path), **facts, "theorem": theorem and theorem.source, "counterexample": finding.counterexample})
-    elif not finding.holds:
-        say(f"{path}: {finding.counterexample}")
+        emit_json({"file": str(path), **facts, "theorem": theorem and theorem.source, "counterexample": result.counterexample})
+    elif not result.holds:
+        say(f"{path}: {result.counterexample}")
     else:
         known = f"as {theorem.source} has it" if theorem else "no theorem says what is born"
-        say(f"{path}: {growth.automaton}, {finding.scope}, agree with births and checksums; {known}")
-    return 0 if finding.holds else 1
+        say(f"{path}: {growth.automaton}, {result.scope}, agree with births and checksums; {known}")
+    return 0 if result.holds else 1
 
 
 def _bfile(path: Path, name: str, piles: int | None, as_json: bool) -> int:

@@ -1,75 +1,93 @@
-"""Statements that can be checked: each knows its name, its source and how to look for a counterexample.
+"""The catalogue of statements: each knows its name, its source and how to look for a counterexample.
 
-A new entry is one function, decorated with `statement`, in one of the modules that `_MODULES` names.
+A new statement is one function, decorated with `statement`, in any module of `gpu_nim.theorems.papers`, an old or a new one.
 """
 
 from __future__ import annotations
 
+import pkgutil
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 
 from gpu_nim.model.errors import UsageError, close
+from gpu_nim.theorems import papers
 from gpu_nim.theorems.check_result import CheckResult
 
-_MODULES = ("positions", "by_maximum", "by_total", "evolution", "automata", "inequalities", "program")
-
-Check = Callable[[int], CheckResult]
+Case = tuple[str, object, object]
+"""What is compared, in words; what was found; and what is stated."""
+Check = Callable[..., CheckResult]
+"""Takes how far to go, the largest pile, index or generation."""
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement: its name, where it comes from, what it says, and its check, which takes how far to go."""
+    """A statement: its name, where it comes from, what it says, its check, and the farthest that the check may go."""
 
     name: str
     source: str
     claim: str
     check: Check
+    at_most: int | None = None
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """A statement, what came of trying it, and the seconds that took."""
+class StatementResult:
+    """A statement, the result of its check, and the seconds that took."""
 
     statement: Statement
-    finding: CheckResult
+    result: CheckResult
     seconds: float
 
     @property
     def holds(self) -> bool:
         """Whether no counterexample was found."""
-        return self.finding.holds
+        return self.result.holds
 
 
 _STATEMENTS: dict[str, Statement] = {}
 
 
-def statement(name: str, source: str, claim: str) -> Callable[[Check], Check]:
-    """Register the decorated function as the check of a statement."""
+def statement(name: str, source: str, claim: str, at_most: int | None = None) -> Callable[[Check], Check]:
+    """Register the decorated function as the check of a statement.
+
+    Args:
+        name: By which `gpunim verify` knows it.
+        source: The paper and the number of the theorem.
+        claim: What it says, in a line.
+        at_most: The farthest that the check may go, where it does not limit itself.
+
+    Raises:
+        UsageError: There is a statement of that name already.
+    """
 
     def register(check: Check) -> Check:
         if name in _STATEMENTS:
             raise UsageError(f"there is a statement {name!r} already")
-        _STATEMENTS[name] = Statement(name, source, claim, check)
+        _STATEMENTS[name] = Statement(name, source, claim, check, at_most)
         return check
 
     return register
 
 
 def statements() -> list[Statement]:
-    """Every statement, in the order of its module.
+    """Return every statement, in the order of the modules' names and within each as they stand there.
 
     >>> next(s.claim for s in statements() if s.name == "nf-lemma-8")
     'a_k(2^m - 1) = 2^(m(k-1))'
     """
-    rooms = [import_module(f"gpu_nim.theorems.{module}").__name__ for module in _MODULES]
-    order = {room: place for place, room in enumerate(rooms)}
-    return sorted(_STATEMENTS.values(), key=lambda each: order.get(each.check.__module__, len(rooms)))
+    for module in pkgutil.walk_packages(papers.__path__, f"{papers.__name__}."):
+        import_module(module.name)
+    return sorted(_STATEMENTS.values(), key=lambda each: each.check.__module__)
 
 
-def chosen(names: Iterable[str]) -> list[Statement]:
-    """The statements of these names, or of names that begin so ("nf-lemma"); all for "all"; UsageError for an unknown name."""
+def find_statements(names: Iterable[str]) -> list[Statement]:
+    """Return the statements of these names, or of names that begin so ("nf-lemma"); all for "all".
+
+    Raises:
+        UsageError: A name is unknown.
+    """
     known = statements()
     found: list[Statement] = []
     for name in names:
@@ -81,28 +99,32 @@ def chosen(names: Iterable[str]) -> list[Statement]:
     return found
 
 
-def run(chosen_statements: Iterable[Statement], upto: int) -> Iterator[Verdict]:
-    """Check statements one after the other, each as far as `upto` means for it."""
+def run_checks(checked: Iterable[Statement], upto: int) -> Iterator[StatementResult]:
+    """Check statements one after the other, each as far as `upto` means for it; a check that raises has failed.
+
+    Raises:
+        UsageError: `upto` is below 1.
+    """
     if upto < 1:
         raise UsageError(f"upto must be at least 1, got {upto}")
-    for each in chosen_statements:
+    for each in checked:
         began = time.perf_counter()
         try:
-            finding = each.check(upto)
-        except Exception as error:  # whatever ends one check, the others are still to be tried
-            finding = CheckResult("not tried to its end", f"the check ended with {type(error).__name__}: {error}")
-        yield Verdict(each, finding, time.perf_counter() - began)
+            result = each.check(upto if each.at_most is None else min(upto, each.at_most))
+        except Exception as error:  # whatever ends one check, the others are still run
+            result = CheckResult("not tried to its end", f"the check ended with {type(error).__name__}: {error}")
+        yield StatementResult(each, result, time.perf_counter() - began)
 
 
-def compare(cases: Iterable[tuple[str, object, object]], reach: str) -> CheckResult:
-    """Try cases (what, found, stated) until one differs.
+def check_cases(cases: Iterable[Case], scope: str) -> CheckResult:
+    """Compare what was found with what is stated, case by case, until one differs.
 
-    >>> compare([("1 + 1", 2, 2), ("2 + 2", 4, 5)], "up to 2")
+    >>> check_cases([("1 + 1", 2, 2), ("2 + 2", 4, 5)], "up to 2")
     CheckResult(scope='2 cases, up to 2', counterexample='2 + 2 is 4, not 5')
     """
-    tried = 0
+    count = 0
     for what, found, stated in cases:
-        tried += 1
+        count += 1
         if found != stated:
-            return CheckResult(f"{tried:,} cases, {reach}", f"{what} is {found}, not {stated}")
-    return CheckResult(f"{tried:,} cases, {reach}")
+            return CheckResult(f"{count:,} cases, {scope}", f"{what} is {found}, not {stated}")
+    return CheckResult(f"{count:,} cases, {scope}")

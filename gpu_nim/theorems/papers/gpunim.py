@@ -1,6 +1,6 @@
-"""Statements about gpunim itself: whatever it computes by a formula, a theorem or a fast path is what trying gives.
+"""gpunim's own statements: what it computes by a formula, a theorem or a fast path equals the result by definition or enumeration.
 
-The other statements hold what the papers print against what trying gives; a fault in the program's own formulas would escape them.
+The other modules compare what the papers print with exhaustive enumeration; faults in the program's own formulas would escape them.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import combinations
+from math import comb
 
 import numpy as np
 
@@ -24,16 +25,14 @@ from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.solution import Solution, solve
 from gpu_nim.games.take_away import OctalCode, OctalGame, SubtractionGame, SubtractionRule
 from gpu_nim.oeis.count import count
-from gpu_nim.theorems import digit_by_digit, literal, recursions
-from gpu_nim.theorems.catalogue import compare, statement
+from gpu_nim.theorems import by_definition, digit_by_digit, recursions
+from gpu_nim.theorems.catalogue import Case, check_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
-from gpu_nim.theorems.counted import counts, p_positions, reach, side
-
-Case = tuple[str, object, object]
+from gpu_nim.theorems.exhaustive import counts, index_scope, max_index, max_pile, p_positions
 
 _PILES = (1, 2, 3, 4, 5, 6, 7)
-_INDICES = 64  # of each sequence that are held against trying
-_LONG = (10**18 + 12345, 2**70 - 1, 2**200 + 2**131 + 77)  # past any trying: two ways that share nothing must agree
+_INDICES = 64  # of each sequence that are compared with enumeration
+_LONG = (10**18 + 12345, 2**70 - 1, 2**200 + 2**131 + 77)  # past any enumeration: two ways that share nothing must agree
 _LITERAL_CELLS = 800  # that a literal growth may come to: a fraction of a second
 _LITERAL_SIZE = 7  # of games that are solved literally
 _HEAPS = 40
@@ -45,7 +44,7 @@ _SUBTRACTED = ((1, 2, 3), (1, 3, 4), (2, 5, 7))
 def formulas_of_counts(upto: int) -> CheckResult:
     def cases() -> Iterator[Case]:
         for k in _PILES:
-            last = reach(k, min(upto, _INDICES))
+            last = max_index(k, min(upto, _INDICES))
             for letter in "DAda":
                 known, family = counts(letter, k, last), Counts(letter, k)
                 yield f"{letter}_{k} by formula up to {last}", [family.value(n) for n in range(last + 1)], [*known]
@@ -60,7 +59,7 @@ def formulas_of_counts(upto: int) -> CheckResult:
             tried = [value for pair in zip(counts("D", k, last), counts("A", k, last), strict=True) for value in pair]
             yield f"D_{k} and A_{k} by recursion up to {last}", by_recursion, tried
 
-    return compare(cases(), f"n up to {min(upto, _INDICES)}, fewer for many piles")
+    return check_cases(cases(), f"n up to {min(upto, _INDICES)}, fewer for many piles")
 
 
 @statement("gpunim-long-indices", "gpunim", "counts at long indices are what the recursions give, and counting digit by digit")
@@ -79,14 +78,14 @@ def long_indices(upto: int) -> CheckResult:
                 stated = sum(digit_by_digit.a(k, n) for n in range(start, stop))
                 yield f"a_{k}({start}) + ... + a_{k}({stop - 1})", Counts("a", k).sum(start, stop), stated
 
-    return compare(cases(), "n up to 1,400 binary digits")
+    return check_cases(cases(), "n up to 1,400 binary digits")
 
 
 @statement("gpunim-tables", "gpunim", "tables of counts, filled block by block, hold what is counted by trying")
 def tables(upto: int) -> CheckResult:
     def cases() -> Iterator[Case]:
         for k in _PILES:
-            last = reach(k, min(upto, _INDICES))
+            last = max_index(k, min(upto, _INDICES))
             for letter in "DAda":
                 for start in (0, last // 3):
                     found = count(letter, range(start, last + 1), piles=k)
@@ -97,14 +96,27 @@ def tables(upto: int) -> CheckResult:
             assert isinstance(found, np.ndarray)
             yield f"the table of D_4 from {n}", found.tolist(), [recursions.D(4, n + i) for i in range(40)]
 
-    return compare(cases(), f"n up to {min(upto, _INDICES)}, and from {len(_LONG)} long indices on")
+    return check_cases(cases(), f"n up to {min(upto, _INDICES)}, and from {len(_LONG)} long indices on")
+
+
+@statement("powers-of-binomials", "the digit matrices of gpunim", "D_k(2^m - 1) = C(k,2)^m for k = 2, ..., 5")
+def powers_of_binomials(upto: int) -> CheckResult:
+    piles = (2, 3, 4, 5)  # D_6(3) = 226 = 15^2 + 1: from six piles on, four pairs of 1s in the units also make a total of 6
+
+    def cases() -> Iterator[Case]:
+        for k in piles:
+            D = counts("D", k, max_index(k, upto))
+            for m in range(len(D).bit_length()):
+                yield f"D_{k}({2**m - 1})", D[2**m - 1], comb(k, 2) ** m
+
+    return check_cases(cases(), index_scope(piles, upto))
 
 
 @statement("gpunim-positions", "gpunim", "outcomes, winning moves, generations and replies are those of the definitions")
 def positions(upto: int) -> CheckResult:
     def cases() -> Iterator[Case]:
         for k in (1, 2, 3, 4):
-            largest = side(k, min(upto, 15 if k < 4 else 5))
+            largest = max_pile(k, min(upto, 15 if k < 4 else 5))
             known = {tuple(position) for position in p_positions(k, largest).tolist()}
             everything = [*np.ndindex(*(largest + 1,) * k)]
             for position in everything:
@@ -140,14 +152,14 @@ def positions(upto: int) -> CheckResult:
             born = p_positions(k, largest)
             yield f"the generations of {k} piles", arrays.generations(born).tolist(), (born.sum(axis=1) // 2).tolist()
 
-    return compare(cases(), "piles up to 15, up to 5 for k = 4")
+    return check_cases(cases(), "piles up to 15, up to 5 for k = 4")
 
 
 @statement("gpunim-relatives", "gpunim", "parents and children are those of the definition, one by one and in arrays")
 def relatives(upto: int) -> CheckResult:
     def cases() -> Iterator[Case]:
         for k in (2, 3, 4):
-            largest = side(k, min(upto, 12))
+            largest = max_pile(k, min(upto, 12))
             known = {tuple(position) for position in p_positions(k, largest + 1).tolist()}
             inner = np.array(sorted(position for position in known if max(position) <= largest))
             for change, one, counted, several in (
@@ -169,7 +181,7 @@ def relatives(upto: int) -> CheckResult:
                 listed = sorted(zip(whose.tolist(), map(tuple, which.tolist()), strict=True))
                 yield f"the {kind} of all {k} piles", listed, [(i, p) for i, beside in enumerate(stated) for p in beside]
 
-    return compare(cases(), "piles up to 12 for k = 2, 3, 4")
+    return check_cases(cases(), "piles up to 12 for k = 2, 3, 4")
 
 
 def _beside(position: tuple[int, ...], change: int) -> set[tuple[int, ...]]:
@@ -182,7 +194,7 @@ def _beside(position: tuple[int, ...], change: int) -> set[tuple[int, ...]]:
 
 @statement("gpunim-walk", "gpunim", "the walk of a P-position leads to its cell and back, one by one and in arrays")
 def walks(upto: int) -> CheckResult:
-    largest = side(3, min(upto, 31))
+    largest = max_pile(3, min(upto, 31))
     born = p_positions(3, largest)
 
     def cases() -> Iterator[Case]:
@@ -198,7 +210,7 @@ def walks(upto: int) -> CheckResult:
         legs = walk.walk((14, 11, 5))  # the paper's example
         yield "the corners of (14, 11, 5)", [leg.to for leg in legs], [(8, 0), (8, -4), (10, -4), (10, -3)]
 
-    return compare(cases(), f"piles up to {largest}")
+    return check_cases(cases(), f"piles up to {largest}")
 
 
 @statement("gpunim-growths", "gpunim", "every automaton of the catalogue grows as its rule says, literally, on every engine")
@@ -206,13 +218,13 @@ def growths(upto: int) -> CheckResult:
     def cases() -> Iterator[Case]:
         for automaton in CATALOGUE.values():
             generations = _affordable(automaton, upto)
-            stated = literal.grown(automaton.rule, generations)
+            stated = by_definition.grown(automaton.rule, generations)
             for general in (False, True):
                 growing = GrowthProcess(automaton, generations, select("numpy"), cells=True, verify=False, general=general)
                 found = [[*map(tuple, cells.tolist())] for batch in growing for _, cells in split(batch)]
                 yield f"{automaton.name} to generation {generations}", found, stated
 
-    return compare(cases(), f"{len(CATALOGUE)} automata, to about {_LITERAL_CELLS:,} cells each")
+    return check_cases(cases(), f"{len(CATALOGUE)} automata, to about {_LITERAL_CELLS:,} cells each")
 
 
 @statement("gpunim-theorems", "gpunim", "births and cells by theorem are those of the automaton grown literally")
@@ -220,7 +232,7 @@ def theorems(upto: int) -> CheckResult:
     def cases() -> Iterator[Case]:
         for automaton in CATALOGUE.values():
             generations = _affordable(automaton, upto)
-            stated = literal.grown(automaton.rule, generations)
+            stated = by_definition.grown(automaton.rule, generations)
             if automaton.births_formula is not None:
                 found = automaton.births_formula(np.arange(generations + 1))
                 yield f"the births of {automaton.name} to {generations}", found.tolist(), [len(cells) for cells in stated]
@@ -235,7 +247,7 @@ def theorems(upto: int) -> CheckResult:
                     here = automaton.cell_test(box, np.full(len(box), n)).tolist()
                     yield f"which cells of {automaton.name} are born at {n}", here, [(*cell,) in born for cell in box.tolist()]
 
-    return compare(cases(), "each automaton with a theorem, all cells around")
+    return check_cases(cases(), "each automaton with a theorem, all cells around")
 
 
 def _affordable(automaton: Automaton, upto: int) -> int:
@@ -261,7 +273,7 @@ def heap_values(upto: int) -> CheckResult:
         for name, rule, options in rules:
             values = heaps.grundy_values(rule, most + 1).tolist()
             small = most if isinstance(rule, SubtractionRule) else min(most, 12)
-            heaped = literal.grundy([(n,) if n else () for n in range(small + 1)], options)
+            heaped = by_definition.grundy([(n,) if n else () for n in range(small + 1)], options)
             yield f"the Grundy values of {name} up to {small}", values[: small + 1], [*heaped.values()]
             if isinstance(rule, OctalCode):
                 # Heaps that one move leaves count by the sum of their values.
@@ -277,7 +289,7 @@ def heap_values(upto: int) -> CheckResult:
                 later = values[period.preperiod + period.length :]
                 yield f"that the period of {rule} holds", values[period.preperiod : -period.length].tolist(), later.tolist()
 
-    return compare(cases(), f"{len(_CODES)} octal codes and {len(_SUBTRACTED)} sets to subtract, heaps up to {most}")
+    return check_cases(cases(), f"{len(_CODES)} octal codes and {len(_SUBTRACTED)} sets to subtract, heaps up to {most}")
 
 
 def _taken(game: SubtractionGame, heap: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
@@ -292,8 +304,8 @@ def solutions(upto: int) -> CheckResult:
         chocolates = [inequality.chocolate(a) for a in (1, 2, 3, "5/2")] + [inequality.bar(2), inequality.bar(3)]
         for game in (*chocolates, inequality.parse_game("w <= 2x; y <= x + z/2", "own")):
             limit = size if len(game.coordinates) == 3 else min(size, 3)
-            known = literal.inequality_positions(game, limit)
-            values = literal.grundy(known, literal.inequality_options(known))
+            known = by_definition.inequality_positions(game, limit)
+            values = by_definition.grundy(known, by_definition.inequality_options(known))
             for grundy in (True, False):
                 yield from _solved(game.describe(), solve(game, limit, grundy=grundy), values)
         small = min(size, 5)
@@ -312,11 +324,11 @@ def solutions(upto: int) -> CheckResult:
         found = [pair for pair in solve("wythoff", 60).p_positions.tolist() if pair[0] <= pair[1]]
         yield "the P-positions of wythoff to 60", found[:20], pairs
 
-    return compare(cases(), f"12 games, to {size}")
+    return check_cases(cases(), f"12 games, to {size}")
 
 
 def _literally(game: LineGame | NimWithPass) -> dict[tuple[int, ...], int]:
-    return literal.grundy(game.positions(), game.options)
+    return by_definition.grundy(game.positions(), game.options)
 
 
 def _solved(name: str, solution: Solution, values: dict[tuple[int, ...], int]) -> Iterator[Case]:

@@ -1,19 +1,15 @@
-"""Statements about D_k and A_k: [NF] section 5. Recursions stand here as the paper prints them, over counts got by trying."""
+"""[NF] section 5: D_k and A_k.  Recursions stand here as the paper prints them, over counts by exhaustive enumeration."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from math import comb
 
-from gpu_nim.theorems.catalogue import compare, statement
+from gpu_nim.theorems.catalogue import Case, check_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
-from gpu_nim.theorems.counted import counts, reach
+from gpu_nim.theorems.exhaustive import counts, index_scope, max_index
 
 _PILES = (1, 2, 3, 4, 5, 6, 7)
-
-
-def _reach(upto: int, piles: tuple[int, ...]) -> str:
-    return ", ".join(f"n up to {reach(k, upto)} for k = {k}" for k in piles)
 
 
 def _at(values: tuple[int, ...], n: int) -> int:
@@ -22,33 +18,33 @@ def _at(values: tuple[int, ...], n: int) -> int:
 
 @statement("nf-theorem-19", "[NF] Theorem 19", "D_3(n) = 3^s(n), s(n) the number of 1s in the binary expansion of n")
 def binary_weight(upto: int) -> CheckResult:
-    D = counts("D", 3, reach(3, upto))
-    return compare(((f"D_3({n})", found, 3 ** n.bit_count()) for n, found in enumerate(D)), _reach(upto, (3,)))
+    D = counts("D", 3, max_index(3, upto))
+    return check_cases(((f"D_3({n})", found, 3 ** n.bit_count()) for n, found in enumerate(D)), index_scope((3,), upto))
 
 
 @statement("nf-multiset", "[NF] section 5.1", "S_0 = {1} and S_(i+1) = S_i followed by 3 S_i gives D_3(0), ..., D_3(2^i - 1)")
 def multiset_recursion(upto: int) -> CheckResult:
-    D = counts("D", 3, reach(3, upto))
+    D = counts("D", 3, max_index(3, upto))
 
-    def cases() -> Iterator[tuple[str, object, object]]:
+    def cases() -> Iterator[Case]:
         terms = [1]
         while len(terms) <= len(D):
             yield f"D_3 below {len(terms)}", list(D[: len(terms)]), terms
             terms = terms + [3 * term for term in terms]
 
-    return compare(cases(), _reach(upto, (3,)))
+    return check_cases(cases(), index_scope((3,), upto))
 
 
 @statement("nf-a3-recursion", "[NF] section 5.1", "A_3(2n) = 3A_3(n-1) + A_3(n) and A_3(2n+1) = 4A_3(n)")
 def three_piles_up_to(upto: int) -> CheckResult:
-    A = counts("A", 3, reach(3, upto))
+    A = counts("A", 3, max_index(3, upto))
 
-    def cases() -> Iterator[tuple[str, object, object]]:
+    def cases() -> Iterator[Case]:
         for m, found in enumerate(A):
             n, odd = divmod(m, 2)
             yield f"A_3({m})", found, 4 * A[n] if odd else 3 * _at(A, n - 1) + A[n]
 
-    return compare(cases(), _reach(upto, (3,)))
+    return check_cases(cases(), index_scope((3,), upto))
 
 
 @statement(
@@ -57,15 +53,15 @@ def three_piles_up_to(upto: int) -> CheckResult:
     "D_4(0) = 1, D_4(1) = 6, D_4(2n+1) = 6D_4(n), D_4(2n+2) = D_4(n+1) + D_4(n)",
 )
 def four_piles(upto: int) -> CheckResult:
-    D = counts("D", 4, reach(4, upto))
+    D = counts("D", 4, max_index(4, upto))
 
-    def cases() -> Iterator[tuple[str, object, object]]:
+    def cases() -> Iterator[Case]:
         yield "D_4(0), D_4(1)", D[:2], (1, 6)
         for m in range(1, len(D)):
             n, odd = divmod(m, 2)
             yield f"D_4({m})", D[m], 6 * D[n] if odd else D[n] + D[n - 1]
 
-    return compare(cases(), _reach(upto, (4,)))
+    return check_cases(cases(), index_scope((4,), upto))
 
 
 @statement(
@@ -74,22 +70,22 @@ def four_piles(upto: int) -> CheckResult:
     "A_4(0) = 1, A_4(1) = 7, A_4(2n+1) = 7A_4(n) + A_4(n-1), A_4(2n+2) = 7A_4(n) + A_4(n+1)",
 )
 def four_piles_up_to(upto: int) -> CheckResult:
-    A = counts("A", 4, reach(4, upto))
+    A = counts("A", 4, max_index(4, upto))
 
-    def cases() -> Iterator[tuple[str, object, object]]:
+    def cases() -> Iterator[Case]:
         yield "A_4(0), A_4(1)", A[:2], (1, 7)
         for m in range(2, len(A)):
             n, odd = divmod(m, 2)
             yield f"A_4({m})", A[m], 7 * A[n] + _at(A, n - 1) if odd else 7 * A[n - 1] + A[n]
 
-    return compare(cases(), _reach(upto, (4,)))
+    return check_cases(cases(), index_scope((4,), upto))
 
 
 @statement("nf-lemma-28", "[NF] Lemma 28", "D_k(0) = 1 and D_k(1) = C(k, 2)")
 def first_terms(upto: int) -> CheckResult:
     most = min(max(upto, 1), 18)
     cases = ((f"D_{k}(0), D_{k}(1)", counts("D", k, 1), (1, comb(k, 2))) for k in range(1, most + 1))
-    return compare(cases, f"k up to {most}")
+    return check_cases(cases, f"k up to {most}")
 
 
 @statement(
@@ -98,14 +94,14 @@ def first_terms(upto: int) -> CheckResult:
     "D_k(2n+1) = C(k,2)D_k(n) + C(k,6)D_k(n-1) + ..., D_k(2n+2) = C(k,0)D_k(n+1) + C(k,4)D_k(n) + ...",
 )
 def any_piles(upto: int) -> CheckResult:
-    def cases() -> Iterator[tuple[str, object, object]]:
+    def cases() -> Iterator[Case]:
         for k in _PILES:
-            D = counts("D", k, reach(k, upto))
+            D = counts("D", k, max_index(k, upto))
             for m in range(1, len(D)):
                 n, odd = divmod(m, 2)
                 yield f"D_{k}({m})", D[m], sum(comb(k, 2 * odd + 4 * i) * _at(D, n - i) for i in range(k))
 
-    return compare(cases(), _reach(upto, _PILES))
+    return check_cases(cases(), index_scope(_PILES, upto))
 
 
 @statement(
@@ -114,9 +110,9 @@ def any_piles(upto: int) -> CheckResult:
     "A_k(2n+1) = (C(k,0)+C(k,2))A_k(n) + (C(k,4)+C(k,6))A_k(n-1) + ..., A_k(2n+2) = C(k,0)A_k(n+1) + (C(k,2)+C(k,4))A_k(n) + ...",
 )
 def any_piles_up_to(upto: int) -> CheckResult:
-    def cases() -> Iterator[tuple[str, object, object]]:
+    def cases() -> Iterator[Case]:
         for k in _PILES:
-            A = counts("A", k, reach(k, upto))
+            A = counts("A", k, max_index(k, upto))
             for m in range(1, len(A)):
                 n, odd = divmod(m, 2)
                 if odd:
@@ -125,17 +121,4 @@ def any_piles_up_to(upto: int) -> CheckResult:
                     stated = A[n] + sum((comb(k, 4 * i + 2) + comb(k, 4 * i + 4)) * _at(A, n - 1 - i) for i in range(k))
                 yield f"A_{k}({m})", A[m], stated
 
-    return compare(cases(), _reach(upto, _PILES))
-
-
-@statement("powers-of-binomials", "the digit matrices of gpunim", "D_k(2^m - 1) = C(k,2)^m for k = 2, ..., 5")
-def powers_of_binomials(upto: int) -> CheckResult:
-    piles = (2, 3, 4, 5)  # D_6(3) = 226 = 15^2 + 1: from six piles on, four pairs of 1s in the units also make a total of 6
-
-    def cases() -> Iterator[tuple[str, object, object]]:
-        for k in piles:
-            D = counts("D", k, reach(k, upto))
-            for m in range(len(D).bit_length()):
-                yield f"D_{k}({2**m - 1})", D[2**m - 1], comb(k, 2) ** m
-
-    return compare(cases(), _reach(upto, piles))
+    return check_cases(cases(), index_scope(_PILES, upto))

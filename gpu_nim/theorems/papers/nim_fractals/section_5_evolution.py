@@ -1,7 +1,6 @@
-"""What [NF], Khovanova and Xiong, "Nim Fractals", prove about the evolution of Nim, tried on every P-position up to a size.
+"""[NF] sections 5.2 to 5.5: parents and children, on every P-position up to a generation or a largest pile.
 
-Each function takes the last generation (or the size that it names) and returns a `CheckResult`: what was tried, and the first
-counterexample. They use the definition of parent and child [NF 5.2], not the rules that the lemmas give.
+The checks use the definition of parent and child [NF 5.2], not the rules that the lemmas give.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,7 +14,11 @@ from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.nim.evolution_graph import evolution_graph, kind_table
 from gpu_nim.games.nim.positions import Position
 from gpu_nim.model.errors import UsageError
+from gpu_nim.theorems.catalogue import statement
 from gpu_nim.theorems.check_result import CheckResult
+
+_FOUR_PILES = 48  # 49,393 positions and their neighbours
+_THREE_PILES = 1024
 
 # [NF] Table 1 by its own examples.  For two parents and one child it gives (0,1,4,5), a slip: that position has one parent
 # and two children, since 1 and 4 end in 0 and 2 zeros and 0 has nothing to take.  (2,3,6,7) is the first of the kind.
@@ -32,6 +35,9 @@ TABLE_1 = {
 }
 
 
+@statement(
+    "nf-lemma-20", "[NF] Lemma 20", "a parent of a P-position is reached from it in two moves of the game", at_most=16
+)  # each position with all its moves, and theirs
 def lemma_20(generations: int, piles: int = 4) -> CheckResult:
     """A parent is reached in the game: take one counter from one of the two piles, then one from the other [NF Lemma 20].
 
@@ -42,9 +48,15 @@ def lemma_20(generations: int, piles: int = 4) -> CheckResult:
     def contradicts(child: Position) -> bool:
         return any(not any(parent in _moves(between) for between in _moves(child)) for parent in _shifted(child, -1))
 
-    return _try(contradicts, generations, piles)
+    return _check_each(contradicts, generations, piles)
 
 
+@statement(
+    "nf-lemma-21",
+    "[NF] Lemma 21",
+    "parents come by taking 1 from two piles with equally many trailing zeros, and all but 0 have one",
+    at_most=_FOUR_PILES,
+)
 def lemma_21(generations: int, piles: int = 4) -> CheckResult:
     """Every P-position but the first has a parent, and the parents are those of the rule of trailing zeros [NF Lemma 21].
 
@@ -56,18 +68,24 @@ def lemma_21(generations: int, piles: int = 4) -> CheckResult:
         found = _shifted(child, -1)
         return found != {parent.position for parent in nim.parents(child)} or (any(child) and not found)
 
-    return _try(contradicts, generations, piles)
+    return _check_each(contradicts, generations, piles)
 
 
+@statement(
+    "nf-corollary-22", "[NF] Corollary 22", "with three piles each P-position but 0 has exactly one parent", at_most=_THREE_PILES
+)
 def corollary_22(generations: int) -> CheckResult:
     """With three piles every P-position but the first has exactly one parent [NF Corollary 22].
 
     >>> corollary_22(15).scope
     '256 P-positions of 3 piles, generations 0 to 15'
     """
-    return _try(lambda child: any(child) and len(_shifted(child, -1)) != 1, generations, 3)
+    return _check_each(lambda child: any(child) and len(_shifted(child, -1)) != 1, generations, 3)
 
 
+@statement(
+    "nf-lemma-23", "[NF] Lemma 23", "children come by adding 1 to two piles with equally many trailing ones", at_most=_FOUR_PILES
+)
 def lemma_23(generations: int, piles: int = 4) -> CheckResult:
     """The children are those of the rule of trailing ones; with three piles there are 0, 1 or 3 of them [NF Lemma 23, 5.2].
 
@@ -79,9 +97,15 @@ def lemma_23(generations: int, piles: int = 4) -> CheckResult:
         found = _shifted(parent, 1)
         return found != {child.position for child in nim.children(parent)} or (piles == 3 and len(found) not in (0, 1, 3))
 
-    return _try(contradicts, generations, piles)
+    return _check_each(contradicts, generations, piles)
 
 
+@statement(
+    "nf-lemma-24",
+    "[NF] Lemma 24",
+    "P-positions of Nim found at step i of the standard algorithm are born in generation i",
+    at_most=12,  # the whole game is played out
+)
 def lemma_24(largest: int, piles: int = 3) -> CheckResult:
     """In Nim with piles up to `largest`, P-positions found at step i of the standard algorithm are born in generation i [NF Lemma
     24].
@@ -100,6 +124,12 @@ def lemma_24(largest: int, piles: int = 3) -> CheckResult:
     return CheckResult(tried, evolution.positions[wrong[0]] if len(wrong) else None)
 
 
+@statement(
+    "nf-theorem-25",
+    "[NF] Theorem 25",
+    "three-pile Nim evolves as the Ulam-Warburton automaton without its south branch",
+    at_most=_THREE_PILES,
+)
 def theorem_25(generations: int) -> CheckResult:
     """The evolution graph of three piles is that of the Ulam-Warburton automaton without its south branch [NF Theorem 25].
 
@@ -130,6 +160,12 @@ def theorem_25(generations: int) -> CheckResult:
     return CheckResult(tried)
 
 
+@statement(
+    "nf-table-1",
+    "[NF] Table 1",
+    "four piles have 1, 2 or 6 parents and 1, 2 or 6 children, in every combination",
+    at_most=_FOUR_PILES,
+)
 def table_1(generations: int) -> CheckResult:
     """With four piles the kinds are 1, 2 or 6 parents and 1, 2 or 6 children, with [NF Table 1]'s examples (one corrected).
 
@@ -151,7 +187,7 @@ def table_1(generations: int) -> CheckResult:
     return CheckResult(tried, missing[0] if missing else None)
 
 
-def _try(contradicts: Callable[[Position], bool], generations: int, piles: int) -> CheckResult:
+def _check_each(contradicts: Callable[[Position], bool], generations: int, piles: int) -> CheckResult:
     count = 0
     for count, position in enumerate(_p_positions(generations, piles), 1):
         if contradicts(position):

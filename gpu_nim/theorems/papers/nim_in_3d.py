@@ -1,4 +1,4 @@
-"""Statements about the automata that grow P-positions: [B]'s two theorems."""
+"""[B]: Khovanova's note on the two rules that grow the P-positions of three piles in three dimensions."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.growth_process import grow
-from gpu_nim.theorems.catalogue import compare, statement
+from gpu_nim.theorems.catalogue import Case, check_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
 
 Cell = tuple[int, ...]
 
 _MAX_LITERAL = 15  # by going through all that is alive at each step
-_MAX_GENERATIONS = 256  # generation n is held against all (n+1)^2 pairs of piles; edge has millions of cells by then
+_MAX_GENERATIONS = 256  # generation n is compared with all (n+1)^2 pairs of piles; edge has millions of cells by then
 
 
 def _p_positions(total: int) -> list[list[int]]:
@@ -50,7 +50,7 @@ def _born(
     literally = min(upto, _MAX_LITERAL)
     growth = grow(automaton, generations, backend="numpy", verify=False)
 
-    def cases() -> Iterator[tuple[str, object, object]]:
+    def cases() -> Iterator[Case]:
         for n, born in enumerate(_literally(offsets, literally)):
             chosen = choose(np.array(born).reshape(-1, 3), n).tolist()
             yield f"generation {n} of {automaton} by the literal rule", chosen, _p_positions(2 * n)
@@ -58,7 +58,7 @@ def _born(
         for n, cells in growth:
             yield f"generation {n} of {automaton}", choose(cells, n).tolist(), _p_positions(2 * n)
 
-    return compare(cases(), f"generations up to {generations}, those up to {literally} by the literal rule, too")
+    return check_cases(cases(), f"generations up to {generations}, those up to {literally} by the literal rule, too")
 
 
 # [B] prints the third cell of the first rule as (a,b-1,a-1); c-1 is meant.

@@ -1,7 +1,8 @@
-"""Positions and counts obtained by trying, the ground that the statements are checked on: no formula comes in here."""
+"""P-positions and counts by exhaustive enumeration, without any formula: what the statements are checked against."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 
 import numpy as np
@@ -14,10 +15,10 @@ _MAX_POSITIONS = 1 << 18
 _MAX_INDEX = 1 << 16
 
 
-def reach(piles: int, upto: int, tuples: int = _MAX_TUPLES) -> int:
-    """How far, up to `upto`, all (piles - 1)-tuples can be tried.
+def max_index(piles: int, upto: int, tuples: int = _MAX_TUPLES) -> int:
+    """Return the largest index, up to `upto`, to which all (piles - 1)-tuples can be enumerated.
 
-    >>> reach(4, 1000)
+    >>> max_index(4, 1000)
     202
     """
     upto = min(upto, _MAX_INDEX)
@@ -29,9 +30,18 @@ def reach(piles: int, upto: int, tuples: int = _MAX_TUPLES) -> int:
     return min(upto, int(most) - 1)
 
 
+def index_scope(piles: Iterable[int], upto: int) -> str:
+    """Return in words how far indices go for these numbers of piles.
+
+    >>> index_scope((3, 4), 1000)
+    'n up to 1000 for k = 3, n up to 202 for k = 4'
+    """
+    return ", ".join(f"n up to {max_index(k, upto)} for k = {k}" for k in piles)
+
+
 @cache
 def counts(letter: str, piles: int, limit: int) -> tuple[int, ...]:
-    """D_k, A_k, d_k or a_k at 0, ..., limit, counted by trying.
+    """Return D_k, A_k, d_k or a_k at 0, ..., limit, counted by enumeration.
 
     >>> counts("d", 3, 5)
     (1, 3, 3, 9, 3, 9)
@@ -44,7 +54,7 @@ def counts(letter: str, piles: int, limit: int) -> tuple[int, ...]:
 
 @cache
 def p_positions(piles: int, largest: int) -> NDArray[np.int64]:
-    """The P-positions of Nim with piles at most `largest`, in lexicographic order, by the definition of a P-position.
+    """Return the P-positions of Nim with piles at most `largest`, in lexicographic order, by the definition of a P-position.
 
     Shape (positions, piles). A position is P when none of its options is. Options lower one pile, so on each line
     parallel to an axis only the first P-position in lexicographic order is one, and any position after it on the line is N.
@@ -63,6 +73,11 @@ def p_positions(piles: int, largest: int) -> NDArray[np.int64]:
     return np.array(found, np.int64).reshape(-1, piles)
 
 
-def side(piles: int, upto: int) -> int:
-    """The largest pile, up to `upto`, for which all positions can be gone through by the definition."""
-    return reach(piles + 1, upto, _MAX_POSITIONS)
+def max_pile(piles: int, upto: int) -> int:
+    """Return the largest pile, up to `upto`, for which all positions can be enumerated by the definition."""
+    return max_index(piles + 1, upto, _MAX_POSITIONS)
+
+
+def pile_scope(piles: Iterable[int], upto: int) -> str:
+    """Return in words how far piles go for these numbers of them."""
+    return ", ".join(f"piles up to {max_pile(k, upto)} for k = {k}" for k in piles)

@@ -1,14 +1,19 @@
-"""What [V] proves about chocolates, and what is proved since, tried on every position up to a size.
+"""[V]: Matsui, Yamauchi, Inoue, Tomari, "Variants of the Game of Nim that have Inequalities as Conditions".
 
-Each function takes a size and returns a `CheckResult`: what was tried, and the first counterexample. The games are solved; the
-statements are evaluated apart from that.
+The games are solved; the statements are evaluated apart from that, on every position up to a size.
 """
+
+from collections.abc import Iterator
 
 import numpy as np
 
-from gpu_nim.games.inequality import Vector, bar, chocolate
+from gpu_nim.games.inequality import Vector, chocolate
 from gpu_nim.games.solution import solve
+from gpu_nim.theorems.catalogue import Case, check_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
+from gpu_nim.theorems.exhaustive import max_pile, p_positions, pile_scope
+
+_SOLVED = 255  # the largest coordinate for which a chocolate is solved in a second or so
 
 # The positions of [V] Example 3.4 and the options to which it moves from them.
 EXAMPLE_3_4: dict[Vector, Vector] = {
@@ -19,6 +24,39 @@ EXAMPLE_3_4: dict[Vector, Vector] = {
 }
 
 
+@statement("v-remark-2.2", "[V] Remark 2.2", "x + y + z = 0 in nim-sums implies z <= x + y, x <= y + z and y <= z + x")
+def triangle_inequality(upto: int) -> CheckResult:
+    def cases() -> Iterator[Case]:
+        for x, y, z in p_positions(3, max_pile(3, upto)).tolist():
+            yield f"the triangle inequality at {(x, y, z)}", z <= x + y and x <= y + z and y <= z + x, True
+
+    return check_cases(cases(), pile_scope((3,), upto))
+
+
+@statement(
+    "v-corollary-2.1",
+    "[V] Corollary 2.1",
+    "no move leads from nim-sum 0 to nim-sum 0, and some move leads there from any other nim-sum",
+    at_most=31,
+)
+def moves_and_nim_sums(upto: int) -> CheckResult:
+    n = max_pile(3, upto)
+
+    def cases() -> Iterator[Case]:
+        for position in np.ndindex(*(n + 1,) * 3):
+            nim_sum = position[0] ^ position[1] ^ position[2]
+            reached = any(nim_sum ^ pile ^ less == 0 for pile in position for less in range(pile))
+            yield f"a move from {position} to nim-sum 0", reached, nim_sum != 0
+
+    return check_cases(cases(), f"piles up to {n} for k = 3")
+
+
+@statement(
+    "v-theorem-3.1",
+    "[V] Theorem 3.1",
+    "the P-positions of y <= x + z are (x, 0, x), and (x+1, y, z+1) with y > 0 where x, y, z have nim-sum 0",
+    at_most=_SOLVED,
+)
 def theorem_3_1(size: int) -> CheckResult:
     """The P-positions of y <= x + z: (x, 0, x), and (x + 1, y, z + 1) with y > 0 and x XOR y XOR z = 0 [V Theorem 3.1].
 
@@ -32,9 +70,15 @@ def theorem_3_1(size: int) -> CheckResult:
     # x XOR z is at most x + z, so these are positions.
     stated = np.stack([x + 1, y, z + 1], axis=1)[y > 0]
     expected.update(map(tuple, stated.tolist()))
-    return _compare(solution.p_positions.tolist(), expected, f"{solution.positions} positions of y <= x + z to {size}")
+    return _compare_sets(solution.p_positions.tolist(), expected, f"{solution.positions} positions of y <= x + z to {size}")
 
 
+@statement(
+    "v-theorem-3.3",
+    "[V] Theorem 3.3",
+    "p, q, r with q = floor((p+r)/3), not all 0, have nim-sum 0 just for p = 2^n + m, q = 2^n - 1, r = 2^(n+1) - m - 1",
+    at_most=_SOLVED,
+)
 def theorem_3_3(size: int) -> CheckResult:
     """P XOR q XOR r = 0 and q = floor((p + r) / 3) just for (2^n + m, 2^n - 1, 2^(n+1) - m - 1), 0 <= m < 2^n [V Theorem 3.3].
 
@@ -53,9 +97,10 @@ def theorem_3_3(size: int) -> CheckResult:
         if max(2**n + m, 2 ** (n + 1) - m - 1) <= size
     }
     tried = f"all p, r <= {size}; (0, 0, 0) is no such triple, against the theorem as printed"
-    return _compare(found, stated | {(0, 0, 0)}, tried)
+    return _compare_sets(found, stated | {(0, 0, 0)}, tried)
 
 
+@statement("v-theorem-3.5", "[V] Theorem 3.5", "the P-positions of 3y <= x + z are its positions of nim-sum 0", at_most=_SOLVED)
 def theorem_3_5(size: int) -> CheckResult:
     """The P-positions of 3y <= x + z are the positions with nim-sum 0 [V Theorem 3.5].
 
@@ -66,6 +111,7 @@ def theorem_3_5(size: int) -> CheckResult:
     return CheckResult(f"{solution.positions} positions of 3y <= x + z to {size}", solution.first_difference)
 
 
+@statement("v-remark-3.1", "[V] Remark 3.1", "a move of 3y <= x + z in x or z leaves y, or drags it to floor((x+z)/3)", at_most=15)
 def remark_3_1(size: int) -> CheckResult:
     """Where lowering x or z of 3y <= x + z drags y down, y becomes floor((x + z) / 3) of the position reached [V Remark 3.1].
 
@@ -87,7 +133,8 @@ def remark_3_1(size: int) -> CheckResult:
     return CheckResult(f"{dragged} moves of 3y <= x + z to {size} that drag y, of {tried}")
 
 
-def example_3_4() -> CheckResult:
+@statement("v-example-3.4", "[V] Example 3.4", "the four options worked out for 3y <= x + z are moves, and to P-positions")
+def example_3_4(upto: int = 61) -> CheckResult:
     """The four options that [V Example 3.4] works out are moves of 3y <= x + z, and to P-positions.
 
     >>> example_3_4()
@@ -101,19 +148,6 @@ def example_3_4() -> CheckResult:
     return CheckResult(f"{len(EXAMPLE_3_4)} moves")
 
 
-def even_bars(size: int, largest_k: int = 8) -> CheckResult:
-    """For even k the Grundy value of y <= floor(z / k) beside a pile x is the nim-sum (Nakamura and Miyadera, Integers 15 #G4).
-
-    >>> even_bars(15).holds
-    True
-    """
-    for k in range(2, largest_k + 1, 2):
-        difference = solve(bar(k), size, grundy=True).first_grundy_difference
-        if difference is not None:
-            return CheckResult(f"k = {k}, x, z <= {size}", (k, difference))
-    return CheckResult(f"even k to {largest_k}, x, z <= {size}")
-
-
-def _compare(found: list[list[int]], stated: set[Vector], tried: str) -> CheckResult:
+def _compare_sets(found: list[list[int]], stated: set[Vector], scope: str) -> CheckResult:
     differ = {tuple(vector) for vector in found} ^ stated
-    return CheckResult(tried, min(differ, key=lambda vector: (sum(vector), vector)) if differ else None)
+    return CheckResult(scope, min(differ, key=lambda vector: (sum(vector), vector)) if differ else None)

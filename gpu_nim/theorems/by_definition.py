@@ -1,4 +1,4 @@
-"""Automata grown and games solved by their definitions alone, with nothing that makes the program fast: what it is held against."""
+"""Automata grown and games solved by their definitions alone, without fast paths: what the program's results are compared with."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Cell = tuple[int, ...]
 
 
 def grown(rule: Rule, generations: int) -> list[list[Cell]]:
-    """The newborns of each generation, sorted: each time, whoever is alive counts anew for all whom it touches.
+    """Return the newborns of each generation, sorted; every living cell is counted anew in each generation.
 
     >>> from gpu_nim.automata.catalogue import find
     >>> grown(find("nim").rule, 2)[1:]
@@ -37,7 +37,7 @@ def grown(rule: Rule, generations: int) -> list[list[Cell]]:
 
 
 def grundy(positions: Iterable[Cell], options: Callable[[Cell], Iterable[Cell]]) -> dict[Cell, int]:
-    """The Grundy value of each position: the least number that none of its options has.
+    """Return the Grundy value of each position: the least number that none of its options has.
 
     >>> grundy([(n,) for n in range(5)], lambda heap: [(heap[0] - take,) for take in (1, 2) if take <= heap[0]])
     {(0,): 0, (1,): 1, (2,): 2, (3,): 0, (4,): 1}
@@ -52,14 +52,14 @@ def grundy(positions: Iterable[Cell], options: Callable[[Cell], Iterable[Cell]])
 
 
 def inequality_positions(game: InequalityGame, size: int) -> list[Cell]:
-    """The positions of a game in its box, found by trying every vector."""
+    """Return the positions of a game in its box, by testing every vector."""
     box = np.indices([limit + 1 for limit in game.limits(size)]).reshape(len(game.coordinates), -1).T
     return [position for position in map(tuple, box.tolist()) if game.is_position(position)]
 
 
 def inequality_options(positions: Sequence[Cell]) -> Callable[[Cell], set[Cell]]:
-    """The moves of a game of inequalities by definition: one coordinate is lowered, and all become the largest position that is
-    nowhere above, found among all positions.
+    """Return the moves of a game of inequalities by definition: one coordinate is lowered, and all become the largest position
+    that is nowhere above, found among all positions.
 
     >>> from gpu_nim.games.inequality import chocolate
     >>> sorted(inequality_options(inequality_positions(chocolate(3), 4))((3, 2, 3)))

@@ -1,13 +1,13 @@
-"""Statements about a_k and d_k: [NF] sections 3.1 and 4. Formulas stand here as the paper prints them."""
+"""[NF] sections 3.1 and 4: a_k and d_k.  Formulas stand here as the paper prints them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import comb
 
-from gpu_nim.theorems.catalogue import compare, statement
+from gpu_nim.theorems.catalogue import Case, check_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
-from gpu_nim.theorems.counted import counts, reach
+from gpu_nim.theorems.exhaustive import counts, index_scope, max_index
 
 _ODD, _EVEN = (3, 5, 7), (2, 4, 6)
 
@@ -21,46 +21,46 @@ def _split(n: int) -> tuple[int, int]:
 def _cases(letter: str, piles: tuple[int, ...], upto: int, formula: Callable[[int, int], int]) -> CheckResult:
     """Hold a formula in (k, n) against the counts for n > 0."""
 
-    def cases() -> Iterator[tuple[str, object, object]]:
+    def cases() -> Iterator[Case]:
         for k in piles:
-            for n, counted in enumerate(counts(letter, k, reach(k, upto))[1:], 1):
+            for n, counted in enumerate(counts(letter, k, max_index(k, upto))[1:], 1):
                 yield f"{letter}_{k}({n})", counted, formula(k, n)
 
-    return compare(cases(), ", ".join(f"n up to {reach(k, upto)} for k = {k}" for k in piles))
+    return check_cases(cases(), index_scope(piles, upto))
 
 
 @statement("nf-corollary-7", "[NF] Corollary 7", "a_k(floor(2n/k)) <= A_k(n) <= a_k(n)")
 def sandwich(upto: int) -> CheckResult:
-    def cases() -> Iterator[tuple[str, object, object]]:
+    def cases() -> Iterator[Case]:
         for k in range(2, 8):
-            a, A = (counts(letter, k, reach(k, upto)) for letter in "aA")
+            a, A = (counts(letter, k, max_index(k, upto)) for letter in "aA")
             for n in range(len(a)):
                 yield f"a_{k}({2 * n // k}) <= A_{k}({n}) <= a_{k}({n})", a[2 * n // k] <= A[n] <= a[n], True
 
-    return compare(cases(), ", ".join(f"n up to {reach(k, upto)} for k = {k}" for k in range(2, 8)))
+    return check_cases(cases(), index_scope(range(2, 8), upto))
 
 
 @statement("nf-lemma-8", "[NF] Lemma 8", "a_k(2^m - 1) = 2^(m(k-1))")
 def powers_of_two(upto: int) -> CheckResult:
-    def cases() -> Iterator[tuple[str, object, object]]:
+    def cases() -> Iterator[Case]:
         for k in range(1, 8):
-            a = counts("a", k, reach(k, upto))
+            a = counts("a", k, max_index(k, upto))
             for m in range((len(a)).bit_length()):
                 yield f"a_{k}({2**m - 1})", a[2**m - 1], 2 ** (m * (k - 1))
 
-    return compare(cases(), ", ".join(f"n up to {reach(k, upto)} for k = {k}" for k in range(1, 8)))
+    return check_cases(cases(), index_scope(range(1, 8), upto))
 
 
 @statement("nf-corollary-9", "[NF] Corollary 9", "2^((k-1) floor(log2(floor(2n/k)+1))) <= A_k(n) <= 2^((k-1) ceil(log2(n+1)))")
 def powers_around(upto: int) -> CheckResult:
-    def cases() -> Iterator[tuple[str, object, object]]:
+    def cases() -> Iterator[Case]:
         for k in range(2, 8):
-            for n, counted in enumerate(counts("A", k, reach(k, upto))):
+            for n, counted in enumerate(counts("A", k, max_index(k, upto))):
                 low = 2 ** ((k - 1) * ((2 * n // k + 1).bit_length() - 1))
                 high = 2 ** ((k - 1) * n.bit_length())
                 yield f"{low} <= A_{k}({n}) = {counted} <= {high}", low <= counted <= high, True
 
-    return compare(cases(), ", ".join(f"n up to {reach(k, upto)} for k = {k}" for k in range(2, 8)))
+    return check_cases(cases(), index_scope(range(2, 8), upto))
 
 
 @statement("nf-theorem-11", "[NF] Theorem 11", "d_3(n) = 6c - 3 for n > 0")
@@ -70,14 +70,14 @@ def d_three(upto: int) -> CheckResult:
 
 @statement("nf-triangle", "[NF] section 4.1", "the row of d_3 from 2^b to 2^(b+1) - 1 is the beginning of A016945, 6n + 3")
 def triangle(upto: int) -> CheckResult:
-    d = counts("d", 3, reach(3, upto))
+    d = counts("d", 3, max_index(3, upto))
 
-    def cases() -> Iterator[tuple[str, object, object]]:
+    def cases() -> Iterator[Case]:
         for b in range(len(d).bit_length() - 1):
             row = d[1 << b : 2 << b]
             yield f"the row of d_3 from {1 << b}", list(row), [6 * n + 3 for n in range(len(row))]
 
-    return compare(cases(), f"n up to {len(d) - 1}")
+    return check_cases(cases(), f"n up to {len(d) - 1}")
 
 
 @statement("nf-theorem-12", "[NF] Theorem 12", "a_3(n) = 2^(2b) + 3c^2 for n > 0")
@@ -87,7 +87,7 @@ def a_three(upto: int) -> CheckResult:
 
 @statement("nf-theorem-13", "[NF] Theorem 13", "a_4(n) = 2^(3b) + 6c^2 2^b + a_4(c-1) for n > 0")
 def a_four(upto: int) -> CheckResult:
-    a = counts("a", 4, reach(4, upto))
+    a = counts("a", 4, max_index(4, upto))
 
     def formula(k: int, n: int) -> int:
         b, c = _split(n)
@@ -98,7 +98,7 @@ def a_four(upto: int) -> CheckResult:
 
 @statement("nf-corollary-14", "[NF] Corollary 14", "d_4(n) = (12c - 6) 2^b + d_4(c-1) for n > 0")
 def d_four(upto: int) -> CheckResult:
-    d = counts("d", 4, reach(4, upto))
+    d = counts("d", 4, max_index(4, upto))
 
     def formula(k: int, n: int) -> int:
         b, c = _split(n)
@@ -135,7 +135,7 @@ def d_odd(upto: int) -> CheckResult:
 def a_even(upto: int) -> CheckResult:
     def formula(k: int, n: int) -> int:
         b, c = _split(n)
-        lower = counts("a", k, reach(k, upto))[c - 1]
+        lower = counts("a", k, max_index(k, upto))[c - 1]
         return int(((2**b + c) ** k + (2**b - c) ** k - 2 * c**k) // 2 ** (b + 1) + lower)
 
     return _cases("a", _EVEN, upto, formula)
@@ -151,7 +151,7 @@ def d_even(upto: int) -> CheckResult:
         b, c = _split(n)
         rising = (2**b + c) ** k + (2**b - c) ** k - 2 * c**k
         before = (2**b + c - 1) ** k + (2**b - c + 1) ** k - 2 * (c - 1) ** k
-        return int((rising - before) // 2 ** (b + 1) + counts("d", k, reach(k, upto))[c - 1])
+        return int((rising - before) // 2 ** (b + 1) + counts("d", k, max_index(k, upto))[c - 1])
 
     return _cases("d", _EVEN, upto, formula)
 

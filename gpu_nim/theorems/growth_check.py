@@ -1,4 +1,4 @@
-"""A finished growth, every cell of it, held against its births and against what is known of its automaton."""
+"""A check of a finished growth, cell by cell, against its births and the theorem or the rule of its automaton."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CELLS, _GENERATIONS = 1 << 26, 1 << 16  # that are grown anew at the most: abou
 
 
 def theorem_of(growth: Growth) -> Automaton | None:
-    """The catalogue's entry whose births are proved, where the growth is of its rule, not only of its name; else None.
+    """Return the catalogue's entry whose births are proved, where the growth is of its rule, not only of its name; else None.
 
     >>> from gpu_nim import grow
     >>> [getattr(theorem_of(grow(name, 3)), "source", None) for name in ("nim", "edge")]
@@ -34,12 +34,11 @@ def theorem_of(growth: Growth) -> Automaton | None:
     return automaton if proved else None
 
 
-def grown_anew(growth: Growth) -> int:
-    """The last generation up to which `check_growth` grows a growth anew; -1 where its theorem makes that needless, or no rule is
-    known.
+def last_regrown(growth: Growth) -> int:
+    """Return the last generation that `check_cells` grows anew; -1 where its theorem makes that needless, or no rule is known.
 
     >>> from gpu_nim import grow
-    >>> grown_anew(grow("nim", 7)), grown_anew(grow("edge", 7))
+    >>> last_regrown(grow("nim", 7)), last_regrown(grow("edge", 7))
     (-1, 7)
     """
     theorem = theorem_of(growth)
@@ -49,41 +48,49 @@ def grown_anew(growth: Growth) -> int:
     return max(0, int(np.searchsorted(born, _CELLS, side="right")) - 1)
 
 
-def work_of(growth: Growth) -> int:
-    """How many cells `check_growth` goes through."""
-    again: list[int] = growth.births[: grown_anew(growth) + 1].tolist()
+def cells_to_check(growth: Growth) -> int:
+    """Return how many cells `check_cells` reads and grows: its progress goes up to this."""
+    again: list[int] = growth.births[: last_regrown(growth) + 1].tolist()
     return growth.population + sum(again)
 
 
-def check_growth(growth: Growth, progress: Callable[[int], object] = lambda cells: None) -> CheckResult:
-    """Go through every cell of a growth: each generation has its births, no cell twice, and what its automaton bears then.
+def check_cells(growth: Growth, progress: Callable[[int], object] = lambda cells: None) -> CheckResult:
+    """Check every cell of a growth: each generation has its births, no cell twice, and the cells that its automaton bears then.
 
-    What it bears is said by its theorem, where there is one for its cells, or else by growing it anew, as far as that takes about a
-    minute.  Parents, where a file holds them, are held against the rule.  Cells that come from a file are held against their
-    checksums as they are read: FileError where these differ.  `progress` is told how many cells were gone through since it was told
-    last.
+    The cells are compared with the automaton's theorem, where there is one for cells, and else with a new growth, as far as that
+    takes about a minute; parents, where a file holds them, with the rule.
+
+    Args:
+        growth: The growth, whose cells may still be in its file.
+        progress: Called with the number of cells that were checked since the last call.
+
+    Returns:
+        What was checked, and the first difference in words.
+
+    Raises:
+        FileError: Cells that come from a file differ from their checksums.
 
     >>> from gpu_nim import grow
-    >>> check_growth(grow("nim", 7))
+    >>> check_cells(grow("nim", 7))
     CheckResult(scope='64 cells of generations 0 to 7', counterexample=None)
-    >>> check_growth(grow("edge", 7))
+    >>> check_cells(grow("edge", 7))
     CheckResult(scope='130 cells of generations 0 to 7, which were grown anew by their rule', counterexample=None)
     """
-    tried = [f"{growth.population:,} cells of generations 0 to {growth.generations}"]
+    scope = [f"{growth.population:,} cells of generations 0 to {growth.generations}"]
     if growth.parents is not None and growth.rule is not None:
-        tried.append("and their parents")
+        scope.append("and their parents")
     if growth.rule is None:
-        tried.append("whose rule is not told")
-    found = _misnamed(growth) or _against_theorem(growth, progress)
-    last = grown_anew(growth)
+        scope.append("whose rule is not told")
+    found = _wrong_rule(growth) or _against_theorem(growth, progress)
+    last = last_regrown(growth)
     if found is None and last >= 0:
         found, last = _against_rule(growth, last, progress)
         which = "which" if last == growth.generations else f"of which those to generation {last}"
-        tried.append(f"{which} were grown anew by their rule" if last >= 0 else "too far for growing them anew")
-    return CheckResult(", ".join(tried), found)
+        scope.append(f"{which} were grown anew by their rule" if last >= 0 else "too far for growing them anew")
+    return CheckResult(", ".join(scope), found)
 
 
-def _misnamed(growth: Growth) -> str | None:
+def _wrong_rule(growth: Growth) -> str | None:
     known = CATALOGUE.get(growth.automaton)
     if known is not None and known.rule != growth.rule:
         return f"its rule is not that of {growth.automaton}"
@@ -99,7 +106,7 @@ def _against_theorem(growth: Growth, progress: Callable[[int], object]) -> str |
             for index in np.flatnonzero(births != stated).tolist():
                 return f"generation {first + index} has {births[index]} births, not {stated[index]}"
     test = None if automaton is None else automaton.cell_test
-    lineage = _Lineage(growth)
+    parent_check = _ParentCheck(growth)
     for generation, cells in growth:
         if len(cells) != growth.births[generation]:
             return f"generation {generation} has {len(cells)} cells, not {growth.births[generation]}"
@@ -108,14 +115,14 @@ def _against_theorem(growth: Growth, progress: Callable[[int], object]) -> str |
         if test is not None:
             for outsider in cells[~test(cells, np.full(len(cells), generation))].tolist():
                 return f"{tuple(outsider)} is not born at generation {generation}"
-        if (orphan := lineage.wrong(generation, cells)) is not None:
-            return orphan
+        if (difference := parent_check.difference(generation, cells)) is not None:
+            return difference
         progress(len(cells))
     return None
 
 
-class _Lineage:
-    """The parents that a file gives its cells, held against those by the rule, generation by generation."""
+class _ParentCheck:
+    """Compares the parents in a file with those by the rule, generation by generation."""
 
     def __init__(self, growth: Growth) -> None:
         self._rule: Rule | None = growth.rule
@@ -125,8 +132,8 @@ class _Lineage:
         self._before: NDArray[np.integer] | None = None
         self._born_earlier = 0
 
-    def wrong(self, generation: int, cells: NDArray[np.integer]) -> str | None:
-        """What is wrong with the parents of these newborns; None where nothing is, or nothing is given."""
+    def difference(self, generation: int, cells: NDArray[np.integer]) -> str | None:
+        """Return what is wrong with the parents of these newborns; None where nothing is, or the file gives none."""
         if self._given is None or self._rule is None:
             return None
         _, given = next(self._given)
@@ -145,7 +152,7 @@ class _Lineage:
 
 
 def _against_rule(growth: Growth, last: int, progress: Callable[[int], object]) -> tuple[str | None, int]:
-    """What growing it anew shows, and to which generation that fits into memory, -1 where to none."""
+    """Return how a new growth differs, and the last generation of it that fits into memory, -1 where none does."""
     assert growth.rule is not None
     automaton = find_automaton(growth.rule)
     while last >= 0:
