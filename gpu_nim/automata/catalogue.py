@@ -1,53 +1,107 @@
-"""The catalogue of automata: one entry each, which growth, tests, command line and documents pick up.
+"""The catalogue of automata: one entry each, from which growths, pictures, OEIS entries, checks and commands take what they need.
+
+A further automaton is one more `Automaton` in `_AUTOMATA`.
 
 [NF] is Khovanova and Xiong, "Nim Fractals", J. Integer Seq. 17 (2014), Article 14.7.8; [B] is Khovanova's note on the rules that
 grow the P-positions in three dimensions.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata import formulas
 from gpu_nim.automata import neighbourhoods as near
+from gpu_nim.counting.families import Counts
 from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Rule, Symmetry
 
+Lattice = Literal["square", "hexagonal", "triangular"]
+"""How the cells of a plane are drawn; cells in space are cubes."""
+
 
 @dataclass(frozen=True)
 class Oeis:
-    """An OEIS entry that an automaton gives: `column` of generation n is the entry's term n + `shift`.
+    """An OEIS entry that an automaton gives: its term n + `shift` is what it counts at generation n.
 
-    The entry begins at `offset`, with zeros for what comes before generation 0.
+    Attributes:
+        number: the A-number.
+        column: the column of the growth that its terms come from (see `gpu_nim.automata.columns`).
+        shift: the index of generation 0.
+        offset: the index that the entry begins at, with zeros for what comes before generation 0.
+        differences: whether its terms are the differences of the column.
+        divisor: what its terms are divided by.
+        counts: what it counts, in words; the column's name, unless given.
     """
 
     number: str
     column: str
     shift: int
     offset: int = 0
+    differences: bool = False
+    divisor: int = 1
+    counts: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "counts", self.counts or self.column)
+
+    def terms(self, values: Iterable[int]) -> Iterator[tuple[int, int]]:
+        """Give (n, a(n)) from the offset on, of the column's values at generations 0, 1, ...
+
+        >>> list(Oeis("A151776", "population", 1).terms([1, 13, 25]))
+        [(0, 0), (1, 1), (2, 13), (3, 25)]
+        >>> list(Oeis("A151778", "births", 1, 2, divisor=12).terms([1, 12, 12, 84]))
+        [(2, 1), (3, 1), (4, 7)]
+        """
+        yield from ((n, 0) for n in range(self.offset, self.shift))
+        before = 0
+        for n, value in enumerate(values, self.shift):
+            if n >= self.offset:
+                yield n, (value - before) // self.divisor
+            before = value if self.differences else 0
 
 
 @dataclass(frozen=True)
 class Automaton:
-    """An automaton with its name and what is known of it.
+    """An automaton with its name and all that is known of it.
 
-    `births_formula` maps generations (int64, any shape) to births (uint64, same shape), and `cell_test` maps cells (N, d) and
-    generations (int64, (N,)) to bool (N,), whether each is born then; both come from a theorem, never from growing, and are None
-    where none is known.
+    Attributes:
+        name: what commands and files call it.
+        summary: what is born when, in a line.
+        space: where its cells live.
+        source: the paper or the OEIS entry that it comes from.
+        rule: by what it grows.
+        lattice: how its cells are drawn: squares (cubes in space), hexagons of axial coordinates, or the triangles that lie about
+            the points of such a lattice with x - y not 0 mod 3.
+        oeis: the OEIS entries that it gives.
+        births_formula: maps generations (int64, any shape) to births (uint64, same shape), by a theorem, never by growing; None
+            where none is known.
+        cell_test: maps cells (N, d) and generations (int64, (N,)) to bool (N,), whether each is born then, likewise.
+
+    Raises:
+        UsageError: the lattice is unknown, or one of the plane for another rule.
     """
 
     name: str
     summary: str
-    lattice: str
+    space: str
     source: str
     rule: Rule
+    lattice: Lattice = "square"
     oeis: tuple[Oeis, ...] = ()
     births_formula: Callable[[NDArray[np.int64]], NDArray[np.uint64]] | None = None
     cell_test: Callable[[NDArray[np.integer], NDArray[np.int64]], NDArray[np.bool_]] | None = None
+
+    def __post_init__(self) -> None:
+        if self.lattice not in get_args(Lattice):
+            raise UsageError(f"lattice must be one of {', '.join(get_args(Lattice))}, got {shown(self.lattice)}")
+        if self.lattice != "square" and self.rule.dimension != 2:
+            raise UsageError(f"lattice {self.lattice} has 2 dimensions, and the rule of {self.name} has {self.rule.dimension}")
 
 
 _ONE = frozenset({1})
@@ -81,7 +135,7 @@ def _piles(piles: int) -> Automaton:
     return Automaton(
         name=f"nim-{piles}",
         summary=f"{piles}-pile Nim: the children of each P-position, 1 added to two piles with equally many trailing 1 bits",
-        lattice=f"orthant of Z^{piles}",
+        space=f"orthant of Z^{piles}",
         source="[NF] Lemma 23, Theorem 29",
         rule=rule,
         oeis=() if total is None or births is None else (Oeis(total, "population", first, first), Oeis(births, "births", 0)),
@@ -92,8 +146,6 @@ def _piles(piles: int) -> Automaton:
 
 def _total_births(piles: int, generations: NDArray[np.int64]) -> NDArray[np.uint64]:
     """D_k(n) [NF Theorem 29]."""
-    from gpu_nim.counting.families import Counts
-
     counts = Counts("D", piles)
     return np.array([counts.value(n) for n in generations.reshape(-1).tolist()], np.uint64).reshape(generations.shape)
 
@@ -102,7 +154,7 @@ _AUTOMATA = (
     Automaton(
         name="nim",
         summary="three-pile Nim: born when exactly one of (a-1,b-1,c), (a-1,b,c-1), (a,b-1,c-1) is alive",
-        lattice=_OCTANT,
+        space=_OCTANT,
         source="[B], first rule; [NF] Theorem 19",
         rule=Rule(3, near.two_piles(3), _ONE, _SPACE, octant=True),
         oeis=(Oeis("A130665", "population", 0), Oeis("A048883", "births", 0)),
@@ -112,22 +164,28 @@ _AUTOMATA = (
     Automaton(
         name="edge",
         summary="born when exactly one of the 12 edge neighbours is alive: all P-positions of Nim, and much more",
-        lattice=_OCTANT,
+        space=_OCTANT,
         source="[B], second rule",
         rule=Rule(3, near.steps(3, 2), _ONE, _SPACE, octant=True, symmetry=Symmetry.PERMUTATIONS),
     ),
     Automaton(
         name="fcc",
         summary="born when exactly one of the 12 edge neighbours is alive, the face-centred cubic lattice",
-        lattice=_CUBIC,
+        space=_CUBIC,
         source="OEIS A151776",
         rule=_cubic(2),
-        oeis=(Oeis("A151776", "population", 1), Oeis("A151777", "births", 1, 1), Oeis("A147552", "section z=0", 1)),
+        oeis=(
+            Oeis("A151776", "population", 1),
+            Oeis("A151777", "births", 1, 1),
+            Oeis("A147552", "section z=0", 1),
+            Oeis("A151836", "section z=0", 1, 1, differences=True, counts="births in the plane z=0"),
+            Oeis("A151778", "births", 1, 2, divisor=12, counts="a twelfth of the births"),
+        ),
     ),
     Automaton(
         name="ulam-warburton",
         summary="born when exactly one of the 4 side neighbours is alive",
-        lattice=_SQUARE,
+        space=_SQUARE,
         source=f"[NF] section 5.4; {_EPSTEIN}",
         rule=_square(near.steps(2, 1)),
         oeis=(Oeis("A147562", "population", 1), Oeis("A147582", "births", 1, 1)),
@@ -137,7 +195,7 @@ _AUTOMATA = (
     Automaton(
         name="ulam-warburton-3",
         summary="ulam-warburton without its south branch, the image of three-pile Nim",
-        lattice="Z^2 without y < 0, y <= -|x|",
+        space="Z^2 without y < 0, y <= -|x|",
         source="[NF] Theorem 25",
         rule=Rule(2, near.steps(2, 1), _ONE, _PLANE, universe=near.not_south),
         oeis=(Oeis("A130665", "population", 0), Oeis("A048883", "births", 0)),
@@ -147,7 +205,7 @@ _AUTOMATA = (
     Automaton(
         name="square8",
         summary="born when exactly one of the 8 neighbours is alive",
-        lattice=_SQUARE,
+        space=_SQUARE,
         source=_EPSTEIN,
         rule=_square(near.steps(2, 1, 2)),
         oeis=(Oeis("A151725", "population", 1), Oeis("A151726", "births", 1)),
@@ -155,23 +213,25 @@ _AUTOMATA = (
     Automaton(
         name="hexagonal",
         summary="hexagons: born when exactly one of the 6 neighbours is alive",
-        lattice="hexagonal lattice, axial coordinates",
+        space="hexagonal lattice, axial coordinates",
         source=_EPSTEIN,
         rule=Rule(2, near.HEXAGON, _ONE, _PLANE, symmetry=Symmetry.PERMUTATIONS),
+        lattice="hexagonal",
         oeis=(Oeis("A151723", "population", 1), Oeis("A151724", "births", 1)),
     ),
     Automaton(
         name="triangular",
         summary="triangles: born when exactly one of the 3 neighbours across a side is alive",
-        lattice="hexagonal lattice without x - y = 0 mod 3",
+        space="hexagonal lattice without x - y = 0 mod 3",
         source="OEIS A161644",
         rule=Rule(2, near.HEXAGON, _ONE, ((1, 0),), universe=near.triangles),
+        lattice="triangular",
         oeis=(Oeis("A161644", "population", 1), Oeis("A161645", "births", 1)),
     ),
     Automaton(
         name="knight",
         summary="born when exactly one of the 8 cells a knight's move away is alive",
-        lattice=_SQUARE,
+        space=_SQUARE,
         source="OEIS A319018",
         rule=_square(near.KNIGHT),
         oeis=(Oeis("A319018", "population", 1),),
@@ -179,7 +239,7 @@ _AUTOMATA = (
     Automaton(
         name="rule750",
         summary="born when 1 or 3 of the 4 side neighbours are alive",
-        lattice=_SQUARE,
+        space=_SQUARE,
         source="OEIS A169707",
         rule=_square(near.steps(2, 1), frozenset({1, 3})),
         oeis=(Oeis("A169707", "population", 1, 1),),
@@ -187,7 +247,7 @@ _AUTOMATA = (
     Automaton(
         name="cubic6",
         summary="born when exactly one of the 6 face neighbours is alive",
-        lattice=_CUBIC,
+        space=_CUBIC,
         source="OEIS A151781",
         rule=_cubic(1),
         oeis=(Oeis("A151781", "population", 1, 1), Oeis("A151779", "births", 1, 1)),
@@ -195,7 +255,7 @@ _AUTOMATA = (
     Automaton(
         name="cubic8",
         summary="born when exactly one of the 8 corner neighbours is alive",
-        lattice=_CUBIC,
+        space=_CUBIC,
         source="OEIS A151793",
         rule=_cubic(3),
         oeis=(Oeis("A151793", "population", 1, 1), Oeis("A151782", "births", 1, 1)),
@@ -203,14 +263,14 @@ _AUTOMATA = (
     Automaton(
         name="cubic18",
         summary="born when exactly one of the 18 face and edge neighbours is alive",
-        lattice=_CUBIC,
+        space=_CUBIC,
         source="the family of OEIS A151776",
         rule=_cubic(1, 2),
     ),
     Automaton(
         name="cubic26",
         summary="born when exactly one of all 26 neighbours is alive",
-        lattice=_CUBIC,
+        space=_CUBIC,
         source="the family of OEIS A151776",
         rule=_cubic(1, 2, 3),
     ),

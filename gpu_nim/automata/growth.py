@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
+from gpu_nim.automata.catalogue import Lattice
 from gpu_nim.automata.cell_sources import CellSource, Newborns, ParentSource, widened
 from gpu_nim.automata.columns import DEFAULT_COLUMNS, Table
 from gpu_nim.model.arguments import Whole, integer, shown
@@ -23,6 +24,7 @@ class Growth:
     verified: True or False where a theorem says what must be born, None where none does or nobody asked.
     backend, device, seconds, version: how, where and how fast it was grown, by which version of gpunim.
     rule: by what it grew; None where a file holds a growth of somebody's own predicates.
+    lattice: how its cells are drawn (see `gpu_nim.automata.catalogue`).
     table: the columns that were asked for (see `gpu_nim.automata.columns`), births and population unless others were.
 
     Two growths are equal where the same cells are born in the same generations of automata of one name, wherever and however they
@@ -50,6 +52,7 @@ class Growth:
         seconds: float,
         version: str = __version__,
         rule: Rule | None = None,
+        lattice: Lattice = "square",
         table: Table | None = None,
         parents: ParentSource | None = None,
     ) -> None:
@@ -63,6 +66,7 @@ class Growth:
         self.seconds = seconds
         self.version = version
         self.rule = rule
+        self.lattice: Lattice = lattice
         self.table = table or Table(dict(zip(DEFAULT_COLUMNS, (births.tolist(), np.cumsum(births).tolist()), strict=True)))
         self.source = widened(source, rule, len(births) - 1)
         """Gives the newborns of a stretch of generations."""

@@ -210,6 +210,7 @@ class GrowthProcess:
             device=self._backend.device,
             seconds=self._seconds,
             rule=self.automaton.rule,
+            lattice=self.automaton.lattice,
             table=self.measures.table(births),
         )
 

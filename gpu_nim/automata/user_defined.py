@@ -43,10 +43,10 @@ def find_automaton(rule: Rule) -> Automaton:
     for automaton in CATALOGUE.values():
         if automaton.rule is rule:
             return automaton
-    return _of_your_own(rule)
+    return _user_defined(rule)
 
 
-def _of_your_own(rule: Rule, name: str = OWN) -> Automaton:
+def _user_defined(rule: Rule, name: str = OWN) -> Automaton:
     space = "orthant of " * rule.octant + f"Z^{rule.dimension}"
     return Automaton(name, "an automaton of your own", space, "nobody", rule)
 
@@ -101,4 +101,4 @@ def from_description(name: str, description: dict[str, Any] | None) -> Automaton
         octant=bool(description["octant"]),
         symmetry=Symmetry(description["symmetry"]),
     )
-    return _of_your_own(rule, name)
+    return _user_defined(rule, name)

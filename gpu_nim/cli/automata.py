@@ -2,26 +2,26 @@
 
 import click
 
+from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.cli.output import emit_json, print_table
 
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def automata(as_json: bool) -> None:
-    """List the automata that grow, with their lattices and OEIS entries."""
-    from gpu_nim.automata.catalogue import CATALOGUE
-
+    """List the automata, with the space that their cells live in, their OEIS entries and their rules."""
     if as_json:
         emit_json(
             {
                 automaton.name: {
                     "summary": automaton.summary,
+                    "space": automaton.space,
                     "lattice": automaton.lattice,
                     "dimension": automaton.rule.dimension,
                     "neighbours": len(automaton.rule.offsets),
                     "births": sorted(automaton.rule.births),
                     "symmetry": automaton.rule.symmetry.value,
-                    "oeis": {entry.number: entry.column for entry in automaton.oeis},
+                    "oeis": {entry.number: entry.counts for entry in automaton.oeis},
                     "source": automaton.source,
                 }
                 for automaton in CATALOGUE.values()
@@ -29,6 +29,6 @@ def automata(as_json: bool) -> None:
         )
         return
     print_table(
-        [(a.name, a.lattice, " ".join(entry.number for entry in a.oeis), a.summary) for a in CATALOGUE.values()],
-        ("name", "lattice", "OEIS", "rule"),
+        [(a.name, a.space, " ".join(entry.number for entry in a.oeis), a.summary) for a in CATALOGUE.values()],
+        ("name", "space", "OEIS", "rule"),
     )

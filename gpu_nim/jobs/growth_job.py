@@ -125,7 +125,7 @@ class GrowthJob:
             names = self.columns or (DEFAULT_COLUMNS if snapshot is None else snapshot.columns)
             self._bfile: tuple[str, Oeis | None] | None = None
             if self.outputs.bfile is not None:
-                self._bfile = bfile_column(self.outputs.bfile, chosen.name, self.columns or ())
+                self._bfile = bfile_column(self.outputs.bfile, chosen.oeis, self.columns or ())
                 names = (*names, *({self._bfile[0]} - {*names}))
             self._check_outputs(chosen)
             self._keeps = self._checkpoints is not None and (

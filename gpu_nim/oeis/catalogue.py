@@ -21,6 +21,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.limbs import to_integers
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.oeis.entry import Entry, Terms
+from gpu_nim.oeis.from_growths import grown_entries
 
 _MAX_AT_ONCE = 1 << 16  # terms
 _MAX_PARTITIONS = 1000  # n, up to which the partitions of 2n by nim-sum take minutes
@@ -63,10 +64,8 @@ def entries() -> list[Entry]:
 
 
 def _all() -> dict[str, Entry]:
-    from gpu_nim.oeis.from_growths import grown_entries
-
     # A formula goes before a growth: A130665 is both.
-    return {**grown_entries(), **_CATALOGUE}
+    return {**grown_entries(), **CATALOGUE}
 
 
 def from_function(function: Callable[[int], int]) -> Terms:
@@ -184,4 +183,5 @@ _ENTRIES = (
     _function("A372967", "P-positions of 2n-pile Nim with 2n counters", 0, _diagonal),
 )  # fmt: skip
 
-_CATALOGUE = {entry.name: entry for entry in _ENTRIES}
+CATALOGUE: dict[str, Entry] = {entry.name: entry for entry in _ENTRIES}
+"""The entries by formula, by A-number."""

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.automata.catalogue import Lattice, find
 from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.memory import host_memory, require_memory
@@ -46,7 +47,6 @@ _MERGED_BYTES = 75  # a cell beside itself: its place, sorted
 _GROWN_LIMIT = 1 << 27  # cells that are grown to be drawn coarser: a minute's work
 _GENERATION_LIMIT = 2**30 - 1  # coordinates are int32, and a block reaches beyond its corner
 _SUFFIXES = (".zarr", ".npz")
-_LATTICES = {"hexagonal": "hexagonal", "triangular": "triangular"}
 
 
 def name_of(source: "Source") -> str:
@@ -99,8 +99,6 @@ def blocks_of(spec: "Source", *, limit: int = CELLS_LIMIT, color: str | None = N
         raise UsageError(
             f"source must be a .zarr or .npz file, AUTOMATON:GENERATION such as nim:256, or chocolate:a=3,size=127, got {spec!r}"
         )
-    from gpu_nim.automata.catalogue import find
-
     automaton = find(name)
     try:
         generation = parse_integer(arguments)
@@ -167,10 +165,10 @@ def _grow(spec: str, name: str, generation: int, limit: int, on_step: OnStep) ->
             yield from split(batch)
             on_step("generation", growing.generation, generation)
 
-    return _gather(spec, name, newborns(), None, limit)
+    return _gather(spec, growing.automaton.lattice, newborns(), None, limit)
 
 
-def _gather(spec: str, automaton: str, generations: "Iterable[Newborns]", births: list[int] | None, limit: int) -> Blocks:
+def _gather(spec: str, lattice: Lattice, generations: "Iterable[Newborns]", births: list[int] | None, limit: int) -> Blocks:
     """Collect newborns, generation by generation, in blocks as coarse as `limit` asks, never holding many more than
     that.
     """
@@ -199,7 +197,7 @@ def _gather(spec: str, automaton: str, generations: "Iterable[Newborns]", births
         population=sum(counts),
         note=f"drawn as {len(cells):,} blocks of {size}x{size}x{size} cells" if collected.level else "",
         flat=flat,
-        lattice=_LATTICES.get(automaton, "square"),
+        lattice=lattice,
     )
 
 
@@ -255,8 +253,6 @@ def _with_branches(blocks: Blocks, rule: "Rule") -> Blocks:
     """Add to each cell the branch it grew on: its ancestor of generation 1, found through the one neighbour born just
     before it.
     """
-    from gpu_nim.automata.catalogue import find
-
     is_nim = rule == find("nim").rule
     if (blocks.sizes > 1).any() and not is_nim:
         raise UsageError(f"color branch needs single cells, and {blocks.name} is {blocks.note}")
@@ -364,7 +360,7 @@ def _of_found(name: str, saved: "Growth | Solution", limit: int, color: str | No
         if saved.grundy is None:
             raise UsageError(f"color grundy needs a game solved for Grundy values, and {name} holds outcomes alone")
         return _solved(name, saved, int(saved.grundy.max()))
-    found = _gather(name, saved.automaton, iter(saved), saved.births.tolist(), limit)
+    found = _gather(name, saved.lattice, iter(saved), saved.births.tolist(), limit)
     if color != "branch":
         return found
     if saved.rule is None:

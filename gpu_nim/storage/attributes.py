@@ -103,6 +103,7 @@ def to_growth(
             symmetry=symmetry,
             verified=None if unsealed else verified,
             rule=rule,
+            lattice="square" if automaton is None else automaton.lattice,
             parents=parents,
             **origin(attributes),
         )

@@ -8,11 +8,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import cast
 
-from gpu_nim.automata.catalogue import CATALOGUE, Oeis
+from gpu_nim.automata.catalogue import Oeis
 from gpu_nim.automata.columns import Table, Value, is_whole
 from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.interface import Batch
 from gpu_nim.model.errors import UsageError
+from gpu_nim.oeis.b_files import format_lines
 from gpu_nim.storage.atomic import replacing
 
 _B_NAME = re.compile(r"b([0-9]{6,7})\.txt")
@@ -54,16 +55,16 @@ def open_csv_growth(path: Path) -> Iterator[CsvGrowthWriter]:
         yield CsvGrowthWriter(scratch)
 
 
-def bfile_column(path: Path, automaton: str, columns: tuple[str, ...] = ()) -> tuple[str, Oeis | None]:
+def bfile_column(path: Path, entries: Sequence[Oeis], columns: tuple[str, ...] = ()) -> tuple[str, Oeis | None]:
     """Return the column that a b-file takes and its OEIS entry, if there is one.
 
-    A name such as b151776.txt is that entry's of the automaton; otherwise it is the one column that was asked for.  UsageError
-    where neither says which, and for a column of other values than integers.
+    A name such as b151776.txt is that one of the automaton's entries; otherwise it is the one column that was asked for.
+    UsageError where neither says which, and for a column of other values than integers.
 
-    >>> bfile_column(Path("b147552.txt"), "fcc")[0]
+    >>> from gpu_nim.automata.catalogue import find
+    >>> bfile_column(Path("b147552.txt"), find("fcc").oeis)[0]
     'section z=0'
     """
-    entries = CATALOGUE[automaton].oeis if automaton in CATALOGUE else ()
     match = _B_NAME.fullmatch(path.name)
     for entry in entries:
         if match is not None and entry.number == f"A{match[1]}":
@@ -73,7 +74,7 @@ def bfile_column(path: Path, automaton: str, columns: tuple[str, ...] = ()) -> t
         known = f" or be named {numbers}" if numbers else ""
         raise UsageError(f"the b-file {path.name!r} must be of one column{known}, got {', '.join(columns) or 'none'}")
     _require_whole(columns[0])
-    return columns[0], next((entry for entry in entries if entry.column == columns[0]), None)
+    return columns[0], next((entry for entry in entries if entry.counts == columns[0]), None)
 
 
 def _require_whole(column: str) -> None:
@@ -96,11 +97,8 @@ def write_bfile(growth: Growth, path: str | Path, column: str, entry: Oeis | Non
     3 25
     4 109
     """
-    from gpu_nim.oeis.b_files import format_lines
-
     _require_whole(column)
     values = cast("Sequence[int]", growth.table[column])
-    terms = list(enumerate(values, 0 if entry is None else entry.shift))
-    before = [] if entry is None else [(n, 0) for n in range(entry.offset, entry.shift)]
+    terms = enumerate(values) if entry is None else entry.terms(values)
     with replacing(Path(path)) as scratch, scratch.open("w", encoding="ascii", newline="\n") as file:
-        file.writelines(format_lines(before + terms))
+        file.writelines(format_lines(terms))
