@@ -1,0 +1,153 @@
+"""An automaton that is registered by one entry alone: every command and the library know it, its lattice and its OEIS entries."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpu_nim import count, grow, load, save
+from gpu_nim.automata.catalogue import CATALOGUE, Automaton, Oeis, find
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.rule import Rule
+from gpu_nim.oeis.catalogue import find as find_sequence
+from gpu_nim.render.geometry import tiles
+from gpu_nim.render.source import blocks_of
+from tests.helpers import ON_NUMPY, facts, printed, refused, run
+from tests.lattices import HEXAGON, SEED2, SEED3, literal, steps
+from tests.render_files import needs_pillow
+
+NAME = "made-up-hexagons"
+LAST = 12
+RULE = Rule(2, HEXAGON, frozenset({1, 2}), SEED2)
+BIRTHS = [len(cells) for cells in literal(RULE, LAST)]
+POPULATION = np.cumsum(BIRTHS).tolist()
+SECTION = np.cumsum([sum(cell[1] == 0 for cell in cells) for cells in literal(RULE, LAST)]).tolist()
+ENTRIES = (
+    Oeis("A999991", "population", 1, 1),  # begins with the seed
+    Oeis("A999992", "births", 2),  # begins with two zeros
+    Oeis("A999993", "section y=0", 0, differences=True, counts="births in the line y=0"),
+    Oeis("A999994", "births", 1, 2, divisor=6, counts="a sixth of the births"),  # begins after the seed
+)
+TERMS = {
+    "A999991": dict(enumerate(POPULATION, 1)),
+    "A999992": {0: 0, 1: 0, **dict(enumerate(BIRTHS, 2))},
+    "A999993": dict(enumerate(np.diff(SECTION, prepend=0).tolist())),
+    "A999994": dict(enumerate((births // 6 for births in BIRTHS[1:]), 2)),
+}
+HEXAGONS = Automaton(
+    NAME,
+    "hexagons: born when 1 or 2 of the 6 neighbours are alive",
+    "hexagonal lattice",
+    "a made-up theorem",
+    RULE,
+    lattice="hexagonal",
+    oeis=ENTRIES,
+    births_formula=lambda generations: np.array(BIRTHS, np.uint64)[generations],
+)
+CUBES = Automaton("made-up-cubes", "born on 1 or 2 of 6", "Z^3", "nobody", Rule(3, steps(3, 1), frozenset({1, 2}), SEED3))
+
+
+@pytest.fixture(autouse=True)
+def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    for automaton in (HEXAGONS, CUBES, replace(HEXAGONS, name="made-up-squares", lattice="square", oeis=())):
+        monkeypatch.setitem(CATALOGUE, automaton.name, automaton)
+
+
+def bfile(number: str) -> str:
+    return "".join(f"{n} {term}\n" for n, term in TERMS[number].items())
+
+
+def test_it_is_listed() -> None:
+    line = next(line for line in printed("automata").splitlines() if line.startswith(NAME))
+    assert HEXAGONS.summary in line
+    assert all(number in line for number in TERMS)
+    listed = facts("automata")[NAME]
+    assert (listed["lattice"], listed["space"], listed["births"]) == ("hexagonal", "hexagonal lattice", [1, 2])
+    assert listed["oeis"]["A999993"] == "births in the line y=0"
+    assert NAME in refused("grow", "made-up-nothing", "--gen", "3")
+    assert NAME in refused("render", "made-up-nothing:3", "-o", "a.png")
+    assert "A999991" in refused("count", "A999999", "--at", "3")
+
+
+def test_it_grows_and_is_verified(tmp_path: Path) -> None:
+    grown = facts("grow", NAME, "--gen", LAST, *ON_NUMPY)
+    assert (grown["births"], grown["verified"]) == (BIRTHS, True)
+    for name in ("a.zarr", "a.npz"):
+        assert run("grow", NAME, "--gen", LAST, "--out", tmp_path / name, *ON_NUMPY).exit_code == 0
+        assert "as a made-up theorem has it" in printed("verify", tmp_path / name)
+    wrong = replace(HEXAGONS, births_formula=lambda generations: np.full(len(generations), 2, np.uint64))
+    assert grow(wrong, 3, backend="numpy").verified is False
+    assert f"{len(CATALOGUE)} automata" in printed("verify", "gpunim-growths", "--upto", "3")
+
+
+def test_it_is_resumed(tmp_path: Path) -> None:
+    assert run("grow", NAME, "--gen", 5, "--checkpoint", tmp_path / "run", *ON_NUMPY).exit_code == 0
+    resumed = facts("grow", "--resume", tmp_path / "run", "--gen", LAST, *ON_NUMPY)
+    assert (resumed["automaton"], resumed["births"]) == (NAME, BIRTHS)
+
+
+@pytest.mark.parametrize("number", TERMS)
+def test_its_entries_have_their_offsets(number: str, tmp_path: Path) -> None:
+    offset = min(TERMS[number])
+    span = f"{offset}:{max(TERMS[number]) + 1}"
+    assert printed("count", number, "--range", span, "--format", "bfile") == bfile(number)
+    assert printed("count", number.lower(), "--at", offset + 3) == f"{TERMS[number][offset + 3]}\n"
+    assert count(number, range(offset, offset + 9)).tolist() == list(TERMS[number].values())[:9]
+    if offset:
+        assert f"where {number} begins" in refused("count", number, "--at", offset - 1)
+        with pytest.raises(UsageError):
+            count(number, offset - 1)
+    path = tmp_path / f"b{number[1:]}.txt"
+    assert run("grow", NAME, "--gen", LAST, "--bfile", path, *ON_NUMPY).exit_code == 0
+    assert path.read_text() == bfile(number)
+    assert f"all those of {number}" in printed("verify", path, "--as", number)
+    path.write_text(bfile(number).replace(f"\n{offset + 4} ", f"\n{offset + 4} 9"))
+    assert run("verify", path, "--as", number).exit_code == 1
+    endless = find_sequence(number).terms(offset)
+    assert [next(endless) for _ in range(9)] == list(TERMS[number].values())[:9]
+
+
+def test_a_column_by_name_has_the_indices_of_its_entry_and_no_fraction_of_it(tmp_path: Path) -> None:
+    assert run("grow", NAME, "--gen", LAST, "--columns", "births", "--bfile", tmp_path / "b.txt", *ON_NUMPY).exit_code == 0
+    assert (tmp_path / "b.txt").read_text() == bfile("A999992")
+
+
+def test_it_is_drawn_as_hexagons(tmp_path: Path) -> None:
+    growth = grow(NAME, 5, backend="numpy", cells=True)
+    save(growth, tmp_path / "a.npz")
+    save(growth, tmp_path / "a.zarr")
+    unregistered = grow(replace(HEXAGONS, name="nowhere"), 5, backend="numpy")
+    sources = (f"{NAME}:5", growth, load(tmp_path / "a.npz"), str(tmp_path / "a.zarr"), unregistered)
+    for blocks in map(blocks_of, sources):
+        assert blocks.lattice == "hexagonal"
+        assert len(tiles(blocks)[0]) == 2 * len(blocks)  # a hexagon is two quadrilaterals
+    assert blocks_of("made-up-squares:5").lattice == "square"
+    assert "hexagonal tiles" in refused("export", f"{NAME}:5", "-o", tmp_path / "a.ply")
+
+
+@needs_pillow
+def test_its_picture_is_one_of_hexagons(tmp_path: Path) -> None:
+    from PIL import Image
+
+    pictures = []
+    for source in (f"{NAME}:5", tmp_path / "a.zarr", "made-up-squares:5"):
+        if source == tmp_path / "a.zarr":
+            assert run("grow", NAME, "--gen", 5, "--out", source, *ON_NUMPY).exit_code == 0
+        assert run("render", source, "-o", tmp_path / "a.png", "--size", "64x64").exit_code == 0
+        with Image.open(tmp_path / "a.png") as image:
+            pictures.append(np.asarray(image))
+    assert np.array_equal(pictures[0], pictures[1])
+    assert not np.array_equal(pictures[0], pictures[2])
+
+
+def test_one_in_space_is_exported(tmp_path: Path) -> None:
+    written = facts("export", f"{CUBES.name}:4", "-o", tmp_path / "a.ply")
+    assert written["population"] == grow(CUBES, 4, backend="numpy").population
+
+
+def test_lattices_are_checked() -> None:
+    with pytest.raises(UsageError, match="lattice must be one of square, hexagonal, triangular, got 'round'"):
+        replace(HEXAGONS, lattice="round")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="lattice hexagonal has 2 dimensions, and the rule of nim has 3"):
+        replace(find("nim"), lattice="hexagonal")
