@@ -24,7 +24,12 @@ from tests.cuda_host import HostLauncher, compiler
 
 _HOST_ORDERS = (("forward", 0), ("reverse", 0), ("shuffle", 1), ("shuffle", 2))
 _HOST = [
-    pytest.param(("host", order, seed), marks=pytest.mark.cuda_host, id=f"host-{order}{seed or ''}") for order, seed in _HOST_ORDERS
+    pytest.param(
+        ("host", order, seed),
+        marks=[pytest.mark.cuda_host, *([pytest.mark.thorough] if order != "forward" else [])],
+        id=f"host-{order}{seed or ''}",
+    )
+    for order, seed in _HOST_ORDERS
 ]
 _GPU = pytest.param(("gpu",), marks=pytest.mark.gpu, id="gpu")
 

@@ -9,6 +9,8 @@ from gpu_nim.bench.harness import Contender, host_ceiling, race
 from gpu_nim.cli import main
 from gpu_nim.model.errors import VerificationError
 
+pytestmark = pytest.mark.thorough
+
 
 def test_contenders_take_turns_after_a_warm_up() -> None:
     calls: list[str] = []

@@ -17,7 +17,10 @@ ROOT = Path(__file__).resolve().parent.parent
 # Cases of a short round: all known lines, and of the others each work, or the first of them, and each kind of file a few times.
 SHORT = {"lines": len(KNOWN) + 60, "files": 55, "kills": 7, "pairs": 7, "memory": 10}
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="campaigns fork and read /proc")
+pytestmark = [
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="campaigns fork and read /proc"),
+    pytest.mark.thorough,
+]
 
 
 def test_each_kind_has_a_short_and_a_long_round() -> None:

@@ -71,6 +71,7 @@ def killed(folder: Path, *args: str, after: int) -> None:
     assert names(folder) != before
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("after", [0, 60, 170, 400])
 def test_killed_at_any_moment_it_resumes_to_the_same_digest(tmp_path: Path, after: int) -> None:
     folder, out = tmp_path / "run", tmp_path / "edge.zarr"
@@ -86,6 +87,7 @@ def test_killed_at_any_moment_it_resumes_to_the_same_digest(tmp_path: Path, afte
     assert again.grow().table == whole.table
 
 
+@pytest.mark.thorough
 def test_killed_again_and_again(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     killed(folder, "nim", "--gen", "3000", "--checkpoint", str(folder), "--every", "50", after=30)
@@ -112,6 +114,7 @@ FAR = Rule(2, ((5, 0), (-1, 6), (-7, -3)), ONE, ((0, 0), (3, 1)))  # beyond the 
 FAR_FOLDED = define([(*o[:axis], 5, *o[axis:]) for axis in (0, 1) for o in ((3,), (-3,))], [1], [(0, 0)], octant=True).rule
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("automaton", ["edge", "fcc", "ulam-warburton-3", "rule750", "nim-4", FAR, FAR_FOLDED])
 def test_every_automaton_goes_on_on_either_backend(backend: Backend, tmp_path: Path, automaton: object) -> None:
     whole = grow(automaton, 18, backend=NUMPY)  # type: ignore[arg-type]

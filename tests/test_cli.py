@@ -292,6 +292,7 @@ def test_what_the_terminal_cannot_show_is_escaped(tmp_path: Path) -> None:
 # Root may read everything: without its capabilities it is as anyone else
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux" or shutil.which("setpriv") is None, reason="setpriv, of Linux, gives up capabilities")
 def test_what_may_not_be_read_or_written(tmp_path: Path) -> None:
     for line in (["--out", "g.npz"], ["--out", "g.zarr"], ["--checkpoint", "ck"]):
@@ -424,6 +425,7 @@ def test_the_bar_shows_on_a_terminal() -> None:
     assert b"cells/s" in shown
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("args", "words"),
     [

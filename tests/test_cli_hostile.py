@@ -219,6 +219,7 @@ def lines(seed: int, count: int) -> Iterator[list[str]]:
         yield line
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(6))
 def test_hostile_lines(seed: int, place: Path) -> None:
     for line in lines(seed, 100):

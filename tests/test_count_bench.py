@@ -12,6 +12,8 @@ from gpu_nim.cli import main
 from gpu_nim.counting.families import Counts
 from gpu_nim.model.errors import VerificationError
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.mark.parametrize(("letter", "piles"), [("D", 3), ("D", 4), ("D", 7), ("a", 3), ("d", 3)])
 def test_the_plain_formulas_are_right(letter: str, piles: int) -> None:

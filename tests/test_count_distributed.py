@@ -28,6 +28,8 @@ from gpu_nim.counting.reductions import Reduction, residue_counts
 from gpu_nim.jobs.clusters import Cluster, cluster, fill_piece, reduce_piece, try_piece
 from tests.helpers import gpunim
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def workers() -> Iterator[Cluster]:

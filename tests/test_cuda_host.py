@@ -28,6 +28,8 @@ INTRINSICS = {
     "indices": Kernel("intrinsics.cu", ("*u8",)),
     "vectors": Kernel("intrinsics.cu", ("*cu8", "*cu8", "*u8", "u4")),
 }
+SANITIZERS = ("asan", "tsan")
+ELSEWHERE = [pytest.param(flavour, marks=pytest.mark.thorough) for flavour in SANITIZERS]
 MASK32, MASK64 = 2**32 - 1, 2**64 - 1
 EDGES = [0, 1, 2, 3, 31, 32, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1, 0x0123456789ABCDEF]
 
@@ -39,7 +41,7 @@ EDGES = [0, 1, 2, 3, 31, 32, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1, 2**6
 def outcomes_elsewhere(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, list[str]]]:
     """What all seeded kernels led to under ASan and TSan, each in a process that has its sanitizer loaded."""
     running = {}
-    for flavour in ("asan", "tsan"):
+    for flavour in SANITIZERS:
         prefix, environment = sanitized(flavour, tmp_path_factory.mktemp(flavour) / "log")
         command = [*prefix, sys.executable, "-m", "tests.cuda_host.seeded", flavour]
         running[flavour] = subprocess.Popen(
@@ -54,9 +56,9 @@ def outcomes_elsewhere(tmp_path_factory: pytest.TempPathFactory) -> dict[str, di
 
 
 @pytest.mark.parametrize("name", GOOD)
-@pytest.mark.parametrize("flavour", ["fast", "ubsan", "asan", "tsan"])
+@pytest.mark.parametrize("flavour", ["fast", "ubsan", *ELSEWHERE])
 def test_a_correct_kernel_passes(name: str, flavour: str, request: pytest.FixtureRequest) -> None:
-    if flavour in ("asan", "tsan"):
+    if flavour in SANITIZERS:
         outcomes = request.getfixturevalue("outcomes_elsewhere")[flavour][name]
     else:
         outcomes = seeded.outcomes(name, flavour)
@@ -66,9 +68,9 @@ def test_a_correct_kernel_passes(name: str, flavour: str, request: pytest.Fixtur
 @pytest.mark.parametrize(
     ("name", "flavour"),
     [
-        (name, flavour)
+        pytest.param(name, flavour, marks=[pytest.mark.thorough] if flavour in SANITIZERS else [])
         for name, finders in BUGS.items()
-        for flavour in ("ubsan", "asan", "tsan")
+        for flavour in ("ubsan", *SANITIZERS)
         if {flavour, "any"} & finders.keys()
     ],
 )

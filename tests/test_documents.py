@@ -23,6 +23,7 @@ OURS = re.compile(r"(\w+=\S* )*(\./scripts/|scripts/|gpunim )")
 ANOTHER_MACHINE = "changes the machine or needs another one"
 NOT_RUN = {
     "./scripts/test": "runs these tests",
+    "./scripts/test --all": "runs these tests",
     "./scripts/test -x --pdb tests/test_scripts.py": "runs these tests",
     "sudo apt-get install python3-venv": ANOTHER_MACHINE,
     "GPUNIM_EXTRAS=cuda13 ./scripts/gpunim info": "installs; held in test_scripts.py",

@@ -21,7 +21,11 @@ from tests.render_files import frame, needs_pillow
 
 _MISSING = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
 _MISSING += [] if find_spec("selenium") else ["selenium"]
-pytestmark = [needs_pillow, pytest.mark.skipif(bool(_MISSING), reason=f"not installed: {', '.join(_MISSING)}")]
+pytestmark = [
+    needs_pillow,
+    pytest.mark.skipif(bool(_MISSING), reason=f"not installed: {', '.join(_MISSING)}"),
+    pytest.mark.thorough,
+]
 
 DESK, PHONE = (640, 400), (390, 844)
 HOSTILE = "</script><script>alert(1)</script><!--<script> <img src=x onerror=alert(2)> & " + "long " * 30

@@ -18,6 +18,8 @@ from gpu_nim.render.volume import cloud_bytes, cloud_of
 from tests.helpers import gpunim
 from tests.render_files import needs_ffmpeg
 
+pytestmark = pytest.mark.thorough
+
 pytest.importorskip("PIL", reason="Pillow is not installed")
 linux = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells the most memory that was taken")
 has_opengl = opengl._has_pyvista() and opengl.probe() is not None

@@ -515,6 +515,7 @@ def test_an_odd_size_is_refused_before_anything_is_drawn(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.thorough
 @needs_pillow
 @needs_ffmpeg
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")

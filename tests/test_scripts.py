@@ -578,7 +578,9 @@ def test_extras_can_be_turned_off(machine: Machine) -> None:
 @pytest.mark.parametrize(
     ("args", "passed"),
     [
-        ((), ("-n", "auto")),
+        ((), ("-n", "auto", "-m", "not slow and not thorough")),
+        (("--all",), ("-n", "auto")),
+        (("--all", "-x"), ("-n", "auto", "-x")),
         (("-x", "tests/test_a b.py"), ("-n", "auto", "-x", "tests/test_a b.py")),
         (("-n", "2"), ("-n", "2")),
         (("-n0",), ("-n0",)),
@@ -590,6 +592,13 @@ def test_extras_can_be_turned_off(machine: Machine) -> None:
     ],
 )
 def test_test_passes_its_arguments_to_pytest(machine: Machine, args: tuple[str, ...], passed: tuple[str, ...]) -> None:
+    (machine.checkout / "scripts/lint").write_text("#!/usr/bin/env bash\necho lint\n")
     done = machine.run(*args, script="test")
-    assert done.stdout == "".join(f"[{word}]" for word in passed), done.stderr
+    assert done.stdout == ("" if args else "lint\n") + "".join(f"[{word}]" for word in passed), done.stderr
     assert machine.installed() == [".[dev,render]"]
+
+
+def test_nothing_is_tested_that_lint_complains_of(machine: Machine) -> None:
+    (machine.checkout / "scripts/lint").write_text("#!/usr/bin/env bash\nexit 3\n")
+    done = machine.run(script="test")
+    assert (done.returncode, done.stdout) == (3, "")

@@ -20,6 +20,8 @@ from tests import helpers
 from tests.helpers import gpunim, run
 from tests.render_files import needs_ffmpeg, needs_pillow
 
+pytestmark = pytest.mark.thorough
+
 SIZE = ("--size", "64x48", "--engine", "numpy", "--quality", "draft")
 # A command for each kind of writer, OUT being the name that it writes.
 WRITERS = {

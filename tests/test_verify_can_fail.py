@@ -20,6 +20,8 @@ from gpu_nim.games.nim import arrays, positions, strategy, walk
 from gpu_nim.theorems import catalogue as theorems
 from gpu_nim.theorems import digit_by_digit, recursions, run_checks, statements
 
+pytestmark = pytest.mark.thorough
+
 # Where the program's formulas and fast paths live; all functions and methods of these are broken in turn.
 ROOMS = (closed_forms, recursions, digit_by_digit, formulas, positions, arrays, walk, strategy, heaps, take_away)
 MORE = (

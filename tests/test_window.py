@@ -22,7 +22,11 @@ from tests.render_files import frame, needs_pillow
 
 _MISSING = [name for name in ("Xvfb", "xdotool") if shutil.which(name) is None]
 _MISSING += [] if find_spec("pyvista") else ["PyVista"]
-pytestmark = [needs_pillow, pytest.mark.skipif(bool(_MISSING), reason=f"not installed: {', '.join(_MISSING)}")]
+pytestmark = [
+    needs_pillow,
+    pytest.mark.skipif(bool(_MISSING), reason=f"not installed: {', '.join(_MISSING)}"),
+    pytest.mark.thorough,
+]
 WIDTH, HEIGHT = 480, 360
 FOOT = HEIGHT * 84 // 100  # below it is the slider
 
