@@ -11,6 +11,7 @@ import pytest
 
 from gpu_nim.cli.signals import Terminated, terminations_raised
 from gpu_nim.model.interrupts import interrupts_deferred
+from gpu_nim.storage.count_tables import open_table
 from tests.helpers import gpunim
 
 ENDINGS = [(signal.SIGINT, 130, "\ngpunim: interrupted\n"), (signal.SIGTERM, 143, "gpunim: terminated\n")]
@@ -56,6 +57,22 @@ def test_a_signal_waits_for_a_write(number: signal.Signals) -> None:
             done.append("the write")
         assert signal.getsignal(number) is handler
     assert done == ["the write"]
+
+
+def test_a_signal_waits_for_the_store_of_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Zarr makes an event loop for its first call: one that is left half-made stops all that come later.
+    zarr = pytest.importorskip("zarr", reason="zarr is not installed")
+    create, calls = zarr.create_array, []
+
+    def interrupted(*arguments: object, **more: object) -> object:
+        signal.raise_signal(signal.SIGINT)
+        calls.append(create(*arguments, **more))
+        return calls[0]
+
+    monkeypatch.setattr(zarr, "create_array", interrupted)
+    with pytest.raises(KeyboardInterrupt), open_table(tmp_path / "a.zarr", {"start": 0, "stop": 5}, 1):
+        pass
+    assert len(calls) == 1
 
 
 def test_a_signal_waits_for_an_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,7 @@ from typing import IO, Any, NamedTuple, Protocol
 import numpy as np
 
 from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.model.interrupts import interrupts_deferred
 from gpu_nim.model.limbs import U64, to_integers
 from gpu_nim.model.reading import Damaged, open_regular, parse_json, printable, read_regular
 from gpu_nim.storage.atomic import check_writable, replacing, resumable
@@ -181,9 +182,10 @@ class _ZarrWriter:
     def write(self, first: int, values: U64) -> None:
         import zarr
 
-        if self._array is None:  # not before its digest was compared
-            self._array = zarr.open_array(self._path, mode="r+")
-        self._array[first - self._start : first - self._start + len(values)] = values
+        with interrupts_deferred():
+            if self._array is None:  # not before its digest was compared
+                self._array = zarr.open_array(self._path, mode="r+")
+            self._array[first - self._start : first - self._start + len(values)] = values
         self._digest.update(np.ascontiguousarray(values, "<u8").data)
 
     def state(self) -> State:
@@ -207,7 +209,8 @@ def _sink(path: Path, job: dict[str, Any], done: int, size: int) -> Writer:
 
         # A power of two, which divides what is appended: no chunk that was noted as written is written again.
         chunks = (min(count, _ZARR_CHUNK >> (limbs - 1).bit_length()), *shape[1:])
-        zarr.create_array(path, shape=shape, chunks=chunks, dtype=np.uint64, attributes=job, overwrite=True)
+        with interrupts_deferred():
+            zarr.create_array(path, shape=shape, chunks=chunks, dtype=np.uint64, attributes=job, overwrite=True)
     return _ZarrWriter(path, job["start"], done)
 
 

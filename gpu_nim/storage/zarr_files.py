@@ -168,10 +168,13 @@ def keep_zarr_growth(path: Path, kept: Kept | None, snapshot: Snapshot | None, *
     or its cells are not those.
     """
     if kept is None or snapshot is None:
-        return ZarrGrowthWriter(zarr.open_group(path, mode="w", zarr_format=3), parents=parents)
+        with interrupts_deferred():
+            group = zarr.open_group(path, mode="w", zarr_format=3)
+        return ZarrGrowthWriter(group, parents=parents)
     try:
         _check_kept(path, kept, snapshot)
-        group = zarr.open_group(path, mode="r+", zarr_format=3, use_consolidated=False)
+        with interrupts_deferred():
+            group = zarr.open_group(path, mode="r+", zarr_format=3, use_consolidated=False)
         return ZarrGrowthWriter(group, parents=parents, kept=kept)
     except Exception as error:  # zarr and the JSON reader each raise types of their own for a damaged store
         why = str(error) if isinstance(error, FileError | Damaged) else reason(error)
