@@ -13,7 +13,8 @@ from gpu_nim._version import __version__
 if TYPE_CHECKING:
     from gpu_nim.automata.growth import Growth
     from gpu_nim.automata.growth_process import grow
-    from gpu_nim.games.solution import Solution, solve
+    from gpu_nim.games.solution import Solution
+    from gpu_nim.games.solve import solve
     from gpu_nim.oeis.count import count
     from gpu_nim.storage import load, save
 
@@ -27,7 +28,7 @@ _HOMES = {
     "grow": "gpu_nim.automata.growth_process",
     "load": "gpu_nim.storage",
     "save": "gpu_nim.storage",
-    "solve": "gpu_nim.games.solution",
+    "solve": "gpu_nim.games.solve",
 }
 
 

@@ -133,7 +133,7 @@ PLAUSIBLE = {
     ],
 }  # fmt: skip
 LEFT_OUT = {"show", "bench"}  # a window, a server, and minutes of work
-SELDOM = {"automata", "info"}
+SELDOM = {"automata", "games", "info"}
 COSTLY = {"--workers", "--scheduler", "--web"}  # start processes, or wait for the network
 SECONDS = 60
 PREPARED = {"folder", "text.txt", "text.npz", "saved.npz"}
@@ -194,8 +194,8 @@ def tried(line: list[str], place: Path) -> Result:
 
 
 def options_of(command: click.Command) -> list[tuple[str, bool]]:
-    found = [param for param in command.params if isinstance(param, click.Option)]
-    return [(param.opts[-1], param.is_flag) for param in found if param.opts[-1] not in COSTLY]
+    found = [param for param in command.get_params(click.Context(command)) if isinstance(param, click.Option)]
+    return [(param.opts[-1], param.is_flag) for param in found if param.opts[-1] not in COSTLY | {"--help"}]
 
 
 def lines(seed: int, count: int) -> Iterator[list[str]]:

@@ -14,9 +14,9 @@ from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.backends.cuda import games as cuda_games
 from gpu_nim.backends.cuda.launcher import to_host
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.games import solution as solution_module
+from gpu_nim.games import solvers
 from gpu_nim.games.inequality import InequalityGame, bar, chocolate, parse_game, six_coordinate_chocolate
-from gpu_nim.games.solution import solve
+from gpu_nim.games.solve import solve
 from gpu_nim.model.errors import BackendError, InsufficientMemoryError, UsageError
 from gpu_nim.model.linear_bounds import LinearBounds
 from tests.literal_games import solve_literally
@@ -31,7 +31,7 @@ searching = settings(max_examples=40, deadline=None, suppress_health_check=[Heal
 def cuda(launcher, monkeypatch):
     """The CUDA backend on a launcher, which `solve` finds under its name."""
     backend = CudaBackend(launcher)
-    monkeypatch.setattr(solution_module, "select", lambda name="auto": backend if name == "cuda" else NUMPY)
+    monkeypatch.setattr(solvers, "select", lambda name="auto": backend if name == "cuda" else NUMPY)
     return backend
 
 
@@ -269,9 +269,9 @@ def test_no_more_memory_is_taken_than_planned(monkeypatch, game, grundy):
             """Leave everything as it is: nothing is found."""
 
     backend = CudaBackend(Counting(free=2**40))
-    monkeypatch.setattr(solution_module, "select", lambda name="auto": backend)
+    monkeypatch.setattr(solvers, "select", lambda name="auto": backend)
     monkeypatch.setattr(cuda_games, "require_memory", lambda needed, free, work: planned.append(needed))
-    monkeypatch.setattr(solution_module, "_first_difference", lambda *_: None)
+    monkeypatch.setattr(solvers, "_first_difference", lambda *_: None)
     solve(game, 4, grundy=grundy)
     keys = max((array.nbytes for array in taken if array.dtype == np.uint64 and not grundy), default=0)
     small = 1024  # the inequalities themselves

@@ -14,7 +14,7 @@ from gpu_nim.games.heaps import Period, find_period, grundy_values
 from gpu_nim.games.lines import LineGame, Nim, NimWithPass, Wythoff, line_grundy, unit_lines
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.sheets import p_position_sheets
-from gpu_nim.games.solution import solve_game, solve_heap
+from gpu_nim.games.solvers import solve_game, solve_heap
 from gpu_nim.games.take_away import OctalCode, OctalGame, SubtractionGame, SubtractionRule
 from gpu_nim.model.errors import UsageError
 
@@ -213,8 +213,8 @@ def test_solutions_of_other_games():
     assert solution.first_grundy_difference is None
     solution = solve_game(Wythoff(7), "wythoff", ("x", "y"), 7)
     assert solution.first_difference == (1, 1)
-    kayles, period = solve_heap(OctalCode("0.77"), "kayles", 71)
-    assert period is None
+    kayles = solve_heap(OctalCode("0.77"), "kayles", 71)
+    assert kayles.period is None
     assert kayles.grundy.tolist() == KAYLES
     assert kayles.first_grundy_difference == (4,)
     assert kayles.summary()["p_positions"] == 1

@@ -19,7 +19,7 @@ from gpu_nim.games.inequality import (
     sheared,
     six_coordinate_chocolate,
 )
-from gpu_nim.games.solution import solve, solve_nim_with_pass
+from gpu_nim.games.solve import solve
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from tests.literal_games import solve_literally
 
@@ -238,7 +238,7 @@ def test_bad_a_is_refused(a):
 
 def test_more_coordinates_than_can_be_solved_are_refused():
     assert len(solve(nim(32), 0).p_positions) == 1
-    for make in (lambda: nim(33), lambda: solve_nim_with_pass(10**12, 1)):
+    for make in (lambda: nim(33), lambda: solve("nim-pass", 1, piles=10**12)):
         with pytest.raises(UsageError, match="piles must be an integer from 1 to 32"):
             make()
     with pytest.raises(UsageError, match="coordinates: expected 1 to 32 names, got 33"):

@@ -57,7 +57,7 @@ def gpu_check(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, launcher: Watched
     loader.exec_module(module)
     backends = {"cuda": CudaBackend(launcher), "numpy": NumpyBackend()}
     monkeypatch.setattr(module, "select", lambda name: backends.get(name, name))
-    for where in ("automata.growth_process", "games.solution"):
+    for where in ("automata.growth_process", "games.solvers"):
         monkeypatch.setattr(f"gpu_nim.{where}.select", lambda name: backends.get(name, name))
     stand_ins = {
         "cuda_obstacle": lambda: None,

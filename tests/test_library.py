@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+import click
 import numpy as np
 import pytest
 
@@ -15,7 +16,7 @@ from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.selection import select
 from gpu_nim.backends.shared.cells import CellEngine
 from gpu_nim.games.catalogue import CATALOGUE as GAMES
-from gpu_nim.games.catalogue import OPTIONS
+from gpu_nim.games.catalogue import parameter_owners
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.rule import Rule
 from gpu_nim.storage import voxels
@@ -196,9 +197,10 @@ def test_a_name_of_the_catalogue_solves_its_game(name: str, option: dict[str, ob
 def test_the_library_and_the_command_line_know_the_same_games() -> None:
     from gpu_nim.cli.solve import solve as command
 
-    choices = next(parameter.type for parameter in command.params if parameter.name == "game")
+    params = command.get_params(click.Context(command))
+    choices = next(parameter.type for parameter in params if parameter.name == "game")
     assert list(choices.choices) == list(GAMES)  # type: ignore[attr-defined]
-    assert {parameter.name for parameter in command.params} >= set(OPTIONS)
+    assert {parameter.name for parameter in params} >= parameter_owners().keys()
     for name in GAMES:
         option = {"where": "y <= x"} if name == "inequalities" else {}
         assert len(solve(name, 3, **option).p_positions) > 0

@@ -12,10 +12,10 @@ import pytest
 
 from gpu_nim.backends.numpy import games as numpy_games
 from gpu_nim.backends.selection import select
-from gpu_nim.games import solution
+from gpu_nim.games import solvers
 from gpu_nim.games.inequality import nim, parse_game
 from gpu_nim.games.nim import evolution_graph
-from gpu_nim.games.solution import solve
+from gpu_nim.games.solve import solve
 from gpu_nim.model.errors import InsufficientMemoryError
 from tests.helpers import gpunim
 
@@ -48,7 +48,7 @@ class Plan:
 )
 def test_a_game_is_solved_in_what_is_planned(monkeypatch: pytest.MonkeyPatch, inequalities: str, size: int, grundy: bool) -> None:
     game = parse_game(inequalities)
-    plan = Plan(monkeypatch, numpy_games, solution)
+    plan = Plan(monkeypatch, numpy_games, solvers)
     backend = select("numpy")
     taken = plan.taken(lambda: solve(game, size, grundy=grundy, backend=backend.name).summary())
     assert max(plan.needed) / 4 < taken < 1.05 * max(plan.needed)

@@ -5,7 +5,7 @@ import pytest
 
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.automata.growth_process import grow
-from gpu_nim.games.solution import solve
+from gpu_nim.games.solve import solve
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Rule
 from gpu_nim.render.colours import THEMES, TOLD_APART, distinct_colours, to_oklab

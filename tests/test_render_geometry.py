@@ -261,7 +261,7 @@ def test_a_saved_growth_is_drawn_as_the_one_grown_on_the_spot(tmp_path):
 def test_a_saved_game_is_drawn_as_the_one_solved_on_the_spot(tmp_path):
     from gpu_nim import save
     from gpu_nim.games.inequality import chocolate
-    from gpu_nim.games.solution import solve
+    from gpu_nim.games.solve import solve
 
     save(solve(chocolate(3), 15), tmp_path / "game.npz")
     read, solved = blocks_of(str(tmp_path / "game.npz")), blocks_of("chocolate:a=3,size=15")

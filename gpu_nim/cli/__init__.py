@@ -24,6 +24,7 @@ COMMANDS = {
     "count": "gpu_nim.cli.count:count",
     "evolution": "gpu_nim.cli.evolution:evolution",
     "export": "gpu_nim.cli.export:export",
+    "games": "gpu_nim.cli.games:games",
     "grow": "gpu_nim.cli.grow:grow",
     "info": "gpu_nim.cli.info:info",
     "movie": "gpu_nim.cli.movie:movie",

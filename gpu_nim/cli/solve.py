@@ -1,6 +1,7 @@
 """`gpunim solve`: P-positions and Grundy values of games, and how they compare with Nim."""
 
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,9 +9,10 @@ import click
 
 from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.output import emit_json, print_table, reserve, wants_progress
-from gpu_nim.cli.params import AMOUNT, COUNTS, FILE, SIZE
+from gpu_nim.cli.params import FILE, SIZE
 from gpu_nim.cli.progress import step_progress, work_progress
-from gpu_nim.games.catalogue import CATALOGUE, OPTIONS, check_options, solve_named
+from gpu_nim.games.catalogue import CATALOGUE, check_parameters, find, parameter_owners, read_values
+from gpu_nim.games.entries import GameEntry, Rational
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.notation import parse_rational
 
@@ -20,102 +22,152 @@ if TYPE_CHECKING:
 _MAX_SCANNED = 100_000
 
 
-class Rationals(click.ParamType):  # type: ignore[type-arg]  # generic only in new releases of click
-    """One positive rational, 3 or 5/2, or START:STOP or START:STOP:STEP, STOP excluded; converts to a list of fractions."""
+class _GameName(click.Choice):  # type: ignore[type-arg]  # generic only in new releases of click
+    """A name of the catalogue, with close matches for one that is none."""
 
-    name = "rational"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[Fraction]:
-        """Return the fractions; a usage error names what is wrong with them."""
-        if isinstance(value, list):
-            return value
-        try:
-            numbers = [parse_rational(part) for part in value.split(":")]
-        except ValueError:
-            numbers = []
-        if not 1 <= len(numbers) <= 3 or min(numbers) <= 0:
-            self.fail(f"expected a positive rational such as 5/2, or START:STOP[:STEP], got {value!r}.", param, ctx)
-        if len(numbers) == 1:
-            return numbers
-        start, stop, step = (*numbers, Fraction(1))[:3]
-        count = -((start - stop) // step)
-        if not 1 <= count <= _MAX_SCANNED:
-            self.fail(f"expected STOP beyond START, and at most {_MAX_SCANNED:,} values, got {value!r}.", param, ctx)
-        return [start + step * i for i in range(count)]
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name; a usage error lists what is known."""
+        return find(value).name
 
 
-@click.command()
-@click.argument("game", type=click.Choice(list(CATALOGUE)))
-@click.option("--size", type=SIZE, default=63, help="The largest value of the coordinates that have no bound of their own.")
-@click.option("--a", type=Rationals(), default="3", help="chocolate: a y <= x + z; 3, 5/2, or START:STOP[:STEP] to scan.")
-@click.option("--k", type=Rationals(), default="2", help="bar: y <= floor(z / k) beside a pile x; as --a.")
-@click.option("--where", help="inequalities: such as 'y <= x + z/2; w <= 3y + 1'.")
-@click.option("--piles", type=AMOUNT, default=3, help="nim, nim-pass: the number of piles.")
-@click.option("--code", default="0.77", help="octal: the code.")
-@click.option("--take", type=COUNTS, default="1,2,3", help="subtraction: what may be taken, with commas.")
-@click.option("--grundy", is_flag=True, help="Grundy values too; all games from nim-pass on give them anyway.")
+class _Written(click.ParamType):  # type: ignore[type-arg]
+    """A value of a game's parameter, which the game's entry reads; `name` says what it is in one word."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class _SolveCommand(click.Command):
+    """The command, with what the catalogue of games says at the time it is asked."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the game, the parameters of all games, and the options of every game."""
+        return [*_catalogue_options(tuple(CATALOGUE.values())), *super().get_params(ctx)]
+
+
+@lru_cache(maxsize=1)
+def _catalogue_options(games: tuple[GameEntry, ...]) -> list[click.Parameter]:
+    usual = max((game.default_size for game in games), key=[game.default_size for game in games].count)
+    sizes = [str(usual), *(f"{game.default_size} for {game.name}" for game in games if game.default_size != usual)]
+    size = f"The largest value of the coordinates that have no bound of their own.  [default: {'; '.join(sizes)}]"
+    always = ", ".join(game.name for game in games if game.always_grundy)
+    return [
+        click.Argument(["game"], type=_GameName([game.name for game in games])),
+        click.Option(["--size"], type=SIZE, help=size),
+        *(_parameter_option(name, owners) for name, owners in parameter_owners().items()),
+        click.Option(["--grundy"], is_flag=True, help=f"Grundy values too; {always} give them anyway."),
+    ]
+
+
+def _parameter_option(name: str, owners: list[GameEntry]) -> click.Option:
+    """The option of a parameter, whose help has a part for each different parameter of that name."""
+    parts: dict[tuple[str, str], list[str]] = {}
+    words = []
+    for game in owners:
+        (parameter,) = (parameter for parameter in game.parameters if parameter.name == name)
+        text = f"{parameter.help}{'; or START:STOP[:STEP] to scan' * isinstance(parameter.kind, Rational)}."
+        default = "" if parameter.default is None else f"  [default: {parameter.default}]"
+        parts.setdefault((text, default), []).append(game.name)
+        words.append(parameter.kind.word)
+    told = "  ".join(f"{', '.join(games)}: {text}{default}" for (text, default), games in parts.items())
+    return click.Option([f"--{name}", name], type=_Written("|".join(dict.fromkeys(words))), help=told)
+
+
+@click.command(cls=_SolveCommand)
 @click.option("--backend", type=click.Choice(NAMES), default="auto", help="Where to solve; auto takes a GPU where there is one.")
 @click.option("--out", type=FILE, help="Save the sets: .zarr or .npz, or .csv with a position a line.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.pass_context
-def solve(ctx: click.Context, /, game: str, size: int, backend: str, out: Path | None, as_json: bool, **options: Any) -> None:
+def solve(game: str, size: int | None, grundy: bool, backend: str, out: Path | None, as_json: bool, **options: str | None) -> None:
     """Solve GAME up to a size: its P-positions or Grundy values, and whether and where they first differ from Nim's.
 
-    A range for --a or --k scans that many games, a line each: `gpunim solve chocolate --a 1:8:1/2 --size 63`.
+    `gpunim games` lists the games. A range for a rational scans that many games, a line each: `gpunim solve chocolate --a 1:8:1/2`.
 
     A game of your own is written as inequalities: `gpunim solve inequalities --where "2y <= x + z; w <= y/3 + 1" --size 20`. One
     coordinate is at the left; lowering a coordinate lowers the others as far as they force it. A name alone is a free pile.
     """
     from gpu_nim.storage.solutions import check_solution, save_solution
 
-    source = ctx.get_parameter_source
-    check_options(game, [name for name in OPTIONS if source(name) is click.core.ParameterSource.COMMANDLINE], "--")
-    scanned: list[Fraction] = options[str(CATALOGUE[game].option)] if game in ("chocolate", "bar") else []
-    if game == "inequalities" and options["where"] is None:
-        raise UsageError("--where: expected inequalities such as 'y <= x + z/2', got none")
+    entry = find(game)
+    size = entry.default_size if size is None else size
+    texts = {name: text for name, text in options.items() if text is not None}
+    check_parameters(entry, texts, "--")
+    scanned = _scanned(entry, texts)
     if out is not None:
-        if len(scanned) > 1:
-            raise UsageError(f"--out: expected one game, got {len(scanned)} to scan")
+        if scanned:
+            raise UsageError(f"--out: expected one game, got {len(scanned[1])} to scan")
         check_solution(out)
         reserve(out)
-    if len(scanned) > 1:
-        _scan(game, scanned, size, options["grundy"], backend, as_json)
-        return
     if scanned:
-        options[str(CATALOGUE[game].option)] = scanned[0]
-    solution, extra = _solve(game, size, backend, options, wants_progress(quiet=False))
+        values = read_values(entry, {name: text for name, text in texts.items() if name != scanned[0]}, "--")
+        _scan(entry, *scanned, values, size, grundy, backend, as_json)
+        return
+    solution = _solve(entry, size, grundy, backend, read_values(entry, texts, "--"), wants_progress(quiet=False))
     if out is not None:
         save_solution(solution, out)
     if as_json:
-        emit_json(solution.summary() | extra)
+        emit_json(solution.summary() | entry.report(solution))
     else:
-        _print(solution, extra, out)
+        _print(solution, entry.report(solution), out)
 
 
-def _solve(game: str, size: int, backend: str, options: dict[str, Any], shown: bool) -> "tuple[Solution, dict[str, Any]]":
-    """The solution, and for heap games the period of their Grundy values."""
-    option = CATALOGUE[game].option
-    chosen = {} if option is None else {option: options[option]}
+def _scanned(entry: GameEntry, texts: dict[str, str]) -> tuple[str, list[Fraction]] | None:
+    """The rational parameter that goes through several values, and these; None where each has one."""
+    found = None
+    for parameter in entry.parameters:
+        if isinstance(parameter.kind, Rational) and parameter.name in texts:
+            values = _rationals(f"--{parameter.name}", texts[parameter.name])
+            if len(values) > 1 and found is not None:
+                raise UsageError(f"--{parameter.name}: expected one value where --{found[0]} is scanned, got {len(values)}")
+            if len(values) > 1:
+                found = parameter.name, values
+    return found
+
+
+def _rationals(name: str, text: str) -> list[Fraction]:
+    """One positive rational, 3 or 5/2, or those of START:STOP or START:STOP:STEP, STOP excluded."""
+    try:
+        numbers = [parse_rational(part) for part in text.split(":")]
+    except ValueError:
+        numbers = []
+    if not 1 <= len(numbers) <= 3 or min(numbers) <= 0:
+        raise UsageError(f"{name}: expected a positive rational such as 5/2, or START:STOP[:STEP], got {text!r}")
+    if len(numbers) == 1:
+        return numbers
+    start, stop, step = (*numbers, Fraction(1))[:3]
+    count = -((start - stop) // step)
+    if not 1 <= count <= _MAX_SCANNED:
+        raise UsageError(f"{name}: expected STOP beyond START, and at most {_MAX_SCANNED:,} values, got {text!r}")
+    return [start + step * i for i in range(count)]
+
+
+def _solve(entry: GameEntry, size: int, grundy: bool, backend: str, values: dict[str, Any], shown: bool) -> "Solution":
+    from gpu_nim.games.solve import solve as solve_game
+
     with step_progress(shown) as step:
-        solution, period = solve_named(game, size, grundy=options["grundy"], backend=backend, on_step=step, **chosen)
-    if solution.coordinates != ("n",):
-        return solution, {}
-    return solution, {"period": period and period.length, "preperiod": period and period.preperiod}
+        return solve_game(entry.name, size, grundy=grundy, backend=backend, on_step=step, **values)
 
 
-def _scan(game: str, values: list[Fraction], size: int, grundy: bool, backend: str, as_json: bool) -> None:
-    option = str(CATALOGUE[game].option)
+def _scan(
+    entry: GameEntry,
+    name: str,
+    scanned: list[Fraction],
+    values: dict[str, Any],
+    size: int,
+    grundy: bool,
+    backend: str,
+    as_json: bool,
+) -> None:
     rows = []  # not the solutions, which would not fit into memory together
-    with work_progress(len(values), "games", wants_progress(quiet=False)) as advance:
-        for value in values:
-            solution, _ = _solve(game, size, backend, {option: value, "grundy": grundy}, shown=False)
-            rows.append({option: str(value)} | solution.summary())
+    with work_progress(len(scanned), "games", wants_progress(quiet=False)) as advance:
+        for value in scanned:
+            solution = _solve(entry, size, grundy, backend, {**values, name: value}, shown=False)
+            rows.append({name: str(value)} | solution.summary())
             advance(1)
     if as_json:
-        emit_json({"game": game, "size": size, "solutions": rows})
+        emit_json({"game": entry.name, "size": size, "solutions": rows})
         return
-    header = [option, "positions", "P-positions", "first difference from Nim"]
-    table = [[row[option], row["positions"], row["p_positions"], _point(row["first_difference"]) or "none"] for row in rows]
+    header = [name, "positions", "P-positions", "first difference from Nim"]
+    table = [[row[name], row["positions"], row["p_positions"], _point(row["first_difference"]) or "none"] for row in rows]
     if grundy:
         header += ["largest Grundy value", "first that is no nim-sum"]
         for line, row in zip(table, rows, strict=True):

@@ -1,166 +1,177 @@
-"""The catalogue of games: one entry each, by which `gpu_nim.solve` and the command line know them.
+"""The catalogue of games: one entry each, which `gpu_nim.solve`, the command line and pictures pick up.
 
-What solves a game is imported when one is solved: the command line reads names and options here.
+[V] is Matsui, Yamauchi, Inoue and Tomari, "Variants of the Game of Nim that have Inequalities as Conditions"; [F] is Ferguson,
+"Game Theory", part I.
+
+A new game is an entry of the kind that says how it is solved: by inequalities (`InequalityEntry`), as a game whose positions are
+vectors (`VectorEntry`), or by single heaps (`HeapEntry`). Its parameters become options of `gpunim solve`, arguments of
+`gpu_nim.solve`, and parts of sources such as chocolate:a=3,size=127 of the drawing commands.
 """
 
-from __future__ import annotations
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from gpu_nim.games.entries import (
+    GameEntry,
+    HeapEntry,
+    InequalityEntry,
+    Integer,
+    Integers,
+    Parameter,
+    Rational,
+    Text,
+    VectorEntry,
+    lazily,
+)
+from gpu_nim.games.limits import MAX_COORDINATES
+from gpu_nim.model.arguments import shown
+from gpu_nim.model.errors import UsageError, close
 
-from gpu_nim.model.arguments import Whole, shown
-from gpu_nim.model.errors import UsageError
-from gpu_nim.model.progress import OnStep, unseen
+RESERVED = frozenset({"game", "size", "grundy", "backend", "on_step", "out", "json", "as_json", "help"})
+"""Names that no parameter may have, for they are options of `gpu_nim.solve`, of `gpunim solve` or of sources of pictures."""
 
-if TYPE_CHECKING:
-    from gpu_nim.backends.interface import Backend
-    from gpu_nim.games.heaps import Period
-    from gpu_nim.games.inequality import InequalityGame
-    from gpu_nim.games.solution import Solution
+_PILES = Parameter("piles", Integer(1, MAX_COORDINATES), "3", "the number of piles")
 
-    Solved = tuple[Solution, Period | None]
-    """A solved game, and for single heaps the period of their Grundy values where one is proved."""
-
-
-@dataclass(frozen=True)
-class Named:
-    """A game of the catalogue, or a kind of games.
-
-    option: the name of what says which one of its kind is meant, with its value where none is given; None where it is one game.
-    inequalities: makes the game, of that value, where it is one of inequalities.
-    solve: solves it otherwise, to a size, on the host, with Grundy values.
-    """
-
-    name: str
-    summary: str
-    option: str | None = None
-    default: Any = None
-    inequalities: Callable[[Any], InequalityGame] | None = None
-    solve: Callable[[Any, int, OnStep], Solved] | None = None
-
-
-def _inequality_game(name: str) -> Callable[[Any], InequalityGame]:
-    def make(value: Any) -> InequalityGame:
-        from gpu_nim.games import inequality
-
-        game: InequalityGame = getattr(inequality, name)(value)
-        return game
-
-    return make
-
-
-def _chocolate6(_: Any) -> InequalityGame:
-    from gpu_nim.games.inequality import six_coordinate_chocolate
-
-    return six_coordinate_chocolate()
-
-
-def _nim_pass(piles: Any, size: int, on_step: OnStep) -> Solved:
-    from gpu_nim.games.solution import solve_nim_with_pass
-
-    return solve_nim_with_pass(piles, size, on_step=on_step), None
-
-
-def _wythoff(_: Any, size: int, on_step: OnStep) -> Solved:
-    from gpu_nim.games.lines import Wythoff
-    from gpu_nim.games.solution import solve_game
-
-    return solve_game(Wythoff(size), "wythoff", ("x", "y"), size, on_step=on_step), None
-
-
-def _octal(name: str, fixed: str | None = None) -> Callable[[Any, int, OnStep], Solved]:
-    def solve(code: Any, size: int, _: OnStep) -> Solved:
-        from gpu_nim.games.solution import solve_heap
-        from gpu_nim.games.take_away import OctalCode
-
-        rule = OctalCode(code if fixed is None else fixed)
-        return solve_heap(rule, f"{name} {rule.code}", size)
-
-    return solve
-
-
-def _subtraction(take: Any, size: int, _: OnStep) -> Solved:
-    from gpu_nim.games.solution import solve_heap
-    from gpu_nim.games.take_away import SubtractionRule
-
-    rule = SubtractionRule(take)
-    return solve_heap(rule, f"subtraction {', '.join(map(str, rule.subtract))}", size)
-
-
-_GAMES = (
-    Named("chocolate", "a y <= x + z", "a", 3, inequalities=_inequality_game("chocolate")),
-    Named("bar", "y <= floor(z / k) beside a pile x", "k", 2, inequalities=_inequality_game("bar")),
-    Named("chocolate6", "the chocolate that is cut in six directions", inequalities=_chocolate6),
-    Named("inequalities", "a game of your own, as inequalities", "where", inequalities=_inequality_game("parse_game")),
-    Named("nim", "Nim, any number of piles", "piles", 3, inequalities=_inequality_game("nim")),
-    Named("nim-pass", "Nim with a pass", "piles", 3, solve=_nim_pass),
-    Named("wythoff", "Wythoff's game: from one of two piles, or equally many from both", solve=_wythoff),
-    Named("kayles", "Kayles, 0.77", solve=_octal("kayles", "0.77")),
-    Named("octal", "a game by its octal code", "code", "0.77", solve=_octal("octal")),
-    Named("subtraction", "take one of some numbers from a heap", "take", (1, 2, 3), solve=_subtraction),
+_GAMES: tuple[GameEntry, ...] = (
+    InequalityEntry(
+        name="chocolate",
+        summary="a y <= x + z",
+        source="[V] Examples 3.2 and 3.3",
+        rules=lazily("gpu_nim.games.inequality:chocolate"),
+        parameters=(Parameter("a", Rational(), "3", "a y <= x + z"),),
+    ),
+    InequalityEntry(
+        name="bar",
+        summary="y <= floor(z / k) beside a pile x",
+        source="Nakamura and Miyadera, Impartial chocolate bar games, Integers 15 (2015), #G4",
+        rules=lazily("gpu_nim.games.inequality:bar"),
+        parameters=(Parameter("k", Rational(), "2", "y <= floor(z / k) beside a pile x"),),
+    ),
+    InequalityEntry(
+        name="chocolate6",
+        summary="the chocolate that is cut in six directions",
+        source="[V] Example 3.1",
+        rules=lazily("gpu_nim.games.inequality:six_coordinate_chocolate"),
+        default_size=7,
+    ),
+    InequalityEntry(
+        name="inequalities",
+        summary="a game of your own, as inequalities",
+        source="[V]",
+        rules=lambda where: lazily("gpu_nim.games.inequality:parse_game")(where),
+        parameters=(Parameter("where", Text("inequalities such as 'y <= x + z/2'"), None, "such as 'y <= x + z/2; w <= 3y + 1'"),),
+    ),
+    InequalityEntry(
+        name="nim",
+        summary="Nim, any number of piles",
+        source="[F] Section 2",
+        rules=lazily("gpu_nim.games.inequality:nim"),
+        parameters=(_PILES,),
+    ),
+    VectorEntry(
+        name="nim-pass",
+        summary="Nim with a pass",
+        source="Morrison, Friedman and Landsberg, Combinatorial games with a pass, Chaos 22 (2012)",
+        title="nim with a pass, before it is taken",
+        rules=lazily("gpu_nim.games.lines:NimWithPass"),
+        names=lambda piles: tuple(f"x{i + 1}" for i in range(piles)),
+        parameters=(_PILES,),
+    ),
+    VectorEntry(
+        name="wythoff",
+        summary="Wythoff's game: from one of two piles, or equally many from both",
+        source="Wythoff, A modification of the game of Nim, Nieuw Archief voor Wiskunde 7 (1907)",
+        rules=lazily("gpu_nim.games.lines:Wythoff"),
+        names=lambda: ("x", "y"),
+    ),
+    HeapEntry(
+        name="kayles",
+        summary="Kayles, 0.77",
+        source="[F] Section 4.4",
+        rules=partial(lazily("gpu_nim.games.take_away:OctalCode"), "0.77"),
+    ),
+    HeapEntry(
+        name="octal",
+        summary="a game by its octal code",
+        source="Guy and Smith, The G-values of various games, Proc. Camb. Phil. Soc. 52 (1956)",
+        rules=lazily("gpu_nim.games.take_away:OctalCode"),
+        parameters=(Parameter("code", Text("an octal code such as 0.77"), "0.77", "the code"),),
+    ),
+    HeapEntry(
+        name="subtraction",
+        summary="take one of some numbers from a heap",
+        source="[F] Section 1.4",
+        rules=lambda take: lazily("gpu_nim.games.take_away:SubtractionRule")(take),
+        parameters=(Parameter("take", Integers(), "1,2,3", "what may be taken, with commas"),),
+    ),
 )
 
-CATALOGUE: dict[str, Named] = {game.name: game for game in _GAMES}
-OPTIONS: tuple[str, ...] = tuple(dict.fromkeys(game.option for game in _GAMES if game.option is not None))
-"""What may say which one of its kind a game is."""
+CATALOGUE: dict[str, GameEntry] = {}
 
 
-def find(name: object) -> Named:
+def register(entry: GameEntry) -> None:
+    """Add a game to the catalogue; UsageError for a name that is taken, or a parameter of a name that `gpu_nim.solve` keeps."""
+    if entry.name in CATALOGUE:
+        raise UsageError(f"a game is called {entry.name} already")
+    for parameter in entry.parameters:
+        if parameter.name in RESERVED:
+            raise UsageError(f"a parameter of a game cannot be called {parameter.name}, which is an option of every game")
+    CATALOGUE[entry.name] = entry
+
+
+for _entry in _GAMES:
+    register(_entry)
+
+
+def find(name: object) -> GameEntry:
     """Return the catalogue's entry of that name; UsageError, with the list of what is known, where there is none.
 
-    >>> find("nim").option, find("nim").default
-    ('piles', 3)
+    >>> find("nim").summary, find("nim").parameters[0].default
+    ('Nim, any number of piles', '3')
     """
     if not isinstance(name, str) or name not in CATALOGUE:
+        hint = close(name, CATALOGUE) if isinstance(name, str) else ""
         known = ", ".join(CATALOGUE)
-        raise UsageError(f"game must be one of {known}, or inequalities such as 'y <= x + z/2', got {shown(name)}")
+        raise UsageError(f"game must be one of {known}, or inequalities such as 'y <= x + z/2', got {shown(name)}{hint}")
     return CATALOGUE[name]
 
 
-def check_options(name: str, given: Iterable[str], prefix: str = "") -> None:
-    """Raise UsageError for an option that belongs to other games than the one of that name; `prefix` is how options are written.
+def parameter_owners() -> dict[str, list[GameEntry]]:
+    """The names of all parameters, with the games that have one of that name.
 
-    >>> check_options("kayles", ["piles"])
+    >>> [game.name for game in parameter_owners()["piles"]]
+    ['nim', 'nim-pass']
+    """
+    owners: dict[str, list[GameEntry]] = {}
+    for entry in CATALOGUE.values():
+        for parameter in entry.parameters:
+            owners.setdefault(parameter.name, []).append(entry)
+    return owners
+
+
+def check_parameters(entry: GameEntry, given: Iterable[str], prefix: str = "") -> None:
+    """Raise UsageError for a parameter that the game does not have; `prefix` is how parameters are written.
+
+    >>> check_parameters(find("kayles"), ["piles"])
     Traceback (most recent call last):
     gpu_nim.model.errors.UsageError: piles belongs to nim and nim-pass, got it with kayles
     """
-    for option in given:
-        if option not in OPTIONS:
-            raise UsageError(f"options of a game are {', '.join(OPTIONS)}, got {shown(option)}")
-        if option != find(name).option:
-            owners = " and ".join(game.name for game in _GAMES if game.option == option)
-            raise UsageError(f"{prefix}{option} belongs to {owners}, got it with {name}")
+    owners = parameter_owners()
+    for name in given:
+        if name not in owners:
+            raise UsageError(f"options of a game are {', '.join(owners)}, got {shown(name)}{close(name, owners)}")
+        if entry not in owners[name]:
+            belongs = " and ".join(owner.name for owner in owners[name])
+            raise UsageError(f"{prefix}{name} belongs to {belongs}, got it with {entry.name}")
 
 
-def solve_named(
-    name: str,
-    size: Whole,
-    *,
-    grundy: bool = False,
-    backend: str | Backend = "auto",
-    on_step: OnStep = unseen,
-    **given: Any,
-) -> Solved:
-    """Solve a game of the catalogue, of the kind that the option says; see `gpu_nim.solve`.
+def read_values(entry: GameEntry, texts: Mapping[str, str], prefix: str = "") -> dict[str, Any]:
+    """The value of each parameter of a game, from what was written for some; UsageError, naming it after `prefix`, for a wrong one.
 
-    on_step: called with how many positions are done, of a game that is solved along lines.
-
-    >>> solution, period = solve_named("subtraction", 20, take=[1, 3, 4])
-    >>> solution.game, period
-    ('subtraction 1, 3, 4', Period(preperiod=0, length=7))
+    >>> read_values(find("chocolate"), {"a": "5/2"})
+    {'a': Fraction(5, 2)}
     """
-    from gpu_nim.backends.selection import check_backend
-    from gpu_nim.games.solution import check_size, solve_inequalities
-
-    game = find(name)
-    check_options(name, given)
-    check_backend(backend)
-    size = check_size(size)
-    value = game.default if game.option is None else given.get(game.option, game.default)
-    if game.inequalities is not None:
-        return solve_inequalities(game.inequalities(value), size, grundy=grundy, backend=backend), None
-    if (backend if isinstance(backend, str) else backend.name) == "cuda":
-        raise UsageError(f"backend must be numpy or auto for {name}, which runs on the host alone, got cuda")
-    assert game.solve is not None
-    return game.solve(value, size, on_step)
+    check_parameters(entry, texts, prefix)
+    given = [parameter for parameter in entry.parameters if parameter.name in texts]
+    return entry.values({parameter.name: parameter.read(texts[parameter.name], prefix) for parameter in given}, prefix)

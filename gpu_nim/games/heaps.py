@@ -11,11 +11,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.games.limits import MAX_SIZE
 from gpu_nim.model.arguments import Whole, integer, integers
 from gpu_nim.model.memory import host_memory, require_memory
 
 Ints = NDArray[np.int64]
-LARGEST_HEAP = 2**62
+HEAP = ("n",)
+"""The coordinates of a position: the size of its heap."""
+
 _HEAP_BYTES = 64  # of a heap: its value, and what is found out of it
 
 
@@ -26,6 +29,9 @@ class HeapRule(Protocol):
         """The Grundy values of the options of a heap of n, from those of the smaller heaps, values[:n]; repetitions
         allowed.
         """
+
+    def describe(self) -> str:
+        """The rule in the words of its parameters."""
 
     def proof_length(self, preperiod: int, period: int) -> int:
         """How many values must be known for a period, seen from `preperiod` up to there, to go on for ever."""
@@ -46,7 +52,7 @@ def grundy_values(rule: HeapRule, count: Whole) -> Ints:
     >>> grundy_values(OctalCode("0.77"), 12).tolist()
     [0, 1, 2, 3, 1, 4, 3, 2, 1, 4, 2, 6]
     """
-    count = integer("count", count, 0, LARGEST_HEAP)
+    count = integer("count", count, 0, MAX_SIZE)
     require_memory(_HEAP_BYTES * count, host_memory(), "Grundy values of heaps")
     values = np.zeros(count, dtype=np.int64)
     for n in range(count):

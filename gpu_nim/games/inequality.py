@@ -26,6 +26,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.games.limits import MAX_COORDINATES
 from gpu_nim.model.arguments import Whole, integer, items, shown, whole
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.linear_bounds import LinearBounds
@@ -33,7 +34,6 @@ from gpu_nim.model.linear_bounds import LinearBounds
 Vector = tuple[int, ...]
 Rational = Fraction | SupportsIndex | str | float
 
-MAX_COORDINATES = 32  # a flag each in a word of the solvers, and an axis each of NumPy's arrays
 _LARGEST = 2**62
 
 

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.games.game_graph import Ints
-from gpu_nim.games.inequality import MAX_COORDINATES, Vector
+from gpu_nim.games.inequality import Vector
+from gpu_nim.games.limits import MAX_COORDINATES
 from gpu_nim.model.arguments import Whole, integer, vectors
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
@@ -55,6 +56,10 @@ class LineGame:
         for line in self.lines:
             for take in range(1, min(pile for pile, on in zip(position, line, strict=True) if on) + 1):
                 yield tuple(pile - take * on for pile, on in zip(position, line, strict=True))
+
+    def box_grundy(self, on_step: OnStep = unseen) -> Ints:
+        """The Grundy values over the box of the positions; see `line_grundy`."""
+        return line_grundy(self, on_step=on_step)
 
     def all_moves(self) -> tuple[Ints, Ints]:
         """All moves, as `gpu_nim.games.game_graph.ArrayGame` has it."""
@@ -130,6 +135,10 @@ class NimWithPass:
             yield (*option, passes)
         if passes and any(piles):
             yield (*piles, 0)
+
+    def box_grundy(self, on_step: OnStep = unseen) -> Ints:
+        """The Grundy values over the box of the piles, of the positions in which the pass is still there; see `line_grundy`."""
+        return line_grundy(self.nim, with_pass=True, on_step=on_step)
 
 
 def line_grundy(game: LineGame, *, with_pass: bool = False, on_step: OnStep = unseen) -> NDArray[np.int64]:

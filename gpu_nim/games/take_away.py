@@ -9,7 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
-from gpu_nim.games.heaps import LARGEST_HEAP, Ints
+from gpu_nim.games.heaps import Ints
+from gpu_nim.games.limits import MAX_SIZE
 from gpu_nim.model.arguments import integer, integers, shown
 from gpu_nim.model.errors import UsageError
 
@@ -48,6 +49,10 @@ class OctalCode:
             if digit & 4:
                 yield from ((small, left - small) for small in range(1, left // 2 + 1))
 
+    def describe(self) -> str:
+        """The code."""
+        return self.code
+
     def reached(self, values: Ints, n: int) -> Ints:
         """The Grundy values of the options of a heap of n."""
         found = [np.empty(0, dtype=np.int64)]
@@ -82,8 +87,12 @@ class SubtractionRule:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "subtract", integers("subtract", self.subtract))
-        if not self.subtract or min(self.subtract) < 1 or max(self.subtract) > LARGEST_HEAP:
+        if not self.subtract or min(self.subtract) < 1 or max(self.subtract) > MAX_SIZE:
             raise UsageError(f"subtract: expected positive integers, got {shown(self.subtract)}")
+
+    def describe(self) -> str:
+        """The numbers that may be taken."""
+        return ", ".join(map(str, self.subtract))
 
     def reached(self, values: Ints, n: int) -> Ints:
         """The Grundy values of the options of a heap of n."""

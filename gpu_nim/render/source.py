@@ -2,8 +2,9 @@
 
     nim:256                       an automaton of the catalogue, to that generation
     growth.zarr, growth.npz       a growth or a solved game in a file
-    chocolate:a=3,size=127        the P-positions of the chocolate a y <= x + z with x and z up to size
+    chocolate:a=3,size=127        the P-positions of a game of the catalogue: a y <= x + z with x and z up to size
     chocolate:size=31,grundy=3    its positions of Grundy value up to 3
+    nim:piles=2,size=31           two-pile Nim, for a game with the name of an automaton
 
 Where there are more cells than `limit`, cells are taken together in cubes of 2, 4, 8... cells, and the note says so.
 For nim that is exact at any size: since a+b+c = 2 (a|b|c) where the nim-sum is 0, generation n is (a|b|c) = n, and the
@@ -13,7 +14,6 @@ again.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from fractions import Fraction
 from functools import partial
 from math import prod
 from pathlib import Path
@@ -22,11 +22,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.automata import catalogue as automata
 from gpu_nim.automata.catalogue import Lattice, find
+from gpu_nim.games import catalogue as games
+from gpu_nim.games.entries import GameEntry, Integer, Parameter
 from gpu_nim.model.arguments import shown
-from gpu_nim.model.errors import InsufficientMemoryError, UsageError
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError, close
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.notation import parse_integer, parse_rational
+from gpu_nim.model.notation import parse_integer
 from gpu_nim.model.progress import OnStep, unseen
 from gpu_nim.render.geometry import Blocks
 
@@ -91,14 +94,14 @@ def blocks_of(spec: "Source", *, limit: int = CELLS_LIMIT, color: str | None = N
     if spec.endswith(_SUFFIXES):
         return _read(spec, limit, color)
     name, colon, arguments = spec.partition(":")
-    if colon and name == "chocolate":
-        if color == "branch":
-            raise UsageError(f"color branch needs a growth, and {spec} is a solved game")
-        return _chocolate(spec, arguments)
     if not colon:
         raise UsageError(
-            f"source must be a .zarr or .npz file, AUTOMATON:GENERATION such as nim:256, or chocolate:a=3,size=127, got {spec!r}"
+            "source must be a .zarr or .npz file, AUTOMATON:GENERATION such as nim:256, or GAME:PARAMETER=VALUE,size=NUMBER such "
+            f"as chocolate:a=3,size=127, got {spec!r}"
         )
+    # nim is an automaton and a game: nim:255 is a growth, nim:size=255 a solved game.
+    if "=" in arguments or (name in games.CATALOGUE and name not in automata.CATALOGUE):
+        return _game(spec, games.find(name), arguments, color)
     automaton = find(name)
     try:
         generation = parse_integer(arguments)
@@ -288,35 +291,54 @@ def _with_branches(blocks: Blocks, rule: "Rule") -> Blocks:
     return replace(blocks, values={**blocks.values, "branch": branch})
 
 
-def _chocolate(spec: str, arguments: str) -> Blocks:
-    """Return the positions of a y <= x + z of Grundy value up to `grundy`; their generation is half the total, rounded
-    down.
-    """
-    from gpu_nim.games.inequality import chocolate
-    from gpu_nim.games.solution import solve
+def _game(spec: str, game: GameEntry, arguments: str, color: str | None) -> Blocks:
+    """Return the positions of a game of Grundy value up to `grundy`; their generation is half the total, rounded down."""
+    from gpu_nim.games.solve import solve
 
-    known = {
-        "a": partial(_fraction, spec),
-        "size": partial(_natural, spec, "size"),
-        "grundy": partial(_natural, spec, "grundy"),
-    }
-    given = {"a": Fraction(3), "size": Fraction(127), "grundy": Fraction(0)}
+    if color == "branch":
+        raise UsageError(f"color branch needs a growth, and {spec} is a solved game")
+    common = (
+        Parameter("size", Integer(), str(game.drawn_size), "the largest coordinate"),
+        Parameter("grundy", Integer(), "0", "the largest Grundy value drawn"),
+    )
+    known = [*game.parameters, *common]
+    texts = {parameter.name: str(parameter.default) for parameter in common} | _written(spec, game.name, arguments, known)
+    size, largest = (parameter.read(texts.pop(parameter.name), f"source {spec!r}: ") for parameter in common)
+    values = games.read_values(game, texts, f"source {spec!r}: ")
+    _require_drawable(spec, len(game.coordinates(**values)))
+    return _solved(spec, solve(game.name, size, grundy=largest > 0, **values), largest)
+
+
+def _written(spec: str, game: str, arguments: str, known: list[Parameter]) -> dict[str, str]:
+    """What NAME=VALUE,NAME=VALUE says of each parameter; a part without = goes on with the value before it, as in take=1,3,4."""
+    names = [parameter.name for parameter in known]
+    texts: dict[str, str] = {}
+    last = ""
     for part in filter(None, arguments.split(",")):
-        key, equals, value = part.partition("=")
-        if not equals or key not in known:
-            raise UsageError(f"source chocolate:a=NUMBER,size=NUMBER,grundy=NUMBER takes a, size and grundy alone, got {spec!r}")
-        given[key] = known[key](value)
-    largest = int(given["grundy"])
-    return _solved(spec, solve(chocolate(given["a"]), int(given["size"]), grundy=largest > 0), largest)
+        name, equals, value = part.partition("=")
+        if not equals and last:
+            texts[last] += f",{part}"
+        elif not equals or name not in names:
+            written = ",".join(f"{parameter.name}={parameter.kind.word.upper()}" for parameter in known)
+            takes = f"{', '.join(names[:-1])} and {names[-1]}"
+            hint = close(name, names)
+            raise UsageError(f"source {game}:{written} takes {takes} alone, got {spec!r}{hint}")
+        else:
+            texts[name], last = value, name
+    return texts
+
+
+def _require_drawable(spec: str, coordinates: int) -> None:
+    if coordinates not in (2, 3):
+        raise UsageError(f"{spec} has {coordinates} coordinate{'s' * (coordinates != 1)}, and only 2 or 3 can be drawn")
 
 
 def _solved(spec: str, solution: "Solution", largest: int) -> Blocks:
     positions, values = solution.points(largest)
+    _require_drawable(spec, positions.shape[1])
     flat = positions.shape[1] == 2
     if flat:
         positions = np.pad(positions, ((0, 0), (0, 1)))
-    elif positions.shape[1] != 3:
-        raise UsageError(f"{spec} has {positions.shape[1]} coordinates, and only 2 or 3 can be drawn")
     if len(positions) > CELLS_LIMIT:
         raise InsufficientMemoryError(
             f"{spec} is too large to draw: it holds {len(positions):,} positions, more than {CELLS_LIMIT:,}"
@@ -366,23 +388,3 @@ def _of_found(name: str, saved: "Growth | Solution", limit: int, color: str | No
     if saved.rule is None:
         raise UsageError(f"color branch needs a rule of offsets, and {name} grew by predicates of its own")
     return _with_branches(found, saved.rule)
-
-
-def _fraction(spec: str, text: str) -> Fraction:
-    try:
-        value = parse_rational(text)
-    except ValueError:
-        raise UsageError(f"source {spec!r}: a must be a number such as 3, 5/2 or 2.5, got {text!r}") from None
-    if value <= 0:
-        raise UsageError(f"source {spec!r}: a must be greater than 0, got {text!r}")
-    return value
-
-
-def _natural(spec: str, name: str, text: str) -> Fraction:
-    try:
-        value = parse_integer(text)
-    except ValueError:
-        value = -1
-    if value < 0:
-        raise UsageError(f"source {spec!r}: {name} must be a whole number, got {text!r}")
-    return Fraction(value)

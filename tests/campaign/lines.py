@@ -226,7 +226,7 @@ def made_up(choose: random.Random) -> tuple[str, ...]:
     endless = words.split()[0] in _ENDLESS
     spoil = choose.random() < 0.6 or endless
     # At least one parameter is hostile in a line that is to be spoiled, so that it is not only a long run.
-    parameters = [p for p in command.params if p.name not in _CLICK_S_OWN]
+    parameters = [p for p in command.get_params(click.Context(command)) if p.name not in _CLICK_S_OWN]
     given = [p for p in parameters if isinstance(p, click.Argument) or p.required or _small(p) or choose.random() < 0.25]
     hostile = set(choose.sample(given, min(len(given), choose.choice((1, 1, 2))))) if spoil and given else set()
     for parameter in given:

@@ -1,7 +1,7 @@
 """Nakamura and Miyadera, "Impartial chocolate bar games", Integers 15 (2015), #G4."""
 
 from gpu_nim.games.inequality import bar
-from gpu_nim.games.solution import solve
+from gpu_nim.games.solve import solve
 from gpu_nim.theorems.catalogue import statement
 from gpu_nim.theorems.check_result import CheckResult
 

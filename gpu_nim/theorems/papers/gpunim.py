@@ -22,7 +22,8 @@ from gpu_nim.games import heaps, inequality
 from gpu_nim.games.lines import LineGame, Nim, NimWithPass, Wythoff
 from gpu_nim.games.nim import arrays, strategy, walk
 from gpu_nim.games.nim import positions as nim
-from gpu_nim.games.solution import Solution, solve
+from gpu_nim.games.solution import Solution
+from gpu_nim.games.solve import solve
 from gpu_nim.games.take_away import OctalCode, OctalGame, SubtractionGame, SubtractionRule
 from gpu_nim.oeis.count import count
 from gpu_nim.theorems import by_definition, digit_by_digit, recursions

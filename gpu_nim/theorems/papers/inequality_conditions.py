@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gpu_nim.games.inequality import Vector, chocolate
-from gpu_nim.games.solution import solve
+from gpu_nim.games.solve import solve
 from gpu_nim.theorems.catalogue import Case, check_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
 from gpu_nim.theorems.exhaustive import max_pile, p_positions, pile_scope

@@ -1,0 +1,38 @@
+"""`gpunim games`: the catalogue."""
+
+import click
+
+from gpu_nim.cli.output import emit_json, print_table
+from gpu_nim.games.catalogue import CATALOGUE
+from gpu_nim.games.entries import Parameter
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def games(as_json: bool) -> None:
+    """List the games that are solved and drawn, with their parameters."""
+    if as_json:
+        emit_json(
+            {
+                game.name: {
+                    "summary": game.summary,
+                    "source": game.source,
+                    "parameters": {
+                        parameter.name: {"default": parameter.default, "values": parameter.kind.expected, "help": parameter.help}
+                        for parameter in game.parameters
+                    },
+                    "grundy": "always" if game.always_grundy else "with --grundy",
+                    "backends": ["numpy"] if game.host_only else ["numpy", "cuda"],
+                    "default_size": game.default_size,
+                    "greatest_size": game.greatest_size,
+                }
+                for game in CATALOGUE.values()
+            }
+        )
+        return
+    rows = [(game.name, " ".join(map(_written, game.parameters)), game.summary) for game in CATALOGUE.values()]
+    print_table(rows, ("name", "parameters", "rule"))
+
+
+def _written(parameter: Parameter) -> str:
+    return f"{parameter.name}={parameter.default or parameter.kind.word.upper()}"

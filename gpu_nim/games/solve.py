@@ -1,0 +1,66 @@
+"""`gpu_nim.solve`: a game of the catalogue, inequalities in writing, or an inequality game, solved up to a size."""
+
+from typing import Any
+
+from gpu_nim.backends.interface import Backend
+from gpu_nim.backends.selection import check_backend
+from gpu_nim.games.catalogue import check_parameters, find
+from gpu_nim.games.inequality import InequalityGame, parse_game
+from gpu_nim.games.solution import Solution
+from gpu_nim.games.solvers import check_size, solve_inequalities
+from gpu_nim.model.arguments import Whole, shown
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.progress import OnStep, unseen
+
+
+def solve(
+    game: InequalityGame | str,
+    size: Whole,
+    *,
+    grundy: bool = False,
+    backend: str | Backend = "auto",
+    on_step: OnStep = unseen,
+    **parameters: Any,
+) -> Solution:
+    """Solve a game up to a size: an inequality game in the box of that size (see `InequalityGame.limits`), or one of the catalogue.
+
+    Args:
+        game: A name of `gpu_nim.games.catalogue.CATALOGUE` (`gpunim games` lists them), inequalities in writing, as
+            `gpu_nim.games.inequality.parse_game` reads them, or an inequality game.
+        size: The largest value of the coordinates that have no bound of their own.
+        grundy: Whether to find Grundy values as well as outcomes; games without inequalities have them anyway.
+        backend: auto, cuda, numpy or a backend; games without inequalities run on the host alone.
+        on_step: Called with how many positions are done, of a game that is solved along lines.
+        parameters: What tells the games of one entry apart, such as a=3 of chocolate or piles=3 of nim.
+
+    Raises:
+        UsageError: For a game that is not known, parameters that it does not have or take, and a bad size.
+        InsufficientMemoryError: Where the box is too large.
+        BackendError: Where the backend named cannot do it.
+
+    >>> solve("wythoff", 7).p_positions.tolist()
+    [[0, 0], [1, 2], [2, 1], [3, 5], [4, 7], [5, 3], [7, 4]]
+    >>> solve("octal", 12, code="0.137").grundy.tolist()  # Dawson's Chess
+    [0, 1, 1, 2, 0, 3, 1, 1, 0, 3, 3, 2, 2]
+    >>> solve("subtraction", 20, take=[1, 3, 4]).period
+    Period(preperiod=0, length=7)
+    >>> from gpu_nim.games.inequality import chocolate
+    >>> solution = solve(chocolate(3), 31, grundy=True)
+    >>> len(solution.p_positions), solution.largest_grundy, solution.equals_nim
+    (342, 49, True)
+    >>> solve("w <= 2x; y <= x + z/2", 7).first_difference
+    (0, 1, 1, 0)
+    """
+    if isinstance(game, str) and set(game) & set("<;"):
+        game = parse_game(game)
+    if isinstance(game, InequalityGame):
+        if parameters:
+            raise UsageError(f"options belong to games of the catalogue, got {', '.join(parameters)} with {shown(game)}")
+        return solve_inequalities(game, size, grundy=grundy, backend=backend)
+    entry = find(game)
+    check_parameters(entry, parameters)
+    check_backend(backend)
+    if entry.host_only and (backend if isinstance(backend, str) else backend.name) == "cuda":
+        raise UsageError(f"backend must be numpy or auto for {entry.name}, which runs on the host alone, got cuda")
+    size = check_size(size, entry.greatest_size)
+    return entry.solve(size, grundy=grundy, backend=backend, on_step=on_step, **entry.values(parameters))

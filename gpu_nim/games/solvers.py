@@ -1,0 +1,215 @@
+"""The solvers: inequality games in a box, games whose positions are vectors, and single heaps."""
+
+import time
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.backends.interface import Backend
+from gpu_nim.backends.selection import select
+from gpu_nim.games.game_graph import Game, Ints, evolve
+from gpu_nim.games.heaps import HEAP, HeapRule, find_period, grundy_values
+from gpu_nim.games.inequality import InequalityGame, Vector
+from gpu_nim.games.limits import MAX_SIZE
+from gpu_nim.games.solution import CHUNK, Solution, first_difference, vectors_of_box
+from gpu_nim.model.arguments import Whole, integer
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.progress import OnStep, unseen
+
+_PERIOD_SHOWS = 4096  # heaps among which a period is looked for before going on
+
+
+@runtime_checkable
+class BoxGame(Protocol):
+    """A game that knows a faster way to its Grundy values than `gpu_nim.games.game_graph.evolve`."""
+
+    def box_grundy(self, on_step: OnStep) -> Ints:
+        """The Grundy values over the box of the positions."""
+
+
+def check_size(size: Whole, greatest: int = MAX_SIZE) -> int:
+    """The size of a box as a Python integer; UsageError for what is none."""
+    return integer("size", size, 0, greatest)
+
+
+def solve_inequalities(game: InequalityGame, size: Whole, *, grundy: bool = False, backend: str | Backend = "auto") -> Solution:
+    """Solve an inequality game in the box of that size; see `solve`."""
+    size = check_size(size)
+    chosen = select(backend)
+    limits = game.limits(size)
+    if prod(limit + 1 for limit in limits) > MAX_SIZE:
+        raise UsageError(f"size: expected a box of at most 2^62 cells, got {size} for {game.describe()}")
+    # What is looked at together when the solution is described.
+    needed = 4 * 8 * len(limits) * min(prod(limit + 1 for limit in limits), CHUNK)
+    require_memory(needed, host_memory(), f"solving {game.describe()}")
+    wedge = _Wedge.of(game, limits)
+    started = time.perf_counter()
+    found: NDArray[np.signedinteger]
+    if wedge is not None:
+        found = chosen.wedge_grundy(wedge.top) if grundy else chosen.wedge_outcomes(wedge.top)
+    else:
+        function = chosen.inequality_grundy if grundy else chosen.inequality_outcomes
+        found = function(game.bounds(limits), np.array(limits))
+    seconds = time.perf_counter() - started
+    if wedge is not None:
+        found = wedge.unfold_grundy(found) if grundy else wedge.unfold_points(found)
+    p_positions = np.argwhere(found == 0) if grundy else found
+    return Solution(
+        game=game.describe(),
+        coordinates=game.coordinates,
+        size=size,
+        limits=limits,
+        positions=_count(game, limits, wedge, found if grundy else None),
+        p_positions=p_positions,
+        first_difference=first_difference(p_positions, _nim_positions(game, limits), limits),
+        grundy=found if grundy else None,
+        backend=chosen.name,
+        device=chosen.device,
+        seconds=seconds,
+    )
+
+
+def solve_game(game: Game[Vector], name: str, coordinates: tuple[str, ...], size: int, *, on_step: OnStep = unseen) -> Solution:
+    """Solve any game whose positions are vectors with entries 0 to `size`, a `BoxGame` in its own way, others by their options.
+
+    Args:
+        game: The game, whose positions go up to `size`.
+        name: What the solution calls it.
+        coordinates: The names of its coordinates.
+        size: The largest value of a coordinate.
+        on_step: Called with how many positions of a `BoxGame` are done.
+
+    >>> from gpu_nim.games.lines import Wythoff
+    >>> solve_game(Wythoff(7), "wythoff", ("x", "y"), 7).p_positions.tolist()
+    [[0, 0], [1, 2], [2, 1], [3, 5], [4, 7], [5, 3], [7, 4]]
+    """
+    size = check_size(size)
+    started = time.perf_counter()
+    if isinstance(game, BoxGame):
+        grundy = game.box_grundy(on_step)
+    else:
+        positions = (size + 1) ** len(coordinates)
+        # A position is a tuple, an index and six numbers, a move is sorted twice.
+        needed = positions * (400 + 50 * size * len(coordinates))
+        require_memory(needed, host_memory(), f"{name}, {positions:,} positions")
+        grundy = _evolved(game)
+    seconds = time.perf_counter() - started
+    return _of_grundy(grundy, name, coordinates, size, seconds)
+
+
+def solve_heap(rule: HeapRule, name: str, size: int) -> Solution:
+    """Solve the single heaps of 0 to `size` counters of a heap game, with the period that their values prove, if they prove one.
+
+    Where the first 4096 values prove one, the others follow from it.
+
+    >>> from gpu_nim.games.take_away import OctalCode
+    >>> solution = solve_heap(OctalCode("0.77"), "kayles", 1000)
+    >>> solution.largest_grundy, solution.period
+    (8, Period(preperiod=71, length=12))
+    """
+    size = check_size(size)
+    require_memory(64 * (size + 1), host_memory(), f"{name} to {size}")
+    started = time.perf_counter()
+    values = grundy_values(rule, min(size + 1, _PERIOD_SHOWS))
+    period = find_period(rule, values)
+    if period is not None:
+        n = np.arange(size + 1)
+        values = values[np.where(n < period.preperiod, n, period.preperiod + (n - period.preperiod) % period.length)]
+    elif len(values) <= size:
+        values = grundy_values(rule, size + 1)
+        period = find_period(rule, values)
+    return replace(_of_grundy(values, name, HEAP, size, time.perf_counter() - started), period=period)
+
+
+def _evolved(game: Game[Vector]) -> Ints:
+    """The Grundy values over the box of the positions, -1 where none is."""
+    evolution = evolve(game)
+    positions = np.array(evolution.positions, dtype=np.int64)
+    grundy = np.full(tuple(positions.max(axis=0) + 1), -1, dtype=np.int64)
+    grundy[tuple(positions.T)] = evolution.grundy
+    return grundy
+
+
+def _of_grundy(grundy: Ints, name: str, coordinates: tuple[str, ...], size: int, seconds: float) -> Solution:
+    chosen = select("numpy")
+    sums = np.bitwise_xor.reduce(np.indices(grundy.shape), axis=0)
+    p_positions, limits = np.argwhere(grundy == 0), tuple(side - 1 for side in grundy.shape)
+    return Solution(
+        game=name,
+        coordinates=coordinates,
+        size=size,
+        limits=limits,
+        positions=int((grundy >= 0).sum()),
+        p_positions=p_positions,
+        first_difference=first_difference(p_positions, np.argwhere((grundy >= 0) & (sums == 0)), limits),
+        grundy=grundy,
+        backend=chosen.name,
+        device=chosen.device,
+        seconds=seconds,
+    )
+
+
+@dataclass(frozen=True)
+class _Wedge:
+    """Two or three coordinates of which one, bounded by the others alone, lies between 0 and top[the others].
+
+    `order` are the game's coordinates in the wedge's order: x (absent where there are two), the bounded y, z.
+    """
+
+    top: Ints
+    order: tuple[int, ...]
+
+    @classmethod
+    def of(cls, game: InequalityGame, limits: Vector) -> "_Wedge | None":
+        targets = {inequality.target for inequality in game.inequalities}
+        if len(targets) != 1 or len(limits) not in (2, 3):
+            return None
+        (middle,) = targets
+        others = [j for j in range(len(limits)) if j != middle]
+        sides = [limits[j] + 1 for j in others]
+        require_memory(10 * 8 * prod(sides), host_memory(), f"solving {game.describe()}")
+        grid = np.indices(sides).reshape(len(others), -1)
+        tops = []
+        for _, numerators, constant, denominator in zip(*game.bounds(limits), strict=True):
+            tops.append((numerators[others] @ grid + constant) // denominator)
+        top = np.minimum.reduce(tops).reshape([1] * (3 - len(limits)) + sides)
+        if top[0, 0] < 0:
+            return None
+        return cls(top, (*others[:-1], middle, others[-1]))
+
+    def unfold_points(self, points: Ints) -> Ints:
+        result = np.empty((len(points), len(self.order)), dtype=np.int64)
+        result[:, self.order] = points[:, 3 - len(self.order) :]
+        return result[np.lexsort(result.T[::-1])]
+
+    def unfold_grundy(self, values: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
+        if len(self.order) == 2:
+            values = values[0]
+        return np.ascontiguousarray(values.transpose(np.argsort(self.order)))
+
+
+def _nim_positions(game: InequalityGame, limits: Vector) -> Ints:
+    """The positions with nim-sum 0, int64 (n, k) in lexicographic order: the longest coordinate follows from the
+    others.
+    """
+    last = max(range(len(limits)), key=lambda j: limits[j])
+    sides = [limit + 1 if j != last else 1 for j, limit in enumerate(limits)]
+    require_memory(5 * 8 * len(limits) * prod(sides), host_memory(), f"comparing {game.describe()} with Nim")
+    vectors = np.indices(sides).reshape(len(limits), -1).T
+    vectors[:, last] = np.bitwise_xor.reduce(vectors, axis=1)
+    vectors = vectors[vectors[:, last] <= limits[last]]
+    vectors = vectors[game.are_positions(vectors, limits)]
+    return vectors[np.lexsort(vectors.T[::-1])]
+
+
+def _count(game: InequalityGame, limits: Vector, wedge: _Wedge | None, grundy: NDArray[Any] | None) -> int:
+    """The number of positions in the box."""
+    if wedge is not None:
+        return int(wedge.top.sum()) + wedge.top.size
+    if grundy is not None:
+        return int((grundy >= 0).sum())
+    return sum(int(game.are_positions(vectors, limits).sum()) for _, vectors in vectors_of_box(limits))
