@@ -1,0 +1,211 @@
+"""Games that are registered by one entry alone: solved, saved, listed, explained, drawn and exported as those that are there."""
+
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpu_nim import load, render, solve
+from gpu_nim.games.catalogue import CATALOGUE, find, register
+from gpu_nim.games.entries import HeapEntry, InequalityEntry, Integer, Parameter, Rational, VectorEntry
+from gpu_nim.games.inequality import Inequality, InequalityGame
+from gpu_nim.games.take_away import SubtractionRule
+from gpu_nim.model.errors import UsageError
+from gpu_nim.render.source import blocks_of
+from tests.helpers import facts, printed, refused, run
+from tests.render_files import needs_pillow
+
+SIZE, MOST = 12, 4
+DRAFT = ("--size", "32x32", "--engine", "numpy", "--quality", "draft")
+
+
+class BoundedNim:
+    """Two piles, and at most `most` counters are taken: the Grundy value is the nim-sum of the piles modulo most + 1."""
+
+    def __init__(self, largest, most):
+        self.largest, self.most = largest, most
+
+    def positions(self):
+        return product(range(self.largest + 1), repeat=2)
+
+    def options(self, position):
+        x, y = position
+        yield from ((x - take, y) for take in range(1, min(x, self.most) + 1))
+        yield from ((x, y - take) for take in range(1, min(y, self.most) + 1))
+
+
+def steep(slope):
+    """A pile x that holds y down, y <= slope x, beside a free pile z."""
+    return InequalityGame("steep", ("x", "y", "z"), (Inequality(1, (slope, Fraction(0), Fraction(0))),))
+
+
+BOUNDED = VectorEntry(
+    name="made-up-bounded",
+    summary="two piles, few counters at a time",
+    source="nobody",
+    rules=BoundedNim,
+    names=lambda most: ("left", "right"),
+    parameters=(Parameter("most", Integer(1, 9), "2", "how many may be taken"),),
+    default_size=6,
+    drawn_size=8,
+    greatest_size=50,
+)
+STEEP = InequalityEntry(
+    name="made-up-steep",
+    summary="y <= slope x",
+    source="nobody",
+    rules=steep,
+    parameters=(Parameter("slope", Rational(), "1/2", "y <= slope x"),),
+)
+HEAPS = HeapEntry(
+    name="made-up-heaps",
+    summary="a few counters from one heap",
+    source="nobody",
+    rules=lambda most: SubtractionRule(tuple(range(1, most + 1))),
+    parameters=(Parameter("most", Integer(1), "3", "how many of a heap"),),
+)
+GRUNDY = {(x, y): x % (MOST + 1) ^ y % (MOST + 1) for x, y in product(range(SIZE + 1), repeat=2)}
+LOST = [list(position) for position, value in GRUNDY.items() if value == 0]
+
+
+@pytest.fixture(autouse=True)
+def _registered():
+    for entry in (BOUNDED, STEEP, HEAPS):
+        register(entry)
+    yield
+    for entry in (BOUNDED, STEEP, HEAPS):
+        del CATALOGUE[entry.name]
+
+
+def test_they_are_listed_and_explained():
+    for entry in (BOUNDED, STEEP, HEAPS):
+        (line,) = (line for line in printed("games").splitlines() if line.startswith(entry.name))
+        assert entry.summary in line
+    listed = facts("games")["made-up-bounded"]
+    assert listed["parameters"] == {"most": {"default": "2", "values": "an integer from 1 to 9", "help": "how many may be taken"}}
+    assert (listed["default_size"], listed["greatest_size"], listed["grundy"]) == (6, 50, "always")
+    told = " ".join(printed("solve", "--help").split())
+    assert "made-up-bounded: how many may be taken. [default: 2]" in told
+    assert "made-up-heaps: how many of a heap. [default: 3]" in told
+    assert "made-up-steep: y <= slope x; or START:STOP[:STEP] to scan. [default: 1/2]" in told
+    assert "6 for made-up-bounded" in told
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".zarr", ".csv"])
+def test_one_with_options_is_solved_and_saved(suffix: str, tmp_path: Path):
+    path = tmp_path / f"a{suffix}"
+    found = facts("solve", BOUNDED.name, "--most", MOST, "--size", SIZE, "--out", path)
+    assert (found["game"], found["size"], found["p_positions"]) == (BOUNDED.name, SIZE, len(LOST))
+    assert found["largest_grundy"] == max(GRUNDY.values())
+    solution = solve(BOUNDED.name, SIZE, most=MOST)
+    assert solution.p_positions.tolist() == LOST
+    assert {position: solution.grundy[position] for position in GRUNDY} == GRUNDY
+    if suffix == ".csv":
+        assert path.read_text().splitlines()[:2] == ["left,right,grundy", "0,0,0"]
+    else:
+        assert load(path) == solution
+
+
+def test_each_has_its_default_size_and_parameters():
+    assert facts("solve", BOUNDED.name)["p_positions"] == sum(x % 3 == y % 3 for x, y in product(range(7), repeat=2))
+    assert "made-up-bounded" in printed("solve", BOUNDED.name)
+    assert facts("solve", STEEP.name)["size"] == 63
+    heaps = facts("solve", HEAPS.name, "--most", "6", "--size", "40")
+    assert (heaps["game"], heaps["period"], heaps["preperiod"]) == ("made-up-heaps 1, 2, 3, 4, 5, 6", 7, 0)
+    assert "7, from 0 on" in printed("solve", HEAPS.name, "--most", "6", "--size", "40")
+    assert solve(HEAPS.name, 9).p_positions.tolist() == [[0], [4], [8]]
+
+
+def test_a_rational_parameter_is_scanned():
+    rows = facts("solve", STEEP.name, "--slope", "1/2:2:1/2", "--size", "7")["solutions"]
+    assert [row["slope"] for row in rows] == ["1/2", "1", "3/2"]
+    for row in rows:
+        known = solve(steep(Fraction(row["slope"])), 7)
+        assert (row["positions"], row["p_positions"]) == (known.positions, len(known.p_positions))
+    assert printed("solve", STEEP.name, "--slope", "1:3", "--size", "3").startswith("slope  positions")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("made-up-bound",), "did you mean made-up-bounded"),
+        ((BOUNDED.name, "--most", "10"), "--most must be an integer from 1 to 9, got '10'"),
+        ((BOUNDED.name, "--slope", "2"), "--slope belongs to made-up-steep, got it with made-up-bounded"),
+        ((STEEP.name, "--most", "2"), "--most belongs to made-up-bounded and made-up-heaps, got it with made-up-steep"),
+        ((STEEP.name, "--slope", "0"), "--slope: expected a positive rational"),
+        ((BOUNDED.name, "--size", "51"), "size must be an integer from 0 to 50, got 51"),
+        ((BOUNDED.name, "--size", "-1"), "--size"),
+        ((BOUNDED.name, "--backend", "cuda"), "backend must be numpy or auto for made-up-bounded"),
+    ],
+)
+def test_solve_refuses(words, said):
+    assert said in refused("solve", *words)
+
+
+def test_the_library_refuses():
+    for words, parameters in (("got it with made-up-steep", {"most": 2}), ("options of a game are", {"mosst": 2})):
+        with pytest.raises(UsageError, match=words):
+            solve(STEEP.name, 3, **parameters)
+    with pytest.raises(UsageError, match="size must be an integer from 0 to 50, got 51"):
+        solve(BOUNDED.name, 51)
+    with pytest.raises(UsageError, match="did you mean made-up-steep"):
+        find("made-up-step")
+
+
+def test_they_are_sources_of_pictures():
+    blocks = blocks_of(f"{BOUNDED.name}:most={MOST},size={SIZE}")
+    assert sorted(cell[:2] for cell in blocks.corners.tolist()) == LOST
+    assert blocks.flat
+    assert len(blocks_of(f"{BOUNDED.name}:")) == sum(x % 3 == y % 3 for x, y in product(range(9), repeat=2))
+    assert set(blocks_of(f"{BOUNDED.name}:grundy=1").values["grundy"].tolist()) == {0, 1}
+    body = blocks_of(f"{STEEP.name}:slope=3/2,size=7")
+    expected = solve(steep(Fraction(3, 2)), 7).p_positions
+    assert sorted(body.corners.tolist()) == expected.tolist()
+
+
+def test_sources_are_read_to_the_comma_and_nim_is_both_a_growth_and_a_game():
+    assert blocks_of("nim:3").population == 16
+    assert blocks_of("nim:piles=2,size=3").corners.tolist() == [[n, n, 0] for n in range(4)]
+    with pytest.raises(UsageError, match="has 1 coordinate, and only 2 or 3 can be drawn"):
+        blocks_of("subtraction:take=1,3,4,size=9")
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (f"{BOUNDED.name}:most=10", "most must be an integer from 1 to 9, got '10'"),
+        (f"{BOUNDED.name}:slope=1", "takes most, size and grundy alone"),
+        (f"{BOUNDED.name}:mots=1", "did you mean most?"),
+        (f"{BOUNDED.name}:size=51", "size must be an integer from 0 to 50, got 51"),
+        (f"{BOUNDED.name}:7", "takes most, size and grundy alone"),
+        (f"{HEAPS.name}:size=7", "has 1 coordinate, and only 2 or 3 can be drawn"),
+        ("made-up-bound:size=7", "did you mean made-up-bounded"),
+    ],
+)
+def test_render_refuses(source, said, tmp_path: Path):
+    assert said in refused("render", source, "-o", tmp_path / "a.png")
+
+
+@needs_pillow
+def test_they_are_drawn_and_exported(tmp_path: Path):
+    source = f"{STEEP.name}:slope=1,size=7"
+    drawn = facts("render", source, "-o", tmp_path / "a.png", *DRAFT)
+    assert (drawn["source"], drawn["population"]) == (source, len(solve(STEEP.name, 7, slope=1).p_positions))
+    saved = tmp_path / "a.npz"
+    facts("solve", STEEP.name, "--slope", "1", "--size", "7", "--out", saved)
+    look = {"size": (32, 32), "engine": "numpy", "quality": "draft"}
+    assert np.array_equal(render.render(source, **look).image, render.render(str(saved), **look).image)
+    assert facts("export", source, "-o", tmp_path / "a.ply")["population"] == drawn["population"]
+    movie = ("movie", f"{BOUNDED.name}:most=3,size=7", "-o", tmp_path / "a.gif", "--seconds", "0.05", "--jobs", "1", *DRAFT)
+    assert run(*movie).exit_code == 0
+
+
+def test_a_name_is_taken_once_and_options_of_every_game_are_kept():
+    with pytest.raises(UsageError, match="a game is called made-up-steep already"):
+        register(STEEP)
+    size = Parameter("size", Integer(), "1", "")
+    with pytest.raises(UsageError, match="a parameter of a game cannot be called size"):
+        register(HeapEntry(name="x", summary="", source="", rules=SubtractionRule, parameters=(size,)))
+    assert "x" not in CATALOGUE
