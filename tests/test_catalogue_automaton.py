@@ -25,9 +25,9 @@ POPULATION = np.cumsum(BIRTHS).tolist()
 SECTION = np.cumsum([sum(cell[1] == 0 for cell in cells) for cells in literal(RULE, LAST)]).tolist()
 ENTRIES = (
     Oeis("A999991", "population", 1, 1),  # begins with the seed
+    Oeis("A999994", "births", 1, 2, divisor=6, counts="a sixth of the births"),  # begins after the seed
     Oeis("A999992", "births", 2),  # begins with two zeros
     Oeis("A999993", "section y=0", 0, differences=True, counts="births in the line y=0"),
-    Oeis("A999994", "births", 1, 2, divisor=6, counts="a sixth of the births"),  # begins after the seed
 )
 TERMS = {
     "A999991": dict(enumerate(POPULATION, 1)),

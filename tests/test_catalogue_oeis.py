@@ -25,6 +25,8 @@ def test_the_library_knows_it() -> None:
     assert count("A999991", range(1, 5)).tolist() == [1, 8, 27, 64]
     with pytest.raises(UsageError, match="n must be an integer of at least 1, got 0"):
         count("A999991", 0)
+    with pytest.raises(UsageError, match="A999991 begins at n = 1, got n = 0"):
+        CUBES.terms(0)
 
 
 def test_the_commands_know_it(tmp_path: Path) -> None:

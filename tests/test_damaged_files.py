@@ -366,7 +366,7 @@ def test_a_snapshot_of_nothing_is_refused(tmp_path: Path) -> None:
     checkpoints = Checkpoints(tmp_path / "run")
     checkpoints.begin()
     checkpoints.save(snapshot)
-    with pytest.raises(GpunimError, match="whose state cannot be gone on from"):
+    with pytest.raises(GpunimError, match="whose state is damaged"):
         GrowthJob(generations=12, backend=NUMPY, resume=tmp_path / "run").grow()
 
 

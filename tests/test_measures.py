@@ -61,8 +61,8 @@ def test_batches_do_not_show(stops: tuple[int, ...]) -> None:
     engine = NumpyBackend().automaton(EDGE, 30)
     batches = [engine.advance(stop, cells=True, section=(2, 0)) for stop in stops]
     for batch in batches:
-        growing.measures.take(batch)
-    assert growing.measures.table(np.concatenate([batch.births for batch in batches])) == table("edge", 30, *names)
+        growing.recorder.add(batch)
+    assert growing.recorder.table(np.concatenate([batch.births for batch in batches])) == table("edge", 30, *names)
 
 
 def test_edge_bears_each_p_position_on_time() -> None:

@@ -18,10 +18,13 @@ from gpu_nim.model.rule import Cells, Rule
 def parents(rule: Rule, before: Cells, newborns: Cells) -> NDArray[np.int64]:
     """Return each newborn's parent as its index in `before`, int64 of shape (N,).
 
-    before: the newborns of the generation before, (M, d), in lexicographic order.
-    newborns: cells (N, d) born from them.
+    Args:
+        rule: by what they were born.
+        before: the newborns of the generation before, (M, d), in lexicographic order.
+        newborns: cells (N, d) born from them.
 
-    UsageError for a rule with other births than on exactly one touch, and for cells that have no parent.
+    Raises:
+        UsageError: the rule has other births than on exactly one touch, or a cell has no parent.
 
     >>> from gpu_nim import grow
     >>> from gpu_nim.automata.catalogue import find
@@ -64,7 +67,9 @@ def require_one_parent(rule: Rule) -> None:
 def ancestry(rule: Rule, growth: Iterator[Newborns]) -> Iterator[tuple[int, NDArray[np.int64]]]:
     """Give (n, parents) for n = 0, 1, ...: each newborn's parent as its index among all cells in order of birth, -1 for seeds.
 
-    growth: (n, newborns) for n = 0, 1, ..., as iterating over a `Growth` gives them.
+    Args:
+        rule: by what it grew.
+        growth: (n, newborns) for n = 0, 1, ..., as iterating over a `Growth` gives them.
 
     >>> from gpu_nim import grow
     >>> from gpu_nim.automata.catalogue import find

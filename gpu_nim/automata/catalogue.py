@@ -281,7 +281,10 @@ CATALOGUE: dict[str, Automaton] = {automaton.name: automaton for automaton in _A
 
 
 def find(name: str) -> Automaton:
-    """Return the catalogue's entry of that name; UsageError where there is none.
+    """Return the catalogue's entry of that name.
+
+    Raises:
+        UsageError: there is none; the message lists the names.
 
     >>> find("nim").oeis[0].number
     'A130665'

@@ -70,7 +70,11 @@ def widened(source: CellSource, rule: Rule | None, generations: int) -> CellSour
 
 
 class KeptCells:
-    """Newborns kept in memory, packed: feed it batches, then use it as a growth's source of cells."""
+    """Newborns kept in memory, packed: a growth's source of cells, once every batch was kept.
+
+    Args:
+        limit: bytes that they may take.
+    """
 
     def __init__(self, limit: int) -> None:
         self._generations: list[NDArray[np.integer]] = []
@@ -78,7 +82,11 @@ class KeptCells:
         self._bytes = 0
 
     def keep(self, batch: Batch) -> None:
-        """Keep a batch's cells; InsufficientMemoryError when they have grown past the limit."""
+        """Keep a batch's cells.
+
+        Raises:
+            InsufficientMemoryError: they have grown past the limit.
+        """
         for _, cells in split(batch):
             self._generations.append(_packed(cells))
             self._bytes += self._generations[-1].nbytes
@@ -98,13 +106,15 @@ class KeptCells:
 
 
 class RegrownCells:
-    """A growth's source of cells that grows them again, for growths whose cells were not kept.
+    """A source of cells that grows them again, for growths whose cells were not kept.
 
     A stretch from generation 0 is grown as it is read.  Any other request goes on from the generation that the last one reached,
     and what passes by is remembered as far as it takes no more than `_REMEMBERED` bytes, so that going through the generations one
     by one takes one growth and not one for each.  The engine is kept with them until it has reached the last generation.
 
-    grow: gives the batches of a growth to some generation, with their cells.  last: the growth's last generation.
+    Args:
+        grow: gives the batches of a growth to some generation, with their cells.
+        last: the growth's last generation.
     """
 
     def __init__(self, grow: Callable[[int], Iterator[Batch]], last: int) -> None:

@@ -1,4 +1,4 @@
-"""What is read off a growth, generation by generation: columns of one table, exact.
+"""Columns of the table of a growth: exact values, one a generation.
 
 Columns:
 
@@ -37,6 +37,8 @@ from gpu_nim.model.rule import Cells, Rule
 Value = int | Fraction | float | None
 
 DEFAULT_COLUMNS = ("births", "population")
+COLUMNS = (*DEFAULT_COLUMNS, "section z=0", "p-positions", "n-positions", "boxes 2", "dimension", "density", "population/n^3")
+"""The columns, with stand-ins where a name has a number in it."""
 _SECTION = re.compile(r"section ([xyz]|x[0-7])=(-?[0-9]+)")
 _BOXES = re.compile(r"boxes ([0-9]+)")
 _LEVELS = 32  # sides of boxes, 2 to 2^32: beyond any growth, so that one resumed with more generations counts the same boxes
@@ -107,9 +109,16 @@ def parse_section(text: str, dimension: int) -> Section:
 
 
 class ColumnRecorder:
-    """The columns that are asked of a growth: feed it every batch, then ask for the table.
+    """Records the columns that are asked of a growth: add every batch, then take the table.
 
-    UsageError for a column that there is none of or that does not fit the rule; InsufficientMemoryError where boxes would not fit.
+    Args:
+        columns: their names.
+        rule: by what it grows.
+        generations: the last generation.
+
+    Raises:
+        UsageError: a column is unknown or does not fit the rule.
+        InsufficientMemoryError: counting boxes would not fit.
     """
 
     def __init__(self, columns: Sequence[str], rule: Rule, generations: int) -> None:
@@ -150,15 +159,15 @@ class ColumnRecorder:
 
     @property
     def known(self) -> tuple[str, ...]:
-        """The columns that there are, with stand-ins where a name has a number in it."""
-        return (*DEFAULT_COLUMNS, "section z=0", "p-positions", "n-positions", "boxes 2", "dimension", "density", self._scaled)
+        """The columns of this rule, with stand-ins where a name has a number in it."""
+        return (*COLUMNS[:-1], self._scaled)
 
     @property
     def _scaled(self) -> str:
         return f"population/n^{self._rule.dimension}"
 
     def add(self, batch: Batch) -> None:
-        """Read the next batch."""
+        """Record the next batch."""
         if self.section is not None:
             assert batch.section is not None
             self._keep(self._section_name, batch.section)
@@ -178,14 +187,18 @@ class ColumnRecorder:
         return Table({name: self._column(name, births) for name in self.columns})
 
     def state(self) -> dict[str, NDArray[np.generic]]:
-        """Return what was measured so far as named arrays, to go on from."""
+        """Return what was recorded so far as named arrays, to resume from."""
         state: dict[str, NDArray[np.generic]] = {name: np.concatenate(parts) for name, parts in self._series.items()}
         if self._boxes is not None:
             state.update(self._boxes.state())
         return state
 
     def restore(self, state: Mapping[str, NDArray[np.generic]], columns: Sequence[str]) -> None:
-        """Go on from a state of a growth that measured `columns`; UsageError where these columns need more than it has."""
+        """Resume from the state of a growth that recorded `columns`.
+
+        Raises:
+            UsageError: these columns need more than it has.
+        """
         for name in self.columns:
             measured = name in columns or name in (*DEFAULT_COLUMNS, "density", self._scaled)
             if not measured and not self._needs(name) <= {key for other in columns for key in self._needs(other)}:

@@ -18,14 +18,21 @@ from gpu_nim.model.rule import Rule, Symmetry
 class Growth:
     """A finished growth: what was born when, and the cells on demand.
 
-    births: uint64 of shape (generations + 1,), newborns of each generation, the seeds first.
-    checksums: uint64 of the same shape (see `gpu_nim.model.digest`).
-    symmetry: the group by which it was grown, whose representatives the checksums mix.
-    verified: True or False where a theorem says what must be born, None where none does or nobody asked.
-    backend, device, seconds, version: how, where and how fast it was grown, by which version of gpunim.
-    rule: by what it grew; None where a file holds a growth of somebody's own predicates.
-    lattice: how its cells are drawn (see `gpu_nim.automata.catalogue`).
-    table: the columns that were asked for (see `gpu_nim.automata.columns`), births and population unless others were.
+    Attributes:
+        automaton: its name.
+        births: uint64 of shape (generations + 1,), newborns of each generation, the seeds first.
+        checksums: uint64 of the same shape (see `gpu_nim.model.digest`).
+        symmetry: the group by which it was grown, whose representatives the checksums mix.
+        verified: whether the theorem on what is born holds; None for no theorem, or verify=False.
+        backend: the backend that grew it.
+        device: where.
+        seconds: how long that took.
+        version: the version of gpunim.
+        rule: by what it grew; None where a file holds a growth by predicates that it cannot hold.
+        lattice: how its cells are drawn (see `gpu_nim.automata.catalogue`).
+        table: the columns that were asked for (see `gpu_nim.automata.columns`), by default births and population.
+        source: gives the newborns of a stretch of generations.
+        parents: gives their parents, where a file holds them.
 
     Two growths are equal where the same cells are born in the same generations of automata of one name, wherever and however they
     were grown.
@@ -69,9 +76,7 @@ class Growth:
         self.lattice: Lattice = lattice
         self.table = table or Table(dict(zip(DEFAULT_COLUMNS, (births.tolist(), np.cumsum(births).tolist()), strict=True)))
         self.source = widened(source, rule, len(births) - 1)
-        """Gives the newborns of a stretch of generations."""
         self.parents = parents
-        """Gives their parents, where a file holds them."""
 
     def __repr__(self) -> str:
         return f"<Growth of {self.automaton} to generation {self.generations}, {self.population} cells>"
@@ -106,7 +111,11 @@ class Growth:
         return self.source(0, self.generations + 1)
 
     def newborns(self, generation: Whole) -> NDArray[np.integer]:
-        """Return the cells born at a generation, shape (births, d), in lexicographic order, in the dtype of `cells`."""
+        """Return the cells born at a generation, shape (births, d), in lexicographic order, in the dtype of `cells`.
+
+        Raises:
+            UsageError: the growth has no such generation.
+        """
         number = integer("generation", generation, 0, self.generations)
         return self.cells(number, number + 1)
 
@@ -115,8 +124,11 @@ class Growth:
 
         The dtype is int32, or int64 where a sum of a cell's coordinates, or a difference, may need it.
 
-        They are kept if they were asked for when growing, or read from the file; otherwise they are grown anew, on from the
+        They are kept if they were asked for when growing, or read from the file; otherwise they are grown again, from the
         generation last asked for where that lies before.
+
+        Raises:
+            UsageError: the growth has no such generations.
         """
         begin = integer("first", first)
         end = self.generations + 1 if stop is None else integer("stop", stop)

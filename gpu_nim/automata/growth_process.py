@@ -25,7 +25,7 @@ from gpu_nim.model.values import ArrayValue
 
 # A batch lasts between these: long enough that its overhead is small, short enough that progress shows and Ctrl-C is heard.
 _SHORT, _LONG = 0.03, 0.15
-_TESTED = 127  # generations whose cells are held against the theorem where nobody asks for cells: a few times 10,000
+_TESTED = 127  # generations whose cells are checked against the theorem even with cells=False: a few times 10,000
 _GENERATION_BYTES = 200  # of births, checksums and the table, in Python's numbers where it is printed
 _TOUCHED_BYTES = 200  # of the general engine, for a touched cell: its table twice while it doubles, and a step's arrays
 _GENERATIONS_LIMIT = 2**31 - 1
@@ -33,13 +33,19 @@ _GENERATIONS_LIMIT = 2**31 - 1
 
 @dataclass(frozen=True, eq=False)
 class Snapshot(ArrayValue):
-    """A growth after some generation: all that is needed to go on with it, on any backend.
+    """A growth after some generation: all that is needed to resume it, on any backend.
 
-    generations: the last generation that it was meant to reach.
-    births, checksums: uint64, a generation each, up to the last one done.
-    mismatch, tested: as `GrowthProcess` has them.
-    state: the engine's own, packed: to go on from, not to calculate with.
-    columns, measured: what was read off it, and that as far as it has come.
+    Attributes:
+        automaton: what grows.
+        generations: the last generation that it was meant to reach.
+        births: uint64, a generation each, up to the last one done.
+        checksums: likewise.
+        state: that of the engine, packed.
+        columns: the columns that are recorded.
+        measured: the state of their `ColumnRecorder`.
+        mismatch: as `GrowthProcess` has it.
+        tested: as `GrowthProcess` has it.
+        seconds: the time that it took.
     """
 
     automaton: Automaton
@@ -62,10 +68,28 @@ class Snapshot(ArrayValue):
 class GrowthProcess:
     """A growth in progress: iterate over it for its batches, then ask for the `growth`.
 
-    With `cells`, each batch carries its newborns; they are not kept here, so whoever iterates may write them to a file of any size.
-    With `every`, a batch ends at each multiple of so many generations.  Between batches a `snapshot` may be taken, and `resume`
-    goes on from one, to the same end as if nothing had come between.  `general` takes the engine for all rules, against which the
-    fast paths are measured.
+    Between batches a `snapshot` may be taken, from which another process resumes, to the same digest.
+
+    Args:
+        automaton: a name of the catalogue, a `Rule` or an `Automaton`.
+        generations: the last generation.
+        backend: what grows it.
+        cells: each batch carries its newborns; they are not kept here, so that they may be written to a file of any size.
+        verify: check births, and cells where there are any, against the theorem.
+        columns: what to record for the growth's table.
+        every: a batch ends at each multiple of so many generations.
+        general: take the engine for all rules, even where there is a faster one.
+        resume: the snapshot to resume from.
+
+    Attributes:
+        mismatch: the first generation that contradicts the theorem; None where none does.
+        verifies: whether births are checked against a theorem.
+        tested: the last generation up to which each cell was checked, too: all where cells are asked for, or else the first ones.
+        resumed: the snapshot that it resumed from.
+
+    Raises:
+        UsageError: an argument is wrong, or the snapshot is one of another automaton or not whole.
+        InsufficientMemoryError: the growth would not fit.
 
     >>> from gpu_nim.backends.selection import select
     >>> growing = GrowthProcess("edge", 100, select("numpy"), every=40)
@@ -94,14 +118,11 @@ class GrowthProcess:
         self.generations = generations = integer("generations", generations, 0, _GENERATIONS_LIMIT)
         if every is not None:
             every = integer("every", every, 1)
-        self.measures = ColumnRecorder(columns, self.automaton.rule, generations)
+        self.recorder = ColumnRecorder(columns, self.automaton.rule, generations)
         self.mismatch: int | None = None
-        """The first generation that contradicts the theorem it was checked against."""
         self.verifies = verify and self.automaton.births_formula is not None
-        """Whether births are held against a theorem."""
-        self._cells = cells or self.measures.needs_cells
+        self._cells = cells or self.recorder.needs_cells
         self.tested = -1
-        """The last generation up to which each cell has been, too: all where cells are asked for, or else the first ones."""
         self._backend = backend
         self._every = every or generations + 1
         self._general = general
@@ -110,9 +131,8 @@ class GrowthProcess:
         self._seconds = 0.0
         self._engine: Engine | None = None
         self.resumed = resume
-        """The snapshot from which it goes on."""
         if resume is not None:
-            self._take_up(resume)
+            self._restore(resume)
 
     @property
     def generation(self) -> int:
@@ -122,7 +142,7 @@ class GrowthProcess:
     def __iter__(self) -> Iterator[Batch]:
         """Grow to the last generation, a batch of generations at a time."""
         began = time.perf_counter()
-        with _taking_up(self.resumed):
+        with _checking(self.resumed):
             engine = self._engine = self._start()
         stride = 1
         self._seconds += time.perf_counter() - began
@@ -133,8 +153,8 @@ class GrowthProcess:
             tests = not self._cells and self._tests_more(engine.generation)
             if tests:
                 to = min(to, _TESTED)
-            batch = engine.advance(to, cells=self._cells or tests, section=self.measures.section)
-            self.measures.add(batch)
+            batch = engine.advance(to, cells=self._cells or tests, section=self.recorder.section)
+            self.recorder.add(batch)
             elapsed = time.perf_counter() - began
             self._seconds += elapsed
             self._births.append(batch.births)
@@ -165,22 +185,26 @@ class GrowthProcess:
                 raise
         return self._backend.automaton(rule, self.generations, general=True)
 
-    def _take_up(self, snapshot: Snapshot) -> None:
+    def _restore(self, snapshot: Snapshot) -> None:
         begun = snapshot.automaton
         if (begun.name, describe(begun.rule)) != (self.automaton.name, describe(self.automaton.rule)):
             raise UsageError(f"automaton must be the one that is resumed, {begun.name}, got {self.automaton.name}")
         if self.generations < snapshot.generation:
             raise UsageError(f"generations must be at least {snapshot.generation}, where this resumes, got {self.generations}")
-        with _taking_up(snapshot):
-            self.measures.restore(snapshot.measured, snapshot.columns)
+        with _checking(snapshot):
+            self.recorder.restore(snapshot.measured, snapshot.columns)
         self._births, self._checksums = [snapshot.births], [snapshot.checksums]
         self.mismatch, self.tested = snapshot.mismatch, snapshot.tested
         self._seconds = snapshot.seconds
-        # It may have been grown without being held against the theorem.
+        # It may have been grown with verify=False.
         self._check(Batch(0, snapshot.births, snapshot.checksums))
 
     def snapshot(self) -> Snapshot:
-        """Return what was grown so far, to go on from later."""
+        """Return what was grown so far, to resume from later.
+
+        Raises:
+            UsageError: the growth has not begun.
+        """
         if self._engine is None or self.generation < 0:
             raise UsageError("a snapshot needs a growth that has begun: iterate over it first")
         return Snapshot(
@@ -189,15 +213,15 @@ class GrowthProcess:
             np.concatenate(self._births),
             np.concatenate(self._checksums),
             self._engine.state(),
-            self.measures.columns,
-            self.measures.state(),
+            self.recorder.columns,
+            self.recorder.state(),
             self.mismatch,
             self.tested,
             self._seconds,
         )
 
     def growth(self, source: CellSource | None = None) -> Growth:
-        """Return the finished growth, whose cells come from `source` or else are grown anew when asked for."""
+        """Return the finished growth, whose cells come from `source` or else are grown again when asked for."""
         births = np.concatenate(self._births)
         return Growth(
             self.automaton.name,
@@ -211,11 +235,11 @@ class GrowthProcess:
             seconds=self._seconds,
             rule=self.automaton.rule,
             lattice=self.automaton.lattice,
-            table=self.measures.table(births),
+            table=self.recorder.table(births),
         )
 
     def _tests_more(self, generation: int) -> bool:
-        """Whether each cell of the generation after this one should be held against the theorem."""
+        """Whether each cell of the generation after this one is to be checked against the theorem."""
         return self.verifies and self.automaton.cell_test is not None and self.tested == generation < _TESTED
 
     def _check(self, batch: Batch) -> None:
@@ -239,8 +263,8 @@ def _batches(automaton: Automaton, backend: Backend, general: bool, last: int) -
 
 
 @contextmanager
-def _taking_up(snapshot: Snapshot | None) -> Iterator[None]:
-    """Say of a snapshot that was put together by hand, or by somebody's file, that it is none."""
+def _checking(snapshot: Snapshot | None) -> Iterator[None]:
+    """Raise UsageError for what a snapshot of wrong contents raises."""
     try:
         yield
     except GpunimError:
@@ -248,7 +272,7 @@ def _taking_up(snapshot: Snapshot | None) -> Iterator[None]:
     except (LookupError, TypeError, ValueError, OverflowError) as error:
         if snapshot is None:
             raise
-        raise UsageError("resume must be a snapshot of a growth, got one whose state cannot be gone on from") from error
+        raise UsageError("resume must be a snapshot of a growth, got one whose state is damaged") from error
 
 
 def most_touched(rule: Rule, generation: int) -> int:
@@ -289,16 +313,19 @@ def grow(
 ) -> Growth:
     """Grow an automaton from its seeds and return the growth.
 
-    automaton: a name of the catalogue, or a `Rule` or `Automaton` of your own.
-    generations: the last generation, 0 or more.
-    backend: "auto" (CUDA where there is a GPU, else NumPy), "cuda", "numpy", or a backend object.
-    cells: keep the newborns in memory; without it they are grown anew when the growth is asked for them.
-    verify: hold births, and cells where they are kept, against the theorem where there is one; see `Growth.verified`.
-    columns: what to read off it, for `Growth.table`; `gpu_nim.automata.columns` lists what there is.
-    on_batch: called with each batch as it is done, for progress.
+    Args:
+        automaton: a name of the catalogue, or a `Rule` or `Automaton` of your own.
+        generations: the last generation, 0 or more.
+        backend: "auto" (CUDA where there is a GPU, else NumPy), "cuda", "numpy", or a backend object.
+        cells: keep the newborns in memory; without it they are grown again when the growth is asked for them.
+        verify: check births, and cells where they are kept, against the theorem where there is one; see `Growth.verified`.
+        columns: the columns of `Growth.table` (see `gpu_nim.automata.columns`).
+        on_batch: called with each batch as it is done, for progress.
 
-    Raises UsageError for an unknown automaton or an impossible generation, BackendError where the backend cannot run here, and
-    InsufficientMemoryError, before anything is grown, where the growth would not fit.
+    Raises:
+        UsageError: the automaton is unknown, or another argument wrong.
+        BackendError: the backend cannot run here.
+        InsufficientMemoryError: the growth would not fit; raised before anything is grown.
 
     >>> grow("nim", 1024).population
     1048579

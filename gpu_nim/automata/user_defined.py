@@ -1,4 +1,4 @@
-"""A user's own automata: made from offsets, births and seeds, and described so that a file can bring them back."""
+"""Automata that are in no catalogue: made from offsets, births and seeds, and described so that files can hold them."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -8,7 +8,7 @@ from gpu_nim.model.arguments import integers, vectors
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Cell, Rule, Symmetry
 
-OWN = "own"
+NAME = "own"
 """The name of an automaton that is in no catalogue."""
 
 
@@ -16,7 +16,10 @@ def define(offsets: Iterable[Cell], births: Iterable[int], seeds: Iterable[Cell]
     """Return the automaton with these offsets, births and seeds, in as many dimensions as these have coordinates.
 
     Its symmetry is the largest group that maps offsets and seeds to themselves.  Where the catalogue has this very automaton it is
-    returned, with its engine, its theorem and its digest.  UsageError, as `Rule` raises it, for what is no automaton.
+    returned, with its engine, its theorem and its digest.
+
+    Raises:
+        UsageError: they are no rule, as `Rule` checks it.
 
     >>> define([(1, 1, 0), (1, 0, 1), (0, 1, 1)], [1], [(0, 0, 0)], octant=True).name
     'nim'
@@ -46,7 +49,7 @@ def find_automaton(rule: Rule) -> Automaton:
     return _user_defined(rule)
 
 
-def _user_defined(rule: Rule, name: str = OWN) -> Automaton:
+def _user_defined(rule: Rule, name: str = NAME) -> Automaton:
     space = "orthant of " * rule.octant + f"Z^{rule.dimension}"
     return Automaton(name, "an automaton of your own", space, "nobody", rule)
 
@@ -84,7 +87,10 @@ def describe(rule: Rule) -> dict[str, Any]:
 def from_description(name: str, description: dict[str, Any] | None) -> Automaton | None:
     """Return the automaton of that name and description: the catalogue's, or the one described where it has no predicates.
 
-    KeyError, TypeError or ValueError for a description that is none.
+    Raises:
+        KeyError: the description is damaged.
+        TypeError: likewise.
+        ValueError: likewise.
 
     >>> from_description("own", describe(define([(2, 1)], [1], [(0, 0)]).rule)).rule.offsets
     ((2, 1),)

@@ -5,14 +5,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpu_nim.backends.selection import NAMES
+from gpu_nim.automata.catalogue import Automaton
+from gpu_nim.automata.columns import COLUMNS, DEFAULT_COLUMNS, Value
+from gpu_nim.automata.user_defined import define
+from gpu_nim.backends.selection import NAMES, select
 from gpu_nim.cli.output import emit_json, print_table, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, CELLS, COUNTS, FILE, SIZE
 from gpu_nim.cli.progress import growth_progress
 
 if TYPE_CHECKING:
-    from gpu_nim.automata.catalogue import Automaton
-    from gpu_nim.automata.columns import Value
     from gpu_nim.automata.growth import Growth
     from gpu_nim.automata.growth_process import GrowthProcess
     from gpu_nim.jobs.growth_job import Outputs
@@ -34,8 +35,7 @@ Cells = tuple[tuple[int, ...], ...]
 @click.option(
     "--columns",
     metavar="NAMES",
-    help="Show the table of these, comma-separated: births, population, section z=0, p-positions, n-positions, boxes 2, dimension, "
-    "density, population/n^3.  [default: births,population]",
+    help=f"Show the table of these, comma-separated: {', '.join(COLUMNS)}.  [default: {','.join(DEFAULT_COLUMNS)}]",
 )
 @click.option("--section", metavar="AXIS=VALUE", help="Add the population in a plane to the table, as z=0.")
 @click.option(
@@ -73,7 +73,6 @@ def grow(
     quiet: bool,
 ) -> int:
     """Grow AUTOMATON (see `gpunim automata`), nim if none is named, from its seed and count what is born in each generation."""
-    from gpu_nim.backends.selection import select
     from gpu_nim.jobs.growth_job import GrowthJob, Outputs
 
     run = GrowthJob(
@@ -107,15 +106,13 @@ def grow(
 
 def _automaton(
     name: str | None, offsets: Cells | None, births: tuple[int, ...] | None, seeds: Cells | None, octant: bool
-) -> "Automaton | str | None":
+) -> Automaton | str | None:
     if offsets is None:
         if births is not None or seeds is not None or octant:
             raise click.UsageError("--birth, --seed and --octant describe an automaton of your own, which needs --offsets.")
         return name
     if name is not None:
         raise click.UsageError(f"--offsets describes an automaton of your own: leave out the name {name!r}.")
-    from gpu_nim.automata.user_defined import define
-
     return define(offsets, births or (1,), seeds or ((0,) * len(offsets[0]),), octant=octant)
 
 
@@ -123,8 +120,6 @@ def _columns(columns: str | None, section: str | None) -> tuple[str, ...] | None
     names = None if columns is None else tuple(" ".join(name.split()) for name in columns.split(","))
     if section is None:
         return names
-    from gpu_nim.automata.columns import DEFAULT_COLUMNS
-
     return (*(names or DEFAULT_COLUMNS), f"section {section.strip()}")
 
 
@@ -134,7 +129,7 @@ def _plain_columns(growth: "Growth") -> dict[str, list[int | float | None]]:
     return {name: [plain(value) for value in values] for name, values in growth.table.columns.items()}
 
 
-def _shown(value: "Value") -> int | str | None:
+def _shown(value: Value) -> int | str | None:
     return value if value is None or isinstance(value, int) else f"{float(value):.6f}"
 
 

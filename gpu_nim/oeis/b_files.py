@@ -19,7 +19,7 @@ _SHOWN = 40  # characters of a bad line that a message quotes
 
 @dataclass(frozen=True)
 class Difference:
-    """The first line of a b-file that differs from an entry: its number in the file, n, and what stands and what should."""
+    """The first line of a b-file that differs from an entry: its number in the file, n, the term found and the term expected."""
 
     line: int
     n: int
@@ -29,7 +29,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What came of holding a b-file against an entry: the terms compared, from which n to which, and the first difference."""
+    """Result of comparing a b-file with an entry: the terms compared, their first and last n, and the first difference."""
 
     terms: int
     first: int
@@ -38,7 +38,7 @@ class Comparison:
 
 
 def format_lines(pairs: Iterable[tuple[int, int]]) -> Iterator[str]:
-    r"""Each pair as a line of a b-file.
+    r"""Give each pair as a line of a b-file.
 
     >>> list(format_lines([(0, 1), (1, 6)]))
     ['0 1\n', '1 6\n']
@@ -50,7 +50,8 @@ def format_lines(pairs: Iterable[tuple[int, int]]) -> Iterator[str]:
 def read_bfile(path: str | Path) -> Iterator[tuple[int, int, int]]:
     """Yield (line number, n, a(n)) for each term of a b-file.
 
-    Raises FileError, naming the line, where a line is not `n a(n)` or n does not follow the n before it.
+    Raises:
+        FileError: a line, which the message names, is not `n a(n)`, or its n does not follow the n before it.
     """
     previous: int | None = None
     try:
@@ -81,9 +82,10 @@ def read_bfile(path: str | Path) -> Iterator[tuple[int, int, int]]:
 
 
 def compare(path: str | Path, entry: Entry) -> Comparison:
-    """Hold every term of a b-file against an entry's own, up to the first that differs.
+    """Compare every term of a b-file with an entry's, up to the first that differs.
 
-    Raises FileError for a file that is no b-file, holds no terms, or begins before the entry's offset.
+    Raises:
+        FileError: the file is no b-file, holds no terms, or begins before the entry's offset.
     """
     terms = first = last = 0
     expected: Iterator[int] = iter(())

@@ -29,7 +29,10 @@ _MAX_DIAGONAL = 4000  # n, up to which D_2n(n) takes minutes
 
 
 def find(name: str) -> Entry:
-    """The entry of that A-number, in either case; UsageError where gpunim knows none.
+    """Return the entry of that A-number, in either case.
+
+    Raises:
+        UsageError: there is none; the message lists them.
 
     >>> find("a241717").title
     'P-positions of 3-pile Nim whose largest pile is n'
@@ -41,7 +44,10 @@ def find(name: str) -> Entry:
 
 
 def resolve(name: str, piles: Whole | None = None) -> Entry:
-    """The sequence of that name: D, A, d or a with its number of piles, or an A-number, which has its own.
+    """Return the sequence of that name: D, A, d or a with its number of piles, or an A-number, which has its own.
+
+    Raises:
+        UsageError: there is none, or `piles` is missing or too much.
 
     >>> resolve("D", 4).term(3), resolve("A237711").term(3)
     (36, 36)
@@ -58,7 +64,7 @@ def resolve(name: str, piles: Whole | None = None) -> Entry:
 
 
 def entries() -> list[Entry]:
-    """Every entry, by A-number."""
+    """Return every entry, in the order of A-numbers."""
     known = _all()
     return [known[name] for name in sorted(known)]
 
@@ -69,7 +75,7 @@ def _all() -> dict[str, Entry]:
 
 
 def from_function(function: Callable[[int], int]) -> Terms:
-    """Terms of a sequence that has a function of n."""
+    """Return the terms of a sequence that is a function of n."""
 
     def terms(start: int, stop: int | None) -> Iterator[int]:
         return map(function, count(start) if stop is None else range(start, stop))

@@ -24,11 +24,21 @@ _INTEGER_BYTES = 48  # of a short Python integer in an array: itself, and where 
 def count(sequence: str, n: Whole | range, *, piles: Whole | None = None, backend: str | Backend = "auto") -> int | NDArray[Any]:
     """Count P-positions: one value, or the values over a range of consecutive indices.
 
-    `sequence` is "D" (k piles, total 2n), "A" (total at most 2n), "d" (largest pile n) or "a" (no pile over n) with
-    `piles` = k from 1 to 1000 [NF, section 3], or an A-number, indexed as the OEIS does. For an integer n the value is a
-    Python integer; for a range with step 1 an array of shape (len(n),), uint64 where a bound proven first shows that all
-    values fit, else of dtype object holding Python integers. Raises UsageError for anything else, and InsufficientMemoryError,
-    before anything is counted, where the values would not fit.
+    Args:
+        sequence: "D" (k piles, total 2n), "A" (total at most 2n), "d" (largest pile n) or "a" (no pile over n) [NF, section 3],
+            or an A-number, indexed as the OEIS does.
+        n: an index, or a range of them with step 1.
+        piles: k, 1 to 1000, with "D", "A", "d" and "a".
+        backend: "auto" (CUDA where there is a GPU, else NumPy), "cuda", "numpy", or a backend object.
+
+    Returns:
+        For an integer n a Python integer; for a range an array of shape (len(n),), uint64 where a bound proven first shows that
+        all values fit, else of dtype object holding Python integers.
+
+    Raises:
+        UsageError: an argument is wrong.
+        BackendError: the backend cannot run here.
+        InsufficientMemoryError: the values would not fit; raised before anything is counted.
 
     >>> count("D", 10**18 + 12345, piles=3)
     205891132094649

@@ -15,9 +15,15 @@ Terms = Callable[[int, int | None], Iterator[int]]
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry: its A-number, what it counts, its offset, and its terms.
+    """One entry.
 
-    With `counts`, a(n) = counts.value(n + shift).
+    Attributes:
+        name: its A-number.
+        title: what it counts.
+        offset: the index of its first term.
+        compute: gives its terms.
+        counts: the family that it is one of, if any: a(n) = counts.value(n + shift).
+        shift: the index in the family of a(0).
     """
 
     name: str
@@ -28,7 +34,10 @@ class Entry:
     shift: int = 0
 
     def terms(self, start: int, stop: int | None = None) -> Iterator[int]:
-        """a(start), ..., a(stop - 1), lazily; UsageError where start is below the offset.
+        """Give a(start), ..., a(stop - 1), lazily; without end where stop is None.
+
+        Raises:
+            UsageError: start is below the offset.
 
         >>> list(Entry("A000027", "n", 1, lambda start, stop: iter(range(start, stop))).terms(3, 6))
         [3, 4, 5]
@@ -39,5 +48,5 @@ class Entry:
         return self.compute(start, stop)
 
     def term(self, n: int) -> int:
-        """a(n), exact."""
+        """Return a(n), exact."""
         return next(self.terms(n, n + 1))
