@@ -1,4 +1,4 @@
-"""README.md and docs/ are true: each command runs as printed, each block of Python too, and each link leads somewhere.
+"""The documents are true: each command runs as printed, each block of Python too, and each link and path leads somewhere.
 
 A command is a line of an indented block or of a fenced one without a language, or a span of code that begins with the name of a
 program of ours. The commands of a document run in its order in one folder that has the checkout's scripts and pictures, under the
@@ -17,13 +17,19 @@ import pytest
 from tests.render_files import has_ffmpeg
 
 CHECKOUT = Path(__file__).parents[1]
-DOCUMENTS = [CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").rglob("*.md"))]
+DOCUMENTS = [
+    *(CHECKOUT / name for name in ("README.md", "CONTRIBUTING.md", "tests/cuda_host/README.md")),
+    *sorted((CHECKOUT / "docs").rglob("*.md")),
+]
+PATH = re.compile(r"(?:gpu_nim|tests|scripts|cuda|docs|\.ci)/[\w./-]*")
 
 OURS = re.compile(r"(\w+=\S* )*(\./scripts/|scripts/|gpunim )")
 ANOTHER_MACHINE = "changes the machine or needs another one"
 NOT_RUN = {
     "./scripts/test": "runs these tests",
     "./scripts/test --all": "runs these tests",
+    "scripts/test --all": "runs these tests",
+    "./scripts/test -x tests/test_rule.py": "runs these tests",
     "./scripts/test -x --pdb tests/test_scripts.py": "runs these tests",
     "sudo apt-get install python3-venv": ANOTHER_MACHINE,
     "GPUNIM_EXTRAS=cuda13 ./scripts/gpunim info": "installs; held in test_scripts.py",
@@ -141,3 +147,9 @@ def test_every_link_leads_somewhere(path: Path) -> None:
         file = path.parent / target if target else path
         assert file.exists(), link
         assert not anchor or anchor in anchors(file), link
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name)
+def test_every_path_named_is_there(path: Path) -> None:
+    named = {span for span in re.findall(r"`([^`\n]+)`", path.read_text(encoding="utf-8")) if PATH.fullmatch(span)}
+    assert sorted(span for span in named if not (CHECKOUT / span).exists()) == []
