@@ -26,7 +26,9 @@ from gpu_nim.cli.progress import step_progress
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def render(source: str, out: Path, as_json: bool, quiet: bool, **look: Any) -> None:
-    """Draw SOURCE: AUTOMATON:GENERATION such as nim:255 or fcc:48, chocolate:a=3,size=127, a file, or figure:NAME.
+    """Draw SOURCE: AUTOMATON:GENERATION such as nim:255, GAME:PARAMETER=VALUE,size=M, a file, or figure:NAME.
+
+    `gpunim automata` and `gpunim games` list what there is: chocolate:a=3,size=127 and wythoff:size=255 are games.
 
     Files are growths that gpunim grow saved and games that gpunim solve saved, .zarr or .npz.
 

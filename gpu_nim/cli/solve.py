@@ -3,7 +3,7 @@
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -13,11 +13,10 @@ from gpu_nim.cli.params import FILE, SIZE
 from gpu_nim.cli.progress import step_progress, work_progress
 from gpu_nim.games.catalogue import CATALOGUE, check_parameters, find, parameter_owners, read_values
 from gpu_nim.games.entries import GameEntry, Rational
+from gpu_nim.games.solution import Solution
+from gpu_nim.games.solve import solve as solve_up_to
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.notation import parse_rational
-
-if TYPE_CHECKING:
-    from gpu_nim.games.solution import Solution
 
 _MAX_SCANNED = 100_000
 
@@ -140,11 +139,9 @@ def _rationals(name: str, text: str) -> list[Fraction]:
     return [start + step * i for i in range(count)]
 
 
-def _solve(entry: GameEntry, size: int, grundy: bool, backend: str, values: dict[str, Any], shown: bool) -> "Solution":
-    from gpu_nim.games.solve import solve as solve_game
-
+def _solve(entry: GameEntry, size: int, grundy: bool, backend: str, values: dict[str, Any], shown: bool) -> Solution:
     with step_progress(shown) as step:
-        return solve_game(entry.name, size, grundy=grundy, backend=backend, on_step=step, **values)
+        return solve_up_to(entry.name, size, grundy=grundy, backend=backend, on_step=step, **values)
 
 
 def _scan(
@@ -175,7 +172,7 @@ def _scan(
     print_table(table, header)
 
 
-def _print(solution: "Solution", extra: dict[str, Any], out: Path | None) -> None:
+def _print(solution: Solution, extra: dict[str, Any], out: Path | None) -> None:
     limits = zip(solution.coordinates, solution.limits, strict=True)
     difference = _point(solution.first_difference)
     labels = ("P just where the nim-sum is 0", "Grundy value = nim-sum")

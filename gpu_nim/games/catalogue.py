@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
+from gpu_nim.games import inequality
 from gpu_nim.games.entries import (
     GameEntry,
     HeapEntry,
@@ -22,9 +23,10 @@ from gpu_nim.games.entries import (
     Rational,
     Text,
     VectorEntry,
-    lazily,
 )
 from gpu_nim.games.limits import MAX_COORDINATES
+from gpu_nim.games.lines import NimWithPass, Wythoff
+from gpu_nim.games.take_away import OctalCode, SubtractionRule
 from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import UsageError, close
 
@@ -38,35 +40,35 @@ _GAMES: tuple[GameEntry, ...] = (
         name="chocolate",
         summary="a y <= x + z",
         source="[V] Examples 3.2 and 3.3",
-        rules=lazily("gpu_nim.games.inequality:chocolate"),
+        rules=inequality.chocolate,
         parameters=(Parameter("a", Rational(), "3", "a y <= x + z"),),
     ),
     InequalityEntry(
         name="bar",
         summary="y <= floor(z / k) beside a pile x",
         source="Nakamura and Miyadera, Impartial chocolate bar games, Integers 15 (2015), #G4",
-        rules=lazily("gpu_nim.games.inequality:bar"),
+        rules=inequality.bar,
         parameters=(Parameter("k", Rational(), "2", "y <= floor(z / k) beside a pile x"),),
     ),
     InequalityEntry(
         name="chocolate6",
         summary="the chocolate that is cut in six directions",
         source="[V] Example 3.1",
-        rules=lazily("gpu_nim.games.inequality:six_coordinate_chocolate"),
+        rules=inequality.six_coordinate_chocolate,
         default_size=7,
     ),
     InequalityEntry(
         name="inequalities",
         summary="a game of your own, as inequalities",
         source="[V]",
-        rules=lambda where: lazily("gpu_nim.games.inequality:parse_game")(where),
+        rules=lambda where: inequality.parse_game(where),
         parameters=(Parameter("where", Text("inequalities such as 'y <= x + z/2'"), None, "such as 'y <= x + z/2; w <= 3y + 1'"),),
     ),
     InequalityEntry(
         name="nim",
         summary="Nim, any number of piles",
         source="[F] Section 2",
-        rules=lazily("gpu_nim.games.inequality:nim"),
+        rules=inequality.nim,
         parameters=(_PILES,),
     ),
     VectorEntry(
@@ -74,7 +76,7 @@ _GAMES: tuple[GameEntry, ...] = (
         summary="Nim with a pass",
         source="Morrison, Friedman and Landsberg, Combinatorial games with a pass, Chaos 22 (2012)",
         title="nim with a pass, before it is taken",
-        rules=lazily("gpu_nim.games.lines:NimWithPass"),
+        rules=NimWithPass,
         names=lambda piles: tuple(f"x{i + 1}" for i in range(piles)),
         parameters=(_PILES,),
     ),
@@ -82,27 +84,27 @@ _GAMES: tuple[GameEntry, ...] = (
         name="wythoff",
         summary="Wythoff's game: from one of two piles, or equally many from both",
         source="Wythoff, A modification of the game of Nim, Nieuw Archief voor Wiskunde 7 (1907)",
-        rules=lazily("gpu_nim.games.lines:Wythoff"),
+        rules=Wythoff,
         names=lambda: ("x", "y"),
     ),
     HeapEntry(
         name="kayles",
         summary="Kayles, 0.77",
         source="[F] Section 4.4",
-        rules=partial(lazily("gpu_nim.games.take_away:OctalCode"), "0.77"),
+        rules=partial(OctalCode, "0.77"),
     ),
     HeapEntry(
         name="octal",
         summary="a game by its octal code",
         source="Guy and Smith, The G-values of various games, Proc. Camb. Phil. Soc. 52 (1956)",
-        rules=lazily("gpu_nim.games.take_away:OctalCode"),
+        rules=OctalCode,
         parameters=(Parameter("code", Text("an octal code such as 0.77"), "0.77", "the code"),),
     ),
     HeapEntry(
         name="subtraction",
         summary="take one of some numbers from a heap",
         source="[F] Section 1.4",
-        rules=lambda take: lazily("gpu_nim.games.take_away:SubtractionRule")(take),
+        rules=lambda take: SubtractionRule(take),
         parameters=(Parameter("take", Integers(), "1,2,3", "what may be taken, with commas"),),
     ),
 )

@@ -1,24 +1,21 @@
-"""What an entry of the catalogue of games is made of: its parameters, and how a game of its kind is solved.
-
-What solves a game is imported when one is solved: the command line reads names and parameters here.
-"""
+"""What an entry of the catalogue of games is made of: its parameters, and how a game of its kind is solved."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
+from gpu_nim.backends.interface import Backend
+from gpu_nim.games.game_graph import Game
+from gpu_nim.games.heaps import HEAP, HeapRule
+from gpu_nim.games.inequality import InequalityGame, Vector
 from gpu_nim.games.limits import MAX_SIZE
+from gpu_nim.games.solution import Solution
+from gpu_nim.games.solvers import solve_game, solve_heap, solve_inequalities
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.notation import parse_integer, parse_rational
 from gpu_nim.model.progress import OnStep
-
-if TYPE_CHECKING:
-    from gpu_nim.backends.interface import Backend
-    from gpu_nim.games.solution import Solution
 
 
 class Kind(Protocol):
@@ -139,14 +136,12 @@ class GameEntry(ABC):
 
     name, summary: how it is called, and its rule in a few words.
     source: where it is studied.
-    rules: makes what the solver takes, of the parameters.
     default_size, drawn_size: the size that is solved, and drawn, where none is given.  greatest_size: none is larger.
     """
 
     name: str
     summary: str
     source: str
-    rules: Callable[..., Any]
     parameters: tuple[Parameter, ...] = ()
     default_size: int = 63
     drawn_size: int = 127
@@ -162,10 +157,10 @@ class GameEntry(ABC):
         """The names of the coordinates of a position, for these values of the parameters."""
 
     @abstractmethod
-    def solve(self, size: int, *, grundy: bool, backend: "str | Backend", on_step: OnStep, **values: Any) -> "Solution":
+    def solve(self, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep, **values: Any) -> Solution:
         """Solve the game with these values of the parameters up to a size; see `gpu_nim.solve`."""
 
-    def report(self, solution: "Solution") -> dict[str, Any]:
+    def report(self, solution: Solution) -> dict[str, Any]:
         """What `gpunim solve --json` says of a solution beside its summary."""
         return {}
 
@@ -182,31 +177,30 @@ class GameEntry(ABC):
         return result
 
 
+@dataclass(frozen=True, kw_only=True)
 class InequalityEntry(GameEntry):
-    """Games of inequalities: `rules(**values)` makes a `gpu_nim.games.inequality.InequalityGame`."""
+    """Games of inequalities: `rules(**values)` makes one."""
+
+    rules: Callable[..., InequalityGame]
 
     def coordinates(self, **values: Any) -> tuple[str, ...]:
         """The names of the coordinates of the inequalities."""
-        names: tuple[str, ...] = self.rules(**values).coordinates
-        return names
+        return self.rules(**values).coordinates
 
-    def solve(self, size: int, *, grundy: bool, backend: "str | Backend", on_step: OnStep, **values: Any) -> "Solution":
+    def solve(self, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep, **values: Any) -> Solution:
         """Solve the inequalities on the backend."""
-        from gpu_nim.games.solvers import solve_inequalities
-
         return solve_inequalities(self.rules(**values), size, grundy=grundy, backend=backend)
 
 
 @dataclass(frozen=True, kw_only=True)
 class VectorEntry(GameEntry):
-    """Games whose positions are vectors with entries up to a size: `rules(largest=size, **values)` makes a game.
-
-    The game has positions() and options(position), as `gpu_nim.games.game_graph.Game`, or is a `gpu_nim.games.lines.LineGame`.
+    """Games whose positions are vectors with entries up to a size: `rules(largest=size, **values)` makes one.
 
     names: the names of the coordinates, for these values of the parameters.
     title: what a solution calls the game; its name where that is empty.
     """
 
+    rules: Callable[..., Game[Vector]]
     names: Callable[..., tuple[str, ...]]
     title: str = ""
     always_grundy: ClassVar[bool] = True
@@ -216,47 +210,30 @@ class VectorEntry(GameEntry):
         """The names of the coordinates."""
         return self.names(**values)
 
-    def solve(self, size: int, *, grundy: bool, backend: "str | Backend", on_step: OnStep, **values: Any) -> "Solution":
+    def solve(self, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep, **values: Any) -> Solution:
         """Solve the game along its lines, or by its options."""
-        from gpu_nim.games.solvers import solve_game
-
         game = self.rules(largest=size, **values)
         return solve_game(game, self.title or self.name, self.names(**values), size, on_step=on_step)
 
 
+@dataclass(frozen=True, kw_only=True)
 class HeapEntry(GameEntry):
-    """Heap games: `rules(**values)` makes a `gpu_nim.games.heaps.HeapRule`, and single heaps are solved."""
+    """Heap games, solved for single heaps: `rules(**values)` makes the rule."""
 
+    rules: Callable[..., HeapRule]
     always_grundy: ClassVar[bool] = True
     host_only: ClassVar[bool] = True
 
     def coordinates(self, **values: Any) -> tuple[str, ...]:
         """The size of the heap."""
-        from gpu_nim.games.heaps import HEAP
-
         return HEAP
 
-    def solve(self, size: int, *, grundy: bool, backend: "str | Backend", on_step: OnStep, **values: Any) -> "Solution":
+    def solve(self, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep, **values: Any) -> Solution:
         """Solve single heaps, and look for the period of their Grundy values."""
-        from gpu_nim.games.solvers import solve_heap
-
         rule = self.rules(**values)
         return solve_heap(rule, f"{self.name} {rule.describe()}", size)
 
-    def report(self, solution: "Solution") -> dict[str, Any]:
+    def report(self, solution: Solution) -> dict[str, Any]:
         """The period of the Grundy values, where one is proved."""
         period = solution.period
         return {"period": period and period.length, "preperiod": period and period.preperiod}
-
-
-def lazily(reference: str) -> Callable[..., Any]:
-    """Return a function that imports "module:function" when it is first called, and calls it.
-
-    >>> lazily("gpu_nim.games.inequality:chocolate")(3).formulas()
-    ['3y <= x + z']
-    """
-    return partial(_call, *reference.split(":"))
-
-
-def _call(_module: str, _name: str, *arguments: Any, **named: Any) -> Any:
-    return getattr(import_module(_module), _name)(*arguments, **named)

@@ -1,4 +1,4 @@
-"""How large games may be, for what must know it without NumPy."""
+"""How large games may be."""
 
 MAX_SIZE = 2**62
 """The greatest size of a box, the most cells in one, and the most counters in a heap."""

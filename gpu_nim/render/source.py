@@ -26,6 +26,8 @@ from gpu_nim.automata import catalogue as automata
 from gpu_nim.automata.catalogue import Lattice, find
 from gpu_nim.games import catalogue as games
 from gpu_nim.games.entries import GameEntry, Integer, Parameter
+from gpu_nim.games.solution import Solution
+from gpu_nim.games.solve import solve
 from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, close
 from gpu_nim.model.memory import host_memory, require_memory
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
     from gpu_nim.automata.cell_sources import Newborns
     from gpu_nim.automata.growth import Growth
     from gpu_nim.backends.interface import Batch
-    from gpu_nim.games.solution import Solution
     from gpu_nim.model.rule import Rule
 
     Source = str | Blocks | Growth | Solution
@@ -86,7 +87,6 @@ def blocks_of(spec: "Source", *, limit: int = CELLS_LIMIT, color: str | None = N
         return spec
     if not isinstance(spec, str):
         from gpu_nim.automata.growth import Growth
-        from gpu_nim.games.solution import Solution
 
         if not isinstance(spec, Growth | Solution):
             raise UsageError(f"source must be a text such as nim:256, a growth or a solved game, got {shown(spec)}")
@@ -293,8 +293,6 @@ def _with_branches(blocks: Blocks, rule: "Rule") -> Blocks:
 
 def _game(spec: str, game: GameEntry, arguments: str, color: str | None) -> Blocks:
     """Return the positions of a game of Grundy value up to `grundy`; their generation is half the total, rounded down."""
-    from gpu_nim.games.solve import solve
-
     if color == "branch":
         raise UsageError(f"color branch needs a growth, and {spec} is a solved game")
     common = (
@@ -333,7 +331,7 @@ def _require_drawable(spec: str, coordinates: int) -> None:
         raise UsageError(f"{spec} has {coordinates} coordinate{'s' * (coordinates != 1)}, and only 2 or 3 can be drawn")
 
 
-def _solved(spec: str, solution: "Solution", largest: int) -> Blocks:
+def _solved(spec: str, solution: Solution, largest: int) -> Blocks:
     positions, values = solution.points(largest)
     _require_drawable(spec, positions.shape[1])
     flat = positions.shape[1] == 2
