@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gpu_nim.games.solution import Solution
     from gpu_nim.games.solve import solve
     from gpu_nim.oeis.count import count
-    from gpu_nim.storage import load, save
+    from gpu_nim.storage.save_load import load, save
 
 __all__ = ["Growth", "Solution", "__version__", "count", "grow", "load", "save", "solve"]
 
@@ -26,8 +26,8 @@ _HOMES = {
     "Solution": "gpu_nim.games.solution",
     "count": "gpu_nim.oeis.count",
     "grow": "gpu_nim.automata.growth_process",
-    "load": "gpu_nim.storage",
-    "save": "gpu_nim.storage",
+    "load": "gpu_nim.storage.save_load",
+    "save": "gpu_nim.storage.save_load",
     "solve": "gpu_nim.games.solve",
 }
 

@@ -31,9 +31,9 @@ from gpu_nim.model.errors import FileError, GpunimError, InsufficientMemoryError
 from gpu_nim.model.reading import Damaged, name_of, open_regular, parse_json
 from gpu_nim.oeis.b_files import compare
 from gpu_nim.oeis.catalogue import resolve
-from gpu_nim.storage.containers import NpzArrays
-from gpu_nim.storage.count_tables import open_table
-from gpu_nim.storage.stores import StoredArray, _sizes_of_blosc, _sizes_of_zstd
+from gpu_nim.storage.npz_arrays import NpzArrays
+from gpu_nim.storage.sequence_files import open_table
+from gpu_nim.storage.zarr_arrays import StoredArray, _sizes_of_blosc, _sizes_of_zstd
 from gpu_nim.theorems.growth_check import check_cells
 
 pytest.importorskip("zarr", reason="zarr is not installed")
@@ -382,8 +382,8 @@ def test_json_beyond_what_gpunim_writes(text: str | bytes) -> None:
 
 
 def test_a_rule_of_many_seeds_and_offsets_costs_little(tmp_path: Path) -> None:
-    from gpu_nim.storage.attributes import _seal
-    from gpu_nim.storage.containers import Declared
+    from gpu_nim.storage.file_checks import Declared
+    from gpu_nim.storage.growth_attributes import _seal
 
     save(grow("fcc", 3, backend=NUMPY), tmp_path / "a.npz")
     with np.load(tmp_path / "a.npz") as file:
@@ -467,8 +467,8 @@ def test_metadata_of_stores(tmp_path: Path, changes: dict[str, object], words: s
 
 def test_a_generation_that_does_not_fit_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save(grow("nim", 15, backend=NUMPY), tmp_path / "a.zarr")
-    monkeypatch.setattr("gpu_nim.storage.stores._GIVEN", 100)
-    monkeypatch.setattr("gpu_nim.storage.stores.host_memory", lambda: 1000)
+    monkeypatch.setattr("gpu_nim.storage.zarr_arrays._GIVEN", 100)
+    monkeypatch.setattr("gpu_nim.storage.zarr_arrays.host_memory", lambda: 1000)
     with pytest.raises(InsufficientMemoryError, match=r"reading cells of .*a\.zarr needs 3,072 bytes, 500 are free"):
         load(tmp_path / "a.zarr").cells()
 
@@ -534,7 +534,7 @@ def test_a_chunk_says_its_size(whole: bytes) -> None:
 def test_a_solved_game_with_fields_that_are_none(tmp_path: Path, name: str, value: object) -> None:
     if name == "first_difference" and value is None:
         return  # which says that there is no difference
-    from gpu_nim.storage.containers import seal
+    from gpu_nim.storage.file_checks import seal
 
     path = tmp_path / "a.npz"
     save(solve("3y <= x + z", 5, backend="numpy"), path)

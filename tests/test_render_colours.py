@@ -12,7 +12,7 @@ from gpu_nim.render.colours import THEMES, TOLD_APART, distinct_colours, to_okla
 from gpu_nim.render.geometry import coarsen
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.still import Look, base_colours, prepare
-from gpu_nim.storage import save
+from gpu_nim.storage.save_load import save
 
 DARK = THEMES["dark"]
 

@@ -15,10 +15,10 @@ from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.interrupts import interrupts_deferred
-from gpu_nim.storage import open_growth
 from gpu_nim.storage.atomic import check_writable, replacing
-from gpu_nim.storage.attributes import _seal
-from gpu_nim.storage.containers import Declared
+from gpu_nim.storage.file_checks import Declared
+from gpu_nim.storage.growth_attributes import _seal
+from gpu_nim.storage.growth_formats import open_growth
 
 zarr = pytest.importorskip("zarr", reason="zarr is not installed")
 

@@ -167,7 +167,7 @@ class _Work:
                 if given:
                     raise UsageError(f"{option} is for D, A, d, a and entries that are one of them, which {self.entry.name} is not")
         if self.out is not None:
-            from gpu_nim.storage.count_tables import check_table
+            from gpu_nim.storage.sequence_files import check_table
 
             if self.entry.counts is None and self.out.suffix not in _ENDINGS.values():
                 raise UsageError(f"{self.entry.name} has terms of any size: write them to .txt or .csv, got --out {self.out}")
@@ -252,7 +252,7 @@ def _from_workers(work: _Work, first: int) -> "Iterator[U64]":
 
 
 def _write(work: _Work, limbs: int, chunks: Any) -> None:
-    from gpu_nim.storage.count_tables import open_table
+    from gpu_nim.storage.sequence_files import open_table
 
     assert work.out is not None
     attributes = {"sequence": work.name, "piles": work.counts.piles, "start": work.span[0], "stop": work.span[1]}
@@ -266,7 +266,7 @@ def _write(work: _Work, limbs: int, chunks: Any) -> None:
 def _print_range(work: _Work, chunks: "Iterable[U64]") -> None:
     from gpu_nim.model.limbs import to_integers
     from gpu_nim.model.memory import host_memory, require_memory
-    from gpu_nim.storage.count_tables import write_text
+    from gpu_nim.storage.sequence_files import write_text
 
     if work.form == "json":
         needed = work.size * (_JSON_BYTES + 4 * len(str(work.counts.maximum(*work.inner))))
@@ -294,7 +294,7 @@ def _print_terms(work: _Work) -> None:
         terms = list(terms)
         _plot(work, terms)
     if work.out is not None:
-        from gpu_nim.storage.count_tables import write_terms
+        from gpu_nim.storage.sequence_files import write_terms
 
         write_terms(work.out, work.span[0], terms)
     elif work.form == "json":

@@ -12,6 +12,7 @@ from gpu_nim.backends.selection import NAMES, select
 from gpu_nim.cli.output import emit_json, print_table, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, CELLS, COUNTS, FILE, SIZE
 from gpu_nim.cli.progress import growth_progress
+from gpu_nim.storage.growth_formats import describe_formats
 
 if TYPE_CHECKING:
     from gpu_nim.automata.growth import Growth
@@ -38,9 +39,7 @@ Cells = tuple[tuple[int, ...], ...]
     help=f"Show the table of these, comma-separated: {', '.join(COLUMNS)}.  [default: {','.join(DEFAULT_COLUMNS)}]",
 )
 @click.option("--section", metavar="AXIS=VALUE", help="Add the population in a plane to the table, as z=0.")
-@click.option(
-    "--out", type=FILE, help="Save the growth: .zarr or .npz cells, .csv the table, .rle or .rle3 for Golly, .vti or .vtp for VTK."
-)
+@click.option("--out", type=FILE, help=f"Save the growth: {describe_formats()}.")
 @click.option("--volume", type=FILE, help="Save the birth generation of each cell as voxels, a .zarr array.")
 @click.option("--bfile", type=FILE, help="Save the one column as a b-file, or that of the OEIS entry in its name: b151776.txt.")
 @click.option("--parents", is_flag=True, help="Save each cell's parent, the evolution tree, in the .zarr of --out.")
@@ -124,7 +123,7 @@ def _columns(columns: str | None, section: str | None) -> tuple[str, ...] | None
 
 
 def _plain_columns(growth: "Growth") -> dict[str, list[int | float | None]]:
-    from gpu_nim.storage.column_files import plain
+    from gpu_nim.storage.csv_files import plain
 
     return {name: [plain(value) for value in values] for name, values in growth.table.columns.items()}
 

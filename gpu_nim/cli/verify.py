@@ -8,8 +8,8 @@ from gpu_nim.cli.output import emit_json, print_table, say, wants_progress
 from gpu_nim.cli.params import AMOUNT
 from gpu_nim.cli.progress import work_progress
 from gpu_nim.model.errors import UsageError
+from gpu_nim.storage.growth_formats import readable_suffixes
 
-_GROWTHS = (".zarr", ".npz")
 _FACTS = ("automaton", "generations", "population", "digest")
 
 
@@ -21,7 +21,7 @@ _FACTS = ("automaton", "generations", "population", "digest")
 @click.option("--piles", type=AMOUNT, help="Piles that D, A, d and a are played with.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def verify(what: tuple[str, ...], show_list: bool, upto: int, name: str | None, piles: int | None, as_json: bool) -> int:
-    """Verify statements by name (or the beginning of names, or 'all'), a growth in a .zarr or .npz file, or, with --as, a b-file.
+    """Verify statements by name (or the beginning of names, or 'all'), a growth's file that holds cells, or, with --as, a b-file.
 
     A growth's cells are held against its births and checksums, and against the theorem of its automaton, or where there is none
     against what its rule grows anew, as far as a minute goes; its parents, where it has them, against the rule.
@@ -30,14 +30,15 @@ def verify(what: tuple[str, ...], show_list: bool, upto: int, name: str | None, 
     if show_list:
         return _list(as_json)
     if not what:
-        raise UsageError("name what to verify: 'all', statements of --list, a growth's .zarr or .npz, a b-file and --as A-NUMBER")
+        growths = " or ".join(readable_suffixes())
+        raise UsageError(f"name what to verify: 'all', statements of --list, a growth's {growths}, a b-file and --as A-NUMBER")
     if name is not None:
         if len(what) != 1:
             raise UsageError(f"--as verifies one b-file, got {len(what)} of them")
         return _bfile(Path(what[0]), name, piles, as_json)
     if piles is not None:
         raise UsageError("--piles needs --as D, A, d or a, and a b-file to verify")
-    growths = [name for name in what if name.endswith(_GROWTHS)]
+    growths = [name for name in what if name.endswith(readable_suffixes())]
     if growths and len(what) > 1:
         raise UsageError(f"verify one growth at a time and nothing beside it, got {growths[0]} and {len(what) - 1} more")
     if growths:
@@ -93,7 +94,7 @@ def _statements(names: tuple[str, ...], upto: int, as_json: bool) -> int:
 
 def _growth(path: Path, as_json: bool) -> int:
     from gpu_nim.automata.growth import Growth
-    from gpu_nim.storage import load
+    from gpu_nim.storage.save_load import load
     from gpu_nim.theorems.growth_check import cells_to_check, check_cells, theorem_of
 
     growth = load(path)

@@ -5,8 +5,8 @@
         checkpoint-0000000300.npz     the one before, kept in case that the newest is damaged
         cells.zarr/                   the cells so far, where files that hold cells were asked for
 
-A growth keeps the folder to itself by a lock in it.  A checkpoint is written beside its name, flushed to the disk and renamed, so
-that it is whole or not there.  Its record ends with a seal over itself and all arrays, compared before anything of it is used, so
+A growth keeps the folder to itself by a lock in it.  Checkpoints are atomic writes: beside the name, flushed to the disk, and
+renamed.  Its record ends with a seal over itself and all arrays, compared before anything of it is used, so
 that damage is found.  Of the cells, whole chunks are in the store when a checkpoint that counts on them is written, and are never
 written again; the rest is in the checkpoint.  So cells are neither lost nor doubled, whichever checkpoint is taken up.
 """
@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,11 +29,10 @@ from gpu_nim.automata.user_defined import describe, from_description
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.reading import Damaged, name_of, parse_json, printable
 from gpu_nim.storage.atomic import check_writable, placing, remove_leftovers
-from gpu_nim.storage.containers import NpzArrays, reason, require_room, seal
+from gpu_nim.storage.file_checks import reason, require_room, seal
 from gpu_nim.storage.locks import locked
-
-if TYPE_CHECKING:
-    from gpu_nim.storage.zarr_files import Kept
+from gpu_nim.storage.npz_arrays import NpzArrays
+from gpu_nim.storage.zarr_files import Kept
 
 KIND = "gpunim checkpoint"
 FORMAT = 2
@@ -110,7 +109,7 @@ class Checkpoints:
                 self.passed_over.append(f"{path} is damaged ({error.strerror or error})")
         raise FileError(f"cannot resume from {self.folder}: {self.passed_over[0]}, and no other is whole")
 
-    def save(self, snapshot: Snapshot, *, asked: Mapping[str, Any] | None = None, kept: "Kept | None" = None) -> None:
+    def save(self, snapshot: Snapshot, *, asked: Mapping[str, Any] | None = None, kept: Kept | None = None) -> None:
         """Write a checkpoint, and remove those before the last two.
 
         asked: plain values that JSON takes, given back by `latest`.  kept: how far the store of cells has come.  FileError, saying
@@ -186,8 +185,6 @@ class Checkpoints:
         if record["written"] is None:
             self.kept = None
         else:
-            from gpu_nim.storage.zarr_files import Kept
-
             self.kept = Kept(int(record["written"]), arrays["waiting"])
         self.asked = record["asked"]
         return Snapshot(

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gpu_nim.automata.ancestry import require_one_parent
 from gpu_nim.automata.catalogue import Automaton, Oeis, find
@@ -15,12 +15,12 @@ from gpu_nim.automata.growth_process import GrowthProcess, Snapshot
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.storage import GrowthWriter, check_growth, open_growth, write_growth
 from gpu_nim.storage.atomic import check_writable, claim, flush
-from gpu_nim.storage.column_files import bfile_column, write_bfile
-
-if TYPE_CHECKING:
-    from gpu_nim.storage.zarr_files import ZarrGrowthWriter
+from gpu_nim.storage.growth_bfiles import bfile_column, write_bfile
+from gpu_nim.storage.growth_formats import GROWTH_FORMATS, check_growth_file, open_growth
+from gpu_nim.storage.growth_writer import GrowthWriter, write_growth
+from gpu_nim.storage.voxels import check_volume, open_volume, save_volume
+from gpu_nim.storage.zarr_files import ZarrGrowthWriter, copy_store, keep_zarr_growth, load_zarr_growth
 
 GENERATIONS = 1024
 EVERY = 100
@@ -28,7 +28,7 @@ EVERY = 100
 
 @dataclass(frozen=True)
 class Outputs:
-    """The files to be written: a growth's (see `gpu_nim.storage.open_growth`), its voxels, a b-file; whether with parents."""
+    """The files to be written: a growth's (see `gpu_nim.storage.growth_formats`), its voxels, a b-file; whether with parents."""
 
     out: Path | None = None
     volume: Path | None = None
@@ -49,7 +49,7 @@ class Outputs:
     @property
     def want_cells(self) -> list[Path]:
         """Those that are written from cells."""
-        return [path for path in (self.out, self.volume) if path is not None and path.suffix != ".csv"]
+        return [path for path in (self.out, self.volume) if path is not None and _needs_cells(path)]
 
     def record(self) -> dict[str, Any]:
         """Return them as plain values that hold in any folder."""
@@ -66,6 +66,10 @@ class Outputs:
 def _whole(path: Path) -> Path:
     """The path from the root on; a link at its end stays one, since files take the place of links."""
     return path.parent.resolve() / path.name
+
+
+def _needs_cells(path: Path) -> bool:
+    return path.suffix not in GROWTH_FORMATS or GROWTH_FORMATS[path.suffix].cells
 
 
 class GrowthJob:
@@ -171,7 +175,7 @@ class GrowthJob:
         return growth
 
     def _check_outputs(self, automaton: Automaton) -> None:
-        """Refuse before the growth what could not be written after it."""
+        """Check that outputs are writable first."""
         if self._checkpoints is not None:
             own = {_whole(self._checkpoints.folder), _whole(self._checkpoints.cells)}
             for path in self.outputs.paths:
@@ -180,29 +184,23 @@ class GrowthJob:
         if self.outputs.parents:
             require_one_parent(automaton.rule)
         if self.outputs.out is not None:
-            check_growth(self.outputs.out, automaton.rule.dimension)
+            check_growth_file(self.outputs.out, automaton.rule.dimension)
         if self.outputs.volume is not None:
-            from gpu_nim.storage.voxels import check_volume
-
             check_volume(self.outputs.volume, automaton.rule.dimension)
         if self.outputs.bfile is not None:
             check_writable(self.outputs.bfile)
 
-    def _open(self, stack: ExitStack) -> tuple[list[GrowthWriter], "ZarrGrowthWriter | None"]:
+    def _open(self, stack: ExitStack) -> tuple[list[GrowthWriter], ZarrGrowthWriter | None]:
         """Open what takes the batches: the files themselves, or with checkpoints the store of cells beside them."""
         if self._checkpoints is None:
             sinks: list[GrowthWriter] = []
             if self.outputs.out is not None:
                 sinks.append(stack.enter_context(open_growth(self.outputs.out, parents=self.outputs.parents)))
             if self.outputs.volume is not None:
-                from gpu_nim.storage.voxels import open_volume
-
                 sinks.append(stack.enter_context(open_volume(self.outputs.volume)))
             return sinks, None
         if not self._keeps:
             return [], None
-        from gpu_nim.storage.zarr_files import keep_zarr_growth
-
         snapshot = self.growing.resumed
         kept = keep_zarr_growth(self._checkpoints.cells, self._checkpoints.kept, snapshot, parents=self.outputs.parents)
         return [kept], kept
@@ -217,7 +215,7 @@ class GrowthJob:
             left = "the last checkpoint can still be resumed"
             raise FileError(f"cannot write {self._checkpoints.cells}: {error.strerror or error}; {left}") from error
 
-    def _save(self, kept: "ZarrGrowthWriter | None") -> None:
+    def _save(self, kept: ZarrGrowthWriter | None) -> None:
         growing = self.growing
         if self._checkpoints is None or (growing.generation % self._every and growing.generation != growing.generations):
             return
@@ -226,24 +224,18 @@ class GrowthJob:
             flush(self._checkpoints.cells)  # the checkpoint counts on them
         self._checkpoints.save(growing.snapshot(), asked=asked, kept=None if kept is None else kept.kept())
 
-    def _finish(self, growth: Growth, kept: "ZarrGrowthWriter | None") -> None:
+    def _finish(self, growth: Growth, kept: ZarrGrowthWriter | None) -> None:
         """Write the files from the cells that were kept beside the checkpoints."""
         assert self._checkpoints is not None
         out, volume = self.outputs.out, self.outputs.volume
         if out is not None and out.suffix == ".zarr":
-            from gpu_nim.storage.zarr_files import copy_store
-
             copy_store(self._checkpoints.cells, out)
         elif out is not None:
             with open_growth(out) as sink:
                 write_growth(sink, growth if kept is None else self._kept_growth())
         if volume is not None:
-            from gpu_nim.storage.voxels import save_volume
-
             save_volume(self._kept_growth(), volume)
 
     def _kept_growth(self) -> Growth:
-        from gpu_nim.storage.zarr_files import load_zarr_growth
-
         assert self._checkpoints is not None
         return self.growing.growth(load_zarr_growth(self._checkpoints.cells).source)

@@ -121,7 +121,7 @@ def contents(spec: str) -> str:
     if not spec.endswith(_SUFFIXES):
         return ""
     from gpu_nim.automata.growth import Growth
-    from gpu_nim.storage import load
+    from gpu_nim.storage.save_load import load
     from gpu_nim.storage.solutions import digest
 
     saved = load(spec)
@@ -357,7 +357,7 @@ def _solved(spec: str, solution: Solution, largest: int) -> Blocks:
 
 def _read(spec: str, limit: int, color: str | None) -> Blocks:
     """Return the growth or the solved game in a file; of a game the P-positions, or what `color` asks for."""
-    from gpu_nim.storage import load
+    from gpu_nim.storage.save_load import load
 
     return _of_found(Path(spec).name, load(spec), limit, color)
 

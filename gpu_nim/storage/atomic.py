@@ -1,4 +1,4 @@
-"""Writing so that a file is there whole or not at all: beside its final name first, then renamed.
+"""Atomic writes: beside the final name first, then renamed.
 
 What is to be called NAME is written in a folder `.NAME.gpunim-RANDOM.partial` beside it, which nobody else can enter, under the
 lock `.NAME.gpunim-lock`.  So every other such folder that the holder of the lock finds was left by a process that is no more: it

@@ -15,8 +15,9 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.interface import Batch
 from gpu_nim.model.memory import host_memory
 from gpu_nim.storage.atomic import replacing
-from gpu_nim.storage.attributes import check_growth, sealed, to_growth
-from gpu_nim.storage.containers import Declared, NpzArrays, reading, require_room
+from gpu_nim.storage.file_checks import Declared, reading, require_room
+from gpu_nim.storage.growth_attributes import check_declared, sealed, to_growth
+from gpu_nim.storage.npz_arrays import NpzArrays
 
 
 class NpzGrowthWriter:
@@ -43,16 +44,16 @@ class NpzGrowthWriter:
 
 @contextmanager
 def open_npz_growth(path: Path) -> Iterator[NpzGrowthWriter]:
-    """Open an npz file for a growth; see `gpu_nim.storage.open_growth`."""
+    """Open an npz file for a growth; see `gpu_nim.storage.growth_formats.open_growth`."""
     with replacing(path) as scratch:
         yield NpzGrowthWriter(scratch)
 
 
 def load_npz_growth(path: Path) -> Growth:
-    """Read the growth in an npz file; see `gpu_nim.storage.load`."""
+    """Read the growth in an npz file; see `gpu_nim.storage.save_load.load`."""
     with reading(path, "npz file"), NpzArrays(path) as arrays:
         attributes = arrays.attributes()
-        check_growth(path, attributes, arrays.declared)
+        check_declared(path, attributes, arrays.declared)
         require_room(path, arrays.declared)
         births, checksums, cells = (arrays.read(name) for name in ("births", "checksums", "cells"))
 

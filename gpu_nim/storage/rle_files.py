@@ -144,6 +144,6 @@ class RleWriter:
 
 @contextmanager
 def open_rle_growth(path: Path) -> Iterator[RleWriter]:
-    """Open an .rle or .rle3 file for a growth; see `gpu_nim.storage.open_growth`."""
+    """Open an .rle or .rle3 file for a growth; see `gpu_nim.storage.growth_formats.open_growth`."""
     with replacing(path) as scratch:
         yield RleWriter(scratch, 3 if path.suffix == ".rle3" else 2)

@@ -21,8 +21,9 @@ from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.interrupts import interrupts_deferred
 from gpu_nim.model.reading import Damaged, name_of
 from gpu_nim.storage.atomic import check_writable, replacing
-from gpu_nim.storage.containers import Declared, NpzArrays, check_kind, origin, reading, reason, require_room, seal, store_of
-from gpu_nim.storage.stores import StoredArray, read_group
+from gpu_nim.storage.file_checks import Declared, check_kind, origin, reading, reason, require_room, seal, store_of
+from gpu_nim.storage.npz_arrays import NpzArrays
+from gpu_nim.storage.zarr_arrays import StoredArray, read_group
 
 KIND = "gpunim solution"
 FORMAT = 1
@@ -71,7 +72,7 @@ def check_solution(path: Path) -> None:
 
 
 def load_solution(path: Path) -> Solution:
-    """Read a solved game from a .zarr or .npz file; see `gpu_nim.storage.load`."""
+    """Read a solved game from a .zarr or .npz file; see `gpu_nim.storage.save_load.load`."""
     if path.suffix == ".zarr":
         with reading(path, "Zarr v3 store"):
             attributes = read_group(path)
@@ -127,8 +128,8 @@ def _solution(attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]])
 
 def is_solution(path: Path) -> bool:
     """Return whether a file or folder says that it is a solved game that gpunim wrote."""
-    if path.suffix == ".zarr":
-        return _is_ours(path)
+    if path.suffix != ".npz":
+        return path.suffix == ".zarr" and _is_ours(path)
     try:
         with NpzArrays(path) as arrays:
             return bool(arrays.attributes().get("kind") == KIND)

@@ -24,8 +24,10 @@ from gpu_nim.model.interrupts import interrupts_deferred
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Cells
 from gpu_nim.storage.atomic import check_writable, replacing
-from gpu_nim.storage.attributes import of_growth
-from gpu_nim.storage.containers import store_of
+from gpu_nim.storage.file_checks import store_of
+from gpu_nim.storage.growth_attributes import of_growth
+from gpu_nim.storage.growth_writer import write_growth
+from gpu_nim.storage.zarr_files import shuffled_zstd
 
 KIND = "gpunim volume"
 FORMAT = 1
@@ -156,8 +158,6 @@ class VolumeWriter:
         """Write the array, and last the attributes, which mark it as whole."""
         import zarr
 
-        from gpu_nim.storage.zarr_files import SHUFFLED_ZSTD
-
         slabs = self._slabs
         with interrupts_deferred():
             array = zarr.create_array(
@@ -166,7 +166,7 @@ class VolumeWriter:
                 chunks=tuple(min(SIDE, size) for size in slabs.shape),
                 dtype=slabs.dtype,
                 fill_value=0,
-                compressors=SHUFFLED_ZSTD,
+                compressors=shuffled_zstd(),
                 dimension_names=["x", "y", "z"][: len(slabs.shape)],
                 zarr_format=3,
             )
@@ -200,8 +200,6 @@ def open_volume(path: str | Path) -> Iterator[VolumeWriter]:
 
 def save_volume(growth: Growth, path: str | Path) -> None:
     """Write the voxels of a growth; see `open_volume`."""
-    from gpu_nim.storage import write_growth
-
     with open_volume(path) as sink:
         write_growth(sink, growth)
 

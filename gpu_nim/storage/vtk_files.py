@@ -191,13 +191,13 @@ def _ranges(start: int, stop: int) -> Iterator[NDArray[Any]]:
 
 @contextmanager
 def open_vti_growth(path: Path) -> Iterator[VtiWriter]:
-    """Open a .vti file for a growth; see `gpu_nim.storage.open_growth`."""
+    """Open a .vti file for a growth; see `gpu_nim.storage.growth_formats.open_growth`."""
     with replacing(path) as scratch:
         yield VtiWriter(scratch)
 
 
 @contextmanager
 def open_vtp_growth(path: Path) -> Iterator[VtpWriter]:
-    """Open a .vtp file for a growth; see `gpu_nim.storage.open_growth`."""
+    """Open a .vtp file for a growth; see `gpu_nim.storage.growth_formats.open_growth`."""
     with replacing(path) as scratch:
         yield VtpWriter(scratch)

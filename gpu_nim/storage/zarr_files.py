@@ -1,11 +1,13 @@
 """Growths as Zarr v3: chunked, compressed, written as they grow and readable by any Zarr library.
 
-NAME.zarr/            group, with the attributes of `attributes.sealed`
+NAME.zarr/            group, with the attributes of `growth_attributes.sealed`
     births            uint64 (generations + 1,)
     checksums         uint64 (generations + 1,)
     cells             (population, d), signed integers, in order of generation; generation n begins after births[:n] cells
     parents           int64 (population,), where they were asked for: the index in `cells` of each cell's parent, -1 for seeds
 """
+
+from __future__ import annotations
 
 import os
 import shutil
@@ -14,12 +16,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import zarr
 from numpy.typing import NDArray
-from zarr.codecs import BloscCodec
 
 from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.cell_sources import CellSource, Newborns
@@ -30,13 +30,23 @@ from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.interrupts import interrupts_deferred
 from gpu_nim.model.reading import Damaged
 from gpu_nim.storage.atomic import replacing
-from gpu_nim.storage.attributes import check_growth, checked, is_growth_store, sealed, to_growth
-from gpu_nim.storage.containers import Declared, reading, reason
-from gpu_nim.storage.stores import StoredArray, read_group
+from gpu_nim.storage.file_checks import Declared, reading, reason
+from gpu_nim.storage.growth_attributes import check_declared, checked, is_growth_store, sealed, to_growth
+from gpu_nim.storage.zarr_arrays import StoredArray, read_group
+
+if TYPE_CHECKING:
+    import zarr
+    from zarr.codecs import BloscCodec
 
 _CHUNK = 1 << 18  # cells a chunk: about 3 MB before compression
 _EVERY_CHUNK: Any = {"write_empty_chunks": True}  # so that one that is missing is missed
-SHUFFLED_ZSTD = BloscCodec(cname="zstd", clevel=3, shuffle="shuffle")
+
+
+def shuffled_zstd() -> BloscCodec:
+    """Return the compressor of cells and voxels."""
+    from zarr.codecs import BloscCodec  # half a second to load, as all of zarr
+
+    return BloscCodec(cname="zstd", clevel=3, shuffle="shuffle")
 
 
 @dataclass(frozen=True)
@@ -110,7 +120,7 @@ class ZarrGrowthWriter:
                 shape=shape,
                 chunks=(_CHUNK,),
                 dtype=np.int64,
-                compressors=SHUFFLED_ZSTD,
+                compressors=shuffled_zstd(),
                 overwrite=True,
                 config=_EVERY_CHUNK,
             )
@@ -135,7 +145,7 @@ class ZarrGrowthWriter:
                     shape=(0, cells.shape[1]),
                     chunks=(_CHUNK, cells.shape[1]),
                     dtype=cells.dtype,
-                    compressors=SHUFFLED_ZSTD,
+                    compressors=shuffled_zstd(),
                     config=_EVERY_CHUNK,
                     overwrite=True,  # of a growth that went on after the checkpoint that is taken up
                 )
@@ -154,7 +164,9 @@ class ZarrGrowthWriter:
 
 @contextmanager
 def open_zarr_growth(path: Path, *, parents: bool = False) -> Iterator[ZarrGrowthWriter]:
-    """Open a Zarr store for a growth; see `gpu_nim.storage.open_growth`."""
+    """Open a Zarr store for a growth; see `gpu_nim.storage.growth_formats.open_growth`."""
+    import zarr
+
     with replacing(path, is_growth_store) as scratch:
         with interrupts_deferred():
             group = zarr.open_group(scratch, mode="w", zarr_format=3)
@@ -167,6 +179,8 @@ def keep_zarr_growth(path: Path, kept: Kept | None, snapshot: Snapshot | None, *
     snapshot: of the growth whose cells are `kept`, which are all held against it.  FileError where the store has not come that far,
     or its cells are not those.
     """
+    import zarr
+
     if kept is None or snapshot is None:
         with interrupts_deferred():
             group = zarr.open_group(path, mode="w", zarr_format=3)
@@ -221,13 +235,13 @@ def _link_or_copy(source: str, target: str) -> None:
 
 
 def load_zarr_growth(path: Path) -> Growth:
-    """Open the growth in a Zarr store; see `gpu_nim.storage.load`."""
+    """Open the growth in a Zarr store; see `gpu_nim.storage.save_load.load`."""
     with reading(path, "Zarr v3 store"):
         attributes = read_group(path)
         names = ("births", "checksums", "cells", "parents")
         arrays = {name: StoredArray(path, name) for name in names if (path / name).is_dir()}
         stored = {name: array.declared for name, array in arrays.items()}
-        check_growth(path, attributes, stored)
+        check_declared(path, attributes, stored)
         births, checksums = (arrays[name].read() for name in ("births", "checksums"))
 
     def reader(name: str) -> CellSource:
@@ -253,6 +267,4 @@ def _generations(read: Callable[[int, int], NDArray[Any]], births: NDArray[np.ui
 
 
 def _array(group: zarr.Group, name: str) -> zarr.Array[Any]:
-    array = group[name]
-    assert isinstance(array, zarr.Array)
-    return array
+    return cast("zarr.Array[Any]", group[name])

@@ -29,8 +29,8 @@ from gpu_nim.model.interrupts import interrupts_deferred
 from gpu_nim.model.limbs import U64, to_integers
 from gpu_nim.model.reading import Damaged, open_regular, parse_json, printable, read_regular
 from gpu_nim.storage.atomic import check_writable, replacing, resumable
-from gpu_nim.storage.containers import seal, store_of
-from gpu_nim.storage.stores import StoredArray
+from gpu_nim.storage.file_checks import seal, store_of
+from gpu_nim.storage.zarr_arrays import StoredArray
 
 KIND = "gpunim table"
 FORMAT = 1

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.reading import Damaged, parse_json, printable, read_regular
-from gpu_nim.storage.containers import MAX_TEXT, Declared, reason
+from gpu_nim.storage.file_checks import MAX_TEXT, Declared, reason
 
 _METADATA = 1 << 20  # bytes of an array's metadata
 _CHUNK = 1 << 26  # bytes of a chunk: zarr itself chooses no larger ones

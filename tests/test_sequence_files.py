@@ -10,7 +10,7 @@ import pytest
 
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.limbs import to_integers, to_limbs
-from gpu_nim.storage.count_tables import open_table, write_terms
+from gpu_nim.storage.sequence_files import open_table, write_terms
 
 ATTRIBUTES = {"sequence": "D", "piles": 3, "start": 10, "stop": 40}
 VALUES = [3 ** n.bit_count() for n in range(10, 40)]

@@ -15,7 +15,7 @@ from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.reading import Damaged, name_of
 from gpu_nim.model.rule import MAX_DIMENSION, Rule, Symmetry
-from gpu_nim.storage.containers import Declared, check_kind, origin, reason, require_room, seal, store_of
+from gpu_nim.storage.file_checks import Declared, check_kind, origin, reason, require_room, seal, store_of
 
 KIND = "gpunim growth"
 FORMAT = 2
@@ -45,7 +45,7 @@ def _seal(attributes: dict[str, Any], births: NDArray[Any], checksums: NDArray[A
     return seal({"attributes": attributes, "arrays": arrays}, {"births": births, "checksums": checksums})
 
 
-def check_growth(path: Path, attributes: Mapping[str, Any], stored: Mapping[str, Declared]) -> None:
+def check_declared(path: Path, attributes: Mapping[str, Any], stored: Mapping[str, Declared]) -> None:
     """Raise FileError for a file that declares no growth of this version, InsufficientMemoryError where its table would not fit.
 
     stored: what the file declares to hold.

@@ -1,17 +1,13 @@
-"""Columns of a growth as text: a table as CSV, one column as a b-file."""
+"""One column of a growth as a b-file."""
 
-import csv
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from fractions import Fraction
+from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
 from gpu_nim.automata.catalogue import Oeis
-from gpu_nim.automata.columns import Table, Value, is_whole
+from gpu_nim.automata.columns import is_whole
 from gpu_nim.automata.growth import Growth
-from gpu_nim.backends.interface import Batch
 from gpu_nim.model.errors import UsageError
 from gpu_nim.oeis.b_files import format_lines
 from gpu_nim.storage.atomic import replacing
@@ -19,47 +15,13 @@ from gpu_nim.storage.atomic import replacing
 _B_NAME = re.compile(r"b([0-9]{6,7})\.txt")
 
 
-def plain(value: Value) -> int | float | None:
-    """Return a value of a table as text formats hold it: integers as they are, fractions as the nearest double."""
-    return float(value) if isinstance(value, Fraction) else value
-
-
-class CsvGrowthWriter:
-    """Writes the growth's table when it is finished; it has no use for cells."""
-
-    wants_cells = False
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def append(self, batch: Batch) -> None:
-        """Leave the batch: the finished growth holds its table."""
-
-    def finish(self, growth: Growth) -> None:
-        """Write the table."""
-        write_csv(growth.table, self._path)
-
-
-def write_csv(table: Table, path: Path) -> None:
-    """Write a table as CSV: a header, then a generation a line; what is not defined is left empty."""
-    with path.open("w", newline="", encoding="ascii") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(table.header)
-        writer.writerows([plain(value) for value in row] for row in table.rows())
-
-
-@contextmanager
-def open_csv_growth(path: Path) -> Iterator[CsvGrowthWriter]:
-    """Open a CSV file for a growth's table; see `gpu_nim.storage.open_growth`."""
-    with replacing(path) as scratch:
-        yield CsvGrowthWriter(scratch)
-
-
 def bfile_column(path: Path, entries: Sequence[Oeis], columns: tuple[str, ...] = ()) -> tuple[str, Oeis | None]:
     """Return the column that a b-file takes and its OEIS entry, if there is one.
 
     A name such as b151776.txt is that one of the automaton's entries; otherwise it is the one column that was asked for.
-    UsageError where neither says which, and for a column of other values than integers.
+
+    Raises:
+        UsageError: Neither says which column, or the column has other values than integers.
 
     >>> from gpu_nim.automata.catalogue import find
     >>> bfile_column(Path("b147552.txt"), find("fcc").oeis)[0]

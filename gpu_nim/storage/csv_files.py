@@ -1,0 +1,48 @@
+"""Growths as CSV: the table of a growth's columns, a generation a line."""
+
+import csv
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+
+from gpu_nim.automata.columns import Table, Value
+from gpu_nim.automata.growth import Growth
+from gpu_nim.backends.interface import Batch
+from gpu_nim.storage.atomic import replacing
+
+
+def plain(value: Value) -> int | float | None:
+    """Return a value of a table as text formats hold it: integers as they are, fractions as the nearest double."""
+    return float(value) if isinstance(value, Fraction) else value
+
+
+class CsvGrowthWriter:
+    """Writes the growth's table when it is finished; it has no use for cells."""
+
+    wants_cells = False
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def append(self, batch: Batch) -> None:
+        """Leave the batch: the finished growth holds its table."""
+
+    def finish(self, growth: Growth) -> None:
+        """Write the table."""
+        write_csv(growth.table, self._path)
+
+
+def write_csv(table: Table, path: Path) -> None:
+    """Write a table as CSV: a header, then a generation a line; what is not defined is left empty."""
+    with path.open("w", newline="", encoding="ascii") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(table.header)
+        writer.writerows([plain(value) for value in row] for row in table.rows())
+
+
+@contextmanager
+def open_csv_growth(path: Path) -> Iterator[CsvGrowthWriter]:
+    """Open a CSV file for a growth's table; see `gpu_nim.storage.growth_formats.open_growth`."""
+    with replacing(path) as scratch:
+        yield CsvGrowthWriter(scratch)

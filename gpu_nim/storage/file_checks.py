@@ -1,0 +1,117 @@
+"""Checks that the files of growths, solved games, sequences and volumes have in common: kind, version, declared sizes, seal.
+
+A file is read in this order: what it declares, by which it is refused or its memory asked for; its arrays; the seal over all of it.
+Nothing is used before that.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.model.errors import FileError
+from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.reading import Damaged, name_of, parse_json, printable, read_regular
+
+MAX_TEXT = 1 << 23
+"""Bytes that the attributes of a file, or the metadata of an array, may take."""
+
+
+def store_of(kind: str) -> Callable[[Path], bool]:
+    """Return a predicate: whether a folder is a Zarr store of this kind that gpunim wrote, and so may be replaced by another.
+
+    >>> store_of("gpunim growth")(Path("thesis"))
+    False
+    """
+
+    def is_ours(path: Path) -> bool:
+        try:
+            attributes = parse_json(read_regular(path / "zarr.json", MAX_TEXT, within=path))["attributes"]
+            return bool(attributes["kind"] == kind)
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+
+    return is_ours
+
+
+def seal(attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Return the SHA-256 that binds attributes, plain values that JSON takes, and arrays: names, dtypes, shapes and contents.
+
+    >>> seal({"kind": "example"}, {"births": np.arange(3)}) == seal({"kind": "example"}, {"births": np.arange(3)[:, None]})
+    False
+    """
+    found = hashlib.sha256(json.dumps(attributes, sort_keys=True).encode())
+    for name, array in sorted(arrays.items()):
+        found.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        found.update(np.ascontiguousarray(array).data)
+    return found.hexdigest()
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What a file says that one of its arrays is."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes that takes."""
+        return prod(self.shape) * self.dtype.itemsize
+
+
+@contextmanager
+def reading(path: Path, what: str) -> Iterator[None]:
+    """Say which file it is that is damaged or cannot be read: FileError, where what the block reads is no `what`.
+
+    >>> with reading(Path("a.npz"), "npz file"):
+    ...     raise Damaged("it was truncated")
+    Traceback (most recent call last):
+    gpu_nim.model.errors.FileError: cannot read a.npz: it is not a whole npz file (it was truncated)
+    """
+    try:
+        yield
+    except FileError:
+        raise
+    except Damaged as error:
+        raise FileError(f"cannot read {path}: it is not a whole {what} ({error})") from error
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def require_room(path: Path, arrays: Mapping[str, Declared]) -> None:
+    """Raise InsufficientMemoryError where arrays that are to be read whole would not fit."""
+    require_memory(sum(array.nbytes for array in arrays.values()), host_memory() // 2, f"reading {path}")
+
+
+def check_kind(path: Path, attributes: Mapping[str, Any], kind: str, what: str, versions: tuple[int, ...]) -> None:
+    """Raise FileError where the attributes are not of this kind, which people call `what`, in one of these versions of it."""
+    if attributes.get("kind") != kind:
+        raise FileError(f"cannot read {path}: it is not a {what} written by gpunim")
+    if type(attributes.get("format")) is not int or attributes["format"] not in versions:
+        found, read = printable(repr(attributes.get("format")), 20), " and ".join(map(str, versions))
+        raise FileError(f"cannot read {path}: its format is {found}, this version reads {read}")
+
+
+def origin(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how a file says that its contents came about: backend, device, seconds, version; Damaged for what none of these is."""
+    seconds = attributes["seconds"]
+    if not isinstance(seconds, int | float) or not 0 <= seconds < float("inf"):
+        raise Damaged("its seconds are no duration")
+    return {"seconds": float(seconds), **{name: name_of(attributes[name]) for name in ("backend", "device", "version")}}
+
+
+def reason(error: Exception) -> str:
+    r"""Return an error, and of what type it is where a library raised it, in a line that fits into a sentence.
+
+    >>> reason(ValueError("no such   chunk\x1b"))
+    'ValueError: no such chunk\\x1b'
+    """
+    return printable(str(error) if isinstance(error, Damaged) else f"{type(error).__name__}: {error}")

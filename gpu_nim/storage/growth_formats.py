@@ -1,0 +1,113 @@
+"""The catalogue of growths' file formats: one entry each, which `save`, `load`, `grow --out`, `verify`, help and errors pick up."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpu_nim.automata.growth import Growth
+from gpu_nim.model.errors import UsageError
+from gpu_nim.storage.atomic import check_writable
+from gpu_nim.storage.csv_files import open_csv_growth
+from gpu_nim.storage.growth_attributes import is_growth_store
+from gpu_nim.storage.growth_writer import GrowthWriter
+from gpu_nim.storage.npz_files import load_npz_growth, open_npz_growth
+from gpu_nim.storage.rle_files import open_rle_growth
+from gpu_nim.storage.vtk_files import open_vti_growth, open_vtp_growth
+from gpu_nim.storage.zarr_files import load_zarr_growth, open_zarr_growth
+
+
+@dataclass(frozen=True)
+class GrowthFormat:
+    """A format, known by the ending of its files."""
+
+    suffix: str
+    holds: str
+    """What the file holds, as help says it after the suffix."""
+    open: Callable[..., AbstractContextManager[GrowthWriter]]
+    """Takes the path, and `parents=True` of formats that hold them."""
+    load: Callable[[Path], Growth] | None = None
+    """Reads the growth back; None for formats that are only written."""
+    dimensions: tuple[int, ...] | None = None
+    """Of the cells that it holds; None for any number."""
+    cells: bool = True
+    """Whether it is written from cells."""
+    parents: bool = False
+    """Whether it can hold each cell's parent."""
+
+
+GROWTH_FORMATS = {
+    each.suffix: each
+    for each in (
+        GrowthFormat(".zarr", "cells", open_zarr_growth, load_zarr_growth, parents=True),
+        GrowthFormat(".npz", "cells", open_npz_growth, load_npz_growth),
+        GrowthFormat(".csv", "the table", open_csv_growth, cells=False),
+        GrowthFormat(".rle", "for Golly", open_rle_growth, dimensions=(2,)),
+        GrowthFormat(".rle3", "for Golly", open_rle_growth, dimensions=(3,)),
+        GrowthFormat(".vti", "for VTK", open_vti_growth, dimensions=(2, 3)),
+        GrowthFormat(".vtp", "for VTK", open_vtp_growth, dimensions=(1, 2, 3)),
+    )
+}
+
+
+def readable_suffixes() -> tuple[str, ...]:
+    """Return the suffixes of the formats that can be read back."""
+    return tuple(each.suffix for each in GROWTH_FORMATS.values() if each.load is not None)
+
+
+def describe_formats() -> str:
+    """Return the formats in words, for help.
+
+    >>> describe_formats()
+    '.zarr or .npz cells, .csv the table, .rle or .rle3 for Golly, .vti or .vtp for VTK'
+    """
+    suffixes: dict[str, list[str]] = {}
+    for each in GROWTH_FORMATS.values():
+        suffixes.setdefault(each.holds, []).append(each.suffix)
+    return ", ".join(f"{' or '.join(alike)} {holds}" for holds, alike in suffixes.items())
+
+
+def open_growth(path: str | Path, *, parents: bool = False) -> AbstractContextManager[GrowthWriter]:
+    """Open a file for a growth, in the format of its suffix (see `GROWTH_FORMATS`).
+
+    The file appears under its name, complete, when the block ends without an error; otherwise nothing is left of it.
+
+    Args:
+        path: The file. A .csv holds births and population unless other columns were asked for.
+        parents: Save each cell's parent, too.
+
+    Raises:
+        UsageError: No format has this suffix, or it holds no parents.
+        FileError: The file cannot be written.
+
+    >>> import tempfile
+    >>> from gpu_nim import load
+    >>> from gpu_nim.automata.growth_process import GrowthProcess
+    >>> from gpu_nim.backends.selection import select
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     growing = GrowthProcess("nim", 63, select("numpy"), cells=True)
+    ...     with open_growth(f"{folder}/nim.npz") as writer:
+    ...         for batch in growing:
+    ...             writer.append(batch)
+    ...         writer.finish(growing.growth())
+    ...     load(f"{folder}/nim.npz").population
+    4096
+    """
+    path = Path(path)
+    check_growth_file(path)
+    chosen = GROWTH_FORMATS[path.suffix]
+    if parents and not chosen.parents:
+        able = " or ".join(each.suffix for each in GROWTH_FORMATS.values() if each.parents)
+        raise UsageError(f"parents are saved in a {able} file, got {str(path)!r}")
+    return chosen.open(path, parents=True) if parents else chosen.open(path)
+
+
+def check_growth_file(path: Path, dimension: int | None = None) -> None:
+    """Raise what `open_growth` would raise for this path, and its writer for cells of this dimension where it is known."""
+    chosen = GROWTH_FORMATS.get(path.suffix)
+    if chosen is None:
+        raise UsageError(f"the file of a growth must end in {', '.join(GROWTH_FORMATS)}, got {str(path)!r}")
+    if dimension is not None and chosen.dimensions is not None and dimension not in chosen.dimensions:
+        counts = " or ".join(map(str, chosen.dimensions))
+        raise UsageError(f"a {path.suffix} file holds {counts} dimensions, this growth has {dimension}")
+    check_writable(path, is_growth_store)

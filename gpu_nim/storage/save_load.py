@@ -1,0 +1,77 @@
+"""Save and load growths and solved games, by the suffix of the file."""
+
+from pathlib import Path
+
+from gpu_nim.automata.growth import Growth
+from gpu_nim.games.solution import Solution
+from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.model.reading import printable
+from gpu_nim.storage.growth_formats import GROWTH_FORMATS, open_growth, readable_suffixes
+from gpu_nim.storage.growth_writer import write_growth
+from gpu_nim.storage.solutions import is_solution, load_solution, save_solution
+
+
+def save(found: Growth | Solution, path: str | Path, *, parents: bool = False) -> None:
+    """Write a growth or a solved game to a file, in the format of its suffix.
+
+    Args:
+        found: A growth, or a solved game.
+        path: The file: for a growth as `gpu_nim.storage.growth_formats.open_growth` takes it, for a solved game .zarr, .npz or .csv
+            (see `gpu_nim.storage.solutions.save_solution`).
+        parents: Save each cell's parent, too; growths in .zarr alone.
+
+    Raises:
+        UsageError: The suffix is of no format, or the format holds no parents.
+        FileError: The file cannot be written.
+
+    >>> import tempfile
+    >>> from gpu_nim import grow, load, save, solve
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(grow("nim", 15), f"{folder}/nim.zarr")
+    ...     save(solve("3y <= x + z", 31), f"{folder}/chocolate.zarr")
+    ...     load(f"{folder}/nim.zarr").population, len(load(f"{folder}/chocolate.zarr").p_positions)
+    (256, 342)
+    """
+    if isinstance(found, Growth):
+        with open_growth(path, parents=parents) as writer:
+            write_growth(writer, found)
+    elif parents:
+        raise UsageError("parents: expected a growth, whose cells have them, got a solved game")
+    else:
+        save_solution(found, Path(path))
+
+
+def load(path: str | Path) -> Growth | Solution:
+    """Read a growth or a solved game, as the file says.
+
+    Args:
+        path: The file: .zarr or .npz, or of another format that can be read (see `gpu_nim.storage.growth_formats`).
+
+    Returns:
+        A growth, whose cells are read when asked for and compared with their checksums; or a solved game, which is read whole and
+        compared with its digest.
+
+    Raises:
+        UsageError: No format of this suffix can be read.
+        FileError: The file is missing, foreign, truncated or edited; one sentence says what is wrong.
+
+    >>> import tempfile
+    >>> from gpu_nim import grow
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(grow("edge", 15), f"{folder}/edge.npz")
+    ...     growth = load(f"{folder}/edge.npz")
+    >>> growth.population, growth.newborns(2).tolist()
+    (826, [[0, 2, 2], [2, 0, 2], [2, 2, 0]])
+    """
+    path = Path(path)
+    try:
+        exists = path.exists()
+    except (OSError, ValueError) as error:  # a name that no file can have
+        raise FileError(f"cannot read {printable(str(path))}: {getattr(error, 'strerror', None) or error}") from error
+    if not exists:
+        raise FileError(f"cannot read {path}: there is no such file")
+    chosen = GROWTH_FORMATS.get(path.suffix)
+    if chosen is None or chosen.load is None:
+        expected = " or ".join(readable_suffixes())
+        raise UsageError(f"a growth or a solved game is read from a file that ends in {expected}, got {str(path)!r}")
+    return load_solution(path) if is_solution(path) else chosen.load(path)
