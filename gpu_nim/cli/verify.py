@@ -30,8 +30,8 @@ def verify(what: tuple[str, ...], show_list: bool, upto: int, name: str | None, 
     if show_list:
         return _list(as_json)
     if not what:
-        growths = " or ".join(readable_suffixes())
-        raise UsageError(f"name what to verify: 'all', statements of --list, a growth's {growths}, a b-file and --as A-NUMBER")
+        expected = " or ".join(readable_suffixes())
+        raise UsageError(f"name what to verify: 'all', statements of --list, a growth's {expected}, a b-file and --as A-NUMBER")
     if name is not None:
         if len(what) != 1:
             raise UsageError(f"--as verifies one b-file, got {len(what)} of them")

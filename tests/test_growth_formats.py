@@ -1,0 +1,115 @@
+"""A format of growths' files is one entry: a made-up one is grown into, saved, loaded, verified and named in help and errors."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from gpu_nim import Growth, grow, load, save
+from gpu_nim.automata.catalogue import find
+from gpu_nim.automata.cell_sources import KeptCells
+from gpu_nim.backends.interface import Batch
+from gpu_nim.cli import main
+from gpu_nim.storage.atomic import replacing
+from gpu_nim.storage.growth_formats import GROWTH_FORMATS, GrowthFormat, describe_formats
+
+
+def gpunim(*args: object) -> Result:
+    return CliRunner().invoke(main, [*map(str, args)])
+
+
+class MadeUpWriter:
+    """Writes a JSON object: automaton, checksums and cells."""
+
+    wants_cells = True
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._cells = KeptCells(1 << 20)
+
+    def append(self, batch: Batch) -> None:
+        self._cells.keep(batch)
+
+    def finish(self, growth: Growth) -> None:
+        facts = {"automaton": growth.automaton, "births": growth.births.tolist(), "checksums": growth.checksums.tolist()}
+        self._path.write_text(json.dumps({**facts, "cells": self._cells.packed().tolist()}))
+
+
+@contextmanager
+def open_made_up(path: Path) -> Iterator[MadeUpWriter]:
+    with replacing(path) as scratch:
+        yield MadeUpWriter(scratch)
+
+
+def load_made_up(path: Path) -> Growth:
+    facts = json.loads(path.read_text())
+    births, checksums = (np.array(facts[name], np.uint64) for name in ("births", "checksums"))
+    cells = np.split(np.array(facts["cells"]), np.cumsum(births).astype(np.int64)[:-1])
+    rule = find(facts["automaton"]).rule
+    return Growth(
+        facts["automaton"],
+        births,
+        checksums,
+        lambda first, stop: ((n, cells[n]) for n in range(first, stop)),
+        symmetry=rule.symmetry,
+        rule=rule,
+        verified=None,
+        backend="numpy",
+        device="a test",
+        seconds=0.0,
+    )
+
+
+@pytest.fixture
+def made_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = GrowthFormat(".made", "as JSON", open_made_up, load_made_up, dimensions=(3,))
+    monkeypatch.setitem(GROWTH_FORMATS, ".made", entry)
+
+
+@pytest.mark.usefixtures("made_up")
+def test_a_made_up_format_is_saved_and_loaded(tmp_path: Path) -> None:
+    growth = grow("edge", 15)
+    save(growth, tmp_path / "edge.made")
+    found = load(tmp_path / "edge.made")
+    assert isinstance(found, Growth)
+    assert (found.digest, found.newborns(3).tolist()) == (growth.digest, growth.newborns(3).tolist())
+
+
+@pytest.mark.usefixtures("made_up")
+@pytest.mark.parametrize("more", [(), ("--checkpoint", "run", "--every", "4")], ids=["at once", "from checkpoints"])
+def test_a_made_up_format_is_grown_into_and_verified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert gpunim("grow", "nim", "--gen", 9, "--out", "nim.made", *more).exit_code == 0
+    result = gpunim("verify", "nim.made", "--json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["digest"] == grow("nim", 9).digest
+    facts = json.loads(Path("nim.made").read_text())
+    facts["cells"][5] = [9, 9, 9]
+    Path("nim.made").write_text(json.dumps(facts))
+    assert gpunim("verify", "nim.made").exit_code == 1
+
+
+@pytest.mark.usefixtures("made_up")
+def test_a_made_up_format_is_named(tmp_path: Path) -> None:
+    assert describe_formats().endswith(", .made as JSON")
+    for args, words in (
+        (("grow", "nim", "--out", tmp_path / "nim.mad"), "must end in .zarr, .npz, .csv, .rle, .rle3, .vti, .vtp, .made, got"),
+        (("grow", "knight", "--out", tmp_path / "knight.made"), "a .made file holds 3 dimensions, this growth has 2"),
+        (("verify",), "a growth's .zarr or .npz or .made"),
+    ):
+        result = gpunim(*args)
+        assert result.exit_code == 2
+        assert words in result.stderr
+    (tmp_path / "nim.mad").touch()
+    with pytest.raises(ValueError, match=r"ends in \.zarr or \.npz or \.made, got"):
+        load(tmp_path / "nim.mad")
+
+
+def test_help_names_every_format() -> None:
+    assert describe_formats() in " ".join(gpunim("grow", "--help").stdout.split())
