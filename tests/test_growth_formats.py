@@ -7,19 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
 from gpu_nim import Growth, grow, load, save
 from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.cell_sources import KeptCells
 from gpu_nim.backends.interface import Batch
-from gpu_nim.cli import main
 from gpu_nim.storage.atomic import replacing
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, GrowthFormat, describe_formats
-
-
-def gpunim(*args: object) -> Result:
-    return CliRunner().invoke(main, [*map(str, args)])
+from tests.helpers import facts, printed, refused, run
 
 
 class MadeUpWriter:
@@ -35,8 +30,8 @@ class MadeUpWriter:
         self._cells.keep(batch)
 
     def finish(self, growth: Growth) -> None:
-        facts = {"automaton": growth.automaton, "births": growth.births.tolist(), "checksums": growth.checksums.tolist()}
-        self._path.write_text(json.dumps({**facts, "cells": self._cells.packed().tolist()}))
+        whole = {"automaton": growth.automaton, "births": growth.births.tolist(), "checksums": growth.checksums.tolist()}
+        self._path.write_text(json.dumps({**whole, "cells": self._cells.packed().tolist()}))
 
 
 @contextmanager
@@ -46,12 +41,12 @@ def open_made_up(path: Path) -> Iterator[MadeUpWriter]:
 
 
 def load_made_up(path: Path) -> Growth:
-    facts = json.loads(path.read_text())
-    births, checksums = (np.array(facts[name], np.uint64) for name in ("births", "checksums"))
-    cells = np.split(np.array(facts["cells"]), np.cumsum(births).astype(np.int64)[:-1])
-    rule = find(facts["automaton"]).rule
+    found = json.loads(path.read_text())
+    births, checksums = (np.array(found[name], np.uint64) for name in ("births", "checksums"))
+    cells = np.split(np.array(found["cells"]), np.cumsum(births).astype(np.int64)[:-1])
+    rule = find(found["automaton"]).rule
     return Growth(
-        facts["automaton"],
+        found["automaton"],
         births,
         checksums,
         lambda first, stop: ((n, cells[n]) for n in range(first, stop)),
@@ -85,14 +80,12 @@ def test_a_made_up_format_is_grown_into_and_verified(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert gpunim("grow", "nim", "--gen", 9, "--out", "nim.made", *more).exit_code == 0
-    result = gpunim("verify", "nim.made", "--json")
-    assert result.exit_code == 0
-    assert json.loads(result.stdout)["digest"] == grow("nim", 9).digest
-    facts = json.loads(Path("nim.made").read_text())
-    facts["cells"][5] = [9, 9, 9]
-    Path("nim.made").write_text(json.dumps(facts))
-    assert gpunim("verify", "nim.made").exit_code == 1
+    assert run("grow", "nim", "--gen", 9, "--out", "nim.made", *more).exit_code == 0
+    assert facts("verify", "nim.made")["digest"] == grow("nim", 9).digest
+    edited = json.loads(Path("nim.made").read_text())
+    edited["cells"][5] = [9, 9, 9]
+    Path("nim.made").write_text(json.dumps(edited))
+    assert run("verify", "nim.made").exit_code == 1
 
 
 @pytest.mark.usefixtures("made_up")
@@ -103,13 +96,11 @@ def test_a_made_up_format_is_named(tmp_path: Path) -> None:
         (("grow", "knight", "--out", tmp_path / "knight.made"), "a .made file holds 3 dimensions, this growth has 2"),
         (("verify",), "a growth's .zarr or .npz or .made"),
     ):
-        result = gpunim(*args)
-        assert result.exit_code == 2
-        assert words in result.stderr
+        assert words in refused(*args)
     (tmp_path / "nim.mad").touch()
     with pytest.raises(ValueError, match=r"ends in \.zarr or \.npz or \.made, got"):
         load(tmp_path / "nim.mad")
 
 
 def test_help_names_every_format() -> None:
-    assert describe_formats() in " ".join(gpunim("grow", "--help").stdout.split())
+    assert describe_formats() in " ".join(printed("grow", "--help").split())
