@@ -573,10 +573,8 @@ def test_frames_of_another_movie_are_not_taken(tmp_path):
     frame = movie._frame_file(folder, 1)
     whole = frame.read_bytes()
     damaged = [b"", whole[:-20], whole[: len(whole) // 2], movie._frame_file(folder, 0).read_bytes(), whole + b"0", 2 * whole]
-    damaged += [
-        whole[:at] + bytes([whole[at] ^ 1]) + whole[len(whole[:at]) + 1 :]
-        for at in (*range(0, len(whole), len(whole) // 40), *range(-12, -1))
-    ]
+    places = (*range(0, len(whole), len(whole) // 40), *range(len(whole) - 12, len(whole)))
+    damaged += [whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :] for at in places]
     for content in damaged:
         frame.write_bytes(content)
         assert missing(small) == [1]

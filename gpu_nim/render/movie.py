@@ -191,8 +191,8 @@ def _is_frame(file: Path, movie: Movie, mark: str) -> bool:
         with open_regular(file, within=file.parent) as content, Image.open(content, formats=["PNG"]) as image:
             known = image.info.get(_MARK) == mark and image.size == movie.look.size
             image.verify()
-        content = file.read_bytes()
-        known &= content.find(_LAST_CHUNK) == len(content) - len(_LAST_CHUNK)  # whose CRC-32 Pillow does not look at
+        whole = file.read_bytes()
+        known &= whole.find(_LAST_CHUNK) == len(whole) - len(_LAST_CHUNK)  # whose CRC-32 Pillow does not look at
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):  # Pillow raises each for some damage
         return False
     return known
