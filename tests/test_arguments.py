@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gpu_nim import count, grow, render, solve
 from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.selection import select
-from gpu_nim.counting.families import Counts
+from gpu_nim.counting.families import find_family
 from gpu_nim.counting.reductions import Reduction
 from gpu_nim.games import heaps, inequality, lines, sheets, take_away
 from gpu_nim.games.game_graph import evolve
@@ -53,8 +53,8 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "points": (SOLUTION.points, {"largest": 0}),
     "count": (count, {"sequence": "D", "n": 5, "piles": 3, "backend": "numpy"}),
     "count a range": (count, {"sequence": "A130665", "n": range(5), "backend": "numpy"}),
-    "Counts": (Counts, {"letter": "D", "piles": 3}),
-    "value": (Counts("a", 4).value, {"n": 3}),
+    "find_family": (find_family, {"letter": "D", "piles": 3}),
+    "value": (find_family("a", 4).value, {"n": 3}),
     "Reduction.parse": (Reduction.parse, {"text": "sum"}),
     "select": (select, {"name": "numpy"}),
     "render": (render.blocks_of, {"spec": "nim:3"}),

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from gpu_nim.backends.selection import select
 from gpu_nim.bench.count import longest, pari, plain_formula, races
 from gpu_nim.cli import main
-from gpu_nim.counting.families import Counts
+from gpu_nim.counting.families import find_family
 from gpu_nim.model.errors import VerificationError
 
 pytestmark = pytest.mark.thorough
@@ -17,18 +17,18 @@ pytestmark = pytest.mark.thorough
 
 @pytest.mark.parametrize(("letter", "piles"), [("D", 3), ("D", 4), ("D", 7), ("a", 3), ("d", 3)])
 def test_the_plain_formulas_are_right(letter: str, piles: int) -> None:
-    counts = Counts(letter, piles)
+    counts = find_family(letter, piles)
     assert plain_formula(counts, 300).tolist() == [counts.value(n) for n in range(300)]
 
 
 @pytest.mark.skipif(shutil.which("gp") is None, reason="PARI/GP is not installed")
 def test_pari_is_right() -> None:
-    assert pari(shutil.which("gp") or "", 7, 200).tolist() == [Counts("D", 7).value(n) for n in range(200)]
+    assert pari(shutil.which("gp") or "", 7, 200).tolist() == [find_family("D", 7).value(n) for n in range(200)]
 
 
 def test_ranges_stay_within_64_bits() -> None:
-    assert longest(Counts("D", 4), 2**24) == 2**24
-    assert Counts("D", 4).maximum(0, 2**24) < 2**64
+    assert longest(find_family("D", 4), 2**24) == 2**24
+    assert find_family("D", 4).maximum(0, 2**24) < 2**64
 
 
 def test_bench_count(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpu_nim.counting.families import Counts
+from gpu_nim.counting.families import find_family
 from tests import helpers
 
 OEIS = Path(__file__).parent / "oeis"
@@ -74,7 +74,7 @@ def test_reductions() -> None:
 def test_enumeration() -> None:
     result = run("A", "--piles", "4", "--range", "5:20", "--method", "enumerate", "--format", "csv")
     assert result.exit_code == 0
-    assert result.stdout.splitlines()[1:] == [f"{n},{Counts('A', 4).value(n)}" for n in range(5, 20)]
+    assert result.stdout.splitlines()[1:] == [f"{n},{find_family('A', 4).value(n)}" for n in range(5, 20)]
     assert result.stderr == "trying 8,000 tuples\nevery value of A_4 up to n = 19 agrees with the formula\n"
     assert (
         printed("d", "--piles", "5", "--range", "0:1001", "--method", "enumerate", "--plan") == "1,004,006,004,001 tuples to try\n"
@@ -154,7 +154,7 @@ def test_a_long_range_states_its_cost_first() -> None:
 
 
 def test_a_wrong_value_ends_with_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.counting.families.Counts.sum", lambda self, start, stop: 7)
+    monkeypatch.setattr("gpu_nim.counting.family.Family.sum", lambda self, start, stop: 7)
     result = run("D", "--piles", "3", "--range", "0:4")
     assert result.exit_code == 1
     assert result.stderr == "gpunim: D_3 sums to 16 over 0:4, not to 7 as it must\n"

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.cli import main
-from gpu_nim.counting.families import Counts
+from gpu_nim.counting.families import find_family
 from gpu_nim.model.errors import BackendError, SchedulerLost, UsageError
 
 pytest.importorskip("distributed", reason="Dask is not installed")
@@ -25,7 +25,8 @@ import distributed
 
 from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.reductions import Reduction, residue_counts
-from gpu_nim.jobs.clusters import Cluster, cluster, fill_piece, reduce_piece, try_piece
+from gpu_nim.jobs.clusters import Cluster, cluster
+from gpu_nim.jobs.count_job import fill_chunk, reduce_chunk, try_chunk
 from tests.helpers import gpunim
 
 pytestmark = pytest.mark.thorough
@@ -74,7 +75,7 @@ def _die_or_fill(job: tuple[int, str, tuple[int, int]]) -> np.ndarray:
     if piece[0] == victim and not Path(marker).exists():
         Path(marker).touch()
         os.kill(os.getpid(), signal.SIGKILL)
-    return fill_piece((Counts("D", 4), 0, 4096, "numpy", piece))
+    return fill_chunk((find_family("D", 4), 0, 4096, "numpy", piece))
 
 
 def test_a_killed_worker_changes_nothing(workers: Cluster, tmp_path: Path) -> None:
@@ -83,7 +84,7 @@ def test_a_killed_worker_changes_nothing(workers: Cluster, tmp_path: Path) -> No
     parts = list(workers.map(_die_or_fill, [(1024, marker, piece) for piece in pieces]))
     assert Path(marker).exists()
     values = np.concatenate(parts).tolist()
-    assert values == [Counts("D", 4).value(n) for n in range(4096)]
+    assert values == [find_family("D", 4).value(n) for n in range(4096)]
 
 
 def _die(piece: int) -> None:
@@ -155,7 +156,7 @@ def _double(number: int) -> int:
 
 
 def test_the_answer_does_not_depend_on_the_split(workers: Cluster) -> None:
-    counts, stop = Counts("D", 6), 5000
+    counts, stop = find_family("D", 6), 5000
     expected = residue_counts(counts, 7, stop, 12)
     for size in (5000, 900, 1):
         step = max(size, 250)
@@ -163,20 +164,20 @@ def test_the_answer_does_not_depend_on_the_split(workers: Cluster) -> None:
             (counts, 7, stop, Reduction("residues", 12), "numpy", (first, min(first + step, stop)))
             for first in range(7, stop, step)
         ]
-        totals = sum(workers.map(reduce_piece, jobs))
+        totals = sum(workers.map(reduce_chunk, jobs))
         assert {r: int(n) for r, n in enumerate(totals) if n} == expected
 
 
 def test_trying_is_shared(workers: Cluster) -> None:
     from gpu_nim.backends.numpy.counting import NumpyCounting
 
-    trial = Enumeration(Counts("d", 4), 40, NumpyCounting())
+    trial = Enumeration(find_family("d", 4), 40, NumpyCounting())
     jobs = [(trial.counts, 40, "numpy", (first, first + 1)) for first in range(41)]
-    assert trial.combine(list(workers.map(try_piece, jobs))).tolist() == [Counts("d", 4).value(n) for n in range(41)]
+    assert trial.combine(list(workers.map(try_chunk, jobs))).tolist() == [find_family("d", 4).value(n) for n in range(41)]
 
 
 def test_the_command_line_with_a_scheduler(workers: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.cli.count._PIECE", 1000)
+    monkeypatch.setattr("gpu_nim.jobs.count_job._CHUNK", 1000)
     address = workers._client.scheduler.address
     path = tmp_path / "t.zarr"
     args = ["count", "D", "--piles", "5", "--backend", "numpy", "--scheduler", address, "--range", "100:10100"]
@@ -185,17 +186,17 @@ def test_the_command_line_with_a_scheduler(workers: Cluster, tmp_path: Path, mon
     import zarr
 
     values = np.asarray(zarr.open_array(path, mode="r")[:])
-    assert values.tolist() == [Counts("D", 5).value(n) for n in range(100, 10100)]
+    assert values.tolist() == [find_family("D", 5).value(n) for n in range(100, 10100)]
     result = CliRunner().invoke(main, [*args, "--reduce", "histogram", "--json", "--quiet"])
     assert result.exit_code == 0, result.output
     assert sum(json.loads(result.stdout)["reductions"]["histogram"].values()) == 10000
     result = CliRunner().invoke(main, [*args[:-1], "0:20", "--method", "enumerate", "--json", "--quiet"])
-    assert json.loads(result.stdout)["values"] == [str(Counts("D", 5).value(n)) for n in range(20)]
+    assert json.loads(result.stdout)["values"] == [str(find_family("D", 5).value(n)) for n in range(20)]
 
 
 def test_an_error_in_a_worker_is_the_error(workers: Cluster) -> None:
     with pytest.raises(UsageError, match="got 5:3"):
-        list(workers.map(fill_piece, [(Counts("D", 4), 5, 3, "numpy", (5, 3))]))
+        list(workers.map(fill_chunk, [(find_family("D", 4), 5, 3, "numpy", (5, 3))]))
 
 
 def test_an_unreachable_scheduler_is_one_sentence() -> None:
@@ -216,8 +217,8 @@ def test_gpus_get_a_worker_each_from_dask_cuda(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(sys.modules, "dask_cuda", SimpleNamespace(LocalCUDACluster=LocalCUDACluster))
     with cluster(workers=2, gpus=True) as started:
         assert started.workers == 2
-        (values,) = started.map(fill_piece, [(Counts("D", 4), 0, 9, "numpy", (0, 9))])
-        assert values.tolist() == [Counts("D", 4).value(n) for n in range(9)]
+        (values,) = started.map(fill_chunk, [(find_family("D", 4), 0, 9, "numpy", (0, 9))])
+        assert values.tolist() == [find_family("D", 4).value(n) for n in range(9)]
     assert [(options["n_workers"], options["threads_per_worker"]) for options in asked] == [(2, 1)]
 
 

@@ -14,7 +14,7 @@ from gpu_nim.backends.cuda.counting import CudaCounting
 from gpu_nim.backends.cuda.launcher import to_host
 from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.counting.enumeration import Enumeration
-from gpu_nim.counting.families import Counts
+from gpu_nim.counting.families import find_family
 from gpu_nim.counting.ranges import Range, limbs_needed
 from gpu_nim.counting.reductions import Reduction, ValueScan, length_counts, residue_counts
 from gpu_nim.model.errors import UsageError
@@ -25,7 +25,7 @@ HOST = NumpyCounting(threads=1)
 # A launcher keeps nothing between launches, so examples may share one.
 examples = settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
-sequences = st.builds(Counts, st.sampled_from("DAda"), st.integers(1, 12))
+sequences = st.builds(find_family, st.sampled_from("DAda"), st.integers(1, 12))
 
 
 @st.composite
@@ -64,7 +64,7 @@ def test_ranges_equal_single_values(launcher, counts, span):
 
 @pytest.mark.parametrize(("letter", "piles"), [("D", 3), ("D", 4), ("D", 6), ("A", 3), ("d", 3), ("a", 4)])
 def test_straddles_the_64_bit_bound(launcher, letter, piles):
-    counts = Counts(letter, piles)
+    counts = find_family(letter, piles)
     low, high = 0, 1
     while limbs_needed(counts, 0, high) == 1:
         high *= 2
@@ -83,7 +83,7 @@ def test_straddles_the_64_bit_bound(launcher, letter, piles):
     ("piles", "begin"), [(6, [1, 15, 30, 226, 255, 465, 676, 3420]), (7, [1, 21, 56, 448, 791, 1323, 2408, 9800])]
 )
 def test_published_terms(backend, piles, begin):
-    assert Range(Counts("D", piles), 0, 8, backend.counting()).values().tolist() == begin
+    assert Range(find_family("D", piles), 0, 8, backend.counting()).values().tolist() == begin
 
 
 @st.composite
@@ -164,7 +164,7 @@ def test_residues_are_exact(launcher, product, modulus, launched, grid):
 
 @examples
 @given(counts=sequences, span=ranges(), modulus=st.integers(1, 300))
-@example(counts=Counts("D", 1), span=(1, 258), modulus=1)  # nothing but zeros, from the middle of a block
+@example(counts=find_family("D", 1), span=(1, 258), modulus=1)  # nothing but zeros, from the middle of a block
 def test_surveys_and_residues_of_sequences_equal_numpy(launcher, counts, span, modulus):
     device, host = Range(counts, *span, CudaCounting(launcher)), Range(counts, *span, HOST)
     assert facts(device.survey(*span)) == facts(host.survey(*span))
@@ -196,17 +196,17 @@ def test_steps_take_outer_rows_to_inner_rows(counts, bits, inner, limbs):
 
 def test_slow_reductions_agree_with_digits(launcher):
     engine = CudaCounting(launcher)
-    counts, start, stop = Counts("D", 3), 2**33 - 700, 2**33 + 900
+    counts, start, stop = find_family("D", 3), 2**33 - 700, 2**33 + 900
     for reduction, by_digits in (
         (Reduction("histogram"), length_counts(counts, start, stop)),
         (Reduction("residues", 12), residue_counts(counts, start, stop, 12)),
     ):
         job = ValueScan(counts, start, stop, reduction, engine)
-        assert job.combine(map(job.do, job.pieces(512))) == by_digits
+        assert job.combine(map(job.do, job.chunks(512))) == by_digits
 
 
 def test_three_limbs_are_counted_on_the_host(launcher):
-    counts, start = Counts("D", 7), 10**30
+    counts, start = find_family("D", 7), 10**30
     values = Range(counts, start, start + 40, CudaCounting(launcher))
     assert values.limbs > 2
     assert to_integers(values.values()) == [counts.value(n) for n in range(start, start + 40)]
@@ -237,9 +237,9 @@ def test_trying_equals_numpy(launcher, data):
 def test_trying_proves_the_formulas(launcher, letter, piles, limit, whole):
     engine = CudaCounting(launcher, tile_bits=6, whole=whole)
     with cut((64, 1), _CHUNK=(limit + 1) ** (piles - 1) // 3):
-        trial = Enumeration(Counts(letter, piles), limit, engine)
-        assert len(trial.pieces()) >= 3
-        trial.combine([trial.do(piece) for piece in trial.pieces()])
+        trial = Enumeration(find_family(letter, piles), limit, engine)
+        assert len(trial.chunks()) >= 3
+        trial.combine([trial.do(piece) for piece in trial.chunks()])
 
 
 def test_tries_no_piles_past_32_bits(launcher):

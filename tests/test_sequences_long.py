@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from gpu_nim import count
 from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.counting import closed_forms, digit_matrices, long_integers
-from gpu_nim.counting.families import LETTERS, Counts
+from gpu_nim.counting.families import FAMILIES, find_family
+from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range, seconds_for
 from gpu_nim.counting.reductions import record_values
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
@@ -54,8 +55,8 @@ def test_long_indices(piles: int, n: int) -> None:
 
 def test_totals_of_many_piles() -> None:
     for piles, n in ((324, 1003), (325, 2**9)):
-        assert Counts("D", piles).value(n) == recursions.D(piles, n)
-        assert Counts("A", piles).value(n) == recursions.A(piles, n)
+        assert find_family("D", piles).value(n) == recursions.D(piles, n)
+        assert find_family("A", piles).value(n) == recursions.A(piles, n)
 
 
 @settings(deadline=None)
@@ -81,11 +82,11 @@ def test_decimal_digits(number: int) -> None:
         sys.set_int_max_str_digits(limit)
 
 
-@pytest.mark.parametrize("letter", LETTERS)
+@pytest.mark.parametrize("letter", [*FAMILIES])
 @pytest.mark.parametrize("piles", [1, 3, 4])
 @pytest.mark.parametrize("start", [0, 5, 1000])
 def test_records_are_those_of_the_values(letter: str, piles: int, start: int) -> None:
-    counts = Counts(letter, piles)
+    counts = find_family(letter, piles)
     expected: list[tuple[int, int]] = []
     for n in range(start, start + 700):
         value = counts.value(n)
@@ -98,14 +99,14 @@ def test_records_are_those_of_the_values(letter: str, piles: int, start: int) ->
 @pytest.mark.parametrize("letter", ["a", "d", "A"])
 def test_many_records_are_looked_for_together(letter: str, monkeypatch) -> None:
     asked = []
-    first = Counts.first_at_least
-    monkeypatch.setattr(Counts, "first_at_least", lambda self, *where: asked.append(where) or first(self, *where))
-    assert len(record_values(Counts(letter, 4), 0, 10**18, 20_000)) == 20_000
+    first = Family.first_at_least
+    monkeypatch.setattr(Family, "first_at_least", lambda self, *where: asked.append(where) or first(self, *where))
+    assert len(record_values(find_family(letter, 4), 0, 10**18, 20_000)) == 20_000
     assert len(asked) < 100
 
 
 def test_ranges_of_any_size() -> None:
-    values = Range(Counts("D", 3), 0, 10**30, NumpyCounting())
+    values = Range(find_family("D", 3), 0, 10**30, NumpyCounting())
     assert values.size == 10**30
     assert seconds_for(values, values.size) > 0
     assert next(values.chunks(size=4))[1].tolist()[:2] == [[1, 0, 0], [3, 0, 0]]

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.counting.blocks import digit_values
 from gpu_nim.counting.digit_matrices import by_total
-from gpu_nim.counting.families import LETTERS, Counts
+from gpu_nim.counting.families import FAMILIES, find_family
+from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range, checked, limbs_needed
 from gpu_nim.model.errors import UsageError, VerificationError
 from gpu_nim.model.limbs import to_integers, to_limbs
@@ -26,32 +27,32 @@ class SmallBlocks(NumpyCounting):
         return 3
 
 
-def singles(counts: Counts, start: int, stop: int) -> list[int]:
+def singles(counts: Family, start: int, stop: int) -> list[int]:
     return [counts.value(n) for n in range(start, stop)]
 
 
 def around_the_bound(letter: str, piles: int) -> int:
     """The first power of two m at which the values below 2m no longer all fit 64 bits."""
     stop = 1
-    while limbs_needed(Counts(letter, piles), 0, stop) == 1:
+    while limbs_needed(find_family(letter, piles), 0, stop) == 1:
         stop *= 2
     return stop // 2
 
 
-@pytest.mark.parametrize("letter", LETTERS)
+@pytest.mark.parametrize("letter", [*FAMILIES])
 @pytest.mark.parametrize("piles", [1, 2, 3, 4, 5, 6, 7, 10])
 @pytest.mark.parametrize("engine", [ENGINE, SmallBlocks(threads=2), SmallBlocks(threads=1)], ids=["large", "small2", "small1"])
 def test_ranges_equal_single_values(letter: str, piles: int, engine: NumpyCounting) -> None:
-    counts = Counts(letter, piles)
+    counts = find_family(letter, piles)
     for start, size in ((0, 1), (0, 300), (5, 100), (1000, 33), (2**20 - 40, 90)):
         values = Range(counts, start, start + size, engine)
         assert to_integers(values.values()) == singles(counts, start, start + size)
 
 
-@pytest.mark.parametrize("letter", LETTERS)
+@pytest.mark.parametrize("letter", [*FAMILIES])
 @pytest.mark.parametrize("piles", [3, 4, 5, 7])
 def test_ranges_that_straddle_word_sizes(letter: str, piles: int) -> None:
-    counts = Counts(letter, piles)
+    counts = find_family(letter, piles)
     for middle in (2**32, 2**63, 2**64, 2**200):
         values = Range(counts, middle - 30, middle + 30, ENGINE)
         assert to_integers(values.values()) == singles(counts, middle - 30, middle + 30)
@@ -61,7 +62,7 @@ def test_ranges_that_straddle_word_sizes(letter: str, piles: int) -> None:
     ("letter", "piles"), [("D", 4), ("D", 5), ("D", 6), ("A", 3), ("A", 4), ("a", 3), ("a", 4), ("d", 4), ("d", 5)]
 )
 def test_ranges_that_straddle_the_bound_of_their_sequence(letter: str, piles: int) -> None:
-    counts = Counts(letter, piles)
+    counts = find_family(letter, piles)
     middle = 2 * around_the_bound(letter, piles)
     below, across = Range(counts, middle // 2 - 64, middle // 2, ENGINE), Range(counts, middle - 64, middle + 64, ENGINE)
     assert below.limbs == 1
@@ -72,17 +73,17 @@ def test_ranges_that_straddle_the_bound_of_their_sequence(letter: str, piles: in
 
 
 def test_the_bound_is_exact() -> None:
-    assert limbs_needed(Counts("a", 3), 0, 2**32 - 1) == 1
-    assert limbs_needed(Counts("a", 3), 0, 2**32) == 2
-    assert limbs_needed(Counts("D", 3), 0, 2**40) == 1
-    assert limbs_needed(Counts("D", 3), 0, 2**41) == 2
-    assert limbs_needed(Counts("D", 100), 0, 100) >= -(-max(singles(Counts("D", 100), 0, 100)).bit_length() // 64)
+    assert limbs_needed(find_family("a", 3), 0, 2**32 - 1) == 1
+    assert limbs_needed(find_family("a", 3), 0, 2**32) == 2
+    assert limbs_needed(find_family("D", 3), 0, 2**40) == 1
+    assert limbs_needed(find_family("D", 3), 0, 2**41) == 2
+    assert limbs_needed(find_family("D", 100), 0, 100) >= -(-max(singles(find_family("D", 100), 0, 100)).bit_length() // 64)
 
 
-@given(st.sampled_from(LETTERS), st.integers(1, 9), st.integers(0, 2**70), st.integers(1, 200))
+@given(st.sampled_from([*FAMILIES]), st.integers(1, 9), st.integers(0, 2**70), st.integers(1, 200))
 @settings(max_examples=60, deadline=None)
 def test_any_range(letter: str, piles: int, start: int, size: int) -> None:
-    counts = Counts(letter, piles)
+    counts = find_family(letter, piles)
     assert to_integers(Range(counts, start, start + size, SmallBlocks(threads=2)).values()) == singles(counts, start, start + size)
 
 
@@ -96,15 +97,15 @@ def test_halving_is_a_second_way(piles: int, start: int, size: int) -> None:
 
 
 def test_chunks_tile_a_range_from_anywhere() -> None:
-    values = Range(Counts("D", 4), 100, 1000, ENGINE)
+    values = Range(find_family("D", 4), 100, 1000, ENGINE)
     for first in (100, 101, 517):
         parts = [(at, part.tolist()) for at, part in values.chunks(first, size=64)]
         assert [at for at, _ in parts] == list(range(first, 1000, 64))
-        assert functools.reduce(operator.iadd, (part for _, part in parts), []) == singles(Counts("D", 4), first, 1000)
+        assert functools.reduce(operator.iadd, (part for _, part in parts), []) == singles(find_family("D", 4), first, 1000)
 
 
 def test_a_wrong_value_fails_the_sum() -> None:
-    counts = Counts("a", 3)
+    counts = find_family("a", 3)
     for start in (10, 2**40):
         values = Range(counts, start, start + 50, ENGINE)
         assert len(list(checked(counts, start, [values.values()]))) == 1
@@ -116,7 +117,7 @@ def test_a_wrong_value_fails_the_sum() -> None:
 
 def test_survey_equals_the_values() -> None:
     for start in (3, 2**33):
-        values = Range(Counts("D", 5), start, start + 1000, SmallBlocks(threads=1))
+        values = Range(find_family("D", 5), start, start + 1000, SmallBlocks(threads=1))
         listed = to_integers(values.values())
         survey = values.survey(start + 10, start + 900)
         part = listed[10:900]
@@ -139,8 +140,8 @@ def test_lengths_of_the_largest_words() -> None:
 @pytest.mark.parametrize("piles", [20, 64, 65, 90])
 @pytest.mark.parametrize("engine", [ENGINE, SmallBlocks(threads=2)], ids=["large", "small"])
 def test_many_piles_and_many_limbs(piles: int, engine: NumpyCounting) -> None:
-    for letter in LETTERS:
-        counts = Counts(letter, piles)
+    for letter in FAMILIES:
+        counts = find_family(letter, piles)
         values = Range(counts, 900, 1300, engine)
         assert values.limbs > 2
         assert to_integers(values.values()) == singles(counts, 900, 1300)
@@ -154,4 +155,4 @@ def test_limbs_refuse_what_does_not_fit() -> None:
 def test_empty_and_backward_ranges_are_refused() -> None:
     for start, stop in ((5, 5), (5, 3), (-1, 3)):
         with pytest.raises(UsageError, match=f"got {start}:{stop}"):
-            Range(Counts("D", 3), start, stop, ENGINE)
+            Range(find_family("D", 3), start, stop, ENGINE)

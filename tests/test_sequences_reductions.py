@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.backends.numpy.counting import NumpyCounting
-from gpu_nim.counting.families import LETTERS, Counts
+from gpu_nim.counting.families import FAMILIES, find_family
+from gpu_nim.counting.family import Family
 from gpu_nim.counting.reductions import (
     Reduction,
     ValueScan,
@@ -23,14 +24,14 @@ from gpu_nim.model.errors import UsageError, VerificationError
 ENGINE = NumpyCounting(threads=2)
 
 
-def reduced(counts: Counts, start: int, stop: int, *names: str) -> list[object]:
+def reduced(counts: Family, start: int, stop: int, *names: str) -> list[object]:
     return [r.value for r in reduce_range(counts, start, stop, [Reduction.parse(name) for name in names], ENGINE)]
 
 
-@given(st.sampled_from(LETTERS), st.integers(1, 8), st.integers(0, 500), st.integers(1, 200), st.integers(1, 50))
+@given(st.sampled_from([*FAMILIES]), st.integers(1, 8), st.integers(0, 500), st.integers(1, 200), st.integers(1, 50))
 @settings(max_examples=80, deadline=None)
 def test_reductions_are_those_of_the_values(letter: str, piles: int, start: int, size: int, modulus: int) -> None:
-    counts, stop = Counts(letter, piles), start + size
+    counts, stop = find_family(letter, piles), start + size
     values = [counts.value(n) for n in range(start, stop)]
     names = ("sum", "max", "argmax", "min", "argmin", "histogram", f"residues:{modulus}")
     assert reduced(counts, start, stop, *names) == [
@@ -51,10 +52,10 @@ def test_reductions_are_those_of_the_values(letter: str, piles: int, start: int,
     assert reduced(counts, start, stop, "records") == [records]
 
 
-@given(st.sampled_from(LETTERS), st.integers(1, 8), st.integers(0, 500), st.integers(1, 200), st.integers(1, 50))
+@given(st.sampled_from([*FAMILIES]), st.integers(1, 8), st.integers(0, 500), st.integers(1, 200), st.integers(1, 50))
 @settings(max_examples=30, deadline=None)
 def test_visiting_every_value_gives_the_same(letter: str, piles: int, start: int, size: int, modulus: int) -> None:
-    counts, stop = Counts(letter, piles), start + size
+    counts, stop = find_family(letter, piles), start + size
     lengths, residues = (
         ValueScan(counts, start, stop, r, ENGINE) for r in (Reduction("histogram"), Reduction("residues", modulus))
     )
@@ -66,8 +67,8 @@ def test_visiting_every_value_gives_the_same(letter: str, piles: int, start: int
 
 def test_a_million_million_indices() -> None:
     stop = 10**12
-    counts = Counts("D", 3)
-    assert reduced(counts, 0, stop, "sum") == [Counts("A", 3).value(stop - 1)]
+    counts = find_family("D", 3)
+    assert reduced(counts, 0, stop, "sum") == [find_family("A", 3).value(stop - 1)]
     assert reduced(counts, 0, stop, "max", "argmax", "min", "argmin") == [3**39, 2**39 - 1, 1, 0]
     # 3^w has an own number of binary digits for each w, and below 2^39 there are C(39, w) indices of weight w.
     histogram = length_counts(counts, 0, 2**39)
@@ -80,16 +81,16 @@ def test_a_million_million_indices() -> None:
 
 
 def test_residues_past_every_machine_word() -> None:
-    residues = residue_counts(Counts("D", 4), 0, 2**100, 5)
+    residues = residue_counts(find_family("D", 4), 0, 2**100, 5)
     assert residues is not None
     assert sum(residues.values()) == 2**100
 
 
 def test_what_must_be_visited_is_said_before() -> None:
-    assert scanned_values(Counts("D", 4), 0, 10**12, Reduction("histogram")) == 10**12
-    assert scanned_values(Counts("D", 7), 0, 10**12, Reduction("residues", 10**6)) == 10**12
-    assert scanned_values(Counts("a", 4), 0, 10**12, Reduction("histogram")) == 0
-    assert scanned_values(Counts("D", 4), 0, 10**12, Reduction("max")) == 0
+    assert scanned_values(find_family("D", 4), 0, 10**12, Reduction("histogram")) == 10**12
+    assert scanned_values(find_family("D", 7), 0, 10**12, Reduction("residues", 10**6)) == 10**12
+    assert scanned_values(find_family("a", 4), 0, 10**12, Reduction("histogram")) == 0
+    assert scanned_values(find_family("D", 4), 0, 10**12, Reduction("max")) == 0
 
 
 def test_a_slow_histogram_holds_its_sum_against_the_exact_one() -> None:
@@ -99,19 +100,19 @@ def test_a_slow_histogram_holds_its_sum_against_the_exact_one() -> None:
             return type(survey)(survey.total + 1, *list(vars(survey).values())[1:])
 
     with pytest.raises(VerificationError, match=r"D_4 sums to .* over 0:1000, not to"):
-        reduce_range(Counts("D", 4), 0, 1000, [Reduction("histogram")], Wrong(threads=1))
+        reduce_range(find_family("D", 4), 0, 1000, [Reduction("histogram")], Wrong(threads=1))
 
 
 def test_records_stop_where_asked() -> None:
-    (result,) = reduce_range(Counts("a", 3), 5, 10**12, [Reduction("records")], ENGINE, records=3)
+    (result,) = reduce_range(find_family("a", 3), 5, 10**12, [Reduction("records")], ENGINE, records=3)
     assert not result.complete
     assert result.value == [(5, 28), (6, 43), (7, 64)]
-    (result,) = reduce_range(Counts("a", 3), 5, 8, [Reduction("records")], ENGINE, records=3)
+    (result,) = reduce_range(find_family("a", 3), 5, 8, [Reduction("records")], ENGINE, records=3)
     assert result.complete
 
 
 def test_long_ranges_have_few_pieces() -> None:
-    pieces = ValueScan(Counts("D", 4), 7, 10**15, Reduction("histogram"), ENGINE).pieces()
+    pieces = ValueScan(find_family("D", 4), 7, 10**15, Reduction("histogram"), ENGINE).chunks()
     assert len(pieces) <= 1 << 16
     assert pieces[0][0] == 7
     assert pieces[-1][1] == 10**15

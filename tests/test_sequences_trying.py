@@ -5,22 +5,23 @@ import pytest
 
 from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.counting.enumeration import Enumeration
-from gpu_nim.counting.families import LETTERS, Counts
+from gpu_nim.counting.families import FAMILIES, find_family
+from gpu_nim.counting.family import Family
 from gpu_nim.model.errors import UsageError, VerificationError
 
 ENGINE = NumpyCounting(threads=2)
 
 
-def tried(counts: Counts, limit: int) -> list[int]:
+def tried(counts: Family, limit: int) -> list[int]:
     trial = Enumeration(counts, limit, ENGINE)
-    counted: list[int] = trial.combine([trial.do(piece) for piece in trial.pieces()]).tolist()
+    counted: list[int] = trial.combine([trial.do(piece) for piece in trial.chunks()]).tolist()
     return counted
 
 
-@pytest.mark.parametrize("letter", LETTERS)
+@pytest.mark.parametrize("letter", [*FAMILIES])
 @pytest.mark.parametrize("piles", [1, 2, 3, 4, 5, 6, 7])
 def test_all_totals_and_all_maxima(letter: str, piles: int) -> None:
-    counts = Counts(letter, piles)
+    counts = find_family(letter, piles)
     for limit in (0, 1, 2, 5, 8):
         assert tried(counts, limit) == [counts.value(n) for n in range(limit + 1)]
 
@@ -29,7 +30,7 @@ def test_all_totals_and_all_maxima(letter: str, piles: int) -> None:
 @pytest.mark.parametrize(("piles", "limit"), [(3, 16384), (4, 1024), (5, 128)])
 def test_as_far_as_a_few_seconds_go(piles: int, limit: int) -> None:
     for letter in ("D", "d"):
-        assert len(tried(Counts(letter, piles), limit)) == limit + 1
+        assert len(tried(find_family(letter, piles), limit)) == limit + 1
 
 
 @pytest.mark.parametrize(("piles", "limit"), [(3, 40), (4, 20), (5, 9)])
@@ -48,11 +49,11 @@ def test_every_tuple_is_tried() -> None:
             seen.append((first, stop))
             return super().try_totals(piles, limit, first, stop)
 
-    trial = Enumeration(Counts("D", 4), 600, Counting(threads=1))
+    trial = Enumeration(find_family("D", 4), 600, Counting(threads=1))
     assert trial.tuples == 601**3
-    for piece in trial.pieces()[:2]:
+    for piece in trial.chunks()[:2]:
         trial.do(piece)
-    pieces = trial.pieces()
+    pieces = trial.chunks()
     assert seen == pieces[:2]
     assert len(pieces) > 2
     assert [piece[0] for piece in pieces[1:]] == [piece[1] for piece in pieces[:-1]]
@@ -61,9 +62,9 @@ def test_every_tuple_is_tried() -> None:
 
 def test_a_wrong_count_is_a_failure() -> None:
     with pytest.raises(VerificationError, match=r"trying every tuple gives D_3\(1\) = 4, the formula 3"):
-        Enumeration(Counts("D", 3), 2, ENGINE).combine([np.array([1, 4, 3])])
+        Enumeration(find_family("D", 3), 2, ENGINE).combine([np.array([1, 4, 3])])
 
 
 def test_what_cannot_be_tried_is_refused() -> None:
     with pytest.raises(UsageError, match="give a smaller range"):
-        Enumeration(Counts("D", 20), 100, ENGINE)
+        Enumeration(find_family("D", 20), 100, ENGINE)

@@ -7,8 +7,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.counting import closed_forms
+from gpu_nim.counting.blocks import dyadic_blocks
 from gpu_nim.counting.digit_matrices import DigitProduct, by_total, convolve, sums_up_to_total, up_to_total
-from gpu_nim.counting.families import LETTERS, Counts, dyadic_blocks
+from gpu_nim.counting.families import FAMILIES, find_family
 from gpu_nim.model.errors import UsageError
 from gpu_nim.oeis.count import count
 from gpu_nim.theorems import digit_by_digit, recursions
@@ -27,12 +28,12 @@ INDEX = st.one_of(st.integers(0, 300), st.integers(0, 10**12), st.integers(0, 2*
     ],
 )
 def test_the_figures_of_the_design(letter: str, piles: int, value: int) -> None:
-    assert Counts(letter, piles).value(N) == value
+    assert find_family(letter, piles).value(N) == value
 
 
 def test_six_and_seven_piles_begin_as_they_must() -> None:
-    assert [Counts("D", 6).value(n) for n in range(8)] == [1, 15, 30, 226, 255, 465, 676, 3420]
-    assert [Counts("D", 7).value(n) for n in range(8)] == [1, 21, 56, 448, 791, 1323, 2408, 9800]
+    assert [find_family("D", 6).value(n) for n in range(8)] == [1, 15, 30, 226, 255, 465, 676, 3420]
+    assert [find_family("D", 7).value(n) for n in range(8)] == [1, 21, 56, 448, 791, 1323, 2408, 9800]
 
 
 def expanded(piles: int, terms: int) -> list[int]:
@@ -83,8 +84,8 @@ def test_closed_forms_and_tight_piles_agree(piles: int, n: int) -> None:
 @given(st.integers(1, 12), st.integers(0, 400), st.integers(1, 300))
 @settings(max_examples=60, deadline=None)
 def test_sums_and_extremes_are_those_of_the_values(piles: int, start: int, size: int) -> None:
-    for letter in LETTERS:
-        counts = Counts(letter, piles)
+    for letter in FAMILIES:
+        counts = find_family(letter, piles)
         values = [counts.value(n) for n in range(start, start + size)]
         assert counts.sum(start, start + size) == sum(values)
         assert counts.maximum(start, start + size) == max(values)
@@ -105,29 +106,29 @@ def test_dyadic_blocks_tile_a_range(start: int, size: int) -> None:
 
 def test_thousands_of_digits() -> None:
     n = 7**1500
-    assert Counts("D", 3).value(n) == 3 ** n.bit_count()
-    assert Counts("a", 3).value(2**9000 - 1) == 2**18000
-    assert Counts("D", 4).value(n) == recursions.D(4, n)
-    assert Counts("A", 5).value(n) == by_total(5).prefix(n + 1)
-    assert Counts("d", 6).value(n) == digit_by_digit.d(6, n)
+    assert find_family("D", 3).value(n) == 3 ** n.bit_count()
+    assert find_family("a", 3).value(2**9000 - 1) == 2**18000
+    assert find_family("D", 4).value(n) == recursions.D(4, n)
+    assert find_family("A", 5).value(n) == by_total(5).prefix(n + 1)
+    assert find_family("d", 6).value(n) == digit_by_digit.d(6, n)
 
 
 def test_a_thousand_piles() -> None:
-    assert Counts("D", 1000).value(1) == 499500
-    assert Counts("a", 1000).value(2**64 - 1) == 2 ** (64 * 999)
-    assert Counts("D", 1000).value(345) == recursions.D(1000, 345)
-    assert Counts("A", 999).value(321) == recursions.A(999, 321)
+    assert find_family("D", 1000).value(1) == 499500
+    assert find_family("a", 1000).value(2**64 - 1) == 2 ** (64 * 999)
+    assert find_family("D", 1000).value(345) == recursions.D(1000, 345)
+    assert find_family("A", 999).value(321) == recursions.A(999, 321)
 
 
 @pytest.mark.parametrize("n", [2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1, 2**64])
 def test_all_ones_and_powers_of_two(n: int) -> None:
     m = (n + 1).bit_length() - 1
     if n + 1 == 1 << m:
-        assert Counts("a", 7).value(n) == 2 ** (6 * m)
-        assert Counts("D", 5).value(n) == 10**m
+        assert find_family("a", 7).value(n) == 2 ** (6 * m)
+        assert find_family("D", 5).value(n) == 10**m
     else:
-        assert Counts("d", 3).value(n) == 3
-        assert Counts("D", 3).value(n) == 3
+        assert find_family("d", 3).value(n) == 3
+        assert find_family("D", 3).value(n) == 3
 
 
 def test_count_is_the_way_in() -> None:
@@ -149,14 +150,14 @@ def test_count_is_the_way_in() -> None:
 )
 def test_wrong_sequences(letter: str, piles: int, words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        Counts(letter, piles)
+        find_family(letter, piles)
 
 
 def test_wrong_indices() -> None:
     with pytest.raises(UsageError, match="index must be an integer of at least 0, got -1"):
-        Counts("D", 3).value(-1)
+        find_family("D", 3).value(-1)
     with pytest.raises(UsageError, match="got 5:3"):
-        Counts("D", 3).sum(5, 3)
+        find_family("D", 3).sum(5, 3)
     with pytest.raises(UsageError, match="range of step 1"):
         count("D", range(0, 10, 2), piles=3)
     with pytest.raises(UsageError, match="weights must be"):
@@ -186,12 +187,12 @@ def test_long_steps_are_the_short_ones(piles: int, monkeypatch: pytest.MonkeyPat
 def test_long_indices_by_products_of_matrices(letter: str, piles: int) -> None:
     n = 3**12000 + 2**15000  # 19,020 binary digits: beyond those that are taken one by one
     steps = {"D": recursions.D, "A": recursions.A}[letter]
-    assert Counts(letter, piles).value(n) == steps(piles, n)
+    assert find_family(letter, piles).value(n) == steps(piles, n)
 
 
 @pytest.mark.parametrize(("letter", "piles", "n"), [("D", 40, 10**18), ("A", 8, 10**9), ("d", 20, 10**400), ("a", 30, 10**400)])
 def test_a_value_tells_how_far_it_has_come(letter: str, piles: int, n: int) -> None:
     told: list[tuple[str, int, int]] = []
-    assert Counts(letter, piles).value(n, lambda *step: told.append(step)) == Counts(letter, piles).value(n)
+    assert find_family(letter, piles).value(n, lambda *step: told.append(step)) == find_family(letter, piles).value(n)
     assert len(told) > 1
     assert all(0 <= done < total for _, done, total in told)

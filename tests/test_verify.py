@@ -16,7 +16,7 @@ from gpu_nim import Growth, grow, save, solve
 from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.user_defined import define
 from gpu_nim.cli import main
-from gpu_nim.counting.families import Counts
+from gpu_nim.counting.families import find_family
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import UsageError
 from gpu_nim.theorems import Statement, catalogue, exhaustive, find_statements, papers, run_checks, statements
@@ -94,7 +94,7 @@ def test_a_wrong_position_is_a_counterexample(name: str, monkeypatch: pytest.Mon
 
 def test_positions_by_definition_are_those_of_the_formulas() -> None:
     for piles, largest in ((1, 9), (2, 9), (3, 9), (4, 6), (5, 3)):
-        assert len(exhaustive.p_positions(piles, largest)) == Counts("a", piles).value(largest)
+        assert len(exhaustive.p_positions(piles, largest)) == find_family("a", piles).value(largest)
 
 
 def test_names() -> None:

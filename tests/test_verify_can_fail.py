@@ -14,7 +14,7 @@ import pytest
 from gpu_nim.automata import catalogue, formulas
 from gpu_nim.counting import closed_forms
 from gpu_nim.counting.digit_matrices import DigitProduct
-from gpu_nim.counting.families import Counts
+from gpu_nim.counting.family import Family
 from gpu_nim.games import heaps, inequality, take_away
 from gpu_nim.games.nim import arrays, positions, strategy, walk
 from gpu_nim.theorems import catalogue as theorems
@@ -26,10 +26,10 @@ pytestmark = pytest.mark.thorough
 ROOMS = (closed_forms, recursions, digit_by_digit, formulas, positions, arrays, walk, strategy, heaps, take_away)
 MORE = (
     catalogue._total_births,
-    Counts.value,
-    Counts.sum,
-    Counts.maximum,
-    Counts.minimum,
+    Family.value,
+    Family.sum,
+    Family.maximum,
+    Family.minimum,
     DigitProduct.step,
     DigitProduct.row,
     DigitProduct.value,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata import formulas
 from gpu_nim.automata import neighbourhoods as near
-from gpu_nim.counting.families import Counts
+from gpu_nim.counting.families import ByTotal
 from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Rule, Symmetry
@@ -146,8 +146,8 @@ def _piles(piles: int) -> Automaton:
 
 def _total_births(piles: int, generations: NDArray[np.int64]) -> NDArray[np.uint64]:
     """D_k(n) [NF Theorem 29]."""
-    counts = Counts("D", piles)
-    return np.array([counts.value(n) for n in generations.reshape(-1).tolist()], np.uint64).reshape(generations.shape)
+    family = ByTotal(piles)
+    return np.array([family.value(n) for n in generations.reshape(-1).tolist()], np.uint64).reshape(generations.shape)
 
 
 _AUTOMATA = (

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from gpu_nim.backends.interface import Backend
 from gpu_nim.bench.harness import Contender, Timing, race
 from gpu_nim.counting.digit_matrices import even_binomials
-from gpu_nim.counting.families import Counts
+from gpu_nim.counting.families import ByMaximum, ByTotal, UpToMaximum, UpToTotal
+from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range
 from gpu_nim.model.errors import BackendError
 from gpu_nim.model.progress import OnStep, unseen
@@ -25,8 +26,8 @@ _SIZE = 1 << 24
 _BY_FORMULA = 1 << 22  # the plain formulas are slower: they race over a shorter range
 _BY_PARI = 100_000
 
-_RANGES = (("D", 3), ("D", 4), ("D", 5), ("D", 6), ("D", 7), ("A", 3), ("a", 3), ("d", 3), ("d", 4))
-_PLAIN = (("D", 3), ("D", 4), ("a", 3), ("d", 3))
+_PLAIN = (ByTotal(3), ByTotal(4), UpToMaximum(3), ByMaximum(3))
+_RANGES = (*(ByTotal(k) for k in range(3, 8)), UpToTotal(3), UpToMaximum(3), ByMaximum(3), ByMaximum(4))
 
 U64 = NDArray[np.uint64]
 
@@ -34,49 +35,47 @@ U64 = NDArray[np.uint64]
 def races(numpy: Backend, cuda: Backend | None, runs: int, on_step: OnStep = unseen) -> Iterator[list[Timing]]:
     """Race the backends over 64-bit ranges, then the plain formulas, then PARI; `cuda` is None where there is no GPU."""
     backends = [backend for backend in (numpy, cuda) if backend is not None]
-    for letter, piles in _RANGES:
-        counts = Counts(letter, piles)
-        size = longest(counts, _SIZE)
-        yield race(f"{counts} 0:{size}", [_ours(backend, counts, size) for backend in backends], runs, on_step)
-    for letter, piles in _PLAIN:
-        counts = Counts(letter, piles)
-        size = longest(counts, _BY_FORMULA)
-        contenders = [_ours(backend, counts, size) for backend in backends]
-        contenders.append(Contender("numpy, plain formula", partial(_checked, counts, partial(plain_formula, counts, size))))
-        yield race(f"{counts} 0:{size}", contenders, runs, on_step)
+    for family in _RANGES:
+        size = longest(family, _SIZE)
+        yield race(f"{family} 0:{size}", [_ours(backend, family, size) for backend in backends], runs, on_step)
+    for family in _PLAIN:
+        size = longest(family, _BY_FORMULA)
+        contenders = [_ours(backend, family, size) for backend in backends]
+        contenders.append(Contender("numpy, plain formula", partial(_checked, family, partial(plain_formula, family, size))))
+        yield race(f"{family} 0:{size}", contenders, runs, on_step)
     gp = shutil.which("gp")
     if gp is not None:
-        counts = Counts("D", 4)
-        contenders = [_ours(backend, counts, _BY_PARI) for backend in backends]
-        contenders.append(Contender("PARI/GP", partial(_checked, counts, partial(pari, gp, counts.piles, _BY_PARI))))
-        yield race(f"{counts} 0:{_BY_PARI}", contenders, runs, on_step)
+        family = ByTotal(4)
+        contenders = [_ours(backend, family, _BY_PARI) for backend in backends]
+        contenders.append(Contender("PARI/GP", partial(_checked, family, partial(pari, gp, family.piles, _BY_PARI))))
+        yield race(f"{family} 0:{_BY_PARI}", contenders, runs, on_step)
 
 
-def longest(counts: Counts, size: int) -> int:
+def longest(family: Family, size: int) -> int:
     """The largest power of two up to `size` below which all values fit 64 bits.
 
-    >>> longest(Counts("D", 5), 2**24)
+    >>> longest(ByTotal(5), 2**24)
     524288
     """
-    while counts.maximum(0, size) >= 1 << 64:
+    while family.maximum(0, size) >= 1 << 64:
         size //= 2
     return size
 
 
-def plain_formula(counts: Counts, size: int) -> U64:
+def plain_formula(family: Family, size: int) -> U64:
     """The values below `size` as the paper's formulas read in NumPy, without blocks.
 
-    >>> plain_formula(Counts("D", 4), 8).tolist()
+    >>> plain_formula(ByTotal(4), 8).tolist()
     [1, 6, 7, 36, 13, 42, 43, 216]
     """
-    if counts.letter == "D" and counts.piles == 3:
+    if family == ByTotal(3):
         return np.uint64(3) ** np.bitwise_count(np.arange(size, dtype=np.uint64)).astype(np.uint64)
-    if counts.letter == "D":
-        return _doubling(even_binomials(counts.piles), size)
+    if isinstance(family, ByTotal):
+        return _doubling(even_binomials(family.piles), size)
     n = np.arange(size, dtype=np.uint64)
     high = np.uint64(1) << np.log2(np.maximum(n, np.uint64(1))).astype(np.uint64)  # exact this far below 2^53
     c = n + np.uint64(1) - high
-    values = high * high + np.uint64(3) * c * c if counts.letter == "a" else np.uint64(6) * c - np.uint64(3)
+    values = high * high + np.uint64(3) * c * c if isinstance(family, UpToMaximum) else np.uint64(6) * c - np.uint64(3)
     values[:1] = 1
     return values
 
@@ -109,18 +108,18 @@ def pari(gp: str, piles: int, size: int) -> U64:
     return np.array(done.stdout.split(), np.uint64)
 
 
-def _ours(backend: Backend, counts: Counts, size: int) -> Contender:
-    values = Range(counts, 0, size, backend.counting())
+def _ours(backend: Backend, family: Family, size: int) -> Contender:
+    values = Range(family, 0, size, backend.counting())
     out = np.zeros(size, np.uint64)
 
     def fill() -> U64:
         values.fill(0, out)
         return out
 
-    return Contender(f"gpunim {backend.name}", partial(_checked, counts, fill))
+    return Contender(f"gpunim {backend.name}", partial(_checked, family, fill))
 
 
-def _checked(counts: Counts, make: Callable[[], U64]) -> int:
+def _checked(family: Family, make: Callable[[], U64]) -> int:
     values = make()
     places = {0, len(values) // 3, len(values) - 1}
-    return len(values) if all(int(values[n]) == counts.value(n) for n in places) else -1
+    return len(values) if all(int(values[n]) == family.value(n) for n in places) else -1

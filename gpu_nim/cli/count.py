@@ -4,22 +4,24 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gpu_nim.backends.selection import NAMES
-from gpu_nim.cli.output import emit_json, print_table, reserve, say, wants_progress
+from gpu_nim.cli.output import duration, emit_json, print_table, reserve, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, BIGINT, FILE, RANGE
 from gpu_nim.cli.progress import step_progress, work_progress
 from gpu_nim.model.errors import SchedulerLost, UsageError
 
 if TYPE_CHECKING:
     from gpu_nim.backends.interface import Backend
-    from gpu_nim.counting.families import Counts
-    from gpu_nim.counting.reductions import Result, ValueScan
+    from gpu_nim.counting.family import Family
+    from gpu_nim.counting.reductions import Result
     from gpu_nim.jobs.clusters import Cluster
+    from gpu_nim.jobs.count_job import CountJob
     from gpu_nim.model.limbs import U64
     from gpu_nim.oeis.entry import Entry
 
@@ -31,12 +33,23 @@ _WARN_ABOVE = 1 << 32  # values; about ten seconds
 _REDUCTIONS = """Print only what is left of the range, one or more of: sum; max, min; argmax, argmin (the first index of the largest
 and smallest value); histogram (how many values have how many binary digits); residues:M (how many leave which remainder modulo
 M); records (values larger than all before them in the range)."""
-_PIECE = 1 << 22  # values that a worker sends back at a time, 32 MiB for each limb: what is under way must fit in memory
 
 
-@click.command()
+class _FamiliesInHelp(click.Command):
+    """Lists the catalogue of families under the help text; it is imported only for that."""
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from gpu_nim.counting.families import FAMILIES
+
+        super().format_help_text(ctx, formatter)
+        with formatter.section("Sequences"):
+            rows = [(letter, family.summary.format(piles="K")) for letter, family in FAMILIES.items()]
+            formatter.write_dl([*rows, ("A-NUMBER", "An entry of the OEIS that gpunim knows, indexed as the OEIS does")])
+
+
+@click.command(cls=_FamiliesInHelp)
 @click.argument("sequence")
-@click.option("--piles", type=AMOUNT, help="Piles that D, A, d and a are played with, 1 to 1000.")
+@click.option("--piles", type=AMOUNT, help="K, the piles that a family is played with, 1 to 1000.")
 @click.option("--at", "n", type=BIGINT, help="Print the value at this index.")
 @click.option("--range", "span", type=RANGE, help="Print the values at START, ..., STOP - 1.")
 @click.option("--reduce", "reduce_to", metavar="NAME,...", help=_REDUCTIONS)
@@ -73,17 +86,17 @@ def count(
 ) -> None:
     """Count P-positions of Nim, exactly.
 
-    SEQUENCE is D (positions of K piles with total 2n), A (total at most 2n), d (largest pile n) or a (no pile over n), or
-    the A-number of an OEIS entry, which is indexed as the OEIS does.
+    SEQUENCE is the letter of a family, with --piles, or an A-number; both are listed below.
 
     sum, max, min, argmax, argmin and records take moments whatever the range. A histogram or residues may have to visit every
     value; how many, and about how long that takes, is said before it starts, or by --plan alone.
     """
+    from gpu_nim.counting.families import FAMILIES
     from gpu_nim.oeis.catalogue import resolve
 
     form = "json" if as_json else form
     entry = resolve(sequence, piles)
-    name = entry.name if entry.counts is None or sequence != entry.counts.letter else sequence
+    name = sequence if sequence in FAMILIES else entry.name
     if (n is None) == (span is None):
         raise UsageError("give either --at N or --range START:STOP")
     if n is not None:
@@ -133,15 +146,18 @@ class _Work:
     cluster: "Cluster | None" = None
 
     @property
-    def counts(self) -> "Counts":
+    def family(self) -> "Family":
         """The sequence in its own indices, for work that `check_options` allows for an entry that has one."""
-        assert self.entry.counts is not None
-        return self.entry.counts
+        assert self.entry.family is not None
+        return self.entry.family
 
-    @property
-    def inner(self) -> tuple[int, int]:
-        """The range in the indices of `counts`."""
-        return self.span[0] + self.entry.shift, self.span[1] + self.entry.shift
+    @cached_property
+    def job(self) -> "CountJob":
+        """The counting, in the indices of `family`."""
+        from gpu_nim.jobs.count_job import CountJob
+
+        start, stop = self.span
+        return CountJob(self.family, start + self.entry.shift, stop + self.entry.shift, self.backend, self.cluster)
 
     @property
     def size(self) -> int:
@@ -155,7 +171,9 @@ class _Work:
             raise UsageError("--resume needs --out, the file to go on with")
         if self.out is not None and self.out.suffix != _ENDINGS.get(self.form, self.out.suffix):
             raise UsageError(f"--format {self.form} is written to a file ending in {_ENDINGS[self.form]}, got --out {self.out}")
-        if self.entry.counts is None:
+        if self.entry.family is None:
+            from gpu_nim.counting.families import FAMILIES
+
             for option, given in (
                 ("--reduce", reduce_to is not None),
                 ("--method enumerate", method == "enumerate"),
@@ -165,11 +183,13 @@ class _Work:
                 ("--scheduler", scheduler is not None),
             ):
                 if given:
-                    raise UsageError(f"{option} is for D, A, d, a and entries that are one of them, which {self.entry.name} is not")
+                    raise UsageError(
+                        f"{option} is for {', '.join(FAMILIES)} and entries that are one of them, which {self.entry.name} is not"
+                    )
         if self.out is not None:
             from gpu_nim.storage.sequence_files import check_table
 
-            if self.entry.counts is None and self.out.suffix not in _ENDINGS.values():
+            if self.entry.family is None and self.out.suffix not in _ENDINGS.values():
                 raise UsageError(f"{self.entry.name} has terms of any size: write them to .txt or .csv, got --out {self.out}")
             check_table(self.out)
         if self.plot is not None:
@@ -187,7 +207,7 @@ class _Work:
 
     def facts(self) -> dict[str, Any]:
         """What every JSON object begins with."""
-        return {"sequence": self.name, "piles": self.entry.counts and self.entry.counts.piles}
+        return {"sequence": self.name, "piles": self.entry.family and self.entry.family.piles}
 
 
 def _print_value(name: str, entry: "Entry", n: int, form: str, quiet: bool) -> None:
@@ -196,9 +216,9 @@ def _print_value(name: str, entry: "Entry", n: int, form: str, quiet: bool) -> N
     from gpu_nim.counting.long_integers import text
 
     with step_progress(wants_progress(quiet)) as step:
-        value = text(entry.term(n) if entry.counts is None else entry.counts.value(n + entry.shift, step))
+        value = text(entry.term(n) if entry.family is None else entry.family.value(n + entry.shift, step))
     if form == "json":
-        emit_json({"sequence": name, "piles": entry.counts and entry.counts.piles, "n": n, "value": value})
+        emit_json({"sequence": name, "piles": entry.family and entry.family.piles, "n": n, "value": value})
     elif form == "table":
         click.echo(value)
     else:
@@ -206,56 +226,35 @@ def _print_value(name: str, entry: "Entry", n: int, form: str, quiet: bool) -> N
 
 
 def _range(work: _Work) -> None:
-    if work.entry.counts is None:
+    if work.entry.family is None:
         _print_terms(work)
         return
-    from gpu_nim.counting.ranges import Range, checked, seconds_for
+    from gpu_nim.counting.ranges import seconds_for
 
-    start, stop = work.inner
-    values = Range(work.counts, start, stop, work.backend.counting())
+    job, values = work.job, work.job.values
     if work.plan or (work.size >= _WARN_ABOVE and not work.quiet):
         text = (
             f"{work.size:,} values of {8 * values.limbs} bytes, {8 * values.limbs * work.size:,} bytes in all, "
-            f"{_duration(seconds_for(values, work.size))} of one process with {values.engine.name}, writing not counted"
+            f"{duration(seconds_for(values, work.size))} of one process with {values.engine.name}, writing not counted"
         )
         click.echo(text, err=not work.plan)
         if work.plan:
             return
     shown = wants_progress(work.quiet) and work.out is not None
     with work_progress(work.size, "values", shown) as advance:
-
-        def chunks(first: int) -> "Iterator[U64]":
-            advance(first - start)
-            if work.cluster is None:
-                parts: Iterable[U64] = (part for _, part in values.chunks(first))
-            else:
-                parts = _from_workers(work, first)
-            for part in checked(work.counts, first, parts):
-                advance(len(part))
-                yield part
-
         if work.out is not None:
-            _write(work, values.limbs, chunks)
+            _write(work, values.limbs, lambda first: job.chunks(first, advance))
         else:
-            _print_range(work, chunks(start))
+            _print_range(work, job.chunks(job.start, advance))
     if work.plot is not None:
         _plot(work, list(work.entry.terms(*work.span)))
-
-
-def _from_workers(work: _Work, first: int) -> "Iterator[U64]":
-    from gpu_nim.jobs.clusters import fill_piece
-
-    assert work.cluster is not None
-    start, stop = work.inner
-    pieces = ((at, min(at + _PIECE, stop)) for at in range(first, stop, _PIECE))
-    return work.cluster.map(fill_piece, ((work.counts, start, stop, work.backend.name, piece) for piece in pieces))
 
 
 def _write(work: _Work, limbs: int, chunks: Any) -> None:
     from gpu_nim.storage.sequence_files import open_table
 
     assert work.out is not None
-    attributes = {"sequence": work.name, "piles": work.counts.piles, "start": work.span[0], "stop": work.span[1]}
+    attributes = {"sequence": work.name, "piles": work.family.piles, "start": work.span[0], "stop": work.span[1]}
     with open_table(work.out, attributes, limbs, resume=work.resume) as table:
         if table.next > work.span[0]:
             work.remark(f"going on with {work.out} at n = {table.next}")
@@ -269,7 +268,7 @@ def _print_range(work: _Work, chunks: "Iterable[U64]") -> None:
     from gpu_nim.storage.sequence_files import write_text
 
     if work.form == "json":
-        needed = work.size * (_JSON_BYTES + 4 * len(str(work.counts.maximum(*work.inner))))
+        needed = work.size * (_JSON_BYTES + 4 * len(str(work.family.maximum(work.job.start, work.job.stop))))
         require_memory(needed, host_memory(), f"--format json of {work.size:,} values", "--format csv or --out FILE takes less")
         values = [str(value) for part in chunks for value in to_integers(part)]
         emit_json({**work.facts(), "start": work.span[0], "stop": work.span[1], "values": values})
@@ -277,7 +276,7 @@ def _print_range(work: _Work, chunks: "Iterable[U64]") -> None:
     at = work.span[0]
     if work.form == "csv":
         sys.stdout.write("n,value\n")
-    widths = len(str(work.span[1] - 1)), len(str(work.counts.maximum(*work.inner))) if work.form == "table" else 0
+    widths = len(str(work.span[1] - 1)), len(str(work.family.maximum(work.job.start, work.job.stop))) if work.form == "table" else 0
     for part in chunks:
         if work.form == "table":
             lines = (f"{n:>{widths[0]}}  {value:>{widths[1]}}\n" for n, value in enumerate(to_integers(part), at))
@@ -316,43 +315,27 @@ def _plot(work: _Work, values: list[int]) -> None:
     from gpu_nim.render.chart import draw
 
     assert work.plot is not None
-    counts = work.entry.counts
-    rows = counts is not None and (counts.letter, counts.piles) == ("d", 3)
+    rows = work.entry.family is not None and work.entry.family.drawn_by_rows
     draw(work.plot, f"{work.entry.name}: {work.entry.title}", work.span[0], values, rows=rows)
 
 
 def _reduce(work: _Work, names: str, records: int) -> None:
-    from gpu_nim.counting.ranges import Range, seconds_for
-    from gpu_nim.counting.reductions import Reduction, reduce_range, scanned_values
+    from gpu_nim.counting.ranges import seconds_for
+    from gpu_nim.counting.reductions import Reduction
 
-    start, stop = work.inner
     reductions = [Reduction.parse(name) for name in names.split(",")]
-    engine = work.backend.counting()
-    cost = sum(scanned_values(work.counts, start, stop, reduction) for reduction in reductions)
+    cost = work.job.scanned(reductions)
     if work.plan or cost:
-        seconds = seconds_for(Range(work.counts, start, stop, engine), cost) if cost else 0.0
-        text = f"{cost:,} values to visit, at least {_duration(seconds)} of one process with {engine.name}"
+        seconds = seconds_for(work.job.values, cost) if cost else 0.0
+        engine = work.backend.counting().name
+        text = f"{cost:,} values to visit, at least {duration(seconds)} of one process with {engine}"
         click.echo(text) if work.plan else work.remark(text)
         if work.plan:
             return
     shown = wants_progress(work.quiet)
     # A terminal has room for one bar, and values are what takes long.
     with work_progress(cost, "values", shown and cost > 0) as advance, step_progress(shown and cost == 0) as step:
-
-        def run(job: "ValueScan") -> Iterator[Any]:
-            pieces = job.pieces()
-            if work.cluster is None:
-                parts: Iterator[Any] = map(job.do, pieces)
-            else:
-                from gpu_nim.jobs.clusters import reduce_piece
-
-                whole = (job.counts, job.start, job.stop, job.reduction, work.backend.name)
-                parts = work.cluster.map(reduce_piece, [(*whole, piece) for piece in pieces])
-            for piece, part in zip(pieces, parts, strict=True):
-                advance(piece[1] - piece[0])
-                yield part
-
-        results = reduce_range(work.counts, start, stop, reductions, engine, records=records, run=run, on_step=step)
+        results = work.job.reduce(reductions, records, advance, step)
     shift = work.entry.shift
     if work.form == "json":
         facts = {str(result.reduction): _json_value(result, shift) for result in results}
@@ -397,43 +380,18 @@ def _rows(result: "Result", shift: int) -> Iterator[tuple[str, str, str]]:
 
 
 def _enumerate(work: _Work) -> None:
-    from gpu_nim.counting.enumeration import Enumeration
-
-    start, stop = work.inner
-    trial = Enumeration(work.counts, stop - 1, work.backend.counting())
+    job, tuples = work.job, work.job.enumeration.tuples
     if work.plan:
-        click.echo(f"{trial.tuples:,} tuples to try")
+        click.echo(f"{tuples:,} tuples to try")
         return
-    work.remark(f"trying {trial.tuples:,} tuples")
-    pieces = trial.pieces()
-    share = trial.tuples // (pieces[-1][1] - pieces[0][0])
-    with work_progress(trial.tuples, "tuples", wants_progress(work.quiet)) as advance:
-
-        def parts() -> Iterator[Any]:
-            if work.cluster is None:
-                done: Iterator[Any] = map(trial.do, pieces)
-            else:
-                from gpu_nim.jobs.clusters import try_piece
-
-                jobs = [(work.counts, stop - 1, work.backend.name, piece) for piece in pieces]
-                done = work.cluster.map(try_piece, jobs)
-            for piece, part in zip(pieces, done, strict=True):
-                advance((piece[1] - piece[0]) * share)
-                yield part
-
-        counted = trial.combine(parts())
-    work.remark(f"every value of {work.counts} up to n = {stop - 1} agrees with the formula")
-    values = counted[start:].astype("uint64")
+    work.remark(f"trying {tuples:,} tuples")
+    with work_progress(tuples, "tuples", wants_progress(work.quiet)) as advance:
+        counted = job.enumerate(advance)
+    work.remark(f"every value of {work.family} up to n = {job.stop - 1} agrees with the formula")
+    values = counted[job.start :].astype("uint64")
     if work.out is not None:
-        _write(work, 1, lambda first: iter([values[first - start :]]))
+        _write(work, 1, lambda first: iter([values[first - job.start :]]))
     else:
         _print_range(work, [values])
     if work.plot is not None:
         _plot(work, values.tolist())
-
-
-def _duration(seconds: float) -> str:
-    for unit, length in (("years", 31_557_600), ("days", 86_400), ("hours", 3_600), ("minutes", 60)):
-        if seconds >= 2 * length:
-            return f"about {seconds / length:,.0f} {unit}"
-    return f"about {seconds:,.1f} seconds"

@@ -66,3 +66,11 @@ def reserve(out: Path) -> None:
 def wants_progress(quiet: bool) -> bool:
     """Return whether a progress bar has a reader: stderr is a terminal, nobody asked for silence, and Rich is there to draw it."""
     return not quiet and sys.stderr.isatty() and find_spec("rich") is not None
+
+
+def duration(seconds: float) -> str:
+    """Return about how long so many seconds are, in the largest unit of which there are two."""
+    for unit, length in (("years", 31_557_600), ("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if seconds >= 2 * length:
+            return f"about {seconds / length:,.0f} {unit}"
+    return f"about {seconds:,.1f} seconds"

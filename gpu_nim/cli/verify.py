@@ -17,8 +17,8 @@ _FACTS = ("automaton", "generations", "population", "digest")
 @click.argument("what", nargs=-1)
 @click.option("--list", "show_list", is_flag=True, help="List the statements that can be verified.")
 @click.option("--upto", type=AMOUNT, default=64, help="How far statements go: the largest pile, index or generation.")
-@click.option("--as", "name", help="Hold the b-file WHAT against this OEIS entry, or D, A, d, a with --piles.")
-@click.option("--piles", type=AMOUNT, help="Piles that D, A, d and a are played with.")
+@click.option("--as", "name", help="Hold the b-file WHAT against this OEIS entry, or with --piles a family of `count`.")
+@click.option("--piles", type=AMOUNT, help="Piles that the family is played with.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def verify(what: tuple[str, ...], show_list: bool, upto: int, name: str | None, piles: int | None, as_json: bool) -> int:
     """Verify statements by name (or the beginning of names, or 'all'), a growth's file that holds cells, or, with --as, a b-file.
@@ -37,7 +37,9 @@ def verify(what: tuple[str, ...], show_list: bool, upto: int, name: str | None, 
             raise UsageError(f"--as verifies one b-file, got {len(what)} of them")
         return _bfile(Path(what[0]), name, piles, as_json)
     if piles is not None:
-        raise UsageError("--piles needs --as D, A, d or a, and a b-file to verify")
+        from gpu_nim.counting.families import listed
+
+        raise UsageError(f"--piles needs --as {listed('or')}, and a b-file to verify")
     growths = [name for name in what if name.endswith(readable_suffixes())]
     if growths and len(what) > 1:
         raise UsageError(f"verify one growth at a time and nothing beside it, got {growths[0]} and {len(what) - 1} more")
@@ -45,7 +47,9 @@ def verify(what: tuple[str, ...], show_list: bool, upto: int, name: str | None, 
         return _growth(Path(growths[0]), as_json)
     for name in what:
         if name.endswith(".txt"):
-            raise UsageError(f"--as must say which OEIS entry, or which of D, A, d and a, the b-file {name} is held against")
+            from gpu_nim.counting.families import listed
+
+            raise UsageError(f"--as must say which OEIS entry, or which of {listed()}, the b-file {name} is held against")
     return _statements(what, upto, as_json)
 
 

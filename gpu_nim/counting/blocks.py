@@ -7,6 +7,7 @@ so the columns are the powers of low, and one more that holds the values below 2
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import comb
 from typing import Any, Protocol
 
@@ -228,6 +229,19 @@ class ClosedBlocks:
             for j in range(degree - 1, i - 1, -1):
                 result[:, j] += c * result[:, j + 1]
         return result  # type: ignore[no-any-return]
+
+
+def dyadic_blocks(start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Cut start, ..., stop - 1 into aligned blocks (high, bits), each high 2^bits to (high + 1) 2^bits - 1, in order.
+
+    >>> list(dyadic_blocks(3, 9))
+    [(3, 0), (1, 2), (8, 0)]
+    """
+    while start < stop:
+        aligned = (start & -start).bit_length() - 1 if start else stop.bit_length()
+        bits = min(aligned, (stop - start).bit_length() - 1)
+        yield start >> bits, bits
+        start += 1 << bits
 
 
 def _dtype(limbs: int) -> Any:

@@ -18,7 +18,7 @@ over blocks of indices cheap.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, cached_property
 from itertools import zip_longest
 from math import comb
 
@@ -53,6 +53,15 @@ class DigitProduct:
         self.weights: tuple[int, ...] = tuple(weights)
         self.degree = len(self.weights) - 1
         self.dimension = max(1, self.degree)
+
+    @cached_property
+    def sums(self) -> DigitProduct:
+        """The digit product of the partial sums f(0) + ... + f(n).
+
+        >>> [DigitProduct((1, 3)).sums.value(n) for n in range(4)]
+        [1, 4, 7, 16]
+        """
+        return DigitProduct([x + y for x, y in zip((*self.weights, 0), (0, *self.weights), strict=True)])
 
     def weight(self, exponent: int) -> int:
         """The coefficient of x^exponent in W, 0 outside its degree."""
@@ -253,16 +262,14 @@ def by_total(piles: int) -> DigitProduct:
     return DigitProduct(even_binomials(piles))
 
 
-@cache
 def up_to_total(piles: int) -> DigitProduct:
     """The digit product of A_k, the number of P-positions of k piles with total at most 2n [NF, Theorem 30]."""
-    return DigitProduct(_times_one_plus_x(even_binomials(piles)))
+    return by_total(piles).sums
 
 
-@cache
 def sums_up_to_total(piles: int) -> DigitProduct:
     """The digit product of A_k(0) + ... + A_k(n)."""
-    return DigitProduct(_times_one_plus_x(_times_one_plus_x(even_binomials(piles))))
+    return up_to_total(piles).sums
 
 
 def even_binomials(piles: int) -> tuple[int, ...]:
@@ -272,7 +279,3 @@ def even_binomials(piles: int) -> tuple[int, ...]:
     (1, 10, 5)
     """
     return tuple(comb(piles, i) for i in range(0, piles + 1, 2))
-
-
-def _times_one_plus_x(weights: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(x + y for x, y in zip((*weights, 0), (0, *weights), strict=True))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gpu_nim.backends.interface import Counting, Summary
-from gpu_nim.counting.families import Counts
+from gpu_nim.counting.family import Family
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.errors import UsageError, VerificationError
 from gpu_nim.model.limbs import U64
@@ -20,7 +20,6 @@ CHUNK = 1 << 22
 
 _SAMPLE = 1 << 18
 _LOW, _HALF = np.uint64(2**32 - 1), np.uint64(32)
-_EXACT_BOUND_PILES = 64  # beyond this, A_k bounds D_k: the exact maximum of D_k over a range costs k^2 a digit
 
 
 class Range:
@@ -31,17 +30,18 @@ class Range:
     (n, limbs), least significant first (`gpu_nim.backends.interface.to_integers` makes integers of either).
 
     >>> from gpu_nim.backends.numpy.counting import NumpyCounting
-    >>> Range(Counts("d", 3), 2**40, 2**40 + 3, NumpyCounting()).values().tolist()
+    >>> from gpu_nim.counting.families import ByMaximum
+    >>> Range(ByMaximum(3), 2**40, 2**40 + 3, NumpyCounting()).values().tolist()
     [3, 9, 15]
     """
 
-    def __init__(self, counts: Counts, start: int, stop: int, engine: Counting) -> None:
+    def __init__(self, family: Family, start: int, stop: int, engine: Counting) -> None:
         start, stop = integer("start", start), integer("stop", stop)
         if not 0 <= start < stop:
             raise UsageError(f"range must be START:STOP with 0 <= START < STOP, got {start}:{stop}")
-        self.counts, self.start, self.stop, self.engine = counts, start, stop, engine
-        self.limbs = limbs_needed(counts, start, stop)
-        self._blocks = counts.blocks()
+        self.family, self.start, self.stop, self.engine = family, start, stop, engine
+        self.limbs = limbs_needed(family, start, stop)
+        self._blocks = family.blocks()
         # A table longer than the range would cost more than the range itself.
         self._bits = max(1, min(engine.block_bits(self._blocks.dimension, self.limbs), (stop - start).bit_length() - 4))
         self._table: Any = None
@@ -64,7 +64,7 @@ class Range:
         """The values at first, ..., stop - 1, by default the whole range, in a new array."""
         first = self.start if first is None else first
         size = (self.stop if stop is None else stop) - first
-        require_memory(8 * self.limbs * size, host_memory(), f"{size:,} values of {self.counts}")
+        require_memory(8 * self.limbs * size, host_memory(), f"{size:,} values of {self.family}")
         out = np.empty(self.shape(size), np.uint64)
         self.fill(first, out)
         return out
@@ -100,20 +100,17 @@ class Range:
         return first - (high << self._bits), rows
 
 
-def limbs_needed(counts: Counts, start: int, stop: int) -> int:
+def limbs_needed(family: Family, start: int, stop: int) -> int:
     """How many 64-bit limbs hold every value at start, ..., stop - 1: from the exact maximum, or from a bound on it.
 
-    >>> limbs_needed(Counts("a", 3), 0, 2**32 - 1), limbs_needed(Counts("a", 3), 0, 2**32)
+    >>> from gpu_nim.counting.families import UpToMaximum
+    >>> limbs_needed(UpToMaximum(3), 0, 2**32 - 1), limbs_needed(UpToMaximum(3), 0, 2**32)
     (1, 2)
     """
-    if counts.letter == "D" and counts.piles > _EXACT_BOUND_PILES:
-        bound = Counts("A", counts.piles).value(stop - 1)
-    else:
-        bound = counts.maximum(start, stop)
-    return max(1, -(-bound.bit_length() // 64))
+    return max(1, -(-family.bound(start, stop).bit_length() // 64))
 
 
-def checked(counts: Counts, first: int, chunks: Iterable[U64]) -> Iterator[U64]:
+def checked(family: Family, first: int, chunks: Iterable[U64]) -> Iterator[U64]:
     """Pass on chunks of values from index `first` on, and hold their sum against the exact one when they end.
 
     The sum comes from the digits of two indices (D sums to A, d to a), so it shares nothing with the chunks. Raises
@@ -126,8 +123,8 @@ def checked(counts: Counts, first: int, chunks: Iterable[U64]) -> Iterator[U64]:
             total += int((column & _LOW).sum(dtype=np.uint64)) + (int((column >> _HALF).sum(dtype=np.uint64)) << 32) << 64 * limb
         at += len(chunk)
         yield chunk
-    if at > first and total != counts.sum(first, at):
-        raise VerificationError(f"{counts} sums to {total} over {first}:{at}, not to {counts.sum(first, at)} as it must")
+    if at > first and total != family.sum(first, at):
+        raise VerificationError(f"{family} sums to {total} over {first}:{at}, not to {family.sum(first, at)} as it must")
 
 
 def seconds_for(values: Range, size: int) -> float:

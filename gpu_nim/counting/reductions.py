@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Counting
 from gpu_nim.backends.numpy.counting import NumpyCounting
-from gpu_nim.counting.blocks import ClosedBlocks
-from gpu_nim.counting.families import Counts, dyadic_blocks
+from gpu_nim.counting.blocks import dyadic_blocks
+from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range, limbs_needed
 from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import UsageError, VerificationError
@@ -32,8 +32,7 @@ MAX_RECORDS = 1000
 
 _MAX_STATES = 1 << 18  # automaton states kept at once: some tens of MiB, some seconds a range
 _MAX_MODULUS = 1 << 26  # one bin a residue: 512 MiB
-_MAX_NODES = 100_000  # blocks looked into for a histogram before value by value is cheaper
-_MAX_PIECES = 1 << 16
+_MAX_CHUNKS = 1 << 16
 _CLOSE = 8  # places between records that are looked for together
 _MAX_TOGETHER = 1 << 14  # values among which records are looked for at once
 
@@ -83,7 +82,7 @@ class Result:
 
 
 def reduce_range(
-    counts: Counts,
+    family: Family,
     start: int,
     stop: int,
     reductions: Sequence[Reduction],
@@ -95,19 +94,20 @@ def reduce_range(
 ) -> list[Result]:
     """Return each reduction of the values at start, ..., stop - 1, exact, in the order asked for.
 
-    `run` does the pieces of a slow job, by default one after the other here; `on_step` is told how many records are found. The
+    `run` does the chunks of a slow job, by default one after the other here; `on_step` is told how many records are found. The
     sum of a histogram's values is held against the exact one; VerificationError if they differ.
 
     >>> from gpu_nim.backends.numpy.counting import NumpyCounting
+    >>> from gpu_nim.counting.families import ByTotal
     >>> wanted = [Reduction.parse(name) for name in ("sum", "argmax", "residues:4")]
-    >>> [result.value for result in reduce_range(Counts("D", 3), 0, 10**12, wanted, NumpyCounting())]
+    >>> [result.value for result in reduce_range(ByTotal(3), 0, 10**12, wanted, NumpyCounting())]
     [731502852159281469325312, 549755813887, {1: 500000000000, 3: 500000000000}]
     """
-    return [_reduce(counts, start, stop, reduction, engine, records, run or run_here, on_step) for reduction in reductions]
+    return [_reduce(family, start, stop, reduction, engine, records, run or run_here, on_step) for reduction in reductions]
 
 
 def _reduce(
-    counts: Counts,
+    family: Family,
     start: int,
     stop: int,
     reduction: Reduction,
@@ -118,71 +118,72 @@ def _reduce(
 ) -> Result:
     match reduction.name:
         case "sum":
-            return Result(reduction, counts.sum(start, stop))
+            return Result(reduction, family.sum(start, stop))
         case "max":
-            return Result(reduction, counts.maximum(start, stop))
+            return Result(reduction, family.maximum(start, stop))
         case "min":
-            return Result(reduction, counts.minimum(start, stop))
+            return Result(reduction, family.minimum(start, stop))
         case "argmax":
-            return Result(reduction, counts.first_at_least(counts.maximum(start, stop), start, stop))
+            return Result(reduction, family.first_at_least(family.maximum(start, stop), start, stop))
         case "argmin":
-            return Result(reduction, counts.first_at_most(counts.minimum(start, stop), start, stop))
+            return Result(reduction, family.first_at_most(family.minimum(start, stop), start, stop))
         case "records":
-            found = record_values(counts, start, stop, records + 1, on_step)
+            found = record_values(family, start, stop, records + 1, on_step)
             return Result(reduction, found[:records], complete=len(found) <= records)
-    job = ValueScan(counts, start, stop, reduction, engine)
-    exact = _by_digits(counts, start, stop, reduction)
+    job = ValueScan(family, start, stop, reduction, engine)
+    exact = _by_digits(family, start, stop, reduction)
     if exact is not None:
         return Result(reduction, exact)
     return Result(reduction, job.combine(run(job)), scanned=stop - start)
 
 
-def scanned_values(counts: Counts, start: int, stop: int, reduction: Reduction) -> int:
+def scanned_values(family: Family, start: int, stop: int, reduction: Reduction) -> int:
     """How many values `reduce_range` will visit for this reduction: 0, or all of them.
 
-    >>> scanned_values(Counts("D", 4), 0, 10**12, Reduction("histogram"))
+    >>> from gpu_nim.counting.families import ByTotal
+    >>> scanned_values(ByTotal(4), 0, 10**12, Reduction("histogram"))
     1000000000000
     """
-    if reduction.name not in ("histogram", "residues") or _by_digits(counts, start, stop, reduction) is not None:
+    if reduction.name not in ("histogram", "residues") or _by_digits(family, start, stop, reduction) is not None:
         return 0
     return stop - start
 
 
-def _by_digits(counts: Counts, start: int, stop: int, reduction: Reduction) -> dict[int, int] | None:
+def _by_digits(family: Family, start: int, stop: int, reduction: Reduction) -> dict[int, int] | None:
     if reduction.name == "histogram":
-        return length_counts(counts, start, stop)
-    return residue_counts(counts, start, stop, reduction.modulus)
+        return length_counts(family, start, stop)
+    return residue_counts(family, start, stop, reduction.modulus)
 
 
 @dataclass(frozen=True)
 class ValueScan:
-    """A histogram or residues gone through value by value: pieces that can be done anywhere, in any order, again if lost."""
+    """A histogram or residues gone through value by value: chunks that can be done anywhere, in any order, again if lost."""
 
-    counts: Counts
+    family: Family
     start: int
     stop: int
     reduction: Reduction
     engine: Counting
 
-    def pieces(self, size: int | None = None) -> list[tuple[int, int]]:
-        """The (first, stop) of each piece, of at least `size` values and not more pieces than anyone can list."""
-        size = size or self.engine.chunk_size(limbs_needed(self.counts, self.start, self.stop))
-        size = max(size, -(-(self.stop - self.start) // _MAX_PIECES))
+    def chunks(self, size: int | None = None) -> list[tuple[int, int]]:
+        """The (first, stop) of each chunk, of at least `size` values and not more chunks than anyone can list."""
+        size = size or self.engine.chunk_size(limbs_needed(self.family, self.start, self.stop))
+        size = max(size, -(-(self.stop - self.start) // _MAX_CHUNKS))
         return [(first, min(first + size, self.stop)) for first in range(self.start, self.stop, size)]
 
-    def do(self, piece: tuple[int, int]) -> NDArray[np.int64]:
-        """The counts of one piece, held against the exact sum of its values where that is cheap."""
-        values = Range(self.counts, *piece, self.engine)
+    def do(self, chunk: tuple[int, int]) -> NDArray[np.int64]:
+        """The counts of one chunk, held against the exact sum of its values where that is cheap."""
+        values = Range(self.family, *chunk, self.engine)
         if self.reduction.name == "residues":
-            return values.residues(*piece, self.reduction.modulus)
-        survey = values.survey(*piece)
-        expected = self.counts.sum(*piece) & ((1 << 64 * values.limbs) - 1)
+            return values.residues(*chunk, self.reduction.modulus)
+        survey = values.survey(*chunk)
+        expected = self.family.sum(*chunk) & ((1 << 64 * values.limbs) - 1)
         if survey.total != expected:
-            raise VerificationError(f"{self.counts} sums to {survey.total} over {piece[0]}:{piece[1]}, not to {expected}")
+            raise VerificationError(f"{self.family} sums to {survey.total} over {chunk[0]}:{chunk[1]}, not to {expected}")
         return survey.lengths
 
     def combine(self, parts: Iterable[NDArray[np.int64]]) -> dict[int, int]:
-        """The sum of the pieces' counts, zeros left out."""
+        """The sum of the chunks' counts, zeros left out."""
         totals: dict[int, int] = {}
         for part in parts:
             for key in np.flatnonzero(part).tolist():
@@ -191,16 +192,17 @@ class ValueScan:
 
 
 def run_here(job: ValueScan) -> Iterator[NDArray[np.int64]]:
-    """Do the pieces of a job one after the other in this process."""
-    return map(job.do, job.pieces())
+    """Do the chunks of a job one after the other in this process."""
+    return map(job.do, job.chunks())
 
 
-def record_values(counts: Counts, start: int, stop: int, most: int, on_step: OnStep = unseen) -> list[tuple[int, int]]:
+def record_values(family: Family, start: int, stop: int, most: int, on_step: OnStep = unseen) -> list[tuple[int, int]]:
     """The first `most` indices of the range with a value larger than all before them in it, with these values.
 
     `on_step` is told how many of them are found.
 
-    >>> record_values(Counts("D", 4), 0, 10**12, 5)
+    >>> from gpu_nim.counting.families import ByTotal
+    >>> record_values(ByTotal(4), 0, 10**12, 5)
     [(0, 1), (1, 6), (2, 7), (3, 36), (5, 42)]
     """
     found: list[tuple[int, int]] = []
@@ -210,83 +212,38 @@ def record_values(counts: Counts, start: int, stop: int, most: int, on_step: OnS
         on_step("record", len(found), most)
         # Where records are dense, values are had by the range; where they are rare, the digits tell the next one.
         end = min(stop, at + size)
-        values = [counts.value(at)] if size == 1 else to_integers(Range(counts, at, end, NumpyCounting(threads=1)).values())
+        values = [family.value(at)] if size == 1 else to_integers(Range(family, at, end, NumpyCounting(threads=1)).values())
         for n, value in enumerate(values, at):
             if not found or value > found[-1][1]:
                 found.append((n, value))
-        at = counts.first_at_least(found[-1][1] + 1, end, stop) if end < stop else None
+        at = family.first_at_least(found[-1][1] + 1, end, stop) if end < stop else None
         if at is not None:
             size = min(2 * size, _MAX_TOGETHER) if at - found[-1][0] <= _CLOSE else 1
     return found[:most]
 
 
 @lru_cache(maxsize=16)
-def length_counts(counts: Counts, start: int, stop: int) -> dict[int, int] | None:
+def length_counts(family: Family, start: int, stop: int) -> dict[int, int] | None:
     """How many values of the range have how many binary digits; None where only visiting every one could tell.
 
-    >>> length_counts(Counts("D", 3), 0, 8)
+    >>> from gpu_nim.counting.families import ByTotal
+    >>> length_counts(ByTotal(3), 0, 8)
     {1: 1, 2: 3, 4: 3, 5: 1}
     """
-    if counts.cumulative:
-        return _lengths_of_rising(counts, start, stop)
-    if counts.letter == "d":
-        return _lengths_by_blocks(counts, start, stop)
-    if counts.piles > 3:
-        return None
-    product = counts.product
-    assert product is not None
-    totals: dict[int, int] = {}
-    # For k <= 3 rows and states are single numbers, and the product of t factors takes at most t + 1 values.
-    for high, bits in dyadic_blocks(start, stop):
-        distribution = {1: 1}
-        for _ in range(bits):
-            following: dict[int, int] = {}
-            for row, count in distribution.items():
-                for digit in (0, 1):
-                    (image,) = product.step_row((row,), digit)
-                    following[image] = following.get(image, 0) + count
-            distribution = following
-        (state,) = product.state(high)
-        for row, count in distribution.items():
-            length = (row * state).bit_length()
-            totals[length] = totals.get(length, 0) + count
-    return dict(sorted(totals.items()))
-
-
-def _lengths_of_rising(counts: Counts, start: int, stop: int) -> dict[int, int]:
-    totals: dict[int, int] = {}
-    at = start
-    while at < stop:
-        length = counts.value(at).bit_length()
-        following = counts.first_at_least(1 << length, at, stop)
-        totals[length] = (stop if following is None else following) - at
-        at = stop if following is None else following
-    return totals
-
-
-def _lengths_by_blocks(counts: Counts, start: int, stop: int) -> dict[int, int] | None:
-    totals: dict[int, int] = {}
-    waiting = list(dyadic_blocks(start, stop))
-    for _ in range(_MAX_NODES):
-        if not waiting:
-            return dict(sorted(totals.items()))
-        high, bits = waiting.pop()
-        least = counts.block_minimum(high, bits).bit_length()
-        if least == counts.block_maximum(high, bits).bit_length():
-            totals[least] = totals.get(least, 0) + (1 << bits)
-        else:
-            waiting += [(2 * high, bits - 1), (2 * high + 1, bits - 1)]
-    return None
+    return family.bit_lengths(start, stop)
 
 
 @lru_cache(maxsize=16)  # asked twice: what will it cost, and what is it
-def residue_counts(counts: Counts, start: int, stop: int, modulus: int) -> dict[int, int] | None:
+def residue_counts(family: Family, start: int, stop: int, modulus: int) -> dict[int, int] | None:
     """How many values of the range leave which remainder; None where the automaton would have too many states.
 
-    >>> residue_counts(Counts("D", 4), 0, 10**12, 3)
+    >>> from gpu_nim.counting.families import ByTotal
+    >>> residue_counts(ByTotal(4), 0, 10**12, 3)
     {0: 500000000000, 1: 500000000000}
     """
-    automaton = _ClosedResidues(counts, modulus) if counts.product is None else _DigitResidues(counts, modulus)
+    automaton = family.residue_automaton(modulus)
+    if automaton is None:
+        return None
     blocks: dict[int, list[int]] = {}
     for high, bits in dyadic_blocks(start, stop):
         blocks.setdefault(bits, []).append(high)
@@ -322,60 +279,3 @@ def _distinct(states: NDArray[np.int64], modulus: int) -> tuple[NDArray[np.int64
     places = np.array([modulus**i for i in range(width)], np.int64)
     _, index, inverse = np.unique(states @ places, return_index=True, return_inverse=True)
     return states[index], inverse
-
-
-class _DigitResidues:
-    """Rows modulo M: the automaton of D and A. A state is the row of the digits read so far, shape (states, dimension)."""
-
-    def __init__(self, counts: Counts, modulus: int) -> None:
-        product = counts.product
-        assert product is not None
-        self._product, self._modulus = product, modulus
-        size = product.dimension
-        # [digit][i, j] = w[2j + digit - i] mod M, so that rows are multiplied from the left.
-        self._matrices = [
-            np.array([[product.weight(2 * j + digit - i) % modulus for j in range(size)] for i in range(size)], np.int64)
-            for digit in (0, 1)
-        ]
-        self.first = np.array([product.first_state], np.int64) % modulus
-
-    def step(self, states: NDArray[np.int64], bit: int, digit: int) -> NDArray[np.int64]:
-        return self._times(states, self._matrices[digit])
-
-    def finish(self, states: NDArray[np.int64], bits: int, high: int) -> NDArray[np.int64]:
-        state = np.array([[x % self._modulus] for x in self._product.state(high)], np.int64)
-        return self._times(states, state)[:, 0]
-
-    def _times(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
-        # One column at a time, reduced at once: products stay below M^2 <= 2^52.
-        result = np.zeros((len(left), right.shape[1]), np.int64)
-        for i in range(right.shape[0]):
-            result += left[:, i : i + 1] * right[i] % self._modulus
-        return result % self._modulus
-
-
-class _ClosedResidues:
-    """The automaton of d and a modulo M. A state is (n, value at n) for the digits n read so far."""
-
-    def __init__(self, counts: Counts, modulus: int) -> None:
-        self._even = counts.piles % 2 == 0
-        self._modulus = modulus
-        self._blocks = ClosedBlocks(counts.piles, not counts.cumulative)
-        self.first = np.array([[0, 1]], np.int64) % modulus
-
-    def step(self, states: NDArray[np.int64], bit: int, digit: int) -> NDArray[np.int64]:
-        if not digit:
-            return states
-        modulus = self._modulus
-        c = (states[:, 0] + 1) % modulus
-        value = np.zeros(len(states), np.int64)
-        for coefficient in reversed(self._blocks.polynomial(bit)):
-            value = (value * c + coefficient % modulus) % modulus
-        if self._even:
-            value = (value + states[:, 1]) % modulus
-        return np.stack([(states[:, 0] + pow(2, bit, modulus)) % modulus, value], axis=1)
-
-    def finish(self, states: NDArray[np.int64], bits: int, high: int) -> NDArray[np.int64]:
-        for bit in range(high.bit_length()):
-            states = self.step(states, bits + bit, high >> bit & 1)
-        return states[:, 1]

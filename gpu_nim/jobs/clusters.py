@@ -1,7 +1,7 @@
-"""Ranges, reductions and enumerations on more than one machine, by Dask.
+"""Workers on this machine or others, by Dask.
 
-Work is cut into pieces that know all they need, take seconds and can be done twice; Dask hands them to its workers, and again
-where a worker is lost. Results come back in the order of the pieces, so the answer does not depend on who did what.
+Work is cut into chunks that know all they need, take seconds and can be done twice; Dask hands them to its workers, and again
+where a worker is lost. Results come back in the order of the chunks, so the answer does not depend on who did what.
 """
 
 from __future__ import annotations
@@ -11,35 +11,24 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import lru_cache
 from importlib import import_module
 from typing import Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from gpu_nim._version import __version__
-from gpu_nim.backends.interface import Counting
-from gpu_nim.backends.selection import select
-from gpu_nim.counting.enumeration import Enumeration
-from gpu_nim.counting.families import Counts
-from gpu_nim.counting.ranges import Range
-from gpu_nim.counting.reductions import Reduction, ValueScan
 from gpu_nim.model.errors import BackendError, SchedulerLost, UsageError
 from gpu_nim.model.extras import missing
 from gpu_nim.model.interrupts import interrupts_blocked, interrupts_deferred
-from gpu_nim.model.limbs import U64
 
-Piece = TypeVar("Piece")
+Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
 
 _LOOPBACK = "127.0.0.1"
 _CONNECT_SECONDS = 5
-_LOSSES = 20  # workers that may die on one piece before it is taken to be the piece's fault
+_LOSSES = 20  # workers that may die on one chunk before it is taken to be the chunk's fault
 
 
 class Cluster:
-    """Workers to hand pieces to."""
+    """Workers to hand chunks to."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -49,32 +38,32 @@ class Cluster:
         """How many workers there are now."""
         return len(self._client.scheduler_info(n_workers=-1).get("workers", ()))
 
-    def map(self, function: Callable[[Piece], Result], pieces: Iterable[Piece]) -> Iterator[Result]:
-        """Yield function(piece) for each piece, in order; only a few pieces a worker are under way at a time.
+    def map(self, function: Callable[[Chunk], Result], chunks: Iterable[Chunk]) -> Iterator[Result]:
+        """Yield function(chunk) for each chunk, in order; only a few chunks a worker are under way at a time.
 
-        Pieces of a worker that dies are done again by the others. BackendError where a piece seems to kill whoever does it, or
+        Pieces of a worker that dies are done again by the others. BackendError where a chunk seems to kill whoever does it, or
         the scheduler is lost, which is a `SchedulerLost`.
         """
         distributed: Any = import_module("distributed")
         try:
-            yield from self._in_order(function, pieces)
+            yield from self._in_order(function, chunks)
         except distributed.KilledWorker as error:
-            raise BackendError("one piece was lost with its worker again and again: do the workers lack memory?") from error
+            raise BackendError("one chunk was lost with its worker again and again: do the workers lack memory?") from error
         except (distributed.CancelledError, OSError) as error:
             if self._client.status == "running":  # else the connection is what failed
                 raise
             raise SchedulerLost("the Dask scheduler was lost: start it again") from error
 
-    def _in_order(self, function: Callable[[Piece], Result], pieces: Iterable[Piece]) -> Iterator[Result]:
+    def _in_order(self, function: Callable[[Chunk], Result], chunks: Iterable[Chunk]) -> Iterator[Result]:
         waiting: deque[Any] = deque()
-        remaining = iter(pieces)
+        remaining = iter(chunks)
         while True:
             while len(waiting) < 2 * max(1, self.workers) + 1:
-                piece = next(remaining, None)
-                if piece is None:
+                chunk = next(remaining, None)
+                if chunk is None:
                     break
-                # pure=False: two pieces are two pieces, even where they look alike.
-                waiting.append(self._client.submit(function, piece, pure=False))
+                # pure=False: two chunks are two chunks, even where they look alike.
+                waiting.append(self._client.submit(function, chunk, pure=False))
             if not waiting:
                 return
             yield waiting.popleft().result()
@@ -185,37 +174,3 @@ def _local(workers: int, gpus: bool) -> Any:
     except ImportError as error:
         raise missing("workers on GPUs need dask-cuda", "dask-cuda", ", or count with --backend numpy") from error
     return dask_cuda.LocalCUDACluster(**options)
-
-
-def fill_piece(job: tuple[Counts, int, int, str, tuple[int, int]]) -> U64:
-    """The values of a piece of a range: (sequence, start and stop of the whole range, backend, piece)."""
-    *whole, piece = job
-    return _range(*whole).values(*piece)
-
-
-def reduce_piece(job: tuple[Counts, int, int, Reduction, str, tuple[int, int]]) -> NDArray[np.int64]:
-    """The counts of a piece of a slow reduction: (sequence, start, stop, reduction, backend, piece)."""
-    counts, start, stop, reduction, backend, piece = job
-    return ValueScan(counts, start, stop, reduction, _engine(backend)).do(piece)
-
-
-def try_piece(job: tuple[Counts, int, str, tuple[int, int]]) -> NDArray[np.int64]:
-    """The counts of a piece of an enumeration: (sequence, limit, backend, piece)."""
-    counts, limit, backend, piece = job
-    return Enumeration(counts, limit, _engine(backend)).do(piece)
-
-
-@lru_cache(maxsize=2)
-def _range(counts: Counts, start: int, stop: int, backend: str) -> Range:
-    return Range(counts, start, stop, _engine(backend))
-
-
-@lru_cache(maxsize=2)
-def _engine(backend: str) -> Counting:
-    chosen = select(backend)
-    if chosen.name == "numpy":
-        # A worker is given as many pieces as it has threads: threads of the engine's own would only crowd them.
-        from gpu_nim.backends.numpy.counting import NumpyCounting
-
-        return NumpyCounting(threads=1)
-    return chosen.counting()

@@ -1,6 +1,6 @@
 """The entries of the On-Line Encyclopedia of Integer Sequences that count Nim, each with its own offset.
 
-An entry that is one of D, A, d, a at some k, shifted, says so in `counts` and `shift`, and has everything these have: values
+An entry that is one of the families at some k, shifted, says so in `family` and `shift`, and has everything these have: values
 of any size, ranges, reductions. Any other entry is a function that yields its terms: of n, or by growing an automaton
 (`gpu_nim.oeis.from_growths`). A further entry is one line of `_ENTRIES`.
 """
@@ -14,7 +14,8 @@ import numpy as np
 
 from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.counting.digit_matrices import by_total
-from gpu_nim.counting.families import LETTERS, Counts
+from gpu_nim.counting.families import FAMILIES, ByMaximum, ByTotal, UpToMaximum, UpToTotal, listed
+from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range
 from gpu_nim.model.arguments import Whole, integer, shown
 from gpu_nim.model.errors import UsageError
@@ -39,12 +40,12 @@ def find(name: str) -> Entry:
     """
     known = _all()
     if not isinstance(name, str) or name.upper() not in known:
-        raise UsageError(f"sequence must be D, A, d, a or one of {', '.join(sorted(known))}, got {shown(name)}")
+        raise UsageError(f"sequence must be {', '.join(FAMILIES)} or one of {', '.join(sorted(known))}, got {shown(name)}")
     return known[name.upper()]
 
 
 def resolve(name: str, piles: Whole | None = None) -> Entry:
-    """Return the sequence of that name: D, A, d or a with its number of piles, or an A-number, which has its own.
+    """Return the sequence of that name: a family with its number of piles, or an A-number, which has its own.
 
     Raises:
         UsageError: there is none, or `piles` is missing or too much.
@@ -52,14 +53,14 @@ def resolve(name: str, piles: Whole | None = None) -> Entry:
     >>> resolve("D", 4).term(3), resolve("A237711").term(3)
     (36, 36)
     """
-    if isinstance(name, str) and name in LETTERS:
+    if isinstance(name, str) and name in FAMILIES:
         if piles is None:
             raise UsageError(f"piles is needed with the sequence {name}: how many piles are played with")
-        counts = Counts(name, integer("piles", piles))
-        return Entry(str(counts), _nim(name, counts.piles), 0, _in_blocks(counts, 0), counts)
+        family = FAMILIES[name](integer("piles", piles))
+        return Entry(str(family), family.title, 0, _in_blocks(family, 0), family)
     entry = find(name)
     if piles is not None:
-        raise UsageError(f"piles belongs to D, A, d and a; {entry.name} has its own, got {shown(piles)}")
+        raise UsageError(f"piles belongs to {listed()}; {entry.name} has its own, got {shown(piles)}")
     return entry
 
 
@@ -113,28 +114,21 @@ def unordered_by_total(start: int, stop: int | None) -> Iterator[int]:
         start, bound = bound, 2 * bound
 
 
-def _nim(letter: str, piles: int) -> str:
-    what = {"D": "with 2n counters", "A": "with at most 2n counters", "d": "whose largest pile is n", "a": "with no pile over n"}
-    return f"P-positions of {piles}-pile Nim {what[letter]}"
+def _family(name: str, family: Family, title: str | None = None, offset: int = 0, shift: int = 0) -> Entry:
+    return Entry(name, title or family.title, offset, _in_blocks(family, shift), family, shift)
 
 
-def _counts(name: str, letter: str, piles: int, offset: int = 0, shift: int = 0) -> Entry:
-    counts = Counts(letter, piles)
-    title = _nim(letter, piles).replace("over n", "over n - 1" if shift else "over n")
-    return Entry(name, title, offset, _in_blocks(counts, shift), counts, shift)
-
-
-def _in_blocks(counts: Counts, shift: int) -> Terms:
-    """Terms of one of D, A, d, a: ranges twice as long each time, since whoever takes many will take more."""
+def _in_blocks(family: Family, shift: int) -> Terms:
+    """Terms of a family: ranges twice as long each time, since whoever takes many will take more."""
 
     def terms(start: int, stop: int | None) -> Iterator[int]:
         size = 1
         while stop is None or start < stop:
             end = start + size if stop is None else min(start + size, stop)
             if size == 1:
-                yield counts.value(start + shift)
+                yield family.value(start + shift)
             else:
-                yield from to_integers(Range(counts, start + shift, end + shift, NumpyCounting(threads=1)).values())
+                yield from to_integers(Range(family, start + shift, end + shift, NumpyCounting(threads=1)).values())
             start, size = end, min(2 * size, _MAX_AT_ONCE)
 
     return terms
@@ -157,33 +151,33 @@ def _diagonal(n: int) -> int:
 
 def _distinct_triples(n: int) -> int:
     # Of the a_3(n) ordered positions 1 + 3n have an empty pile; the others have three different piles, six orders each.
-    return (Counts("a", 3).value(n) - 1 - 3 * n) // 6
+    return (UpToMaximum(3).value(n) - 1 - 3 * n) // 6
 
 
 _ENTRIES = (
-    _counts("A000007", "D", 1),
-    _counts("A000012", "D", 2),
-    _counts("A000027", "a", 2, offset=1, shift=-1),
-    _counts("A048883", "D", 3),
-    _counts("A130665", "A", 3),
-    _counts("A236305", "a", 3),
-    _counts("A237686", "A", 4),
-    _counts("A237711", "D", 4),
-    _counts("A238147", "A", 5),
-    _counts("A238759", "D", 5),
-    _counts("A241522", "a", 4),
-    _counts("A241523", "a", 5),
-    _counts("A241717", "d", 3),
-    _counts("A241718", "d", 4),
-    _counts("A241731", "d", 5),
+    _family("A000007", ByTotal(1)),
+    _family("A000012", ByTotal(2)),
+    _family("A000027", UpToMaximum(2), "P-positions of 2-pile Nim with no pile over n - 1", offset=1, shift=-1),
+    _family("A048883", ByTotal(3)),
+    _family("A130665", UpToTotal(3)),
+    _family("A236305", UpToMaximum(3)),
+    _family("A237686", UpToTotal(4)),
+    _family("A237711", ByTotal(4)),
+    _family("A238147", UpToTotal(5)),
+    _family("A238759", ByTotal(5)),
+    _family("A241522", UpToMaximum(4)),
+    _family("A241523", UpToMaximum(5)),
+    _family("A241717", ByMaximum(3)),
+    _family("A241718", ByMaximum(4)),
+    _family("A241731", ByMaximum(5)),
     _function("A016945", "6n + 3, what the rows of d_3 tend to", 0, lambda n: 6 * n + 3),
     Entry("A048833", "P-positions of Nim with 2n counters, piles in any order", 0, unordered_by_total),
     _function("A147562", "Cells of the Ulam-Warburton automaton after n generations", 0,
-              lambda n: 1 + 4 * ((Counts("A", 3).value(n - 1) - 1) // 3) if n else 0),
+              lambda n: 1 + 4 * ((UpToTotal(3).value(n - 1) - 1) // 3) if n else 0),
     _function("A147582", "Cells born in generation n of the Ulam-Warburton automaton", 1,
               lambda n: 4 * _walkers(n) if n > 1 else 1),
     _function("A147610", "3^(wt(n-1) - 1), a quarter of A147582", 2, _walkers),
-    _function("A151920", "(A130665(n+1) - 1)/3", 0, lambda n: (Counts("A", 3).value(n + 1) - 1) // 3),
+    _function("A151920", "(A130665(n+1) - 1)/3", 0, lambda n: (UpToTotal(3).value(n + 1) - 1) // 3),
     _function("A363166", "P-positions of 3-pile Nim with no pile over n and no empty one, piles in any order", 1,
               _distinct_triples),
     _function("A372967", "P-positions of 2n-pile Nim with 2n counters", 0, _diagonal),

@@ -52,12 +52,12 @@ def count(sequence: str, n: Whole | range, *, piles: Whole | None = None, backen
     if n.step != 1 or not entry.offset <= n.start < n.stop:
         raise UsageError(f"n must be an integer or a range of step 1 from {entry.offset} on, got {shown(n)}")
     size = n.stop - n.start
-    if entry.counts is None:
+    if entry.family is None:
         require_memory(_INTEGER_BYTES * size, host_memory(), f"{shown(size)} terms of {entry.name}")
         return np.array(list(entry.terms(n.start, n.stop)), object)
     start, stop = n.start + entry.shift, n.stop + entry.shift
-    limbs = limbs_needed(entry.counts, start, stop)
+    limbs = limbs_needed(entry.family, start, stop)
     a_value = 8 if limbs == 1 else 16 * limbs + _INTEGER_BYTES
     require_memory(a_value * size, host_memory(), f"{shown(size)} values of {entry.name}")
-    values = Range(entry.counts, start, stop, select(backend).counting()).values()
+    values = Range(entry.family, start, stop, select(backend).counting()).values()
     return values if values.ndim == 1 else np.array(to_integers(values), object)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from gpu_nim.counting.families import Counts
+from gpu_nim.counting.family import Family
 from gpu_nim.model.arguments import integer, shown
 from gpu_nim.model.errors import UsageError
 
@@ -22,7 +22,7 @@ class Entry:
         title: what it counts.
         offset: the index of its first term.
         compute: gives its terms.
-        counts: the family that it is one of, if any: a(n) = counts.value(n + shift).
+        family: the sequence that it is, if it is one of a family: a(n) = family.value(n + shift).
         shift: the index in the family of a(0).
     """
 
@@ -30,7 +30,7 @@ class Entry:
     title: str
     offset: int
     compute: Terms
-    counts: Counts | None = None
+    family: Family | None = None
     shift: int = 0
 
     def terms(self, start: int, stop: int | None = None) -> Iterator[int]:

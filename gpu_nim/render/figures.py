@@ -227,10 +227,10 @@ def _v43(theme: Theme) -> Sheet:
 
 
 def _d3(theme: Theme) -> Sheet:
-    from gpu_nim.counting.families import Counts
+    from gpu_nim.counting.families import ByMaximum
 
     rows, cell, step, margin = 6, 27.0, 66.0, 24.0
-    counts = Counts("d", 3)
+    counts = ByMaximum(3)
     width = 2 ** (rows - 1) * cell
     sheet = Sheet(width + 2 * margin, (rows + 1) * step + 84, _back(theme))
     lines = [[counts.value(0)], *([counts.value(n) for n in range(2**j, 2 ** (j + 1))] for j in range(rows))]

@@ -131,9 +131,9 @@ def contents(spec: str) -> str:
 def _nim(spec: str, generation: int, limit: int, on_step: OnStep) -> Blocks:
     from gpu_nim.automata.formulas import nim_births
     from gpu_nim.automata.growth_process import grow
-    from gpu_nim.counting.families import Counts
+    from gpu_nim.counting.families import UpToTotal
 
-    count = Counts("A", 3)  # the P-positions of total up to 2n
+    count = UpToTotal(3)  # the P-positions of total up to 2n
     level = 0
     while count.value(generation >> level) > limit:
         level += 1

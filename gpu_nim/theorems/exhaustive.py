@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.numpy.counting import NumpyCounting
+from gpu_nim.counting.enumeration import Enumeration
+from gpu_nim.counting.families import find_family
 
 _MAX_TUPLES = 1 << 23  # a second or less
 _MAX_POSITIONS = 1 << 18
@@ -41,15 +43,13 @@ def index_scope(piles: Iterable[int], upto: int) -> str:
 
 @cache
 def counts(letter: str, piles: int, limit: int) -> tuple[int, ...]:
-    """Return D_k, A_k, d_k or a_k at 0, ..., limit, counted by enumeration.
+    """Return the sequence of a family at 0, ..., limit, counted by enumeration.
 
     >>> counts("d", 3, 5)
     (1, 3, 3, 9, 3, 9)
     """
-    engine = NumpyCounting()
-    attempt = engine.try_totals if letter in "DA" else engine.try_maxima
-    counted = attempt(piles, limit, 0, limit + 1 if piles > 1 else 1)
-    return tuple((np.cumsum(counted) if letter in "Aa" else counted).tolist())
+    trial = Enumeration(find_family(letter, piles), limit, NumpyCounting())
+    return tuple(trial.add([trial.do((0, limit + 1 if piles > 1 else 1))]).tolist())
 
 
 @cache

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.counting.families import Counts
+from gpu_nim.counting.families import ByTotal, UpToTotal
 from gpu_nim.games.nim import arrays, walk
 from gpu_nim.games.nim.positions import Position
 from gpu_nim.model.errors import UsageError
@@ -194,10 +194,10 @@ def positions(piles: int, generations: int) -> int:
     if generations < 0:
         raise UsageError(f"generations: expected a non-negative integer, got {generations}")
     require_memory(40 * piles**2, host_memory(), f"pairing {piles} piles")
-    count = Counts("A", piles).value(generations)
+    count = UpToTotal(piles).value(generations)
     if count > _MAX_POSITIONS:
         raise UsageError(f"generations: expected one up to which there are at most 2^36 P-positions, got {generations}")
-    largest = Counts("D", piles).maximum(0, generations + 1)
+    largest = ByTotal(piles).maximum(0, generations + 1)
     require_memory(_layer_bytes(piles, largest), host_memory(), f"a generation of {largest:,} P-positions of {piles} piles")
     return count
 

@@ -17,7 +17,7 @@ from gpu_nim.automata.cell_sources import split
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.selection import select
 from gpu_nim.counting import closed_forms
-from gpu_nim.counting.families import Counts
+from gpu_nim.counting.families import FAMILIES, find_family
 from gpu_nim.games import heaps, inequality
 from gpu_nim.games.lines import LineGame, Nim, NimWithPass, Wythoff
 from gpu_nim.games.nim import arrays, strategy, walk
@@ -30,6 +30,8 @@ from gpu_nim.theorems import by_definition, digit_by_digit, recursions
 from gpu_nim.theorems.catalogue import Case, check_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
 from gpu_nim.theorems.exhaustive import counts, index_scope, max_index, max_pile, p_positions
+
+_ENUMERATED = [letter for letter, family in FAMILIES.items() if family.enumerated_by]
 
 _PILES = (1, 2, 3, 4, 5, 6, 7)
 _INDICES = 64  # of each sequence that are compared with enumeration
@@ -46,8 +48,8 @@ def formulas_of_counts(upto: int) -> CheckResult:
     def cases() -> Iterator[Case]:
         for k in _PILES:
             last = max_index(k, min(upto, _INDICES))
-            for letter in "DAda":
-                known, family = counts(letter, k, last), Counts(letter, k)
+            for letter in _ENUMERATED:
+                known, family = counts(letter, k, last), find_family(letter, k)
                 yield f"{letter}_{k} by formula up to {last}", [family.value(n) for n in range(last + 1)], [*known]
                 sums = [family.sum(0, n + 1) for n in range(last + 1)]
                 yield f"the sums of {letter}_{k} up to {last}", sums, np.cumsum(known).tolist()
@@ -69,7 +71,7 @@ def long_indices(upto: int) -> CheckResult:
         for k in (2, 3, 4, 5, 7, 8, 40):  # a_40 takes another way than a_8
             for n in _LONG:
                 for letter, other in (("D", recursions.D), ("A", recursions.A), ("d", digit_by_digit.d), ("a", digit_by_digit.a)):
-                    yield f"{letter}_{k}({n})", Counts(letter, k).value(n), other(k, n)
+                    yield f"{letter}_{k}({n})", find_family(letter, k).value(n), other(k, n)
         for n in (10**40, 2**1400 // 3 + 5**90):  # the second is summed by blocks of its digits
             for k in (2, 4, 30):
                 yield f"a_{k}({n})", closed_forms.a(k, n), digit_by_digit.a(k, n)
@@ -77,7 +79,7 @@ def long_indices(upto: int) -> CheckResult:
         for k in range(2, 6):
             for start, stop in ((0, 9), (3, 40)):
                 stated = sum(digit_by_digit.a(k, n) for n in range(start, stop))
-                yield f"a_{k}({start}) + ... + a_{k}({stop - 1})", Counts("a", k).sum(start, stop), stated
+                yield f"a_{k}({start}) + ... + a_{k}({stop - 1})", find_family("a", k).sum(start, stop), stated
 
     return check_cases(cases(), "n up to 1,400 binary digits")
 
@@ -87,7 +89,7 @@ def tables(upto: int) -> CheckResult:
     def cases() -> Iterator[Case]:
         for k in _PILES:
             last = max_index(k, min(upto, _INDICES))
-            for letter in "DAda":
+            for letter in _ENUMERATED:
                 for start in (0, last // 3):
                     found = count(letter, range(start, last + 1), piles=k)
                     assert isinstance(found, np.ndarray)

@@ -1,0 +1,276 @@
+"""What a family of sequences is: one sequence for each number of piles, with values, exact sums, exact extremes, and blocks.
+
+A family derives from `Family`, from `DigitFamily` where its generating function is a product over binary digits, and from `Rising`
+too where its values never fall. `gpu_nim.counting.families` is the catalogue.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from gpu_nim.counting.blocks import Blocks, DigitBlocks, dyadic_blocks
+from gpu_nim.counting.digit_matrices import DigitProduct, State
+from gpu_nim.counting.residues import DigitResidues, ResidueAutomaton
+from gpu_nim.model.arguments import Whole, integer, shown
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.progress import OnStep, unseen
+
+MAX_PILES = 1000
+
+_MAX_NODES = 100_000  # blocks looked into for a histogram before value by value is cheaper
+_EXACT_BOUND = 32  # entries of a state; beyond, the exact maximum over a range costs too much a digit
+
+
+@dataclass(frozen=True)
+class Family(ABC):
+    """One sequence of a family, the one of `piles` piles, 1 to 1000; UsageError otherwise.
+
+    A family says what it is in class attributes:
+
+    - letter: its name, on the command line and in `gpu_nim.count`.
+    - summary: what a value at n counts, with {piles} for the number of piles.
+    - enumerated_by: what trying every tuple of piles sorts P-positions by to count this family; None where that does not count it.
+    - cumulative: whether the value at n counts what the indices 0 to n have, and not n alone.
+    """
+
+    piles: int
+
+    letter: ClassVar[str]
+    summary: ClassVar[str]
+    enumerated_by: ClassVar[Literal["total", "maximum"] | None] = None
+    cumulative: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "piles", integer("piles", self.piles, 1, MAX_PILES))
+
+    def __str__(self) -> str:
+        return f"{self.letter}_{self.piles}"
+
+    @property
+    def title(self) -> str:
+        """What a value at n counts, in words."""
+        return self.summary.format(piles=self.piles)
+
+    @property
+    def drawn_by_rows(self) -> bool:
+        """Whether a plot shows each stretch between powers of two as a row, above the one before."""
+        return False
+
+    def value(self, n: Whole, on_step: OnStep = unseen) -> int:
+        """The exact value at n >= 0, an integer of any size; `on_step` is told how far it has come.
+
+        >>> from gpu_nim.counting.families import find_family
+        >>> find_family("A", 3).value(10**18 + 12345)
+        709336344130297783394358628245643660
+        """
+        return self._value(integer("index", n, 0), on_step)
+
+    @abstractmethod
+    def _value(self, n: int, on_step: OnStep) -> int:
+        """The value at n."""
+
+    def sum(self, start: int, stop: int) -> int:
+        """The exact sum of the values at start, ..., stop - 1, without visiting them.
+
+        >>> from gpu_nim.counting.families import find_family
+        >>> find_family("D", 3).sum(0, 10**18 + 12346) == find_family("A", 3).value(10**18 + 12345)
+        True
+        """
+        _require_range(start, stop)
+        return self._sum_through(stop - 1) - (self._sum_through(start - 1) if start else 0)
+
+    @abstractmethod
+    def _sum_through(self, last: int) -> int:
+        """The sum of the values at 0, ..., last, by another way than adding them up."""
+
+    def maximum(self, start: int, stop: int) -> int:
+        """The largest value at start, ..., stop - 1, exact.
+
+        >>> from gpu_nim.counting.families import find_family
+        >>> find_family("D", 3).maximum(0, 1000)
+        19683
+        """
+        _require_range(start, stop)
+        return max(self.block_maximum(high, bits) for high, bits in dyadic_blocks(start, stop))
+
+    def minimum(self, start: int, stop: int) -> int:
+        """The smallest value at start, ..., stop - 1, exact."""
+        _require_range(start, stop)
+        return min(self.block_minimum(high, bits) for high, bits in dyadic_blocks(start, stop))
+
+    def bound(self, start: int, stop: int) -> int:
+        """A number that no value at start, ..., stop - 1 exceeds: the maximum, or something quicker to know."""
+        return self.maximum(start, stop)
+
+    def first_at_least(self, threshold: int, start: int, stop: int) -> int | None:
+        """The first index in start, ..., stop - 1 whose value reaches the threshold, or None.
+
+        >>> from gpu_nim.counting.families import find_family
+        >>> find_family("D", 3).first_at_least(19683, 0, 10**12)
+        511
+        """
+        return _first(start, stop, lambda high, bits: self.block_maximum(high, bits) >= threshold)
+
+    def first_at_most(self, threshold: int, start: int, stop: int) -> int | None:
+        """The first index in start, ..., stop - 1 whose value does not pass the threshold, or None."""
+        return _first(start, stop, lambda high, bits: self.block_minimum(high, bits) <= threshold)
+
+    @abstractmethod
+    def block_maximum(self, high: int, bits: int) -> int:
+        """The largest value at high 2^bits, ..., (high + 1) 2^bits - 1."""
+
+    @abstractmethod
+    def block_minimum(self, high: int, bits: int) -> int:
+        """The smallest value at high 2^bits, ..., (high + 1) 2^bits - 1."""
+
+    @abstractmethod
+    def blocks(self) -> Blocks:
+        """The sequence cut into blocks of 2^m indices, for ranges."""
+
+    def bit_lengths(self, start: int, stop: int) -> dict[int, int] | None:
+        """How many values of the range have how many binary digits; None where only visiting every one could tell.
+
+        Halves blocks of indices until all values of a block have as many.
+        """
+        totals: dict[int, int] = {}
+        waiting = list(dyadic_blocks(start, stop))
+        for _ in range(_MAX_NODES):
+            if not waiting:
+                return dict(sorted(totals.items()))
+            high, bits = waiting.pop()
+            least = self.block_minimum(high, bits).bit_length()
+            if least == self.block_maximum(high, bits).bit_length():
+                totals[least] = totals.get(least, 0) + (1 << bits)
+            else:
+                waiting += [(2 * high, bits - 1), (2 * high + 1, bits - 1)]
+        return None
+
+    def residue_automaton(self, modulus: int) -> ResidueAutomaton | None:
+        """What reads an index digit by digit and ends in its value's residue; None where there is none, and values are visited."""
+        return None
+
+
+class DigitFamily(Family):
+    """A family whose generating function is a product over binary digits: `product` gives all the rest."""
+
+    @property
+    @abstractmethod
+    def product(self) -> DigitProduct:
+        """The digit matrices."""
+
+    def _value(self, n: int, on_step: OnStep) -> int:
+        return self.product.value(n, on_step)
+
+    def _sum_through(self, last: int) -> int:
+        return self.product.sums.value(last)
+
+    def bound(self, start: int, stop: int) -> int:
+        """The maximum, or for long states the sum of all values below stop."""
+        return self.maximum(start, stop) if self.product.dimension <= _EXACT_BOUND else self._sum_through(stop - 1)
+
+    def block_maximum(self, high: int, bits: int) -> int:
+        """The largest value at high 2^bits, ..., (high + 1) 2^bits - 1."""
+        return _extreme(self.product, high, bits, largest=True)
+
+    def block_minimum(self, high: int, bits: int) -> int:
+        """The smallest value at high 2^bits, ..., (high + 1) 2^bits - 1."""
+        return _extreme(self.product, high, bits, largest=False)
+
+    def blocks(self) -> Blocks:
+        """The blocks of the digit product."""
+        return DigitBlocks(self.product)
+
+    def bit_lengths(self, start: int, stop: int) -> dict[int, int] | None:
+        """How many values have how many binary digits, where states are single numbers; None for longer states.
+
+        Rows are then numbers, too, and the product of t factors takes at most t + 1 values.
+        """
+        product = self.product
+        if product.dimension > 1:
+            return None
+        totals: dict[int, int] = {}
+        for high, bits in dyadic_blocks(start, stop):
+            distribution = {1: 1}
+            for _ in range(bits):
+                following: dict[int, int] = {}
+                for row, count in distribution.items():
+                    for digit in (0, 1):
+                        (image,) = product.step_row((row,), digit)
+                        following[image] = following.get(image, 0) + count
+                distribution = following
+            (state,) = product.state(high)
+            for row, count in distribution.items():
+                length = (row * state).bit_length()
+                totals[length] = totals.get(length, 0) + count
+        return dict(sorted(totals.items()))
+
+    def residue_automaton(self, modulus: int) -> ResidueAutomaton:
+        """The rows of the digit product modulo M."""
+        return DigitResidues(self.product, modulus)
+
+
+class Rising(Family):
+    """A family whose values never fall: within any range the last is the largest. Stands first among the bases of a class."""
+
+    def bound(self, start: int, stop: int) -> int:
+        """The last value."""
+        return self.value(stop - 1)
+
+    def block_maximum(self, high: int, bits: int) -> int:
+        """The value at (high + 1) 2^bits - 1."""
+        return self.value(((high + 1) << bits) - 1)
+
+    def block_minimum(self, high: int, bits: int) -> int:
+        """The value at high 2^bits."""
+        return self.value(high << bits)
+
+    def bit_lengths(self, start: int, stop: int) -> dict[int, int]:
+        """How many values have how many binary digits, from the first index of each length."""
+        totals: dict[int, int] = {}
+        at = start
+        while at < stop:
+            length = self.value(at).bit_length()
+            following = self.first_at_least(1 << length, at, stop)
+            totals[length] = (stop if following is None else following) - at
+            at = stop if following is None else following
+        return totals
+
+
+def _first(start: int, stop: int, holds: Callable[[int, int], bool]) -> int | None:
+    """The first index in start, ..., stop - 1 that `holds`, which says of a block whether one of its indices does."""
+    _require_range(start, stop)
+    for high, bits in dyadic_blocks(start, stop):
+        if holds(high, bits):
+            while bits:
+                bits -= 1
+                high = 2 * high if holds(2 * high, bits) else 2 * high + 1
+            return high
+    return None
+
+
+def _extreme(product: DigitProduct, high: int, bits: int, *, largest: bool) -> int:
+    """The extreme value of a dyadic block, by the states that no other state dominates.
+
+    Matrices and states are non-negative, so a state that is nowhere larger than another can never lead to a larger value by
+    the same digits, and is dropped. What is left, digit after digit, is a few dozen states.
+    """
+    front: list[State] = [product.state(high)]
+    for _ in range(bits):
+        candidates = sorted({product.step(state, digit) for state in front for digit in (0, 1)}, reverse=largest)
+        front = []
+        for state in candidates:
+            if largest:
+                dominated = any(all(x >= y for x, y in zip(kept, state, strict=True)) for kept in front)
+            else:
+                dominated = any(all(x <= y for x, y in zip(kept, state, strict=True)) for kept in front)
+            if not dominated:
+                front.append(state)
+    return front[0][0]
+
+
+def _require_range(start: int, stop: int) -> None:
+    if not 0 <= integer("start", start) < integer("stop", stop):
+        raise UsageError(f"range must be START:STOP with 0 <= START < STOP, got {shown(start)}:{shown(stop)}")
