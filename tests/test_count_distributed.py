@@ -172,7 +172,7 @@ def test_trying_is_shared(workers: Cluster) -> None:
     from gpu_nim.backends.numpy.counting import NumpyCounting
 
     trial = Enumeration(find_family("d", 4), 40, NumpyCounting())
-    jobs = [(trial.counts, 40, "numpy", (first, first + 1)) for first in range(41)]
+    jobs = [(trial.family, 40, "numpy", (first, first + 1)) for first in range(41)]
     assert trial.combine(list(workers.map(try_chunk, jobs))).tolist() == [find_family("d", 4).value(n) for n in range(41)]
 
 
@@ -227,7 +227,7 @@ def test_the_command_line_asks_for_gpus_where_it_counts_on_them(monkeypatch: pyt
         name = "cuda"
 
     monkeypatch.setitem(sys.modules, "dask_cuda", None)  # not installed
-    monkeypatch.setattr("gpu_nim.backends.select", lambda name="auto": Gpu())
+    monkeypatch.setattr("gpu_nim.backends.selection.select", lambda name="auto": Gpu())
     result = CliRunner().invoke(main, ["count", "D", "--piles", "3", "--range", "0:9", "--workers", "2"])
     assert result.exit_code == 1
     assert result.stderr == (

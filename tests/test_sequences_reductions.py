@@ -59,10 +59,10 @@ def test_visiting_every_value_gives_the_same(letter: str, piles: int, start: int
     lengths, residues = (
         ValueScan(counts, start, stop, r, ENGINE) for r in (Reduction("histogram"), Reduction("residues", modulus))
     )
-    assert residues.combine(map(residues.do, residues.pieces(64))) == residue_counts(counts, start, stop, modulus)
+    assert residues.combine(map(residues.do, residues.chunks(64))) == residue_counts(counts, start, stop, modulus)
     by_digits = length_counts(counts, start, stop)
     if by_digits is not None:
-        assert lengths.combine(map(lengths.do, lengths.pieces(64))) == by_digits
+        assert lengths.combine(map(lengths.do, lengths.chunks(64))) == by_digits
 
 
 def test_a_million_million_indices() -> None:
