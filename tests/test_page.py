@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from gpu_nim.render.exports import export
+from gpu_nim.render.look import Look
 from gpu_nim.render.source import blocks_of
-from gpu_nim.render.still import Look
 from tests.helpers import gpunim, wait_for
 from tests.render_files import frame, needs_pillow
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from gpu_nim.model.errors import FileError
-from gpu_nim.render import server as module
-from gpu_nim.render.server import PageServer
+from gpu_nim.render import page_server as module
+from gpu_nim.render.page_server import PageServer
 
 PAGE = b"<!doctype html>" + b"a page" * 50_000  # more than a socket's buffers hold
 

@@ -7,10 +7,12 @@ from hypothesis import strategies as st
 
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.model.errors import UsageError
-from gpu_nim.render.exports import Mesh, cubes, export, glb, printable_body
+from gpu_nim.render.exports import export
+from gpu_nim.render.exports.mesh import Mesh, cubes, printable_body
+from gpu_nim.render.exports.meshes import glb_of
 from gpu_nim.render.geometry import Blocks, pieces
+from gpu_nim.render.look import Look
 from gpu_nim.render.source import blocks_of
-from gpu_nim.render.still import Look
 from tests.render_files import needs_trimesh
 
 
@@ -138,4 +140,4 @@ def test_numbers_that_a_mesh_does_not_hold_are_refused():
     points, faces = cubes(blocks_at({(2**24 - 1, 0, 0)}))
     assert points[:, 0].max() == 2**24
     with pytest.raises(UsageError, match="generation has numbers beyond"):
-        glb(Mesh(points, faces, None, {"generation": np.full(8, 2**24 + 1, np.int32)}))
+        glb_of(Mesh(points, faces, None, {"generation": np.full(8, 2**24 + 1, np.int32)}))

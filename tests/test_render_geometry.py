@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.model.errors import FileError, InsufficientMemoryError, UsageError
 from gpu_nim.render import geometry, source, views
-from gpu_nim.render.colours import THEMES, Map, to_linear, to_srgb
+from gpu_nim.render.colourings import ages, base_colours, ranks
+from gpu_nim.render.colours import Map, to_linear, to_srgb
+from gpu_nim.render.framing import hull
 from gpu_nim.render.geometry import SIDES, Blocks, coarsen, generations_between, side, visible
-from gpu_nim.render.light import Shader, Shadow, Sky
+from gpu_nim.render.shading import Shader, Shadow, Sky
 from gpu_nim.render.source import blocks_of
-from gpu_nim.render.still import base_colours, generation_scale, hull
+from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import Camera, View, find_view, fit, gasket_directions, shadow_size
 from tests.helpers import p_positions
 
@@ -109,7 +111,7 @@ def test_a_fitted_body_fills_the_picture_but_for_the_margin(name, aspect):
 
 def test_a_title_keeps_its_part_of_the_picture_free():
     points = hull(blocks_of("nim:15"))
-    seen = fit(views.VIEWS["isometric"], points, 16 / 9, margin=0.05, head=0.2).project(points)
+    seen = fit(find_view("isometric", points), points, 16 / 9, margin=0.05, head=0.2).project(points)
     assert seen[:, 1].max() <= 1 - 0.1 - 0.4 + 1e-4
     assert seen[:, 1].min() >= -0.9 - 1e-4
 
@@ -143,8 +145,8 @@ def test_a_side_is_drawn_where_the_eye_is_before_it(eye, corners):
 
 def test_a_parallel_view_shows_at_most_three_sides():
     blocks = blocks_of("nim:7")
-    count = {name: len(list(visible(blocks, fit(view, hull(blocks), 1.0)))) for name, view in views.VIEWS.items()}
-    assert count == {"hero": 3, "isometric": 3, "axis": 1, "diagonal": 3}
+    count = {name: len(list(visible(blocks, fit(view(blocks.corners), hull(blocks), 1.0)))) for name, view in views.VIEWS.items()}
+    assert count == {"hero": 3, "isometric": 3, "axis": 1, "diagonal": 3, "gasket": 2}
 
 
 @pytest.mark.parametrize("generation", [0, 1, 20, 63, 100])
@@ -298,23 +300,23 @@ def test_tiles_are_as_large_as_their_cells_and_do_not_overlap(name, area):
 
 def test_a_rank_gives_every_colour_as_many_cells():
     blocks = blocks_of("nim:63")
-    rank = generation_scale(blocks, "rank")
+    rank = ranks(blocks)
     assert np.abs(np.histogram(rank, 4, (0, 1))[0] / len(blocks) - 0.25).max() < 0.1
-    even = generation_scale(blocks, "generation")
+    even = ages(blocks)
     assert even.tolist() == pytest.approx((blocks.generations / 63).tolist())
 
 
-@pytest.mark.parametrize("color", ["rank", "generation"])
-def test_colours_take_memory_by_the_cells_and_not_by_the_generations(color):
+@pytest.mark.parametrize("placed", [ranks, ages])
+def test_colours_take_memory_by_the_cells_and_not_by_the_generations(placed):
     near = blocks_of("nim:3")
     far = replace(near, generations=near.generations * (2**24 // 3))  # the last is 2^24 - 1
     tracemalloc.start()
     try:
-        scale = generation_scale(far, color)
+        scale = placed(far)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert scale.tolist() == generation_scale(near, color).tolist()
+    assert scale.tolist() == placed(near).tolist()
     assert peak < 1 << 20
 
 
@@ -383,7 +385,7 @@ def test_a_block_shades_what_is_behind_it_and_nothing_else():
 def test_a_body_in_shadow_is_darker_than_one_in_the_light():
     blocks = blocks_of("nim:15")
     theme = THEMES["dark"]
-    camera = fit(views.VIEWS["hero"], hull(blocks), 16 / 9)
+    camera = fit(find_view("hero", blocks.corners), hull(blocks), 16 / 9)
     white = np.ones((len(blocks), 3), np.float32)
     light = Shader(blocks, white, theme, fine=True).frame(camera)
     alone = Shader(blocks.take(np.arange(1)), white[:1], theme, fine=True).frame(camera)

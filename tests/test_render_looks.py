@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 
 from gpu_nim.model.errors import UsageError
-from gpu_nim.render.colours import THEMES
-from gpu_nim.render.movie import FrameRenderer, Movie
+from gpu_nim.render.colourings import COLOURINGS
+from gpu_nim.render.image import render
+from gpu_nim.render.look import Look
+from gpu_nim.render.motions import frame_renderer
+from gpu_nim.render.movie import Movie
+from gpu_nim.render.pixels import background
 from gpu_nim.render.source import blocks_of
-from gpu_nim.render.still import COLORS, Look, background, render
+from gpu_nim.render.themes import THEMES
 from tests.render_files import needs_opengl, needs_pillow
 
 pytestmark = needs_pillow
@@ -51,7 +55,7 @@ def test_points_stand_out_from_the_background(theme, source):
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_every_colour_stands_out_from_the_background(theme):
-    for source, colors in {"edge:9": set(COLORS) - {"grundy"}, "chocolate:size=7,grundy=9": {"grundy"}}.items():
+    for source, colors in {"edge:9": set(COLOURINGS) - {"grundy"}, "chocolate:size=7,grundy=9": {"grundy"}}.items():
         for color in sorted(colors):
             blocks = blocks_of(source, color=color)
             for style in ("cubes", "points"):
@@ -99,8 +103,8 @@ def test_no_body_is_cut_off_by_the_picture(style, size):
 
 def test_a_growing_cloud_that_is_drawn_coarser_has_all_its_frames():
     movie = Movie("nim:63", "growth", 4, look=Look(size=(64, 48), style="volume", quality="draft", engine="numpy"))
-    with FrameRenderer(movie) as studio:
-        frames = [np.asarray(studio.frame(number), float) for number in range(4)]
+    with frame_renderer(movie) as renderer:
+        frames = [np.asarray(renderer.frame(number), float) for number in range(4)]
     growing = [np.abs(frame - frames[0]).mean() for frame in frames]
     assert growing == sorted(growing)
     assert growing[-1] > 5

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from gpu_nim.model.errors import InsufficientMemoryError
-from gpu_nim.render import exports, opengl, room, source, still
+from gpu_nim.render import exports, image, opengl, picture_memory, source
 from gpu_nim.render.exports import export, export_bytes
-from gpu_nim.render.room import picture_bytes, require_room
+from gpu_nim.render.image import choose_engine, render
+from gpu_nim.render.look import Look
+from gpu_nim.render.picture_memory import picture_bytes, require_picture_memory
 from gpu_nim.render.source import blocks_of
-from gpu_nim.render.still import Look, choose_engine, render
-from gpu_nim.render.volume import cloud_bytes, cloud_of
+from gpu_nim.render.styles.volume import cloud_bytes, cloud_of
 from tests.helpers import gpunim
 from tests.render_files import needs_ffmpeg
 
@@ -28,7 +29,7 @@ needs_opengl = pytest.mark.skipif(not has_opengl, reason="PyVista or OpenGL is m
 # A process of its own, since memory that was freed is taken again: what is loaded and begun comes first.
 _MEASURED = """
 import json, sys
-from gpu_nim.render.still import render
+from gpu_nim.render.image import render
 def taken(name):
     return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith(name))
 look = json.loads(sys.argv[1])
@@ -97,13 +98,14 @@ def test_an_export_takes_what_is_planned(suffix: str, printable: bool, tmp_path:
     import tracemalloc
 
     blocks = blocks_of("nim:127")
+    export("nim:3", tmp_path / f"b{suffix}", printable=printable)  # loads what writes it
     tracemalloc.start()
     try:
         export(blocks, tmp_path / f"a{suffix}", printable=printable)
         taken = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    planned = export_bytes("printable" if printable else suffix, len(blocks))
+    planned = export_bytes(suffix, len(blocks), printable=printable)
     assert planned / 2.2 < taken < planned
 
 
@@ -112,8 +114,8 @@ def nothing_is_drawn(*_: object, **__: object) -> None:
 
 
 def test_a_picture_past_the_memory_is_refused_before_anything_is_grown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "host_memory", lambda: 10**9)
-    monkeypatch.setattr(still, "prepare", nothing_is_drawn)
+    monkeypatch.setattr(picture_memory, "host_memory", lambda: 10**9)
+    monkeypatch.setattr(image, "prepare", nothing_is_drawn)
     expected = r"^drawing nim:15 at 16384x16384 needs 17,\d{3},\d{3},\d{3} bytes, 1,000,000,000 are free; a smaller --size takes"
     with pytest.raises(InsufficientMemoryError, match=expected):
         render("nim:15", size=(16384, 16384), engine="numpy")
@@ -122,7 +124,7 @@ def test_a_picture_past_the_memory_is_refused_before_anything_is_grown(monkeypat
 
 
 def test_blocks_count_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "host_memory", lambda: 9 * 10**7)
+    monkeypatch.setattr(picture_memory, "host_memory", lambda: 9 * 10**7)
     assert render("nim:15", size=(64, 64), engine="numpy").drawn == 256
     with pytest.raises(InsufficientMemoryError, match="drawing nim:127 at 64x64 needs "):
         render("nim:127", size=(64, 64), engine="numpy")
@@ -156,9 +158,9 @@ def test_pictures_drawn_at_once_need_their_memory_together(monkeypatch: pytest.M
     from gpu_nim.render.movie import Movie, make_movie
 
     look = Look(size=(640, 480), engine="numpy")
-    monkeypatch.setattr(room, "host_memory", lambda: 2 * picture_bytes(look, "numpy") - 1)
+    monkeypatch.setattr(picture_memory, "host_memory", lambda: 2 * picture_bytes(look, "numpy") - 1)
     monkeypatch.setattr(movie, "ffmpeg", lambda: "ffmpeg")
-    require_room(look, "numpy", "nim:15")
+    require_picture_memory(look, "numpy", "nim:15")
     with pytest.raises(
         InsufficientMemoryError, match=r"drawing nim:15 at 640x480 in 2 processes needs .* fewer --jobs or a smaller --size"
     ):
@@ -170,10 +172,10 @@ def test_numpy_draws_where_opengl_has_too_little(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(opengl, "require_opengl", lambda: None)
     look = Look(size=(640, 480))
     assert choose_engine(look) == ("opengl", "")
-    monkeypatch.setattr(room, "address_space", lambda: 10**9)  # libraries map more than they use
+    monkeypatch.setattr(picture_memory, "address_space", lambda: 10**9)  # libraries map more than they use
     assert choose_engine(look) == ("numpy", "drawn by NumPy, since OpenGL needs more memory than is free")
     with pytest.raises(InsufficientMemoryError, match=r"with OpenGL needs .*, or --engine numpy takes less"):
-        require_room(Look(size=(640, 480), engine="opengl"), "opengl", "nim:15")
+        require_picture_memory(Look(size=(640, 480), engine="opengl"), "opengl", "nim:15")
 
 
 def test_an_export_past_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

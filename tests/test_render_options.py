@@ -6,10 +6,15 @@ import numpy as np
 import pytest
 
 from gpu_nim.model.errors import UsageError
-from gpu_nim.render import options as scenes
-from gpu_nim.render.movie import KINDS, FrameRenderer, Movie
-from gpu_nim.render.show import Window, document
-from gpu_nim.render.still import Look
+from gpu_nim.render.exports import EXPORTS, export_options
+from gpu_nim.render.figures import FIGURES, figure_options
+from gpu_nim.render.look import OPTIONS as LOOK_OPTIONS
+from gpu_nim.render.look import Look, style_options
+from gpu_nim.render.motions import KINDS, frame_renderer, movie_options
+from gpu_nim.render.movie import Movie
+from gpu_nim.render.page import PAGE_OPTIONS, document
+from gpu_nim.render.styles import STYLES
+from gpu_nim.render.window import WINDOW_OPTIONS, Window
 from tests.helpers import run
 from tests.render_files import needs_ffmpeg, needs_opengl, needs_pillow
 
@@ -145,8 +150,8 @@ def test_a_movie_hears_each_option_or_refuses_it(kind):
 
     def frames(**look):
         movie = Movie(source, kind, 8, look=Look(**{"size": (64, 48), "engine": "numpy", **look}))
-        with FrameRenderer(movie) as studio:
-            return [np.asarray(studio.frame(number)) for number in (1, 6)]
+        with frame_renderer(movie) as renderer:
+            return [np.asarray(renderer.frame(number)) for number in (1, 6)]
 
     base = frames()
     for option, value in looks.items():
@@ -182,11 +187,12 @@ def test_an_option_in_vain_is_refused_even_where_it_says_what_holds(arguments, m
     assert not list(tmp_path.iterdir())
 
 
-def test_what_a_scene_takes_are_options_of_a_look():
-    every = [scenes.still(style, flat=flat) for style in ("cubes", "slices") for flat in (False, True)]
-    every += [scenes.movie("growth"), scenes.figure("views", ".png"), scenes.figure("NF1", ".svg")]
-    every += [scenes.exported(suffix) for suffix in (".ply", ".stl", ".html")] + [scenes.window()]
-    assert all(scene.takes <= set(Look.__dataclass_fields__) for scene in every)
+def test_what_a_picture_takes_are_options_of_a_look():
+    every = [style_options(Look(style=style), flat=flat) for style in STYLES for flat in (False, True)]
+    every += [movie_options(kind, flat=flat) for kind in KINDS for flat in (False, True)]
+    every += [figure_options(name, suffix) for name in FIGURES for suffix in (".png", ".svg")]
+    every += [export_options(suffix, printable=printable) for suffix in EXPORTS for printable in (False, True)]
+    assert all(takes <= LOOK_OPTIONS for _, takes in [*every, WINDOW_OPTIONS, PAGE_OPTIONS])
 
 
 def test_a_window_and_a_page_refuse_what_they_do_not_take(tmp_path):
@@ -199,8 +205,8 @@ def test_a_window_and_a_page_refuse_what_they_do_not_take(tmp_path):
 def test_a_turn_is_seen_from_the_elevation_and_in_the_projection_asked_for():
     for view, elevation, parallel in ((None, 20, False), ("30,55", 55, False), ("axis", 90, True)):
         upward = np.sin(np.radians(elevation))
-        with FrameRenderer(Movie("edge:7", frames=4, look=Look(size=(64, 48), view=view, engine="numpy"))) as studio:
-            cameras = [studio._turned(turn) for turn in (0.0, 0.25)]
+        with frame_renderer(Movie("edge:7", frames=4, look=Look(size=(64, 48), view=view, engine="numpy"))) as renderer:
+            cameras = [renderer.turned(turn) for turn in (0.0, 0.25)]
         assert [camera.parallel for camera in cameras] == [parallel] * 2
         assert [camera.basis[2, 2] for camera in cameras] == pytest.approx([upward] * 2)
         assert not np.allclose(cameras[0].basis, cameras[1].basis)

@@ -21,16 +21,20 @@ import pytest
 
 from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.render import opengl
-from gpu_nim.render.exports import cubes, export, printable_body
+from gpu_nim.render.exports import export
+from gpu_nim.render.exports.mesh import cubes, printable_body
 from gpu_nim.render.figures import draw_figure
-from gpu_nim.render.movie import FrameRenderer, Movie, ffmpeg, flight, make_movie, orbit, sweep_values
+from gpu_nim.render.framing import aim, hull
+from gpu_nim.render.image import Drawing, render, save
+from gpu_nim.render.look import Look
+from gpu_nim.render.motions import flight, frame_renderer, orbit, sweep_values
+from gpu_nim.render.movie import Movie, ffmpeg, make_movie
 from gpu_nim.render.raster import draw_points, draw_quads
-from gpu_nim.render.slices import section, section_heights
+from gpu_nim.render.sheet import Sheet, text_width
 from gpu_nim.render.source import blocks_of
-from gpu_nim.render.still import Drawing, Look, aim, hull, render, save
-from gpu_nim.render.vector import Sheet, text_width
-from gpu_nim.render.views import VIEWS, Camera, View, fit
-from gpu_nim.render.volume import Cloud, cast, cloud_of, solid_enough
+from gpu_nim.render.styles.slices import section, section_heights
+from gpu_nim.render.styles.volume import Cloud, cast, cloud_of, solid_enough
+from gpu_nim.render.views import Camera, View, find_view, fit
 from tests.helpers import gpunim, run
 from tests.lattices import population_terms
 from tests.render_files import needs_ffmpeg, needs_ffprobe, needs_opengl, needs_pillow, needs_trimesh
@@ -232,7 +236,7 @@ def test_the_middle_section_of_fcc_is_the_published_one():
 def test_a_cloud_is_as_deep_as_its_body_and_never_dense_for_a_sparse_set():
     blocks = blocks_of("fcc:8")
     cloud = cloud_of(blocks, np.ones((len(blocks), 3), np.float32))
-    picture = cast(cloud, fit(VIEWS["axis"], hull(blocks), 1.0), 64, 64, 2.0)
+    picture = cast(cloud, fit(find_view("axis", blocks.corners), hull(blocks), 1.0), 64, 64, 2.0)
     assert cloud.colours[..., 3].max() == 255
     assert picture[32, 32, 3] > 0.5
     assert picture[0, 0, 3] == 0
@@ -408,8 +412,8 @@ def test_a_turntable_keeps_its_distance_and_the_whole_body():
 @pytest.mark.parametrize("view", [None, "isometric", "gasket", "axis"])
 def test_a_flight_begins_where_the_still_is_and_ends_inside(view):
     blocks = blocks_of("nim:15")
-    with FrameRenderer(Movie(blocks.name, "fly-in", look=Look(size=(64, 48), view=view, title="Nim", engine="numpy"))) as studio:
-        outside = studio._camera
+    with frame_renderer(Movie(blocks.name, "fly-in", look=Look(size=(64, 48), view=view, title="Nim", engine="numpy"))) as renderer:
+        outside = renderer.camera
     start, end = flight(outside, blocks, 0.0), flight(outside, blocks, 1.0)
     for part in ("eye", "basis", "scale"):
         assert np.allclose(getattr(start, part), getattr(outside, part)), part
@@ -422,9 +426,9 @@ def test_a_flight_begins_where_the_still_is_and_ends_inside(view):
 @needs_pillow
 def test_a_growth_ends_with_everything_and_begins_with_the_seed():
     movie = Movie("nim:7", "growth", frames=9, look=Look(size=(64, 48), quality="draft", engine="numpy"))
-    with FrameRenderer(movie) as studio:
-        first, last = (np.asarray(studio.frame(k), float) for k in (0, 8))
-        again = np.asarray(studio.frame(0), float)
+    with frame_renderer(movie) as renderer:
+        first, last = (np.asarray(renderer.frame(k), float) for k in (0, 8))
+        again = np.asarray(renderer.frame(0), float)
     assert np.array_equal(first, again)  # a frame does not depend on the frames before it
     assert np.abs(last - first).mean() > 3
 
@@ -475,8 +479,8 @@ def test_a_movie_has_the_colours_of_the_stills_and_says_which_they_are(tmp_path)
     command = [ffmpeg(), "-v", "error", "-i", str(tmp_path / "a.mp4"), "-frames:v", "1"]
     command += ["-vf", "scale=in_color_matrix=bt709:in_range=tv:out_range=pc", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
     read = np.frombuffer(subprocess.run(command, capture_output=True, check=True).stdout, np.uint8).reshape(48, 64, 3)
-    with FrameRenderer(movie) as studio:
-        drawn = np.asarray(studio.frame(0), float)
+    with frame_renderer(movie) as renderer:
+        drawn = np.asarray(renderer.frame(0), float)
     coarse = [picture.reshape(6, 8, 8, 8, 3).mean(axis=(1, 3)) for picture in (read.astype(float), drawn)]
     assert np.ptp(coarse[1], axis=(0, 1)).max() > 60
     assert np.abs(coarse[0] - coarse[1]).max() < 4
@@ -566,9 +570,9 @@ def test_frames_of_another_movie_are_not_taken(tmp_path):
 
     small = Movie("nim:3", frames=3, look=look)
     assert missing(small) == [0, 1, 2]
-    with movie.FrameRenderer(small) as studio:
+    with movie.frame_renderer(small) as renderer:
         for number in range(3):
-            movie._save_frame(studio, folder, movie._mark(small, "numpy"), number)
+            movie._save_frame(renderer, folder, movie._mark(small, "numpy"), number)
     assert missing(small) == []
     frame = movie._frame_file(folder, 1)
     whole = frame.read_bytes()
@@ -704,8 +708,8 @@ def test_a_glb_is_laid_out_as_the_format_asks(tmp_path):
 @pytest.mark.parametrize(
     ("source", "name", "printable", "message"),
     [
-        ("nim:3", "a.obj", False, "an export must end in"),
-        ("nim:3", "a.glb", True, "printable body must be"),
+        ("nim:3", "a.fbx", False, "an export must end in"),
+        ("nim:3", "a.glb", True, "printable body must end in"),
         ("hexagonal:3", "a.ply", False, "hexagonal tiles"),
     ],
 )
@@ -776,7 +780,7 @@ def test_render_writes_the_picture_it_reports(tmp_path):
 
 def test_importing_and_the_other_commands_stay_free_of_the_drawing_packages():
     code = (
-        "import sys, gpu_nim.render.still, gpu_nim.render.movie, gpu_nim.render.exports, gpu_nim.cli.render;"
+        "import sys, gpu_nim.render.image, gpu_nim.render.movie, gpu_nim.render.exports, gpu_nim.cli.render;"
         "print([m for m in ('pyvista', 'vtkmodules', 'PIL', 'imageio_ffmpeg', 'matplotlib', 'zarr') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

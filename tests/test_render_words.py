@@ -8,12 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.model.errors import UsageError
-from gpu_nim.render import figures, text
-from gpu_nim.render.colours import THEMES
+from gpu_nim.render import figures, lettering
 from gpu_nim.render.figures import draw_figure
-from gpu_nim.render.movie import FrameRenderer, Movie
-from gpu_nim.render.still import Look, background, quantise, render
-from gpu_nim.render.vector import Words, text_width
+from gpu_nim.render.image import render
+from gpu_nim.render.look import Look
+from gpu_nim.render.motions import frame_renderer
+from gpu_nim.render.movie import Movie
+from gpu_nim.render.pixels import background, quantise
+from gpu_nim.render.sheet import Words, text_width
+from gpu_nim.render.themes import THEMES
 from tests.render_files import needs_pillow
 
 SIZES = ((320, 240), (400, 90), (120, 400), (64, 48))
@@ -43,7 +46,7 @@ def assert_words_within(image, theme="dark"):
 @given(
     words=st.lists(st.text("abcWMfgÅ⊕ ,()", min_size=1, max_size=14), min_size=1, max_size=12),
     size=st.tuples(st.integers(16, 500), st.integers(16, 500)),
-    place=st.sampled_from([text.title_of, text.caption_of]),
+    place=st.sampled_from([lettering.title_of, lettering.caption_of]),
 )
 def test_words_are_whole_and_within_the_margins_or_refused(words, size, place):
     from PIL import Image
@@ -53,16 +56,16 @@ def test_words_are_whole_and_within_the_margins_or_refused(words, size, place):
         found = place(said, *size)
     if found is None:
         # One line of letters little larger than the least is too long or too high.
-        assert text.width(said, 7.5) > size[0] - 128 * text.unit(*size) or 0.3 * size[1] < 13
+        assert lettering.width(said, 7.5) > size[0] - 128 * lettering.unit(*size) or 0.3 * size[1] < 13
         return
     assert " ".join(found.lines).split() == said.split()
     width, height = size
     canvas = Image.new("RGB", (3 * width, 3 * height))
-    moved = text.Setting(found.lines, found.size, found.left + width, found.top + height)
+    moved = lettering.Setting(found.lines, found.size, found.left + width, found.top + height)
     moved.draw(canvas, (1.0, 1.0, 1.0))
     box = canvas.convert("L").getbbox()
     if box is not None:
-        margin = 20 * text.unit(width, height)
+        margin = 20 * lettering.unit(width, height)
         assert box[0] >= width + margin - 1
         assert box[2] <= 2 * width - margin + 1
         assert box[1] >= height + margin - 1
@@ -82,7 +85,7 @@ def test_a_title_is_above_the_body_at_every_size(style):
             if picture is None:
                 continue
             ink = assert_words_within(picture.image)
-            block = text.title_of(title, *size)
+            block = lettering.title_of(title, *size)
             assert ink[: int(block.bottom)].any()
             if style == "cubes":
                 # Between the title and the body is a gap: the body keeps clear of the words.
@@ -104,16 +107,16 @@ def test_a_title_too_long_for_its_picture_is_refused():
 @pytest.mark.parametrize("size", [(160, 120), (120, 200), (64, 48)])
 def test_a_movies_words_are_within_its_frames(kind, source, size):
     movie = Movie(source, kind, 8, look=Look(size=size, title="Nim", quality="draft", engine="numpy"))
-    with FrameRenderer(movie) as studio:
+    with frame_renderer(movie) as renderer:
         for number in (0, 7):
-            ink = assert_words_within(studio.frame(number))
+            ink = assert_words_within(renderer.frame(number))
             assert ink[: size[1] // 4].any()
             if kind != "turntable" and size[0] > 64:
                 assert ink[-size[1] // 8 :].any()  # the caption
 
 
 @needs_pillow
-@pytest.mark.parametrize("name", figures.SHEETS)
+@pytest.mark.parametrize("name", [name for name, figure in figures.FIGURES.items() if figure.sheet])
 def test_a_figures_words_are_within_its_sheet(name):
     for theme in ("paper", "dark"):
         sheet = draw_figure(name, theme)

@@ -16,7 +16,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from gpu_nim.render.show import HELP, KEYS
+from gpu_nim.render.window import help_line, keys
 from tests.helpers import gpunim, wait_for
 from tests.render_files import frame, needs_pillow
 
@@ -249,7 +249,7 @@ def test_each_view_has_a_key(desk):
 
 def test_other_keys_leave_the_picture_as_it_is(desk):
     before = desk.seen()
-    others = [key for key in string.ascii_letters + string.digits if key not in KEYS]
+    others = [key for key in string.ascii_letters + string.digits if key not in keys()]
     others += ["plus", "minus", "Up", "Down", "space", "Return", "Tab", "Escape", "F1", "Delete"]
     desk.key(*others)
     desk.key("Left")
@@ -299,8 +299,8 @@ def test_a_window_made_smaller_shows_all_of_the_body(desk):
 
 
 def test_the_help_names_every_key(desk):
-    for key in KEYS:
-        assert {"Left": "arrows", "Right": "arrows"}.get(key, "1-5" if key in "12345" else key) in HELP
+    for key in keys():
+        assert {"Left": "arrows", "Right": "arrows"}.get(key, "1-5" if key in "12345" else key) in help_line()
 
 
 @pytest.mark.parametrize(

@@ -7,26 +7,30 @@ import click
 
 from gpu_nim.cli.output import emit_json, reserve, say
 from gpu_nim.cli.params import FILE
-from gpu_nim.cli.pictures import given, look_options
+from gpu_nim.cli.pictures import ListingCommand, given, look_options
+from gpu_nim.render.exports import EXPORTS, check_export, export_options
+from gpu_nim.render.exports import export as write
+from gpu_nim.render.look import Look, require_heard
 
 
-@click.command()
+def _formats() -> dict[str, list[tuple[str, str]]]:
+    rows = [(suffix, known.about + (", or one body to print" if known.printable else "")) for suffix, known in EXPORTS.items()]
+    return {"Files": rows}
+
+
+@click.command(cls=ListingCommand, listings=_formats)
 @click.argument("source")
-@click.option("-o", "--out", type=FILE, required=True, help="The file: .ply, .stl, .glb, .vtp or .html.")
-@click.option("--printable", is_flag=True, help="One watertight body for a 3D printer (.stl or .ply).")
+@click.option("-o", "--out", type=FILE, required=True, help="The file: see the endings below.")
+@click.option("--printable", is_flag=True, help="One watertight body for a 3D printer.")
 @look_options("view", "theme", "color", "generations", "cut", "title")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def export(source: str, out: Path, printable: bool, as_json: bool, **look: Any) -> None:
     """Write SOURCE (see `gpunim render`) as a mesh, or as a page of HTML that opens offline."""
-    from gpu_nim.render.exports import check_export
-    from gpu_nim.render.exports import export as write
-    from gpu_nim.render.options import exported, require_heard
-    from gpu_nim.render.still import Look
     from gpu_nim.storage.atomic import check_writable
 
     wanted = Look(**look)
     check_export(out, printable=printable)
-    require_heard(exported(out.suffix.lower(), printable=printable), wanted, given(look))
+    require_heard(*export_options(out.suffix.lower(), printable=printable), wanted, given(look))
     check_writable(out)
     reserve(out)
     report = write(source, out, wanted, printable=printable)

@@ -11,18 +11,21 @@ import click
 
 from gpu_nim.cli.output import emit_json, say, wants_progress
 from gpu_nim.cli.params import FILE
-from gpu_nim.cli.pictures import given, look_options
+from gpu_nim.cli.pictures import ListingCommand, given, look_options, named_option, one_of
 from gpu_nim.cli.progress import step_progress
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.notation import parse_rational
+from gpu_nim.render.look import Look
+from gpu_nim.render.motions import KINDS
+from gpu_nim.render.movie import SUFFIXES, Movie, make_movie
 
 _LONGEST = 3600  # seconds: at 30 frames a second, some days of drawing
 
 
-@click.command()
+@click.command(cls=ListingCommand, listings=lambda: {"Kinds": [(name, kind.about) for name, kind in KINDS.items()]})
 @click.argument("source")
-@click.option("-o", "--out", type=FILE, required=True, help="The file: .mp4 or .gif.")
-@click.option("--kind", default="turntable", help="turntable, growth, fly-in, or sweep (of a chocolate's a).")
+@click.option("-o", "--out", type=FILE, required=True, help=f"The file: {one_of(SUFFIXES)}.")
+@named_option("--kind", lambda: KINDS, default=Movie.kind)
 @click.option("--seconds", type=click.FloatRange(0, _LONGEST, min_open=True), default=8.0, help="How long it lasts.")
 @click.option("--fps", type=click.IntRange(1, 120), default=30, help="Frames a second.")
 @click.option("--sweep", "ends", default="1:8", help="FIRST:LAST values of a in a sweep.")
@@ -43,11 +46,9 @@ def movie(
     **look: Any,
 ) -> None:
     """Make a movie of SOURCE (see `gpunim render`); one that was stopped goes on when it is asked for again."""
-    from gpu_nim.render.movie import Movie, make_movie
-    from gpu_nim.render.still import Look
-
-    if kind != "sweep" and given(["ends"]):
-        raise click.BadParameter(f"only --kind sweep takes it, got {kind}.", param_hint="'--sweep'")
+    if given(["ends"]) and not KINDS.find(kind).takes_sweep:
+        swept = one_of(name for name, known in KINDS.items() if known.takes_sweep)
+        raise click.BadParameter(f"only --kind {swept} takes it, got {kind}.", param_hint="'--sweep'")
     if isnan(seconds):
         raise UsageError("seconds must be a number, got nan")
     wanted = Movie(source, kind, max(1, round(seconds * fps)), fps, _ends(ends), Look(**look))

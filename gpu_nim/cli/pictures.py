@@ -1,12 +1,19 @@
-"""Options that the drawing commands share."""
+"""Options that the drawing commands share, their choices and help made from the catalogues of `gpu_nim.render`."""
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, TypeVar
 
 import click
 
 from gpu_nim.cli.params import RANGE
+from gpu_nim.render.colourings import COLOURINGS, DEFAULT
+from gpu_nim.render.geometry import CUTS
+from gpu_nim.render.look import ENGINES, QUALITIES, SMALLEST_SIDE, Look
+from gpu_nim.render.styles import STYLES
+from gpu_nim.render.styles.style import LARGEST_SIDE
+from gpu_nim.render.themes import THEMES
+from gpu_nim.render.views import ANGLES, VIEWS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -28,33 +35,97 @@ class Size(click.ParamType):  # type: ignore[type-arg]  # generic only in new re
         if match is None:
             self.fail(f"expected WIDTHxHEIGHT such as 1920x1080, or one of {', '.join(_SIZES)}, got {value!r}.", param, ctx)
         width, height = int(match[1]), int(match[2])
-        if min(width, height) < 16 or max(width, height) > 16384:
-            self.fail(f"expected from 16x16 to 16384x16384 pixels, got {value}.", param, ctx)
+        if min(width, height) < SMALLEST_SIDE or max(width, height) > LARGEST_SIDE:
+            least, most = (f"{side}x{side}" for side in (SMALLEST_SIDE, LARGEST_SIDE))
+            self.fail(f"expected from {least} to {most} pixels, got {value}.", param, ctx)
         return width, height
 
 
 SIZE = Size()
 
 
+def one_of(names: Iterable[str]) -> str:
+    """Return names as a choice in words.
+
+    >>> one_of(["draft", "final"]), one_of(["a", "b", "c"])
+    ('draft or final', 'a, b or c')
+    """
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+class NamedOption(click.Option):
+    """An option that takes a name from a catalogue, read when help or a completion is asked for.
+
+    choices: the names there are.  about: the help text of them, or what makes it.
+    """
+
+    def __init__(self, *args: Any, choices: Callable[[], Iterable[str]], about: str | Callable[[], str], **extra: Any) -> None:
+        super().__init__(*args, **extra)
+        self._choices, self._about = choices, about
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the option and its help, which names the choices."""
+        self.help = (self._about if isinstance(self._about, str) else self._about()).format(one_of(self._choices()))
+        return super().get_help_record(ctx)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """Return the choices that begin so."""
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(name) for name in self._choices() if name.startswith(incomplete)]
+
+
+class ListingCommand(click.Command):
+    """A command whose help ends with lists of catalogues.
+
+    listings: gives the lists by title, each of names with what they are about, when help is asked for.
+    """
+
+    def __init__(self, *args: Any, listings: Callable[[], Mapping[str, Iterable[tuple[str, str]]]], **extra: Any) -> None:
+        super().__init__(*args, **extra)
+        self._listings = listings
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the lists."""
+        for title, rows in self._listings().items():
+            with formatter.section(title):
+                formatter.write_dl(list(rows))
+
+
+def named_option(
+    flag: str, choices: Callable[[], Iterable[str]], about: str | Callable[[], str] = "{}.", **extra: Any
+) -> Callable[[F], F]:
+    """Return a decorator that adds a `NamedOption`."""
+    return click.option(flag, cls=NamedOption, choices=choices, about=about, **extra)
+
+
+def _themed_styles() -> str:
+    default = Look.theme
+    others = (f"{theme.style} in the {name} theme" for name, theme in THEMES.items() if theme.style != THEMES[default].style)
+    return "; ".join((THEMES[default].style, *others))
+
+
 _OPTIONS: dict[str, Callable[[Any], Any]] = {
-    "size": click.option("--size", type=SIZE, default="1920x1080", help="WIDTHxHEIGHT in pixels, or 720p, 1080p, 1440p, 4k, 8k."),
-    "view": click.option(
-        "--view",
-        help="hero, isometric, axis, diagonal, gasket or AZIM,ELEV in degrees.  [default: hero; axis if flat]",
-    ),
-    "theme": click.option("--theme", default="dark", help="dark, paper or neon."),
-    "color": click.option("--color", help="generation, rank, grundy, branch or nim-p.  [default: rank]"),
-    "style": click.option("--style", help="cubes, points, volume or slices.  [default: cubes; points in the neon theme]"),
+    "size": click.option("--size", type=SIZE, default="1920x1080", help=f"WIDTHxHEIGHT in pixels, or {', '.join(_SIZES)}."),
+    "view": named_option("--view", lambda: (*VIEWS, ANGLES), "{} in degrees.  [default: hero; axis if flat]"),
+    "theme": named_option("--theme", lambda: THEMES, default=Look.theme),
+    "color": named_option("--color", lambda: COLOURINGS, f"{{}}.  [default: {DEFAULT}]"),
+    "style": named_option("--style", lambda: STYLES, lambda: f"{{}}.  [default: {_themed_styles()}]"),
     "generations": click.option("--generations", type=RANGE, help="Draw only generations A:B, B excluded."),
-    "cut": click.option("--cut", default="none", help="Cut away none, the corner nearest the eye, or the front half."),
-    "quality": click.option("--quality", default="final", help="draft, or final: four samples a pixel, finer shadows and clouds."),
-    "engine": click.option("--engine", default="auto", help="auto, opengl, or numpy, which needs no OpenGL."),
+    "cut": named_option(
+        "--cut", lambda: ("none", *CUTS), "Cut away {}: the corner nearest the eye, or the front half.", default=Look.cut
+    ),
+    "quality": named_option(
+        "--quality", lambda: QUALITIES, "{}: final has four samples a pixel, finer shadows and clouds.", default=Look.quality
+    ),
+    "engine": named_option("--engine", lambda: ENGINES, "{}; numpy needs no OpenGL.", default=Look.engine),
     "title": click.option("--title", default="", help="A line of text above the picture."),
 }
 
 
 def look_options(*names: str) -> Callable[[F], F]:
-    """Add options of how a picture looks: those of the names given, or all of `gpu_nim.render.still.Look`.
+    """Add options of how a picture looks: those of the names given, or all of `gpu_nim.render.look.Look`.
 
     A command takes those that it heeds, so that none is given in vain.
     """

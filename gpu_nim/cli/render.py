@@ -8,18 +8,23 @@ import click
 
 from gpu_nim.cli.output import emit_json, reserve, say, wants_progress
 from gpu_nim.cli.params import FILE
-from gpu_nim.cli.pictures import given, look_options
+from gpu_nim.cli.pictures import ListingCommand, given, look_options, one_of
 from gpu_nim.cli.progress import step_progress
+from gpu_nim.render.figures import FIGURES, check_figure, figure_options, save_figure
+from gpu_nim.render.image import SUFFIXES, check_ending, save
+from gpu_nim.render.image import render as draw
+from gpu_nim.render.look import Look, require_heard, style_options
+from gpu_nim.render.sheet import SUFFIXES as SHEET_SUFFIXES
 
 
-@click.command()
+@click.command(cls=ListingCommand, listings=lambda: {"Figures": [(name, found.about) for name, found in FIGURES.items()]})
 @click.argument("source")
 @click.option(
     "-o",
     "--out",
     type=FILE,
     required=True,
-    help="The file: .png, .jpg, .webp or .tif; .pdf or .svg for a figure.",
+    help=f"The file: {one_of(SUFFIXES)}; {one_of(SHEET_SUFFIXES)} for a figure.",
 )
 @look_options()
 @click.option("--transparent", is_flag=True, help="No background: alpha in its place.")
@@ -31,28 +36,21 @@ def render(source: str, out: Path, as_json: bool, quiet: bool, **look: Any) -> N
     `gpunim automata` and `gpunim games` list what there is: chocolate:a=3,size=127 and wythoff:size=255 are games.
 
     Files are growths that gpunim grow saved and games that gpunim solve saved, .zarr or .npz.
-
-    The figures are NF1 and NF2 (Khovanova and Xiong), V4.1, V4.2 and V4.3 (Matsui and others), d3, and views.
     """
-    from gpu_nim.render import options
-    from gpu_nim.render.still import Look, check_ending, save
-    from gpu_nim.render.still import render as draw
     from gpu_nim.storage.atomic import check_writable
 
     began = time.perf_counter()
     wanted = Look(**look)
     if source.startswith("figure:"):
-        from gpu_nim.render.figures import check_figure, save_figure
-
         name = source.removeprefix("figure:")
         check_figure(name, out, wanted.size)
-        options.require_heard(options.figure(name, out.suffix.lower()), wanted, given(look))
+        require_heard(*figure_options(name, out.suffix.lower()), wanted, given(look))
         check_writable(out)
         reserve(out)
         report: dict[str, Any] = save_figure(name, out, wanted)
     else:
         check_ending(out, wanted.size, transparent=wanted.transparent)
-        options.require_heard(options.still(wanted.drawn_style), wanted, given(look))
+        require_heard(*style_options(wanted), wanted, given(look))
         check_writable(out)
         reserve(out)
         with step_progress(wants_progress(quiet)) as step:

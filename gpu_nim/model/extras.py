@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from functools import cache
-from importlib import metadata
 
 from gpu_nim.model.errors import MissingDependency
 
@@ -29,6 +28,8 @@ def missing(need: str, distribution: str, otherwise: str = "") -> MissingDepende
 @cache
 def _extras() -> dict[str, str]:
     """The extra for each optional package: the smallest that brings it.  Empty where gpunim runs from its source, not installed."""
+    from importlib import metadata  # here, for its start-up time
+
     try:
         lines = metadata.requires("gpunim") or ()
     except metadata.PackageNotFoundError:

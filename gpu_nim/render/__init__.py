@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gpu_nim.render.exports import export
     from gpu_nim.render.figures import draw_figure
+    from gpu_nim.render.image import Picture, render, save
+    from gpu_nim.render.look import Look
     from gpu_nim.render.movie import Movie, make_movie
     from gpu_nim.render.source import blocks_of
-    from gpu_nim.render.still import Look, Picture, render, save
 
 __all__ = ["Look", "Movie", "Picture", "blocks_of", "draw_figure", "export", "make_movie", "render", "save"]
 
 # Names are imported when first used, so that importing one does not import the others' modules.
 _HOMES = {
-    **dict.fromkeys(("Look", "Picture", "render", "save"), "gpu_nim.render.still"),
+    **dict.fromkeys(("Picture", "render", "save"), "gpu_nim.render.image"),
+    "Look": "gpu_nim.render.look",
     **dict.fromkeys(("Movie", "make_movie"), "gpu_nim.render.movie"),
     "blocks_of": "gpu_nim.render.source",
     "draw_figure": "gpu_nim.render.figures",

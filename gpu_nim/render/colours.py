@@ -1,4 +1,4 @@
-"""Colours: maps, themes, and what a colour says about a cell.
+"""Colours: maps, and sRGB, linear light and Oklab.
 
 A map is a table of sRGB stops, linearly interpolated: thermal and ice are from cmocean (Thyng et al. 2016, MIT
 licence), magma, inferno and viridis from matplotlib (Smith and van der Walt, CC0), each thinned to 33 stops, within
@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
-from gpu_nim.model.errors import UsageError
 
 _STOPS = {
     "thermal": (
@@ -34,9 +32,6 @@ _STOPS = {
         "589dc35fa6c768aeca71b6cd7bbfd086c7d493cfd8a2d6dcb1dee2c0e6e8cfedefdef5f7eafdfd"
     ),
 }
-
-TOLD_APART = 0.1
-"""The least distance, in Oklab, of two colours that name different things."""
 
 Colour = tuple[float, float, float]
 """Red, green and blue, sRGB, 0 to 1."""
@@ -70,128 +65,6 @@ class Map:
         fine = np.stack([np.interp(table, np.linspace(0, 1, len(stops)), stops[:, k]) for k in range(3)], axis=1)
         at = np.clip(self.low + (self.high - self.low) * np.asarray(values), 0, 1)
         return fine.astype(np.float32)[np.rint(at * 1024).astype(np.intp)]
-
-
-@dataclass(frozen=True)
-class Theme:
-    """A look: background from bottom to top, map, light and text.
-
-    `categories` colour branches and other kinds; `dim` is what stands back where one kind is picked out.
-    `glow` is the strength of the halo of points, `haze` how far the far end fades into the background.
-    """
-
-    name: str
-    bottom: Colour
-    top: Colour
-    map: Map
-    text: Colour
-    muted: Colour
-    dim: Colour
-    pick: Colour
-    categories: tuple[Colour, ...]
-    ambient: float
-    key: float
-    haze: float
-    vignette: float
-    glow: float
-
-    @property
-    def light(self) -> bool:
-        """Whether the background is light, so that points show only as ink: light added to it would be lost."""
-        return float(to_linear(np.array([self.bottom, self.top])).mean()) > 0.18
-
-
-THEMES = {
-    "dark": Theme(
-        name="dark",
-        bottom=hexadecimal("#04050b"),
-        top=hexadecimal("#1a2342"),
-        map=Map("thermal", 0.16, 1.0),
-        text=hexadecimal("#f4f1ea"),
-        muted=hexadecimal("#98a2c0"),
-        dim=hexadecimal("#33406b"),
-        pick=hexadecimal("#ffc24a"),
-        categories=tuple(
-            map(hexadecimal, ("#8a93ad", "#ff8c42", "#3fb8d6", "#e8508f", "#9bd64f", "#a97bff", "#ffd34d", "#5ad6a8"))
-        ),
-        ambient=1.05,
-        key=1.75,
-        haze=0.25,
-        vignette=0.25,
-        glow=0.5,
-    ),
-    "paper": Theme(
-        name="paper",
-        bottom=hexadecimal("#efe8da"),
-        top=hexadecimal("#faf7f0"),
-        map=Map("magma", 0.14, 0.86),
-        text=hexadecimal("#1f1b2e"),
-        muted=hexadecimal("#6d6679"),
-        dim=hexadecimal("#c9c0b4"),
-        pick=hexadecimal("#b3183f"),
-        categories=tuple(
-            map(hexadecimal, ("#857d8c", "#d8572a", "#1f7a8c", "#a4243b", "#5c8001", "#5f4bb6", "#c99700", "#2a9d6f"))
-        ),
-        ambient=1.15,
-        key=1.5,
-        haze=0.05,
-        vignette=0.0,
-        glow=0.0,
-    ),
-    "neon": Theme(
-        name="neon",
-        bottom=hexadecimal("#020308"),
-        top=hexadecimal("#060714"),
-        map=Map("inferno", 0.26, 1.0),
-        text=hexadecimal("#fff6e8"),
-        muted=hexadecimal("#a58fc9"),
-        dim=hexadecimal("#2a1a4a"),
-        pick=hexadecimal("#ffe08a"),
-        categories=tuple(
-            map(hexadecimal, ("#8888aa", "#ff5a36", "#22d3ee", "#f72585", "#b5ff3d", "#8b5cff", "#ffd60a", "#3dffb0"))
-        ),
-        ambient=0.8,
-        key=1.9,
-        haze=0.45,
-        vignette=0.2,
-        glow=1.0,
-    ),
-}
-
-
-def find_theme(name: str) -> Theme:
-    """Return the theme of that name; UsageError where there is none."""
-    if name not in THEMES:
-        raise UsageError(f"theme must be one of {', '.join(THEMES)}, got {name!r}")
-    return THEMES[name]
-
-
-def distinct_colours(theme: Theme, count: int) -> list[Colour]:
-    """Return colours that can be told apart, from each other, from the theme's background and from its first category.
-
-    They are the theme's other categories, and then, one by one, the colour that lies farthest from all there are, in Oklab.
-
-    Raises UsageError where the next would be taken for one that is there.
-
-    >>> distinct_colours(THEMES["dark"], 2) == list(THEMES["dark"].categories[1:3])
-    True
-    """
-    chosen = list(theme.categories[1 : 1 + count])
-    if len(chosen) == count:
-        return chosen
-    steps = np.linspace(0, 1, 18)
-    candidates = np.stack(np.meshgrid(steps, steps, steps), axis=-1).reshape(-1, 3)
-    seen = to_oklab(candidates)
-    taken = to_oklab(np.array([theme.bottom, theme.top, *theme.categories]))
-    nearest = np.linalg.norm(seen[:, None] - taken, axis=2).min(axis=1)
-    while len(chosen) < count:
-        best = int(nearest.argmax())
-        if nearest[best] < TOLD_APART:
-            raise UsageError(f"there are {len(chosen)} colours that can be told apart, and {count} are needed")
-        r, g, b = candidates[best].tolist()
-        chosen.append((r, g, b))
-        nearest = np.minimum(nearest, np.linalg.norm(seen - seen[best], axis=1))
-    return chosen
 
 
 def to_oklab(srgb: NDArray[np.floating]) -> NDArray[np.float64]:

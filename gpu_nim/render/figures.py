@@ -1,18 +1,10 @@
-"""The figures of the papers, and two of our own, as drawings.
+"""The figures of the papers, and some of our own: one function a figure, registered under the name after `figure:`.
 
-    NF1    Khovanova and Xiong, Figure 1: the Ulam-Warburton automaton without its south branch, 6 generations, with
-    edges NF2    Khovanova and Xiong, Figure 2: the evolution of Nim after 6 generations, in space
-    V4.1   Matsui, Yamauchi, Inoue and Tomari, Graph 4.1: P-positions of 3y <= x+z as (x, y, z-x), from a general
-    direction V4.2   Graph 4.2: the same, turned towards the gasket
-    V4.3   Graph 4.3: the same along the first axis, Sierpinski's gasket
-    d3     Khovanova and Xiong, section 4.1: d_3(n), the P-positions with largest pile n, in rows of 1, 2, 4, 8...
-    numbers views  one set, four views: a slide
-
-All but the last are written as true vectors to .pdf and .svg.
+A figure is drawn as true vectors, for .pdf and .svg, or painted from them; a slide is painted alone.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,40 +14,84 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.render.colours import Colour, Theme, find_theme
+from gpu_nim.model.registry import Registry
+from gpu_nim.render.colourings import base_colours
+from gpu_nim.render.colours import Colour
+from gpu_nim.render.framing import hull
 from gpu_nim.render.geometry import Blocks, side, visible
-from gpu_nim.render.light import Shader
-from gpu_nim.render.options import figure, require_heard
-from gpu_nim.render.still import Look, Picture, background, base_colours, check_ending, hull, quantise, render, save
-from gpu_nim.render.vector import SUFFIXES, Sheet
+from gpu_nim.render.image import Picture, check_ending, render, save
+from gpu_nim.render.lettering import fit_words, title_of, write
+from gpu_nim.render.lettering import width as pixels_wide
+from gpu_nim.render.look import Look, require_heard
+from gpu_nim.render.pixels import background, quantise
+from gpu_nim.render.shading import Shader
+from gpu_nim.render.sheet import SUFFIXES, Sheet
+from gpu_nim.render.source import blocks_of
+from gpu_nim.render.themes import THEMES, Theme
 from gpu_nim.render.views import View, fit
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_BYTES_A_PIXEL = 80  # of the slide, which is worked out in floating point; a sheet takes a quarter of it
+_BYTES_A_PIXEL = 80  # of a slide, which is worked out in floating point; a sheet takes a quarter of it
 _GENERATIONS = 6
 _CHOCOLATE = 127  # x, z <= this
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure: what it is about, and what draws it, a function of a theme to a sheet or, for a slide, of a look to an image."""
+
+    about: str
+    sheet: Callable[[Theme], Sheet] | None = None
+    slide: "Callable[[Look], Image] | None" = None
+
+
+FIGURES = Registry[Figure]("figure")
+
+
+def figure(name: str, about: str) -> Callable[[Callable[[Theme], Sheet]], Callable[[Theme], Sheet]]:
+    """Return a decorator that registers a function of a theme as a figure in vectors."""
+
+    def register(sheet: Callable[[Theme], Sheet]) -> Callable[[Theme], Sheet]:
+        FIGURES.add(name, Figure(about, sheet=sheet))
+        return sheet
+
+    return register
+
+
+def slide(name: str, about: str) -> "Callable[[Callable[[Look], Image]], Callable[[Look], Image]]":
+    """Return a decorator that registers a function of a look as a figure in pixels."""
+
+    def register(slide: "Callable[[Look], Image]") -> "Callable[[Look], Image]":
+        FIGURES.add(name, Figure(about, slide=slide))
+        return slide
+
+    return register
+
+
+def figure_options(name: str, suffix: str) -> tuple[str, frozenset[str]]:
+    """Return what a figure in a file of that ending is called, and the options that it takes."""
+    if FIGURES[name].slide:
+        return f"figure:{name}", frozenset(("theme", "size", "title", "quality", "engine"))
+    return f"figure:{name} as {suffix}", frozenset(("theme",) if suffix in SUFFIXES else ("theme", "size"))
 
 
 def save_figure(name: str, path: Path, look: Look) -> dict[str, object]:
     """Draw a figure into a file, and return what was drawn; UsageError for a name or an ending that is none."""
     check_figure(name, path, look.size)
-    require_heard(figure(name, path.suffix.lower()), look)
-    if path.suffix.lower() not in SUFFIXES:
-        width, height = look.size
-        needed = _BYTES_A_PIXEL * width * height
-        require_memory(needed, host_memory(), f"drawing figure:{name} at {width}x{height}", "a smaller --size takes less")
-    if name == "views":
-        picture = Picture(draw_slide(look), "opengl", 0, 4**8, "")
-        save(picture, path)
-        return {"source": "figure:views", "out": str(path), "size": list(picture.image.size), "note": ""}
-    sheet = draw_figure(name, look.theme)
-    if path.suffix.lower() in SUFFIXES:
+    suffix = path.suffix.lower()
+    require_heard(*figure_options(name, suffix), look)
+    found = FIGURES[name]
+    if found.slide is None and suffix in SUFFIXES:
+        sheet = draw_figure(name, look.theme)
         sheet.save(path)
         size = [round(sheet.width), round(sheet.height)]
     else:
-        image = sheet.image(*look.size)
+        width, height = look.size
+        needed = _BYTES_A_PIXEL * width * height
+        require_memory(needed, host_memory(), f"drawing figure:{name} at {width}x{height}", "a smaller --size takes less")
+        image = found.slide(look) if found.slide else draw_figure(name, look.theme).image(width, height)
         save(Picture(image, "numpy", 0, 0, ""), path)
         size = list(image.size)
     return {"source": f"figure:{name}", "out": str(path), "size": size, "note": ""}
@@ -63,19 +99,20 @@ def save_figure(name: str, path: Path, look: Look) -> dict[str, object]:
 
 def check_figure(name: str, path: Path, size: tuple[int, int]) -> None:
     """Raise what `save_figure` would raise for a figure, a file and the size of a picture."""
-    if name not in (*SHEETS, "views"):
-        raise UsageError(f"figure must be one of {', '.join([*SHEETS, 'views'])}, got {name!r}")
-    if name == "views" or path.suffix.lower() not in SUFFIXES:
+    if FIGURES.find(name).slide or path.suffix.lower() not in SUFFIXES:
         check_ending(path, size)
 
 
 def draw_figure(name: str, theme: str = "paper") -> Sheet:
-    """Return a figure as a drawing.
+    """Return a figure as a drawing; UsageError for a slide, which is none.
 
     >>> sum("circle" in line for line in draw_figure("NF1").svg().splitlines())  # A130665(6) = 37 cells
     37
     """
-    return SHEETS[name](find_theme(theme))
+    draw = FIGURES.find(name).sheet
+    if draw is None:
+        raise UsageError(f"figure {name} is a slide of pixels, not a drawing")
+    return draw(THEMES.find(theme))
 
 
 def _evolution_edges(cells: NDArray[np.integer], born: NDArray[np.integer], steps: NDArray[np.integer]) -> list[tuple[int, int]]:
@@ -101,7 +138,7 @@ def _grown(automaton: str) -> tuple[NDArray[np.integer], NDArray[np.integer], li
 
 
 def _back(theme: Theme) -> Colour:
-    return theme.top if theme.name == "paper" else theme.bottom
+    return theme.top if theme.light else theme.bottom
 
 
 def _colour(theme: Theme, value: float) -> Colour:
@@ -127,11 +164,13 @@ def _graph(
     return sheet
 
 
+@figure("NF1", "Khovanova and Xiong, Figure 1: the Ulam-Warburton automaton without its south branch")
 def _nf1(theme: Theme) -> Sheet:
     cells, born, edges = _grown("ulam-warburton-3")
     return _graph(theme, cells.astype(float), born, edges, "Ulam-Warburton automaton without its south branch, generations 0 to 6")
 
 
+@figure("NF2", "Khovanova and Xiong, Figure 2: the evolution of Nim, in space")
 def _nf2(theme: Theme) -> Sheet:
     cells, born, edges = _grown("nim")
     basis = View((1.0, -1.75, 0.8)).basis()
@@ -160,7 +199,6 @@ def _nf2(theme: Theme) -> Sheet:
 def chocolate_graph(a: Fraction, size: int) -> Blocks:
     """Return the P-positions of a y <= x + z as [V] draws them: (x, y, z) at (x, y, z - x)."""
     from gpu_nim.games.inequality import sheared
-    from gpu_nim.render.source import blocks_of
 
     blocks = blocks_of(f"chocolate:a={a},size={size}")
     return replace(blocks, corners=sheared(blocks.corners).astype(np.int32))
@@ -187,6 +225,7 @@ def _solid(theme: Theme, blocks: Blocks, view: View, caption: str) -> Sheet:
     return sheet
 
 
+@figure("V4.1", "Matsui and others, Graph 4.1: P-positions of 3y <= x + z, from a general direction")
 def _v41(theme: Theme) -> Sheet:
     return _solid(
         theme,
@@ -196,6 +235,7 @@ def _v41(theme: Theme) -> Sheet:
     )
 
 
+@figure("V4.2", "Graph 4.2: the same, turned towards the gasket")
 def _v42(theme: Theme) -> Sheet:
     return _solid(
         theme,
@@ -205,6 +245,7 @@ def _v42(theme: Theme) -> Sheet:
     )
 
 
+@figure("V4.3", "Graph 4.3: the same along the first axis, Sierpinski's gasket")
 def _v43(theme: Theme) -> Sheet:
     blocks = chocolate_graph(Fraction(3), _CHOCOLATE)
     points, first = np.unique(blocks.corners[:, 1:], axis=0, return_index=True)
@@ -226,6 +267,7 @@ def _v43(theme: Theme) -> Sheet:
     return sheet
 
 
+@figure("d3", "Khovanova and Xiong, section 4.1: d_3(n) in rows of 1, 2, 4, 8... numbers")
 def _d3(theme: Theme) -> Sheet:
     from gpu_nim.counting.families import ByMaximum
 
@@ -248,24 +290,12 @@ def _d3(theme: Theme) -> Sheet:
     return sheet
 
 
-SHEETS: dict[str, Callable[[Theme], Sheet]] = {
-    "NF1": _nf1,
-    "NF2": _nf2,
-    "V4.1": _v41,
-    "V4.2": _v42,
-    "V4.3": _v43,
-    "d3": _d3,
-}
-
-
+@slide("views", "one set of P-positions, four views: a slide")
 def draw_slide(look: Look) -> "Image":
     """Return the slide: Nim's P-positions below 256 from four directions."""
     from PIL import Image
 
-    from gpu_nim.render.text import fit_words, title_of, write
-    from gpu_nim.render.text import width as pixels_wide
-
-    theme = find_theme(look.theme)
+    theme = THEMES[look.theme]
     width, height = look.size
     u = min(width / 1920, height / 1080)
     title = title_of(look.title or "One set, four views:  { (a, b, c) : a ⊕ b ⊕ c = 0 }", width, height)

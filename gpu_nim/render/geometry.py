@@ -5,7 +5,7 @@ picture needs at most three quadrilaterals a block, whatever the camera: nothing
 which the P-positions of Nim and the automata on the cells of even coordinate sum never have.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.registry import Registry
 from gpu_nim.render.views import Camera
 
 # Corners of each side of the unit cube, anticlockwise from outside.
@@ -220,20 +221,26 @@ def generations_between(blocks: Blocks, first: int, stop: int) -> Blocks:
     return blocks.take(keep, "" if keep.all() else f"generations {first} to {stop - 1}")
 
 
+CUTS = Registry[Callable[[NDArray[np.floating], NDArray[np.float64]], NDArray[np.bool_]]]("cut")
+"""What can be cut away: which blocks, of their places (N, 3) from the middle towards the eye, and the direction to the eye (3,)."""
+
+
+@CUTS.register("corner")
+def _nearest_octant(side_of: NDArray[np.floating], toward: NDArray[np.float64]) -> NDArray[np.bool_]:
+    return np.asarray((side_of > 0).all(axis=1))
+
+
+@CUTS.register("half")
+def _front_half(side_of: NDArray[np.floating], toward: NDArray[np.float64]) -> NDArray[np.bool_]:
+    # The plane that faces the eye best, upright, so that the section is seen from the front.
+    return np.asarray(side_of[:, int(np.abs(toward[:2]).argmax())] > 0)
+
+
 def cut(blocks: Blocks, what: str, toward: NDArray[np.float64]) -> Blocks:
     """Return the blocks without a part, so that the inside shows: `corner`, the octant nearest the eye, or `half`.
 
-    A body about the origin is cut through the origin, any other through its middle; `toward` points to the eye.
+    The cut goes through the middle of the body; `toward` points to the eye.
     """
     low, high = blocks.bounds()
-    middle = (low + high) / 2
-    side_of = (blocks.centres() - middle) * np.where(toward < 0, -1, 1)
-    if what == "corner":
-        gone = np.asarray((side_of > 0).all(axis=1))
-    elif what == "half":
-        # The plane that faces the eye best, upright, so that the section is seen from the front.
-        axis = int(np.abs(toward[:2]).argmax())
-        gone = side_of[:, axis] > 0
-    else:
-        raise UsageError(f"cut must be corner or half, got {what!r}")
-    return blocks.take(np.logical_not(gone), f"cut open ({what})")
+    side_of = (blocks.centres() - (low + high) / 2) * np.where(toward < 0, -1, 1)
+    return blocks.take(np.logical_not(CUTS.find(what)(side_of, toward)), f"cut open ({what})")

@@ -19,7 +19,7 @@ from gpu_nim.model.extras import missing
 from gpu_nim.render.views import Camera
 
 if TYPE_CHECKING:
-    from gpu_nim.render.volume import Cloud
+    from gpu_nim.render.styles.volume import Cloud
 
 _VARIABLE = "VTK_DEFAULT_OPENGL_WINDOW"
 HELP = (

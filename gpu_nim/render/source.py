@@ -33,6 +33,7 @@ from gpu_nim.model.errors import InsufficientMemoryError, UsageError, close
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.notation import parse_integer
 from gpu_nim.model.progress import OnStep, unseen
+from gpu_nim.render.colourings import needed_value
 from gpu_nim.render.geometry import Blocks
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def blocks_of(spec: "Source", *, limit: int = CELLS_LIMIT, color: str | None = N
     """Return a source as blocks, coarser than cells where there are more than `limit`: what a text names, a growth, a solved game.
 
     on_step: called as the source is grown.
-    color: what the blocks are to be coloured by (see `gpu_nim.render.still.COLORS`), where that takes more than a cell and
+    color: what the blocks are to be coloured by (see `gpu_nim.render.colourings`), which may need more than a cell and
     its generation.  branch: each cell gets the branch it grew on, counted from 1 in the order of the cells of generation 1,
     0 for the seed.  grundy: of a game in a file, not the P-positions alone are drawn but all that have Grundy values.
 
@@ -113,7 +114,7 @@ def blocks_of(spec: "Source", *, limit: int = CELLS_LIMIT, color: str | None = N
         raise UsageError(f"{name} lives in {automaton.rule.dimension} dimensions, and only 2 or 3 can be drawn")
     grown = _nim if name == "nim" else partial(_grow, name=name)
     found = grown(spec, generation=generation, limit=limit, on_step=on_step)
-    return _with_branches(found, automaton.rule) if color == "branch" else found
+    return _with_branches(found, automaton.rule) if needed_value(color) == "branch" else found
 
 
 def contents(spec: str) -> str:
@@ -293,8 +294,8 @@ def _with_branches(blocks: Blocks, rule: "Rule") -> Blocks:
 
 def _game(spec: str, game: GameEntry, arguments: str, color: str | None) -> Blocks:
     """Return the positions of a game of Grundy value up to `grundy`; their generation is half the total, rounded down."""
-    if color == "branch":
-        raise UsageError(f"color branch needs a growth, and {spec} is a solved game")
+    if needed_value(color) == "branch":
+        raise UsageError(f"color {color} needs a growth, and {spec} is a solved game")
     common = (
         Parameter("size", Integer(), str(game.drawn_size), "the largest coordinate"),
         Parameter("grundy", Integer(), "0", "the largest Grundy value drawn"),
@@ -373,16 +374,16 @@ def _of_found(name: str, saved: "Growth | Solution", limit: int, color: str | No
     from gpu_nim.automata.growth import Growth
 
     if not isinstance(saved, Growth):
-        if color == "branch":
-            raise UsageError(f"color branch needs a growth, and {name} is a solved game")
-        if color != "grundy":
+        if needed_value(color) == "branch":
+            raise UsageError(f"color {color} needs a growth, and {name} is a solved game")
+        if needed_value(color) != "grundy":
             return _solved(name, saved, 0)
         if saved.grundy is None:
-            raise UsageError(f"color grundy needs a game solved for Grundy values, and {name} holds outcomes alone")
+            raise UsageError(f"color {color} needs a game solved for Grundy values, and {name} holds outcomes alone")
         return _solved(name, saved, int(saved.grundy.max()))
     found = _gather(name, saved.lattice, iter(saved), saved.births.tolist(), limit)
-    if color != "branch":
+    if needed_value(color) != "branch":
         return found
     if saved.rule is None:
-        raise UsageError(f"color branch needs a rule of offsets, and {name} grew by predicates of its own")
+        raise UsageError(f"color {color} needs a rule of offsets, and {name} grew by predicates of its own")
     return _with_branches(found, saved.rule)

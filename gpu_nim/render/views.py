@@ -5,7 +5,7 @@ exactly when their difference is a multiple of d, so how many points a view show
 in which the 4^m P-positions of Nim fall on 3^m points, Sierpinski's gasket, are found by counting.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from math import gcd
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.registry import Registry
 
 Vector = tuple[float, float, float]
 Direction = tuple[int, int, int]
@@ -43,15 +44,24 @@ class View:
         return np.stack([right, np.cross(toward, right), toward]) + 0.0
 
 
-VIEWS = {
-    "hero": View((2.2, -1.75, 0.95)),
-    "isometric": View((1, -1, 1), parallel=True),
-    "axis": View((0, 0, 1), up=(0, 1, 0), parallel=True),
-    "diagonal": View((1, 1, 1), parallel=True),
-}
-"""The views that have a fixed direction; `gasket` is found for each set, and AZIM,ELEV is any other."""
+ViewFinder = Callable[[NDArray[np.integer]], View]
+"""The view of cells (N, 3)."""
 
-NAMES = (*VIEWS, "gasket", "AZIM,ELEV")
+VIEWS = Registry[ViewFinder]("view")
+"""The views that have a name; AZIM,ELEV is any other."""
+
+ANGLES = "AZIM,ELEV"
+
+
+def _fixed(toward: Vector, up: Vector = (0.0, 0.0, 1.0), *, parallel: bool = True) -> ViewFinder:
+    view = View(toward, up, parallel)
+    return lambda cells: view
+
+
+VIEWS.add("hero", _fixed((2.2, -1.75, 0.95), parallel=False))
+VIEWS.add("isometric", _fixed((1, -1, 1)))
+VIEWS.add("axis", _fixed((0, 0, 1), up=(0, 1, 0)))
+VIEWS.add("diagonal", _fixed((1, 1, 1)))
 
 
 def find_view(name: str, cells: NDArray[np.integer]) -> View:
@@ -63,15 +73,13 @@ def find_view(name: str, cells: NDArray[np.integer]) -> View:
     [0.0, 0.0, 1.0]
     """
     if name in VIEWS:
-        return VIEWS[name]
-    if name == "gasket":
-        return gasket_view(cells)
+        return VIEWS[name](cells)
     try:
         azimuth, elevation = (float(part) for part in name.split(","))
     except ValueError:
-        raise UsageError(f"view must be one of {', '.join(NAMES)}, got {name!r}") from None
+        raise UsageError(f"view must be one of {', '.join((*VIEWS, ANGLES))}, got {name!r}") from None
     if not (np.isfinite(azimuth) and abs(elevation) <= 90):
-        raise UsageError(f"view AZIM,ELEV must be degrees with an elevation from -90 to 90, got {name!r}")
+        raise UsageError(f"view {ANGLES} must be degrees with an elevation from -90 to 90, got {name!r}")
     return from_angles(azimuth, elevation)
 
 
@@ -124,6 +132,7 @@ def gasket_directions(cells: NDArray[np.integer], largest: int = 1) -> list[tupl
     return [(d, points) for d, points in counted if points == fewest]
 
 
+@VIEWS.register("gasket")
 def gasket_view(cells: NDArray[np.integer]) -> View:
     """Return the parallel view along the first of the gasket directions, the side that spreads widest laid level.
 

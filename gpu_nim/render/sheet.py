@@ -7,9 +7,9 @@ reader has, or what the reader of an SVG has in its place.
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import escape
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.colours import Colour
@@ -166,7 +166,7 @@ class Sheet:
                     f'<text x="{_n(x)}" y="{_n(self.height - y)}" font-size="{_n(mark.size)}" '
                     f'fill="{_hex(mark.colour)}" text-anchor="{mark.anchor}" '
                     f'textLength="{_n(text_width(mark.text, mark.size))}" lengthAdjust="spacingAndGlyphs">'
-                    f"{escape(mark.text)}</text>"
+                    f"{escape(mark.text, quote=False)}</text>"
                 )
                 continue
             places = " ".join(f"{_n(x)},{_n(self.height - y)}" for x, y in mark.points)
@@ -228,8 +228,8 @@ class Sheet:
         """Return the drawing as pixels, fitted into width by height, four samples a pixel."""
         from PIL import Image, ImageDraw
 
-        from gpu_nim.render.text import font
-        from gpu_nim.render.text import width as pixels_wide
+        from gpu_nim.render.lettering import font
+        from gpu_nim.render.lettering import width as pixels_wide
 
         fine = 2
         scale = fine * min(width / self.width, height / self.height)

@@ -1,9 +1,4 @@
-"""Looking around: a window on this machine's screen, or a page served to a browser.
-
-The window is PyVista's.  The page is the project's own, the same that `gpunim export` writes, in place of a trame view:
-it draws on the browser's own graphics, so that it turns smoothly however far away the server is, which needs no OpenGL;
-and it brings no further packages, where trame would send pictures or copy the same mesh to VTK's own page.
-"""
+"""Looking around: a window on this machine's screen, PyVista's."""
 
 import time
 from collections.abc import Callable
@@ -16,38 +11,34 @@ from typing import Any
 import numpy as np
 
 from gpu_nim.model.errors import FileError
-from gpu_nim.render.colours import find_theme
-from gpu_nim.render.exports import PAGE_LIMIT, page
-from gpu_nim.render.geometry import SIDES, Blocks, require_cubes, side
-from gpu_nim.render.light import Shader
-from gpu_nim.render.options import exported, require_heard, window
-from gpu_nim.render.room import require_room
-from gpu_nim.render.still import Look, Picture, base_colours, check_ending, cut_open, hull, prepare, save, view_of
+from gpu_nim.render.colourings import base_colours
+from gpu_nim.render.framing import hull
+from gpu_nim.render.geometry import SIDES, side
+from gpu_nim.render.image import Picture, check_ending, save
+from gpu_nim.render.look import MESH_OPTIONS, Look, require_heard
+from gpu_nim.render.opengl import add_quads, aim_at, require_display
+from gpu_nim.render.page import PAGE_LIMIT, solid
+from gpu_nim.render.picture_memory import require_picture_memory
+from gpu_nim.render.shading import Shader
+from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import VIEWS, View, find_view, fit
 
+WINDOW_OPTIONS = ("a window", MESH_OPTIONS | {"size", "view", "title"})
+"""What a window is called, and the options that it takes."""
+
 HELP = (
-    "drag: turn   shift-drag: move   wheel: nearer   arrows, Home, End: generation   1-5: views   0: the first view   "
-    "s: save a picture   q: leave"
+    ("drag", "turn"),
+    ("shift-drag", "move"),
+    ("wheel", "nearer"),
+    ("arrows, Home, End", "generation"),
+    ("0", "the first view"),
+    ("s", "save a picture"),
+    ("q", "leave"),
 )
+"""What the mouse and the keys do; the views have digits, see `view_keys`."""
+
 _FOOT = 0.12  # of the window's height, which the slider takes
 _PAUSE = 0.01  # seconds between two looks at what the mouse and the keys have done
-
-
-def body(source: str, look: Look) -> tuple[Blocks, View]:
-    """Return what is to be shown, no more blocks than turn smoothly, in order of generation, and whence."""
-    from gpu_nim.render.source import blocks_of
-
-    blocks = prepare(blocks_of(source, limit=PAGE_LIMIT, color=look.color), look)
-    view = view_of(blocks, look)
-    blocks = require_cubes(cut_open(blocks, look, view.basis()[2]))
-    return blocks.take(np.argsort(blocks.generations, kind="stable")), view
-
-
-def document(source: str, look: Look) -> bytes:
-    """Return the page of a source, for `gpu_nim.render.server`; UsageError for a look that a page does not take."""
-    require_heard(exported(".html"), look)
-    blocks, view = body(source, look)
-    return page(blocks, look, view).encode()
 
 
 class Window:
@@ -60,21 +51,21 @@ class Window:
     """
 
     def __init__(self, source: str, look: Look, picture: Path) -> None:
-        from gpu_nim.render.opengl import add_quads, require_display
-
-        require_heard(window(), look)
+        require_heard(*WINDOW_OPTIONS, look)
         check_ending(picture, look.size)
         require_display()
         import pyvista as pv
 
         drawn = replace(look, style="cubes", quality="draft")  # what a window draws, whatever a still would
-        require_room(drawn, "opengl", source)
-        self._blocks, self._view = body(source, look)
-        require_room(drawn, "opengl", source, 2 * len(self._blocks))  # all sides, where a still has those seen from one place
+        require_picture_memory(drawn, "opengl", source)
+        blocks, self._view = solid(source, look, PAGE_LIMIT)
+        self._blocks = blocks.take(np.argsort(blocks.generations, kind="stable"))
+        # All sides, where a still has those seen from one place.
+        require_picture_memory(drawn, "opengl", source, 2 * len(self._blocks))
         self._hull = hull(self._blocks)
         self._picture = picture
         self._aspect = look.size[0] / look.size[1]
-        theme = find_theme(look.theme)
+        theme = THEMES[look.theme]
         shader = Shader(self._blocks, base_colours(self._blocks, look.color, theme), theme, fine=False)
         light = shader.frame(fit(self._view, self._hull, self._aspect))
         quads = [side(self._blocks, axis, end) for axis, end in SIDES]
@@ -132,9 +123,9 @@ class Window:
         self._plotter.render()
 
     def press(self, key: str) -> None:
-        """Do what a key is for; see KEYS."""
-        self._say(HELP)
-        KEYS[key](self)
+        """Do what a key is for; see `keys`."""
+        self._say(help_line())
+        keys()[key](self)
 
     def step(self, generations: float) -> None:
         """Show that many generations more, or fewer, as near as there is."""
@@ -172,8 +163,6 @@ class Window:
 
     def _face(self, view: View) -> None:
         """Look at the whole body along a view, as wide as the window is."""
-        from gpu_nim.render.opengl import aim_at
-
         self._narrowed = 1.0
         camera = fit(view, self._hull, self._aspect, foot=_FOOT)
         aim_at(self._plotter, camera, (self._hull.min(axis=0) + self._hull.max(axis=0)) / 2)
@@ -186,7 +175,7 @@ class Window:
         self._narrowed = narrowed
 
     def _take_over(self) -> None:
-        """Let the keys and the mouse do what HELP says and nothing else."""
+        """Let the keys and the mouse do what `help_line` says and nothing else."""
         self._plotter.enable_trackball_style()
         interactor = self._plotter.iren.interactor
         # VTK's style turns letters and digits that are typed into red and blue, wire frames and an end, unless another
@@ -194,7 +183,7 @@ class Window:
         interactor.GetInteractorStyle().AddObserver("CharEvent", lambda *_: None)
         self._slider.KeyPressActivationOff()
         self._plotter.iren.clear_key_event_callbacks()
-        for key in KEYS:
+        for key in keys():
             self._plotter.add_key_event(key, partial(self.press, key))
         interactor.AddObserver("ConfigureEvent", lambda *_: self._resized())
 
@@ -204,7 +193,7 @@ class Window:
             lambda value: None,
             (first, max(last, first + 1)),
             value=last,
-            title=HELP,
+            title=help_line(),
             pointa=(0.05, 0.07),
             pointb=(0.95, 0.07),
             color=colour,
@@ -218,14 +207,26 @@ class Window:
         return slider
 
 
-KEYS: dict[str, Callable[[Window], None]] = {
-    "Left": lambda window: window.step(-1),
-    "Right": lambda window: window.step(1),
-    "Home": lambda window: window.step(-inf),
-    "End": lambda window: window.step(inf),
-    **{str(number): partial(Window.look, name=name) for number, name in enumerate((*VIEWS, "gasket"), 1)},
-    "0": partial(Window.look, name=None),
-    "s": Window.save,
-    "q": Window.leave,
-}
-"""What the window's keys do, by X's names of them."""
+def view_keys() -> dict[str, str]:
+    """Return the views by the digit that is their key."""
+    return {str(number): name for number, name in enumerate(VIEWS, 1) if number <= 9}
+
+
+def keys() -> dict[str, Callable[[Window], None]]:
+    """Return what the window's keys do, by X's names of them."""
+    return {
+        "Left": lambda window: window.step(-1),
+        "Right": lambda window: window.step(1),
+        "Home": lambda window: window.step(-inf),
+        "End": lambda window: window.step(inf),
+        **{key: partial(Window.look, name=name) for key, name in view_keys().items()},
+        "0": partial(Window.look, name=None),
+        "s": Window.save,
+        "q": Window.leave,
+    }
+
+
+def help_line() -> str:
+    """Return what the mouse and the keys do, in a line."""
+    views = f"1-{len(view_keys())}: views"
+    return "   ".join((*(f"{name}: {what}" for name, what in HELP), views))

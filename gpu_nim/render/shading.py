@@ -15,8 +15,9 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.render.colours import Theme, to_linear, to_srgb
+from gpu_nim.render.colours import to_linear, to_srgb
 from gpu_nim.render.geometry import Blocks, side
+from gpu_nim.render.themes import Theme
 from gpu_nim.render.views import Camera
 
 _GRID_LIMIT = 1 << 24

@@ -9,43 +9,29 @@ from typing import TYPE_CHECKING
 
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.memory import address_space, host_memory, require_memory
-from gpu_nim.render.light import MANY
+from gpu_nim.render.shading import MANY
 
 if TYPE_CHECKING:
-    from gpu_nim.render.still import Look
+    from gpu_nim.render.look import Look
 
-_OPENGL = 350 << 20  # VTK and its driver
 _OPENGL_ADDRESSES = 900 << 20  # what they map on top, and most of it never read
 _OPENGL_ADDRESSES_A_CORE = 100 << 20  # a thread's stack and heap
 _FINISHED = 64  # bytes a pixel of the picture: in floating point, its background, and one on the other
-# Bytes for any picture; for each pixel as it is drawn, which may be finer than the picture; for each of MANY blocks, and of more.
-_DRAWN = {
-    ("cubes", "numpy"): (80 << 20, 30, 700, 300),
-    ("cubes", "opengl"): (_OPENGL, 62, 1600, 1000),
-    ("points", "numpy"): (0, 90, 700, 300),
-    ("volume", "numpy"): (0, 300, 700, 300),
-    ("volume", "opengl"): (_OPENGL, 62, 700, 300),
-    ("slices", "numpy"): (0, 0, 700, 200),
-}
 _SPARE = 64 << 20
-_COARSE_RAYS = 9  # pixels for each that a draft of a cloud casts
 _KEPT_BY_OPENGL = 40  # bytes a drawn pixel that stay taken while the picture is finished
 
 
 def picture_bytes(look: "Look", engine: str, blocks: int = 0) -> int:
     """Return the bytes of memory that a picture takes at most, of so many blocks."""
     style = look.drawn_style
-    fixed, a_pixel, a_block, a_block_of_many = _DRAWN[style, engine]
-    pixels = look.size[0] * look.size[1]
-    drawn = pixels * look.supersampling**2
-    if (style, engine, look.quality) == ("volume", "numpy", "draft"):
-        drawn //= _COARSE_RAYS
+    cost = style.costs[engine]
+    drawn = style.drawn_pixels(look, engine)
     kept = _KEPT_BY_OPENGL * drawn if engine == "opengl" else 0
-    body = max(a_block * min(blocks, MANY), a_block_of_many * blocks)
-    return fixed + max(a_pixel * drawn, _FINISHED * pixels + kept) + body
+    body = max(cost.block * min(blocks, MANY), cost.block_of_many * blocks)
+    return cost.fixed + max(cost.pixel * drawn, _FINISHED * look.size[0] * look.size[1] + kept) + body
 
 
-def require_room(look: "Look", engine: str, name: str, blocks: int = 0, *, more: int = 0, at_once: int = 1) -> None:
+def require_picture_memory(look: "Look", engine: str, name: str, blocks: int = 0, *, more: int = 0, at_once: int = 1) -> None:
     """Raise InsufficientMemoryError where `at_once` pictures of so many blocks, each with `more` bytes, do not fit in memory."""
     width, height = look.size
     work = f"drawing {name} at {width}x{height}"
@@ -63,7 +49,7 @@ def require_room(look: "Look", engine: str, name: str, blocks: int = 0, *, more:
 def fits(look: "Look", engine: str, blocks: int) -> bool:
     """Return whether there is memory for a picture of so many blocks, and some to spare for what comes before it is drawn."""
     try:
-        require_room(look, engine, "", blocks, more=_SPARE + picture_bytes(look, engine, blocks) // 8)
+        require_picture_memory(look, engine, "", blocks, more=_SPARE + picture_bytes(look, engine, blocks) // 8)
     except InsufficientMemoryError:
         return False
     return True

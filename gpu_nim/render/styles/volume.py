@@ -6,16 +6,27 @@ is never built for a sparse set, which is made coarser instead.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.model.progress import OnStep
 from gpu_nim.render.colours import to_linear, to_srgb
 from gpu_nim.render.geometry import Blocks, coarsen
+from gpu_nim.render.pixels import reduce_pixels
+from gpu_nim.render.raster import enlarge
+from gpu_nim.render.styles.style import OPENGL_BYTES, STYLES, CameraStyle, Cost
 from gpu_nim.render.views import Camera
+
+if TYPE_CHECKING:
+    from gpu_nim.render.look import Look
+    from gpu_nim.render.opengl import Canvas
 
 _POINTS_LIMIT = 264**3
 _POINTS_A_CELL = {"draft": 64, "final": 512}
+_STEPS_A_POINT = {"draft": 1.2, "final": 2.5}
+_COARSER = {"draft": 3, "final": 1}  # pixels along a side for each ray that NumPy casts
 _FINE_LIMIT = 132**3  # points: a finer grid than of cells is built up to here
 _FINEST = 8  # points a cell, each way
 _OLDEST, _YOUNGEST = 1.0, 0.2  # opacities of cells of the first and the last generation
@@ -38,6 +49,50 @@ class Cloud:
     origin: NDArray[np.float64]
     spacing: float
     reach: float
+
+
+@STYLES.register("volume")
+class Volume(CameraStyle):
+    """A cloud, older cells more opaque; it has no edges to smooth, and flat bodies have no inside to see."""
+
+    costs: ClassVar = {"numpy": Cost(0, 300, 700, 300), "opengl": Cost(OPENGL_BYTES, 62, 700, 300)}
+    draws_flat = False
+    has_edges = False
+
+    def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: "Look", canvas: "Canvas | None") -> None:
+        super().__init__(blocks, base, look, canvas)
+        self._fine = fineness(blocks, look.quality)
+        self._cloud = cloud_of(blocks, base, self._fine)
+
+    @staticmethod
+    def prepared(blocks: Blocks, quality: str) -> Blocks:
+        """See `solid_enough`."""
+        return solid_enough(blocks, quality)
+
+    @staticmethod
+    def framed(hull: NDArray[np.float32], blocks: Blocks, quality: str) -> NDArray[np.float32]:
+        """See `blurred`."""
+        return blurred(hull, blocks, quality)
+
+    @staticmethod
+    def extra_bytes(blocks: Blocks, quality: str) -> int:
+        """Return the bytes of memory that the cloud takes while it is made."""
+        return cloud_bytes(blocks, fineness(blocks, quality))
+
+    @classmethod
+    def drawn_pixels(cls, look: "Look", engine: str) -> int:
+        """Return how many pixels are drawn: NumPy casts one ray for several pixels of a draft."""
+        drawn = super().drawn_pixels(look, engine)
+        return drawn // _COARSER[look.quality] ** 2 if engine == "numpy" else drawn
+
+    def draw(self, camera: Camera, shown: NDArray[np.bool_] | None, on_step: OnStep) -> NDArray[np.float32]:
+        """See `CameraStyle.draw`."""
+        cloud = self._cloud if shown is None else cloud_of(self.blocks.take(shown), self.base[shown], self._fine)
+        coarser, steps = _COARSER[self.look.quality], _STEPS_A_POINT[self.look.quality]
+        if self.canvas is not None:
+            return reduce_pixels(self.canvas.draw_cloud(cloud, camera, steps), 1)
+        width, height = self.look.size
+        return enlarge(cast(cloud, camera, -(-width // coarser), -(-height // coarser), steps), height, width)
 
 
 def solid_enough(blocks: Blocks, quality: str = "final") -> Blocks:

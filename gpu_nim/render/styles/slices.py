@@ -1,18 +1,36 @@
 """Sections: a body cut at evenly spaced heights, z = 0 among them, the sections side by side."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.render.geometry import Blocks
+from gpu_nim.render.lettering import fit_words, title_of, unit
+from gpu_nim.render.pixels import background, quantise
+from gpu_nim.render.styles.style import STYLES, Cost, LaidOutStyle
+from gpu_nim.render.themes import THEMES
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from gpu_nim.render.still import Look
+    from gpu_nim.render.look import Look
 
 _MOST = 12
+
+
+@STYLES.register("slices")
+class Slices(LaidOutStyle):
+    """Up to a dozen sections of a body in space."""
+
+    costs: ClassVar = {"numpy": Cost(0, 0, 700, 200)}
+    refuses = frozenset(("view", "cut", "quality"))
+    draws_flat = False
+
+    @classmethod
+    def lay_out(cls, blocks: Blocks, base: NDArray[np.float32], look: "Look") -> "Image":
+        """See `draw_slices`."""
+        return draw_slices(blocks, base, look)
 
 
 def section_heights(blocks: Blocks, most: int = _MOST) -> list[int]:
@@ -51,11 +69,7 @@ def draw_slices(blocks: Blocks, colours: NDArray[np.float32], look: "Look") -> "
     """Return the sections on one picture, as large as fits, each with its height."""
     from PIL import Image
 
-    from gpu_nim.render.colours import find_theme
-    from gpu_nim.render.still import background, quantise
-    from gpu_nim.render.text import fit_words, title_of, unit
-
-    theme = find_theme(look.theme)
+    theme = THEMES[look.theme]
     width, height = look.size
     u = unit(width, height)
     title = title_of(look.title, width, height) if look.title else None

@@ -1,0 +1,56 @@
+"""Catalogues: entries of one kind by name, from which choices, help texts and error messages are made."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from gpu_nim.model.errors import UsageError
+
+T = TypeVar("T")
+E = TypeVar("E")
+
+
+class Registry(dict[str, T]):
+    """The entries of one kind, by name, in the order of their registration.
+
+    Args:
+        kind: what messages call an entry, such as "theme".
+
+    >>> planets = Registry[int]("planet")
+    >>> planets.add("earth", 3)
+    3
+    >>> planets.find("earth")
+    3
+    >>> planets.find("vulcan")
+    Traceback (most recent call last):
+        ...
+    gpu_nim.model.errors.UsageError: planet must be one of earth, got 'vulcan'
+    """
+
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        self.kind = kind
+
+    def add(self, name: str, entry: E) -> E:
+        """Register an entry, and return it.
+
+        Raises:
+            ValueError: the name is taken.
+        """
+        if name in self:
+            raise ValueError(f"there is a {self.kind} {name!r} already")
+        self[name] = entry  # type: ignore[assignment]  # E is T, but for a decorated function, which keeps its own type
+        return entry
+
+    def register(self, name: str) -> Callable[[E], E]:
+        """Return a decorator that registers a function or a class."""
+        return lambda entry: self.add(name, entry)
+
+    def find(self, name: str) -> T:
+        """Return the entry of that name.
+
+        Raises:
+            UsageError: there is none; the message lists the names.
+        """
+        if name not in self:
+            raise UsageError(f"{self.kind} must be one of {', '.join(self)}, got {name!r}")
+        return self[name]

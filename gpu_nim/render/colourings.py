@@ -1,0 +1,130 @@
+"""What a colour says about a cell: one function a colouring, registered under the name that the option `color` takes.
+
+@colouring("total")
+def by_total(blocks, theme):
+    return theme.map(blocks.corners.sum(axis=1) / blocks.corners.sum(axis=1).max())
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.registry import Registry
+from gpu_nim.render.geometry import Blocks
+from gpu_nim.render.themes import Theme, distinct_colours
+
+Colours = Callable[[Blocks, Theme], NDArray[np.float32]]
+
+
+@dataclass(frozen=True)
+class Colouring:
+    """A colouring of blocks.
+
+    Args:
+        colours: the colour of each block under a theme, sRGB float32 (N, 3) in 0 to 1; UsageError where the blocks do not
+            have what it is to show.
+        needs: the further value of the blocks that it reads, "branch" or "grundy", which the source then works out, or "".
+    """
+
+    colours: Colours
+    needs: str = ""
+
+
+COLOURINGS = Registry[Colouring]("color")
+DEFAULT = "rank"
+
+
+def colouring(name: str, *, needs: str = "") -> Callable[[Colours], Colours]:
+    """Return a decorator that registers a function of blocks and a theme as a colouring."""
+
+    def register(colours: Colours) -> Colours:
+        COLOURINGS.add(name, Colouring(colours, needs))
+        return colours
+
+    return register
+
+
+def needed_value(color: str | None) -> str:
+    """Return the further value of the blocks that a colouring reads, or ""."""
+    return COLOURINGS.find(color).needs if color else ""
+
+
+def base_colours(blocks: Blocks, color: str | None, theme: Theme) -> NDArray[np.float32]:
+    """Return the colour of each block before light falls on it, sRGB float32 (N, 3).
+
+    Raises:
+        UsageError: the blocks do not have what the colours are to show.
+    """
+    return COLOURINGS.find(color or DEFAULT).colours(blocks, theme)
+
+
+@colouring("generation")
+def generation_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
+    """Colour by generation, even in time."""
+    return theme.map(ages(blocks))
+
+
+@colouring("rank")
+def rank_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
+    """Colour by generation, even in the number of cells, so that every colour covers as much."""
+    return theme.map(ranks(blocks))
+
+
+def ages(blocks: Blocks) -> NDArray[np.float64]:
+    """Return how far each block's generation lies between the first and the last, 0 to 1, float64 (N,)."""
+    first, last = int(blocks.generations.min()), int(blocks.generations.max())
+    return np.asarray((blocks.generations - first) / max(last - first, 1))
+
+
+def ranks(blocks: Blocks) -> NDArray[np.float64]:
+    """Return the part of all cells that are older than each block's middle one, 0 to 1, float64 (N,)."""
+    # A place for each generation that there is: their numbers reach 2^30.
+    _, places = np.unique(blocks.generations, return_inverse=True)
+    weights = np.bincount(places, blocks.sizes.astype(np.float64) ** 2)
+    return np.asarray(((np.cumsum(weights) - weights / 2) / weights.sum())[places])
+
+
+@colouring("grundy", needs="grundy")
+def grundy_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
+    """Colour by Grundy value."""
+    if "grundy" not in blocks.values:
+        raise UsageError(f"color grundy needs a source with Grundy values, and {blocks.name} has none")
+    values = blocks.values["grundy"]
+    if values.min() == values.max():
+        raise UsageError(
+            f"color grundy needs positions of several Grundy values, and all of {blocks.name} have {values.max()}: a "
+            "chocolate takes them as in chocolate:size=31,grundy=3"
+        )
+    return theme.map(values / int(values.max()))
+
+
+@colouring("branch", needs="branch")
+def branch_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
+    """Colour by the branch that a cell grew on, no two in one colour, the seed in the theme's first category."""
+    if "branch" not in blocks.values:
+        raise UsageError(f"color branch needs a growth whose branches were followed, and {blocks.name} has none")
+    branches = blocks.values["branch"]
+    table = np.array([theme.categories[0], *distinct_colours(theme, int(branches.max()))], dtype=np.float32)
+    return np.asarray(table[branches])
+
+
+@colouring("nim-p")
+def nim_p_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
+    """Pick out the P-positions of Nim from the rest."""
+    return np.where(nim_p(blocks)[:, None], np.array(theme.pick, np.float32), np.array(theme.dim, np.float32))
+
+
+def nim_p(blocks: Blocks) -> NDArray[np.bool_]:
+    """Return which cells are P-positions of Nim, their piles being the coordinates without their signs.
+
+    So fcc holds Nim in each octant, as `edge` does in its one: its cells of generation n and total 2n are P-positions.
+    """
+    if blocks.lattice != "square":
+        raise UsageError(f"color nim-p needs coordinates that are piles, and {blocks.name} lives on a {blocks.lattice} lattice")
+    if (blocks.sizes > 1).any() and (blocks.corners < 0).any():
+        # A block from 0 on holds P-positions just where its corner is one, the blocks of the other octants not.
+        raise UsageError(f"color nim-p needs single cells where coordinates are negative, and {blocks.name} is {blocks.note}")
+    return np.asarray(np.bitwise_xor.reduce(np.abs(blocks.corners), axis=1) == 0)

@@ -1,0 +1,90 @@
+"""What an export format is: an ending, a writer, the options that it takes and the memory that it needs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from gpu_nim.model.registry import Registry
+from gpu_nim.render.exports.mesh import Mesh, cubes, printable_body
+from gpu_nim.render.geometry import Blocks
+from gpu_nim.render.look import MESH_OPTIONS, Look
+from gpu_nim.render.page import colour_bytes
+from gpu_nim.render.source import CELLS_LIMIT
+from gpu_nim.render.views import View
+
+
+@dataclass(frozen=True)
+class Body:
+    """What is written: blocks, the look and the view of them, and whether as one body to print."""
+
+    blocks: Blocks
+    look: Look
+    view: View
+    printable: bool = False
+
+    @cached_property
+    def mesh(self) -> Mesh:
+        """The body as triangles: each block a cube with its colour and what is known of it, or the printable body."""
+        if self.printable:
+            return Mesh(*printable_body(self.blocks))
+        known = {"generation": self.blocks.generations, **self.blocks.values}
+        facts = {name: np.repeat(values, 8).astype(np.int32) for name, values in known.items()}
+        return Mesh(*cubes(self.blocks), np.repeat(colour_bytes(self.blocks, self.look), 8, axis=0), facts)
+
+
+Writer = Callable[[Body], bytes]
+
+
+@dataclass(frozen=True)
+class ExportFormat:
+    """A format that bodies are written in.
+
+    Args:
+        write: returns the file's content.
+        about: what is in the file, for the help text.
+        bytes_a_block: memory that writing takes beside the blocks, measured, with some to spare.
+        takes: the options of a look that change the file.
+        what: what messages call the file.
+        printable: whether it can hold one body to print.
+        limit: the most blocks it holds.
+        fixed_bytes: memory that writing takes however few the blocks.
+        packages: the optional packages that write it, by their names in pyproject.toml, which are also those to import.
+    """
+
+    write: Writer
+    about: str
+    bytes_a_block: int
+    takes: frozenset[str]
+    what: str
+    printable: bool = False
+    limit: int = CELLS_LIMIT
+    fixed_bytes: int = 0
+    packages: tuple[str, ...] = ()
+
+
+EXPORTS = Registry[ExportFormat]("export")
+"""The export formats, by ending."""
+
+
+def export_format(
+    suffix: str,
+    about: str,
+    *,
+    bytes_a_block: int,
+    takes: frozenset[str] = MESH_OPTIONS,
+    what: str = "",
+    printable: bool = False,
+    limit: int = CELLS_LIMIT,
+    fixed_bytes: int = 0,
+    packages: tuple[str, ...] = (),
+) -> Callable[[Writer], Writer]:
+    """Return a decorator that registers a writer as an export format; see `ExportFormat`."""
+
+    def register(write: Writer) -> Writer:
+        said = what or f"a {suffix} file"
+        EXPORTS.add(suffix, ExportFormat(write, about, bytes_a_block, takes, said, printable, limit, fixed_bytes, packages))
+        return write
+
+    return register

@@ -1,0 +1,188 @@
+"""One picture: from a source and a look to an image and a file."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.model.errors import MissingDependency, UsageError
+from gpu_nim.model.progress import OnStep, unseen
+from gpu_nim.render import opengl
+from gpu_nim.render.colourings import base_colours
+from gpu_nim.render.framing import aim, cut_open
+from gpu_nim.render.geometry import Blocks, generations_between
+from gpu_nim.render.lettering import caption_of, title_of
+from gpu_nim.render.look import Look, require_heard, style_options
+from gpu_nim.render.picture_memory import fits, require_picture_memory
+from gpu_nim.render.pixels import background, quantise
+from gpu_nim.render.source import blocks_of, name_of
+from gpu_nim.render.styles.style import CameraStyle, LaidOutStyle
+from gpu_nim.render.themes import THEMES
+from gpu_nim.render.views import Camera
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from gpu_nim.render.source import Source
+
+SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")
+_LARGEST_WEBP = 16383  # pixels along a side: the format's own
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture and what is to be said of it.
+
+    image: a Pillow image, RGB or RGBA.  engine: opengl or numpy.  drawn: how many blocks were drawn of how many cells.
+    note: what was left out, or why another engine was taken, or "".
+    """
+
+    image: "Image"
+    engine: str
+    drawn: int
+    population: int
+    note: str
+
+
+def render(source: "Source", look: Look | None = None, *, on_step: OnStep = unseen, **options: object) -> Picture:
+    """Return the picture of a source (see `gpu_nim.render.source`), its look given whole or by its parts.
+
+    The source may also be a growth or a solved game itself.
+
+    on_step: called as the source is grown, when its light is worked out, and as its sides are drawn.
+
+    >>> picture = render("nim:7", size=(64, 48), engine="numpy", quality="draft")
+    >>> picture.image.size, picture.drawn, picture.engine
+    ((64, 48), 64, 'numpy')
+    """
+    look = replace(look or Look(), **options)  # type: ignore[arg-type]
+    require_heard(*style_options(look), look)
+    require_picture_memory(look, choose_engine(look)[0], name_of(source))
+    blocks = prepare(source, look, on_step)
+    if blocks.flat:
+        require_heard(*style_options(look, flat=True), look)
+    engine, reason = choose_engine(look, len(blocks))
+    if issubclass(look.drawn_style, LaidOutStyle):
+        image = look.drawn_style.lay_out(blocks, base_colours(blocks, look.color, THEMES[look.theme]), look)
+        return Picture(image, engine, len(blocks), blocks.population, blocks.note)
+    camera = aim(blocks, look)
+    blocks = cut_open(blocks, look, camera.basis[2])
+    on_step("light", 0, 1)
+    with Drawing(blocks, look, engine) as drawing:
+        image = drawing.frame(camera, on_step=on_step)
+    note = "; ".join(filter(None, (drawing.blocks.note, reason)))
+    return Picture(image, engine, len(drawing.blocks), blocks.population, note)
+
+
+def prepare(source: "Source", look: Look, on_step: OnStep = unseen) -> Blocks:
+    """Return the blocks of a source as the look asks for them: its generations, no finer than its style draws them."""
+    blocks = blocks_of(source, color=look.color, on_step=on_step)
+    if look.generations is not None:
+        blocks = generations_between(blocks, *look.generations)
+    if blocks.flat and not look.drawn_style.draws_flat:
+        raise UsageError(f"style {look.style_name} needs a body in space, and {blocks.name} is flat")
+    return look.drawn_style.prepared(blocks, look.quality)
+
+
+def choose_engine(look: Look, blocks: int = 0) -> tuple[str, str]:
+    """Return the engine for a picture of so many blocks and, where it is not the one that would be liked best, why."""
+    if "opengl" not in look.drawn_style.costs:
+        if look.engine == "opengl":
+            raise UsageError(f"style {look.style_name} is drawn by NumPy alone, got engine 'opengl'")
+        return "numpy", ""
+    if look.engine == "numpy":
+        return "numpy", ""
+    try:
+        opengl.require_opengl()
+    except MissingDependency as error:
+        if look.engine == "opengl":
+            raise
+        return "numpy", f"drawn by NumPy, since {str(error).partition(', or draw')[0].partition('; or')[0]}"
+    if look.engine == "auto" and not fits(look, "opengl", blocks):
+        return "numpy", "drawn by NumPy, since OpenGL needs more memory than is free"
+    return "opengl", ""
+
+
+class Drawing:
+    """A body in its colours, ready to be drawn from any number of cameras.  A context manager: it holds a window."""
+
+    def __init__(self, blocks: Blocks, look: Look, engine: str) -> None:
+        self.blocks = blocks
+        self.look = look
+        self.engine = engine
+        self.theme = THEMES[look.theme]
+        style = look.drawn_style
+        if not issubclass(style, CameraStyle):
+            raise UsageError(f"a movie cannot be made of {look.style_name}")
+        base = base_colours(blocks, look.color, self.theme)
+        require_picture_memory(look, engine, blocks.name, len(blocks), more=style.extra_bytes(blocks, look.quality))
+        width, height = (part * look.supersampling for part in look.size)
+        self._canvas = opengl.Canvas(width, height) if engine == "opengl" else None
+        self._style = style(blocks, base, look, self._canvas)
+
+    def __enter__(self) -> "Drawing":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._canvas is not None:
+            self._canvas.__exit__(*error)
+
+    def frame(
+        self,
+        camera: Camera,
+        shown: NDArray[np.bool_] | None = None,
+        caption: str = "",
+        *,
+        on_step: OnStep = unseen,
+    ) -> "Image":
+        """Return the picture from a camera, with only the blocks `shown` (a mask) where given, and a caption at the
+        foot.  on_step: called as the sides are drawn.
+        """
+        return self._finish(self._style.draw(camera, shown, on_step), caption)
+
+    def _finish(self, pixels: NDArray[np.float32], caption: str) -> "Image":
+        """Lay the picture, premultiplied sRGB and alpha (height, width, 4) in 0 to 1, over the background and write on
+        it.
+        """
+        from PIL import Image
+
+        width, height = self.look.size
+        alpha = pixels[..., 3:]
+        if self.look.transparent:
+            colour = np.divide(pixels[..., :3], alpha, out=np.zeros_like(pixels[..., :3]), where=alpha > 0)
+            image = Image.fromarray(np.rint(np.concatenate([np.clip(colour, 0, 1), alpha], axis=2) * 255).astype(np.uint8), "RGBA")
+        else:
+            behind = background(self.theme, width, height) * self._style.background_weight(alpha)
+            image = Image.fromarray(quantise(pixels[..., :3] + behind))
+        if self.look.title:
+            title_of(self.look.title, width, height).draw(image, self.theme.text)
+        if words := caption_of(caption, width, height):
+            words.draw(image, self.theme.muted)
+        return image
+
+
+def save(picture: Picture, path: str | Path) -> None:
+    """Write a picture to a file, whole or not at all, in the format that its ending names."""
+    from gpu_nim.storage.atomic import replacing
+
+    path = Path(path)
+    image = picture.image
+    check_ending(path, image.size, transparent=image.mode == "RGBA")
+    if path.suffix.lower() in (".jpg", ".jpeg"):
+        options: dict[str, Any] = {"quality": 90, "subsampling": 0}
+    else:
+        options = {"optimize": False}
+    with replacing(path) as scratch:
+        image.save(scratch, **options)
+
+
+def check_ending(path: Path, size: tuple[int, int], *, transparent: bool = False) -> None:
+    """Raise UsageError where a picture of that size, or a transparent one, cannot be written under that ending."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise UsageError(f"a picture must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
+    if path.suffix.lower() == ".webp" and max(size) > _LARGEST_WEBP:
+        raise UsageError(f"a .webp picture is at most {_LARGEST_WEBP} pixels wide and high, got {size[0]}x{size[1]}")
+    if transparent and path.suffix.lower() in (".jpg", ".jpeg"):
+        raise UsageError(f"a transparent picture must be a .png, .webp or .tif file, got {str(path)!r}")

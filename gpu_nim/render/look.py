@@ -1,0 +1,121 @@
+"""How a picture looks: the options that all drawing commands share, and the refusal of those that would change nothing."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, fields
+
+from gpu_nim.model.errors import UsageError
+from gpu_nim.render.colourings import COLOURINGS
+from gpu_nim.render.geometry import CUTS
+from gpu_nim.render.styles import STYLES
+from gpu_nim.render.styles.style import LARGEST_SIDE, Style
+from gpu_nim.render.themes import THEMES
+from gpu_nim.render.views import View
+
+QUALITIES = ("draft", "final")
+ENGINES = ("auto", "opengl", "numpy")
+SMALLEST_SIDE = 16
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a picture is to look.
+
+    Args:
+        size: width and height in pixels.
+        view: a name of `views.VIEWS`, "AZIM,ELEV" in degrees, or a `View`; None is hero, or axis for what is flat.
+        theme: a name of `themes.THEMES`.
+        color: a name of `colourings.COLOURINGS`; None is rank.
+        style: a name of `styles.STYLES`; None is the theme's own.
+        quality: draft or final.
+        engine: auto, opengl or numpy.
+        cut: a name of `geometry.CUTS`, or none.
+        generations: first and stop, the only ones drawn, or None for all.
+        transparent: no background, alpha instead.
+        title: words above the picture.
+
+    Raises:
+        UsageError: a value is none of these.
+    """
+
+    size: tuple[int, int] = (1920, 1080)
+    view: str | View | None = None
+    theme: str = "dark"
+    color: str | None = None
+    style: str | None = None
+    quality: str = "final"
+    engine: str = "auto"
+    cut: str = "none"
+    generations: tuple[int, int] | None = None
+    transparent: bool = False
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        width, height = self.size
+        if not (min(self.size) >= SMALLEST_SIDE and max(self.size) <= LARGEST_SIDE):
+            least, most = (f"{side}x{side}" for side in (SMALLEST_SIDE, LARGEST_SIDE))
+            raise UsageError(f"size must be from {least} to {most} pixels, got {width}x{height}")
+        THEMES.find(self.theme)
+        for name, value, known in (
+            ("color", self.color, COLOURINGS),
+            ("style", self.style, STYLES),
+            ("quality", self.quality, QUALITIES),
+            ("engine", self.engine, ENGINES),
+            ("cut", self.cut, ("none", *CUTS)),
+        ):
+            if value is not None and value not in known:
+                raise UsageError(f"{name} must be one of {', '.join(known)}, got {value!r}")
+        if not self.title.replace("\n", "").isprintable():
+            raise UsageError(f"title must be printable text, got {self.title!r}")
+
+    @property
+    def style_name(self) -> str:
+        """The name of the style, the theme's own where it is left open."""
+        return self.style or THEMES[self.theme].style
+
+    @property
+    def drawn_style(self) -> type[Style]:
+        """The style that is drawn."""
+        return STYLES[self.style_name]
+
+    @property
+    def supersampling(self) -> int:
+        """How many times finer than the picture is drawn, before it is reduced."""
+        fine = self.quality == "final" and self.drawn_style.has_edges
+        return 2 if fine and max(self.size) * 2 <= LARGEST_SIDE else 1
+
+
+OPTIONS = frozenset(field.name for field in fields(Look))
+"""The names of all options of a look."""
+
+SHAPE_OPTIONS = frozenset(("generations", "cut"))
+"""Those that change what a body is, whatever it is written to."""
+
+MESH_OPTIONS = SHAPE_OPTIONS | {"theme", "color"}
+"""Those that change a mesh."""
+
+
+def style_options(look: Look, *, flat: bool = False) -> tuple[str, frozenset[str]]:
+    """Return what a still in the look's style is called, and the options that it takes."""
+    takes = OPTIONS - look.drawn_style.refuses
+    return ("a flat body", takes - {"cut"}) if flat else (f"style {look.style_name}", takes)
+
+
+def require_heard(what: str, takes: Collection[str], look: Look, given: Collection[str] = ()) -> None:
+    """Raise UsageError where the look asks for what would change nothing.
+
+    Args:
+        what: what is drawn, in words.
+        takes: the options that change it.
+        look: what is asked for.
+        given: options that were given explicitly, though they may repeat the default.
+
+    >>> require_heard("figure:NF1 as .svg", ["theme"], Look(theme="paper", view="axis", title="Nim"))
+    Traceback (most recent call last):
+        ...
+    gpu_nim.model.errors.UsageError: title, view would go unheard: figure:NF1 as .svg takes theme alone
+    """
+    asked = {field.name for field in fields(look) if getattr(look, field.name) != field.default} | set(given)
+    if unheard := sorted(asked - set(takes)):
+        *others, last = sorted(takes)
+        names = f"{', '.join(others)} and {last}" if others else f"{last} alone"
+        raise UsageError(f"{', '.join(unheard)} would go unheard: {what} takes {names}")

@@ -1,0 +1,55 @@
+"""Lit cubes, or flat tiles."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.model.progress import OnStep
+from gpu_nim.render.geometry import Blocks, side, tiles, visible
+from gpu_nim.render.pixels import reduce_pixels
+from gpu_nim.render.raster import draw_quads
+from gpu_nim.render.shading import Shader
+from gpu_nim.render.styles.style import OPENGL_BYTES, STYLES, CameraStyle, Cost
+from gpu_nim.render.views import Camera
+
+if TYPE_CHECKING:
+    from gpu_nim.render.look import Look
+    from gpu_nim.render.opengl import Canvas
+
+
+@STYLES.register("cubes")
+class Cubes(CameraStyle):
+    """The sides of each block that face the eye, lit; flat bodies as tiles in their plain colours."""
+
+    costs: ClassVar = {"numpy": Cost(80 << 20, 30, 700, 300), "opengl": Cost(OPENGL_BYTES, 62, 1600, 1000)}
+
+    def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: "Look", canvas: "Canvas | None") -> None:
+        super().__init__(blocks, base, look, canvas)
+        self._shader = None if blocks.flat else Shader(blocks, base, self.theme, fine=look.quality == "final")
+
+    def draw(self, camera: Camera, shown: NDArray[np.bool_] | None, on_step: OnStep) -> NDArray[np.float32]:
+        """See `CameraStyle.draw`."""
+        quads = self._quads(camera, shown, on_step)
+        canvas = self.canvas
+        pixels = canvas.draw(quads, camera) if canvas else draw_quads(quads, camera, self.width, self.height)
+        return reduce_pixels(pixels, self.scale)
+
+    def _quads(
+        self, camera: Camera, shown: NDArray[np.bool_] | None, on_step: OnStep
+    ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.uint8]]]:
+        if self._shader is None:
+            chosen = np.arange(len(self.blocks)) if shown is None else np.flatnonzero(shown)
+            flat, owners = tiles(self.blocks.take(chosen))
+            base = np.rint(self.base[chosen[owners]] * 255).astype(np.uint8)
+            yield flat, np.broadcast_to(base[:, None], flat.shape)
+            return
+        light = self._shader.frame(camera, shown)
+        faces = list(visible(self.blocks, camera))
+        for done, (axis, end, facing) in enumerate(faces):
+            on_step("side", done, len(faces))
+            which = facing if shown is None else (shown if isinstance(facing, slice) else facing & shown)
+            quads = side(self.blocks if isinstance(which, slice) else self.blocks.take(which), axis, end)
+            if len(quads):
+                yield quads, light.colours(axis, end, which, quads)
