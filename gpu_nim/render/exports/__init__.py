@@ -74,10 +74,11 @@ def check_export(path: Path, *, printable: bool = False) -> None:
     if printable and not EXPORTS[suffix].printable:
         printed = ", ".join(name for name, known in EXPORTS.items() if known.printable)
         raise UsageError(f"a printable body must end in {printed}, got {str(path)!r}")
-    for package in EXPORTS[suffix].packages:
-        if find_spec(package) is None:
-            others = " or ".join(name for name, known in EXPORTS.items() if not known.packages)
-            raise missing(f"{EXPORTS[suffix].what} needs {package}", package, f", or write {others}, which needs none")
+    absent = [package for package in EXPORTS[suffix].packages if find_spec(package) is None]
+    if absent:
+        others = " or ".join(name for name, known in EXPORTS.items() if not known.packages)
+        # The extra that brings trimesh brings what it needs for each format, too.
+        raise missing(f"{EXPORTS[suffix].what} needs {' and '.join(absent)}", "trimesh", f", or write {others} without")
 
 
 def export_options(suffix: str, *, printable: bool = False) -> tuple[str, frozenset[str]]:

@@ -50,7 +50,7 @@ class ExportFormat:
         printable: whether it can hold one body to print.
         limit: the most blocks it holds.
         fixed_bytes: memory that writing takes however few the blocks.
-        packages: the optional packages that write it, by their names in pyproject.toml, which are also those to import.
+        packages: the optional packages that write it, as they are imported; the extra `export` brings them.
     """
 
     write: Writer
