@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Callable
 from itertools import product
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from click.testing import CliRunner, Result
 
@@ -28,11 +28,11 @@ def printed(*words: object) -> str:
     return result.stdout
 
 
-def facts(*words: object) -> dict[str, object]:
+def facts(*words: object) -> dict[str, Any]:
     """Return the one line of JSON of a command that succeeds."""
     line = printed(*words, "--json")
     assert line.count("\n") == 1
-    found: dict[str, object] = json.loads(line)
+    found: dict[str, Any] = json.loads(line)
     return found
 
 

@@ -313,9 +313,9 @@ def test_what_may_not_be_read_or_written(tmp_path: Path) -> None:
     }
     bounded = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.getuid() == 0 else []
     try:
-        for line, words in refused_because.items():
-            done = subprocess.run([*bounded, *gpunim(*line.split())], capture_output=True, text=True, check=False, cwd=tmp_path)
-            assert (done.returncode, done.stdout, done.stderr) == (1, "", f"gpunim: {words}\n"), line
+        for asked, words in refused_because.items():
+            done = subprocess.run([*bounded, *gpunim(*asked.split())], capture_output=True, text=True, check=False, cwd=tmp_path)
+            assert (done.returncode, done.stdout, done.stderr) == (1, "", f"gpunim: {words}\n"), asked
         done = subprocess.run([*bounded, *gpunim("grow", "--gen", "3", "--out", "g.npz", "--quiet")], check=False, cwd=tmp_path)
         assert done.returncode == 0  # a file is replaced, and need not be read for that
     finally:

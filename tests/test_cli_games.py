@@ -5,7 +5,8 @@ import json
 import pytest
 
 from gpu_nim import load
-from gpu_nim.games.nim import positions, strategy
+from gpu_nim.games.nim import strategy
+from gpu_nim.model.errors import UsageError
 from tests.helpers import facts, refused, run
 
 
@@ -102,7 +103,7 @@ def test_the_teaching_opponent_takes_moves_back():
 def test_play_refuses_an_empty_table():
     assert "counter" in refused("play", "0", "0")
     for move in ((3, 1), (-1, 1), (0, 0), (0, 6)):
-        with pytest.raises(positions.UsageError, match="expected"):
+        with pytest.raises(UsageError, match="expected"):
             strategy.take((5, 7, 9), *move)
 
 

@@ -23,8 +23,9 @@ SOURCES = sorted((CHECKOUT / "gpu_nim").rglob("*.py"))
 def distributions() -> list[str]:
     """The second argument of every call of `missing` in gpunim."""
     nodes = (node for path in SOURCES for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
-    calls = (node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name))
-    return sorted({ast.literal_eval(call.args[1]) for call in calls if call.func.id == "missing"})
+    calls = (node for node in nodes if isinstance(node, ast.Call))
+    called = (call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "missing")
+    return sorted({ast.literal_eval(call.args[1]) for call in called})
 
 
 def test_the_optional_packages_are_seen() -> None:

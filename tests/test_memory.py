@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from gpu_nim.model import memory
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.memory import host_memory, require_memory
 
@@ -165,7 +164,7 @@ def test_where_there_is_no_proc_it_is_half_of_the_memory(tmp_path: Path, monkeyp
             raise ValueError("unrecognized configuration name")
         return {"SC_PHYS_PAGES": 1000, "SC_PAGE_SIZE": 4096}[name]
 
-    monkeypatch.setattr(memory.os, "sysconf", sysconf)
+    monkeypatch.setattr(os, "sysconf", sysconf)
     assert host_memory(tmp_path) == 1000 * 4096 // 2
 
 

@@ -135,7 +135,6 @@ def test_a_figures_words_are_within_its_sheet(name):
 @needs_pillow
 @pytest.mark.parametrize("size", [(320, 180), (180, 320)])
 def test_the_slide_of_four_views_fits_its_words(size, monkeypatch):
-    drawn = figures.render
-    monkeypatch.setattr(figures, "render", lambda source, look: drawn("nim:3", look))
+    monkeypatch.setattr(figures, "render", lambda source, look: render("nim:3", look))
     ink = assert_words_within(figures.draw_slide(Look(size=size, engine="numpy", quality="draft")))
     assert ink.any()

@@ -7,7 +7,6 @@ import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -174,7 +173,7 @@ class Machine:
 
 
 @pytest.fixture
-def machine(tmp_path: Path) -> Iterator[Machine]:
+def machine(tmp_path: Path) -> Machine:
     machine = Machine(tmp_path)
     machine.python()
     return machine

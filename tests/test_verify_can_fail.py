@@ -82,8 +82,8 @@ def _spoiled(value: Any) -> Any:
         return ~value if value.dtype == bool else value + value.dtype.type(1)
     if isinstance(value, heaps.Period):
         return heaps.Period(value.preperiod, value.length + 1)
-    if isinstance(value, strategy.Move):
-        return strategy.Move(value.pile, value.take, (1, *value.leaves))
+    if isinstance(value, positions.Move):
+        return positions.Move(value.pile, value.take, (1, *value.leaves))
     if isinstance(value, tuple) and value and isinstance(value[-1], int | np.ndarray):
         return (*value[:-1], _spoiled(value[-1]))
     if isinstance(value, list | tuple):

@@ -8,6 +8,7 @@ import tempfile
 import time
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -46,7 +47,7 @@ def campaign(kinds: tuple[str, ...], seed: int, count: int | None, only: int | N
     sys.exit(1 if total else 0)
 
 
-def run(kind: str, seed: int, indices: "range | list[int]", jobs: int = 1, report: Path | None = None) -> list[dict[str, object]]:
+def run(kind: str, seed: int, indices: "range | list[int]", jobs: int = 1, report: Path | None = None) -> list[dict[str, Any]]:
     """Run cases in so many processes, print the faults and return them in order."""
     runner.warm()
     with tempfile.TemporaryDirectory(prefix="gpunim-campaign-") as room:
