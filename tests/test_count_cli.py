@@ -132,6 +132,7 @@ def test_entries_without_formula_are_written_as_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".pdf", ".png", ".svg"])
+@pytest.mark.thorough
 def test_plots(tmp_path: Path, suffix: str) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     for name in ("A241717", "A237711", "A048833"):

@@ -82,6 +82,7 @@ class TestExactlyOne:
         assert folded.cells.tolist() == plain.cells.tolist()
 
     @pytest.mark.parametrize("rule", [EDGE, FCC], ids=["edge", "fcc"])
+    @pytest.mark.thorough
     def test_equals_numpy_over_many_bricks(self, rule):
         engines = self.engine(HostLauncher("shuffle", 5, "fast"), rule, 140), NumpyExactlyOne(rule, 140)
         same(*(engine.advance(140, section=(0, 64)) for engine in engines))

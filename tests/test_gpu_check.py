@@ -137,6 +137,7 @@ def test_another_p_position_fails(gpu_check: ModuleType, monkeypatch: pytest.Mon
     assert gpu_check.same_chocolate()[0] is False
 
 
+@pytest.mark.thorough
 def test_no_package_but_the_few_is_needed() -> None:
     """Growing, counting, solving and collecting the GPU's tests, as if nothing else were installed."""
     missing = ("zarr", "rich", "pyvista", "vtk", "vtkmodules", "PIL", "scipy", "networkx", "dask", "distributed", "matplotlib")

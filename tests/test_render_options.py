@@ -65,6 +65,7 @@ def heard_or_refused(command, option, tmp_path, base, suffix):
         ("ulam-warburton:7", "points", {"cut"}),
     ],
 )
+@pytest.mark.thorough
 def test_a_still_hears_each_option_or_refuses_it(source, style, refused, tmp_path):
     command = ["render", source, "--engine", "numpy", "--style", style]
     command += [] if style == "slices" else ["--quality", "final"]
@@ -80,6 +81,7 @@ def test_a_still_hears_each_option_or_refuses_it(source, style, refused, tmp_pat
 
 @needs_opengl
 @pytest.mark.parametrize("style", ["cubes", "volume"])
+@pytest.mark.thorough
 def test_opengl_hears_the_quality(style, tmp_path):
     command = ["render", "edge:7", "--engine", "opengl", "--style", style, "--size", "64x48"]
     assert run(*command, "-o", tmp_path / "base.png").exit_code == 0
@@ -134,6 +136,7 @@ def test_an_export_hears_each_option_or_refuses_it(suffix, more, takes, tmp_path
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.thorough
 def test_a_movie_hears_each_option_or_refuses_it(kind):
     source = "chocolate:size=7" if kind == "sweep" else "edge:7"
     looks = {

@@ -184,6 +184,7 @@ def test_long_steps_are_the_short_ones(piles: int, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("piles", [3, 4, 5])
 @pytest.mark.parametrize("letter", ["D", "A"])
+@pytest.mark.thorough
 def test_long_indices_by_products_of_matrices(letter: str, piles: int) -> None:
     n = 3**12000 + 2**15000  # 19,020 binary digits: beyond those that are taken one by one
     steps = {"D": recursions.D, "A": recursions.A}[letter]
