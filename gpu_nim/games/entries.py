@@ -13,6 +13,7 @@ from gpu_nim.games.inequality import InequalityGame, Vector
 from gpu_nim.games.limits import MAX_SIZE
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solvers import solve_game, solve_heap, solve_inequalities
+from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.notation import parse_integer, parse_rational
 from gpu_nim.model.progress import OnStep
@@ -127,7 +128,7 @@ class Parameter:
         try:
             return self.kind.read(text)
         except ValueError as error:
-            raise UsageError(f"{prefix}{self.name} must be {error}, got {text!r}") from None
+            raise UsageError(f"{prefix}{self.name} must be {error}, got {shown(text)}") from None
 
 
 @dataclass(frozen=True, kw_only=True)

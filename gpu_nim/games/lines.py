@@ -144,10 +144,14 @@ class NimWithPass:
 def line_grundy(game: LineGame, *, with_pass: bool = False, on_step: OnStep = unseen) -> NDArray[np.int64]:
     """Return the Grundy values of a line game over the box of its positions, int64.
 
-    with_pass: of the positions of Nim in which a pass may still be taken, once and not from the position without counters; the game
-    must be Nim, for what is left after it are nim-sums.  on_step: called with how many positions are done.
+    Args:
+        game: The game.
+        with_pass: Whether a pass may still be taken, once and not from the position without counters; the game must be Nim, for
+            the values after the pass are nim-sums.
+        on_step: Called with how many positions are done.
 
-    Raises InsufficientMemoryError where the values would not fit.
+    Raises:
+        InsufficientMemoryError: Where the values would not fit.
 
     >>> line_grundy(Wythoff(3)).tolist()
     [[0, 1, 2, 3], [1, 2, 0, 4], [2, 0, 1, 5], [3, 4, 5, 6]]

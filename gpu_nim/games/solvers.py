@@ -20,7 +20,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.progress import OnStep, unseen
 
-_PERIOD_SHOWS = 4096  # heaps among which a period is looked for before going on
+_FIRST_HEAPS = 4096  # heaps that are solved before a period is looked for
 
 
 @runtime_checkable
@@ -37,7 +37,19 @@ def check_size(size: Whole, greatest: int = MAX_SIZE) -> int:
 
 
 def solve_inequalities(game: InequalityGame, size: Whole, *, grundy: bool = False, backend: str | Backend = "auto") -> Solution:
-    """Solve an inequality game in the box of that size; see `solve`."""
+    """Solve an inequality game in the box of that size.
+
+    Args:
+        game: The game.
+        size: The largest value of the coordinates that have no bound of their own; see `InequalityGame.limits`.
+        grundy: Whether to find Grundy values as well as outcomes.
+        backend: auto, cuda, numpy or a backend.
+
+    Raises:
+        UsageError: For a bad size, and a box of more than 2^62 cells.
+        InsufficientMemoryError: Where the box is too large.
+        BackendError: Where the backend named cannot do it.
+    """
     size = check_size(size)
     chosen = select(backend)
     limits = game.limits(size)
@@ -114,7 +126,7 @@ def solve_heap(rule: HeapRule, name: str, size: int) -> Solution:
     size = check_size(size)
     require_memory(64 * (size + 1), host_memory(), f"{name} to {size}")
     started = time.perf_counter()
-    values = grundy_values(rule, min(size + 1, _PERIOD_SHOWS))
+    values = grundy_values(rule, min(size + 1, _FIRST_HEAPS))
     period = find_period(rule, values)
     if period is not None:
         n = np.arange(size + 1)

@@ -114,6 +114,8 @@ _SOURCES = (
     *(
         "chocolate:a=3,size=15",
         "chocolate:a=5/2,size=7",
+        "wythoff:size=15",
+        "nim:piles=2,size=7",
         "figure:V4.1",
         "figure:NF1",
         "figure:V4.3",
@@ -129,6 +131,7 @@ _HOSTILE_SOURCES = (
         "chocolate:a=1/0,size=5",
         "chocolate:size=5,size=6",
         "chocolate:b=1",
+        "subtraction:take=1,2,size=5",
         "chocolate:a=3,size=²",
         "nim:7:7",
     ),
