@@ -209,7 +209,7 @@ def test_a_turn_is_seen_from_the_elevation_and_in_the_projection_asked_for():
     for view, elevation, parallel in ((None, 20, False), ("30,55", 55, False), ("axis", 90, True)):
         upward = np.sin(np.radians(elevation))
         with frame_renderer(Movie("edge:7", frames=4, look=Look(size=(64, 48), view=view, engine="numpy"))) as renderer:
-            cameras = [renderer.turned(turn) for turn in (0.0, 0.25)]
+            cameras = [renderer.turned(turn) for turn in (0.0, 0.25)]  # type: ignore[attr-defined]
         assert [camera.parallel for camera in cameras] == [parallel] * 2
         assert [camera.basis[2, 2] for camera in cameras] == pytest.approx([upward] * 2)
         assert not np.allclose(cameras[0].basis, cameras[1].basis)

@@ -570,7 +570,7 @@ def test_frames_of_another_movie_are_not_taken(tmp_path):
 
     small = Movie("nim:3", frames=3, look=look)
     assert missing(small) == [0, 1, 2]
-    with movie.frame_renderer(small) as renderer:
+    with frame_renderer(small) as renderer:
         for number in range(3):
             movie._save_frame(renderer, folder, movie._mark(small, "numpy"), number)
     assert missing(small) == []
