@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all: how they take their names, what may be replaced, and what is left after failures."""
+"""Atomic writes: how they take their names, what may be replaced, and what is left after failures."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Tables of counts in files: whole or not at all, resumed where they stopped, refused where they do not belong."""
+"""Ranges of sequences in files: atomic, resumed where they stopped, refused where they do not belong."""
 
 import json
 import os

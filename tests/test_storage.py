@@ -1,4 +1,4 @@
-"""Files of growths: what is written is read back, whole or not at all, and damage is said in one sentence."""
+"""Files of growths: what is written is read back, atomically written, and damage is said in one sentence."""
 
 import json
 import os

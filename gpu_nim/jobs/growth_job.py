@@ -75,8 +75,24 @@ def _needs_cells(path: Path) -> bool:
 class GrowthJob:
     """A growth into files, with checkpoints where a folder is given for them.
 
-    automaton, generations, columns, outputs, every: where not given, those of the checkpoint that is resumed, or else the defaults.
-    checkpoint: a new folder for checkpoints.  resume: a folder of them, from which to go on.
+    Where `automaton`, `generations`, `columns`, `outputs` or `every` is not given, it is that of the checkpoint that is resumed, or
+    else the default.
+
+    Args:
+        automaton: What to grow.
+        generations: The last generation.
+        backend: Where to grow.
+        columns: Of the growth's table.
+        outputs: The files to write.
+        verify: Whether to check the growth against its theorem.
+        general: Whether to use the engine for all rules, even where a faster one applies.
+        checkpoint: A new folder for checkpoints.
+        resume: A folder of checkpoints, from which to go on.
+        every: Generations between checkpoints.
+
+    Raises:
+        UsageError: The arguments do not go together, or an output cannot hold this growth.
+        FileError: An output cannot be written, or there is no complete checkpoint to resume.
 
     >>> import tempfile
     >>> from gpu_nim.backends.selection import select
@@ -125,7 +141,7 @@ class GrowthJob:
             chosen = chosen or find("nim")
             self._every = every or EVERY
             self.columns = None if columns is None else tuple(columns)
-            """The columns that were asked for, now or when this was begun; None where nobody asked."""
+            """The columns that were asked for, now or when this was begun; None for the default."""
             names = self.columns or (DEFAULT_COLUMNS if snapshot is None else snapshot.columns)
             self._bfile: tuple[str, Oeis | None] | None = None
             if self.outputs.bfile is not None:
@@ -161,13 +177,13 @@ class GrowthJob:
         """Grow to the end, write the files, and return the growth."""
         with self._held:
             with ExitStack() as stack:
-                sinks, kept = self._open(stack)
+                writers, kept = self._open(stack)
                 for batch in self.growing:
-                    self._write(*(partial(sink.append, batch) for sink in sinks))
+                    self._write(*(partial(writer.append, batch) for writer in writers))
                     on_batch(batch)
                     self._save(kept)
                 growth = self.growing.growth()
-                self._write(*(partial(sink.finish, growth) for sink in sinks))
+                self._write(*(partial(writer.finish, growth) for writer in writers))
             if self._checkpoints is not None:
                 self._finish(growth, kept)
             if self.outputs.bfile is not None and self._bfile is not None:
@@ -193,12 +209,12 @@ class GrowthJob:
     def _open(self, stack: ExitStack) -> tuple[list[GrowthWriter], ZarrGrowthWriter | None]:
         """Open what takes the batches: the files themselves, or with checkpoints the store of cells beside them."""
         if self._checkpoints is None:
-            sinks: list[GrowthWriter] = []
+            writers: list[GrowthWriter] = []
             if self.outputs.out is not None:
-                sinks.append(stack.enter_context(open_growth(self.outputs.out, parents=self.outputs.parents)))
+                writers.append(stack.enter_context(open_growth(self.outputs.out, parents=self.outputs.parents)))
             if self.outputs.volume is not None:
-                sinks.append(stack.enter_context(open_volume(self.outputs.volume)))
-            return sinks, None
+                writers.append(stack.enter_context(open_volume(self.outputs.volume)))
+            return writers, None
         if not self._keeps:
             return [], None
         snapshot = self.growing.resumed
@@ -231,8 +247,8 @@ class GrowthJob:
         if out is not None and out.suffix == ".zarr":
             copy_store(self._checkpoints.cells, out)
         elif out is not None:
-            with open_growth(out) as sink:
-                write_growth(sink, growth if kept is None else self._kept_growth())
+            with open_growth(out) as writer:
+                write_growth(writer, growth if kept is None else self._kept_growth())
         if volume is not None:
             save_volume(self._kept_growth(), volume)
 

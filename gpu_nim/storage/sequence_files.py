@@ -1,4 +1,4 @@
-"""Tables of counts: long ranges of a sequence, written as they are computed, in bounded memory, and taken up where they stopped.
+"""Long ranges of a sequence as files, written while they are computed, in bounded memory, and resumable.
 
     .npy            one uint64 array of shape (n,), or (n, limbs) where values need more than 64 bits, least significant first
     .zarr           the same as Zarr v3, chunked and compressed, with attributes that say what it holds
@@ -66,15 +66,15 @@ class Writer(Protocol):
 class TableWriter:
     """A table in progress. `next` is the first index that is not yet written."""
 
-    def __init__(self, folder: Path, job: dict[str, Any], sink: Writer, done: int) -> None:
-        self._folder, self._job, self._sink = folder, job, sink
+    def __init__(self, folder: Path, job: dict[str, Any], writer: Writer, done: int) -> None:
+        self._folder, self._job, self._writer = folder, job, writer
         self.next = job["start"] + done
 
     def append(self, values: U64) -> None:
         """Write the next values, shape (n,) or (n, limbs), and note that they are there."""
-        self._sink.write(self.next, values)
+        self._writer.write(self.next, values)
         self.next += len(values)
-        _note(self._folder, self._job, self.next - self._job["start"], self._sink.state())
+        _note(self._folder, self._job, self.next - self._job["start"], self._writer.state())
 
 
 @contextmanager
@@ -93,13 +93,13 @@ def open_table(path: Path, attributes: dict[str, Any], limbs: int, *, resume: bo
             _require_space(path, job["stop"] - job["start"], limbs)
         data = folder / path.name
         try:
-            sink = _sink(data, job, done, 0 if state is None else state.size)
+            writer = _data_writer(data, job, done, 0 if state is None else state.size)
         except Damaged as error:
             raise FileError(f"cannot resume {path}: {data} is damaged ({error}); remove {folder} to start anew") from error
-        with closing(sink):
-            if state is not None and sink.state() != state:
+        with closing(writer):
+            if state is not None and writer.state() != state:
                 raise FileError(f"cannot resume {path}: {data} is not what was written; remove {folder} to start anew")
-            yield TableWriter(folder, job, sink, done)
+            yield TableWriter(folder, job, writer, done)
 
 
 def check_table(path: Path) -> None:
@@ -118,7 +118,7 @@ def _lines(first: int, values: U64, separator: str) -> str:
     return "".join([f"{n}{separator}{value}\n" for n, value in enumerate(to_integers(values), first)])
 
 
-class _Growing:
+class _AppendedFile:
     """A file that grows at its end, from its first `size` bytes on, and its SHA-256.
 
     A memory map would do for arrays, but keeps all that it wrote in this process's memory.
@@ -145,7 +145,7 @@ class _Growing:
         self._file.close()
 
 
-class _TextWriter(_Growing):
+class _TextWriter(_AppendedFile):
     def __init__(self, path: Path, separator: str, header: str, size: int) -> None:
         super().__init__(path, size)
         self._separator = separator
@@ -156,7 +156,7 @@ class _TextWriter(_Growing):
         self._append(_lines(first, values, self._separator).encode())
 
 
-class _NpyWriter(_Growing):
+class _NpyWriter(_AppendedFile):
     def __init__(self, path: Path, shape: tuple[int, ...], size: int) -> None:
         super().__init__(path, size)
         if not size:
@@ -195,7 +195,7 @@ class _ZarrWriter:
         self._array = None
 
 
-def _sink(path: Path, job: dict[str, Any], done: int, size: int) -> Writer:
+def _data_writer(path: Path, job: dict[str, Any], done: int, size: int) -> Writer:
     if path.suffix == ".csv":
         return _TextWriter(path, ",", "n,value\n", size)
     if path.suffix == ".txt":
@@ -251,7 +251,7 @@ def _require_space(path: Path, count: int, limbs: int) -> None:
 
 
 def write_terms(path: Path, first: int, terms: Iterable[int]) -> None:
-    """Write terms at first, first + 1, ... to a .csv file or a b-file, which appears whole or not at all."""
+    """Write terms at first, first + 1, ... to a .csv file or a b-file, atomically."""
     separator, header = (",", "n,value\n") if path.suffix == ".csv" else (" ", "")
     with replacing(path) as scratch, scratch.open("w", encoding="ascii", newline="\n") as file:
         file.write(header)

@@ -36,8 +36,11 @@ _is_ours = store_of(KIND)
 def save_solution(solution: Solution, path: Path) -> None:
     """Write a solved game: .zarr or .npz with all it holds, .csv with a position and its Grundy value a line.
 
-    The .csv file lists the P-positions, or every position where Grundy values were asked for. The file appears whole or not at
-    all. Raises UsageError for another ending and FileError where it cannot be written.
+    The .csv file lists the P-positions, or every position where Grundy values were asked for. The write is atomic.
+
+    Raises:
+        UsageError: The file has another suffix.
+        FileError: The file cannot be written.
     """
     check_solution(path)
     arrays = _arrays(solution)

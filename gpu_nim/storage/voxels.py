@@ -145,8 +145,6 @@ class VolumeWriter:
     wants_cells = True
 
     def __init__(self, path: Path) -> None:
-        import zarr  # noqa: F401  # missing, it is missed before the growth
-
         self._path = path
         self._slabs = Slabs(path.parent)
 
@@ -200,12 +198,12 @@ def open_volume(path: str | Path) -> Iterator[VolumeWriter]:
 
 def save_volume(growth: Growth, path: str | Path) -> None:
     """Write the voxels of a growth; see `open_volume`."""
-    with open_volume(path) as sink:
-        write_growth(sink, growth)
+    with open_volume(path) as writer:
+        write_growth(writer, growth)
 
 
 def check_volume(path: Path, dimension: int | None = None) -> None:
-    """Raise what `open_volume` would raise for this path, and its sink for cells of so many dimensions where that is known."""
+    """Raise what `open_volume` would raise for this path, and its writer for cells of this dimension where it is known."""
     if path.suffix != ".zarr":
         raise UsageError(f"the file of a volume must end in .zarr, got {str(path)!r}")
     if dimension is not None and dimension not in (2, 3):
