@@ -3,9 +3,12 @@
 import json
 import re
 import shutil
+import sys
 from pathlib import Path
 
 from tests.campaign.runner import Outcome
+
+sys.set_int_max_str_digits(0)  # JSON knows no limit, and numbers are judged by other rules
 
 _LONGEST = 600  # characters of a refusal
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")

@@ -241,10 +241,9 @@ def made_up(choose: random.Random) -> tuple[str, ...]:
 
 
 def _small(parameter: click.Parameter) -> bool:
-    """Whether a parameter is always given, since pictures and growths are asked for small and quick."""
-    shaped = {"size": "integer", "generations": "start:stop"}  # types of the same name that say something else
-    return parameter.name in ("quality", "seconds", "fps", "runs") or (
-        parameter.name in shaped and parameter.type.name != shaped[parameter.name]
+    """Whether a parameter is always given, since pictures, growths and solutions are asked for small and quick."""
+    return parameter.name in ("quality", "seconds", "fps", "runs", "size") or (
+        parameter.name == "generations" and parameter.type.name != "start:stop"
     )
 
 
