@@ -1,0 +1,228 @@
+"""A style, a colouring, a theme, a view, a cut, a figure, a kind of movie and an export format are each known by their one entry:
+a made-up one is drawn, written, listed in the help and named in messages by every command.
+"""
+
+import re
+import xml.etree.ElementTree as ElementTree
+import zipfile
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gpu_nim.model.errors import MissingDependency, UsageError
+from gpu_nim.model.registry import Registry
+from gpu_nim.render import exports
+from gpu_nim.render.colourings import COLOURINGS, Colouring
+from gpu_nim.render.exports import EXPORTS, export
+from gpu_nim.render.exports.export_format import Body, ExportFormat
+from gpu_nim.render.exports.mesh import cubes
+from gpu_nim.render.figures import FIGURES, Figure
+from gpu_nim.render.geometry import CUTS
+from gpu_nim.render.look import MESH_OPTIONS, Look
+from gpu_nim.render.motions import KINDS, Turntable
+from gpu_nim.render.page import document
+from gpu_nim.render.sheet import Sheet
+from gpu_nim.render.source import blocks_of
+from gpu_nim.render.styles import STYLES
+from gpu_nim.render.styles.points import Points
+from gpu_nim.render.themes import THEMES
+from gpu_nim.render.views import VIEWS, View
+from gpu_nim.render.window import help_line, keys
+from tests.helpers import run
+from tests.render_files import needs_ffmpeg, needs_pillow, needs_trimesh
+
+pytestmark = needs_pillow
+SMALL = ("--size", "64x48", "--engine", "numpy", "--quality", "draft")
+needs_lxml = pytest.mark.skipif(
+    any(exports.find_spec(name) is None for name in ("lxml", "networkx")), reason="lxml is not installed"
+)
+
+
+def xyz(body: Body) -> bytes:
+    return "".join(f"{x} {y} {z}\n" for x, y, z in body.mesh.points.tolist()).encode()
+
+
+ENTRIES = {
+    "style": (STYLES, "dust", type("Dust", (Points,), {})),
+    "color": (COLOURINGS, "height", Colouring(lambda blocks, theme: theme.map(blocks.corners[:, 2] / 3))),
+    "theme": (THEMES, "sea", replace(THEMES["dark"], name="sea", top=(0.0, 0.5, 0.5))),
+    "view": (VIEWS, "below", lambda cells: View((0.5, 0.5, -2.0))),
+    "cut": (CUTS, "left", lambda side_of, toward: side_of[:, 0] < 0),
+}
+COMMANDS = {
+    "style": ("render", "movie"),
+    "color": ("render", "movie", "export", "show"),
+    "theme": ("render", "movie", "export", "show"),
+    "view": ("render", "movie", "export", "show"),
+    "cut": ("render", "movie", "export", "show"),
+}
+
+
+@pytest.fixture
+def entry(request, monkeypatch):
+    """A made-up entry of a kind, for the time of a test."""
+    registry, name, made = ENTRIES[request.param]
+    monkeypatch.setitem(registry, name, made)
+    return request.param, name
+
+
+@pytest.mark.parametrize("entry", ENTRIES, indirect=True)
+def test_a_made_up_entry_is_drawn_listed_and_named(entry, tmp_path):
+    option, name = entry
+    for command in COMMANDS[option]:
+        assert re.search(rf"--{option}\b(?:(?!--).)*\b{name}\b", run(command, "--help").output, re.DOTALL), command
+    for value, status in ((name, 0), (name + "x", 2)):
+        result = run("render", "nim:3", "-o", tmp_path / "a.png", *SMALL, f"--{option}", value)
+        assert result.exit_code == status, result.output
+    assert re.search(rf"{option} must be one of .*\b{name}\b.*, got '{name}x'", result.output)
+    plain = run("render", "nim:3", "-o", tmp_path / "b.png", *SMALL)
+    assert plain.exit_code == 0
+    assert (tmp_path / "a.png").read_bytes() != (tmp_path / "b.png").read_bytes()
+    if "export" in COMMANDS[option]:
+        for value, status in ((name, 0), (name + "x", 2)):
+            assert run("export", "nim:3", "-o", tmp_path / "a.html", f"--{option}", value).exit_code == status
+        assert (tmp_path / "a.html").read_bytes() == document("nim:3", Look(**{option: name})) != document("nim:3", Look())
+
+
+@needs_ffmpeg
+@pytest.mark.parametrize("entry", ENTRIES, indirect=True)
+def test_a_movie_is_made_with_a_made_up_entry(entry, tmp_path):
+    option, name = entry
+    made = run("movie", "nim:3", "-o", tmp_path / "a.gif", *SMALL, "--seconds", "0.1", "--jobs", "1", f"--{option}", name)
+    assert made.exit_code == 0, made.output
+
+
+def test_a_made_up_view_is_in_the_page_and_has_a_key(monkeypatch):
+    assert "5" in keys()
+    assert "6" not in keys()
+    monkeypatch.setitem(VIEWS, "below", lambda cells: View((0.5, 0.5, -2.0)))
+    assert '"name": "below"' in document("nim:3", Look()).decode()
+    assert "6" in keys()
+    assert "1-6: views" in help_line()
+    assert re.search(r"\b6 +below", run("show", "--help").output)
+
+
+def test_a_theme_says_what_is_drawn_in_it(monkeypatch):
+    monkeypatch.setitem(THEMES, "sea", replace(THEMES["dark"], name="sea", style="volume"))
+    assert Look(theme="sea").style_name == "volume"
+    assert "volume in the sea theme" in " ".join(run("render", "--help").output.split())
+
+
+def test_a_made_up_figure_is_drawn_listed_and_named(monkeypatch, tmp_path):
+    def square(theme):
+        sheet = Sheet(100.0, 100.0)
+        sheet.polygon([(0, 0), (50, 0), (50, 50)], theme.text)
+        return sheet
+
+    monkeypatch.setitem(FIGURES, "square", Figure("half a square", sheet=square))
+    assert re.search(r"square +half a square", run("render", "--help").output)
+    for suffix in ("svg", "pdf", "png"):
+        result = run("render", "figure:square", "-o", tmp_path / f"a.{suffix}", *(("--size", "64x48") if suffix == "png" else ()))
+        assert result.exit_code == 0, result.output
+    assert (tmp_path / "a.svg").read_text().count("<polygon") == 1
+    assert "figure must be one of NF1, NF2" in (said := run("render", "figure:squar", "-o", tmp_path / "b.svg").output)
+    assert "square, got 'squar'" in said
+
+
+@needs_ffmpeg
+def test_a_made_up_kind_of_movie_is_made_listed_and_named(monkeypatch, tmp_path):
+    monkeypatch.setitem(KINDS, "wobble", type("Wobble", (Turntable,), {"about": "it wobbles"}))
+    assert re.search(r"wobble +it wobbles", run("movie", "--help").output)
+    made = ("movie", "nim:3", "-o", tmp_path / "a.gif", *SMALL, "--seconds", "0.1", "--jobs", "1", "--kind")
+    assert run(*made, "wobble").exit_code == 0
+    assert re.search(r"kind must be one of turntable, .*wobble, got 'wobbl'", run(*made, "wobbl").output)
+
+
+def test_a_made_up_export_format_is_written_listed_and_named(monkeypatch, tmp_path):
+    made = ExportFormat(xyz, "points, as text", 2000, MESH_OPTIONS, "an .xyz file", printable=True)
+    monkeypatch.setitem(EXPORTS, ".xyz", made)
+    assert re.search(r"\.xyz +points, as text, or one body to print", run("export", "--help").output)
+    assert run("export", "nim:3", "-o", tmp_path / "a.xyz").exit_code == 0
+    assert np.array_equal(np.loadtxt(tmp_path / "a.xyz"), cubes(blocks_of("nim:3"))[0])
+    assert run("export", "nim:3", "-o", tmp_path / "b.xyz", "--printable").exit_code == 0
+    assert (
+        "title, view would go unheard: an .xyz file takes"
+        in run("export", "nim:3", "-o", tmp_path / "c.xyz", "--title", "x", "--view", "axis").output
+    )
+    assert re.search(r"an export must end in .*\.xyz, got", run("export", "nim:3", "-o", tmp_path / "a.xy").output)
+    assert re.search(
+        r"a printable body must end in .*\.xyz, got", run("export", "nim:3", "-o", tmp_path / "a.vtp", "--printable").output
+    )
+
+
+def test_a_name_is_registered_once():
+    registry = Registry[int]("planet")
+    registry.add("earth", 3)
+    with pytest.raises(ValueError, match="there is a planet 'earth' already"):
+        registry.add("earth", 4)
+    with pytest.raises(UsageError, match="planet must be one of earth, got 'mars'"):
+        registry.find("mars")
+
+
+@needs_trimesh
+def test_an_obj_file_has_the_cubes_and_their_colours(tmp_path):
+    report = export("nim:3", tmp_path / "a.obj")
+    lines = [line.split() for line in (tmp_path / "a.obj").read_text().splitlines() if line]
+    points = np.array([line[1:] for line in lines if line[0] == "v"], float)
+    faces = np.array([line[1:] for line in lines if line[0] == "f"], int) - 1
+    expected, triangles = cubes(blocks_of("nim:3"))
+    assert np.array_equal(points[:, :3], expected)
+    assert np.array_equal(faces, triangles)
+    assert len(faces) == report["triangles"]
+    assert len(np.unique(points[:, 3:], axis=0)) == 4  # a colour a generation
+    assert points[:, 3:].min() >= 0
+    assert points[:, 3:].max() <= 1
+
+
+@needs_trimesh
+@needs_lxml
+@pytest.mark.parametrize("printable", [False, True])
+def test_a_3mf_file_is_a_zip_of_xml_with_the_body(printable, tmp_path):
+    report = export("nim:3", tmp_path / "a.3mf", printable=printable)
+    with zipfile.ZipFile(tmp_path / "a.3mf") as archive:
+        assert archive.testzip() is None
+        assert {"[Content_Types].xml", "_rels/.rels"} <= set(archive.namelist())
+        model = ElementTree.fromstring(archive.read("3D/3dmodel.model"))
+    core = "{http://schemas.microsoft.com/3dmanufacturing/core/2015/02}"
+    points = np.array([[float(vertex.get(axis)) for axis in "xyz"] for vertex in model.iter(f"{core}vertex")])
+    faces = np.array([[int(triangle.get(f"v{k}")) for k in (1, 2, 3)] for triangle in model.iter(f"{core}triangle")])
+    assert model.get("unit") == "millimeter"
+    assert len(faces) == report["triangles"]
+    if printable:
+        edges = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
+        assert set(np.unique(edges, axis=0, return_counts=True)[1].tolist()) == {2}
+    else:
+        expected, triangles = cubes(blocks_of("nim:3"))
+        assert np.array_equal(points, expected)
+        assert np.array_equal(faces, triangles)
+
+
+@needs_trimesh
+def test_ply_and_stl_files_are_what_their_formats_say(tmp_path):
+    expected, triangles = cubes(blocks_of("nim:3"))
+    export("nim:3", tmp_path / "a.stl")
+    data = (tmp_path / "a.stl").read_bytes()
+    records = np.frombuffer(data, [("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")], offset=84)
+    assert int.from_bytes(data[80:84], "little") == len(records) == len(triangles)
+    assert np.array_equal(records["corners"], expected[triangles])
+    export("nim:3", tmp_path / "a.ply")
+    header, _, body = (tmp_path / "a.ply").read_bytes().partition(b"end_header\n")
+    kinds = {"float": "<f4", "uchar": "u1", "int": "<i4"}
+    properties = [line.split()[1:] for line in header.decode().splitlines() if line.startswith("property") and "list" not in line]
+    vertices = np.frombuffer(body, [(name, kinds[kind]) for kind, name in properties], len(expected))
+    assert np.array_equal(np.stack([vertices[axis] for axis in "xyz"], axis=1), expected)
+    assert np.array_equal(vertices["generation"], blocks_of("nim:3").generations.repeat(8))
+    faces = np.frombuffer(body, [("count", "u1"), ("corners", "<i4", 3)], offset=vertices.nbytes)
+    assert (faces["count"] == 3).all()
+    assert np.array_equal(faces["corners"], triangles)
+
+
+def test_without_trimesh_a_mesh_is_one_sentence_and_a_page_is_written(monkeypatch, tmp_path):
+    monkeypatch.setattr(exports, "find_spec", lambda name: None)
+    for suffix in (name for name, known in EXPORTS.items() if known.packages):
+        with pytest.raises(MissingDependency, match=rf"\{suffix} file needs trimesh.*, or write \.html or \.vtp without"):
+            export("nim:3", tmp_path / f"a{suffix}")
+    for suffix in (".html", ".vtp"):
+        export("nim:3", tmp_path / f"a{suffix}")
+    assert sorted(file.suffix for file in tmp_path.iterdir()) == [".html", ".vtp"]
