@@ -6,6 +6,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 import zipfile
 from dataclasses import replace
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -34,9 +35,7 @@ from tests.render_files import needs_ffmpeg, needs_pillow, needs_trimesh
 
 pytestmark = needs_pillow
 SMALL = ("--size", "64x48", "--engine", "numpy", "--quality", "draft")
-needs_lxml = pytest.mark.skipif(
-    any(exports.find_spec(name) is None for name in ("lxml", "networkx")), reason="lxml is not installed"
-)
+needs_lxml = pytest.mark.skipif(any(find_spec(name) is None for name in ("lxml", "networkx")), reason="lxml is not installed")
 
 
 def xyz(body: Body) -> bytes:
