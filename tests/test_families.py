@@ -1,0 +1,236 @@
+"""A family of sequences is one class: made-up ones are known to every command, on either backend, from the catalogue alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpu_nim
+from gpu_nim.backends.cuda import CudaBackend
+from gpu_nim.backends.interface import Backend
+from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.counting import closed_forms
+from gpu_nim.counting.digit_matrices import DigitProduct
+from gpu_nim.counting.families import FAMILIES, find_family, register
+from gpu_nim.counting.family import DigitFamily, Family, Rising
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.limbs import Integers
+from gpu_nim.model.progress import OnStep
+from gpu_nim.storage.sequence_files import TableWriter
+from tests.cuda_host import HostLauncher, compiler
+from tests.helpers import printed, refused, run
+
+STOP = 40
+
+
+class Stern(DigitFamily):
+    """prod_j (1 + k x^(2^j) + x^(2^(j+1))), for one pile Stern's diatomic sequence from its second term on (A002487)."""
+
+    letter = "S"
+    summary = "Stern's sequence with weight {piles}"
+
+    @property
+    def product(self) -> DigitProduct:
+        return DigitProduct((1, self.piles, 1))
+
+
+class PowerBlocks:
+    """The blocks of n^k: powers of the low digits, and binomials."""
+
+    def __init__(self, power: int) -> None:
+        self.power, self.dimension = power, power + 1
+
+    def columns(self, bits: int, limbs: int) -> Integers:
+        return self._wrapped([[low**i for low in range(1 << bits)] for i in range(self.dimension)], limbs)
+
+    def rows(self, first: int, stop: int, bits: int, limbs: int) -> Integers:
+        rows = [
+            [comb(self.power, i) * (high << bits) ** (self.power - i) for i in range(self.dimension)] for high in range(first, stop)
+        ]
+        return self._wrapped(rows, limbs)
+
+    def steps(self, bits: int, inner: int, limbs: int) -> Integers:
+        size = range(self.dimension)
+        matrices = [
+            [[comb(i, j) * (step << inner) ** (i - j) if j <= i else 0 for j in size] for i in size]
+            for step in range(1 << bits - inner)
+        ]
+        return self._wrapped(matrices, limbs)
+
+    def _wrapped(self, numbers: list[Any], limbs: int) -> Integers:
+        exact = np.array(numbers, object)
+        return (exact & (2**64 - 1)).astype(np.uint64) if limbs == 1 else exact
+
+
+class Powers(Rising):
+    """n^k: no digit matrices, no residues by digits, and nothing that tuples could count."""
+
+    letter = "pow"
+    summary = "The power n^{piles}"
+
+    def _value(self, n: int, on_step: OnStep) -> int:
+        return n**self.piles
+
+    def _sum_through(self, last: int) -> int:
+        return closed_forms.power_sum(self.piles, last)
+
+    def blocks(self) -> PowerBlocks:
+        return PowerBlocks(self.piles)
+
+
+def stern(piles: int, n: int) -> int:
+    """By the coefficients of the generating function's lowest factor."""
+    if n == 0:
+        return 1
+    half = n // 2
+    return piles * stern(piles, half) if n % 2 else stern(piles, half) + stern(piles, half - 1)
+
+
+VALUES = {"S": stern, "pow": lambda piles, n: n**piles}
+
+
+@pytest.fixture(params=[Stern, Powers])
+def made_up(request: pytest.FixtureRequest) -> Iterator[type[Family]]:
+    """A family that the package does not know, in the catalogue for the time of a test."""
+    register(request.param)
+    yield request.param
+    del FAMILIES[request.param.letter]
+
+
+@pytest.fixture(params=["numpy", pytest.param("cuda", marks=pytest.mark.cuda_host)])
+def engine(request: pytest.FixtureRequest) -> Backend:
+    """NumPy, or the kernels on the CPU in one order."""
+    if request.param == "numpy":
+        return NumpyBackend()
+    if compiler() is None:
+        pytest.skip("kernels cannot run on the CPU: no g++ (or $CXX)")
+    return CudaBackend(HostLauncher())
+
+
+@pytest.fixture
+def words(made_up: type[Family], engine: Backend, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The beginning of a command line that counts this family with three piles, on each backend in turn."""
+    monkeypatch.setattr("gpu_nim.backends.selection.select", lambda _: engine)
+    return ["count", made_up.letter, "--piles", "3"]
+
+
+def expected(letter: str, stop: int = STOP) -> list[int]:
+    return [VALUES[letter](3, n) for n in range(stop)]
+
+
+def test_values_and_ranges(words: list[str]) -> None:
+    values = expected(words[1])
+    assert printed(*words, "--at", 37) == f"{values[37]}\n"
+    assert printed(*words, "--range", f"0:{STOP}", "--format", "bfile") == "".join(f"{n} {v}\n" for n, v in enumerate(values))
+    facts = json.loads(printed(*words, "--range", f"5:{STOP}", "--json"))
+    assert facts == {"sequence": words[1], "piles": 3, "start": 5, "stop": STOP, "values": list(map(str, values[5:]))}
+
+
+def test_long_values(words: list[str]) -> None:
+    start = 2**70 + 3
+    family = find_family(words[1], 3)
+    found = printed(*words, "--range", f"{start}:{start + 20}", "--format", "csv", "--quiet").splitlines()[1:]
+    assert found == [f"{n},{family.value(n)}" for n in range(start, start + 20)]
+
+
+def test_reductions(words: list[str]) -> None:
+    start = 17
+    values = expected(words[1])[start:]
+    names = "sum,max,min,argmax,argmin,records,histogram,residues:3"
+    found = json.loads(printed(*words, "--range", f"{start}:{STOP}", "--reduce", names, "--json", "--quiet"))["reductions"]
+    lengths = [value.bit_length() for value in values]
+    residues = [value % 3 for value in values]
+    records = [(start + n, value) for n, value in enumerate(values) if value > max(values[:n], default=-1)]
+    assert found == {
+        "sum": str(sum(values)),
+        "max": str(max(values)),
+        "min": str(min(values)),
+        "argmax": start + values.index(max(values)),
+        "argmin": start + values.index(min(values)),
+        "records": {"records": [{"n": n, "value": str(value)} for n, value in records], "complete": True},
+        "histogram": {str(length): lengths.count(length) for length in sorted({*lengths})},
+        "residues:3": {str(residue): residues.count(residue) for residue in sorted({*residues})},
+    }
+
+
+def test_extremes_of_every_range(made_up: type[Family]) -> None:
+    family, values = made_up(3), expected(made_up.letter)
+    for start in range(STOP):
+        for stop in range(start + 1, STOP + 1):
+            part = values[start:stop]
+            assert (family.minimum(start, stop), family.maximum(start, stop)) == (min(part), max(part))
+            assert family.first_at_most(min(part), start, stop) == start + part.index(min(part))
+            assert family.first_at_least(max(part), start, stop) == start + part.index(max(part))
+            assert family.bound(start, stop) >= max(part)
+
+
+@pytest.mark.parametrize("name", ["t.npy", "t.zarr", "t.csv", "t.txt"])
+def test_files_that_are_gone_on_with(words: list[str], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, append = tmp_path / name, TableWriter.append
+    monkeypatch.setattr("gpu_nim.counting.ranges.Range.chunks.__defaults__", (None, 16))
+
+    def interrupted(table: TableWriter, values: Any) -> None:
+        if table.next:
+            raise KeyboardInterrupt
+        append(table, values)
+
+    call = (*words, "--range", f"0:{STOP}", "--out", path)
+    monkeypatch.setattr(TableWriter, "append", interrupted)
+    assert run(*call).exit_code == 130
+    monkeypatch.setattr(TableWriter, "append", append)
+    result = run(*call, "--resume")
+    assert (result.exit_code, result.stderr) == (0, f"going on with {path} at n = 16\n")
+    if name == "t.npy":
+        found = np.load(path).tolist()
+    elif name == "t.zarr":
+        import zarr
+
+        array: Any = zarr.open_array(path, mode="r")
+        found = array[:].tolist()
+    else:
+        lines = path.read_text().splitlines()[name == "t.csv" :]
+        found = [int(line.replace(",", " ").split()[1]) for line in lines]
+    assert found == expected(words[1])
+
+
+def test_trying_tuples_is_refused(words: list[str]) -> None:
+    sentence = f"gpunim: {words[1]}_3 is no count of P-positions by total or by largest pile: trying tuples cannot count it\n"
+    assert refused(*words, "--range", "0:9", "--method", "enumerate") == sentence
+
+
+def test_the_library(words: list[str], engine: Backend) -> None:
+    found = gpu_nim.count(words[1], range(STOP), piles=3, backend=engine)
+    assert isinstance(found, np.ndarray)
+    assert found.tolist() == expected(words[1])
+    assert gpu_nim.count(words[1], 39, piles=3) == expected(words[1])[39]
+
+
+def test_b_files(made_up: type[Family], tmp_path: Path) -> None:
+    path = tmp_path / "b.txt"
+    path.write_text("".join(f"{n} {value}\n" for n, value in enumerate(expected(made_up.letter))))
+    assert f"40 terms, n = 0 to 39, all those of {made_up.letter}" in printed("verify", path, "--as", made_up.letter, "--piles", 3)
+    path.write_text("0 1\n1 77\n")
+    assert run("verify", path, "--as", made_up.letter, "--piles", 3).exit_code == 1
+
+
+def test_help_and_messages_know_it(made_up: type[Family]) -> None:
+    letter = made_up.letter
+    assert f"  {letter}  " in printed("count", "--help")
+    assert made_up.summary.format(piles="K") in printed("count", "--help")
+    assert f"a, {letter} or one of A000007" in refused("count", "E", "--at", 3)
+    assert f"piles is needed with the sequence {letter}" in refused("count", letter, "--at", 3)
+    assert f"piles belongs to D, A, d, a and {letter}" in refused("count", "A237711", "--piles", 3, "--at", 3)
+    assert f"is for D, A, d, a, {letter} and entries" in refused("count", "A048833", "--range", "0:9", "--reduce", "sum")
+    assert f"D, A, d, a or {letter}, and a b-file" in refused("verify", "all", "--piles", 3)
+    with pytest.raises(UsageError, match=f"sequence must be one of D, A, d, a, {letter}, got 'E'"):
+        find_family("E", 3)
+
+
+def test_statements_hold_beside_it(made_up: type[Family]) -> None:
+    assert run("verify", "gpunim-counts", "gpunim-tables", "--upto", 4).exit_code == 0
