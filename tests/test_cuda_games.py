@@ -271,7 +271,7 @@ def test_no_more_memory_is_taken_than_planned(monkeypatch, game, grundy):
     backend = CudaBackend(Counting(free=2**40))
     monkeypatch.setattr(solvers, "select", lambda name="auto": backend)
     monkeypatch.setattr(cuda_games, "require_memory", lambda needed, free, work: planned.append(needed))
-    monkeypatch.setattr(solvers, "_first_difference", lambda *_: None)
+    monkeypatch.setattr(solvers, "first_difference", lambda *_: None)
     solve(game, 4, grundy=grundy)
     keys = max((array.nbytes for array in taken if array.dtype == np.uint64 and not grundy), default=0)
     small = 1024  # the inequalities themselves

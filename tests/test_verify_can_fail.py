@@ -49,6 +49,8 @@ LEFT_OUT = {
     positions._p_position: "reads arguments",
     walk._three_piles: "reads arguments",
     walk._unborn: "words an error",
+    take_away.OctalCode.describe: "shown to people alone",
+    take_away.SubtractionRule.describe: "shown to people alone",
     take_away.OctalCode.proof_length: "a longer proof is one, too",
     take_away.SubtractionRule.proof_length: "a longer proof is one, too",
     take_away.OctalGame.positions: "serves evolve; its own tests hold it",
