@@ -80,6 +80,7 @@ def test_every_automaton_prints_in_one_piece_or_is_refused(name, tmp_path):
     assert "in one piece, with necks of 0.4 blocks: print it" in report["note"]
 
 
+@needs_trimesh
 @pytest.mark.parametrize("suffix", ["stl", "ply"])
 def test_a_body_that_would_fall_apart_is_not_written(suffix, tmp_path):
     message = r"knight:5 cannot be printed as one body: it falls into \d+ pieces .* the largest of \d+ of \d+ blocks"
@@ -133,6 +134,7 @@ def test_a_mesh_has_the_generation_of_each_point(source, color, more, suffix, tm
         assert np.array_equal(np.asarray(read).ravel(), np.repeat(values, 8))
 
 
+@needs_trimesh
 def test_numbers_that_a_mesh_does_not_hold_are_refused():
     far = blocks_at({(2**24, 0, 0), (2**24 + 1, 0, 0)})
     with pytest.raises(UsageError, match="cells has numbers beyond 16,777,216"):
