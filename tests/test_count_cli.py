@@ -71,6 +71,22 @@ def test_reductions() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("more", "plan"),
+    [
+        ((), {"values": 10**9, "bytes": 16 * 10**9}),  # up to 6^29, of 75 bits
+        (("--reduce", "histogram"), {"values": 10**9}),
+        (("--reduce", "sum"), {"values": 0}),
+    ],
+)
+def test_a_plan_as_json(more: tuple[str, ...], plan: dict[str, int]) -> None:
+    facts = json.loads(printed("D", "--piles", "4", "--range", "0:10^9", "--plan", "--json", *more))
+    facts["plan"].pop("seconds", None)
+    assert facts == {"sequence": "D", "piles": 4, "start": 0, "stop": 10**9, "plan": plan}
+    tuples = json.loads(printed("d", "--piles", "5", "--range", "0:1001", "--method", "enumerate", "--plan", "--json"))["plan"]
+    assert tuples == {"tuples": 1001**4}
+
+
 def test_enumeration() -> None:
     result = run("A", "--piles", "4", "--range", "5:20", "--method", "enumerate", "--format", "csv")
     assert result.exit_code == 0

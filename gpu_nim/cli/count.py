@@ -197,7 +197,7 @@ class _Work:
 
             check(self.plot, self.size)
             reserve(self.plot)
-        if self.form == "json" and self.out is None and reduce_to is None and self.size > _MAX_JSON:
+        if self.form == "json" and self.out is None and not self.plan and reduce_to is None and self.size > _MAX_JSON:
             raise UsageError(f"--format json prints at most {_MAX_JSON} values, got {self.size}: use --out FILE")
 
     def remark(self, text: str) -> None:
@@ -205,9 +205,17 @@ class _Work:
         if not self.quiet:
             say(text, err=True)
 
+    def tell_plan(self, text: str, **costs: float) -> None:
+        """Print what the work would cost, in place of doing it."""
+        if self.form == "json":
+            emit_json({**self.facts(), "plan": costs})
+        else:
+            click.echo(text)
+
     def facts(self) -> dict[str, Any]:
         """What every JSON object begins with."""
-        return {"sequence": self.name, "piles": self.entry.family and self.entry.family.piles}
+        piles = self.entry.family and self.entry.family.piles
+        return {"sequence": self.name, "piles": piles, "start": self.span[0], "stop": self.span[1]}
 
 
 def _print_value(name: str, entry: "Entry", n: int, form: str, quiet: bool) -> None:
@@ -232,14 +240,16 @@ def _range(work: _Work) -> None:
     from gpu_nim.counting.ranges import seconds_for
 
     job, values = work.job, work.job.values
-    if work.plan or (work.size >= _WARN_ABOVE and not work.quiet):
+    if work.plan or work.size >= _WARN_ABOVE:
+        size, seconds = 8 * values.limbs * work.size, seconds_for(values, work.size)
         text = (
-            f"{work.size:,} values of {8 * values.limbs} bytes, {8 * values.limbs * work.size:,} bytes in all, "
-            f"{duration(seconds_for(values, work.size))} of one process with {values.engine.name}, writing not counted"
+            f"{work.size:,} values of {8 * values.limbs} bytes, {size:,} bytes in all, "
+            f"{duration(seconds)} of one process with {values.engine.name}, writing not counted"
         )
-        click.echo(text, err=not work.plan)
         if work.plan:
+            work.tell_plan(text, values=work.size, bytes=size, seconds=seconds)
             return
+        work.remark(text)
     shown = wants_progress(work.quiet) and work.out is not None
     with work_progress(work.size, "values", shown) as advance:
         if work.out is not None:
@@ -271,7 +281,7 @@ def _print_range(work: _Work, chunks: "Iterable[U64]") -> None:
         needed = work.size * (_JSON_BYTES + 4 * len(str(work.family.maximum(work.job.start, work.job.stop))))
         require_memory(needed, host_memory(), f"--format json of {work.size:,} values", "--format csv or --out FILE takes less")
         values = [str(value) for part in chunks for value in to_integers(part)]
-        emit_json({**work.facts(), "start": work.span[0], "stop": work.span[1], "values": values})
+        emit_json({**work.facts(), "values": values})
         return
     at = work.span[0]
     if work.form == "csv":
@@ -298,7 +308,7 @@ def _print_terms(work: _Work) -> None:
         write_terms(work.out, work.span[0], terms)
     elif work.form == "json":
         values = [str(value) for value in terms]
-        emit_json({**work.facts(), "start": work.span[0], "stop": work.span[1], "values": values})
+        emit_json({**work.facts(), "values": values})
     else:
         _print_lines(enumerate(terms, work.span[0]), work.form)
 
@@ -329,9 +339,10 @@ def _reduce(work: _Work, names: str, records: int) -> None:
         seconds = seconds_for(work.job.values, cost) if cost else 0.0
         engine = work.backend.counting().name
         text = f"{cost:,} values to visit, at least {duration(seconds)} of one process with {engine}"
-        click.echo(text) if work.plan else work.remark(text)
         if work.plan:
+            work.tell_plan(text, values=cost, seconds=seconds)
             return
+        work.remark(text)
     shown = wants_progress(work.quiet)
     # A terminal has room for one bar, and values are what takes long.
     with work_progress(cost, "values", shown and cost > 0) as advance, step_progress(shown and cost == 0) as step:
@@ -339,7 +350,7 @@ def _reduce(work: _Work, names: str, records: int) -> None:
     shift = work.entry.shift
     if work.form == "json":
         facts = {str(result.reduction): _json_value(result, shift) for result in results}
-        emit_json({**work.facts(), "start": work.span[0], "stop": work.span[1], "reductions": facts})
+        emit_json({**work.facts(), "reductions": facts})
         return
     rows: list[tuple[str, str, str]] = []
     for result in results:
@@ -382,7 +393,7 @@ def _rows(result: "Result", shift: int) -> Iterator[tuple[str, str, str]]:
 def _enumerate(work: _Work) -> None:
     job, tuples = work.job, work.job.enumeration.tuples
     if work.plan:
-        click.echo(f"{tuples:,} tuples to try")
+        work.tell_plan(f"{tuples:,} tuples to try", tuples=tuples)
         return
     work.remark(f"trying {tuples:,} tuples")
     with work_progress(tuples, "tuples", wants_progress(work.quiet)) as advance:
