@@ -1,7 +1,7 @@
 """`gpunim count`: numbers of P-positions, one or a range of them, written, reduced, tried or drawn."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,12 +14,12 @@ from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.output import duration, emit_json, print_table, reserve, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, BIGINT, FILE, RANGE
 from gpu_nim.cli.progress import step_progress, work_progress
+from gpu_nim.cli.reductions import json_value, table_rows
 from gpu_nim.model.errors import SchedulerLost, UsageError
 
 if TYPE_CHECKING:
     from gpu_nim.backends.interface import Backend
     from gpu_nim.counting.family import Family
-    from gpu_nim.counting.reductions import Result
     from gpu_nim.jobs.clusters import Cluster
     from gpu_nim.jobs.count_job import CountJob
     from gpu_nim.model.limbs import U64
@@ -349,45 +349,13 @@ def _reduce(work: _Work, names: str, records: int) -> None:
         results = work.job.reduce(reductions, records, advance, step)
     shift = work.entry.shift
     if work.form == "json":
-        facts = {str(result.reduction): _json_value(result, shift) for result in results}
+        facts = {str(result.reduction): json_value(result, shift) for result in results}
         emit_json({**work.facts(), "reductions": facts})
         return
     rows: list[tuple[str, str, str]] = []
     for result in results:
-        rows.extend(_rows(result, shift))
+        rows.extend(table_rows(result, shift))
     print_table(rows)
-
-
-def _json_value(result: "Result", shift: int) -> Any:
-    match result.reduction.name:
-        case "argmax" | "argmin":
-            return result.value - shift
-        case "records":
-            pairs = [{"n": n - shift, "value": str(value)} for n, value in result.value]
-            return {"records": pairs, "complete": result.complete}
-        case "histogram" | "residues":
-            return {str(key): number for key, number in result.value.items()}
-    return str(result.value)
-
-
-def _rows(result: "Result", shift: int) -> Iterator[tuple[str, str, str]]:
-    name = result.reduction.name
-    match name:
-        case "histogram":
-            for digits, number in result.value.items():
-                yield name, "0" if digits == 0 else f"2^{digits - 1} to 2^{digits} - 1", f"{number:,}"
-        case "residues":
-            for residue, number in result.value.items():
-                yield str(result.reduction), str(residue), f"{number:,}"
-        case "records":
-            for n, value in result.value:
-                yield name, str(n - shift), f"{value:,}"
-            if not result.complete:
-                yield name, "and more", ""
-        case "argmax" | "argmin":
-            yield name, "", str(result.value - shift)
-        case _:
-            yield name, "", f"{result.value:,}"
 
 
 def _enumerate(work: _Work) -> None:
