@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from hashlib import sha256
+from io import BytesIO
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -167,10 +168,11 @@ def _is_frame(file: Path, movie: Movie, mark: str) -> bool:
     from PIL import Image
 
     try:
-        with open_regular(file, within=file.parent) as content, Image.open(content, formats=["PNG"]) as image:
+        with open_regular(file, within=file.parent) as content:
+            whole = content.read()
+        with Image.open(BytesIO(whole), formats=["PNG"]) as image:
             known = image.info.get(_MARK) == mark and image.size == movie.look.size
             image.verify()
-        whole = file.read_bytes()
         known &= whole.find(_LAST_CHUNK) == len(whole) - len(_LAST_CHUNK)  # whose CRC-32 Pillow does not look at
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):  # Pillow raises each for some damage
         return False
