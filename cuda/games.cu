@@ -16,8 +16,6 @@
 
 namespace {
 
-typedef unsigned short u16;
-
 constexpr u32 NEVER = 0xffffffffu;
 
 // The bits of word `word` whose z in 0..nz-1 leaves x = s - z in 0..nx-1.

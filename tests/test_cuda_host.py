@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher, to_host
-from gpu_nim.backends.cuda.table import Kernel
+from gpu_nim.backends.cuda.table import Kernel, read_kernels
 from gpu_nim.model.errors import BackendError, KernelArgumentError, MissingDependency
 from tests.cuda_host import HostLauncher, KernelDefect, compiler, sanitized, seeded, signatures
 from tests.cuda_host.seeded import BUGS, GOOD, LAUNCH_ORDERS, SOURCES, TABLE
@@ -20,14 +20,7 @@ from tests.cuda_host.seeded import BUGS, GOOD, LAUNCH_ORDERS, SOURCES, TABLE
 pytestmark = pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-INTRINSICS = {
-    "integer_intrinsics": Kernel("intrinsics.cu", ("*cu8", "*cu8", "*u8", "u4")),
-    "warp_collectives": Kernel("intrinsics.cu", ("*cu8", "*u8")),
-    "warp_reductions": Kernel("intrinsics.cu", ("*cu8", "*u8")),
-    "atomics": Kernel("intrinsics.cu", ("*cu8", "*u8", "*u4", "u4")),
-    "indices": Kernel("intrinsics.cu", ("*u8",)),
-    "vectors": Kernel("intrinsics.cu", ("*cu8", "*cu8", "*u8", "u4")),
-}
+INTRINSICS = {name: kernel for name, kernel in read_kernels(SOURCES).items() if kernel.source == "intrinsics.cu"}
 SANITIZERS = ("asan", "tsan")
 ELSEWHERE = [pytest.param(flavour, marks=pytest.mark.thorough) for flavour in SANITIZERS]
 MASK32, MASK64 = 2**32 - 1, 2**64 - 1

@@ -1,71 +1,150 @@
-"""The kernel table: every kernel of `cuda/`, the file it lives in and the types of its parameters.
+"""The kernel table: every kernel of `cuda/` with its parameters and its block, read from the `.cu` files themselves.
 
 CuPy passes whatever it is given: an `int64` array where the kernel wants `unsigned int*`, or one argument too few,
-reads garbage without a word. So the types are stated here once, `check_arguments` holds every launch against them,
-and a test holds them against the C++ signatures themselves.
+reads garbage without a word.  So each launch is held against the kernel's own signature.  That is read here, from the
+text of the kernels, and a test holds what is read against the types that a C++ compiler sees.
 
-A parameter is written as NumPy writes a type, ``u1 u4 u8 i4 i8`` for a scalar, with ``*`` before it for a pointer and
-``*c`` for a pointer to const: ``*cu4`` is ``const unsigned int*``, ``*u8`` is ``unsigned long long*``.
+For that a kernel is written out, not made by a macro:
+
+    extern "C" __global__ void __launch_bounds__(THREADS, 4)
+    name(const u64* __restrict__ values, u32 count, u64* out) {
+
+with the integer names of `cuda/common.cuh` for types.  A parameter is told as NumPy writes a type, ``u1 u4 u8 i4 i8`` for
+a scalar, with ``*`` before it for a pointer and ``*c`` for a pointer to const: ``*cu4`` is ``const unsigned int*``.
+Constants that the host has to know are `constexpr` integers at the beginning of a line: `read_constants`.
 """
 
+import ast
+import operator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources.abc import Traversable
 
-__all__ = ["KERNELS", "Kernel", "kernels_of"]
+from gpu_nim.backends.cuda.sources import cuda_directory
+
+__all__ = ["KERNELS", "Kernel", "kernels_of", "read_constants", "read_kernels"]
+
+_TYPES = {"u8": "u1", "u16": "u2", "u32": "u4", "i32": "i4", "u64": "u8", "i64": "i8"}  # of common.cuh, as NumPy has them
+_BITS = {"u8": 8, "u16": 16, "u32": 32, "u64": 64}  # what an unsigned constant wraps at
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_ENTRY = re.compile(
+    r'extern "C" __global__\s+void\s+(?:__launch_bounds__\s*\((?P<bounds>[^()]*)\)\s*)?(?P<name>\w+)\s*\((?P<params>[^()]*)\)\s*{'
+)
+_PARAMETER = re.compile(
+    r"(?:\[\[\w+\]\]\s*)?(?P<const>const\s+)?(?P<type>\w+)\s*(?P<pointer>\*?)\s*(?:__restrict__\s*)?(?P<name>\w*)"
+)
+_CONSTANTS = re.compile(r"^constexpr (\w+) ([^;{}]+);", re.MULTILINE)
+_NUMBER = re.compile(r"\b(0[xX][0-9a-fA-F]+|\d+)[uUlL]*\b")
+_OPERATORS: dict[type[ast.AST], Callable[..., int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.floordiv,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+    ast.BitOr: operator.or_,
+    ast.BitAnd: operator.and_,
+    ast.Invert: operator.invert,
+    ast.USub: operator.neg,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """Where a kernel lives and what it takes: the name of its `.cu` file, and its parameters in order."""
+    """What a launch has to know of a kernel.
+
+    `source` is the name of its `.cu` file, `params` the types of its parameters in order and `names` their names; `threads` is the
+    block that it is bounded to, or 0 where it has no launch bounds.
+    """
 
     source: str
     params: tuple[str, ...]
+    names: tuple[str, ...] = ()
+    threads: int = 0
 
 
-_BRICKS = ("*ci4", "i4", "i4", "u4", "i4", "i4", "i4", "u4")  # how the bricks of exactly_one.cu lie
-_RINGS = ("*u4", "*u4", "*u8", "*u4", "u8", "u4", "u4")  # their newborns, slots and lists, and the generation
-_INEQUALITIES = ("*cu4", "*ci8", "*ci8", "*ci8", "u4", "*cu4", "u4", "u4", "u8", "u4")  # a game of games.cu, choices and total
+def read_kernels(directory: Traversable) -> dict[str, Kernel]:
+    """Return the kernels of all `.cu` files in a folder by name, file by file in the order of each.
 
-# Grouped by .cu file, in the order of the file.
-KERNELS: dict[str, Kernel] = {
-    "count_rows": Kernel("counting.cu", ("*cu8", "*cu8", "u4", "u4", "u8", "u8", "*u8")),
-    "count_rows_wide": Kernel("counting.cu", ("*cu8", "*cu8", "u4", "u4", "u8", "u8", "*u8")),
-    "count_fill": Kernel("counting.cu", ("*cu8", "*cu8", "u4", "u4", "u8", "u8", "u4", "*u8")),
-    "count_fill_wide": Kernel("counting.cu", ("*cu8", "*cu8", "u4", "u4", "u8", "u8", "u4", "*u8")),
-    "count_survey": Kernel("counting.cu", ("*cu8", "*cu8", "u4", "u4", "u8", "u8", "u4", "u4", "*u8", "*u8")),
-    "count_survey_wide": Kernel("counting.cu", ("*cu8", "*cu8", "u4", "u4", "u8", "u8", "u4", "u4", "*u8", "*u8")),
-    "count_residues": Kernel("counting.cu", ("*cu8", "*cu8", "u4", "u4", "u8", "u8", "u4", "u4", "u8", "u4", "u4", "*u8")),
-    "count_residues_wide": Kernel("counting.cu", ("*cu8", "*cu8", "u4", "u4", "u8", "u8", "u4", "u4", "u8", "u4", "u4", "*u8")),
-    "count_totals": Kernel("counting.cu", ("u4", "u4", "u4", "u4", "u4", "u4", "u4", "u8", "u4", "u8", "*u8")),
-    "count_maxima": Kernel("counting.cu", ("u4", "u4", "u4", "u4", "u4", "u4", "u4", "u8", "u4", "u8", "*u8")),
-    "exactly_one_grow": Kernel(
-        "exactly_one.cu",
-        (*_BRICKS, "*ci4", "u4", "*u4", *_RINGS, "u8", "u8", "u8", "u8", "u4", "i4", "*u8", "*u8", "*u8", "u4"),
-    ),
-    "exactly_one_announce": Kernel("exactly_one.cu", (*_BRICKS, *_RINGS)),
-    "exactly_one_export": Kernel("exactly_one.cu", (*_BRICKS, "*ci8", "u4", "*cu4", "*u4", "u8", "u8")),
-    "exactly_one_import": Kernel("exactly_one.cu", (*_BRICKS, "*ci8", "u4", "*u4", "*cu4", "u8", "u8")),
-    "frontier_touch": Kernel("frontier.cu", ("*cu8", "u8", "*ci8", "u4", "*cu1", "u4", "*u8", "*u4", "u4", "*u8", "*u8")),
-    "frontier_decide": Kernel("frontier.cu", ("*cu8", "u8", "*cu1", "*cu8", "*u4", "*u8", "*u8")),
-    "frontier_enter": Kernel("frontier.cu", ("*cu8", "*cu4", "u8", "*u8", "*u4", "u4")),
-    "frontier_survey": Kernel("frontier.cu", ("*cu8", "u8", "*ci8", "u4", "u4", "u4", "*cu8", "u4", "i8", "*u8", "*u8", "u4")),
-    "wedge_outcomes": Kernel(
-        "games.cu",
-        (
-            *("*cu4", "u4", "u4", "u4", "u4", "u4", "u4", "u4"),
-            *("*u8", "*u4", "*u8", "*u8", "*cu8", "*u8", "*u4", "*u4", "*u8", "*u8"),
-        ),
-    ),
-    "wedge_grundy": Kernel("games.cu", ("*cu4", "u4", "u4", "u4", "u4", "u4", "u4", "*u8", "*u8", "*u8", "*u2")),
-    "inequality_outcomes": Kernel("games.cu", (*_INEQUALITIES, "*u1", "*u8", "*u8")),
-    "inequality_outcomes_wide": Kernel("games.cu", (*_INEQUALITIES, "*u4", "*u8", "*u8")),
-    "inequality_grundy": Kernel("games.cu", (*_INEQUALITIES, "u4", "*u2")),
-    "nim_advance": Kernel("nim.cu", ("*cu8", "*u8", "u4", "u4", "u4", "u4", "u8", "u8", "u8", "*u8", "*u8", "u4")),
-    "nim_cells": Kernel("nim.cu", ("*cu8", "u4", "u4", "u4", "u4", "*cu8", "*u8", "*u8")),
-}
+    Raises ValueError for a parameter whose type has no name in `cuda/common.cuh`, and for two kernels of one name.
+    """
+    table: dict[str, Kernel] = {}
+    for file in sorted((entry for entry in directory.iterdir() if entry.name.endswith(".cu")), key=lambda entry: entry.name):
+        text = _COMMENT.sub("", file.read_text(encoding="utf-8"))
+        known = dict(_constants(text))
+        for entry in _ENTRY.finditer(text):
+            name = entry["name"]
+            if name in table:
+                raise ValueError(f"cuda/{file.name}: there are two kernels {name}")
+            where = f"cuda/{file.name}, kernel {name}"
+            parameters = [_parameter(where, written.strip()) for written in entry["params"].split(",") if written.strip()]
+            bound = entry["bounds"] and _evaluate(entry["bounds"].split(",")[0], known)
+            types, names = tuple(zip(*parameters, strict=True)) or ((), ())
+            table[name] = Kernel(file.name, types, names, bound or 0)
+    return table
+
+
+@cache
+def read_constants(source: str) -> dict[str, int]:
+    """Return the integer constants of one of gpunim's `.cu` files by name.
+
+    >>> read_constants("nim.cu")["REACH"]
+    32
+    """
+    return dict(_constants(_COMMENT.sub("", cuda_directory().joinpath(source).read_text(encoding="utf-8"))))
+
+
+def _parameter(where: str, written: str) -> tuple[str, str]:
+    """The type of a parameter as the table tells it, and its name."""
+    match = _PARAMETER.fullmatch(written)
+    if match is None or match["type"] not in _TYPES:
+        raise ValueError(f"{where}: expected a parameter of {', '.join(_TYPES)} or a pointer to one, got {written!r}")
+    pointer = match["pointer"] + "c" * bool(match["pointer"] and match["const"])
+    return pointer + _TYPES[match["type"]], match["name"]
+
+
+def _constants(text: str) -> Iterator[tuple[str, int]]:
+    known: dict[str, int] = {}
+    for line in _CONSTANTS.finditer(text):
+        for definition in line[2].split(","):
+            name, _, expression = definition.partition("=")
+            value = _evaluate(expression, known)
+            if value is not None:  # of what is made by a function or a condition the host knows nothing
+                known[name.strip()] = value & (1 << _BITS[line[1]]) - 1 if line[1] in _BITS else value
+    yield from known.items()
+
+
+def _evaluate(expression: str, known: dict[str, int]) -> int | None:
+    """The value of an integer expression of C++ over known constants, or None where it is anything else."""
+
+    def value(node: ast.AST) -> int:
+        match node:
+            case ast.Constant(value=int(number)):
+                return number
+            case ast.Name(id=name):
+                return known[name]
+            case ast.BinOp(left, op, right):
+                return _OPERATORS[type(op)](value(left), value(right))
+            case ast.UnaryOp(op, operand):
+                return _OPERATORS[type(op)](value(operand))
+        raise KeyError(type(node))
+
+    expression = _NUMBER.sub(r"\1", expression).strip()
+    try:
+        return value(ast.parse(expression, mode="eval").body)
+    except (SyntaxError, KeyError):
+        return None
+
+
+KERNELS: dict[str, Kernel] = read_kernels(cuda_directory())
+"""gpunim's own kernels; only what uses the CUDA backend imports this module, and with it reads the files."""
 
 
 def kernels_of(source: str) -> tuple[str, ...]:
-    """The names of the kernels in one `.cu` file, in table order.
+    """The names of the kernels in one `.cu` file, in the order of the file.
 
     >>> kernels_of("nim.cu")
     ('nim_advance', 'nim_cells')
