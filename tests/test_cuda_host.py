@@ -320,6 +320,30 @@ def test_a_kernel_that_does_not_compile_says_where(tmp_path: Path) -> None:
         launcher("broken", (1,), (1,), (np.zeros(1, np.int32),))
 
 
+def test_defines_are_compiled_in_where_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "five.cu").write_text(
+        '#include "common.cuh"\n#ifndef NUMBER\n#define NUMBER number\n#endif\n'
+        'extern "C" __global__ void __launch_bounds__(32) five(u32 number, u32* out) { out[threadIdx.x] = NUMBER + 0 * number; }\n'
+    )
+    table, out = read_kernels(tmp_path), np.zeros(32, np.uint32)
+    for specialise, expected in ((False, 3), (True, 4)):
+        launcher = HostLauncher(sources=tmp_path, table=table, specialise=specialise)
+        launcher.bind("five", {"number": 3, "out": out}, defines={"NUMBER": 4})(1)
+        assert out.tolist() == [expected] * 32
+    assert launcher.launched == ["five"]
+
+
+def test_recorded_launches_run_again_in_order() -> None:
+    x, out = np.arange(256, dtype=np.uint32), np.zeros(6, np.uint64)
+    launcher = HostLauncher(sources=SOURCES, table=TABLE)
+    launch = launcher.bind("good_bounded", {"x": x, "out": out, "n": 256})
+    again = launcher.record(lambda: [launch(4, n=number) for number in (256, 2)])
+    assert (launcher.launched, int(out[0])) == ([], 0)
+    again()
+    again()
+    assert (launcher.launched, int(out[0])) == (["good_bounded"] * 4, 2 * (255 * 128 + 1))
+
+
 def test_asan_and_tsan_must_be_loaded_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LD_PRELOAD", raising=False)
     with pytest.raises(BackendError, match="scripts/check-sanitizers"):

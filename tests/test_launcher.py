@@ -16,7 +16,7 @@ from gpu_nim.backends.cuda.sources import OPTIONS
 from gpu_nim.backends.cuda.table import Kernel
 from gpu_nim.model.errors import BackendError, InsufficientMemoryError, KernelArgumentError, MissingDependency
 
-TABLE = {name: Kernel("two.cu", ("*u4", "i4")) for name in ("first", "second")}
+TABLE = {name: Kernel("two.cu", ("*u4", "i4"), ("out", "number"), 64) for name in ("first", "second")}
 
 
 class CompileException(Exception):
@@ -33,7 +33,29 @@ class StandIn:
         self.compile_error: Exception | None = None
         self.launch_error: Exception | None = None
         self.functions: dict[str, Any] = {}
-        self.cuda = SimpleNamespace(Device=self._device, compiler=SimpleNamespace(CompileException=CompileException))
+        self.options: list[tuple[str, ...]] = []
+        self.captured: list[tuple[Any, ...]] | None = None
+        driver = SimpleNamespace(occupancyMaxActiveBlocksPerMultiprocessor=lambda pointer, threads, shared_bytes: pointer)
+        compiler = SimpleNamespace(CompileException=CompileException)
+        self.cuda = SimpleNamespace(Device=self._device, compiler=compiler, driver=driver, Stream=self._stream)
+
+    def _stream(self, *, non_blocking: bool) -> Any:
+        """A stream whose captured launches are noted in `launches` when the graph is launched."""
+        assert non_blocking, "the default stream cannot be captured"
+        stand_in = self
+
+        class Stream:
+            def __enter__(self) -> None: ...
+            def __exit__(self, *_: object) -> None: ...
+
+            def begin_capture(self) -> None:
+                stand_in.captured = []
+
+            def end_capture(self) -> Any:
+                captured, stand_in.captured = stand_in.captured or [], None
+                return SimpleNamespace(launch=lambda: stand_in.launches.extend(captured))
+
+        return Stream()
 
     def _device(self) -> Any:
         class Device:
@@ -47,7 +69,8 @@ class StandIn:
         return Device()
 
     def RawModule(self, code: str, options: tuple[str, ...]) -> Any:
-        assert options == OPTIONS
+        assert options[: len(OPTIONS)] == OPTIONS
+        self.options.append(options[len(OPTIONS) :])
         assert '#line 1 "cuda/common.cuh"' in code, "local includes are pasted in"
         return SimpleNamespace(compile=self._compile, get_function=self._get_function)
 
@@ -61,11 +84,12 @@ class StandIn:
 
         class Function:
             max_dynamic_shared_size_bytes = 48 * 1024
+            kernel = SimpleNamespace(ptr=5)  # which the stand-in returns as the occupancy, too
 
             def __call__(function, *launch: Any, shared_mem: int) -> None:  # noqa: N805
                 if self.launch_error is not None:
                     raise self.launch_error
-                self.launches.append((name, *launch, shared_mem))
+                (self.launches if self.captured is None else self.captured).append((name, *launch, shared_mem))
 
         self.functions[name] = Function()
         return self.functions[name]
@@ -107,6 +131,80 @@ def test_much_shared_memory_is_asked_for_first(launcher: CupyLauncher, cupy: Sta
     assert cupy.functions["first"].max_dynamic_shared_size_bytes == 48 * 1024
     launcher("first", (1,), (32,), (np.zeros(1, np.uint32), 0), 96 * 1024)
     assert cupy.functions["first"].max_dynamic_shared_size_bytes == 96 * 1024
+
+
+def test_a_file_is_compiled_once_for_each_set_of_defines(launcher: CupyLauncher, cupy: StandIn) -> None:
+    args = {"out": np.zeros(4, np.uint32), "number": 7}
+    for kernel, defines in (
+        ("first", {"A": 1}),
+        ("second", {"A": 1}),
+        ("first", None),
+        ("first", {"A": "2,3"}),
+        ("first", {"A": 1}),
+    ):
+        launcher.bind(kernel, args, defines=defines)(1)
+    assert cupy.options == [("-DA=1",), (), ("-DA=2,3",)]
+    assert [launch[0] for launch in cupy.launches] == ["first", "second", "first", "first", "first"]
+
+
+def test_a_bound_launch_changes_its_scalars(launcher: CupyLauncher, cupy: StandIn) -> None:
+    array = np.zeros(4, np.uint32)
+    launch = launcher.bind("first", {"number": 7, "out": array}, shared_bytes=16)
+    launch(2)
+    launch(3, number=-8)
+    launch(0, number=9)
+    launch(4)
+    assert [(grid, int(args[1])) for _, grid, _, args, _ in cupy.launches] == [((2,), 7), ((3,), -8), ((4,), 9)]
+    for name, _, block, (passed, number), shared_bytes in cupy.launches:
+        assert (name, block, number.dtype, shared_bytes) == ("first", (64,), np.int32, 16)
+        assert passed is array
+    assert launch.resident == 5 * 84
+    assert (launch.blocks(65, 64), launch.blocks(10**9, 64)) == (2, 5 * 84)
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ({"out": np.zeros(1, np.uint32)}, "first takes out, number, got out"),
+        ({"out": np.zeros(1, np.uint32), "number": 1, "more": 2}, "first takes out, number, got out, number, more"),
+        ({"out": np.zeros(1, np.int32), "number": 1}, "argument 0: expected an array of uint32, got int32"),
+        ({"out": np.zeros(1, np.uint32), "number": 2**31}, "argument 1: expected -2147483648 to 2147483647"),
+    ],
+)
+def test_arguments_are_checked_where_they_are_bound(launcher: CupyLauncher, args: dict[str, object], message: str) -> None:
+    with pytest.raises(KernelArgumentError, match=message):
+        launcher.bind("first", args)
+
+
+def test_a_changed_scalar_is_checked(launcher: CupyLauncher, cupy: StandIn) -> None:
+    launch = launcher.bind("first", {"out": np.zeros(1, np.uint32), "number": 0})
+    with pytest.raises(KernelArgumentError, match=r"first, number: expected -2147483648 to 2147483647 \(int32\), got 2147483648"):
+        launch(1, number=2**31)
+    for name in ("out", "size"):
+        with pytest.raises(KernelArgumentError, match=f"first takes no scalar '{name}'"):
+            launch(1, **{name: 1})
+    cupy.launch_error = RuntimeError("CUDA_ERROR_INVALID_VALUE")
+    with pytest.raises(BackendError, match=r"^kernel first: the device refused"):
+        launch(1)
+
+
+def test_recorded_launches_are_made_again_in_order(launcher: CupyLauncher, cupy: StandIn) -> None:
+    args = {"out": np.zeros(1, np.uint32), "number": 0}
+    first, second = launcher.bind("first", args), launcher.bind("second", args)
+
+    def queue() -> None:
+        for number in range(3):
+            first(1, number=number)
+        second(2)
+
+    again = launcher.record(queue)
+    assert not cupy.launches
+    again()
+    first(1, number=9)
+    again()
+    order = [(name, int(args[1])) for name, _, _, args, _ in cupy.launches]
+    graph = [("first", 0), ("first", 1), ("first", 2), ("second", 0)]
+    assert order == [*graph, ("first", 9), *graph]
 
 
 def test_what_the_device_has(launcher: CupyLauncher) -> None:

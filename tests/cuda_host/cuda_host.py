@@ -24,15 +24,15 @@ import re
 import shutil
 import subprocess
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from gpu_nim.backends.cuda.launcher import check_arguments
+from gpu_nim.backends.cuda.launches import Defines, Launch, check_arguments, find_kernel, in_order
 from gpu_nim.backends.cuda.sources import cuda_directory
 from gpu_nim.backends.cuda.table import KERNELS, Kernel
 from gpu_nim.model.errors import BackendError
@@ -127,9 +127,9 @@ class _Library:
 
     _tsan_threads: ClassVar[dict[_Library, int]] = {}  # how many each library keeps, under TSan
 
-    def __init__(self, source: Path, kernels: tuple[str, ...], flavour: str) -> None:
+    def __init__(self, source: Path, kernels: tuple[str, ...], flavour: str, options: tuple[str, ...]) -> None:
         self._flavour = flavour
-        self._loaded = ctypes.CDLL(str(_build(source, kernels, flavour)))
+        self._loaded = ctypes.CDLL(str(_build(source, kernels, flavour, options)))
         for text in ("cuda_host_name", "cuda_host_signature", "cuda_host_launch"):
             getattr(self._loaded, text).restype = ctypes.c_char_p
         three = ctypes.POINTER(ctypes.c_uint)
@@ -177,8 +177,8 @@ class _Library:
 
 
 @functools.cache
-def _library(source: Path, kernels: tuple[str, ...], flavour: str) -> _Library:
-    return _Library(source, kernels, flavour)
+def _library(source: Path, kernels: tuple[str, ...], flavour: str, options: tuple[str, ...] = ()) -> _Library:
+    return _Library(source, kernels, flavour, options)
 
 
 @functools.cache
@@ -186,7 +186,7 @@ def _compiler_version(cxx: str) -> str:
     return subprocess.run([cxx, "--version"], check=True, capture_output=True, text=True).stdout
 
 
-def _build(source: Path, kernels: tuple[str, ...], flavour: str) -> Path:
+def _build(source: Path, kernels: tuple[str, ...], flavour: str, options: tuple[str, ...]) -> Path:
     """The shared library of `source`, from the cache where nothing it depends on has changed."""
     cxx = compiler()
     if cxx is None:
@@ -199,7 +199,7 @@ def _build(source: Path, kernels: tuple[str, ...], flavour: str) -> Path:
     )
     flags = FLAVOURS[flavour]
     includes = [f"-I{directory}" for directory in dict.fromkeys((source.parent, Path(str(cuda_directory()))))]
-    compile_command = [cxx, *_COMMON, *_WARNINGS, *flags.compile, *includes, "-x", "c++", "-c"]
+    compile_command = [cxx, *_COMMON, *_WARNINGS, *flags.compile, *options, *includes, "-x", "c++", "-c"]
     link_command = [cxx, "-shared", *flags.link]
     headers = [*sorted(HEADERS.glob("*.hpp")), *sorted(source.parent.glob("*.cuh"))]
     headers += sorted(Path(str(cuda_directory())).glob("*.cuh"))
@@ -261,7 +261,10 @@ class HostLauncher:
 
     `order` is the order of threads and blocks (``forward``, ``reverse``, or ``shuffle`` by `seed`), `sources` the
     folder of the `.cu` files, `table` the kernel table, `shared_limit` and `multiprocessors` what the imagined device
-    has: by default the 64 KiB that every device since sm_75 grants a block, and few multiprocessors.
+    has: by default the 64 KiB that every device since sm_75 grants a block, and few multiprocessors, of 4 blocks each.
+    With `specialise` files are compiled for each set of defines, as they are for a device; without, once and for all.
+
+    `launched` names the kernels that were run, in order, those of recorded launches each time that they were made again.
     """
 
     def __init__(
@@ -273,12 +276,16 @@ class HostLauncher:
         table: Mapping[str, Kernel] = KERNELS,
         shared_limit: int = 64 * 1024,
         multiprocessors: int = 4,
+        specialise: bool = False,
     ) -> None:
         self.order, self.seed = ORDERS.index(order), seed
         self.flavour = default_flavour() if flavour is None else flavour
         self.shared_limit, self.multiprocessors = shared_limit, multiprocessors
         self._sources = Path(str(cuda_directory())) if sources is None else sources
         self._table = table
+        self._specialise = specialise
+        self._recording: list[Callable[[], None]] | None = None
+        self.launched: list[str] = []
         self._log = _sanitizer_log(self.flavour)
 
     @property
@@ -295,10 +302,11 @@ class HostLauncher:
         """Bytes of memory that are free."""
         return host_memory()
 
-    def library(self, source: str) -> _Library:
+    def library(self, source: str, defines: Defines | None = None) -> _Library:
         """The built library of one `.cu` file, with all kernels that the table places in it."""
         kernels = tuple(name for name, kernel in self._table.items() if kernel.source == source)
-        return _library(self._sources / source, kernels, self.flavour)
+        options = tuple(f"-D{name}={value}" for name, value in (defines or {}).items()) if self._specialise else ()
+        return _library(self._sources / source, kernels, self.flavour, options)
 
     def __call__(
         self,
@@ -307,24 +315,88 @@ class HostLauncher:
         block: tuple[int, ...],
         args: tuple[object, ...],
         shared_bytes: int = 0,
+        defines: Defines | None = None,
     ) -> None:
         """Check the launch against the kernel table and run it; raises `KernelDefect` for what goes wrong in it."""
         checked = check_arguments(kernel, args, np.ndarray, self._table)
-        values: list[np.ndarray] = []
-        for param, value in zip(self._table[kernel].params, checked, strict=True):
-            if param.startswith("*") and not param.startswith("*c") and not value.flags.writeable:
-                raise KernelDefect(f"{kernel}: a read-only array for a parameter that the kernel may write")
-            values.append(np.array(value.ctypes.data, np.uintp) if param.startswith("*") else np.array(value))
-        if 0 in grid:
-            return
+        self._check_writable(kernel, checked)
+        if 0 not in grid:
+            self._queue(kernel, grid, block, checked, shared_bytes, defines)
+
+    def bind(self, kernel: str, args: Mapping[str, object], *, shared_bytes: int = 0, defines: Defines | None = None) -> Launch:
+        """Check the arguments by name, once for many launches."""
+        entry = find_kernel(kernel, self._table)
+        checked = check_arguments(kernel, in_order(kernel, entry, args), np.ndarray, self._table)
+        self._check_writable(kernel, checked)
+
+        def run(grid: int, values: tuple[object, ...]) -> None:
+            self._queue(kernel, (grid,), (entry.threads,), values, shared_bytes, defines)
+
+        return Launch(kernel, entry, checked, run, self.resident(kernel))
+
+    def resident(self, kernel: str, *, shared_bytes: int = 0, defines: Defines | None = None) -> int:
+        """Blocks that the imagined device holds at once."""
+        find_kernel(kernel, self._table)
+        return 4 * self.multiprocessors
+
+    def record(self, queue: Callable[[], None]) -> Callable[[], None]:
+        """Note the launches that `queue` makes, instead of making them, and return what makes them."""
+        recorded = self._recording = []
+        try:
+            queue()
+        finally:
+            self._recording = None
+
+        def run() -> None:
+            for launch in recorded:
+                launch()
+
+        return run
+
+    def _queue(
+        self,
+        kernel: str,
+        grid: tuple[int, ...],
+        block: tuple[int, ...],
+        values: tuple[object, ...],
+        shared_bytes: int,
+        defines: Defines | None,
+    ) -> None:
+        launch = functools.partial(self._launch, kernel, grid, block, values, shared_bytes, defines)
+        if self._recording is None:
+            launch()
+        else:
+            self._recording.append(launch)
+
+    def _launch(
+        self,
+        kernel: str,
+        grid: tuple[int, ...],
+        block: tuple[int, ...],
+        values: tuple[Any, ...],
+        shared_bytes: int,
+        defines: Defines | None,
+    ) -> None:
         if shared_bytes > self.shared_limit:
             limit = self.shared_limit
             raise KernelDefect(f"{kernel}: {shared_bytes} bytes of shared memory exceed the limit of {limit}")
-        library = self.library(self._table[kernel].source)
-        message = library.launch(kernel, _three(grid), _three(block), values, shared_bytes, self.order, self.seed)
+        params = self._table[kernel].params
+        # An array's parameter is its address, a scalar's its own bytes.
+        passed = [
+            np.array(value.ctypes.data, np.uintp) if param[0] == "*" else np.array(value)
+            for param, value in zip(params, values, strict=True)
+        ]
+        library = self.library(self._table[kernel].source, defines)
+        message = library.launch(kernel, _three(grid), _three(block), passed, shared_bytes, self.order, self.seed)
+        self.launched.append(kernel)
         report = self._log.news()
         if message or report:
             raise KernelDefect(f"{kernel}: {message or report}")
+
+    def _check_writable(self, kernel: str, values: tuple[Any, ...]) -> None:
+        for param, value in zip(self._table[kernel].params, values, strict=True):
+            if param.startswith("*") and not param.startswith("*c") and not value.flags.writeable:
+                raise KernelDefect(f"{kernel}: a read-only array for a parameter that the kernel may write")
 
 
 def _three(extent: tuple[int, ...]) -> tuple[int, int, int]:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import functools
-import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.backends.cuda.launches import Defines, Launch, check_arguments, find_kernel, in_order
 from gpu_nim.backends.cuda.sources import OPTIONS, cuda_source
 from gpu_nim.backends.cuda.table import KERNELS, Kernel
-from gpu_nim.model.errors import BackendError, InsufficientMemoryError, KernelArgumentError, MissingDependency
+from gpu_nim.model.errors import BackendError, InsufficientMemoryError, MissingDependency
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
     from types import ModuleType
 
-__all__ = ["CupyLauncher", "Launcher", "check_arguments", "device_memory_errors", "to_host"]
+__all__ = ["CupyLauncher", "Launcher", "device_memory_errors", "to_host"]
 
 
 class Launcher(Protocol):
@@ -51,6 +49,7 @@ class Launcher(Protocol):
         block: tuple[int, ...],
         args: tuple[object, ...],
         shared_bytes: int = 0,
+        defines: Defines | None = None,
     ) -> None:
         """Run `kernel` over `grid` blocks of `block` threads; a grid that contains 0 runs nothing.
 
@@ -58,72 +57,24 @@ class Launcher(Protocol):
         not compile or the launch fails.
         """
 
+    def bind(self, kernel: str, args: Mapping[str, object], *, shared_bytes: int = 0, defines: Defines | None = None) -> Launch:
+        """Check a kernel's arguments, by name, once for many launches, each of as many threads a block as its launch bounds say.
 
-def check_arguments(
-    kernel: str,
-    args: Sequence[object],
-    array_type: type[Any] = np.ndarray,
-    table: Mapping[str, Kernel] = KERNELS,
-) -> tuple[Any, ...]:
-    """`args` as `kernel` takes them: arrays of `array_type` checked, integers converted to the declared NumPy scalar.
+        Raises as a launch does.
+        """
 
-    Raises `KernelArgumentError` for an unknown kernel, a wrong number of arguments, an array of another type, dtype
-    or not C-contiguous, and an integer out of its parameter's range.
+    def resident(self, kernel: str, *, shared_bytes: int = 0, defines: Defines | None = None) -> int:
+        """How many blocks of a kernel, as large as its launch bounds allow, the whole device holds at once.
 
-    >>> square = {"square": Kernel("square.cu", ("*u8", "u4"))}
-    >>> check_arguments("square", (np.zeros(3, np.uint64), 3), table=square)
-    (array([0, 0, 0], dtype=uint64), np.uint32(3))
-    >>> check_arguments("square", (np.zeros(3), 3), table=square)
-    Traceback (most recent call last):
-    gpu_nim.model.errors.KernelArgumentError: square, argument 0: expected an array of uint64, got float64
-    """
-    entry = table.get(kernel)
-    if entry is None:
-        raise KernelArgumentError(f"there is no kernel {kernel!r} in the kernel table")
-    if len(args) != len(entry.params):
-        raise KernelArgumentError(f"{kernel} takes {len(entry.params)} arguments, got {len(args)}")
-    return tuple(
-        _check_array(kernel, place, param, value, array_type) if param[0] == "*" else _check_scalar(kernel, place, param, value)
-        for place, (param, value) in enumerate(zip(entry.params, args, strict=True))
-    )
+        That depends on the registers and the shared memory of the kernel as it was compiled for this device.
+        """
 
+    def record(self, queue: Callable[[], None]) -> Callable[[], None]:
+        """Return what makes the launches again, in the same order, that `queue` makes.
 
-# A short kernel is launched thousands of times with some thirty arguments: what is said of a mistake is put together only then.
-def _check_array(kernel: str, place: int, param: str, value: Any, array_type: type[Any]) -> Any:
-    dtype = _dtype(param)
-    if isinstance(value, array_type) and value.dtype == dtype and value.flags.c_contiguous:
-        return value
-    where = f"{kernel}, argument {place}"
-    if not isinstance(value, array_type):
-        wanted = f"{array_type.__module__}.{array_type.__qualname__}"
-        raise KernelArgumentError(f"{where}: expected a {wanted} of {dtype}, got {type(value).__name__}")
-    if value.dtype != dtype:
-        raise KernelArgumentError(f"{where}: expected an array of {dtype}, got {value.dtype}")
-    raise KernelArgumentError(f"{where}: expected a C-contiguous array, got a strided view")
-
-
-def _check_scalar(kernel: str, place: int, param: str, value: Any) -> np.generic:
-    dtype, least, most = _range(param)
-    try:
-        number = operator.index(value)
-    except TypeError:
-        where = f"{kernel}, argument {place}"
-        raise KernelArgumentError(f"{where}: expected an integer ({dtype}), got {type(value).__name__}") from None
-    if not least <= number <= most:
-        raise KernelArgumentError(f"{kernel}, argument {place}: expected {least} to {most} ({dtype}), got {number}")
-    scalar: np.generic = dtype.type(number)
-    return scalar
-
-
-@functools.cache
-def _dtype(param: str) -> np.dtype[Any]:
-    return np.dtype(param.lstrip("*c"))
-
-
-@functools.cache
-def _range(param: str) -> tuple[np.dtype[Any], int, int]:
-    limits = np.iinfo(param)
-    return np.dtype(param), int(limits.min), int(limits.max)
+        They are not made now.  Each keeps the scalars that it is given: what changes between two of them is read from
+        the device's memory.
+        """
 
 
 def to_host(array: Any) -> NDArray[Any]:
@@ -145,7 +96,11 @@ def device_memory_errors(work: str) -> Iterator[None]:
     except MemoryError as error:
         raise InsufficientMemoryError(f"{work}: the device has too little free memory ({_one_line(error)})") from error
     except RuntimeError as error:
-        raise BackendError(f"{work}: the device refused ({_one_line(error)})") from error
+        raise BackendError(_refused(work, error)) from error
+
+
+def _refused(work: str, error: RuntimeError) -> str:
+    return f"{work}: the device refused ({_one_line(error)})"
 
 
 def _one_line(error: BaseException) -> str:
@@ -156,7 +111,8 @@ def _one_line(error: BaseException) -> str:
 class CupyLauncher:
     """Launches on the CUDA device that was current when the launcher was made, through CuPy.
 
-    A `.cu` file is compiled at its first launch (CuPy keeps the result on disk) and each kernel is looked up once.
+    A `.cu` file is compiled at its first launch, once for each set of defines (CuPy keeps the result on disk), and each kernel is
+    looked up once.
     `table` and `sources` are the kernel table and the folder of its files, by default gpunim's own.
     """
 
@@ -175,8 +131,8 @@ class CupyLauncher:
         self._table, self._sources = table, sources
         self._shared_limit = int(attributes["MaxSharedMemoryPerBlockOptin"])
         self._multiprocessors = int(attributes["MultiProcessorCount"])
-        self._modules: dict[str, Any] = {}
-        self._functions: dict[str, Any] = {}
+        self._modules: dict[tuple[str, tuple[str, ...]], Any] = {}
+        self._functions: dict[tuple[str, tuple[str, ...]], Any] = {}
 
     @property
     def xp(self) -> ModuleType:
@@ -219,28 +175,77 @@ class CupyLauncher:
         block: tuple[int, ...],
         args: tuple[object, ...],
         shared_bytes: int = 0,
+        defines: Defines | None = None,
     ) -> None:
         """Check the launch against the kernel table and queue it on the current stream."""
         checked = check_arguments(kernel, args, self._cupy.ndarray, self._table)
         if 0 in grid:  # CuPy would make it 1
             return
         with self._device, device_memory_errors(f"kernel {kernel}"):
-            function = self._functions.get(kernel) or self._look_up(kernel)
-            if shared_bytes > function.max_dynamic_shared_size_bytes:  # past 48 KB a kernel has to ask first
-                function.max_dynamic_shared_size_bytes = shared_bytes
-            function(grid, block, checked, shared_mem=shared_bytes)
+            self._function(kernel, shared_bytes, defines)(grid, block, checked, shared_mem=shared_bytes)
 
-    def _look_up(self, kernel: str) -> Any:
+    def bind(self, kernel: str, args: Mapping[str, object], *, shared_bytes: int = 0, defines: Defines | None = None) -> Launch:
+        """Check the arguments, and compile the kernel where it has not been."""
+        entry = find_kernel(kernel, self._table)
+        checked = check_arguments(kernel, in_order(kernel, entry, args), self._cupy.ndarray, self._table)
+        with self._device, device_memory_errors(f"kernel {kernel}"):
+            function = self._function(kernel, shared_bytes, defines)
+        device, block = self._device, (entry.threads,)
+
+        def run(grid: int, values: tuple[Any, ...]) -> None:
+            try:
+                with device:
+                    function((grid,), block, values, shared_mem=shared_bytes)
+            except RuntimeError as error:
+                raise BackendError(_refused(f"kernel {kernel}", error)) from error
+
+        resident = self.resident(kernel, shared_bytes=shared_bytes, defines=defines)
+        return Launch(kernel, entry, checked, run, resident)
+
+    def resident(self, kernel: str, *, shared_bytes: int = 0, defines: Defines | None = None) -> int:
+        """Blocks of the compiled kernel that this device holds at once, as the driver reckons it."""
+        threads = find_kernel(kernel, self._table).threads
+        with self._device, device_memory_errors(f"kernel {kernel}"):
+            function = self._function(kernel, shared_bytes, defines).kernel.ptr
+            blocks = self._cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function, threads, shared_bytes)
+        return max(1, int(blocks)) * self._multiprocessors
+
+    def record(self, queue: Callable[[], None]) -> Callable[[], None]:
+        """Capture the launches in a CUDA graph: launching it costs the host no more than one of them."""
+        with self._device, device_memory_errors("recording launches"):
+            stream = self._cupy.cuda.Stream(non_blocking=True)  # the default stream cannot be captured
+            with stream:
+                stream.begin_capture()
+                try:
+                    queue()
+                finally:
+                    graph = stream.end_capture()
+
+        def run() -> None:
+            with self._device, device_memory_errors("recorded launches"):
+                graph.launch()
+
+        return run
+
+    def _function(self, kernel: str, shared_bytes: int, defines: Defines | None) -> Any:
+        """A compiled kernel that may be launched with so many bytes of dynamic shared memory."""
+        options = tuple(f"-D{name}={value}" for name, value in (defines or {}).items())
+        function = self._functions.get((kernel, options)) or self._look_up(kernel, options)
+        if shared_bytes > function.max_dynamic_shared_size_bytes:  # past 48 KB a kernel has to ask first
+            function.max_dynamic_shared_size_bytes = shared_bytes
+        return function
+
+    def _look_up(self, kernel: str, options: tuple[str, ...]) -> Any:
         source = self._table[kernel].source
-        if source not in self._modules:
+        if (source, options) not in self._modules:
             # CuPy compiles for the current device and keeps the binary in its cache on disk.
-            module = self._cupy.RawModule(code=cuda_source(source, self._sources), options=OPTIONS)
+            module = self._cupy.RawModule(code=cuda_source(source, self._sources), options=(*OPTIONS, *options))
             try:
                 module.compile()
             except self._cupy.cuda.compiler.CompileException as error:
                 first = next((line for line in str(error).splitlines() if "error" in line), str(error))
                 raise BackendError(f"cuda/{source} does not compile on this device: {first.strip()}") from error
-            self._modules[source] = module
-        function = self._modules[source].get_function(kernel)
-        self._functions[kernel] = function
+            self._modules[source, options] = module
+        function = self._modules[source, options].get_function(kernel)
+        self._functions[kernel, options] = function
         return function

@@ -1,0 +1,146 @@
+"""A launch: a kernel's arguments are held against its signature once, and a loop changes nothing but scalars."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gpu_nim.backends.cuda.table import KERNELS, Kernel
+from gpu_nim.model.errors import KernelArgumentError
+
+__all__ = ["Defines", "Launch", "check_arguments", "find_kernel", "in_order"]
+
+Defines = Mapping[str, int | str]
+"""Constants that a kernel's file is compiled with, `-DNAME=VALUE` each.
+
+A file has to compile without them, too, and then compute the same from its arguments: they make it faster, and a launcher
+may leave them out.
+"""
+
+
+class Launch:
+    """A kernel with its arguments: call it with a grid, and with the scalars that have changed since the last call, by name.
+
+    `resident` is the number of its blocks that the device holds at once.
+    """
+
+    __slots__ = ("_kernel", "_run", "_scalars", "_values", "resident")
+
+    def __init__(
+        self, kernel: str, entry: Kernel, values: Sequence[Any], run: Callable[[int, tuple[Any, ...]], None], resident: int
+    ) -> None:
+        self._kernel, self._run, self.resident = kernel, run, resident
+        self._values = list(values)
+        self._scalars = {
+            name: (place, *_range(param))
+            for place, (name, param) in enumerate(zip(entry.names, entry.params, strict=True))
+            if param[0] != "*"
+        }
+
+    def __call__(self, grid: int, **changed: int) -> None:
+        """Queue the kernel over `grid` blocks; KernelArgumentError for what is no scalar of it, or out of its range."""
+        for name, value in changed.items():
+            try:
+                place, dtype, least, most = self._scalars[name]
+            except KeyError:
+                raise KernelArgumentError(f"{self._kernel} takes no scalar {name!r}") from None
+            if not least <= value <= most:
+                raise KernelArgumentError(f"{self._kernel}, {name}: expected {least} to {most} ({dtype}), got {value}")
+            self._values[place] = dtype.type(value)
+        if grid > 0:
+            self._run(grid, tuple(self._values))
+
+    def blocks(self, items: int, threads: int) -> int:
+        """The grid that gives each of `items` a thread, but no more blocks than are resident at once."""
+        return min(self.resident, -(-items // threads))
+
+
+def find_kernel(kernel: str, table: Mapping[str, Kernel]) -> Kernel:
+    """The entry of a kernel, KernelArgumentError where there is none."""
+    entry = table.get(kernel)
+    if entry is None:
+        raise KernelArgumentError(f"there is no kernel {kernel!r} in the kernel table")
+    return entry
+
+
+def in_order(kernel: str, entry: Kernel, args: Mapping[str, object]) -> tuple[object, ...]:
+    """Arguments by name in the order of the kernel's parameters.
+
+    >>> in_order("square", Kernel("square.cu", ("*u8", "u4"), ("out", "count")), {"count": 3, "out": "an array"})
+    ('an array', 3)
+    >>> in_order("square", Kernel("square.cu", ("*u8", "u4"), ("out", "count")), {"size": 3, "out": "an array"})
+    Traceback (most recent call last):
+    gpu_nim.model.errors.KernelArgumentError: square takes out, count, got size, out
+    """
+    if args.keys() != set(entry.names):
+        raise KernelArgumentError(f"{kernel} takes {', '.join(entry.names)}, got {', '.join(args)}")
+    return tuple(args[name] for name in entry.names)
+
+
+def check_arguments(
+    kernel: str,
+    args: Sequence[object],
+    array_type: type[Any] = np.ndarray,
+    table: Mapping[str, Kernel] = KERNELS,
+) -> tuple[Any, ...]:
+    """`args` as `kernel` takes them: arrays of `array_type` checked, integers converted to the declared NumPy scalar.
+
+    Raises `KernelArgumentError` for an unknown kernel, a wrong number of arguments, an array of another type, dtype
+    or not C-contiguous, and an integer out of its parameter's range.
+
+    >>> square = {"square": Kernel("square.cu", ("*u8", "u4"))}
+    >>> check_arguments("square", (np.zeros(3, np.uint64), 3), table=square)
+    (array([0, 0, 0], dtype=uint64), np.uint32(3))
+    >>> check_arguments("square", (np.zeros(3), 3), table=square)
+    Traceback (most recent call last):
+    gpu_nim.model.errors.KernelArgumentError: square, argument 0: expected an array of uint64, got float64
+    """
+    entry = find_kernel(kernel, table)
+    if len(args) != len(entry.params):
+        raise KernelArgumentError(f"{kernel} takes {len(entry.params)} arguments, got {len(args)}")
+    return tuple(
+        _check_array(kernel, place, param, value, array_type) if param[0] == "*" else _check_scalar(kernel, place, param, value)
+        for place, (param, value) in enumerate(zip(entry.params, args, strict=True))
+    )
+
+
+# What is said of a mistake is put together only then: some kernels are launched thousands of times.
+def _check_array(kernel: str, place: int, param: str, value: Any, array_type: type[Any]) -> Any:
+    dtype = _dtype(param)
+    if isinstance(value, array_type) and value.dtype == dtype and value.flags.c_contiguous:
+        return value
+    where = f"{kernel}, argument {place}"
+    if not isinstance(value, array_type):
+        wanted = f"{array_type.__module__}.{array_type.__qualname__}"
+        raise KernelArgumentError(f"{where}: expected a {wanted} of {dtype}, got {type(value).__name__}")
+    if value.dtype != dtype:
+        raise KernelArgumentError(f"{where}: expected an array of {dtype}, got {value.dtype}")
+    raise KernelArgumentError(f"{where}: expected a C-contiguous array, got a strided view")
+
+
+def _check_scalar(kernel: str, place: int, param: str, value: Any) -> np.generic:
+    dtype, least, most = _range(param)
+    try:
+        number = operator.index(value)
+    except TypeError:
+        where = f"{kernel}, argument {place}"
+        raise KernelArgumentError(f"{where}: expected an integer ({dtype}), got {type(value).__name__}") from None
+    if not least <= number <= most:
+        raise KernelArgumentError(f"{kernel}, argument {place}: expected {least} to {most} ({dtype}), got {number}")
+    scalar: np.generic = dtype.type(number)
+    return scalar
+
+
+@functools.cache
+def _dtype(param: str) -> np.dtype[Any]:
+    return np.dtype(param.lstrip("*c"))
+
+
+@functools.cache
+def _range(param: str) -> tuple[np.dtype[Any], int, int]:
+    limits = np.iinfo(param)
+    return np.dtype(param), int(limits.min), int(limits.max)
