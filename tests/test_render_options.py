@@ -16,7 +16,7 @@ from gpu_nim.render.page import PAGE_OPTIONS, document
 from gpu_nim.render.styles import STYLES
 from gpu_nim.render.window import WINDOW_OPTIONS, Window
 from tests.helpers import run
-from tests.render_files import needs_ffmpeg, needs_opengl, needs_pillow
+from tests.render_files import needs_ffmpeg, needs_matplotlib, needs_opengl, needs_pillow
 
 pytestmark = needs_pillow
 
@@ -96,7 +96,7 @@ def test_an_engine_that_cannot_draw_a_style_is_refused(style, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "suffix", "takes"),
-    [("NF1", ".svg", {"theme"}), ("V4.3", ".pdf", {"theme"}), ("V4.3", ".png", {"theme", "size"})],
+    [("NF1", ".svg", {"theme"}), pytest.param("V4.3", ".pdf", {"theme"}, marks=needs_matplotlib), ("V4.3", ".png", {"theme", "size"})],
 )
 def test_a_figure_hears_each_option_or_refuses_it(name, suffix, takes, tmp_path):
     command = ["render", f"figure:{name}"]

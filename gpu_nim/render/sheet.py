@@ -1,17 +1,20 @@
-"""Drawings of polygons, lines, discs and words, written as true vectors: SVG and PDF; or painted as pixels.
+"""Drawings of polygons, lines, discs and words, written as vectors, SVG and PDF, or painted as pixels.
 
-Coordinates are points, a 72nd of an inch, from the lower left corner.  Words are set in Helvetica, which every PDF
-reader has, or what the reader of an SVG has in its place.
+Coordinates are points, a 72nd of an inch, from the lower left corner.  Words are measured in Helvetica; another font is
+set no wider.
 """
 
-import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from importlib import import_module
+from io import BytesIO
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.extras import missing
 from gpu_nim.render.colours import Colour
 
 if TYPE_CHECKING:
@@ -22,86 +25,14 @@ SUFFIXES = (".pdf", ".svg")
 
 # Widths of Helvetica's characters 32 to 126, in thousandths of its size (Adobe's font metrics): for words that end at a
 # place.
+# fmt: off
 _WIDTHS = (
-    *(
-        278,
-        278,
-        355,
-        556,
-        556,
-        889,
-        667,
-        191,
-        333,
-        333,
-        389,
-        584,
-        278,
-        333,
-        278,
-        278,
-        *[556] * 10,
-        278,
-        278,
-        584,
-        584,
-        584,
-        556,
-    ),
-    *(
-        1015,
-        667,
-        667,
-        722,
-        722,
-        667,
-        611,
-        778,
-        722,
-        278,
-        500,
-        667,
-        556,
-        833,
-        722,
-        778,
-        667,
-        778,
-        722,
-        667,
-        611,
-        722,
-        667,
-        944,
-    ),
-    *(
-        667,
-        667,
-        611,
-        278,
-        278,
-        278,
-        469,
-        556,
-        333,
-        556,
-        556,
-        500,
-        556,
-        556,
-        278,
-        556,
-        556,
-        222,
-        222,
-        500,
-        222,
-        833,
-        556,
-        556,
-    ),
-    *(556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584),
+    278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556, 556, 556, 556, 556, 556,
+    556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833, 722, 778, 667, 778,
+    722, 667, 611, 722, 667, 944, 667, 667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222,
+    500, 222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
 )
+# fmt: on
 
 
 @dataclass(frozen=True)
@@ -112,6 +43,11 @@ class Shape:
     fill: Colour | None
     stroke: Colour | None
     width: float
+
+    @property
+    def is_disc(self) -> bool:
+        """Whether it is a point, drawn as a disc of its width."""
+        return self.fill is None and self.points[0] == self.points[-1]
 
 
 @dataclass(frozen=True)
@@ -148,7 +84,7 @@ class Sheet:
         self.marks.append(Shape((at, at), None, colour, 2 * radius))
 
     def words(self, text: str, at: Point, size: float, colour: Colour, anchor: str = "start") -> None:
-        """Write a line of text in Latin letters, the only ones that PDF readers bring along."""
+        """Write a line of text."""
         self.marks.append(Words(text, at, size, colour, anchor))
 
     def svg(self) -> str:
@@ -172,7 +108,7 @@ class Sheet:
             places = " ".join(f"{_n(x)},{_n(self.height - y)}" for x, y in mark.points)
             if mark.fill is not None:
                 out.append(f'<polygon points="{places}" fill="{_hex(mark.fill)}"/>')
-            elif mark.stroke is not None and mark.points[0] == mark.points[-1]:
+            elif mark.stroke is not None and mark.is_disc:
                 x, y = mark.points[0]
                 out.append(f'<circle cx="{_n(x)}" cy="{_n(self.height - y)}" r="{_n(mark.width / 2)}" fill="{_hex(mark.stroke)}"/>')
             elif mark.stroke is not None:
@@ -183,46 +119,51 @@ class Sheet:
         return "\n".join([*out, "</svg>\n"])
 
     def pdf(self) -> bytes:
-        """Return the drawing as a PDF document of one page."""
-        out = ["1 J 1 j"]
-        if self.background is not None:
-            out.append(f"{_rgb(self.background)} rg 0 0 {_n(self.width)} {_n(self.height)} re f")
-        for mark in self.marks:
-            if isinstance(mark, Words):
-                x, y = mark.at
-                x -= text_width(mark.text, mark.size) * {"start": 0, "middle": 0.5, "end": 1}[mark.anchor]
-                letters = mark.text.encode("cp1252", "replace").replace(b"\\", b"\\\\").replace(b"(", b"\\(").replace(b")", b"\\)")
-                out.append(
-                    f"BT {_rgb(mark.colour)} rg /F {_n(mark.size)} Tf {_n(x)} {_n(y)} Td ({letters.decode('latin-1')}) Tj ET"
+        """Return the drawing as a PDF document of one page, with its font.
+
+        Raises:
+            MissingDependency: matplotlib is not installed.
+        """
+        try:
+            collections: Any = import_module("matplotlib.collections")
+            figures: Any = import_module("matplotlib.figure")
+            paths: Any = import_module("matplotlib.path")
+            textpath: Any = import_module("matplotlib.textpath")
+        except ImportError as error:
+            raise missing("a figure as .pdf needs matplotlib", "matplotlib", ", or draw it as .svg") from error
+
+        def outline(shape: Shape) -> Any:
+            return paths.Path.circle(shape.points[0], shape.width / 2) if shape.is_disc else paths.Path(shape.points)
+
+        figure = figures.Figure(figsize=(self.width / 72, self.height / 72), facecolor=self.background or "none")
+        axes = figure.add_axes((0, 0, 1, 1), xlim=(0, self.width), ylim=(0, self.height))
+        axes.set_axis_off()
+        for order, (kind, marks) in enumerate(groupby(self.marks, type)):
+            if kind is Shape:
+                shapes = [mark for mark in marks if isinstance(mark, Shape)]
+                axes.add_collection(
+                    collections.PathCollection(
+                        [outline(shape) for shape in shapes],
+                        facecolors=[shape.stroke if shape.is_disc else shape.fill or "none" for shape in shapes],
+                        edgecolors=["none" if shape.is_disc else shape.stroke or "none" for shape in shapes],
+                        linewidths=[shape.width for shape in shapes],
+                        capstyle="round",
+                        joinstyle="round",
+                        zorder=order,
+                    )
                 )
                 continue
-            path = " ".join(f"{_n(x)} {_n(y)} {'l' if k else 'm'}" for k, (x, y) in enumerate(mark.points))
-            if mark.fill is not None:
-                out.append(f"{_rgb(mark.fill)} rg {path} h f")
-            elif mark.stroke is not None:
-                # A line of no length with round ends is a disc.
-                out.append(f"{_rgb(mark.stroke)} RG {_n(mark.width)} w {path} S")
-        content = zlib.compress("\n".join(out).encode("latin-1"), 9)
-        box = f"[0 0 {_n(self.width)} {_n(self.height)}]"
-        objects = [
-            b"<</Type/Catalog/Pages 2 0 R>>",
-            b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
-            f"<</Type/Page/Parent 2 0 R/MediaBox{box}/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>".encode(),
-            f"<</Length {len(content)}/Filter/FlateDecode>>stream\n".encode() + content + b"\nendstream",
-            b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>",
-        ]
-        document, places = b"%PDF-1.4\n", []
-        for number, body in enumerate(objects, 1):
-            places.append(len(document))
-            document += f"{number} 0 obj\n".encode() + body + b"\nendobj\n"
-        table = "".join(f"{place:010d} 00000 n \n" for place in places)
-        return (
-            document
-            + (
-                f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}"
-                f"trailer<</Size {len(objects) + 1}/Root 1 0 R>>\nstartxref\n{len(document)}\n%%EOF\n"
-            ).encode()
-        )
+            for mark in marks:
+                assert isinstance(mark, Words)
+                # The font may be wider than Helvetica, which the drawing was measured with.
+                drawn = textpath.TextPath((0, 0), mark.text, size=mark.size).get_extents().width
+                size = mark.size * min(1.0, text_width(mark.text, mark.size) / max(drawn, 1e-9))
+                side = {"start": "left", "middle": "center", "end": "right"}[mark.anchor]
+                axes.text(*mark.at, mark.text, size=size, color=mark.colour, ha=side, va="baseline", zorder=order, parse_math=False)
+        document = BytesIO()
+        with import_module("matplotlib").rc_context({"pdf.fonttype": 42}):  # TrueType, whose text can be searched and copied
+            figure.savefig(document, format="pdf", metadata={"CreationDate": None})
+        return document.getvalue()
 
     def image(self, width: int, height: int) -> "Image":
         """Return the drawing as pixels, fitted into width by height, four samples a pixel."""
@@ -261,7 +202,7 @@ class Sheet:
         return image.resize((width, height), Image.Resampling.LANCZOS)
 
     def save(self, path: Path) -> None:
-        """Write the drawing as .pdf or .svg, whole or not at all."""
+        """Write the drawing as .pdf or .svg, atomically."""
         from gpu_nim.storage.atomic import replacing
 
         if path.suffix.lower() not in SUFFIXES:
@@ -286,10 +227,6 @@ def _n(value: float) -> str:
 
 def _hex(colour: Colour) -> str:
     return "#{:02x}{:02x}{:02x}".format(*_bytes(colour))
-
-
-def _rgb(colour: Colour) -> str:
-    return " ".join(_n(part) for part in colour)
 
 
 def _bytes(colour: Colour) -> tuple[int, ...]:
