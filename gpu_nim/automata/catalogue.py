@@ -1,6 +1,6 @@
-"""The catalogue of automata: one entry each, from which growths, pictures, OEIS entries, checks and commands take what they need.
+"""The catalogue of automata: one entry each, which growths, pictures, OEIS entries, checks and commands read.
 
-A further automaton is one more `Automaton` in `_AUTOMATA`.
+A new automaton is one more `Automaton` in `_AUTOMATA`.
 
 [NF] is Khovanova and Xiong, "Nim Fractals", J. Integer Seq. 17 (2014), Article 14.7.8; [B] is Khovanova's note on the rules that
 grow the P-positions in three dimensions.
@@ -27,16 +27,16 @@ Lattice = Literal["square", "hexagonal", "triangular"]
 
 @dataclass(frozen=True)
 class Oeis:
-    """An OEIS entry that an automaton gives: its term n + `shift` is what it counts at generation n.
+    """An OEIS entry that a column of an automaton's growth gives: its term n + `shift` belongs to generation n.
 
     Attributes:
         number: the A-number.
-        column: the column of the growth that its terms come from (see `gpu_nim.automata.columns`).
+        column: the column that its terms come from (see `gpu_nim.automata.columns`).
         shift: the index of generation 0.
-        offset: the index that the entry begins at, with zeros for what comes before generation 0.
+        offset: the first index of the entry; terms before generation 0 are 0.
         differences: whether its terms are the differences of the column.
-        divisor: what its terms are divided by.
-        counts: what it counts, in words; the column's name, unless given.
+        divisor: the column's values are divided by this.
+        counts: what it counts, in words; by default the column's name.
     """
 
     number: str
@@ -51,7 +51,10 @@ class Oeis:
         object.__setattr__(self, "counts", self.counts or self.column)
 
     def terms(self, values: Iterable[int]) -> Iterator[tuple[int, int]]:
-        """Give (n, a(n)) from the offset on, of the column's values at generations 0, 1, ...
+        """Yield (n, a(n)) from the offset on.
+
+        Args:
+            values: the column's values at generations 0, 1, ...
 
         >>> list(Oeis("A151776", "population", 1).terms([1, 13, 25]))
         [(0, 0), (1, 1), (2, 13), (3, 25)]
@@ -68,20 +71,21 @@ class Oeis:
 
 @dataclass(frozen=True)
 class Automaton:
-    """An automaton with its name and all that is known of it.
+    """An entry of the catalogue: an automaton with all that is known of it.
 
     Attributes:
-        name: what commands and files call it.
+        name: its name in commands and files.
         summary: what is born when, in a line.
-        space: where its cells live.
+        space: where its cells live, in words.
         source: the paper or the OEIS entry that it comes from.
-        rule: by what it grows.
-        lattice: how its cells are drawn: squares (cubes in space), hexagons of axial coordinates, or the triangles that lie about
-            the points of such a lattice with x - y not 0 mod 3.
+        rule: the rule that it grows by.
+        lattice: how its cells are drawn: squares (cubes in space), hexagons of axial coordinates, or the triangles around the
+            points of such a lattice with x - y not 0 mod 3.
         oeis: the OEIS entries that it gives.
         births_formula: maps generations (int64, any shape) to births (uint64, same shape), by a theorem, never by growing; None
             where none is known.
-        cell_test: maps cells (N, d) and generations (int64, (N,)) to bool (N,), whether each is born then, likewise.
+        cell_test: maps cells (N, d) and generations (int64, (N,)) to bool (N,), whether each is born in that generation, by a
+            theorem; None where none is known.
 
     Raises:
         UsageError: the lattice is unknown, or one of the plane for another rule.
@@ -282,6 +286,9 @@ CATALOGUE: dict[str, Automaton] = {automaton.name: automaton for automaton in _A
 
 def find(name: str) -> Automaton:
     """Return the catalogue's entry of that name.
+
+    Args:
+        name: the name.
 
     Raises:
         UsageError: there is none; the message lists the names.

@@ -16,26 +16,25 @@ from gpu_nim.model.rule import Rule, Symmetry
 
 
 class Growth:
-    """A finished growth: what was born when, and the cells on demand.
+    """A finished growth: births and checksums of each generation, and the cells on demand.
 
     Attributes:
         automaton: its name.
         births: uint64 of shape (generations + 1,), newborns of each generation, the seeds first.
         checksums: uint64 of the same shape (see `gpu_nim.model.digest`).
-        symmetry: the group by which it was grown, whose representatives the checksums mix.
-        verified: whether the theorem on what is born holds; None for no theorem, or verify=False.
-        backend: the backend that grew it.
-        device: where.
-        seconds: how long that took.
+        source: yields the newborns of a range of generations.
+        symmetry: the group that was used; the checksums mix its representatives.
+        verified: whether the theorem on its births holds; None for no theorem, or verify=False.
+        backend: the name of the backend.
+        device: the name of the device.
+        seconds: the time of the growth.
         version: the version of gpunim.
-        rule: by what it grew; None where a file holds a growth by predicates that it cannot hold.
+        rule: its rule; None for a growth read from a file that cannot hold the rule's predicates.
         lattice: how its cells are drawn (see `gpu_nim.automata.catalogue`).
-        table: the columns that were asked for (see `gpu_nim.automata.columns`), by default births and population.
-        source: gives the newborns of a stretch of generations.
-        parents: gives their parents, where a file holds them.
+        table: the requested columns (see `gpu_nim.automata.columns`), by default births and population.
+        parents: yields the newborns' parents, where a file holds them.
 
-    Two growths are equal where the same cells are born in the same generations of automata of one name, wherever and however they
-    were grown.
+    Two growths are equal if the automata have one name and the same cells are born in the same generations, on any backend.
 
     >>> from gpu_nim import grow
     >>> growth = grow("nim", 7)
@@ -103,15 +102,18 @@ class Growth:
 
     @property
     def digest(self) -> str:
-        """SHA-256 over the generations' checksums: the same on every backend."""
+        """The SHA-256 of the generations' checksums, the same on every backend."""
         return digest(self.checksums)
 
     def __iter__(self) -> Iterator[Newborns]:
-        """Give (n, cells born at n) for n = 0 to `generations`, holding one stretch of generations at a time."""
+        """Yield (n, cells born at n) for n = 0 to `generations`, a range of generations in memory at a time."""
         return self.source(0, self.generations + 1)
 
     def newborns(self, generation: Whole) -> NDArray[np.integer]:
         """Return the cells born at a generation, shape (births, d), in lexicographic order, in the dtype of `cells`.
+
+        Args:
+            generation: 0 to `generations`.
 
         Raises:
             UsageError: the growth has no such generation.
@@ -124,8 +126,12 @@ class Growth:
 
         The dtype is int32, or int64 where a sum of a cell's coordinates, or a difference, may need it.
 
-        They are kept if they were asked for when growing, or read from the file; otherwise they are grown again, from the
-        generation last asked for where that lies before.
+        A growth with cells=True keeps them and a file holds them; otherwise they are grown again, from the last requested
+        generation if it is an earlier one.
+
+        Args:
+            first: the first generation.
+            stop: the generation after the last; None for all.
 
         Raises:
             UsageError: the growth has no such generations.
@@ -137,7 +143,7 @@ class Growth:
         return np.concatenate([cells for _, cells in self.source(begin, end)])
 
     def summary(self) -> dict[str, object]:
-        """Return what the growth was, as plain values that JSON takes."""
+        """Return the results as plain values, for JSON."""
         return {
             "automaton": self.automaton,
             "generations": self.generations,

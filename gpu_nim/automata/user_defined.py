@@ -1,4 +1,4 @@
-"""Automata that are in no catalogue: made from offsets, births and seeds, and described so that files can hold them."""
+"""User-defined automata: made from offsets, births and seeds, and described as plain values for files."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -9,17 +9,23 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Cell, Rule, Symmetry
 
 NAME = "own"
-"""The name of an automaton that is in no catalogue."""
+"""The name of an automaton that is not in the catalogue."""
 
 
 def define(offsets: Iterable[Cell], births: Iterable[int], seeds: Iterable[Cell], *, octant: bool = False) -> Automaton:
-    """Return the automaton with these offsets, births and seeds, in as many dimensions as these have coordinates.
+    """Return the automaton with these offsets, births and seeds.
 
-    Its symmetry is the largest group that maps offsets and seeds to themselves.  Where the catalogue has this very automaton it is
-    returned, with its engine, its theorem and its digest.
+    Its dimension is the number of their coordinates, its symmetry the largest group that maps offsets and seeds to themselves.
+    Where the catalogue has this automaton, that entry is returned, with its engine, its theorem and its digest.
+
+    Args:
+        offsets: as for `Rule`.
+        births: as for `Rule`.
+        seeds: as for `Rule`.
+        octant: as for `Rule`.
 
     Raises:
-        UsageError: they are no rule, as `Rule` checks it.
+        UsageError: they are no rule.
 
     >>> define([(1, 1, 0), (1, 0, 1), (0, 1, 1)], [1], [(0, 0, 0)], octant=True).name
     'nim'
@@ -42,7 +48,7 @@ def define(offsets: Iterable[Cell], births: Iterable[int], seeds: Iterable[Cell]
 
 
 def find_automaton(rule: Rule) -> Automaton:
-    """Return the catalogue's automaton that has this rule, or else an automaton of no name."""
+    """Return the catalogue's automaton that has this rule, or else a user-defined one."""
     for automaton in CATALOGUE.values():
         if automaton.rule is rule:
             return automaton
@@ -68,7 +74,7 @@ def _same(known: Rule, rule: Rule) -> bool:
 
 
 def describe(rule: Rule) -> dict[str, Any]:
-    """Return a rule as plain values that JSON takes; of its predicates, only whether it has any.
+    """Return a rule as plain values for JSON; of its predicates, only whether it has any.
 
     >>> describe(CATALOGUE["cubic26"].rule)["births"]
     [1]
@@ -89,8 +95,8 @@ def from_description(name: str, description: dict[str, Any] | None) -> Automaton
 
     Raises:
         KeyError: the description is damaged.
-        TypeError: likewise.
-        ValueError: likewise.
+        TypeError: the description is damaged.
+        ValueError: the description is damaged.
 
     >>> from_description("own", describe(define([(2, 1)], [1], [(0, 0)]).rule)).rule.offsets
     ((2, 1),)

@@ -1,14 +1,14 @@
-"""The interface that every backend implements, and the plain data that crosses it.
+"""The interface that every backend implements, and the data that it exchanges with the rest of the package.
 
-A backend runs on one device.  It knows rules, arrays and generations; it knows nothing of catalogues, files or progress bars, and
-it prints nothing.
+A backend runs on one device.  It knows rules, arrays and generations, but no catalogues, files or progress bars, and it prints
+nothing.
 
 Counting: every range of every sequence is cut into blocks of 2^m consecutive indices, and the values of a block are one row vector
 times one table (`gpu_nim.counting.blocks`):
 
     value[h, l] = sum_c rows[h, c] * table[c, l].
 
-All arithmetic is modulo 2^(64 limbs), a ring, so intermediate wrapping is harmless: whoever calls has proven that the values
+All arithmetic is modulo 2^(64 limbs), a ring, so intermediate wrapping is harmless: the caller has proven that the values
 themselves fit (`gpu_nim.model.limbs`).
 """
 
@@ -24,17 +24,20 @@ from gpu_nim.model.rule import Rule
 from gpu_nim.model.values import ArrayValue
 
 State = dict[str, NDArray[np.generic]]
-"""A growth's state as named host arrays: enough for either backend to go on from there."""
+"""A growth's state as named host arrays, from which either backend can resume."""
 
 
 @dataclass(frozen=True, eq=False)
 class Batch(ArrayValue):
-    """What an engine reports of some consecutive generations, in host memory.
+    """The results of g consecutive generations, in host memory.
 
-    `births` and `checksums` are uint64 of shape (g,), a generation each, from generation `first` on.  `cells` are the newborns of
-    these generations, shape (sum of births, d), generation after generation and in lexicographic order within each, or None
-    where they were not asked for; int32, or int64 where sums or differences of coordinates need it.  `section` counts the
-    newborns that lie in a plane, uint64 of shape (g,), or is None likewise.
+    Attributes:
+        first: the first of these generations.
+        births: the number of newborns of each, uint64 of shape (g,).
+        checksums: uint64 of shape (g,) (see `gpu_nim.model.digest`).
+        cells: the newborns, shape (sum of births, d), by generation and in lexicographic order within each, or None where they were
+            not requested; int32, or int64 where sums or differences of coordinates need it.
+        section: the number of newborns in a plane, uint64 of shape (g,), or None where it was not requested.
     """
 
     first: int
@@ -45,11 +48,16 @@ class Batch(ArrayValue):
 
 
 Section = tuple[int, int]
-"""The plane in which coordinate `axis` has a value: (axis, value)."""
+"""(axis, value): the plane in which coordinate `axis` equals `value`."""
 
 
 def count_in_section(cells: NDArray[np.integer], births: NDArray[np.uint64], section: Section) -> NDArray[np.uint64]:
-    """Return how many newborns of each generation lie in the section, uint64 of shape (g,), from a batch's cells.
+    """Return how many newborns of each generation lie in the section, uint64 of shape (g,).
+
+    Args:
+        cells: the cells of a batch, shape (N, d).
+        births: the births of the batch, shape (g,), with sum N.
+        section: the plane.
 
     >>> count_in_section(np.array([[0, 0], [1, 0], [0, 1]]), np.array([1, 2], np.uint64), (0, 0)).tolist()
     [1, 1]
@@ -67,7 +75,13 @@ class Engine(Protocol):
     """The last generation done; -1 before the seed is laid."""
 
     def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
-        """Grow through generation `to` and report each generation since the last one done."""
+        """Grow through generation `to` and return the results of each generation since the last one done.
+
+        Args:
+            to: the last generation to grow.
+            cells: return the newborns, too.
+            section: the plane whose newborns are counted, too.
+        """
 
     def state(self) -> State:
         """Return the state after generation `self.generation`, copied to the host."""
@@ -75,10 +89,15 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class Summary:
-    """What is left of the values of some consecutive indices when none of them is stored.
+    """Reductions of the values of consecutive indices.
 
-    `total` is their sum modulo 2^(64 limbs). `argmax` and `argmin` count from the first index surveyed and name the first
-    place of the maximum and minimum. `lengths` has shape (64 limbs + 1,): how many values have that many binary digits.
+    Attributes:
+        total: their sum modulo 2^(64 limbs).
+        maximum: the largest value.
+        argmax: its first place, counted from the first index surveyed.
+        minimum: the smallest value.
+        argmin: its first place, counted likewise.
+        lengths: shape (64 limbs + 1,); entry i is the number of values with i binary digits.
     """
 
     total: int
@@ -90,64 +109,135 @@ class Summary:
 
 
 class Rows(Protocol):
-    """What gives a range its rows: a sequence cut into blocks, as far as an engine needs to know it."""
+    """A sequence cut into blocks, as far as an engine needs to know it: the source of a range's rows."""
 
     dimension: int
 
     def rows(self, first: int, stop: int, bits: int, limbs: int) -> Integers:
-        """Return the rows of blocks `first` to `stop - 1` of 2^bits indices, shape (blocks, dimension)."""
+        """Return the rows of blocks `first` to `stop - 1`, shape (blocks, dimension).
+
+        Args:
+            first: the first block.
+            stop: the block after the last.
+            bits: a block holds 2^bits indices.
+            limbs: 64-bit words of a value.
+        """
 
     def steps(self, bits: int, inner: int, limbs: int) -> Integers:
         """Return the matrices that take the row of a block of 2^bits indices to those of the 2^inner-blocks in it.
 
-        Shape (2^(bits - inner), dimension, dimension): row j of the inner ones is the outer row times matrix j.
+        Args:
+            bits: m of the outer blocks, of 2^m indices.
+            inner: m of the inner blocks.
+            limbs: 64-bit words of a value.
+
+        Returns:
+            Shape (2^(bits - inner), dimension, dimension): row j of the inner blocks is the outer row times matrix j.
         """
 
 
 class Counting(Protocol):
-    """The counting engine of a backend. A table is opaque: each engine keeps its own where its kernels want it."""
+    """The counting engine of a backend. A table is opaque: each engine stores it where its kernels need it."""
 
     @property
     def name(self) -> str:
         """Return "numpy" or "cuda"."""
 
     def chunk_size(self, limbs: int) -> int:
-        """Return about how many values surveyed, or tuples tried (limbs = 1), make a piece of work of a second or less."""
+        """Return about how many values are surveyed, or tuples tried, in at most a second.
+
+        Args:
+            limbs: 64-bit words of a value; 1 for tuples.
+        """
 
     def block_bits(self, dimension: int, limbs: int) -> int:
-        """Return m: the engine's favourite block holds 2^m indices, for a table of `dimension` columns."""
+        """Return m: blocks of 2^m indices are the fastest ones.
+
+        Args:
+            dimension: the rows of the table.
+            limbs: 64-bit words of a value.
+        """
 
     def table(self, columns: Integers, limbs: int) -> Any:
-        """Take in a table, shape (dimension, 2^m), uint64 for limbs = 1 and object otherwise."""
+        """Return a table as the engine stores it.
+
+        Args:
+            columns: shape (dimension, 2^m), uint64 for limbs = 1 and object otherwise.
+            limbs: 64-bit words of a value.
+        """
 
     def rows(self, source: Rows, first: int, stop: int, bits: int, limbs: int) -> Any:
-        """Return the rows of blocks `first` to `stop - 1` in whatever form `fill`, `survey` and `residues` like best.
+        """Return the rows of blocks `first` to `stop - 1` as `fill`, `survey` and `residues` take them.
 
-        They take plain rows too, shape (blocks, dimension), in the table's type.
+        These take plain rows, too: shape (blocks, dimension), in the table's type.
+
+        Args:
+            source: the sequence.
+            first: the first block.
+            stop: the block after the last.
+            bits: a block holds 2^bits indices.
+            limbs: 64-bit words of a value.
         """
 
     def fill(self, table: Any, rows: Any, skip: int, out: U64) -> None:
-        """Write values `skip` to `skip + len(out) - 1` of the blocks that `rows` stand for.
+        """Write values `skip` to `skip + len(out) - 1` of some blocks.
 
-        `out` has shape (n,) for limbs = 1 and (n, limbs) otherwise, and is host memory or an array of the engine's own.
+        Args:
+            table: what `table` returned.
+            rows: the rows of the blocks.
+            skip: the first value written, counted from the first block's first.
+            out: shape (n,) for limbs = 1 and (n, limbs) otherwise, in host memory or an array of the engine.
         """
 
     def survey(self, table: Any, rows: Any, skip: int, size: int) -> Summary:
-        """Survey the `size` values from value `skip` on, without storing them."""
+        """Return reductions of the `size` values from value `skip` on, without storing the values.
+
+        Args:
+            table: what `table` returned.
+            rows: the rows of the blocks.
+            skip: the first value, counted from the first block's first.
+            size: the number of values.
+        """
 
     def residues(self, table: Any, rows: Any, skip: int, size: int, modulus: int) -> NDArray[np.int64]:
-        """Count the residues of the `size` values from value `skip` on, shape (modulus,)."""
+        """Return how many of the `size` values from value `skip` on leave each residue, shape (modulus,).
+
+        Args:
+            table: what `table` returned.
+            rows: the rows of the blocks.
+            skip: the first value, counted from the first block's first.
+            size: the number of values.
+            modulus: at least 1.
+        """
 
     def try_totals(self, piles: int, limit: int, first: int, stop: int) -> NDArray[np.int64]:
-        """Count P-positions by trying (k-1)-tuples: entry n, n <= limit, is how many have total 2n.
+        """Count P-positions by total, by trying (k-1)-tuples.
 
-        The tuples tried are all those of entries at most `limit` whose first entry is at least `first` and below `stop`;
-        the last pile is their nim-sum. No pile of a P-position of total 2n exceeds n, so first = 0 and stop = limit + 1
-        together miss none. Shape (limit + 1,).
+        The last pile is the nim-sum of a tuple. No pile of a P-position of total 2n exceeds n, so first = 0 and stop = limit + 1
+        find all of them.
+
+        Args:
+            piles: k.
+            limit: the largest entry of a tuple.
+            first: the least first entry.
+            stop: every first entry is below this.
+
+        Returns:
+            Shape (limit + 1,); entry n is the number of P-positions found with total 2n.
         """
 
     def try_maxima(self, piles: int, limit: int, first: int, stop: int) -> NDArray[np.int64]:
-        """Count P-positions by trying the same (k-1)-tuples: entry n is how many have n as their largest pile."""
+        """Count P-positions by their largest pile, by trying the same (k-1)-tuples.
+
+        Args:
+            piles: k.
+            limit: the largest entry of a tuple.
+            first: the least first entry.
+            stop: every first entry is below this.
+
+        Returns:
+            Shape (limit + 1,); entry n is the number of P-positions found whose largest pile is n.
+        """
 
 
 @runtime_checkable
@@ -160,37 +250,60 @@ class Backend(Protocol):
 
     @property
     def device(self) -> str:
-        """Return the device's own name, for people."""
+        """Return the name of the device."""
 
     def free_memory(self) -> int:
         """Return the bytes that a new piece of work may use."""
 
     def nim(self, last: int, state: State | None = None) -> Engine:
-        """Start three-pile Nim by [B]'s first rule, to grow no further than generation `last`."""
+        """Return an engine for three-pile Nim by [B]'s first rule.
+
+        Args:
+            last: the last generation that it will be asked for.
+            state: resume from this state; None begins at the seed.
+        """
 
     def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
-        """Start any rule, to grow no further than generation `last`: on the fast path for exactly-one growth where it applies.
+        """Return an engine for any rule: the fast one for exactly-one growth where it applies.
 
-        With `general` the engine for all rules is taken even so, the yardstick of the fast path.
+        Args:
+            rule: the rule.
+            last: the last generation that it will be asked for.
+            state: resume from this state; None begins at the seeds.
+            general: use the engine for all rules even where the fast one applies, to compare the two.
         """
 
     def counting(self) -> Counting:
         """Return the engine that fills ranges, surveys them and tries tuples."""
 
     def wedge_outcomes(self, top: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Solve the game of (x, y, z) with 0 <= y <= top[x, z]: the P-positions, shape (n, 3), in lexicographic order.
+        """Return the P-positions of the game of (x, y, z) with 0 <= y <= top[x, z], shape (n, 3), in lexicographic order.
 
-        `top` decreases along neither axis; lowering x or z drags y along where it must.
+        Args:
+            top: decreasing along neither axis; lowering x or z lowers y to the new bound where it exceeds it.
         """
 
     def wedge_grundy(self, top: NDArray[np.int64]) -> NDArray[np.signedinteger]:
-        """Solve the same game for its Grundy values, an array [x, y, z] with -1 where y > top[x, z].
+        """Return the Grundy values of the same game, an array [x, y, z] with -1 where y > top[x, z].
 
         The dtype is int16, or int32 where a position has more than 32766 moves.
+
+        Args:
+            top: as for `wedge_outcomes`.
         """
 
     def inequality_outcomes(self, bounds: LinearBounds, limits: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Solve any inequality game with 0 <= x <= limits: the P-positions, shape (n, k), in lexicographic order."""
+        """Return the P-positions of any inequality game with 0 <= x <= limits, shape (n, k), in lexicographic order.
+
+        Args:
+            bounds: the inequalities.
+            limits: the largest value of each coordinate, shape (k,).
+        """
 
     def inequality_grundy(self, bounds: LinearBounds, limits: NDArray[np.int64]) -> NDArray[np.signedinteger]:
-        """Solve any inequality game with 0 <= x <= limits for its Grundy values, over that box and -1 where no position is."""
+        """Return the Grundy values of any inequality game with 0 <= x <= limits, over that box; -1 where no position is.
+
+        Args:
+            bounds: the inequalities.
+            limits: the largest value of each coordinate, shape (k,).
+        """

@@ -45,7 +45,11 @@ class Timing:
 def race(work: str, contenders: Sequence[Contender], runs: int, on_step: OnStep = unseen) -> list[Timing]:
     """Return each contender's timing over `runs` warm runs in turn; VerificationError where their results differ.
 
-    on_step: called with the work, how many runs are done, warm and cold, and how many there are.
+    Args:
+        work: what the contenders do, in words.
+        contenders: the contenders.
+        runs: the number of warm runs of each.
+        on_step: called with the work, the number of runs done, warm and cold, and of all runs.
 
     >>> [t.result for t in race("two", [Contender("sum", lambda: 1 + 1), Contender("product", lambda: 2 * 1)], runs=2)]
     [2, 2]

@@ -45,7 +45,7 @@ SIZE = Size()
 
 
 def one_of(names: Iterable[str]) -> str:
-    """Return names as a choice in words.
+    """Return names as an enumeration in words.
 
     >>> one_of(["draft", "final"]), one_of(["a", "b", "c"])
     ('draft or final', 'a, b or c')
@@ -55,9 +55,13 @@ def one_of(names: Iterable[str]) -> str:
 
 
 class NamedOption(click.Option):
-    """An option that takes a name from a catalogue, read when help or a completion is asked for.
+    """An option that takes a name from a catalogue, which is read when help or a completion is requested.
 
-    choices: the names there are.  about: the help text of them, or what makes it.
+    Args:
+        args: as for `click.Option`.
+        choices: returns the names.
+        about: the help text, with {} for the names, or a function that returns it.
+        extra: as for `click.Option`.
     """
 
     def __init__(self, *args: Any, choices: Callable[[], Iterable[str]], about: str | Callable[[], str], **extra: Any) -> None:
@@ -70,7 +74,7 @@ class NamedOption(click.Option):
         return super().get_help_record(ctx)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
-        """Return the choices that begin so."""
+        """Return the choices that begin with `incomplete`."""
         from click.shell_completion import CompletionItem
 
         return [CompletionItem(name) for name in self._choices() if name.startswith(incomplete)]
@@ -79,7 +83,10 @@ class NamedOption(click.Option):
 class ListingCommand(click.Command):
     """A command whose help ends with lists of catalogues.
 
-    listings: gives the lists by title, each of names with what they are about, when help is asked for.
+    Args:
+        args: as for `click.Command`.
+        listings: returns the lists by title, each of names and descriptions; called when help is requested.
+        extra: as for `click.Command`.
     """
 
     def __init__(self, *args: Any, listings: Callable[[], Mapping[str, Iterable[tuple[str, str]]]], **extra: Any) -> None:
@@ -127,7 +134,7 @@ _OPTIONS: dict[str, Callable[[Any], Any]] = {
 def look_options(*names: str) -> Callable[[F], F]:
     """Add options of how a picture looks: those of the names given, or all of `gpu_nim.render.look.Look`.
 
-    A command takes those that it heeds, so that none is given in vain.
+    A command takes only the options that have an effect on it.
     """
 
     def decorate(command: F) -> F:
@@ -139,6 +146,6 @@ def look_options(*names: str) -> Callable[[F], F]:
 
 
 def given(names: Collection[str]) -> frozenset[str]:
-    """Return which of these options were given on the command line, be it with the values that they have without."""
+    """Return which of these options were given on the command line, even with their default values."""
     context = click.get_current_context()
     return frozenset(name for name in names if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE)

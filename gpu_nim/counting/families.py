@@ -1,6 +1,6 @@
 """The catalogue of families of sequences: a class each, with everything that counting, listing and drawing it needs.
 
-A further family is one class below `register`; the command line, `gpu_nim.count` and their messages know it by its letter.
+A new family is one class decorated with `register`; the command line and `gpu_nim.count` then take its letter.
 """
 
 from __future__ import annotations
@@ -23,13 +23,24 @@ Registered = TypeVar("Registered", bound=type[Family])
 
 
 def register(family: Registered) -> Registered:
-    """Enter a family in the catalogue, under its letter."""
+    """Add a family to the catalogue under its letter, and return it.
+
+    Args:
+        family: the class.
+    """
     FAMILIES[family.letter] = family
     return family
 
 
 def find_family(letter: str, piles: Whole) -> Family:
-    """The sequence of the family of that letter with that many piles; UsageError where there is none.
+    """The sequence of the family of that letter with that many piles.
+
+    Args:
+        letter: a letter of `FAMILIES`.
+        piles: 1 to 1000.
+
+    Raises:
+        UsageError: there is none.
 
     >>> find_family("D", 4).value(7)
     216

@@ -1,7 +1,7 @@
-"""What a family of sequences is: one sequence for each number of piles, with values, exact sums, exact extremes, and blocks.
+"""Families of sequences: one sequence for each number of piles, with values, exact sums, exact extremes, and blocks.
 
-A family derives from `Family`, from `DigitFamily` where its generating function is a product over binary digits, and from `Rising`
-too where its values never fall. `gpu_nim.counting.families` is the catalogue.
+A family derives from `Family`, from `DigitFamily` if its generating function is a product over binary digits, and also from
+`Rising` if its values never fall. `gpu_nim.counting.families` is the catalogue.
 """
 
 from __future__ import annotations
@@ -20,20 +20,24 @@ from gpu_nim.model.progress import OnStep, unseen
 
 MAX_PILES = 1000
 
-_MAX_NODES = 100_000  # blocks looked into for a histogram before value by value is cheaper
+_MAX_NODES = 100_000  # blocks visited for a histogram before value by value is cheaper
 _EXACT_BOUND = 32  # entries of a state; beyond, the exact maximum over a range costs too much a digit
 
 
 @dataclass(frozen=True)
 class Family(ABC):
-    """One sequence of a family, the one of `piles` piles, 1 to 1000; UsageError otherwise.
+    """One sequence of a family.
 
-    A family says what it is in class attributes:
+    The class attributes describe the family:
 
     - letter: its name, on the command line and in `gpu_nim.count`.
-    - summary: what a value at n counts, with {piles} for the number of piles.
-    - enumerated_by: what trying every tuple of piles sorts P-positions by to count this family; None where that does not count it.
-    - cumulative: whether the value at n counts what the indices 0 to n have, and not n alone.
+    - summary: what the value at n counts, with {piles} for the number of piles.
+    - enumerated_by: the property of P-positions that the enumeration of all tuples of piles counts them by; None for a family that
+      this cannot count.
+    - cumulative: whether the value at n counts the indices 0 to n, and not n alone.
+
+    Args:
+        piles: the number of piles, 1 to 1000.
     """
 
     piles: int
@@ -51,16 +55,20 @@ class Family(ABC):
 
     @property
     def title(self) -> str:
-        """What a value at n counts, in words."""
+        """What the value at n counts, in words."""
         return self.summary.format(piles=self.piles)
 
     @property
     def drawn_by_rows(self) -> bool:
-        """Whether a plot shows each stretch between powers of two as a row, above the one before."""
+        """Whether a plot shows each range between powers of two as a row of its own."""
         return False
 
     def value(self, n: Whole, on_step: OnStep = unseen) -> int:
-        """The exact value at n >= 0, an integer of any size; `on_step` is told how far it has come.
+        """The exact value at n, an integer of any size.
+
+        Args:
+            n: the index, 0 or more.
+            on_step: called for progress.
 
         >>> from gpu_nim.counting.families import find_family
         >>> find_family("A", 3).value(10**18 + 12345)
@@ -75,6 +83,10 @@ class Family(ABC):
     def sum(self, start: int, stop: int) -> int:
         """The exact sum of the values at start, ..., stop - 1, without visiting them.
 
+        Args:
+            start: the first index.
+            stop: the index after the last.
+
         >>> from gpu_nim.counting.families import find_family
         >>> find_family("D", 3).sum(0, 10**18 + 12346) == find_family("A", 3).value(10**18 + 12345)
         True
@@ -84,10 +96,14 @@ class Family(ABC):
 
     @abstractmethod
     def _sum_through(self, last: int) -> int:
-        """The sum of the values at 0, ..., last, by another way than adding them up."""
+        """The sum of the values at 0, ..., last, without visiting them."""
 
     def maximum(self, start: int, stop: int) -> int:
         """The largest value at start, ..., stop - 1, exact.
+
+        Args:
+            start: the first index.
+            stop: the index after the last.
 
         >>> from gpu_nim.counting.families import find_family
         >>> find_family("D", 3).maximum(0, 1000)
@@ -97,16 +113,31 @@ class Family(ABC):
         return max(self.block_maximum(high, bits) for high, bits in dyadic_blocks(start, stop))
 
     def minimum(self, start: int, stop: int) -> int:
-        """The smallest value at start, ..., stop - 1, exact."""
+        """The smallest value at start, ..., stop - 1, exact.
+
+        Args:
+            start: the first index.
+            stop: the index after the last.
+        """
         _require_range(start, stop)
         return min(self.block_minimum(high, bits) for high, bits in dyadic_blocks(start, stop))
 
     def bound(self, start: int, stop: int) -> int:
-        """A number that no value at start, ..., stop - 1 exceeds: the maximum, or something quicker to know."""
+        """The maximum at start, ..., stop - 1, or an upper bound of it that is faster to compute.
+
+        Args:
+            start: the first index.
+            stop: the index after the last.
+        """
         return self.maximum(start, stop)
 
     def first_at_least(self, threshold: int, start: int, stop: int) -> int | None:
-        """The first index in start, ..., stop - 1 whose value reaches the threshold, or None.
+        """The first index in start, ..., stop - 1 whose value is at least the threshold, or None.
+
+        Args:
+            threshold: the least value.
+            start: the first index.
+            stop: the index after the last.
 
         >>> from gpu_nim.counting.families import find_family
         >>> find_family("D", 3).first_at_least(19683, 0, 10**12)
@@ -115,25 +146,45 @@ class Family(ABC):
         return _first(start, stop, lambda high, bits: self.block_maximum(high, bits) >= threshold)
 
     def first_at_most(self, threshold: int, start: int, stop: int) -> int | None:
-        """The first index in start, ..., stop - 1 whose value does not pass the threshold, or None."""
+        """The first index in start, ..., stop - 1 whose value is at most the threshold, or None.
+
+        Args:
+            threshold: the largest value.
+            start: the first index.
+            stop: the index after the last.
+        """
         return _first(start, stop, lambda high, bits: self.block_minimum(high, bits) <= threshold)
 
     @abstractmethod
     def block_maximum(self, high: int, bits: int) -> int:
-        """The largest value at high 2^bits, ..., (high + 1) 2^bits - 1."""
+        """The largest value at high 2^bits, ..., (high + 1) 2^bits - 1.
+
+        Args:
+            high: the block's number.
+            bits: a block holds 2^bits indices.
+        """
 
     @abstractmethod
     def block_minimum(self, high: int, bits: int) -> int:
-        """The smallest value at high 2^bits, ..., (high + 1) 2^bits - 1."""
+        """The smallest value at high 2^bits, ..., (high + 1) 2^bits - 1.
+
+        Args:
+            high: the block's number.
+            bits: a block holds 2^bits indices.
+        """
 
     @abstractmethod
     def blocks(self) -> Blocks:
         """The sequence cut into blocks of 2^m indices, for ranges."""
 
     def bit_lengths(self, start: int, stop: int) -> dict[int, int] | None:
-        """How many values of the range have how many binary digits; None where only visiting every one could tell.
+        """How many values of the range have each number of binary digits; None where this needs a visit to every value.
 
-        Halves blocks of indices until all values of a block have as many.
+        Halves blocks of indices until all values of a block have equally many.
+
+        Args:
+            start: the first index.
+            stop: the index after the last.
         """
         totals: dict[int, int] = {}
         waiting = list(dyadic_blocks(start, stop))
@@ -149,12 +200,16 @@ class Family(ABC):
         return None
 
     def residue_automaton(self, modulus: int) -> ResidueAutomaton | None:
-        """What reads an index digit by digit and ends in its value's residue; None where there is none, and values are visited."""
+        """The automaton that reads an index digit by digit and ends in its value's residue; None where values have to be visited.
+
+        Args:
+            modulus: at least 1.
+        """
         return None
 
 
 class DigitFamily(Family):
-    """A family whose generating function is a product over binary digits: `product` gives all the rest."""
+    """A family whose generating function is a product over binary digits, `product`."""
 
     @property
     @abstractmethod
@@ -184,7 +239,7 @@ class DigitFamily(Family):
         return DigitBlocks(self.product)
 
     def bit_lengths(self, start: int, stop: int) -> dict[int, int] | None:
-        """How many values have how many binary digits, where states are single numbers; None for longer states.
+        """How many values have each number of binary digits, where states are single numbers; None for longer states.
 
         Rows are then numbers, too, and the product of t factors takes at most t + 1 values.
         """
@@ -213,7 +268,7 @@ class DigitFamily(Family):
 
 
 class Rising(Family):
-    """A family whose values never fall: within any range the last is the largest. Stands first among the bases of a class."""
+    """A family whose values never fall: within any range the last is the largest. The first base of a class."""
 
     def bound(self, start: int, stop: int) -> int:
         """The last value."""
@@ -228,7 +283,7 @@ class Rising(Family):
         return self.value(high << bits)
 
     def bit_lengths(self, start: int, stop: int) -> dict[int, int]:
-        """How many values have how many binary digits, from the first index of each length."""
+        """How many values have each number of binary digits, from the first index of each length."""
         totals: dict[int, int] = {}
         at = start
         while at < stop:
@@ -240,7 +295,7 @@ class Rising(Family):
 
 
 def _first(start: int, stop: int, holds: Callable[[int, int], bool]) -> int | None:
-    """The first index in start, ..., stop - 1 that `holds`, which says of a block whether one of its indices does."""
+    """The first index in start, ..., stop - 1 with a property; `holds` is whether some index of a block has it."""
     _require_range(start, stop)
     for high, bits in dyadic_blocks(start, stop):
         if holds(high, bits):
@@ -254,8 +309,8 @@ def _first(start: int, stop: int, holds: Callable[[int, int], bool]) -> int | No
 def _extreme(product: DigitProduct, high: int, bits: int, *, largest: bool) -> int:
     """The extreme value of a dyadic block, by the states that no other state dominates.
 
-    Matrices and states are non-negative, so a state that is nowhere larger than another can never lead to a larger value by
-    the same digits, and is dropped. What is left, digit after digit, is a few dozen states.
+    Matrices and states are non-negative, so a state that is nowhere larger than another cannot lead to a larger value by the same
+    digits, and is dropped. A few dozen states remain after each digit.
     """
     front: list[State] = [product.state(high)]
     for _ in range(bits):

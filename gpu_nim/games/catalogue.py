@@ -1,11 +1,11 @@
-"""The catalogue of games: one entry each, which `gpu_nim.solve`, the command line and pictures pick up.
+"""The catalogue of games: one entry each, which `gpu_nim.solve`, the command line and pictures read.
 
 [V] is Matsui, Yamauchi, Inoue and Tomari, "Variants of the Game of Nim that have Inequalities as Conditions"; [F] is Ferguson,
 "Game Theory", part I.
 
-A new game is an entry of the kind that says how it is solved: by inequalities (`InequalityEntry`), as a game whose positions are
+A new game is an entry whose class says how it is solved: by inequalities (`InequalityEntry`), as a game whose positions are
 vectors (`VectorEntry`), or by single heaps (`HeapEntry`). Its parameters become options of `gpunim solve`, arguments of
-`gpu_nim.solve`, and parts of sources such as chocolate:a=3,size=127 of the drawing commands.
+`gpu_nim.solve`, and parts of sources of pictures such as chocolate:a=3,size=127.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,7 +31,7 @@ from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import UsageError, close
 
 RESERVED = frozenset({"game", "size", "grundy", "backend", "on_step", "out", "json", "as_json", "help"})
-"""Names that no parameter may have, for they are options of `gpu_nim.solve`, of `gpunim solve` or of sources of pictures."""
+"""Names that no parameter may have, since `gpu_nim.solve`, `gpunim solve` or sources of pictures use them."""
 
 _PILES = Parameter("piles", Integer(1, MAX_COORDINATES), "3", "the number of piles")
 
@@ -113,7 +113,14 @@ CATALOGUE: dict[str, GameEntry] = {}
 
 
 def register(entry: GameEntry) -> None:
-    """Add a game to the catalogue; UsageError for a name that is taken, or a parameter of a name that `gpu_nim.solve` keeps."""
+    """Add a game to the catalogue.
+
+    Args:
+        entry: the game.
+
+    Raises:
+        UsageError: its name is taken, or the name of a parameter is in `RESERVED`.
+    """
     if entry.name in CATALOGUE:
         raise UsageError(f"a game is called {entry.name} already")
     for parameter in entry.parameters:
@@ -127,7 +134,13 @@ for _entry in _GAMES:
 
 
 def find(name: object) -> GameEntry:
-    """Return the catalogue's entry of that name; UsageError, with the list of what is known, where there is none.
+    """Return the catalogue's entry of that name.
+
+    Args:
+        name: the name.
+
+    Raises:
+        UsageError: there is none; the message lists the names.
 
     >>> find("nim").summary, find("nim").parameters[0].default
     ('Nim, any number of piles', '3')
@@ -153,7 +166,7 @@ def parameter_owners() -> dict[str, list[GameEntry]]:
 
 
 def check_parameters(entry: GameEntry, given: Iterable[str], prefix: str = "") -> None:
-    """Raise UsageError for a parameter that the game does not have; `prefix` is how parameters are written.
+    """Raise UsageError for a parameter that the game does not have; messages write `prefix` before a parameter's name.
 
     >>> check_parameters(find("kayles"), ["piles"])
     Traceback (most recent call last):
@@ -169,7 +182,7 @@ def check_parameters(entry: GameEntry, given: Iterable[str], prefix: str = "") -
 
 
 def read_values(entry: GameEntry, texts: Mapping[str, str], prefix: str = "") -> dict[str, Any]:
-    """The value of each parameter of a game, from what was written for some; UsageError, naming it after `prefix`, for a wrong one.
+    """The value of each parameter of a game, from the texts of some; UsageError for a wrong one, named after `prefix`.
 
     >>> read_values(find("chocolate"), {"a": "5/2"})
     {'a': Fraction(5, 2)}

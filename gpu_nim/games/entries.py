@@ -1,4 +1,4 @@
-"""What an entry of the catalogue of games is made of: its parameters, and how a game of its kind is solved."""
+"""Entries of the catalogue of games: their parameters, and how the games of each kind are solved."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -20,23 +20,30 @@ from gpu_nim.model.progress import OnStep
 
 
 class Kind(Protocol):
-    """What values a parameter takes: `expected` says which, `word` in one word."""
+    """The values that a parameter takes."""
 
     @property
     def word(self) -> str:
-        """What stands for a value in help texts."""
+        """The placeholder of a value in help texts, one word."""
 
     @property
     def expected(self) -> str:
-        """What the values are, as in "a must be ..."."""
+        """The values in words, as in "a must be ..."."""
 
     def read(self, text: str) -> Any:
-        """The value that a text names; ValueError with what it must be where it names none."""
+        """The value that a text names.
+
+        Args:
+            text: the text.
+
+        Raises:
+            ValueError: it names none; the message is what it must be.
+        """
 
 
 @dataclass(frozen=True)
 class Rational:
-    """A positive rational, in writing 3, 5/2 or 2.5."""
+    """A positive rational, written 3, 5/2 or 2.5."""
 
     word: ClassVar[str] = "rational"
     expected: ClassVar[str] = "a number such as 3, 5/2 or 2.5"
@@ -54,7 +61,12 @@ class Rational:
 
 @dataclass(frozen=True)
 class Integer:
-    """An integer of at least `least`, and at most `most` where that is given."""
+    """An integer in a range.
+
+    Args:
+        least: the least value.
+        most: the largest value; None for no bound.
+    """
 
     least: int = 0
     most: int | None = None
@@ -68,7 +80,14 @@ class Integer:
         return f"an integer of at least {self.least}" if self.least else "a whole number"
 
     def read(self, text: str) -> int:
-        """The integer that a text names."""
+        """The integer that a text names.
+
+        Args:
+            text: in any form that `gpu_nim.model.notation` reads.
+
+        Raises:
+            ValueError: it names none in the range.
+        """
         try:
             value = parse_integer(text)
         except ValueError:
@@ -80,7 +99,7 @@ class Integer:
 
 @dataclass(frozen=True)
 class Integers:
-    """Integers, in writing separated by commas."""
+    """Integers, written with commas between them."""
 
     word: ClassVar[str] = "integers"
     expected: ClassVar[str] = "integers such as 1,2,3"
@@ -95,22 +114,33 @@ class Integers:
 
 @dataclass(frozen=True)
 class Text:
-    """A text, which the ruleset itself reads."""
+    """A text, which the ruleset reads.
+
+    Args:
+        expected: what it must be, as in "code must be ...".
+    """
 
     expected: str
     word: ClassVar[str] = "text"
 
     def read(self, text: str) -> str:
-        """The text."""
+        """The text.
+
+        Args:
+            text: the text.
+        """
         return text
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """What tells the games of an entry apart.
+    """A parameter of a game.
 
-    name: as in `gpunim solve GAME --name VALUE`, `gpu_nim.solve(GAME, size, name=value)` and `gpunim render GAME:name=VALUE`.
-    default: in writing; None where a value must be given.
+    Args:
+        name: as in `gpunim solve GAME --name VALUE`, `gpu_nim.solve(GAME, size, name=value)` and `gpunim render GAME:name=VALUE`.
+        kind: the values that it takes.
+        default: the default as a text; None where a value must be given.
+        help: what it is, for the help text.
     """
 
     name: str
@@ -119,7 +149,14 @@ class Parameter:
     help: str
 
     def read(self, text: str, prefix: str = "") -> Any:
-        """The value that a text names; UsageError, naming the parameter after `prefix`, where it names none.
+        """The value that a text names.
+
+        Args:
+            text: the text.
+            prefix: written before the parameter's name in messages.
+
+        Raises:
+            UsageError: it names none.
 
         >>> Parameter("piles", Integer(1, 32), "3", "the number of piles").read("40", "--")
         Traceback (most recent call last):
@@ -133,11 +170,16 @@ class Parameter:
 
 @dataclass(frozen=True, kw_only=True)
 class GameEntry(ABC):
-    """A game of the catalogue, or a family of games that parameters tell apart.
+    """A game of the catalogue, or a family of games with parameters.
 
-    name, summary: how it is called, and its rule in a few words.
-    source: where it is studied.
-    default_size, drawn_size: the size that is solved, and drawn, where none is given.  greatest_size: none is larger.
+    Args:
+        name: its name in commands and in `gpu_nim.solve`.
+        summary: its rule in a few words.
+        source: the paper or book that studies it.
+        parameters: its parameters.
+        default_size: the size that is solved by default.
+        drawn_size: the size that is drawn by default.
+        greatest_size: the largest size that can be solved.
     """
 
     name: str
@@ -149,24 +191,48 @@ class GameEntry(ABC):
     greatest_size: int = MAX_SIZE
 
     always_grundy: ClassVar[bool] = False
-    """Whether Grundy values are found even where P-positions alone are asked for."""
+    """Whether Grundy values are always found, as a by-product."""
     host_only: ClassVar[bool] = False
-    """Whether no other backend than NumPy solves it."""
+    """Whether only NumPy solves it."""
 
     @abstractmethod
     def coordinates(self, **values: Any) -> tuple[str, ...]:
-        """The names of the coordinates of a position, for these values of the parameters."""
+        """The names of the coordinates of a position.
+
+        Args:
+            values: the value of each parameter.
+        """
 
     @abstractmethod
     def solve(self, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep, **values: Any) -> Solution:
-        """Solve the game with these values of the parameters up to a size; see `gpu_nim.solve`."""
+        """Return the solution of the game up to a size.
+
+        Args:
+            size: 0 to `greatest_size`.
+            grundy: as for `gpu_nim.solve`.
+            backend: as for `gpu_nim.solve`.
+            on_step: as for `gpu_nim.solve`.
+            values: the value of each parameter.
+        """
 
     def report(self, solution: Solution) -> dict[str, Any]:
-        """What `gpunim solve --json` says of a solution beside its summary."""
+        """The facts that `gpunim solve --json` adds to a solution's summary.
+
+        Args:
+            solution: a solution of this game.
+        """
         return {}
 
     def values(self, given: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-        """The value of each parameter, given or by default; UsageError, naming it after `prefix`, for one that must be given."""
+        """The value of each parameter, given or by default.
+
+        Args:
+            given: values by name.
+            prefix: written before a parameter's name in messages.
+
+        Raises:
+            UsageError: a parameter without a default is missing.
+        """
         result = {}
         for parameter in self.parameters:
             if parameter.name in given:
@@ -180,7 +246,11 @@ class GameEntry(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class InequalityEntry(GameEntry):
-    """Games of inequalities: `rules(**values)` makes one."""
+    """Games of inequalities.
+
+    Args:
+        rules: `rules(**values)` returns the game for these values of the parameters.
+    """
 
     rules: Callable[..., InequalityGame]
 
@@ -195,10 +265,12 @@ class InequalityEntry(GameEntry):
 
 @dataclass(frozen=True, kw_only=True)
 class VectorEntry(GameEntry):
-    """Games whose positions are vectors with entries up to a size: `rules(largest=size, **values)` makes one.
+    """Games whose positions are vectors with entries up to a size.
 
-    names: the names of the coordinates, for these values of the parameters.
-    title: what a solution calls the game; its name where that is empty.
+    Args:
+        rules: `rules(largest=size, **values)` returns the game for these values of the parameters.
+        names: `names(**values)` returns the names of the coordinates.
+        title: the name of the game in solutions; by default the entry's name.
     """
 
     rules: Callable[..., Game[Vector]]
@@ -219,7 +291,11 @@ class VectorEntry(GameEntry):
 
 @dataclass(frozen=True, kw_only=True)
 class HeapEntry(GameEntry):
-    """Heap games, solved for single heaps: `rules(**values)` makes the rule."""
+    """Heap games, solved for single heaps.
+
+    Args:
+        rules: `rules(**values)` returns the rule for these values of the parameters.
+    """
 
     rules: Callable[..., HeapRule]
     always_grundy: ClassVar[bool] = True

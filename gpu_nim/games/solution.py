@@ -18,19 +18,31 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.values import ArrayValue
 
 CHUNK = 1 << 20
-"""Cells of the box that are looked at together."""
+"""Cells of the box that are processed at once."""
 
 
 @dataclass(frozen=True, eq=False)
 class Solution(ArrayValue):
     """The solved positions 0 <= x <= limits of a game.
 
-    `game` describes it, `coordinates` names its coordinates; `positions` counts the positions. `p_positions` is int64 (n, k) in
-    lexicographic order. `first_difference` is the least position, by total and then lexicographically, that is P in just one of
-    the game and Nim, or None. `grundy` holds the Grundy values over the box, -1 where no position is, or is None where they were
-    not asked for; int16, or int32 where a position may have more than 32766 moves, or int64. `seconds` is the time the backend
-    took; `period` is that of the Grundy values of single heaps, where one is proved (a file does not keep it). Two solutions are
-    equal where the same was found of the same game, wherever and however fast.
+    Two solutions are equal if game and results are, on any backend.
+
+    Attributes:
+        game: a description of the game.
+        coordinates: the names of its coordinates.
+        size: the largest value of the coordinates that have no bound of their own.
+        limits: the largest value of each coordinate.
+        positions: the number of positions.
+        p_positions: int64 (n, k), in lexicographic order.
+        first_difference: the least position, by total and then lexicographically, that is P in exactly one of the game and Nim, or
+            None.
+        grundy: the Grundy values over the box, -1 where no position is; int16, or int32 where a position may have more than 32766
+            moves, or int64; None for outcomes alone.
+        backend: the name of the backend.
+        device: the name of the device.
+        seconds: the time of the solution.
+        version: the version of gpunim.
+        period: the period of the Grundy values of single heaps, where one is proved; files do not hold it.
 
     >>> from gpu_nim import solve
     >>> solve("4y <= x + z", 15).first_difference
@@ -53,7 +65,7 @@ class Solution(ArrayValue):
 
     @property
     def largest_grundy(self) -> int | None:
-        """The largest Grundy value, or None where they were not asked for."""
+        """The largest Grundy value, or None for outcomes alone."""
         return None if self.grundy is None else int(self.grundy.max())
 
     @property
@@ -65,7 +77,8 @@ class Solution(ArrayValue):
     def first_grundy_difference(self) -> Vector | None:
         """The least position, as in `first_difference`, whose Grundy value is not its nim-sum, or None.
 
-        Raises UsageError where Grundy values were not asked for.
+        Raises:
+            UsageError: the game was solved for outcomes alone.
 
         >>> from gpu_nim import solve
         >>> solve("3y <= x + z", 15, grundy=True).first_grundy_difference
@@ -83,9 +96,13 @@ class Solution(ArrayValue):
     def points(self, largest: int = 0) -> tuple[Ints, Ints]:
         """The positions of Grundy value at most `largest`, (n, k) in lexicographic order, and their Grundy values (n,).
 
-        The P-positions are those of value 0, and are had without the others' values; `sheared` of
-        `gpu_nim.games.inequality` turns them into the coordinates of [V]'s pictures. Raises UsageError where the others
-        were not asked for.
+        The P-positions are those of value 0; `gpu_nim.games.inequality.sheared` gives the coordinates of [V]'s pictures.
+
+        Args:
+            largest: 0 or more.
+
+        Raises:
+            UsageError: `largest` is over 0, and the game was solved for outcomes alone.
 
         >>> from gpu_nim import solve
         >>> points, values = solve("3y <= x + z", 2, grundy=True).points(1)
@@ -100,7 +117,7 @@ class Solution(ArrayValue):
         return points, grundy[tuple(points.T)].astype(np.int64)
 
     def summary(self) -> dict[str, Any]:
-        """What `gpunim solve --json` prints."""
+        """The results as plain values, as `gpunim solve --json` prints them."""
         result: dict[str, Any] = {
             "game": self.game,
             "size": self.size,
@@ -131,12 +148,12 @@ def vectors_of_box(limits: Vector) -> Iterator[tuple[slice, Ints]]:
 
 
 def first_difference(left: Ints, right: Ints, limits: Vector) -> Vector | None:
-    """The least vector in just one of two sets of distinct vectors."""
+    """The least vector that is in exactly one of two sets of distinct vectors."""
     shape = tuple(limit + 1 for limit in limits)
     a, b = (np.asarray(np.ravel_multi_index(tuple(vectors.T), shape), dtype=np.int64) for vectors in (left, right))
     return least_vector(np.stack(np.unravel_index(np.setxor1d(a, b, assume_unique=True), shape), axis=1))
 
 
 def least_vector(vectors: Ints) -> Vector | None:
-    """The least by total, then lexicographically, of vectors in lexicographic order; None of none."""
+    """The least by total, then lexicographically, of vectors in lexicographic order; None if there are none."""
     return tuple(vectors[np.argmin(vectors.sum(axis=1))].tolist()) if len(vectors) else None

@@ -1,4 +1,4 @@
-"""`gpu_nim.solve`: a game of the catalogue, inequalities in writing, or an inequality game, solved up to a size."""
+"""`gpu_nim.solve`: solve a game of the catalogue, inequalities as a text, or an inequality game, up to a size."""
 
 from typing import Any
 
@@ -25,18 +25,22 @@ def solve(
     """Solve a game up to a size: an inequality game in the box of that size (see `InequalityGame.limits`), or one of the catalogue.
 
     Args:
-        game: A name of `gpu_nim.games.catalogue.CATALOGUE` (`gpunim games` lists them), inequalities in writing, as
-            `gpu_nim.games.inequality.parse_game` reads them, or an inequality game.
-        size: The largest value of the coordinates that have no bound of their own.
-        grundy: Whether to find Grundy values as well as outcomes; games without inequalities have them anyway.
-        backend: auto, cuda, numpy or a backend; games without inequalities run on the host alone.
-        on_step: Called with how many positions are done, of a game that is solved along lines.
-        parameters: What tells the games of one entry apart, such as a=3 of chocolate or piles=3 of nim.
+        game: a name of `gpu_nim.games.catalogue.CATALOGUE` (`gpunim games` lists them), inequalities as a text (see
+            `gpu_nim.games.inequality.parse_game`), or an inequality game.
+        size: the largest value of the coordinates that have no bound of their own.
+        grundy: whether to find Grundy values as well as outcomes; games without inequalities always have them.
+        backend: "auto" (CUDA where there is a GPU, else NumPy), "cuda", "numpy", or a backend object; games without inequalities
+            run on NumPy alone.
+        on_step: called with the number of positions solved, for games that are solved along lines.
+        parameters: the parameters of the game, such as a=3 of chocolate or piles=3 of nim.
+
+    Returns:
+        The P-positions, and the Grundy values where requested.
 
     Raises:
-        UsageError: For a game that is not known, parameters that it does not have or take, and a bad size.
-        InsufficientMemoryError: Where the box is too large.
-        BackendError: Where the backend named cannot do it.
+        UsageError: the game is unknown, or a parameter or the size wrong.
+        InsufficientMemoryError: the box is too large; raised before anything is solved.
+        BackendError: the backend cannot run here.
 
     >>> solve("wythoff", 7).p_positions.tolist()
     [[0, 0], [1, 2], [2, 1], [3, 5], [4, 7], [5, 3], [7, 4]]

@@ -89,10 +89,13 @@ class Checkpoints:
             raise FileError(f"cannot make {self.folder}: {error.strerror}") from error
 
     def latest(self, automaton: Automaton | None = None) -> Snapshot:
-        """Return the newest snapshot that is whole.
+        """Return the newest snapshot that is intact.
 
-        automaton: needed where it has predicates of your own, which no file can hold.  FileError, saying what is wrong with the
-        newest, where none is whole.
+        Args:
+            automaton: needed where its rule has predicates of your own, which no file can hold.
+
+        Raises:
+            FileError: there is none; the message says what is wrong with the newest.
         """
         paths = self._paths()
         if not paths:
@@ -112,8 +115,13 @@ class Checkpoints:
     def save(self, snapshot: Snapshot, *, asked: Mapping[str, Any] | None = None, kept: Kept | None = None) -> None:
         """Write a checkpoint, and remove those before the last two.
 
-        asked: plain values that JSON takes, given back by `latest`.  kept: how far the store of cells has come.  FileError, saying
-        what is left to resume from, where it cannot be written.
+        Args:
+            snapshot: the state of the growth.
+            asked: the options of the growth as plain values for JSON; `latest` restores them.
+            kept: the extent of the store of cells.
+
+        Raises:
+            FileError: it cannot be written; the message says which checkpoint is left.
         """
         path = self.folder / f"checkpoint-{snapshot.generation:010d}.npz"
         record = {

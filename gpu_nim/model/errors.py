@@ -1,15 +1,18 @@
-"""Every error gpunim raises on purpose, in one place.
+"""The errors that gpunim raises deliberately.
 
 A message is one sentence that names the argument, what was expected and what was given. The command line prints it without a
-traceback and leaves with `exit_status`; the library raises it as it is, and each type is also the built-in exception that a
-caller would guess.
+traceback and exits with `exit_status`. Each type is also a subclass of the matching built-in exception.
 """
 
 from collections.abc import Iterable
 
 
 def close(given: str, known: Iterable[str]) -> str:
-    """The end of a message about an unknown name: which known ones are near, or nothing.
+    """Return the end of a message about an unknown name: a suggestion of similar known names, or "".
+
+    Args:
+        given: the unknown name.
+        known: the known names.
 
     >>> close("chocolat", ["chocolate", "bar"]), close("x", ["chocolate"])
     ('; did you mean chocolate?', '')
@@ -21,27 +24,27 @@ def close(given: str, known: Iterable[str]) -> str:
 
 
 class GpunimError(Exception):
-    """Root of the errors below: catch this one to catch them all."""
+    """Base class of the errors below."""
 
     exit_status = 1
 
 
 class UsageError(GpunimError, ValueError):
-    """An argument is outside what the function is defined for."""
+    """An argument is invalid."""
 
     exit_status = 2
 
 
 class BackendError(GpunimError, RuntimeError):
-    """A backend was asked for that this machine cannot run, or the device refused."""
+    """The requested backend cannot run on this machine, or the device reported an error."""
 
 
 class SchedulerLost(BackendError):
-    """The connection to a Dask scheduler broke off while work was under way."""
+    """The connection to a Dask scheduler was lost during the work."""
 
 
 class InsufficientMemoryError(GpunimError, MemoryError):
-    """The work was refused before it started: it would need more memory than there is."""
+    """The work needs more memory than is free; raised before it starts."""
 
 
 class FileError(GpunimError, OSError):
@@ -57,7 +60,12 @@ class KernelArgumentError(GpunimError, TypeError):
 
 
 class MissingDependency(GpunimError, ImportError):
-    """Something optional is needed for this and is not on this machine; `extra` names the extra that brings it, if one does."""
+    """An optional dependency is not installed.
+
+    Args:
+        message: which one, and what needs it.
+        extra: the extra that installs it, if there is one.
+    """
 
     def __init__(self, message: str, extra: str | None = None) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""Optional packages, and the extras of pyproject.toml that bring them, as the metadata of the installed gpunim tells it."""
+"""Optional packages, and the extras of pyproject.toml that install them, by the metadata of the installed gpunim."""
 
 import re
 from collections import Counter
@@ -12,8 +12,10 @@ _OPTIONAL = re.compile(r"([\w.-]+).*\bextra == ['\"]([\w-]+)['\"]")
 def missing(need: str, distribution: str, otherwise: str = "") -> MissingDependency:
     """Return the error for an optional package that is not installed.
 
-    need: what needs which package, as a clause; distribution: the name under which the package is installed; otherwise: what helps
-    as well, begun with a comma.
+    Args:
+        need: what needs which package, as a clause.
+        distribution: the name that the package is installed by.
+        otherwise: an alternative, beginning with a comma.
 
     >>> error = missing("plots need matplotlib", "matplotlib")
     >>> str(error), error.extra
@@ -27,7 +29,7 @@ def missing(need: str, distribution: str, otherwise: str = "") -> MissingDepende
 
 @cache
 def _extras() -> dict[str, str]:
-    """The extra for each optional package: the smallest that brings it.  Empty where gpunim runs from its source, not installed."""
+    """The smallest extra that installs each optional package.  Empty where gpunim runs from its source, not installed."""
     from importlib import metadata  # here, for its start-up time
 
     try:

@@ -20,7 +20,8 @@ _NO_LIMIT = 1 << 60  # version 1 writes a huge number, version 2 "max"
 def host_memory(root: Path = _ROOT) -> int:
     """Return the bytes of main memory that this process may still take.
 
-    root: where /proc and /sys are found.
+    Args:
+        root: the folder that holds proc and sys.
     """
     left = [_available(root), *_left_in_groups(root), *_left_to_process(root)]
     return max(0, min(left))

@@ -1,4 +1,4 @@
-"""Reading files that somebody else may have made: regular files alone, JSON within bounds, and what they say fit to print."""
+"""Reading untrusted files: regular files only, JSON of bounded size, and their texts made printable."""
 
 import json
 import os
@@ -11,14 +11,19 @@ _DEEP = 64  # arrays and objects within each other
 
 
 class Damaged(ValueError):
-    """A file is not what it claims to be: the message says why, and who reads the file says which one it is."""
+    """A file is not what it claims to be: the message says why, and the caller adds which file."""
 
 
 def open_regular(path: Path, within: Path | None = None) -> BinaryIO:
-    """Open a regular file for reading; Damaged for what is none, so that nobody waits for a pipe or reads a device without end.
+    """Open a regular file for reading; no pipe is waited for, and no device read without end.
 
-    within: a folder that the file must lie in, however its name is spelled: a symbolic link must not lead out of it.  OSError where
-    the file cannot be opened.
+    Args:
+        path: the file.
+        within: a folder that the file must be in, symbolic links resolved.
+
+    Raises:
+        Damaged: it is no regular file, or not in the folder.
+        OSError: it cannot be opened.
 
     >>> open_regular(Path("/dev/zero"))
     Traceback (most recent call last):
@@ -40,7 +45,7 @@ def open_regular(path: Path, within: Path | None = None) -> BinaryIO:
 
 
 def read_regular(path: Path, most: int, within: Path | None = None) -> bytes:
-    """Return the content of a regular file; Damaged where it is longer than `most` bytes, and as `open_regular`."""
+    """Return the content of a regular file; Damaged where it is longer than `most` bytes, otherwise as `open_regular`."""
     with open_regular(path, within) as file:
         content = file.read(most + 1)
     if len(content) > most:
@@ -49,7 +54,7 @@ def read_regular(path: Path, most: int, within: Path | None = None) -> bytes:
 
 
 def parse_json(text: str | bytes) -> dict[str, Any]:
-    """Return the object that a JSON text holds; Damaged where it holds none, or nests or counts beyond what gpunim writes.
+    """Return the object that a JSON text holds; Damaged where it holds none, or more than gpunim writes.
 
     >>> parse_json("[" * 10**6)
     Traceback (most recent call last):
@@ -89,7 +94,7 @@ def _shallow(value: dict[str, Any]) -> bool:
 
 
 def printable(text: str, most: int = 160) -> str:
-    r"""Return a text as one line that is safe to print, cut to `most` characters: control characters are written out.
+    r"""Return a text as one line that is safe to print, cut to `most` characters, with control characters escaped.
 
     >>> printable("\x1b]0;nim\x07  3")
     '\\x1b]0;nim\\x07 3'
@@ -99,7 +104,7 @@ def printable(text: str, most: int = 160) -> str:
 
 
 def name_of(value: Any, most: int = 200) -> str:
-    """Return a text that a file gives as a name; Damaged unless it is one printable line of 1 to `most` characters.
+    """Return a name read from a file; Damaged unless it is one printable line of 1 to `most` characters.
 
     >>> name_of("nim"), name_of("3y <= x + z")
     ('nim', '3y <= x + z')

@@ -13,7 +13,7 @@ class Registry(dict[str, T]):
     """The entries of one kind, by name, in the order of their registration.
 
     Args:
-        kind: what messages call an entry, such as "theme".
+        kind: the word for an entry in messages, such as "theme".
 
     >>> planets = Registry[int]("planet")
     >>> planets.add("earth", 3)
@@ -33,6 +33,10 @@ class Registry(dict[str, T]):
     def add(self, name: str, entry: E) -> E:
         """Register an entry, and return it.
 
+        Args:
+            name: the entry's name.
+            entry: the entry.
+
         Raises:
             ValueError: the name is taken.
         """
@@ -42,11 +46,18 @@ class Registry(dict[str, T]):
         return entry
 
     def register(self, name: str) -> Callable[[E], E]:
-        """Return a decorator that registers a function or a class."""
+        """Return a decorator that registers a function or a class.
+
+        Args:
+            name: the entry's name.
+        """
         return lambda entry: self.add(name, entry)
 
     def find(self, name: str) -> T:
         """Return the entry of that name.
+
+        Args:
+            name: the name.
 
         Raises:
             UsageError: there is none; the message lists the names.

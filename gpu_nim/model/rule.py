@@ -46,7 +46,10 @@ class Symmetry(Enum):
     CUBE = "cube"
 
     def order(self, dimension: int) -> int:
-        """The number of elements of the group in `dimension` dimensions.
+        """The number of elements of the group.
+
+        Args:
+            dimension: the number of coordinates.
 
         >>> [symmetry.order(3) for symmetry in Symmetry]
         [1, 6, 48]
@@ -56,7 +59,11 @@ class Symmetry(Enum):
         return math.factorial(dimension) << (dimension if self is Symmetry.CUBE else 0)
 
     def representative(self, cells: Cells) -> Cells:
-        """The representative of each cell's orbit, same shape and dtype as `cells` (`cells` itself for `NONE`)."""
+        """The representative of each cell's orbit, same shape and dtype as `cells` (`cells` itself for `NONE`).
+
+        Args:
+            cells: shape (N, d).
+        """
         if self is Symmetry.NONE:
             return cells
         folded = np.abs(cells) if self is Symmetry.CUBE else cells
@@ -64,6 +71,9 @@ class Symmetry(Enum):
 
     def orbit_size(self, representatives: Cells) -> NDArray[np.int64]:
         """How many cells each representative stands for: the group's order over the order of its stabiliser.
+
+        Args:
+            representatives: shape (N, d).
 
         >>> Symmetry.CUBE.orbit_size(np.array([[0, 0, 0], [1, 1, 0], [3, 2, 1]]))
         array([ 1, 12, 48])
@@ -86,6 +96,11 @@ class Symmetry(Enum):
     def section_size(self, representatives: Cells, axis: int, value: int) -> NDArray[np.int64]:
         """How many cells of each representative's orbit have coordinate `axis` equal to `value`, int64, exact.
 
+        Args:
+            representatives: shape (N, d).
+            axis: which coordinate.
+            value: its value.
+
         Every coordinate of the representative is equally often at `axis` over the orbit, so the share of the orbit is
         (coordinates equal to |value|) / dimension, half of it for either sign of a value that is not 0.
 
@@ -106,6 +121,9 @@ class Symmetry(Enum):
     def transformations(self, dimension: int) -> NDArray[np.int64]:
         """The group as matrices that act on column vectors, int64 of shape (order, dimension, dimension).
 
+        Args:
+            dimension: the number of coordinates.
+
         >>> Symmetry.PERMUTATIONS.transformations(2).tolist()
         [[[1, 0], [0, 1]], [[0, 1], [1, 0]]]
         """
@@ -119,7 +137,10 @@ class Symmetry(Enum):
         return (signs[:, None, :, None] * permuted).reshape(-1, dimension, dimension)
 
     def unfold(self, representatives: Cells) -> Cells:
-        """Every cell of every orbit, once, in lexicographic order; the representatives must be distinct.
+        """Return every cell of every orbit, once, in lexicographic order.
+
+        Args:
+            representatives: distinct ones, shape (N, d).
 
         >>> Symmetry.PERMUTATIONS.unfold(np.array([[1, 1, 0]])).tolist()
         [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
@@ -134,7 +155,11 @@ class Symmetry(Enum):
         return unfolded
 
     def generators(self, dimension: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """Generators of the group as (order, signs): x goes to the cell with coordinates signs[i] * x[order[i]]."""
+        """Yield generators of the group as (order, signs): x is mapped to the cell with coordinates signs[i] * x[order[i]].
+
+        Args:
+            dimension: the number of coordinates.
+        """
         identity = tuple(range(dimension))
         ones = (1,) * dimension
         if self is not Symmetry.NONE:
@@ -148,20 +173,24 @@ class Symmetry(Enum):
 class Rule:
     """An automaton, as data.
 
-    dimension: 1 to 8.
-    offsets: cell x, once alive, touches x + o for each o. Distinct, not zero. A neighbourhood need not be symmetric:
-        the first rule of [B], "born when exactly one of (a-1,b-1,c), (a-1,b,c-1), (a,b-1,c-1) is alive", has the
-        offsets (1,1,0), (1,0,1), (0,1,1).
-    births: a dead cell is born when the number of alive cells that touch it is one of these; within 1 to len(offsets).
-    seeds: the cells of generation 0, in the universe, distinct.
-    universe: a vectorised predicate, cells of shape (N, dimension) and dtype int64 -> bool of shape (N,); None is all
-        of Z^d. It is called with arrays of the backend that grows, so it should use operators and indexing alone, and
-        with cells of any order and number.
-    octant: only cells without a negative coordinate belong to the universe (beside what `universe` says).
-    symmetry: a group that maps offsets, seeds, universe and touches to themselves; a promise that is checked as far as
-        the offsets, the seeds and the universe near the seeds go.
-    touches: for neighbourhoods that depend on the cell: (cells, offset) -> bool of shape (N,), whether each cell
-        touches cell + offset, on the same terms as `universe`; None is always.
+    Args:
+        dimension: 1 to 8.
+        offsets: cell x, once alive, touches x + o for each o. Distinct, not zero. A neighbourhood need not be symmetric:
+            the first rule of [B], "born when exactly one of (a-1,b-1,c), (a-1,b,c-1), (a,b-1,c-1) is alive", has the
+            offsets (1,1,0), (1,0,1), (0,1,1).
+        births: a dead cell is born when the number of alive cells that touch it is one of these; within 1 to len(offsets).
+        seeds: the cells of generation 0, in the universe, distinct.
+        universe: a vectorised predicate, cells of shape (N, dimension) and dtype int64 -> bool of shape (N,); None is all
+            of Z^d. It is called with arrays of the backend that grows, so it should use operators and indexing alone, and
+            with cells of any order and number.
+        octant: only cells without a negative coordinate belong to the universe (in addition to `universe`).
+        symmetry: a group that maps offsets, seeds, universe and touches to themselves; this is checked for the offsets,
+            the seeds and the universe near the seeds only.
+        touches: for neighbourhoods that depend on the cell: (cells, offset) -> bool of shape (N,), whether each cell
+            touches cell + offset, called as `universe` is; None is always.
+
+    Raises:
+        UsageError: an argument is none of these.
 
     >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), seeds=((0, 0),), symmetry=Symmetry.CUBE)
     >>> square.even_sum, square.exactly_one, square.box(3)
@@ -225,7 +254,11 @@ class Rule:
                 raise UsageError(f"symmetry must map the universe to itself, got {self.symmetry.value!r}")
 
     def inside(self, cells: Cells) -> NDArray[np.bool_]:
-        """Whether each cell, a row of `cells`, belongs to the universe: bool of shape (N,)."""
+        """Whether each cell belongs to the universe: bool of shape (N,).
+
+        Args:
+            cells: shape (N, dimension).
+        """
         inside: NDArray[np.bool_] = np.ones_like(cells[:, 0], dtype=np.bool_)
         if self.octant:
             inside &= (cells >= 0).all(axis=1)
@@ -235,7 +268,7 @@ class Rule:
 
     @property
     def exactly_one(self) -> bool:
-        """Whether a dead cell is born on exactly one touch, so that its first touch seals its fate."""
+        """Whether a dead cell is born on exactly one touch, so that its first touch decides it."""
         return self.births == {1}
 
     @property
@@ -244,7 +277,11 @@ class Rule:
         return all(sum(cell) % 2 == 0 for cell in self.offsets + self.seeds)
 
     def box(self, generation: int) -> tuple[Cell, Cell]:
-        """The corners, both included, of a box that holds every cell alive at `generation`."""
+        """The corners, both included, of a box that holds every cell alive at a generation.
+
+        Args:
+            generation: 0 or more.
+        """
         generation = integer("generation", generation, 0)
         lower, upper = [], []
         for axis in range(self.dimension):

@@ -1,8 +1,8 @@
 """The entries of the On-Line Encyclopedia of Integer Sequences that count Nim, each with its own offset.
 
-An entry that is one of the families at some k, shifted, says so in `family` and `shift`, and has everything these have: values
-of any size, ranges, reductions. Any other entry is a function that yields its terms: of n, or by growing an automaton
-(`gpu_nim.oeis.from_growths`). A further entry is one line of `_ENTRIES`.
+An entry that is a family at some k, shifted, has `family` and `shift`, and with them values of any size, ranges and reductions.
+Any other entry is a function that yields its terms: of n, or by growing an automaton (`gpu_nim.oeis.from_growths`). A new entry
+is one line of `_ENTRIES`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ _MAX_DIAGONAL = 4000  # n, up to which D_2n(n) takes minutes
 
 
 def find(name: str) -> Entry:
-    """Return the entry of that A-number, in either case.
+    """Return the entry of that A-number, in upper or lower case.
+
+    Args:
+        name: the A-number.
 
     Raises:
         UsageError: there is none; the message lists them.
@@ -45,10 +48,14 @@ def find(name: str) -> Entry:
 
 
 def resolve(name: str, piles: Whole | None = None) -> Entry:
-    """Return the sequence of that name: a family with its number of piles, or an A-number, which has its own.
+    """Return the sequence of that name.
+
+    Args:
+        name: the letter of a family, or an A-number.
+        piles: the number of piles of a family; None with an A-number.
 
     Raises:
-        UsageError: there is none, or `piles` is missing or too much.
+        UsageError: there is none, or `piles` is missing or superfluous.
 
     >>> resolve("D", 4).term(3), resolve("A237711").term(3)
     (36, 36)
@@ -71,12 +78,16 @@ def entries() -> list[Entry]:
 
 
 def _all() -> dict[str, Entry]:
-    # A formula goes before a growth: A130665 is both.
+    # A formula takes precedence over a growth: A130665 has both.
     return {**grown_entries(), **CATALOGUE}
 
 
 def from_function(function: Callable[[int], int]) -> Terms:
-    """Return the terms of a sequence that is a function of n."""
+    """Return the terms of a sequence that is a function of n.
+
+    Args:
+        function: gives a(n).
+    """
 
     def terms(start: int, stop: int | None) -> Iterator[int]:
         return map(function, count(start) if stop is None else range(start, stop))
@@ -88,7 +99,7 @@ def unordered_by_total(start: int, stop: int | None) -> Iterator[int]:
     """A048833: P-positions with 2n counters in any number of piles, the order of the piles disregarded.
 
     Counts partitions of 2n by their nim-sum, one part size after the other. No part of a P-position exceeds n, so sums up to
-    2 stop and nim-sums below the next power of two are all there is. Without `stop`, the table is doubled as needed.
+    2 stop and nim-sums below the next power of two suffice. Without `stop`, the table is doubled as needed.
 
     >>> list(unordered_by_total(0, 9))
     [1, 1, 2, 4, 6, 10, 16, 31, 43]
@@ -119,7 +130,7 @@ def _family(name: str, family: Family, title: str | None = None, offset: int = 0
 
 
 def _in_blocks(family: Family, shift: int) -> Terms:
-    """Terms of a family: ranges twice as long each time, since whoever takes many will take more."""
+    """The terms of a family, computed in ranges of doubling length: few are wasted, and long ranges are fast."""
 
     def terms(start: int, stop: int | None) -> Iterator[int]:
         size = 1

@@ -21,8 +21,8 @@ class Entry:
         name: its A-number.
         title: what it counts.
         offset: the index of its first term.
-        compute: gives its terms.
-        family: the sequence that it is, if it is one of a family: a(n) = family.value(n + shift).
+        compute: yields its terms.
+        family: the sequence of a family that it equals, if there is one: a(n) = family.value(n + shift).
         shift: the index in the family of a(0).
     """
 
@@ -34,7 +34,11 @@ class Entry:
     shift: int = 0
 
     def terms(self, start: int, stop: int | None = None) -> Iterator[int]:
-        """Give a(start), ..., a(stop - 1), lazily; without end where stop is None.
+        """Yield a(start), ..., a(stop - 1), lazily.
+
+        Args:
+            start: the first index.
+            stop: the index after the last; None for no end.
 
         Raises:
             UsageError: start is below the offset.
@@ -48,5 +52,9 @@ class Entry:
         return self.compute(start, stop)
 
     def term(self, n: int) -> int:
-        """Return a(n), exact."""
+        """Return a(n), exact.
+
+        Args:
+            n: the index.
+        """
         return next(self.terms(n, n + 1))

@@ -1,4 +1,4 @@
-"""What a colour says about a cell: one function a colouring, registered under the name that the option `color` takes.
+"""Colourings: one function each, registered under the name that the option `color` takes.
 
 @colouring("total")
 def by_total(blocks, theme):
@@ -24,9 +24,9 @@ class Colouring:
     """A colouring of blocks.
 
     Args:
-        colours: the colour of each block under a theme, sRGB float32 (N, 3) in 0 to 1; UsageError where the blocks do not
-            have what it is to show.
-        needs: the further value of the blocks that it reads, "branch" or "grundy", which the source then works out, or "".
+        colours: returns the colour of each block under a theme, sRGB float32 (N, 3) in 0 to 1; raises UsageError where the
+            blocks do not have the values that it shows.
+        needs: the further value of the blocks that it reads, "branch" or "grundy", which the source then computes, or "".
     """
 
     colours: Colours
@@ -38,7 +38,12 @@ DEFAULT = "rank"
 
 
 def colouring(name: str, *, needs: str = "") -> Callable[[Colours], Colours]:
-    """Return a decorator that registers a function of blocks and a theme as a colouring."""
+    """Return a decorator that registers a function of blocks and a theme as a colouring.
+
+    Args:
+        name: the colouring's name.
+        needs: as for `Colouring`.
+    """
 
     def register(colours: Colours) -> Colours:
         COLOURINGS.add(name, Colouring(colours, needs))
@@ -56,32 +61,32 @@ def base_colours(blocks: Blocks, color: str | None, theme: Theme) -> NDArray[np.
     """Return the colour of each block before light falls on it, sRGB float32 (N, 3).
 
     Raises:
-        UsageError: the blocks do not have what the colours are to show.
+        UsageError: the blocks do not have the values that the colours show.
     """
     return COLOURINGS.find(color or DEFAULT).colours(blocks, theme)
 
 
 @colouring("generation")
 def generation_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
-    """Colour by generation, even in time."""
+    """Colour by generation, uniform in time."""
     return theme.map(ages(blocks))
 
 
 @colouring("rank")
 def rank_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
-    """Colour by generation, even in the number of cells, so that every colour covers as much."""
+    """Colour by generation, uniform in the number of cells, so that all colours cover equally many."""
     return theme.map(ranks(blocks))
 
 
 def ages(blocks: Blocks) -> NDArray[np.float64]:
-    """Return how far each block's generation lies between the first and the last, 0 to 1, float64 (N,)."""
+    """Return the place of each block's generation between the first and the last, 0 to 1, float64 (N,)."""
     first, last = int(blocks.generations.min()), int(blocks.generations.max())
     return np.asarray((blocks.generations - first) / max(last - first, 1))
 
 
 def ranks(blocks: Blocks) -> NDArray[np.float64]:
-    """Return the part of all cells that are older than each block's middle one, 0 to 1, float64 (N,)."""
-    # A place for each generation that there is: their numbers reach 2^30.
+    """Return the fraction of all cells that are older than each block's middle one, 0 to 1, float64 (N,)."""
+    # A bin for each generation present, since generations reach 2^30.
     _, places = np.unique(blocks.generations, return_inverse=True)
     weights = np.bincount(places, blocks.sizes.astype(np.float64) ** 2)
     return np.asarray(((np.cumsum(weights) - weights / 2) / weights.sum())[places])
@@ -103,7 +108,7 @@ def grundy_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
 
 @colouring("branch", needs="branch")
 def branch_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
-    """Colour by the branch that a cell grew on, no two in one colour, the seed in the theme's first category."""
+    """Colour by the branch that a cell grew on, each in its own colour, the seed in the theme's first category."""
     if "branch" not in blocks.values:
         raise UsageError(f"color branch needs a growth whose branches were followed, and {blocks.name} has none")
     branches = blocks.values["branch"]
@@ -113,18 +118,18 @@ def branch_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
 
 @colouring("nim-p")
 def nim_p_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
-    """Pick out the P-positions of Nim from the rest."""
+    """Highlight the P-positions of Nim."""
     return np.where(nim_p(blocks)[:, None], np.array(theme.pick, np.float32), np.array(theme.dim, np.float32))
 
 
 def nim_p(blocks: Blocks) -> NDArray[np.bool_]:
-    """Return which cells are P-positions of Nim, their piles being the coordinates without their signs.
+    """Return which cells are P-positions of Nim, with the absolute values of the coordinates as piles.
 
-    So fcc holds Nim in each octant, as `edge` does in its one: its cells of generation n and total 2n are P-positions.
+    fcc contains Nim in each octant, as `edge` does in its single one: its cells of generation n and total 2n are P-positions.
     """
     if blocks.lattice != "square":
         raise UsageError(f"color nim-p needs coordinates that are piles, and {blocks.name} lives on a {blocks.lattice} lattice")
     if (blocks.sizes > 1).any() and (blocks.corners < 0).any():
-        # A block from 0 on holds P-positions just where its corner is one, the blocks of the other octants not.
+        # A block with non-negative coordinates contains P-positions exactly if its corner is one; in other octants this fails.
         raise UsageError(f"color nim-p needs single cells where coordinates are negative, and {blocks.name} is {blocks.note}")
     return np.asarray(np.bitwise_xor.reduce(np.abs(blocks.corners), axis=1) == 0)

@@ -1,6 +1,6 @@
 """The figures of the papers, and some of our own: one function a figure, registered under the name after `figure:`.
 
-A figure is drawn as true vectors, for .pdf and .svg, or painted from them; a slide is painted alone.
+A figure is drawn in vectors, for .pdf and .svg, and rasterised for other files; a slide is drawn in pixels only.
 """
 
 from collections.abc import Callable
@@ -33,14 +33,20 @@ from gpu_nim.render.views import View, fit
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_BYTES_A_PIXEL = 80  # of a slide, which is worked out in floating point; a sheet takes a quarter of it
+_BYTES_A_PIXEL = 80  # of a slide, which is computed in floating point; a sheet takes a quarter of it
 _GENERATIONS = 6
 _CHOCOLATE = 127  # x, z <= this
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure: what it is about, and what draws it, a function of a theme to a sheet or, for a slide, of a look to an image."""
+    """A figure: a drawing in vectors, or a slide in pixels.
+
+    Args:
+        about: a line for the help text.
+        sheet: draws it under a theme; None for a slide.
+        slide: draws it in a look; None for a drawing.
+    """
 
     about: str
     sheet: Callable[[Theme], Sheet] | None = None
@@ -51,7 +57,12 @@ FIGURES = Registry[Figure]("figure")
 
 
 def figure(name: str, about: str) -> Callable[[Callable[[Theme], Sheet]], Callable[[Theme], Sheet]]:
-    """Return a decorator that registers a function of a theme as a figure in vectors."""
+    """Return a decorator that registers a function of a theme as a figure in vectors.
+
+    Args:
+        name: the figure's name, after `figure:`.
+        about: a line for the help text.
+    """
 
     def register(sheet: Callable[[Theme], Sheet]) -> Callable[[Theme], Sheet]:
         FIGURES.add(name, Figure(about, sheet=sheet))
@@ -61,7 +72,12 @@ def figure(name: str, about: str) -> Callable[[Callable[[Theme], Sheet]], Callab
 
 
 def slide(name: str, about: str) -> "Callable[[Callable[[Look], Image]], Callable[[Look], Image]]":
-    """Return a decorator that registers a function of a look as a figure in pixels."""
+    """Return a decorator that registers a function of a look as a figure in pixels.
+
+    Args:
+        name: the figure's name, after `figure:`.
+        about: a line for the help text.
+    """
 
     def register(slide: "Callable[[Look], Image]") -> "Callable[[Look], Image]":
         FIGURES.add(name, Figure(about, slide=slide))
@@ -71,14 +87,14 @@ def slide(name: str, about: str) -> "Callable[[Callable[[Look], Image]], Callabl
 
 
 def figure_options(name: str, suffix: str) -> tuple[str, frozenset[str]]:
-    """Return what a figure in a file of that ending is called, and the options that it takes."""
+    """Return the name of a figure in messages, for a file of that ending, and the options that it takes."""
     if FIGURES[name].slide:
         return f"figure:{name}", frozenset(("theme", "size", "title", "quality", "engine"))
     return f"figure:{name} as {suffix}", frozenset(("theme",) if suffix in SUFFIXES else ("theme", "size"))
 
 
 def save_figure(name: str, path: Path, look: Look) -> dict[str, object]:
-    """Draw a figure into a file, and return what was drawn; UsageError for a name or an ending that is none."""
+    """Draw a figure into a file, and return a report of it; UsageError for an unknown name or ending."""
     check_figure(name, path, look.size)
     suffix = path.suffix.lower()
     require_heard(*figure_options(name, suffix), look)
@@ -104,7 +120,14 @@ def check_figure(name: str, path: Path, size: tuple[int, int]) -> None:
 
 
 def draw_figure(name: str, theme: str = "paper") -> Sheet:
-    """Return a figure as a drawing; UsageError for a slide, which is none.
+    """Return a figure as a drawing in vectors.
+
+    Args:
+        name: a name of `FIGURES`.
+        theme: a name of `gpu_nim.render.themes.THEMES`.
+
+    Raises:
+        UsageError: a name is unknown, or the figure is a slide.
 
     >>> sum("circle" in line for line in draw_figure("NF1").svg().splitlines())  # A130665(6) = 37 cells
     37

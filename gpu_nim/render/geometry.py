@@ -1,8 +1,8 @@
-"""Cells as geometry: blocks, the sides of them that an eye can see, coarser blocks, sections.
+"""Cells as geometry: blocks, their visible sides, coarser blocks, sections.
 
-A block is a cube of `size` cells; its cells share a colour.  A block shows an eye at most one side on each axis, so a
-picture needs at most three quadrilaterals a block, whatever the camera: nothing is gained by looking for shared sides,
-which the P-positions of Nim and the automata on the cells of even coordinate sum never have.
+A block is a cube of `size` cells of one colour.  At most one of its sides on each axis is visible, so a picture needs at most
+three quadrilaterals a block for any camera. Shared sides are not removed: the P-positions of Nim and the automata on the cells
+of even coordinate sum have none.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -31,13 +31,18 @@ SIDES = tuple(_CORNERS)
 
 @dataclass(frozen=True)
 class Blocks:
-    """What is drawn: N cubes with what colours need to know of them.
+    """A body: N cubes with the values that colours show.
 
-    corners: int32 (N, 3), the cell of least coordinates in each.  sizes: int32 (N,), how many cells long each is.
-    generations: int32 (N,), when the first of its cells was born, or the total of a position's coordinates.
-    population: the cells of the source that the blocks stand for.  name: the source as it was asked for.
-    values: further values by name, such as "grundy" or "branch", each (N,).  note: what was left out or made coarser,
-    or "". flat: whether all cells lie in a plane; lattice: square, hexagonal or triangular, where flat.
+    Args:
+        name: the name of the source.
+        corners: int32 (N, 3), the cell of least coordinates of each.
+        sizes: int32 (N,), the side of each in cells.
+        generations: int32 (N,), the generation of its earliest cell, or half the total of a position, rounded down.
+        population: the number of cells of the source.
+        values: further values by name, such as "grundy" or "branch", each (N,).
+        note: what was left out or made coarser, or "".
+        flat: whether all cells are in a plane.
+        lattice: square, hexagonal or triangular, of flat bodies.
     """
 
     name: str
@@ -77,7 +82,11 @@ class Blocks:
 def side(blocks: Blocks, axis: int, end: int, fill: float = 1.0) -> NDArray[np.float32]:
     """Return one side of each block as quadrilaterals, float32 (N, 4, 3), anticlockwise from outside.
 
-    fill: the part of a block's width that is drawn, for tiles that stand apart.
+    Args:
+        blocks: the blocks.
+        axis: the axis that the side is perpendicular to.
+        end: -1 or 1, which end of the axis.
+        fill: the part of a block's width that is drawn, for tiles with gaps between them.
     """
     unit = np.array(_CORNERS[axis, end], dtype=np.float32) * np.float32(fill) + np.float32((1 - fill) / 2)
     quads = np.empty((len(blocks), 4, 3), dtype=np.float32)
@@ -88,14 +97,14 @@ def side(blocks: Blocks, axis: int, end: int, fill: float = 1.0) -> NDArray[np.f
 
 
 def tiles(blocks: Blocks, fill: float = 0.92) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
-    """Return the tiles of a flat set as quadrilaterals (M, 4, 3) in the plane z = 0, and the block that each is of,
-    (M,).
+    """Return the tiles of a flat set as quadrilaterals (M, 4, 3) in the plane z = 0, and the block of each, (M,).
 
-    Square cells are squares.  On the hexagonal lattice, whose cell (x, y) lies at x (1, 0) + y (1/2, sqrt(3)/2), cells
-    are hexagons, of two quadrilaterals each; on the triangular one, which leaves out x - y = 0 mod 3, triangles about
-    the points that are left.
+    Square cells are squares.  On the hexagonal lattice, with cell (x, y) at x (1, 0) + y (1/2, sqrt(3)/2), cells are hexagons, of
+    two quadrilaterals each; on the triangular one, without x - y = 0 mod 3, triangles around the remaining points.
 
-    fill: the part of a tile's width that is drawn.
+    Args:
+        blocks: the blocks, flat.
+        fill: the part of a tile's width that is drawn.
     """
     if blocks.lattice == "square":
         quads = side(blocks, 2, -1, fill)
@@ -151,10 +160,11 @@ def visible(blocks: Blocks, camera: Camera) -> Iterator[tuple[int, int, NDArray[
 
 
 def coarsen(blocks: Blocks, size: int) -> Blocks:
-    """Return the blocks of `size` cells that hold any of these blocks' cells, each once, with the earliest generation
-    in it.
+    """Return the blocks of `size` cells that hold any of these blocks' cells, each once, with its earliest generation.
 
-    size: a power of two, no smaller than the blocks are.
+    Args:
+        blocks: the blocks.
+        size: a power of two, at least the blocks' own.
 
     >>> from gpu_nim.render.source import blocks_of
     >>> coarse = coarsen(blocks_of("nim:63"), 4)  # 4^6 cells in blocks of 4: Nim again, 4^4 blocks

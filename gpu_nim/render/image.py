@@ -33,10 +33,14 @@ _LARGEST_WEBP = 16383  # pixels along a side: the format's own
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture and what is to be said of it.
+    """A picture, and how it was drawn.
 
-    image: a Pillow image, RGB or RGBA.  engine: opengl or numpy.  drawn: how many blocks were drawn of how many cells.
-    note: what was left out, or why another engine was taken, or "".
+    Attributes:
+        image: a Pillow image, RGB or RGBA.
+        engine: opengl or numpy.
+        drawn: the number of blocks drawn.
+        population: the number of cells of the source.
+        note: what was left out, or why another engine was used, or "".
     """
 
     image: "Image"
@@ -47,11 +51,19 @@ class Picture:
 
 
 def render(source: "Source", look: Look | None = None, *, on_step: OnStep = unseen, **options: object) -> Picture:
-    """Return the picture of a source (see `gpu_nim.render.source`), its look given whole or by its parts.
+    """Return the picture of a source.
 
-    The source may also be a growth or a solved game itself.
+    Args:
+        source: a text (see `gpu_nim.render.source`), a growth or a solved game.
+        look: its appearance.
+        on_step: called for progress, as the source is grown, lit and drawn.
+        options: arguments of `Look`, which replace those of `look`.
 
-    on_step: called as the source is grown, when its light is worked out, and as its sides are drawn.
+    Raises:
+        UsageError: the source is unknown, or an option wrong or without effect.
+        FileError: the source is a file that cannot be read.
+        InsufficientMemoryError: the picture would not fit; raised before it is drawn.
+        MissingDependency: OpenGL was requested and is not installed.
 
     >>> picture = render("nim:7", size=(64, 48), engine="numpy", quality="draft")
     >>> picture.image.size, picture.drawn, picture.engine
@@ -77,7 +89,7 @@ def render(source: "Source", look: Look | None = None, *, on_step: OnStep = unse
 
 
 def prepare(source: "Source", look: Look, on_step: OnStep = unseen) -> Blocks:
-    """Return the blocks of a source as the look asks for them: its generations, no finer than its style draws them."""
+    """Return the blocks of a source that the look shows: of its generations, no finer than its style draws them."""
     blocks = blocks_of(source, color=look.color, on_step=on_step)
     if look.generations is not None:
         blocks = generations_between(blocks, *look.generations)
@@ -87,7 +99,7 @@ def prepare(source: "Source", look: Look, on_step: OnStep = unseen) -> Blocks:
 
 
 def choose_engine(look: Look, blocks: int = 0) -> tuple[str, str]:
-    """Return the engine for a picture of so many blocks and, where it is not the one that would be liked best, why."""
+    """Return the engine for a picture of so many blocks and, where OpenGL was preferred but not chosen, why."""
     if "opengl" not in look.drawn_style.costs:
         if look.engine == "opengl":
             raise UsageError(f"style {look.style_name} is drawn by NumPy alone, got engine 'opengl'")
@@ -137,15 +149,11 @@ class Drawing:
         *,
         on_step: OnStep = unseen,
     ) -> "Image":
-        """Return the picture from a camera, with only the blocks `shown` (a mask) where given, and a caption at the
-        foot.  on_step: called as the sides are drawn.
-        """
+        """Return the picture from a camera, with only the blocks of the mask `shown` where given, and a caption below it."""
         return self._finish(self._style.draw(camera, shown, on_step), caption)
 
     def _finish(self, pixels: NDArray[np.float32], caption: str) -> "Image":
-        """Lay the picture, premultiplied sRGB and alpha (height, width, 4) in 0 to 1, over the background and write on
-        it.
-        """
+        """Lay the picture, premultiplied sRGB and alpha (height, width, 4) in 0 to 1, over the background, and add the texts."""
         from PIL import Image
 
         width, height = self.look.size
@@ -164,7 +172,16 @@ class Drawing:
 
 
 def save(picture: Picture, path: str | Path) -> None:
-    """Write a picture to a file, whole or not at all, in the format that its ending names."""
+    """Write a picture to a file, atomically.
+
+    Args:
+        picture: the picture.
+        path: the file; its ending names the format.
+
+    Raises:
+        UsageError: the ending is of no format, or the format cannot hold this size or transparency.
+        FileError: the file cannot be written.
+    """
     from gpu_nim.storage.atomic import replacing
 
     path = Path(path)

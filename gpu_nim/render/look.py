@@ -1,4 +1,4 @@
-"""How a picture looks: the options that all drawing commands share, and the refusal of those that would change nothing."""
+"""How a picture looks: the options that all drawing commands share, and errors for those that would have no effect."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, fields
@@ -18,20 +18,20 @@ SMALLEST_SIDE = 16
 
 @dataclass(frozen=True)
 class Look:
-    """How a picture is to look.
+    """The appearance of a picture.
 
     Args:
         size: width and height in pixels.
-        view: a name of `views.VIEWS`, "AZIM,ELEV" in degrees, or a `View`; None is hero, or axis for what is flat.
+        view: a name of `views.VIEWS`, "AZIM,ELEV" in degrees, or a `View`; None is hero, or axis for flat bodies.
         theme: a name of `themes.THEMES`.
         color: a name of `colourings.COLOURINGS`; None is rank.
         style: a name of `styles.STYLES`; None is the theme's own.
         quality: draft or final.
         engine: auto, opengl or numpy.
         cut: a name of `geometry.CUTS`, or none.
-        generations: first and stop, the only ones drawn, or None for all.
-        transparent: no background, alpha instead.
-        title: words above the picture.
+        generations: draw only the generations from the first to before the second; None for all.
+        transparent: an alpha channel in place of the background.
+        title: a line of text above the picture.
 
     Raises:
         UsageError: a value is none of these.

@@ -1,4 +1,4 @@
-"""What moves in a movie: one class a kind, registered under the name that the option `kind` takes."""
+"""Kinds of movies: one class each, registered under the name that the option `kind` takes."""
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
@@ -24,21 +24,30 @@ if TYPE_CHECKING:
 
 SWEEP = (Fraction(1), Fraction(8))
 _ELEVATION = 20.0  # degrees above the horizon of a turntable's camera
-_HELD = 0.12  # the part of a growth's movie in which it stands still at the end
-_STANDING = Fraction(1, 4)  # the part of the way from one whole a to the next in which a sweep stands still, at either end
+_HELD = 0.12  # the part of a growth's movie that shows its last generation
+_STANDING = Fraction(1, 4)  # the part of the way from one whole a to the next in which a sweep pauses, at each end
 
 
 def movie_options(kind: str, *, flat: bool = False) -> tuple[str, frozenset[str]]:
-    """Return what a movie of a kind is called, and the options that it takes."""
+    """Return the name of a kind of movie in messages, and the options that it takes."""
     takes = OPTIONS - {"transparent"}
     return (f"a {kind} of a flat body", takes - {"cut"}) if flat else (f"a {kind} movie", takes)
 
 
 class FrameRenderer(ABC):
-    """Draws the frames of a movie, any one of them at any time.  A context manager: it holds a window.
+    """Draws the frames of a movie, in any order.  A context manager: it holds a window.
 
-    about: what is seen, for the help text.  draws_flat: whether it can be made of flat bodies.
-    takes_sweep: whether it goes through values of a.
+    The class attributes describe the kind:
+
+    - about: a line for the help text.
+    - draws_flat: whether it can be made of flat bodies.
+    - takes_sweep: whether it goes through values of a.
+
+    Args:
+        movie: the movie.
+
+    Raises:
+        UsageError: the kind needs a body in space, and the movie's is flat.
     """
 
     about: ClassVar[str]
@@ -47,7 +56,14 @@ class FrameRenderer(ABC):
 
     @classmethod
     def check(cls, movie: "Movie") -> None:
-        """Raise UsageError where a movie of this kind cannot be what is asked for."""
+        """Check the options of a movie of this kind.
+
+        Args:
+            movie: the movie.
+
+        Raises:
+            UsageError: the kind does not take one of them.
+        """
         if not cls.takes_sweep and movie.sweep != SWEEP:
             swept = " or ".join(name for name, kind in KINDS.items() if kind.takes_sweep)
             raise UsageError(f"only a {swept} takes sweep, got kind {movie.kind!r}")
@@ -78,19 +94,31 @@ class FrameRenderer(ABC):
         return self.movie.source
 
     def widest_caption(self, blocks: Blocks) -> str:
-        """Return the longest caption of any frame."""
+        """Return the longest caption of any frame.
+
+        Args:
+            blocks: the body of the source that fills the picture.
+        """
         return ""
 
     @abstractmethod
     def frame(self, number: int) -> "Image":
-        """Return one frame."""
+        """Return one frame.
+
+        Args:
+            number: counted from 0.
+        """
 
     def part(self, number: int) -> float:
-        """Return how much of the movie lies before a frame, 0 to 1."""
+        """Return how much of the movie is before a frame, 0 to 1.
+
+        Args:
+            number: the frame, counted from 0.
+        """
         return number / max(self.movie.frames - 1, 1)
 
     def drawing(self) -> Drawing:
-        """Return the body in its colours, made when it is first asked for."""
+        """Return the body in its colours, made at the first call."""
         if self._drawing is None:
             self._drawing = Drawing(self.blocks, self.movie.look, self.engine)
         return self._drawing
@@ -173,7 +201,7 @@ class Sweep(FrameRenderer):
 
     @classmethod
     def check(cls, movie: "Movie") -> None:
-        """Raise UsageError where a movie of this kind cannot be what is asked for."""
+        """Check the source, and the values of a."""
         if not movie.source.startswith("chocolate:"):
             raise UsageError(f"a sweep needs a source chocolate:size=NUMBER, got {movie.source!r}")
         if min(movie.sweep) <= 0:
@@ -210,7 +238,8 @@ def _swept_caption(a: Fraction, blocks: Blocks) -> str:
 def sweep_values(first: Fraction, last: Fraction, frames: int) -> list[Fraction]:
     """Return the a of each frame of a sweep: the ends and every whole number between them exactly, with a pause at each.
 
-    Raises UsageError where there are more of these than frames.
+    Raises:
+        UsageError: there are more of these than frames.
 
     >>> [str(a) for a in sweep_values(Fraction(1), Fraction(3), 9)]
     ['1', '1', '3/2', '2', '2', '2', '5/2', '3', '3']
@@ -241,10 +270,15 @@ def orbit(
     parallel: bool = False,
     head: float = 0.0,
 ) -> Camera:
-    """Return a turntable's camera: always as far from the body's axis, so that nothing breathes, and all of it in
-    view.
+    """Return a turntable's camera, at a constant distance from the body's axis with all of the body in view.
 
-    azimuth, elevation: in degrees.  head: the part of the height that is kept free for a title.
+    Args:
+        points: the hull of the body, (N, 3).
+        azimuth: in degrees.
+        aspect: width over height of the picture.
+        elevation: in degrees.
+        parallel: whether sight lines are parallel.
+        head: the part of the height that is left free for a title.
     """
     middle = (points.min(axis=0) + points.max(axis=0)) / 2
     # The body of revolution: every point at every angle, as rings.
@@ -259,7 +293,7 @@ def orbit(
 
 
 def _from_the_side(azimuth: float, elevation: float, parallel: bool) -> View:
-    """Return a view whose upward direction turns with it, so that the body turns even where it is seen from above."""
+    """Return a view whose upward direction turns with it, so that the body turns even when seen from above."""
     up = from_angles(azimuth, elevation + 90)
     return replace(from_angles(azimuth, elevation), up=up.toward, parallel=parallel)
 

@@ -1,8 +1,7 @@
 """Movies, drawn frame by frame into a folder and then joined.
 
-The folder stands beside the movie (see `gpu_nim.storage.atomic`) until that is whole, so a movie that was stopped goes on
-where it was when it is asked for again with the same options and the same source. Each frame says in its PNG what it is a
-frame of.
+The folder is beside the movie (see `gpu_nim.storage.atomic`) until the movie is complete: the same command, with the same options
+and source, resumes a movie that was stopped. Each frame's PNG holds a mark of the movie that it belongs to.
 """
 
 import json
@@ -40,22 +39,30 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 SUFFIXES = (".mp4", ".gif")
-_NOTE = "movie"  # the file beside the frames that says what they are of: the mark
+_NOTE = "movie"  # the file beside the frames that holds the mark of their movie
 _DIGITS = 64  # of a mark
 _LAST_CHUNK = b"\0\0\0\0IEND\xaeB`\x82"  # of a PNG
-_MARK = "gpunim"  # the text in a frame's PNG that says what it is a frame of
+_MARK = "gpunim"  # the key of the text chunk in a frame's PNG that holds the movie's mark and the frame's number
 
-# Players take untagged pictures for BT.709 or for BT.601 by their size, and ffmpeg converts to the latter unless told.
+# Players assume BT.709 or BT.601 for untagged pictures, depending on their size; ffmpeg converts to BT.601 by default.
 _AS_BT709 = "scale=in_range=pc:out_range=tv:out_color_matrix=bt709,format=yuv420p"
 _TAGGED = "setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=bt709"
 
 
 @dataclass(frozen=True)
 class Movie:
-    """What a movie is to show.
+    """The contents of a movie.
 
-    kind: one of KINDS.  frames, rate: how many, and how many a second.  sweep: the first and last a of a chocolate's
-    sweep.
+    Args:
+        source: as for `render` (see `gpu_nim.render.source`).
+        kind: a name of `motions.KINDS`.
+        frames: the number of frames.
+        rate: frames a second, 1 to 120.
+        sweep: the first and last a of a chocolate's sweep.
+        look: the appearance of the frames.
+
+    Raises:
+        UsageError: a value is none of these, or there is no such movie of the source.
     """
 
     source: str
@@ -78,12 +85,17 @@ class Movie:
 def make_movie(
     movie: Movie, path: str | Path, *, jobs: int = 1, on_frame: Callable[[int, int], None] | None = None
 ) -> dict[str, object]:
-    """Draw a movie into an .mp4 (H.264) or .gif file, and return what was done.
+    """Draw a movie into a file, and return a report of it as plain values.
 
-    jobs: processes that draw.  on_frame: called with how many frames are there, and how many there will be.
+    Args:
+        movie: what it shows.
+        path: an .mp4 (H.264) or .gif file.
+        jobs: the number of processes that draw.
+        on_frame: called with the number of frames drawn and of all frames.
 
-    Raises UsageError for an ending or a size that the format cannot have, MissingDependency where ffmpeg is not
-    installed.
+    Raises:
+        UsageError: the format cannot have this ending or size.
+        MissingDependency: ffmpeg is not installed.
     """
     from gpu_nim.storage.atomic import check_writable, resumable
 
@@ -104,7 +116,7 @@ def make_movie(
             for done, _ in enumerate(_draw(movie, folder, mark, missing, jobs), there + 1):
                 report(done, movie.frames)
         except GpunimError:
-            if len(missing) == movie.frames:  # it cannot be drawn: nothing to go on with
+            if len(missing) == movie.frames:  # it cannot be drawn: nothing to resume
                 (folder / _NOTE).unlink()
             raise
         _encode(encoder, folder, movie, folder / path.name)
@@ -128,9 +140,7 @@ def _check_format(path: Path, movie: Movie) -> None:
 
 
 def ffmpeg() -> str:
-    """Return the ffmpeg program: the system's, or the one that imageio-ffmpeg brings; MissingDependency where there is
-    none.
-    """
+    """Return the path of ffmpeg: the system's, or else that of imageio-ffmpeg; MissingDependency where there is none."""
     if found := which("ffmpeg"):
         return found
     try:
@@ -142,9 +152,7 @@ def ffmpeg() -> str:
 
 
 def _mark(movie: Movie, engine: str) -> str:
-    """Return the SHA-256 of all that the frames of a movie depend on: what is asked for, what is in its source, and what
-    draws it.
-    """
+    """Return the SHA-256 of all that the frames of a movie depend on: its options, its source's contents, version and engine."""
     asked = json.dumps(asdict(movie), default=str, sort_keys=True)
     return sha256(json.dumps([__version__, engine, asked, contents(movie.source)]).encode()).hexdigest()
 
@@ -159,12 +167,12 @@ def _read_mark(folder: Path) -> str:
 
 
 def _missing_frames(folder: Path, movie: Movie, mark: str) -> list[int]:
-    """Return the frames that are still to be drawn."""
+    """Return the numbers of the frames that are not drawn yet."""
     return [k for k in range(movie.frames) if not _is_frame(_frame_file(folder, k), movie, f"{mark} {k}")]
 
 
 def _is_frame(file: Path, movie: Movie, mark: str) -> bool:
-    """Whether a file is a frame as it was drawn: of this mark and size, each part of it with its CRC-32, and no more."""
+    """Whether a file is an intact frame: of this mark and size, every chunk with its CRC-32, and nothing after the last."""
     from PIL import Image
 
     try:
@@ -173,7 +181,7 @@ def _is_frame(file: Path, movie: Movie, mark: str) -> bool:
         with Image.open(BytesIO(whole), formats=["PNG"]) as image:
             known = image.info.get(_MARK) == mark and image.size == movie.look.size
             image.verify()
-        known &= whole.find(_LAST_CHUNK) == len(whole) - len(_LAST_CHUNK)  # whose CRC-32 Pillow does not look at
+        known &= whole.find(_LAST_CHUNK) == len(whole) - len(_LAST_CHUNK)  # whose CRC-32 Pillow does not check
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):  # Pillow raises each for some damage
         return False
     return known
@@ -183,7 +191,7 @@ def _frame_file(folder: Path, number: int) -> Path:
     return folder / f"{number:06d}.png"
 
 
-# Those of a process that draws frames for others.
+# The globals of a worker process.
 _movie: Movie | None = None
 _renderer: FrameRenderer | None = None
 _folder, _marked = Path(), ""
@@ -196,7 +204,7 @@ def _enter(movie: Movie, folder: Path, mark: str, parent: Connection) -> None:
 
 
 def _end_with(parent: Connection) -> None:
-    """End this process when the other end of a pipe is closed, as it is when the process that has it ends, however that comes."""
+    """End this process when the other end of a pipe is closed, which is when the parent process ends for whatever reason."""
     with suppress(EOFError, OSError):
         parent.recv()
     os._exit(1)

@@ -100,10 +100,15 @@ def draw_points(
     height: int,
     glow: float,
 ) -> NDArray[np.float32]:
-    """Return the light that shining points (N, 3) send, linear float32 (height, width, 3), each spread over the pixels
-    around it.
+    """Return the light of luminous points, linear float32 (height, width, 3), each spread over the pixels around it.
 
-    light: linear (N, 3), how much each gives.  glow: the part of it that is scattered into wider and wider halos.
+    Args:
+        points: shape (N, 3).
+        light: the light of each, linear (N, 3).
+        camera: the camera.
+        width: in pixels.
+        height: in pixels.
+        glow: the part of the light that is scattered into halos.
     """
     x, y, before = _on_screen(points, camera, width, height)
     left, top = np.floor(x).astype(np.int64), np.floor(y).astype(np.int64)
@@ -124,10 +129,15 @@ def draw_ink(
     width: int,
     height: int,
 ) -> NDArray[np.float32]:
-    """Return discs (N, 3) of translucent ink as premultiplied linear light and how often each pixel is covered, float32
-    (height, width, 4).
+    """Return discs of translucent ink as premultiplied linear light and coverage, float32 (height, width, 4).
 
-    colours: linear (N, 3).  radii: in pixels (N,); a disc smaller than a pixel covers as much of one as its area is.
+    Args:
+        points: the centres, (N, 3).
+        colours: linear (N, 3).
+        radii: in pixels, (N,); a disc smaller than a pixel covers the fraction of it that its area is.
+        camera: the camera.
+        width: in pixels.
+        height: in pixels.
     """
     x, y, before = _on_screen(points, camera, width, height)
     column, row = np.rint(x).astype(np.int64), np.rint(y).astype(np.int64)

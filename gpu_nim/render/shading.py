@@ -32,9 +32,10 @@ _FINEST = 8  # texels along a block, at most
 class Sky:
     """How much of the sky each side of each block sees, 0 to 1.
 
-    corners: whether it is worked out at the four corners of each side, or once for each side.
-    rough: whether blocks in one cell of the finest grid share one value, as is enough where they are as small as a
-    pixel.
+    Args:
+        blocks: the blocks.
+        corners: whether to compute it at the four corners of each side, or once a side.
+        rough: whether blocks in one cell of the finest grid share one value, which suffices for blocks as small as a pixel.
     """
 
     def __init__(self, blocks: Blocks, *, corners: bool = True, rough: bool = False) -> None:

@@ -1,15 +1,14 @@
-"""What is drawn, from a short text: a growth grown on the spot, a growth in a file, a game solved on the spot.
+"""The sources of pictures, named by a short text: an automaton to grow, a file, a game to solve.
 
     nim:256                       an automaton of the catalogue, to that generation
     growth.zarr, growth.npz       a growth or a solved game in a file
     chocolate:a=3,size=127        the P-positions of a game of the catalogue: a y <= x + z with x and z up to size
     chocolate:size=31,grundy=3    its positions of Grundy value up to 3
-    nim:piles=2,size=31           two-pile Nim, for a game with the name of an automaton
+    nim:piles=2,size=31           two-pile Nim, a game that has the name of an automaton
 
-Where there are more cells than `limit`, cells are taken together in cubes of 2, 4, 8... cells, and the note says so.
-For nim that is exact at any size: since a+b+c = 2 (a|b|c) where the nim-sum is 0, generation n is (a|b|c) = n, and the
-blocks of side 2^k that hold a P-position of generation up to n are the P-positions of generation up to n >> k: Nim
-again.
+Where there are more cells than `limit`, they are merged into cubes of side 2, 4, 8..., and the note says so. For nim that is
+exact at any size: since a+b+c = 2 (a|b|c) where the nim-sum is 0, generation n is (a|b|c) = n, and the blocks of side 2^k that
+hold a P-position of generation up to n are the P-positions of generation up to n >> k: Nim again.
 """
 
 from collections.abc import Iterable, Iterator
@@ -43,19 +42,19 @@ if TYPE_CHECKING:
     from gpu_nim.model.rule import Rule
 
     Source = str | Blocks | Growth | Solution
-    """A text as above, or what it would name."""
+    """A text as above, or an object that it would name."""
 
 CELLS_LIMIT = 1 << 21
-"""Blocks that are drawn at most, about: three sides each, that is 6 million quadrilaterals and 2 GB."""
+"""The most blocks drawn, about: with three sides each, 6 million quadrilaterals and 2 GB."""
 
-_MERGED_BYTES = 75  # a cell beside itself: its place, sorted
+_MERGED_BYTES = 75  # a cell, for sorting its key
 _GROWN_LIMIT = 1 << 27  # cells that are grown to be drawn coarser: a minute's work
 _GENERATION_LIMIT = 2**30 - 1  # coordinates are int32, and a block reaches beyond its corner
 _SUFFIXES = (".zarr", ".npz")
 
 
 def name_of(source: "Source") -> str:
-    """Return how messages and captions call a source.
+    """Return the name of a source in messages and captions.
 
     >>> from gpu_nim import grow
     >>> name_of("nim:7"), name_of(grow("nim", 7))
@@ -70,15 +69,20 @@ def name_of(source: "Source") -> str:
 
 
 def blocks_of(spec: "Source", *, limit: int = CELLS_LIMIT, color: str | None = None, on_step: OnStep = unseen) -> Blocks:
-    """Return a source as blocks, coarser than cells where there are more than `limit`: what a text names, a growth, a solved game.
+    """Return a source as blocks.
 
-    on_step: called as the source is grown.
-    color: what the blocks are to be coloured by (see `gpu_nim.render.colourings`), which may need more than a cell and
-    its generation.  branch: each cell gets the branch it grew on, counted from 1 in the order of the cells of generation 1,
-    0 for the seed.  grundy: of a game in a file, not the P-positions alone are drawn but all that have Grundy values.
+    Args:
+        spec: a text as above, a growth, a solved game, or blocks.
+        limit: the most blocks; where there are more cells, each block stands for several.
+        color: the colouring (see `gpu_nim.render.colourings`), which may need further values. For branch each cell gets the branch
+            that it grew on, counted from 1 in the order of the cells of generation 1, and 0 for the seed. For grundy all positions
+            of a solved game are drawn, not only the P-positions.
+        on_step: called for progress, as the source is grown.
 
-    Raises UsageError for a text that names nothing, FileError for a file that is not there or no growth, and
-    InsufficientMemoryError for what is too large to draw.
+    Raises:
+        UsageError: the text names no source, or the source cannot be drawn in these colours.
+        FileError: the file is missing or damaged.
+        InsufficientMemoryError: the source is too large to draw.
 
     >>> cells = blocks_of("nim:3")
     >>> len(cells), cells.generations.tolist()
@@ -118,7 +122,7 @@ def blocks_of(spec: "Source", *, limit: int = CELLS_LIMIT, color: str | None = N
 
 
 def contents(spec: str) -> str:
-    """Return what a file named by `spec` holds, as its digest; nothing for what is grown or solved on the spot."""
+    """Return the digest of the file that `spec` names, or "" where it names no file."""
     if not spec.endswith(_SUFFIXES):
         return ""
     from gpu_nim.automata.growth import Growth
@@ -173,9 +177,7 @@ def _grow(spec: str, name: str, generation: int, limit: int, on_step: OnStep) ->
 
 
 def _gather(spec: str, lattice: Lattice, generations: "Iterable[Newborns]", births: list[int] | None, limit: int) -> Blocks:
-    """Collect newborns, generation by generation, in blocks as coarse as `limit` asks, never holding many more than
-    that.
-    """
+    """Collect newborns, generation by generation, in at most `limit` blocks, with not many more of them in memory."""
     if births is not None and sum(births) > _GROWN_LIMIT:
         _refuse(spec, births)
     collected = _Collection(limit)
@@ -206,7 +208,7 @@ def _gather(spec: str, lattice: Lattice, generations: "Iterable[Newborns]", birt
 
 
 class _Collection:
-    """Cells that come in order of generation, kept once a block of side 2^level, with the generation of the first."""
+    """Cells added in order of generation, merged to blocks of side 2^level with the generation of the earliest cell."""
 
     def __init__(self, limit: int) -> None:
         self.level = 0
@@ -216,7 +218,7 @@ class _Collection:
         self._count = 0
 
     def add(self, cells: NDArray[np.integer], generation: int) -> None:
-        """Take a generation's cells; merge what has come where it has grown to a few times the limit."""
+        """Add a generation's cells, and merge all where there are more than a few times the limit."""
         self._cells.append(np.asarray(cells >> self.level, dtype=np.int32))
         self._born.append(np.full(len(cells), generation, dtype=np.int32))
         self._count += len(cells)
@@ -224,7 +226,7 @@ class _Collection:
             self._merge()
 
     def finished(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return the blocks, in units of their side, and when each was born, no more than the limit."""
+        """Return the blocks, no more than the limit: their corners in units of their side, and their generations."""
         if self.level or self._count > self._limit:
             self._merge()
         return np.concatenate(self._cells), np.concatenate(self._born)
@@ -254,14 +256,12 @@ def _refuse(spec: str, births: list[int]) -> None:
 
 
 def _with_branches(blocks: Blocks, rule: "Rule") -> Blocks:
-    """Add to each cell the branch it grew on: its ancestor of generation 1, found through the one neighbour born just
-    before it.
-    """
+    """Add to each cell its branch: the ancestor of generation 1, found by the one neighbour born in the generation before."""
     is_nim = rule == find("nim").rule
     if (blocks.sizes > 1).any() and not is_nim:
         raise UsageError(f"color branch needs single cells, and {blocks.name} is {blocks.note}")
     if is_nim:
-        # The leading binary digit sits in two of the piles, and names the branch; the third pile is less than either.
+        # The leading binary digit is in two of the piles, which name the branch; the third pile is less than either.
         branch = np.where(blocks.generations == 0, 0, blocks.corners.argmin(axis=1) + 1)
         return replace(blocks, values={**blocks.values, "branch": branch.astype(np.int32)})
     offsets = np.zeros((len(rule.offsets), 3), dtype=np.int64)
@@ -309,7 +309,7 @@ def _game(spec: str, game: GameEntry, arguments: str, color: str | None) -> Bloc
 
 
 def _written(spec: str, game: str, arguments: str, known: list[Parameter]) -> dict[str, str]:
-    """What NAME=VALUE,NAME=VALUE says of each parameter; a part without = goes on with the value before it, as in take=1,3,4."""
+    """The text of each parameter in NAME=VALUE,NAME=VALUE; a part without = belongs to the value before it, as in take=1,3,4."""
     names = [parameter.name for parameter in known]
     texts: dict[str, str] = {}
     last = ""
@@ -357,7 +357,7 @@ def _solved(spec: str, solution: Solution, largest: int) -> Blocks:
 
 
 def _read(spec: str, limit: int, color: str | None) -> Blocks:
-    """Return the growth or the solved game in a file; of a game the P-positions, or what `color` asks for."""
+    """Return the growth or the solved game in a file; of a game the P-positions, or what `color` needs."""
     from gpu_nim.storage.save_load import load
 
     return _of_found(Path(spec).name, load(spec), limit, color)

@@ -1,4 +1,4 @@
-"""Themes: a background, a map of colours, light and text that go together.  A theme is one entry below."""
+"""Themes: matching background, colour map, light and text.  A theme is one entry below."""
 
 from dataclasses import dataclass
 
@@ -9,16 +9,29 @@ from gpu_nim.model.registry import Registry
 from gpu_nim.render.colours import Colour, Map, hexadecimal, to_linear, to_oklab
 
 TOLD_APART = 0.1
-"""The least distance, in Oklab, of two colours that name different things."""
+"""The least distance in Oklab of two colours with different meanings."""
 
 
 @dataclass(frozen=True)
 class Theme:
-    """A look: background from bottom to top, map, light and text.
+    """A theme.
 
-    `categories` colour branches and other kinds; `dim` is what stands back where one kind is picked out.
-    `glow` is the strength of the halo of points, `haze` how far the far end fades into the background, `style` what is drawn
-    where no style is asked for.
+    Args:
+        name: its name.
+        bottom: the background's colour at the bottom.
+        top: the background's colour at the top.
+        map: the colour map of values from 0 to 1.
+        text: the colour of titles.
+        muted: the colour of captions.
+        dim: the colour of the other cells where some are highlighted.
+        pick: the colour of highlighted cells.
+        categories: the colours of branches and other categories.
+        ambient: the strength of light from the sky.
+        key: the strength of the directed light.
+        haze: how far the far end fades into the background, 0 to 1.
+        vignette: how far the corners darken, 0 to 1.
+        glow: the strength of the halo of points.
+        style: the default style.
     """
 
     name: str
@@ -39,7 +52,7 @@ class Theme:
 
     @property
     def light(self) -> bool:
-        """Whether the background is light, so that points show only as ink: light added to it would be lost."""
+        """Whether the background is light, so that points are drawn as ink: added light would not be visible."""
         return float(to_linear(np.array([self.bottom, self.top])).mean()) > 0.18
 
 
@@ -105,11 +118,12 @@ for _theme in (
 
 
 def distinct_colours(theme: Theme, count: int) -> list[Colour]:
-    """Return colours that can be told apart, from each other, from the theme's background and from its first category.
+    """Return colours that differ visibly from each other, from the theme's background and from its first category.
 
-    They are the theme's other categories, and then, one by one, the colour that lies farthest from all there are, in Oklab.
+    They are the theme's other categories, and then, one by one, the colour that is farthest from all of these in Oklab.
 
-    Raises UsageError where the next would be taken for one that is there.
+    Raises:
+        UsageError: there are not that many.
 
     >>> distinct_colours(THEMES["dark"], 2) == list(THEMES["dark"].categories[1:3])
     True

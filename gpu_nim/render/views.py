@@ -1,4 +1,4 @@
-"""Views: whence one looks, found by name, by angle or by computation, and the camera that fits a set of points.
+"""Views: directions to look from, by name, by angle or by computation, and the camera that fits a set of points.
 
 Directions point from the body to the eye.  A parallel view along an integer direction d maps two cells to one point
 exactly when their difference is a multiple of d, so how many points a view shows is counted in integers, and the views
@@ -23,7 +23,13 @@ ANGLE = 25.0  # degrees of the field of view of a perspective camera, as of a po
 
 @dataclass(frozen=True)
 class View:
-    """A direction from the body to the eye, what is up, and whether sight lines are parallel."""
+    """A direction to look from.
+
+    Args:
+        toward: from the body to the eye, of any length.
+        up: the direction that is up in the picture.
+        parallel: whether sight lines are parallel.
+    """
 
     toward: Vector
     up: Vector = (0.0, 0.0, 1.0)
@@ -45,10 +51,10 @@ class View:
 
 
 ViewFinder = Callable[[NDArray[np.integer]], View]
-"""The view of cells (N, 3)."""
+"""Returns the view of cells (N, 3)."""
 
 VIEWS = Registry[ViewFinder]("view")
-"""The views that have a name; AZIM,ELEV is any other."""
+"""The views by name; any other is AZIM,ELEV."""
 
 ANGLES = "AZIM,ELEV"
 
@@ -65,9 +71,14 @@ VIEWS.add("diagonal", _fixed((1, 1, 1)))
 
 
 def find_view(name: str, cells: NDArray[np.integer]) -> View:
-    """Return the view of that name for these cells (N, 3); UsageError for a name that is none.
+    """Return the view of that name for these cells.
 
-    AZIM,ELEV are degrees: the azimuth from the x axis towards y, the elevation from the horizon.
+    Args:
+        name: a name of `VIEWS`, or AZIM,ELEV in degrees: the azimuth from the x axis towards y, the elevation from the horizon.
+        cells: shape (N, 3).
+
+    Raises:
+        UsageError: there is none.
 
     >>> find_view("0,90", np.zeros((1, 3), int)).basis()[2].round(9).tolist()
     [0.0, 0.0, 1.0]
@@ -222,9 +233,15 @@ class Camera:
 def fit(
     view: View, hull: NDArray[np.floating], aspect: float, margin: float = 0.06, head: float = 0.0, foot: float = 0.0
 ) -> Camera:
-    """Return the camera of a view whose picture the points `hull` (N, 3) just fill, but for a margin.
+    """Return the camera of a view whose picture some points fill, except for a margin.
 
-    aspect: width over height of the picture.  head, foot: the parts of the height that are kept free besides, for words.
+    Args:
+        view: the view.
+        hull: the points, (N, 3).
+        aspect: width over height of the picture.
+        margin: the part of width and height that is left free on each side.
+        head: the part of the height that is left free for a title, in addition.
+        foot: the part of the height that is left free for a caption, in addition.
     """
     basis = view.basis()
     x, y, z = (np.asarray(hull, dtype=np.float64) @ basis.T).T

@@ -34,7 +34,9 @@ def of_growth(growth: Growth) -> dict[str, Any]:
 def sealed(growth: Growth, stored: Mapping[str, Declared]) -> dict[str, Any]:
     """Return the attributes of a growth's file, bound to its arrays.
 
-    stored: what was written beside births and checksums.  The cells themselves are bound by the checksums.
+    Args:
+        growth: the growth.
+        stored: the arrays written in addition to births and checksums. The cells' values are bound by the checksums.
     """
     attributes = of_growth(growth)
     return attributes | {"seal": _seal(attributes, growth.births, growth.checksums, stored)}
@@ -48,7 +50,10 @@ def _seal(attributes: dict[str, Any], births: NDArray[Any], checksums: NDArray[A
 def check_declared(path: Path, attributes: Mapping[str, Any], stored: Mapping[str, Declared]) -> None:
     """Raise FileError for a file that declares no growth of this version, InsufficientMemoryError where its table would not fit.
 
-    stored: what the file declares to hold.
+    Args:
+        path: the file.
+        attributes: its attributes.
+        stored: the arrays that it declares.
     """
     check_kind(path, attributes, KIND, "growth", (_UNSEALED, FORMAT))
     for name in ("births", "checksums", "cells"):
@@ -76,9 +81,16 @@ def to_growth(
     cells: CellSource,
     parents: ParentSource | None = None,
 ) -> Growth:
-    """Return the growth that a file describes; FileError where its parts do not belong together.
+    """Return the growth that a file describes; FileError where its parts do not match.
 
-    stored: what the file declares to hold.
+    Args:
+        path: the file.
+        attributes: its attributes.
+        births: its births.
+        checksums: its checksums.
+        stored: the arrays that it declares.
+        cells: reads its cells.
+        parents: reads its parents.
     """
     unsealed = attributes["format"] == _UNSEALED
     said = attributes.pop("seal", None)

@@ -1,4 +1,4 @@
-"""The catalogue of growths' file formats: one entry each, which `save`, `load`, `grow --out`, `verify`, help and errors pick up."""
+"""The catalogue of file formats of growths: one entry each, which `save`, `load`, `grow --out`, `verify`, help and errors read."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -19,21 +19,25 @@ from gpu_nim.storage.zarr_files import load_zarr_growth, open_zarr_growth
 
 @dataclass(frozen=True)
 class GrowthFormat:
-    """A format, known by the ending of its files."""
+    """A file format of growths.
+
+    Args:
+        suffix: the ending of its files.
+        holds: the contents of the file, as help prints them after the suffix.
+        open: takes the path, and `parents=True` of formats that hold parents.
+        load: reads the growth back; None for formats that are only written.
+        dimensions: the dimensions that its cells may have; None for any.
+        cells: whether it is written from cells.
+        parents: whether it can hold each cell's parent.
+    """
 
     suffix: str
     holds: str
-    """What the file holds, as help says it after the suffix."""
     open: Callable[..., AbstractContextManager[GrowthWriter]]
-    """Takes the path, and `parents=True` of formats that hold them."""
     load: Callable[[Path], Growth] | None = None
-    """Reads the growth back; None for formats that are only written."""
     dimensions: tuple[int, ...] | None = None
-    """Of the cells that it holds; None for any number."""
     cells: bool = True
-    """Whether it is written from cells."""
     parents: bool = False
-    """Whether it can hold each cell's parent."""
 
 
 GROWTH_FORMATS = {
@@ -68,17 +72,15 @@ def describe_formats() -> str:
 
 
 def open_growth(path: str | Path, *, parents: bool = False) -> AbstractContextManager[GrowthWriter]:
-    """Open a file for a growth, in the format of its suffix (see `GROWTH_FORMATS`).
-
-    The file appears under its name, complete, when the block ends without an error; otherwise nothing is left of it.
+    """Return a context manager that writes a growth to a file, atomically, in the format of its suffix (see `GROWTH_FORMATS`).
 
     Args:
-        path: The file. A .csv holds births and population unless other columns were asked for.
-        parents: Save each cell's parent, too.
+        path: the file. A .csv holds the columns of the growth's table.
+        parents: save each cell's parent, too.
 
     Raises:
-        UsageError: No format has this suffix, or it holds no parents.
-        FileError: The file cannot be written.
+        UsageError: no format has this suffix, or it holds no parents.
+        FileError: the file cannot be written.
 
     >>> import tempfile
     >>> from gpu_nim import load

@@ -52,9 +52,10 @@ def golly_rule(rule: Rule | None, dimension: int) -> str:
 
 
 def encode(cells: NDArray[np.integer]) -> Iterator[str]:
-    """Give the lines of a pattern's text: o alive, b dead, $ end of a row, / end of a layer, ! end.
+    """Yield the lines of a pattern's text: o alive, b dead, $ end of a row, / end of a layer, ! end.
 
-    cells: int64 (N, d), N at least 1, coordinates from 0; the first is along the row, then rows, then layers.
+    Args:
+        cells: int64 (N, d), N at least 1, coordinates from 0; the first is along the row, then rows, then layers.
 
     >>> list(encode(np.array([[1, 0], [2, 0], [0, 2]])))
     ['b2o2$o!']

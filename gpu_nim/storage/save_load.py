@@ -15,14 +15,14 @@ def save(found: Growth | Solution, path: str | Path, *, parents: bool = False) -
     """Write a growth or a solved game to a file, in the format of its suffix.
 
     Args:
-        found: A growth, or a solved game.
-        path: The file: for a growth as `gpu_nim.storage.growth_formats.open_growth` takes it, for a solved game .zarr, .npz or .csv
-            (see `gpu_nim.storage.solutions.save_solution`).
-        parents: Save each cell's parent, too; growths in .zarr alone.
+        found: a growth, or a solved game.
+        path: the file: for a growth of a format of `gpu_nim.storage.growth_formats`, for a solved game .zarr, .npz or .csv (see
+            `gpu_nim.storage.solutions.save_solution`).
+        parents: save each cell's parent, too; for growths in .zarr only.
 
     Raises:
-        UsageError: The suffix is of no format, or the format holds no parents.
-        FileError: The file cannot be written.
+        UsageError: the suffix is of no format, or the format holds no parents.
+        FileError: the file cannot be written.
 
     >>> import tempfile
     >>> from gpu_nim import grow, load, save, solve
@@ -45,15 +45,15 @@ def load(path: str | Path) -> Growth | Solution:
     """Read a growth or a solved game, as the file says.
 
     Args:
-        path: The file: .zarr or .npz, or of another format that can be read (see `gpu_nim.storage.growth_formats`).
+        path: the file: .zarr or .npz, or another format that can be read (see `gpu_nim.storage.growth_formats`).
 
     Returns:
-        A growth, whose cells are read when asked for and compared with their checksums; or a solved game, which is read whole and
+        A growth, whose cells are read on demand and compared with their checksums; or a solved game, which is read at once and
         compared with its digest.
 
     Raises:
-        UsageError: No format of this suffix can be read.
-        FileError: The file is missing, foreign, truncated or edited; one sentence says what is wrong.
+        UsageError: no format of this suffix can be read.
+        FileError: the file is missing, foreign, truncated or edited; the message says which.
 
     >>> import tempfile
     >>> from gpu_nim import grow

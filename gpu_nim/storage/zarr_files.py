@@ -174,10 +174,16 @@ def open_zarr_growth(path: Path, *, parents: bool = False) -> Iterator[ZarrGrowt
 
 
 def keep_zarr_growth(path: Path, kept: Kept | None, snapshot: Snapshot | None, *, parents: bool = False) -> ZarrGrowthWriter:
-    """Open a Zarr store that grows in place under its own name, from its beginning or from where it had come.
+    """Open a Zarr store that is written in place under its own name, from its beginning or resumed.
 
-    snapshot: of the growth whose cells are `kept`, which are all held against it.  FileError where the store has not come that far,
-    or its cells are not those.
+    Args:
+        path: the store.
+        kept: the cells that it holds; None to begin.
+        snapshot: the growth that all these cells are compared with; None to begin.
+        parents: save each cell's parent, too.
+
+    Raises:
+        FileError: the store is shorter than that, or its cells are others.
     """
     import zarr
 

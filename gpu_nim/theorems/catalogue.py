@@ -1,6 +1,6 @@
-"""The catalogue of statements: each knows its name, its source and how to look for a counterexample.
+"""The catalogue of statements: each has a name, a source and a check that looks for a counterexample.
 
-A new statement is one function, decorated with `statement`, in any module of `gpu_nim.theorems.papers`, an old or a new one.
+A new statement is one function, decorated with `statement`, in any module of `gpu_nim.theorems.papers`.
 """
 
 from __future__ import annotations
@@ -16,14 +16,22 @@ from gpu_nim.theorems import papers
 from gpu_nim.theorems.check_result import CheckResult
 
 Case = tuple[str, object, object]
-"""What is compared, in words; what was found; and what is stated."""
+"""A comparison: its description, the value found, and the value stated."""
 Check = Callable[..., CheckResult]
-"""Takes how far to go, the largest pile, index or generation."""
+"""Takes the reach of the check: the largest pile, index or generation."""
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement: its name, where it comes from, what it says, its check, and the farthest that the check may go."""
+    """A statement.
+
+    Attributes:
+        name: its name in `gpunim verify`.
+        source: the paper and the number of the theorem.
+        claim: what it says, in a line.
+        check: looks for a counterexample.
+        at_most: the largest reach of the check, where the check does not limit itself.
+    """
 
     name: str
     source: str
@@ -50,16 +58,16 @@ _STATEMENTS: dict[str, Statement] = {}
 
 
 def statement(name: str, source: str, claim: str, at_most: int | None = None) -> Callable[[Check], Check]:
-    """Register the decorated function as the check of a statement.
+    """Return a decorator that registers a function as the check of a statement.
 
     Args:
-        name: By which `gpunim verify` knows it.
-        source: The paper and the number of the theorem.
-        claim: What it says, in a line.
-        at_most: The farthest that the check may go, where it does not limit itself.
+        name: as for `Statement`.
+        source: as for `Statement`.
+        claim: as for `Statement`.
+        at_most: as for `Statement`.
 
     Raises:
-        UsageError: There is a statement of that name already.
+        UsageError: there is a statement of that name already.
     """
 
     def register(check: Check) -> Check:
@@ -72,7 +80,7 @@ def statement(name: str, source: str, claim: str, at_most: int | None = None) ->
 
 
 def statements() -> list[Statement]:
-    """Return every statement, in the order of the modules' names and within each as they stand there.
+    """Return every statement, by module in alphabetical order, and within each in the order of the source.
 
     >>> next(s.claim for s in statements() if s.name == "nf-lemma-8")
     'a_k(2^m - 1) = 2^(m(k-1))'
@@ -83,10 +91,13 @@ def statements() -> list[Statement]:
 
 
 def find_statements(names: Iterable[str]) -> list[Statement]:
-    """Return the statements of these names, or of names that begin so ("nf-lemma"); all for "all".
+    """Return the statements of these names.
+
+    Args:
+        names: names, or the beginnings of names ("nf-lemma"), or "all".
 
     Raises:
-        UsageError: A name is unknown.
+        UsageError: a name is unknown.
     """
     known = statements()
     found: list[Statement] = []
@@ -100,7 +111,11 @@ def find_statements(names: Iterable[str]) -> list[Statement]:
 
 
 def run_checks(checked: Iterable[Statement], upto: int) -> Iterator[StatementResult]:
-    """Check statements one after the other, each as far as `upto` means for it; a check that raises has failed.
+    """Yield the results of the checks of statements, one after the other; a check that raises has failed.
+
+    Args:
+        checked: the statements.
+        upto: the reach of the checks: the largest pile, index or generation.
 
     Raises:
         UsageError: `upto` is below 1.
@@ -111,13 +126,17 @@ def run_checks(checked: Iterable[Statement], upto: int) -> Iterator[StatementRes
         began = time.perf_counter()
         try:
             result = each.check(upto if each.at_most is None else min(upto, each.at_most))
-        except Exception as error:  # whatever ends one check, the others are still run
+        except Exception as error:  # the other checks still run
             result = CheckResult("not tried to its end", f"the check ended with {type(error).__name__}: {error}")
         yield StatementResult(each, result, time.perf_counter() - began)
 
 
 def check_cases(cases: Iterable[Case], scope: str) -> CheckResult:
-    """Compare what was found with what is stated, case by case, until one differs.
+    """Return the result of comparing the values found with those stated, up to the first difference.
+
+    Args:
+        cases: the comparisons.
+        scope: what they cover, in words.
 
     >>> check_cases([("1 + 1", 2, 2), ("2 + 2", 4, 5)], "up to 2")
     CheckResult(scope='2 cases, up to 2', counterexample='2 + 2 is 4, not 5')

@@ -5,7 +5,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class CheckResult:
-    """`scope` says what was tried, and on how much; `counterexample` is the first found against the statement, or None.
+    """The result of an exhaustive check.
+
+    Attributes:
+        scope: the cases that were checked, in words.
+        counterexample: the first one found, or None.
 
     >>> CheckResult("all n <= 40").holds, CheckResult("n^2 + n + 41 is prime for n <= 40", counterexample=40).holds
     (True, False)
@@ -16,5 +20,5 @@ class CheckResult:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing speaks against the statement."""
+        """Whether no counterexample was found."""
         return self.counterexample is None

@@ -73,8 +73,14 @@ def evolution_graph(piles: int, generations: int, *, on_done: OnDone = lambda _:
 
     Every P-position but the first has a parent [NF Lemma 21], so the children of a generation are the whole next one.
 
-    on_done: called with how many more of the `positions` are done.  Raises UsageError for too many of them, InsufficientMemoryError
-    where the graph would not fit.
+    Args:
+        piles: the number of piles.
+        generations: the last generation.
+        on_done: called with the number of further positions done.
+
+    Raises:
+        UsageError: there are too many positions.
+        InsufficientMemoryError: the graph would not fit.
 
     >>> graph = evolution_graph(4, 2)
     >>> graph.births(), len(graph.edges)
@@ -108,7 +114,13 @@ def kind_table(piles: int, generations: int, *, on_done: OnDone = lambda _: None
 
     The first position of a kind is the lexicographically least of the earliest generation. Holds one generation at a time.
 
-    on_done: called with how many more of the `positions` are done.  Raises UsageError for too many of them.
+    Args:
+        piles: the number of piles.
+        generations: the last generation.
+        on_done: called with the number of further positions done.
+
+    Raises:
+        UsageError: there are too many positions.
 
     >>> kind_table(3, 7)
     {(0, 3): (1, (0, 0, 0)), (1, 0): (30, (1, 2, 3)), (1, 1): (18, (0, 1, 1)), (1, 3): (15, (0, 2, 2))}

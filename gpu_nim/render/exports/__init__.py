@@ -29,16 +29,16 @@ for _module in iter_modules(__path__, f"{__name__}."):
 
 
 def export(source: "Source", path: str | Path, look: Look | None = None, *, printable: bool = False) -> dict[str, object]:
-    """Write a source (see `gpu_nim.render.source`) as a mesh or a page, by the file's ending; return what was written.
+    """Write a source as a mesh or a page, and return a report of it as plain values.
 
     Args:
-        source: what is written.
-        path: the file.
+        source: as for `render` (see `gpu_nim.render.source`).
+        path: the file; its ending names the format.
         look: its colours, generations and cut; for a page its view and title, too.
-        printable: one watertight body for a 3D printer, in place of cubes that touch along edges, where the format has it.
+        printable: one watertight body for a 3D printer, in place of cubes that touch along edges.
 
     Raises:
-        UsageError: another ending, an option that would go unheard, or a printable body whose cells do not hang together.
+        UsageError: an unknown ending, an option without effect, or a printable body whose cells are not connected.
         MissingDependency: a package that writes the format is not installed.
     """
     from gpu_nim.storage.atomic import check_writable, replacing
@@ -67,7 +67,7 @@ def export(source: "Source", path: str | Path, look: Look | None = None, *, prin
 
 
 def check_export(path: Path, *, printable: bool = False) -> None:
-    """Raise UsageError where no mesh, or no printable one, can be written under that ending, and MissingDependency."""
+    """Raise UsageError where the ending is of no format, or of none that is printable, and MissingDependency."""
     suffix = path.suffix.lower()
     if suffix not in EXPORTS:
         raise UsageError(f"an export must end in {', '.join(EXPORTS)}, got {str(path)!r}")
@@ -77,12 +77,12 @@ def check_export(path: Path, *, printable: bool = False) -> None:
     absent = [package for package in EXPORTS[suffix].packages if find_spec(package) is None]
     if absent:
         others = " or ".join(name for name, known in EXPORTS.items() if not known.packages)
-        # The extra that brings trimesh brings what it needs for each format, too.
+        # The extra that installs trimesh also installs what trimesh needs for each format.
         raise missing(f"{EXPORTS[suffix].what} needs {' and '.join(absent)}", "trimesh", f", or write {others} without")
 
 
 def export_options(suffix: str, *, printable: bool = False) -> tuple[str, frozenset[str]]:
-    """Return what an export in a file of that ending is called, and the options that it takes."""
+    """Return the name of an export of that ending in messages, and the options that it takes."""
     return ("a printable body", SHAPE_OPTIONS) if printable else (EXPORTS[suffix].what, EXPORTS[suffix].takes)
 
 

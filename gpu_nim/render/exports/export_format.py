@@ -1,4 +1,4 @@
-"""What an export format is: an ending, a writer, the options that it takes and the memory that it needs."""
+"""Export formats: an ending, a writer, the options that it takes and the memory that it needs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,14 @@ from gpu_nim.render.views import View
 
 @dataclass(frozen=True)
 class Body:
-    """What is written: blocks, the look and the view of them, and whether as one body to print."""
+    """The argument of a writer.
+
+    Attributes:
+        blocks: the blocks to write.
+        look: their appearance.
+        view: where a page looks from at first.
+        printable: write one watertight body for a 3D printer.
+    """
 
     blocks: Blocks
     look: Look
@@ -26,7 +33,7 @@ class Body:
 
     @cached_property
     def mesh(self) -> Mesh:
-        """The body as triangles: each block a cube with its colour and what is known of it, or the printable body."""
+        """The body as triangles: each block a cube with its colour and values, or the printable body."""
         if self.printable:
             return Mesh(*printable_body(self.blocks))
         known = {"generation": self.blocks.generations, **self.blocks.values}
@@ -43,14 +50,14 @@ class ExportFormat:
 
     Args:
         write: returns the file's content.
-        about: what is in the file, for the help text.
-        bytes_a_block: memory that writing takes beside the blocks, measured, with some to spare.
+        about: the contents of the file, for the help text.
+        bytes_a_block: memory for writing, for each block, measured, with a margin.
         takes: the options of a look that change the file.
-        what: what messages call the file.
+        what: the name of the file in messages.
         printable: whether it can hold one body to print.
-        limit: the most blocks it holds.
-        fixed_bytes: memory that writing takes however few the blocks.
-        packages: the optional packages that write it, as they are imported; the extra `export` brings them.
+        limit: the most blocks that it holds.
+        fixed_bytes: memory for writing, for any number of blocks.
+        packages: the optional packages that write it, by the names that are imported; the extra `export` installs them.
     """
 
     write: Writer
@@ -80,7 +87,19 @@ def export_format(
     fixed_bytes: int = 0,
     packages: tuple[str, ...] = (),
 ) -> Callable[[Writer], Writer]:
-    """Return a decorator that registers a writer as an export format; see `ExportFormat`."""
+    """Return a decorator that registers a writer as an export format.
+
+    Args:
+        suffix: the ending of its files.
+        about: as for `ExportFormat`.
+        bytes_a_block: as for `ExportFormat`.
+        takes: as for `ExportFormat`.
+        what: as for `ExportFormat`; by default the ending.
+        printable: as for `ExportFormat`.
+        limit: as for `ExportFormat`.
+        fixed_bytes: as for `ExportFormat`.
+        packages: as for `ExportFormat`.
+    """
 
     def register(write: Writer) -> Writer:
         said = what or f"a {suffix} file"

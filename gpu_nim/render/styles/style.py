@@ -1,4 +1,4 @@
-"""What a style is: how a body is drawn, what of a look it takes, and the memory that it needs."""
+"""Styles: how a body is drawn, which options of a look it takes, and the memory that it needs."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -21,15 +21,22 @@ if TYPE_CHECKING:
     from gpu_nim.render.opengl import Canvas
 
 LARGEST_SIDE = 16384
-"""Pixels along a side of a picture: what OpenGL draws to."""
+"""The most pixels along a side of a picture, OpenGL's limit."""
 
 OPENGL_BYTES = 350 << 20
-"""What VTK and its driver take."""
+"""Memory of VTK and its driver."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Bytes that a picture takes: for any, for each pixel as drawn, for each of a few blocks (`shading.MANY`), and of more."""
+    """The bytes of memory that a picture takes.
+
+    Args:
+        fixed: for any picture.
+        pixel: for each pixel drawn, before the picture is reduced.
+        block: for each block, up to `shading.MANY` blocks.
+        block_of_many: for each block, of more blocks.
+    """
 
     fixed: int
     pixel: int
@@ -40,9 +47,12 @@ class Cost:
 class Style(ABC):
     """A way to draw bodies, registered in `STYLES`: subclass `CameraStyle` or `LaidOutStyle`.
 
-    costs: the engines that draw it, and the memory that each takes, measured, a little above the peak.
-    refuses: the options of a look that would change nothing.
-    draws_flat: whether it draws flat bodies.  has_edges: whether there are any to smooth by supersampling.
+    The class attributes describe it:
+
+    - costs: the engines that draw it, and the memory that each takes, measured, a little above the peak.
+    - refuses: the options of a look that would have no effect.
+    - draws_flat: whether it draws flat bodies.
+    - has_edges: whether its pictures have edges that supersampling smooths.
     """
 
     costs: ClassVar[Mapping[str, Cost]]
@@ -52,22 +62,43 @@ class Style(ABC):
 
     @staticmethod
     def prepared(blocks: Blocks, quality: str) -> Blocks:
-        """Return the blocks as they are drawn, coarser where the style asks for it."""
+        """Return the blocks that are drawn, coarser where the style needs it.
+
+        Args:
+            blocks: the blocks of the source.
+            quality: draft or final.
+        """
         return blocks
 
     @staticmethod
     def framed(hull: NDArray[np.float32], blocks: Blocks, quality: str) -> NDArray[np.float32]:
-        """Return points that frame the drawing, from points that frame the blocks."""
+        """Return points (M, 3) that frame the drawing.
+
+        Args:
+            hull: points (N, 3) that frame the blocks.
+            blocks: the blocks.
+            quality: draft or final.
+        """
         return hull
 
     @staticmethod
     def extra_bytes(blocks: Blocks, quality: str) -> int:
-        """Return the bytes of memory that are taken for these blocks beside the costs."""
+        """Return the bytes of memory for these blocks in addition to `costs`.
+
+        Args:
+            blocks: the blocks.
+            quality: draft or final.
+        """
         return 0
 
     @classmethod
     def drawn_pixels(cls, look: "Look", engine: str) -> int:
-        """Return how many pixels are drawn before the picture is reduced or enlarged."""
+        """Return how many pixels are drawn before the picture is reduced or enlarged.
+
+        Args:
+            look: the appearance of the picture.
+            engine: opengl or numpy.
+        """
         return look.size[0] * look.size[1] * look.supersampling**2
 
 
@@ -77,7 +108,7 @@ class CameraStyle(Style):
     Args:
         blocks: the body.
         base: its colours, sRGB float32 (N, 3).
-        look: how it is to look.
+        look: its appearance.
         canvas: the window to draw in with OpenGL, or None to draw with NumPy.
     """
 
@@ -95,23 +126,33 @@ class CameraStyle(Style):
         """Return the body from a camera, premultiplied sRGB and alpha, float32 (height, width, 4) in 0 to 1.
 
         Args:
-            camera: where it is seen from.
-            shown: the only blocks drawn, a mask, or None for all.
-            on_step: called as the drawing goes on.
+            camera: the camera.
+            shown: a mask of the blocks to draw, or None for all.
+            on_step: called for progress.
         """
 
     def background_weight(self, alpha: NDArray[np.float32]) -> NDArray[np.float32] | np.float32:
-        """Return how much of the background is seen where the body has that alpha."""
+        """Return the weight of the background at each pixel.
+
+        Args:
+            alpha: the body's alpha, float32 (height, width, 1).
+        """
         return 1 - alpha
 
 
 class LaidOutStyle(Style):
-    """A style that lays out a whole picture without a camera, so that no movie is made of it."""
+    """A style that lays out a whole picture without a camera, so that there are no movies in it."""
 
     @classmethod
     @abstractmethod
     def lay_out(cls, blocks: Blocks, base: NDArray[np.float32], look: "Look") -> "Image":
-        """Return the picture of the blocks in their colours, sRGB float32 (N, 3), on its background and with its title."""
+        """Return the picture on its background and with its title.
+
+        Args:
+            blocks: the blocks.
+            base: their colours, sRGB float32 (N, 3).
+            look: the appearance of the picture.
+        """
 
 
 STYLES = Registry[type[Style]]("style")

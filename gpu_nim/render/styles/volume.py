@@ -39,10 +39,14 @@ _AMBIENT = 0.45
 
 @dataclass(frozen=True)
 class Cloud:
-    """A grid: `colours` uint8 (x, y, z, 4), red, green, blue and opacity; what its first point stands for begins at `origin`.
+    """A grid of points that absorb light.
 
-    spacing: between points, in the world's units.  Over a length of `reach`, a point keeps back the part of the light that its
-    opacity says, 255 being all of it; the most opaque point has 255, as OpenGL's volume mapper takes for granted.
+    Args:
+        colours: uint8 (x, y, z, 4): red, green, blue and opacity. The most opaque point has opacity 255, as OpenGL's volume mapper
+            assumes.
+        origin: the least corner of the cells of the first point.
+        spacing: between points, in cells.
+        reach: the length over which a point absorbs the fraction opacity / 255 of the light.
     """
 
     colours: NDArray[np.uint8]
@@ -129,11 +133,14 @@ def cloud_bytes(blocks: Blocks, fine: int = 1) -> int:
 
 
 def cloud_of(blocks: Blocks, base: NDArray[np.float32], fine: int = 1) -> Cloud:
-    """Return the cloud of blocks of one size in their colours: the older a cell, the more opaque, the young let light in.
+    """Return the cloud of blocks of one size in their colours: older cells are more opaque, so that light enters young ones.
 
-    fine: how many points each way a block has.
+    Light is computed here, from the gradient of the density and from the surroundings, so that all engines agree.
 
-    Light is worked out here, from the slope of the density and from what lies around, so that all engines agree.
+    Args:
+        blocks: the blocks.
+        base: their colours, sRGB float32 (N, 3).
+        fine: the number of points along a side of a block.
 
     >>> from gpu_nim.render.source import blocks_of
     >>> cells = blocks_of("nim:7")
