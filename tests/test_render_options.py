@@ -96,7 +96,11 @@ def test_an_engine_that_cannot_draw_a_style_is_refused(style, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "suffix", "takes"),
-    [("NF1", ".svg", {"theme"}), pytest.param("V4.3", ".pdf", {"theme"}, marks=needs_matplotlib), ("V4.3", ".png", {"theme", "size"})],
+    [
+        ("NF1", ".svg", {"theme"}),
+        pytest.param("V4.3", ".pdf", {"theme"}, marks=needs_matplotlib),
+        ("V4.3", ".png", {"theme", "size"}),
+    ],
 )
 def test_a_figure_hears_each_option_or_refuses_it(name, suffix, takes, tmp_path):
     command = ["render", f"figure:{name}"]
