@@ -156,10 +156,11 @@ class Sheet:
             for mark in marks:
                 assert isinstance(mark, Words)
                 # The font may be wider than Helvetica, which the drawing was measured with.
-                drawn = textpath.TextPath((0, 0), mark.text, size=mark.size).get_extents().width
+                text = mark.text.replace("$", r"\$")  # no mathematics
+                drawn = textpath.TextPath((0, 0), text, size=mark.size).get_extents().width
                 size = mark.size * min(1.0, text_width(mark.text, mark.size) / max(drawn, 1e-9))
                 side = {"start": "left", "middle": "center", "end": "right"}[mark.anchor]
-                axes.text(*mark.at, mark.text, size=size, color=mark.colour, ha=side, va="baseline", zorder=order, parse_math=False)
+                axes.text(*mark.at, text, size=size, color=mark.colour, ha=side, va="baseline", zorder=order)
         document = BytesIO()
         with import_module("matplotlib").rc_context({"pdf.fonttype": 42}):  # TrueType, whose text can be searched and copied
             figure.savefig(document, format="pdf", metadata={"CreationDate": None})
