@@ -1,0 +1,57 @@
+"""What each kernel may need at most: `scripts/check-kernels` fails above it, on every architecture that it compiles for.
+
+A budget is what the worst architecture needed when the kernel was last changed for speed, and a little more, so that another
+version of the compiler does not break it. A change that needs more says why it is worth it, and raises the number here.
+"""
+
+from dataclasses import dataclass
+
+__all__ = ["BUDGETS", "Budget"]
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Of one kernel.
+
+    Attributes:
+        registers: Registers a thread, at most.
+        blocks: Blocks that a multiprocessor holds at once, at least.
+        loop: Machine instructions of the largest loop, loops within it included, at most.
+        turn: Machine instructions on the shortest way round that loop, at most.
+        dynamic: Bytes of dynamic shared memory a block of a typical launch, which the blocks are counted with.
+    """
+
+    registers: int
+    blocks: int
+    loop: int
+    turn: int
+    dynamic: int = 0
+
+
+BUDGETS: dict[str, Budget] = {
+    "count_rows": Budget(registers=64, blocks=4, loop=490, turn=75),
+    "count_rows_wide": Budget(registers=64, blocks=4, loop=410, turn=90),
+    "count_fill": Budget(registers=96, blocks=2, loop=650, turn=55),
+    "count_fill_wide": Budget(registers=128, blocks=2, loop=910, turn=50),
+    "count_survey": Budget(registers=80, blocks=3, loop=800, turn=50),
+    "count_survey_wide": Budget(registers=128, blocks=2, loop=760, turn=50),
+    "count_residues": Budget(registers=72, blocks=3, loop=460, turn=55),
+    "count_residues_wide": Budget(registers=96, blocks=2, loop=850, turn=55),
+    "count_totals": Budget(registers=48, blocks=4, loop=1040, turn=95),
+    "count_maxima": Budget(registers=48, blocks=4, loop=1040, turn=90),
+    "exactly_one_grow": Budget(registers=64, blocks=8, loop=1290, turn=170),
+    "exactly_one_announce": Budget(registers=48, blocks=8, loop=210, turn=85),
+    "exactly_one_export": Budget(registers=48, blocks=8, loop=460, turn=40),
+    "exactly_one_import": Budget(registers=48, blocks=8, loop=450, turn=35),
+    "frontier_touch": Budget(registers=24, blocks=4, loop=180, turn=20),
+    "frontier_decide": Budget(registers=24, blocks=4, loop=60, turn=30),
+    "frontier_enter": Budget(registers=24, blocks=4, loop=80, turn=25),
+    "frontier_survey": Budget(registers=64, blocks=4, loop=780, turn=145),
+    "wedge_outcomes": Budget(registers=56, blocks=8, loop=90, turn=40),
+    "wedge_grundy": Budget(registers=48, blocks=8, loop=320, turn=40),
+    "inequality_outcomes": Budget(registers=64, blocks=8, loop=1010, turn=15),
+    "inequality_outcomes_wide": Budget(registers=64, blocks=8, loop=1010, turn=15),
+    "inequality_grundy": Budget(registers=64, blocks=16, loop=1530, turn=70),
+    "nim_advance": Budget(registers=120, blocks=4, loop=1280, turn=250),
+    "nim_cells": Budget(registers=120, blocks=4, loop=3980, turn=245),
+}

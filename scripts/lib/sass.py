@@ -1,0 +1,124 @@
+"""Loops in the machine code of a kernel, read from what nvdisasm prints."""
+
+import re
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+__all__ = ["Loop", "largest_loop", "listings"]
+
+_SECTION = re.compile(r"^\.text\.(\w+):$")
+_LABEL = re.compile(r"^(\S+):$")
+_INSTRUCTION = re.compile(r"^\s+/\*[0-9a-f]+\*/\s+(?P<predicate>@!?\w+\s+)?(?P<opcode>[A-Z]\w*)(?P<operands>[^;]*);")
+_TARGET = re.compile(r"`\((\S+)\)")
+_JUMPS, _ENDS = ("BRA", "JMP"), ("EXIT", "RET")
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """The instructions of a loop, and of the shortest way round it: what a turn takes that finds nothing to do."""
+
+    instructions: int
+    shortest: int
+
+
+def listings(disassembly: str) -> Iterator[tuple[str, list[str]]]:
+    """The name and the lines of each kernel in the output of ``nvdisasm -c``."""
+    name, lines = "", list[str]()
+    for line in disassembly.splitlines():
+        section = _SECTION.match(line)
+        if section:
+            if name:
+                yield name, lines
+            name, lines = section[1], []
+        lines.append(line)
+    if name:
+        yield name, lines
+
+
+def largest_loop(lines: Sequence[str]) -> Loop | None:
+    """The loop with the most instructions of one kernel, loops within it included; None where it has none.
+
+    A loop is found by its back edge: a jump to an instruction that a depth-first walk from the entry is still below. It holds
+    what reaches that jump without passing its target. A called function counts as its call.
+    """
+    after = _successors(lines)
+    loops: dict[int, set[int]] = {}
+    jumps = _back_edges(after)
+    before: list[list[int]] = [[] for _ in after]
+    for place, following in enumerate(after):
+        for target in following:
+            before[target].append(place)
+    for source, head in jumps:
+        body = loops.setdefault(head, {head})
+        waiting = [source]
+        while waiting:
+            place = waiting.pop()
+            if place not in body:
+                body.add(place)
+                waiting += before[place]
+    if not loops:
+        return None
+    head, body = max(loops.items(), key=lambda loop: len(loop[1]))
+    return Loop(len(body), _shortest_way(after, head, body))
+
+
+def _successors(lines: Sequence[str]) -> list[list[int]]:
+    """For each instruction, the places of those that can follow it."""
+    labels: dict[str, int] = {}
+    instructions: list[re.Match[str]] = []
+    for line in lines:
+        label = _LABEL.match(line)
+        if label:
+            labels[label[1]] = len(instructions)
+        instruction = _INSTRUCTION.match(line)
+        if instruction:
+            instructions.append(instruction)
+    after: list[list[int]] = []
+    for place, instruction in enumerate(instructions):
+        opcode, operands = instruction["opcode"], instruction["operands"]
+        target = _TARGET.search(operands)
+        following = []
+        certain = instruction["predicate"] is None
+        if opcode in _JUMPS and target:
+            following.append(labels[target[1]])
+            # BRA.DIV and BRA.U jump by an operand before the label.
+            certain = certain and "," not in operands
+        if opcode not in (*_JUMPS, *_ENDS) or not certain:
+            following.append(place + 1)
+        after.append([next_place for next_place in following if next_place < len(instructions)])
+    return after
+
+
+def _back_edges(after: list[list[int]]) -> list[tuple[int, int]]:
+    edges = []
+    open_places, done = {0}, set[int]()
+    path = [(0, iter(after[0]))] if after else []
+    while path:
+        place, following = path[-1]
+        target = next(following, None)
+        if target is None:
+            path.pop()
+            open_places.discard(place)
+            done.add(place)
+        elif target in open_places:
+            edges.append((place, target))
+        elif target not in done:
+            open_places.add(target)
+            path.append((target, iter(after[target])))
+    return edges
+
+
+def _shortest_way(after: list[list[int]], head: int, body: set[int]) -> int:
+    """Instructions of a shortest way from `head` back to it."""
+    distance = {head: 1}
+    waiting = deque([head])
+    while waiting:
+        place = waiting.popleft()
+        for target in after[place]:
+            if target == head:
+                return distance[place]
+            if target in body and target not in distance:
+                distance[target] = distance[place] + 1
+                waiting.append(target)
+    raise ValueError("a loop has no way back to its head")
