@@ -14,6 +14,7 @@ import pytest
 from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher, to_host
 from gpu_nim.backends.cuda.table import Kernel, read_kernels
 from gpu_nim.model.errors import BackendError, KernelArgumentError, MissingDependency
+from tests import strict_cupy as xp
 from tests.cuda_host import HostLauncher, KernelDefect, compiler, sanitized, seeded, signatures
 from tests.cuda_host.seeded import BUGS, GOOD, LAUNCH_ORDERS, SOURCES, TABLE
 
@@ -91,8 +92,8 @@ def test_a_launch_after_a_failed_one_is_clean() -> None:
 
 def test_a_seed_fixes_the_order() -> None:
     def result(seed: int) -> int:
-        out = np.zeros(6, np.uint64)
-        x = np.arange(256, dtype=np.uint32)
+        out = xp.zeros(6, np.uint64)
+        x = xp.arange(256, dtype=np.uint32)
         HostLauncher("shuffle", seed, None, SOURCES, TABLE)("depends_on_block_order", (4,), (64,), (x, out, 256))
         return int(out[0])
 
@@ -113,7 +114,7 @@ class Machine:
         there = tuple(self.launcher.xp.asarray(arg) if isinstance(arg, np.ndarray) else arg for arg in args)
         self.launcher(kernel, grid, block, there, shared_bytes=64 * 8)
         for arg, moved in zip(args, there, strict=True):
-            if isinstance(arg, np.ndarray) and moved is not arg:
+            if isinstance(arg, np.ndarray):
                 arg[...] = to_host(moved)
 
 
@@ -276,14 +277,14 @@ def test_vectors(machine: Machine) -> None:
 )
 def test_launches_no_device_takes(grid: tuple[int, ...], block: tuple[int, ...], shared_bytes: int, message: str) -> None:
     launcher = HostLauncher(sources=SOURCES, table=TABLE)
-    x, out = np.zeros(32, np.uint32), np.zeros(6, np.uint64)
+    x, out = xp.zeros(32, np.uint32), xp.zeros(6, np.uint64)
     with pytest.raises(KernelDefect, match=message):
         launcher("good_bounded", grid, block, (x, out, 32), shared_bytes)
 
 
 def test_an_empty_grid_launches_nothing() -> None:
-    out = np.zeros(6, np.uint64)
-    x = np.ones(32, np.uint32)
+    out = xp.zeros(6, np.uint64)
+    x = xp.ones(32, np.uint32)
     HostLauncher(sources=SOURCES, table=TABLE)("good_bounded", (0, 3), (32,), (x, out, 32))
     assert not out.any()
 
@@ -292,13 +293,14 @@ def test_an_empty_grid_launches_nothing() -> None:
     ("kernel", "args", "message"),
     [
         ("no_such_kernel", (), "there is no kernel 'no_such_kernel'"),
-        ("good_lock", (np.zeros(4, np.uint32), np.zeros(6, np.uint64)), "takes 3 arguments, got 2"),
-        ("good_lock", (np.zeros(4, np.int64), np.zeros(6, np.uint64), 4), "argument 0: expected an array of uint32"),
-        ("good_lock", (np.zeros(8, np.uint32)[::2], np.zeros(6, np.uint64), 4), "argument 0: .* got a strided view"),
-        ("good_lock", ([0, 0], np.zeros(6, np.uint64), 4), "argument 0: expected a numpy.ndarray of uint32, got list"),
-        ("good_lock", (np.zeros(4, np.uint32), np.zeros(6, np.uint64), 2**32), "expected 0 to 4294967295"),
-        ("good_lock", (np.zeros(4, np.uint32), np.zeros(6, np.uint64), -1), "expected 0 to 4294967295"),
-        ("good_lock", (np.zeros(4, np.uint32), np.zeros(6, np.uint64), 4.0), "expected an integer .* got float"),
+        ("good_lock", (xp.zeros(4, np.uint32), xp.zeros(6, np.uint64)), "takes 3 arguments, got 2"),
+        ("good_lock", (xp.zeros(4, np.int64), xp.zeros(6, np.uint64), 4), "argument 0: expected an array of uint32"),
+        ("good_lock", (xp.zeros(8, np.uint32)[::2], xp.zeros(6, np.uint64), 4), "argument 0: .* got a strided view"),
+        ("good_lock", (np.zeros(4, np.uint32), xp.zeros(6, np.uint64), 4), "argument 0: expected a .* of uint32, got ndarray"),
+        ("good_lock", ([0, 0], xp.zeros(6, np.uint64), 4), "argument 0: expected a .*ndarray of uint32, got list"),
+        ("good_lock", (xp.zeros(4, np.uint32), xp.zeros(6, np.uint64), 2**32), "expected 0 to 4294967295"),
+        ("good_lock", (xp.zeros(4, np.uint32), xp.zeros(6, np.uint64), -1), "expected 0 to 4294967295"),
+        ("good_lock", (xp.zeros(4, np.uint32), xp.zeros(6, np.uint64), 4.0), "expected an integer .* got float"),
     ],
 )
 def test_arguments_are_held_against_the_table(kernel: str, args: tuple[object, ...], message: str) -> None:
@@ -306,18 +308,11 @@ def test_arguments_are_held_against_the_table(kernel: str, args: tuple[object, .
         HostLauncher(sources=SOURCES, table=TABLE)(kernel, (0,), (32,), args)
 
 
-def test_a_read_only_array_is_not_written() -> None:
-    out = np.zeros(6, np.uint64)
-    out.flags.writeable = False
-    with pytest.raises(KernelDefect, match="read-only"):
-        HostLauncher(sources=SOURCES, table=TABLE)("good_lock", (1,), (32,), (np.zeros(4, np.uint32), out, 4))
-
-
 def test_a_kernel_that_does_not_compile_says_where(tmp_path: Path) -> None:
     (tmp_path / "broken.cu").write_text('extern "C" __global__ void broken(int* out) { out[0] = undeclared; }\n')
     launcher = HostLauncher(sources=tmp_path, table={"broken": Kernel("broken.cu", ("*i4",))})
     with pytest.raises(BackendError, match=r"broken\.cu does not compile on the host:(.|\n)*undeclared"):
-        launcher("broken", (1,), (1,), (np.zeros(1, np.int32),))
+        launcher("broken", (1,), (1,), (xp.zeros(1, np.int32),))
 
 
 def test_defines_are_compiled_in_where_asked_for(tmp_path: Path) -> None:
@@ -325,7 +320,7 @@ def test_defines_are_compiled_in_where_asked_for(tmp_path: Path) -> None:
         '#include "common.cuh"\n#ifndef NUMBER\n#define NUMBER number\n#endif\n'
         'extern "C" __global__ void __launch_bounds__(32) five(u32 number, u32* out) { out[threadIdx.x] = NUMBER + 0 * number; }\n'
     )
-    table, out = read_kernels(tmp_path), np.zeros(32, np.uint32)
+    table, out = read_kernels(tmp_path), xp.zeros(32, np.uint32)
     for specialise, expected in ((False, 3), (True, 4)):
         launcher = HostLauncher(sources=tmp_path, table=table, specialise=specialise)
         launcher.bind("five", {"number": 3, "out": out}, defines={"NUMBER": 4})(1)
@@ -334,7 +329,7 @@ def test_defines_are_compiled_in_where_asked_for(tmp_path: Path) -> None:
 
 
 def test_recorded_launches_run_again_in_order() -> None:
-    x, out = np.arange(256, dtype=np.uint32), np.zeros(6, np.uint64)
+    x, out = xp.arange(256, dtype=np.uint32), xp.zeros(6, np.uint64)
     launcher = HostLauncher(sources=SOURCES, table=TABLE)
     launch = launcher.bind("good_bounded", {"x": x, "out": out, "n": 256})
     again = launcher.record(lambda: [launch(4, n=number) for number in (256, 2)])

@@ -1,4 +1,4 @@
-"""Builds `.cu` files with the host compiler and launches their kernels on NumPy arrays.
+"""Builds `.cu` files with the host compiler and launches their kernels on arrays that are as strict as CuPy's.
 
 `HostLauncher` is a `gpu_nim.backends.cuda.launcher.Launcher`: the CUDA backend runs on it as it is. There are four
 flavours of build:
@@ -37,6 +37,7 @@ from gpu_nim.backends.cuda.sources import cuda_directory
 from gpu_nim.backends.cuda.table import KERNELS, Kernel
 from gpu_nim.model.errors import BackendError
 from gpu_nim.model.memory import host_memory
+from tests import strict_cupy
 
 HEADERS = Path(__file__).resolve().parent
 CACHE = HEADERS.parents[1] / ".cache" / "cuda_host"
@@ -257,7 +258,7 @@ class _SanitizerLog:
 
 
 class HostLauncher:
-    """Launches kernels on the CPU, on NumPy arrays.
+    """Launches kernels on the CPU, on the arrays of `tests.strict_cupy`.
 
     `order` is the order of threads and blocks (``forward``, ``reverse``, or ``shuffle`` by `seed`), `sources` the
     folder of the `.cu` files, `table` the kernel table, `shared_limit` and `multiprocessors` what the imagined device
@@ -290,8 +291,8 @@ class HostLauncher:
 
     @property
     def xp(self) -> ModuleType:
-        """NumPy."""
-        return np
+        """CuPy's manners on NumPy's arrays."""
+        return strict_cupy
 
     @property
     def device(self) -> str:
@@ -318,16 +319,14 @@ class HostLauncher:
         defines: Defines | None = None,
     ) -> None:
         """Check the launch against the kernel table and run it; raises `KernelDefect` for what goes wrong in it."""
-        checked = check_arguments(kernel, args, np.ndarray, self._table)
-        self._check_writable(kernel, checked)
+        checked = check_arguments(kernel, args, strict_cupy.ndarray, self._table)
         if 0 not in grid:
             self._queue(kernel, grid, block, checked, shared_bytes, defines)
 
     def bind(self, kernel: str, args: Mapping[str, object], *, shared_bytes: int = 0, defines: Defines | None = None) -> Launch:
         """Check the arguments by name, once for many launches."""
         entry = find_kernel(kernel, self._table)
-        checked = check_arguments(kernel, in_order(kernel, entry, args), np.ndarray, self._table)
-        self._check_writable(kernel, checked)
+        checked = check_arguments(kernel, in_order(kernel, entry, args), strict_cupy.ndarray, self._table)
 
         def run(grid: int, values: tuple[object, ...]) -> None:
             self._queue(kernel, (grid,), (entry.threads,), values, shared_bytes, defines)
@@ -383,7 +382,7 @@ class HostLauncher:
         params = self._table[kernel].params
         # An array's parameter is its address, a scalar's its own bytes.
         passed = [
-            np.array(value.ctypes.data, np.uintp) if param[0] == "*" else np.array(value)
+            np.array(value.data.ptr, np.uintp) if param[0] == "*" else np.array(value)
             for param, value in zip(params, values, strict=True)
         ]
         library = self.library(self._table[kernel].source, defines)
@@ -392,11 +391,6 @@ class HostLauncher:
         report = self._log.news()
         if message or report:
             raise KernelDefect(f"{kernel}: {message or report}")
-
-    def _check_writable(self, kernel: str, values: tuple[Any, ...]) -> None:
-        for param, value in zip(self._table[kernel].params, values, strict=True):
-            if param.startswith("*") and not param.startswith("*c") and not value.flags.writeable:
-                raise KernelDefect(f"{kernel}: a read-only array for a parameter that the kernel may write")
 
 
 def _three(extent: tuple[int, ...]) -> tuple[int, int, int]:

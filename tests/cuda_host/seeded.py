@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from gpu_nim.backends.cuda.table import read_kernels
+from tests import strict_cupy as xp
 from tests.cuda_host.cuda_host import HostLauncher, KernelDefect
 
 SOURCES = Path(__file__).resolve().parent
@@ -75,9 +76,9 @@ def outcome(name: str, order: str, seed: int, flavour: str) -> str:
     """What one launch led to: ``ok``, ``wrong sum``, or the defect's message."""
     elements = 200 if name == "past_global_array" else 256
     x = np.arange(1, elements + 1, dtype=np.uint32) * np.uint32(7919)
-    out = np.zeros(6, np.uint64)
+    out = xp.zeros(6, np.uint64)
     try:
-        HostLauncher(order, seed, flavour, SOURCES, TABLE)(name, (4,), (64,), (x, out, elements), 64 * 8)
+        HostLauncher(order, seed, flavour, SOURCES, TABLE)(name, (4,), (64,), (xp.asarray(x), out, elements), 64 * 8)
     except KernelDefect as defect:
         return str(defect)
     return "ok" if out[0] == x.sum(dtype=np.uint64) else "wrong sum"

@@ -1,0 +1,95 @@
+"""The functions of the module: those that make arrays, and those of NumPy that CuPy has under the same name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tests.strict_cupy.array import ndarray, on_device, on_host
+from tests.strict_cupy.needs import NEEDS, Need, note
+
+_GARBAGE = 0xA5
+
+
+def asarray(obj: Any, dtype: Any = None) -> ndarray:
+    """`obj` itself where it is such an array already, else a copy on the device."""
+    if isinstance(obj, ndarray) and dtype in (None, obj.dtype):
+        return obj
+    return array(obj, dtype)
+
+
+def array(obj: Any, dtype: Any = None) -> ndarray:
+    """A copy of `obj` on the device."""
+    if isinstance(obj, ndarray):
+        return obj.astype(obj.dtype if dtype is None else dtype)
+    copied = np.array(obj, dtype, order="C")
+    note("array", Need.MEMORY if copied.ndim or not copied else Need.KERNEL)
+    return ndarray(copied)
+
+
+def asnumpy(array: ndarray) -> np.ndarray:
+    """A copy of an array on the host."""
+    return array.get()
+
+
+def empty(shape: Any, dtype: Any = float) -> ndarray:
+    """Memory as a pool hands it out: with what was left in it."""
+    note("empty")
+    fresh = np.empty(shape, dtype)
+    fresh.reshape(-1).view(np.uint8)[...] = _GARBAGE
+    return ndarray(fresh)
+
+
+def zeros(shape: Any, dtype: Any = float) -> ndarray:
+    note("zeros")
+    return ndarray(np.zeros(shape, dtype))
+
+
+def ones(shape: Any, dtype: Any = float) -> ndarray:
+    note("ones")
+    return ndarray(np.ones(shape, dtype))
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None) -> ndarray:
+    if isinstance(fill_value, ndarray | np.ndarray) and fill_value.size != 1:
+        raise ValueError("non-scalar numpy.ndarray cannot be used for copyto")
+    note("full")
+    return ndarray(np.full(shape, fill_value._host if isinstance(fill_value, ndarray) else fill_value, dtype))
+
+
+def zeros_like(a: ndarray, dtype: Any = None) -> ndarray:
+    note("zeros_like")
+    return ndarray(np.zeros_like(_own(a), dtype))
+
+
+def ones_like(a: ndarray, dtype: Any = None) -> ndarray:
+    note("ones_like")
+    return ndarray(np.ones_like(_own(a), dtype))
+
+
+def _own(a: ndarray) -> np.ndarray:
+    if not isinstance(a, ndarray):
+        raise TypeError(f"Unsupported type {type(a)}")
+    return a._host
+
+
+def _as_in_numpy(name: str) -> Callable[..., Any]:
+    function = getattr(np, name)
+
+    def call(*args: Any, **options: Any) -> Any:
+        note(name)
+        return on_device(function(*map(on_host, args), **{key: on_host(value) for key, value in options.items()}))
+
+    return call
+
+
+NAMED = {name: _as_in_numpy(name) for name in NEEDS if "." not in name and name not in globals()}
+
+
+def named(name: str) -> Callable[..., Any]:
+    """The function of that name; AttributeError where CuPy has none, or none that the extras suffice for."""
+    if name not in NAMED:
+        raise AttributeError(f"cupy.{name}: not among the functions of tests/strict_cupy/needs.py")
+    return NAMED[name]

@@ -1,0 +1,60 @@
+"""What the functions of CuPy 14 that the CUDA backend may use need, read in CuPy's source; and a record of which were used.
+
+The extras install CuPy, NVRTC and the CUDA runtime: no cuBLAS, cuSOLVER, cuSPARSE or cuRAND.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum
+
+__all__ = ["NEEDS", "Need", "note", "recorded"]
+
+
+class Need(Enum):
+    """What a function needs, from nothing to most."""
+
+    VIEW = "nothing on the device: another look at the same memory"
+    MEMORY = "the runtime alone: allocations, memset and copies"
+    PRECOMPILED = "Thrust, compiled into CuPy's own wheel with the runtime linked in"
+    KERNEL = "a kernel that CuPy writes and NVRTC compiles at the first use with these types, a third of a second or more"
+
+
+_BY_NEED = {
+    Need.VIEW: ("ndarray.T", "ndarray.ravel", "ndarray.reshape", "ndarray.view"),
+    Need.MEMORY: (
+        *("array", "asarray", "asnumpy", "empty", "zeros", "zeros_like"),
+        *("ndarray.get", "ndarray.item", "ndarray.set", "ndarray.tolist"),
+    ),
+    Need.PRECOMPILED: ("ndarray.sort",),
+    Need.KERNEL: (
+        *("arange", "concatenate", "full", "ones", "ones_like", "repeat", "stack", "tile"),
+        *("absolute", "add", "divmod", "floor_divide", "multiply", "negative", "remainder", "subtract"),
+        *("bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift"),
+        *("equal", "greater", "greater_equal", "less", "less_equal", "not_equal"),
+        *("ndarray.__getitem__", "ndarray.__setitem__", "ndarray.astype", "ndarray.copy", "ndarray.fill"),
+        *("ndarray.all", "ndarray.any", "ndarray.max", "ndarray.min", "ndarray.sum"),
+    ),
+}
+
+NEEDS: dict[str, Need] = {name: need for need, names in _BY_NEED.items() for name in names}
+"""The most that each function may need. It needs less where it can: a slice is a view, filling with zero is a memset."""
+
+_records: list[Counter[tuple[str, Need]]] = []
+
+
+@contextmanager
+def recorded() -> Iterator[Counter[tuple[str, Need]]]:
+    """Inside, count the functions used, each with what it needed that time."""
+    calls: Counter[tuple[str, Need]] = Counter()
+    _records.append(calls)
+    try:
+        yield calls
+    finally:
+        _records[:] = [other for other in _records if other is not calls]
+
+
+def note(name: str, need: Need | None = None) -> None:
+    """Record a use of a function, of which this time less may be needed."""
+    for calls in _records:
+        calls[name, NEEDS[name] if need is None else need] += 1
