@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from itertools import product
+from functools import cached_property, reduce
+from itertools import compress, product
+from operator import add
 from types import ModuleType
 from typing import Any
 
@@ -187,7 +188,9 @@ class Bricks:
 
     def cells(self, places: Any, xp: ModuleType = np) -> Any:
         """The cells at these (u, v, w), arrays of `xp`, shape (N, dimension)."""
-        return (places + xp.asarray(self.origin)) @ xp.asarray(np.ascontiguousarray(self._unfold.T))
+        moved = [places[:, axis] + corner for axis, corner in enumerate(self.origin.tolist())]
+        # Sums, where a matrix product would do: CuPy hands products to cuBLAS, which the extras do not install.
+        return xp.stack([reduce(add, compress(moved, row)) for row in self._unfold.tolist()], axis=1)
 
     def place(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """The (u, v, w) of these bricks, counted in bricks, shape (N, 3)."""
