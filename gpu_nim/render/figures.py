@@ -12,6 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.automata.catalogue import find
+from gpu_nim.automata.growth_process import grow
+from gpu_nim.counting.families import ByMaximum
+from gpu_nim.games.inequality import sheared
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import Registry
@@ -151,9 +155,6 @@ def _evolution_edges(cells: NDArray[np.integer], born: NDArray[np.integer], step
 
 
 def _grown(automaton: str) -> tuple[NDArray[np.integer], NDArray[np.integer], list[tuple[int, int]]]:
-    from gpu_nim.automata.catalogue import find
-    from gpu_nim.automata.growth_process import grow
-
     growth = grow(automaton, _GENERATIONS, backend="numpy", cells=True)
     cells = growth.cells()
     born = np.repeat(np.arange(_GENERATIONS + 1), growth.births.astype(np.intp))
@@ -221,8 +222,6 @@ def _nf2(theme: Theme) -> Sheet:
 
 def chocolate_graph(a: Fraction, size: int) -> Blocks:
     """Return the P-positions of a y <= x + z as [V] draws them: (x, y, z) at (x, y, z - x)."""
-    from gpu_nim.games.inequality import sheared
-
     blocks = blocks_of(f"chocolate:a={a},size={size}")
     return replace(blocks, corners=sheared(blocks.corners).astype(np.int32))
 
@@ -292,8 +291,6 @@ def _v43(theme: Theme) -> Sheet:
 
 @figure("d3", "Khovanova and Xiong, section 4.1: d_3(n) in rows of 1, 2, 4, 8... numbers")
 def _d3(theme: Theme) -> Sheet:
-    from gpu_nim.counting.families import ByMaximum
-
     rows, cell, step, margin = 6, 27.0, 66.0, 24.0
     counts = ByMaximum(3)
     width = 2 ** (rows - 1) * cell

@@ -21,6 +21,7 @@ from gpu_nim.render.source import blocks_of, name_of
 from gpu_nim.render.styles.style import CameraStyle, LaidOutStyle
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import Camera
+from gpu_nim.storage.atomic import replacing
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -182,8 +183,6 @@ def save(picture: Picture, path: str | Path) -> None:
         UsageError: the ending is of no format, or the format cannot hold this size or transparency.
         FileError: the file cannot be written.
     """
-    from gpu_nim.storage.atomic import replacing
-
     path = Path(path)
     image = picture.image
     check_ending(path, image.size, transparent=image.mode == "RGBA")

@@ -34,6 +34,7 @@ from gpu_nim.render.motions import KINDS, SWEEP, FrameRenderer, frame_renderer, 
 from gpu_nim.render.picture_memory import require_picture_memory
 from gpu_nim.render.source import contents
 from gpu_nim.render.styles.style import CameraStyle
+from gpu_nim.storage.atomic import check_writable, resumable
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -97,8 +98,6 @@ def make_movie(
         UsageError: the format cannot have this ending or size.
         MissingDependency: ffmpeg is not installed.
     """
-    from gpu_nim.storage.atomic import check_writable, resumable
-
     path = Path(path)
     _check_format(path, movie)
     check_writable(path)

@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Any
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.extras import missing
 from gpu_nim.render.colours import Colour
+from gpu_nim.render.lettering import font
+from gpu_nim.render.lettering import width as pixels_wide
+from gpu_nim.storage.atomic import replacing
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -170,9 +173,6 @@ class Sheet:
         """Return the drawing as pixels, fitted into width by height, four samples a pixel."""
         from PIL import Image, ImageDraw
 
-        from gpu_nim.render.lettering import font
-        from gpu_nim.render.lettering import width as pixels_wide
-
         fine = 2
         scale = fine * min(width / self.width, height / self.height)
         dx, dy = (fine * width - scale * self.width) / 2, (fine * height - scale * self.height) / 2
@@ -204,8 +204,6 @@ class Sheet:
 
     def save(self, path: Path) -> None:
         """Write the drawing as .pdf or .svg, atomically."""
-        from gpu_nim.storage.atomic import replacing
-
         if path.suffix.lower() not in SUFFIXES:
             raise UsageError(f"a drawing must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
         document = self.pdf() if path.suffix.lower() == ".pdf" else self.svg().encode()

@@ -23,6 +23,12 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata import catalogue as automata
 from gpu_nim.automata.catalogue import Lattice, find
+from gpu_nim.automata.cell_sources import Newborns, split
+from gpu_nim.automata.formulas import nim_births
+from gpu_nim.automata.growth import Growth
+from gpu_nim.automata.growth_process import GrowthProcess, grow
+from gpu_nim.backends.selection import select
+from gpu_nim.counting.families import UpToTotal
 from gpu_nim.games import catalogue as games
 from gpu_nim.games.entries import GameEntry, Integer, Parameter
 from gpu_nim.games.solution import Solution
@@ -34,10 +40,10 @@ from gpu_nim.model.notation import parse_integer
 from gpu_nim.model.progress import OnStep, unseen
 from gpu_nim.render.colourings import needed_value
 from gpu_nim.render.geometry import Blocks
+from gpu_nim.storage.save_load import load
+from gpu_nim.storage.solutions import digest
 
 if TYPE_CHECKING:
-    from gpu_nim.automata.cell_sources import Newborns
-    from gpu_nim.automata.growth import Growth
     from gpu_nim.backends.interface import Batch
     from gpu_nim.model.rule import Rule
 
@@ -91,8 +97,6 @@ def blocks_of(spec: "Source", *, limit: int = CELLS_LIMIT, color: str | None = N
     if isinstance(spec, Blocks):
         return spec
     if not isinstance(spec, str):
-        from gpu_nim.automata.growth import Growth
-
         if not isinstance(spec, Growth | Solution):
             raise UsageError(f"source must be a text such as nim:256, a growth or a solved game, got {shown(spec)}")
         return _of_found(name_of(spec), spec, limit, color)
@@ -125,19 +129,11 @@ def contents(spec: str) -> str:
     """Return the digest of the file that `spec` names, or "" where it names no file."""
     if not spec.endswith(_SUFFIXES):
         return ""
-    from gpu_nim.automata.growth import Growth
-    from gpu_nim.storage.save_load import load
-    from gpu_nim.storage.solutions import digest
-
     saved = load(spec)
     return f"{saved.automaton} {saved.digest}" if isinstance(saved, Growth) else digest(saved)
 
 
 def _nim(spec: str, generation: int, limit: int, on_step: OnStep) -> Blocks:
-    from gpu_nim.automata.formulas import nim_births
-    from gpu_nim.automata.growth_process import grow
-    from gpu_nim.counting.families import UpToTotal
-
     count = UpToTotal(3)  # the P-positions of total up to 2n
     level = 0
     while count.value(generation >> level) > limit:
@@ -162,10 +158,6 @@ def _nim(spec: str, generation: int, limit: int, on_step: OnStep) -> Blocks:
 
 
 def _grow(spec: str, name: str, generation: int, limit: int, on_step: OnStep) -> Blocks:
-    from gpu_nim.automata.cell_sources import split
-    from gpu_nim.automata.growth_process import GrowthProcess
-    from gpu_nim.backends.selection import select
-
     growing = GrowthProcess(name, generation, select("numpy"), cells=True, verify=False)
 
     def newborns() -> Iterator["Newborns"]:
@@ -358,8 +350,6 @@ def _solved(spec: str, solution: Solution, largest: int) -> Blocks:
 
 def _read(spec: str, limit: int, color: str | None) -> Blocks:
     """Return the growth or the solved game in a file; of a game the P-positions, or what `color` needs."""
-    from gpu_nim.storage.save_load import load
-
     return _of_found(Path(spec).name, load(spec), limit, color)
 
 
@@ -371,8 +361,6 @@ def _require_near(spec: str, cells: NDArray[np.integer]) -> None:
 
 
 def _of_found(name: str, saved: "Growth | Solution", limit: int, color: str | None) -> Blocks:
-    from gpu_nim.automata.growth import Growth
-
     if not isinstance(saved, Growth):
         if needed_value(color) == "branch":
             raise UsageError(f"color {color} needs a growth, and {name} is a solved game")

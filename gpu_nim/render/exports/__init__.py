@@ -16,6 +16,7 @@ from gpu_nim.render.exports.export_format import EXPORTS, Body
 from gpu_nim.render.exports.mesh import strength
 from gpu_nim.render.look import SHAPE_OPTIONS, Look, require_heard
 from gpu_nim.render.page import solid
+from gpu_nim.storage.atomic import check_writable, replacing
 
 if TYPE_CHECKING:
     from gpu_nim.render.source import Source
@@ -41,8 +42,6 @@ def export(source: "Source", path: str | Path, look: Look | None = None, *, prin
         UsageError: an unknown ending, an option without effect, or a printable body whose cells are not connected.
         MissingDependency: a package that writes the format is not installed.
     """
-    from gpu_nim.storage.atomic import check_writable, replacing
-
     path, look = Path(path), look or Look()
     check_export(path, printable=printable)
     suffix = path.suffix.lower()
