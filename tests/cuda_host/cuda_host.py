@@ -342,7 +342,8 @@ class HostLauncher:
         """Note the launches that `queue` makes, instead of making them, and return what makes them."""
         recorded = self._recording = []
         try:
-            queue()
+            with strict_cupy.capturing():
+                queue()
         finally:
             self._recording = None
 

@@ -8,7 +8,8 @@ NumPy in place of CuPy would hide what CuPy refuses. Behind these arrays lies Nu
 * what CuPy lacks, or cannot do without a library that the extras do not install, does not exist.
 
 And where CuPy would let a mistake pass, these arrays do not: memory of `empty` holds garbage, iterating is an error (a transfer an
-element), so are places outside of an array and several values for one place (CuPy wraps the ones and leaves the others undefined).
+element), and so are places outside of an array (CuPy wraps them) and several values for one place (undefined in CuPy). While
+launches are captured into a graph (`capturing`) there is nothing but launches.
 
 `needs.NEEDS` lists every function that exists here with what it needs of CuPy. `recorded` says which ones were used:
 
@@ -24,7 +25,7 @@ element), so are places outside of an array and several values for one place (Cu
 from tests.strict_cupy import functions
 from tests.strict_cupy.array import ndarray
 from tests.strict_cupy.functions import array, asarray, asnumpy, empty, full, ones, ones_like, zeros, zeros_like
-from tests.strict_cupy.needs import NEEDS, Need, recorded
+from tests.strict_cupy.needs import NEEDS, Need, capturing, recorded
 
 __all__ = [
     "NEEDS",
@@ -32,6 +33,7 @@ __all__ = [
     "array",
     "asarray",
     "asnumpy",
+    "capturing",
     "empty",
     "full",
     "ndarray",

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
 
-__all__ = ["NEEDS", "Need", "note", "recorded"]
+__all__ = ["NEEDS", "Need", "capturing", "note", "recorded"]
 
 
 class Need(Enum):
@@ -41,6 +41,7 @@ NEEDS: dict[str, Need] = {name: need for need, names in _BY_NEED.items() for nam
 """The most that each function may need. It needs less where it can: a slice is a view, filling with zero is a memset."""
 
 _records: list[Counter[tuple[str, Need]]] = []
+_captures = 0
 
 
 @contextmanager
@@ -54,7 +55,21 @@ def recorded() -> Iterator[Counter[tuple[str, Need]]]:
         _records[:] = [other for other in _records if other is not calls]
 
 
+@contextmanager
+def capturing() -> Iterator[None]:
+    """Inside, a stream captures launches into a graph: arrays are neither made, copied nor waited for."""
+    global _captures
+    _captures += 1
+    try:
+        yield
+    finally:
+        _captures -= 1
+
+
 def note(name: str, need: Need | None = None) -> None:
     """Record a use of a function, of which this time less may be needed."""
+    need = NEEDS[name] if need is None else need
+    if _captures and need is not Need.VIEW:
+        raise RuntimeError(f"cudaErrorStreamCaptureUnsupported: operation not permitted when stream is capturing ({name})")
     for calls in _records:
-        calls[name, NEEDS[name] if need is None else need] += 1
+        calls[name, need] += 1
