@@ -240,17 +240,18 @@ struct Section {
 
 }  // namespace
 
-// Grow generation `generation` from the one before: add its births, orbit by orbit, to births[at] and their mixes to
-// checksums[at].  For each offset, offsets holds the step to the toucher's window, times 2^16, and the shift within it in a row of
-// parity 0, and of parity 1, times 2^8.  mix_* are the linear mix of a representative in u, v and w, and that of (0, 0, 0).
+// Grow generation n = clock[0] + 1 + step from the one before: add its births, orbit by orbit, to reports[3n], their mixes to
+// reports[3n + 1], and to reports[3n + 2] those that lie in the section.  For each offset, offsets holds the step to the toucher's
+// window, times 2^16, and the shift within it in a row of parity 0, and of parity 1, times 2^8.  mix_* are the linear mix of a
+// representative in u, v and w, and that of (0, 0, 0).
 extern "C" __global__ void __launch_bounds__(128, 8)
 exactly_one_grow(const i32* __restrict__ columns, i32 columns_u, i32 columns_v, u32 log_v, i32 reach_u, i32 reach_v, i32 reach_k,
                  u32 flags, const i32* __restrict__ offsets, u32 offset_count, u32* __restrict__ touched, u32* newborn,
-                 u32* slots, u64* lists, u32* counts, u64 bricks, u32 capacity, u32 generation, u64 mix_u, u64 mix_v, u64 mix_w,
-                 u64 mix_0, u32 section_axes, i32 section_level, u64* __restrict__ births, u64* __restrict__ checksums,
-                 u64* __restrict__ sections, u32 at) {
+                 u32* slots, u64* lists, u32* counts, u64 bricks, u32 capacity, const u32* __restrict__ clock, u32 step, u64 mix_u,
+                 u64 mix_v, u64 mix_w, u64 mix_0, u32 section_axes, i32 section_level, u64* __restrict__ reports) {
     const Shape s{columns, columns_u, columns_v, log_v, reach_u, reach_v, reach_k, flags};
     const Rings rings{newborn, slots, lists, counts, bricks, capacity};
+    const u32 generation = *clock + 1 + step;
     const u32 lane = threadIdx.x & 31u;
     const u32 width = (1u << log_v) + 2 * static_cast<u32>(reach_v);
     const u32 rows = ((1u << s.log_u()) + 2 * static_cast<u32>(reach_u)) * width;
@@ -335,17 +336,24 @@ exactly_one_grow(const i32* __restrict__ columns, i32 columns_u, i32 columns_v, 
     sum = block_sum(sum);
     in_section = block_sum(in_section);
     if (threadIdx.x == 0 && count != 0) {
-        atomicAdd(&births[at], count);
-        atomicAdd(&checksums[at], sum);
-        if (in_section != 0) atomicAdd(&sections[at], in_section);
+        u64* const report = reports + 3ull * generation;
+        atomicAdd(&report[0], count);
+        atomicAdd(&report[1], sum);
+        if (in_section != 0) atomicAdd(&report[2], in_section);
     }
 }
 
-// Make list `generation` + 1 from the newborns of `generation`, which the host has laid: the seeds, or those of a saved state.
+// The last launch of a batch: the clock tells the last generation that is done.
+extern "C" __global__ void __launch_bounds__(32) exactly_one_tick(u32* clock, u32 generations) {
+    if (global_thread() == 0) *clock += generations;
+}
+
+// Begin with `generation`, whose list and newborns the host has laid, the seeds or those of a saved state: touch them, tell their
+// slots, and make list `generation` + 1.
 extern "C" __global__ void __launch_bounds__(128, 8)
-exactly_one_announce(const i32* __restrict__ columns, i32 columns_u, i32 columns_v, u32 log_v, i32 reach_u, i32 reach_v,
-                     i32 reach_k, u32 flags, u32* newborn, u32* slots, u64* lists, u32* counts, u64 bricks, u32 capacity,
-                     u32 generation) {
+exactly_one_lay(const i32* __restrict__ columns, i32 columns_u, i32 columns_v, u32 log_v, i32 reach_u, i32 reach_v, i32 reach_k,
+                u32 flags, u32* __restrict__ touched, u32* newborn, u32* slots, u64* lists, u32* counts, u64 bricks, u32 capacity,
+                u32 generation) {
     const Shape s{columns, columns_u, columns_v, log_v, reach_u, reach_v, reach_k, flags};
     const Rings rings{newborn, slots, lists, counts, bricks, capacity};
     const u32 lane = threadIdx.x & 31u;
@@ -353,7 +361,10 @@ exactly_one_announce(const i32* __restrict__ columns, i32 columns_u, i32 columns
     const u32 listed = rings.count_of(generation);
     for (u64 i = global_thread() >> 5; i < listed; i += global_threads() >> 5) {
         const Place place(rings.list_of(generation)[i]);
-        const bool reached = herald.reached(rings.newborn_of(generation)[32 * i + lane]);
+        const u32 brick = s.brick(place.u, place.v, place.w), born = rings.newborn_of(generation)[32 * i + lane];
+        touched[32ull * brick + lane] |= born;
+        if (lane == 0) rings.slots_of(generation)[brick] = static_cast<u32>(i) + 1;
+        const bool reached = herald.reached(born);
         const i32 u = place.u + herald.du, v = place.v + herald.dv, w = place.w + herald.dw;
         const u32 neighbour = reached ? s.brick(u, v, w) : NOWHERE;
         rings.enter(generation + 1, lane, neighbour != NOWHERE, neighbour != NOWHERE ? neighbour : 0, pack(u, v, w));

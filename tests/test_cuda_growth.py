@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.backends.cuda import CudaBackend, exactly_one, frontier
-from gpu_nim.backends.cuda.exactly_one import Bricks, device_bytes, supports
+from gpu_nim.backends.cuda.bricks import Bricks
+from gpu_nim.backends.cuda.exactly_one import device_bytes, supports
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine as NumpyExactlyOne
 from gpu_nim.backends.numpy.frontier import GeneralEngine as NumpyFrontier
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError

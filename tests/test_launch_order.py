@@ -1,0 +1,68 @@
+"""What an engine asks of its device: the order of launches, and where the host waits."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from gpu_nim.backends.cuda import exactly_one
+from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine as NumpyExactlyOne
+from tests.cuda_host import HostLauncher, compiler
+from tests.lattices import FCC
+
+pytestmark = [
+    pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)"),
+    pytest.mark.cuda_host,
+]
+GROW, TICK = "exactly_one_grow", "exactly_one_tick"
+
+
+def watched(monkeypatch: pytest.MonkeyPatch, module: ModuleType) -> HostLauncher:
+    """A launcher whose `launched` has "wait" where `module` copies from the device, which waits for all that is queued."""
+    launcher, copy = HostLauncher(), module.to_host
+
+    def to_host(array: object) -> object:
+        if launcher.launched[-1:] != ["wait"]:  # what comes next finds nothing to wait for
+            launcher.launched.append("wait")
+        return copy(array)
+
+    monkeypatch.setattr(module, "to_host", to_host)
+    return launcher
+
+
+class TestExactlyOne:
+    def test_a_batch_is_graphs_and_a_rest_and_then_one_wait(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(exactly_one, "_RECORDED", 4)
+        launcher = watched(monkeypatch, exactly_one)
+        engine = exactly_one.ExactlyOneEngine(launcher, FCC, 20)
+        graph = [GROW] * 4 + [TICK]
+        for to, expected in (
+            (10, ["exactly_one_lay", *graph, *graph, GROW, GROW, TICK, "wait"]),
+            (14, [*graph, "wait"]),
+            (15, [GROW, TICK, "wait"]),
+            (20, [*graph, GROW, TICK, "wait"]),
+        ):
+            launcher.launched.clear()
+            engine.advance(to)
+            assert launcher.launched == expected
+
+    def test_how_generations_are_recorded_does_not_show(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        expected = NumpyExactlyOne(FCC, 40).advance(40, section=(2, 1))
+        for recorded in (1, 7, 64):
+            monkeypatch.setattr(exactly_one, "_RECORDED", recorded)
+            engine = exactly_one.ExactlyOneEngine(HostLauncher(), FCC, 40)
+            # A graph is recorded for a section, and another for none.
+            batches = [engine.advance(9, section=(2, 1)), engine.advance(25), engine.advance(40, section=(2, 1))]
+            for name in ("births", "checksums"):
+                assert np.concatenate([getattr(batch, name) for batch in batches]).tolist() == getattr(expected, name).tolist()
+            assert batches[0].section.tolist() == expected.section[:10].tolist()
+            assert batches[1].section is None
+            assert batches[2].section.tolist() == expected.section[26:].tolist()
+
+    def test_cells_are_read_generation_by_generation(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        launcher = watched(monkeypatch, exactly_one)
+        engine = exactly_one.ExactlyOneEngine(launcher, FCC, 3)
+        engine.advance(3, cells=True)
+        assert launcher.launched == ["exactly_one_lay", "wait", *[GROW, TICK, "wait"] * 3]
