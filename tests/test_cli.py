@@ -198,7 +198,7 @@ def test_a_full_disk_behind_stdout(unbuffered: str) -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run(gpunim("automata"), stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=environ)
     assert done.returncode == 1
-    assert done.stderr == "gpunim: cannot read or write what this prints: No space left on device\n"
+    assert done.stderr == "gpunim: cannot read or write the output: No space left on device\n"
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_a_closed_stream(name: str, tmp_path: Path) -> None:
         line = f"{sys.executable} -m gpu_nim {command} {closed} {'' if name == 'stdin' else '</dev/null'}"
         done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False, cwd=tmp_path)
         if name == "stdout":
-            assert (done.returncode, done.stderr) == (1, "gpunim: cannot read or write what this prints: Bad file descriptor\n")
+            assert (done.returncode, done.stderr) == (1, "gpunim: cannot read or write the output: Bad file descriptor\n")
         else:
             assert (done.returncode, done.stderr) == (0, "")
             assert words in done.stdout

@@ -91,9 +91,10 @@ def test_enumeration() -> None:
     result = run("A", "--piles", "4", "--range", "5:20", "--method", "enumerate", "--format", "csv")
     assert result.exit_code == 0
     assert result.stdout.splitlines()[1:] == [f"{n},{find_family('A', 4).value(n)}" for n in range(5, 20)]
-    assert result.stderr == "trying 8,000 tuples\nevery value of A_4 up to n = 19 agrees with the formula\n"
+    assert result.stderr == "checking 8,000 tuples\nevery value of A_4 up to n = 19 agrees with the formula\n"
     assert (
-        printed("d", "--piles", "5", "--range", "0:1001", "--method", "enumerate", "--plan") == "1,004,006,004,001 tuples to try\n"
+        printed("d", "--piles", "5", "--range", "0:1001", "--method", "enumerate", "--plan")
+        == "1,004,006,004,001 tuples to check\n"
     )
 
 
@@ -133,7 +134,7 @@ def test_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TableWriter, "append", append)
     result = run(*args, "--resume")
     assert result.exit_code == 0
-    assert result.stderr == f"going on with {path} at n = 3001\n"
+    assert result.stderr == f"resuming {path} at n = 3001\n"
     assert np.load(path).tolist() == list(range(1, 10001))
 
 

@@ -100,9 +100,9 @@ def test_a_piece_that_kills_every_worker_is_one_sentence(monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("options", "advice"),
     [
-        (("--reduce", "histogram"), "give this command anew"),
-        (("--out", "{folder}/a.npy"), "go on with --resume"),
-        (("--out", "{folder}/a.npy", "--method", "enumerate"), "give this command anew"),
+        (("--reduce", "histogram"), "run this command again"),
+        (("--out", "{folder}/a.npy"), "resume with --resume"),
+        (("--out", "{folder}/a.npy", "--method", "enumerate"), "run this command again"),
     ],
 )
 def test_advice_after_a_lost_scheduler_fits_the_command(

@@ -185,7 +185,7 @@ def test_files_that_are_gone_on_with(words: list[str], name: str, tmp_path: Path
     assert run(*call).exit_code == 130
     monkeypatch.setattr(TableWriter, "append", append)
     result = run(*call, "--resume")
-    assert (result.exit_code, result.stderr) == (0, f"going on with {path} at n = 16\n")
+    assert (result.exit_code, result.stderr) == (0, f"resuming {path} at n = 16\n")
     if name == "t.npy":
         found = np.load(path).tolist()
     elif name == "t.zarr":

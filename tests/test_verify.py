@@ -224,7 +224,7 @@ def wrong_uses() -> Iterator[tuple[tuple[str, ...], str]]:
     yield ("nonsense",), "statement must be 'all' or one that `gpunim verify --list` prints"
     yield ("all", "--upto", "0"), "expected an integer of at least 1, got 0"
     yield ("a.txt", "b.txt", "--as", "A237711"), "--as verifies one b-file, got 2"
-    yield ("b237711.txt",), "--as must say which OEIS entry, or which of D, A, d and a, the b-file b237711.txt"
+    yield ("b237711.txt",), "--as must name the OEIS entry, or which of D, A, d and a, to compare the b-file b237711.txt with"
     yield ("a.txt", "--piles", "3"), "--piles needs --as"
     yield ("a.zarr", "nf-lemma-8"), "verify one growth at a time and nothing beside it, got a.zarr and 1 more"
     yield ("a.txt", "--as", "A1"), "sequence must be"
@@ -241,7 +241,7 @@ def test_wrong_use(args: tuple[str, ...], words: str) -> None:
 @pytest.mark.parametrize("name", ["g.zarr", "g.npz"])
 @pytest.mark.parametrize(
     ("automaton", "known"),
-    [("nim", "as [B], first rule; [NF] Theorem 19 has it"), ("edge", "no theorem says what is born")],
+    [("nim", "as [B], first rule; [NF] Theorem 19 has it"), ("edge", "no theorem is known")],
 )
 def test_a_saved_growth(tmp_path: Path, name: str, automaton: str, known: str) -> None:
     growth = grow(automaton, 31)

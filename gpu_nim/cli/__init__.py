@@ -1,6 +1,6 @@
 """The command line: one thin module a command, loaded only when that command is run.
 
-The modules below parse, call the library and print; none of them computes.  Adding a command is one line in `COMMANDS`.
+The modules parse, call the library and print; none of them computes.  A new command is one line in `COMMANDS`.
 """
 
 import os
@@ -38,7 +38,7 @@ COMMANDS = {
 
 _INTERRUPTED = 130  # 128 + SIGINT, what a shell reports
 _LONGEST_WORD = 500  # characters; a name in a folder has at most 255
-_DEBUG = "GPUNIM_DEBUG"  # where it is set, a defect shows its traceback
+_DEBUG = "GPUNIM_DEBUG"  # if set, a defect shows its traceback
 _HELP: tuple[type[click.UsageError], ...] = tuple(filter(None, [getattr(click.exceptions, "NoArgsIsHelpError", None)]))
 
 
@@ -59,7 +59,7 @@ class LazyGroup(click.Group):
         return command
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:  # type: ignore[override]
-        """Run the command line and leave with its exit status: 0 done, 1 a check failed, 2 wrong use, 128 + a signal's number."""
+        """Run the command line and exit with its status: 0 done, 1 a check failed, 2 wrong use, 128 + a signal's number."""
         sys.set_int_max_str_digits(LONGEST_DIGITS)
         extra["standalone_mode"] = False
         try:
@@ -73,7 +73,7 @@ class LazyGroup(click.Group):
             click.echo("gpunim: interrupted", err=True)
             sys.exit(_INTERRUPTED)
         except _HELP as error:
-            error.show()  # a group without a command: its help, from click 8.2 on as an error
+            error.show()  # a group without a command prints its help, from click 8.2 on as an error
             sys.exit(error.exit_code)
         except click.ClickException as error:
             _leave(error.format_message(), error.exit_code)
@@ -91,20 +91,20 @@ class LazyGroup(click.Group):
 
 
 def _of_the_machine(error: Exception) -> str | None:
-    """What to say of an error that any program may meet on any machine; None for a defect of ours."""
+    """The message for an error that the machine causes, such as a full disk; None for a defect of gpunim."""
     if isinstance(error, ModuleNotFoundError) and not (error.name or __name__).startswith("gpu_nim"):
-        return f"this needs the package {error.name}, which is not installed: make the environment anew"
+        return f"this needs the package {error.name}, which is not installed: reinstall the environment"
     if isinstance(error, MemoryError):
         return f"there is not enough memory for this ({' '.join(str(error).split()) or 'none left'})"
-    if isinstance(error, OSError):  # a growth's files speak for themselves, in a FileError: what is left is mostly stdout
-        return f"cannot read or write {error.filename or 'what this prints'}: {error.strerror or error}"
+    if isinstance(error, OSError):  # mostly of stdout, since the files of gpunim raise FileError
+        return f"cannot read or write {error.filename or 'the output'}: {error.strerror or error}"
     if isinstance(error, ValueError) and "integer string conversion" in str(error):
-        return f"what this prints has more than {LONGEST_DIGITS:,} digits"
+        return f"the output has an integer of more than {LONGEST_DIGITS:,} digits"
     return None
 
 
 def _leave(message: str, status: int) -> NoReturn:
-    """Leave with a message on one line, since that is what scripts and people grep, and of a length that they read."""
+    """Exit with a message on one line, for grep, with very long words cut."""
     words = (word if len(word) <= _LONGEST_WORD else f"{word[:_LONGEST_WORD]}..." for word in message.split())
     say(f"gpunim: {' '.join(words)}", err=True)
     sys.exit(status)

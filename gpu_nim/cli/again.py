@@ -1,4 +1,4 @@
-"""Starting a command again when it has found that it needs an extra, by the script of the checkout, which installs it."""
+"""Restarting a command that needs an extra, by the script of the checkout, which installs the extra."""
 
 import os
 import sys
@@ -6,14 +6,14 @@ import sys
 from gpu_nim.cli.output import say
 from gpu_nim.model.errors import MissingDependency
 
-_SCRIPT = "GPUNIM_SCRIPT"  # set by scripts/gpunim to itself
+_SCRIPT = "GPUNIM_SCRIPT"  # set by scripts/gpunim to its own path
 _MISSING = "GPUNIM_MISSING"  # read by scripts/lib/environment.sh: extras to install beside the user's choice
 
 
 def start_again(error: MissingDependency) -> None:
-    """Put this process in the hands of the script that started it, which installs the extra that is missing and runs it anew.
+    """Replace this process by the script that started it, which installs the missing extra and runs the command again.
 
-    Returns where no script started it, where no extra helps, and where the extra is installed and has not helped.
+    Returns if no script started it, if no extra has the dependency, or if the extra is already installed.
     """
     script = os.environ.get(_SCRIPT)
     tried = os.environ.get(_MISSING, "").split(",")

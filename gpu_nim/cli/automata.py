@@ -9,7 +9,7 @@ from gpu_nim.cli.output import emit_json, print_table
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def automata(as_json: bool) -> None:
-    """List the automata, with the space that their cells live in, their OEIS entries and their rules."""
+    """List the automata with their spaces, OEIS entries and rules."""
     if as_json:
         emit_json(
             {

@@ -1,4 +1,4 @@
-"""`gpunim count`: numbers of P-positions, one or a range of them, written, reduced, tried or drawn."""
+"""`gpunim count`: numbers of P-positions, at one index or over a range, printed, saved, reduced, enumerated or plotted."""
 
 import sys
 from collections.abc import Iterable
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 
 _FORMATS = ("table", "bfile", "csv", "json")
 _ENDINGS = {"bfile": ".txt", "csv": ".csv"}
-_MAX_JSON = 10_000_000  # one object is one line in memory
-_JSON_BYTES = 120  # for a value, beside its digits: Python's number and text, and the line
+_MAX_JSON = 10_000_000  # values; the object is one line in memory
+_JSON_BYTES = 120  # for each value, in addition to its digits
 _WARN_ABOVE = 1 << 32  # values; about ten seconds
-_REDUCTIONS = """Print only what is left of the range, one or more of: sum; max, min; argmax, argmin (the first index of the largest
-and smallest value); histogram (how many values have how many binary digits); residues:M (how many leave which remainder modulo
-M); records (values larger than all before them in the range)."""
+_REDUCTIONS = """Print reductions of the range, one or more of: sum; max, min; argmax, argmin (the first index of the largest
+and smallest value); histogram (the number of values by binary digits); residues:M (the number of values by remainder modulo M);
+records (values larger than all before them in the range)."""
 
 
 class _FamiliesInHelp(click.Command):
-    """Lists the catalogue of families under the help text; it is imported only for that."""
+    """Lists the catalogue of families, imported only for this, under the help text."""
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         from gpu_nim.counting.families import FAMILIES
@@ -44,27 +44,27 @@ class _FamiliesInHelp(click.Command):
         super().format_help_text(ctx, formatter)
         with formatter.section("Sequences"):
             rows = [(letter, family.summary.format(piles="K")) for letter, family in FAMILIES.items()]
-            formatter.write_dl([*rows, ("A-NUMBER", "An entry of the OEIS that gpunim knows, indexed as the OEIS does")])
+            formatter.write_dl([*rows, ("A-NUMBER", "An OEIS entry of the catalogue, indexed as in the OEIS")])
 
 
 @click.command(cls=_FamiliesInHelp)
 @click.argument("sequence")
-@click.option("--piles", type=AMOUNT, help="K, the piles that a family is played with, 1 to 1000.")
+@click.option("--piles", type=AMOUNT, help="K, the number of piles of a family, 1 to 1000.")
 @click.option("--at", "n", type=BIGINT, help="Print the value at this index.")
 @click.option("--range", "span", type=RANGE, help="Print the values at START, ..., STOP - 1.")
 @click.option("--reduce", "reduce_to", metavar="NAME,...", help=_REDUCTIONS)
-@click.option("--records", type=click.IntRange(1), default=1000, help="List at most so many records, the first ones.")
-@click.option("--method", type=click.Choice(("formula", "enumerate")), default="formula", help="enumerate tries every tuple.")
+@click.option("--records", type=click.IntRange(1), default=1000, help="The most records to list, the first ones.")
+@click.option("--method", type=click.Choice(("formula", "enumerate")), default="formula", help="enumerate checks every tuple.")
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="table", help="How to print.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object; the same as --format json.")
 @click.option("--out", type=FILE, help="Write to .npy, .zarr, .csv or .txt (a b-file) and print nothing.")
-@click.option("--resume", is_flag=True, help="Go on with the file that an earlier run left half-written.")
+@click.option("--resume", is_flag=True, help="Resume a file that an interrupted run left.")
 @click.option("--plot", type=FILE, help="Draw the range as .pdf, .png or .svg; d_3 by rows.")
-@click.option("--plan", is_flag=True, help="Say what the work would cost, and do not start it.")
-@click.option("--backend", type=click.Choice(NAMES), default="auto", help="Where to count; auto takes a GPU where there is one.")
-@click.option("--scheduler", help="Spread the work over the workers of the Dask scheduler at this address.")
-@click.option("--workers", type=AMOUNT, help="Spread the work over so many processes, one a GPU where there are GPUs.")
-@click.option("--quiet", is_flag=True, help="Show no progress and no remarks.")
+@click.option("--plan", is_flag=True, help="Print the cost of the work without doing it.")
+@click.option("--backend", type=click.Choice(NAMES), default="auto", help="Where to count; auto uses a GPU if there is one.")
+@click.option("--scheduler", help="Distribute the work to the workers of the Dask scheduler at this address.")
+@click.option("--workers", type=AMOUNT, help="Distribute the work to this many processes, one per GPU if there are GPUs.")
+@click.option("--quiet", is_flag=True, help="Print no progress and no notes.")
 def count(
     sequence: str,
     piles: int | None,
@@ -88,8 +88,8 @@ def count(
 
     SEQUENCE is the letter of a family, with --piles, or an A-number; both are listed below.
 
-    sum, max, min, argmax, argmin and records take moments whatever the range. A histogram or residues may have to visit every
-    value; how many, and about how long that takes, is said before it starts, or by --plan alone.
+    sum, max, min, argmax, argmin and records are fast over any range. A histogram or residues may have to visit every value; the
+    number of visits and an estimate of their time are printed first, or by --plan without doing the work.
     """
     from gpu_nim.counting.families import FAMILIES
     from gpu_nim.oeis.catalogue import resolve
@@ -125,13 +125,13 @@ def count(
             else:
                 _range(work)
         except SchedulerLost as error:
-            again = "go on with --resume" if out is not None and method == "formula" else "give this command anew"
+            again = "resume with --resume" if out is not None and method == "formula" else "run this command again"
             raise SchedulerLost(f"{error}, then {again}") from error
 
 
 @dataclass
 class _Work:
-    """What was asked for, once for all the ways to do it."""
+    """The options of a count over a range, common to all its modes."""
 
     name: str
     entry: "Entry"
@@ -147,13 +147,13 @@ class _Work:
 
     @property
     def family(self) -> "Family":
-        """The sequence in its own indices, for work that `check_options` allows for an entry that has one."""
+        """The family of the entry, for the modes that `check_options` allows only for an entry that has one."""
         assert self.entry.family is not None
         return self.entry.family
 
     @cached_property
     def job(self) -> "CountJob":
-        """The counting, in the indices of `family`."""
+        """The job, in the indices of `family`."""
         from gpu_nim.jobs.count_job import CountJob
 
         start, stop = self.span
@@ -164,11 +164,11 @@ class _Work:
         return self.span[1] - self.span[0]
 
     def check_options(self, reduce_to: str | None, method: str, scheduler: str | None, workers: int | None) -> None:
-        """Raise UsageError for options that contradict each other, before any work."""
+        """Raise UsageError for contradictory options, before any work."""
         if reduce_to is not None and (self.out is not None or self.plot is not None or method == "enumerate"):
-            raise UsageError("--reduce prints what is left of a range: it takes no --out, --plot or --method enumerate")
+            raise UsageError("--reduce prints reductions of a range: it takes no --out, --plot or --method enumerate")
         if self.resume and self.out is None:
-            raise UsageError("--resume needs --out, the file to go on with")
+            raise UsageError("--resume needs --out, the file to resume")
         if self.out is not None and self.out.suffix != _ENDINGS.get(self.form, self.out.suffix):
             raise UsageError(f"--format {self.form} is written to a file ending in {_ENDINGS[self.form]}, got --out {self.out}")
         if self.entry.family is None:
@@ -201,19 +201,19 @@ class _Work:
             raise UsageError(f"--format json prints at most {_MAX_JSON} values, got {self.size}: use --out FILE")
 
     def remark(self, text: str) -> None:
-        """Tell people on stderr."""
+        """Print a note on stderr."""
         if not self.quiet:
             say(text, err=True)
 
     def tell_plan(self, text: str, **costs: float) -> None:
-        """Print what the work would cost, in place of doing it."""
+        """Print the cost of the work."""
         if self.form == "json":
             emit_json({**self.facts(), "plan": costs})
         else:
             click.echo(text)
 
     def facts(self) -> dict[str, Any]:
-        """What every JSON object begins with."""
+        """The first keys of every JSON object."""
         piles = self.entry.family and self.entry.family.piles
         return {"sequence": self.name, "piles": piles, "start": self.span[0], "stop": self.span[1]}
 
@@ -267,7 +267,7 @@ def _write(work: _Work, limbs: int, chunks: Any) -> None:
     attributes = {"sequence": work.name, "piles": work.family.piles, "start": work.span[0], "stop": work.span[1]}
     with open_table(work.out, attributes, limbs, resume=work.resume) as table:
         if table.next > work.span[0]:
-            work.remark(f"going on with {work.out} at n = {table.next}")
+            work.remark(f"resuming {work.out} at n = {table.next}")
         for part in chunks(table.next + work.entry.shift):
             table.append(part)
 
@@ -344,7 +344,7 @@ def _reduce(work: _Work, names: str, records: int) -> None:
             return
         work.remark(text)
     shown = wants_progress(work.quiet)
-    # A terminal has room for one bar, and values are what takes long.
+    # One bar at a time: visiting values takes longest.
     with work_progress(cost, "values", shown and cost > 0) as advance, step_progress(shown and cost == 0) as step:
         results = work.job.reduce(reductions, records, advance, step)
     shift = work.entry.shift
@@ -361,9 +361,9 @@ def _reduce(work: _Work, names: str, records: int) -> None:
 def _enumerate(work: _Work) -> None:
     job, tuples = work.job, work.job.enumeration.tuples
     if work.plan:
-        work.tell_plan(f"{tuples:,} tuples to try", tuples=tuples)
+        work.tell_plan(f"{tuples:,} tuples to check", tuples=tuples)
         return
-    work.remark(f"trying {tuples:,} tuples")
+    work.remark(f"checking {tuples:,} tuples")
     with work_progress(tuples, "tuples", wants_progress(work.quiet)) as advance:
         counted = job.enumerate(advance)
     work.remark(f"every value of {work.family} up to n = {job.stop - 1} agrees with the formula")

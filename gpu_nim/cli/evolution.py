@@ -18,7 +18,7 @@ _SUFFIXES = (".graphml", ".dot")
 @click.option("--out", type=FILE, help="Save the graph: .graphml, or .dot for Graphviz.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def evolution(piles: int, generations: int, out: Path | None, as_json: bool) -> None:
-    """Grow the P-positions of Nim from parents to children, and count them by their numbers of both.
+    """Build the evolution graph of the P-positions of Nim, and count them by their numbers of parents and children.
 
     With four piles the table is Table 1 of "Nim Fractals" with the frequency of each of its nine kinds; with three, `--gen 6
     --out figure.dot` saves the tree of its Figures 1 and 2.

@@ -1,4 +1,4 @@
-"""`gpunim export`: a body as a mesh for other programs, or as a page."""
+"""`gpunim export`: a picture's source as a mesh for other programs, or as a page."""
 
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ def _formats() -> dict[str, list[tuple[str, str]]]:
 @look_options("view", "theme", "color", "generations", "cut", "title")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def export(source: str, out: Path, printable: bool, as_json: bool, **look: Any) -> None:
-    """Write SOURCE (see `gpunim render`) as a mesh, or as a page of HTML that opens offline."""
+    """Write SOURCE (see `gpunim render`) as a mesh, or as an HTML page that works offline."""
     from gpu_nim.storage.atomic import check_writable
 
     wanted = Look(**look)

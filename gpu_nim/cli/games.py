@@ -10,7 +10,7 @@ from gpu_nim.games.entries import Parameter
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def games(as_json: bool) -> None:
-    """List the games that are solved and drawn, with their parameters."""
+    """List the games that can be solved and drawn, with their parameters."""
     if as_json:
         emit_json(
             {

@@ -1,4 +1,4 @@
-"""`gpunim grow`: grow an automaton, check it, measure it, show it, save it, and go on with it after an interruption."""
+"""`gpunim grow`: grow an automaton, verify it, print its table, save it, and resume it after an interruption."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,28 +27,34 @@ Cells = tuple[tuple[int, ...], ...]
 @click.command()
 @click.argument("automaton", required=False)
 @click.option("--gen", "generations", type=SIZE, help="The last generation; generation 0 holds the seed.  [default: 1024]")
-@click.option("--offsets", type=CELLS, help='Grow an automaton of your own: whom a cell touches, as "1,1,0;1,0,1;0,1,1".')
-@click.option("--birth", "births", type=COUNTS, help="Of your own: how many touches bear a cell, as 1 or 1,3.  [default: 1]")
-@click.option("--seed", "seeds", type=CELLS, help='Of your own: the cells of generation 0, as "0,0;5,0".  [default: the origin]')
-@click.option("--octant", is_flag=True, help="Of your own: only cells without a negative coordinate.")
-@click.option("--backend", type=click.Choice(NAMES), default="auto", help="Where to grow; auto takes a GPU where there is one.")
+@click.option(
+    "--offsets",
+    type=CELLS,
+    help='Grow an automaton of your own: the offsets of the cells that each cell touches, as "1,1,0;1,0,1;0,1,1".',
+)
+@click.option(
+    "--birth", "births", type=COUNTS, help="With --offsets: the numbers of touches that give birth, as 1 or 1,3.  [default: 1]"
+)
+@click.option("--seed", "seeds", type=CELLS, help='With --offsets: cells of generation 0, as "0,0;5,0".  [default: the origin]')
+@click.option("--octant", is_flag=True, help="With --offsets: only cells without a negative coordinate.")
+@click.option("--backend", type=click.Choice(NAMES), default="auto", help="Where to grow; auto uses a GPU if there is one.")
 @click.option("--general", is_flag=True, help="Use the engine for all rules, even where a faster one applies.")
 @click.option(
     "--columns",
     metavar="NAMES",
-    help=f"Show the table of these, comma-separated: {', '.join(COLUMNS)}.  [default: {','.join(DEFAULT_COLUMNS)}]",
+    help=f"Print a table with these columns, separated by commas: {', '.join(COLUMNS)}.  [default: {','.join(DEFAULT_COLUMNS)}]",
 )
-@click.option("--section", metavar="AXIS=VALUE", help="Add the population in a plane to the table, as z=0.")
+@click.option("--section", metavar="AXIS=VALUE", help="Add a column with the population in a plane, as z=0.")
 @click.option("--out", type=FILE, help=f"Save the growth: {describe_formats()}.")
 @click.option("--volume", type=FILE, help="Save the birth generation of each cell as voxels, a .zarr array.")
-@click.option("--bfile", type=FILE, help="Save the one column as a b-file, or that of the OEIS entry in its name: b151776.txt.")
+@click.option("--bfile", type=FILE, help="Save the column as a b-file; b151776.txt selects the column of that OEIS entry.")
 @click.option("--parents", is_flag=True, help="Save each cell's parent, the evolution tree, in the .zarr of --out.")
-@click.option("--checkpoint", type=FILE, help="Keep checkpoints in this folder, to go on from after whatever may happen.")
+@click.option("--checkpoint", type=FILE, help="Write checkpoints to this folder, to resume from after an interruption.")
 @click.option("--every", type=AMOUNT, help="Generations from one checkpoint to the next.  [default: 100]")
-@click.option("--resume", type=FILE, help="Go on from this folder's latest checkpoint, to all that was asked for then.")
+@click.option("--resume", type=FILE, help="Resume from this folder's latest checkpoint, with the options given then.")
 @click.option("--no-verify", is_flag=True, help="Do not check the growth against its theorem.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--quiet", is_flag=True, help="Show no progress and no table.")
+@click.option("--quiet", is_flag=True, help="Print no progress and no table.")
 def grow(
     automaton: str | None,
     generations: int | None,
@@ -71,7 +77,7 @@ def grow(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Grow AUTOMATON (see `gpunim automata`), nim if none is named, from its seed and count what is born in each generation."""
+    """Grow AUTOMATON (see `gpunim automata`), by default nim, from its seed, and count the births of each generation."""
     from gpu_nim.jobs.growth_job import GrowthJob, Outputs
 
     run = GrowthJob(
@@ -153,7 +159,7 @@ def _print_summary(growth: "Growth", growing: "GrowthProcess", outputs: "Outputs
 
 def _verdict(growing: "GrowthProcess") -> str:
     if not growing.verifies:
-        return "not checked" if growing.automaton.births_formula else "no theorem says what is born"
+        return "not checked" if growing.automaton.births_formula else "no theorem is known"
     if growing.mismatch is not None:
         return f"NO, generation {growing.mismatch} differs"
     some = "" if growing.tested == growing.generations else f" to generation {growing.tested}"

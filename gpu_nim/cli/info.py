@@ -1,4 +1,4 @@
-"""`gpunim info`: what runs here, and why not where it does not."""
+"""`gpunim info`: versions, and which backends are available or why not."""
 
 import platform
 import sys
@@ -16,7 +16,7 @@ _PACKAGES = ("numpy", "cupy-cuda13x", "cupy-cuda12x", "zarr", "pyvista", "distri
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def info(as_json: bool) -> None:
-    """Show versions, the backends and why one is unavailable, and the GPU."""
+    """Print versions, the backends with the reason why one is unavailable, and the GPU."""
     facts = _facts()
     if as_json:
         emit_json(facts)

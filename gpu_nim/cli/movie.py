@@ -1,4 +1,4 @@
-"""`gpunim movie`: a turntable, a growth, a flight into the body, or a sweep of the chocolates."""
+"""`gpunim movie`: a turntable, a growth, a flight into the body, or a sweep over the chocolates."""
 
 import os
 from fractions import Fraction
@@ -26,13 +26,13 @@ _LONGEST = 3600  # seconds: at 30 frames a second, some days of drawing
 @click.argument("source")
 @click.option("-o", "--out", type=FILE, required=True, help=f"The file: {one_of(SUFFIXES)}.")
 @named_option("--kind", lambda: KINDS, default=Movie.kind)
-@click.option("--seconds", type=click.FloatRange(0, _LONGEST, min_open=True), default=8.0, help="How long it lasts.")
+@click.option("--seconds", type=click.FloatRange(0, _LONGEST, min_open=True), default=8.0, help="The length of the movie.")
 @click.option("--fps", type=click.IntRange(1, 120), default=30, help="Frames a second.")
 @click.option("--sweep", "ends", default="1:8", help="FIRST:LAST values of a in a sweep.")
-@click.option("--jobs", type=click.IntRange(1), help="Processes that draw.  [default: 2, or 1 where there is one core]")
+@click.option("--jobs", type=click.IntRange(1), help="The number of processes that draw.  [default: 2, or 1 on one core]")
 @look_options()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@click.option("--quiet", is_flag=True, help="Print no progress.")
 def movie(
     source: str,
     out: Path,
@@ -45,7 +45,7 @@ def movie(
     quiet: bool,
     **look: Any,
 ) -> None:
-    """Make a movie of SOURCE (see `gpunim render`); one that was stopped goes on when it is asked for again."""
+    """Make a movie of SOURCE (see `gpunim render`); the same command resumes a movie that was interrupted."""
     if given(["ends"]) and not KINDS.find(kind).takes_sweep:
         swept = one_of(name for name, known in KINDS.items() if known.takes_sweep)
         raise click.BadParameter(f"only --kind {swept} takes it, got {kind}.", param_hint="'--sweep'")

@@ -11,16 +11,16 @@ if TYPE_CHECKING:
     from gpu_nim.games.nim.positions import Position, Relative
     from gpu_nim.games.nim.walk import Leg
 
-_SHOWN = 64  # legs of a walk that people read; --json has them all
+_SHOWN = 64  # legs of a walk that are printed; --json has all of them
 
 
 @click.command()
 @click.argument("piles", nargs=-1, required=True, type=PILE)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object; it counts piles from 1.")
 def nim(piles: tuple[int, ...], as_json: bool) -> None:
-    """Explain the position of Nim with PILES: who wins and how, and where it stands in the evolution of P-positions.
+    """Explain the position of Nim with PILES: who wins and how, and its place in the evolution of P-positions.
 
-    Piles may be written 13, 1_000_000, 1e6, 2^20 or 2^64+5, any number of them.
+    Any number of piles, written 13, 1_000_000, 1e6, 2^20 or 2^64+5.
     """
     from gpu_nim.games.nim import positions as nim_position
     from gpu_nim.games.nim.walk import cell_of, walk
@@ -51,7 +51,7 @@ def nim(piles: tuple[int, ...], as_json: bool) -> None:
 
 
 def columns(position: "Position") -> str:
-    """The piles and their nim-sum in binary columns, as in the textbook."""
+    """The piles and their nim-sum in binary columns."""
     from gpu_nim.games.nim.positions import binary_columns, nim_sum
 
     rows, total = binary_columns(position)
@@ -63,7 +63,7 @@ def columns(position: "Position") -> str:
 
 
 def winning_moves(position: "Position") -> str:
-    """The winning moves of an N-position, a line each."""
+    """The winning moves of an N-position, one a line."""
     from gpu_nim.games.nim.positions import binary_columns, winning_moves
 
     moves = winning_moves(position)
@@ -119,5 +119,5 @@ def _relative(relative: "Relative", rule: str) -> dict[str, Any]:
 
 
 def spaced(position: "Position") -> str:
-    """The piles with blanks between them, as they are typed."""
+    """The piles separated by blanks, as they are typed."""
     return " ".join(map(str, position))

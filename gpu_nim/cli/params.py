@@ -7,7 +7,7 @@ import click
 
 from gpu_nim.model.notation import parse_integer
 
-_LARGEST_SIZE = 2**62  # of what has a place each in memory or takes a step each
+_LARGEST_SIZE = 2**62  # for numbers of items in memory or of steps
 
 
 class BigInteger(click.ParamType):  # type: ignore[type-arg]  # generic only in new releases of click
@@ -19,7 +19,7 @@ class BigInteger(click.ParamType):  # type: ignore[type-arg]  # generic only in 
         self.least, self.most = least, most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the integer; a usage error names what is wrong with it."""
+        """Return the integer; a usage error says what is wrong with it."""
         try:
             number = value if isinstance(value, int) else parse_integer(value)
         except ValueError as error:
@@ -41,7 +41,7 @@ class IntegerRange(click.ParamType):  # type: ignore[type-arg]
         self.least = least
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
-        """Return (start, stop); a usage error names what is wrong with them."""
+        """Return (start, stop); a usage error says what is wrong with them."""
         if isinstance(value, tuple):
             return value
         head, colon, tail = value.partition(":")
@@ -56,7 +56,7 @@ class IntegerRange(click.ParamType):  # type: ignore[type-arg]
         if start < self.least:
             self.fail(f"expected START of at least {self.least}, got {head}.", param, ctx)
         if stop <= start:
-            self.fail(f"expected STOP beyond START, got {value}, which holds nothing.", param, ctx)
+            self.fail(f"expected STOP beyond START, got {value}, an empty range.", param, ctx)
         return start, stop
 
 
@@ -66,7 +66,7 @@ class IntegerLists(click.ParamType):  # type: ignore[type-arg]
     name = "cells"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[tuple[int, ...], ...]:
-        """Return a tuple of tuples of integers; a usage error names what is wrong with them."""
+        """Return a tuple of tuples of integers; a usage error says what is wrong with them."""
         if isinstance(value, tuple):
             return value
         try:
@@ -81,7 +81,7 @@ class IntegerList(click.ParamType):  # type: ignore[type-arg]
     name = "integers"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
-        """Return a tuple of integers; a usage error names what is wrong with them."""
+        """Return a tuple of integers; a usage error says what is wrong with them."""
         if isinstance(value, tuple):
             return value
         try:
@@ -91,8 +91,8 @@ class IntegerList(click.ParamType):  # type: ignore[type-arg]
 
 
 BIGINT = BigInteger()
-FILE = click.Path(path_type=Path, readable=False)  # what opens it says what is wrong with it: click knows not what for
-PILE = BigInteger(least=0, most=10**10_000)  # whose binary columns are shown: beyond that they take minutes
+FILE = click.Path(path_type=Path, readable=False)  # checked where it is opened, for a better message than click's
+PILE = BigInteger(least=0, most=10**10_000)  # printing the binary columns of longer ones takes minutes
 SIZE = BigInteger(least=0, most=_LARGEST_SIZE)
 AMOUNT = BigInteger(least=1, most=_LARGEST_SIZE)
 CELLS = IntegerLists()

@@ -18,7 +18,7 @@ _HELP = "Type PILE COUNT, as in 2 5 to take 5 from pile 2; hint, help or quit."
 
 
 class _Over(Exception):
-    """The player leaves, or input has ended."""
+    """The player quits, or input has ended."""
 
 
 @click.command()
@@ -27,11 +27,11 @@ class _Over(Exception):
     "--opponent",
     type=click.Choice(("perfect", "teaching")),
     default="perfect",
-    help="Both play perfectly; the teaching one shows the columns before your move and lets you take a mistake back.",
+    help="Both play perfectly; teaching also prints the columns before each of your moves and lets you undo a mistake.",
 )
 @click.option("--second", is_flag=True, help="Let the opponent move first.")
 def play(piles: tuple[int, ...], opponent: str, second: bool) -> None:
-    """Play Nim with PILES, as in `gpunim play 5 7 9`: take any number from one pile; who takes the last counter wins."""
+    """Play Nim with PILES, as in `gpunim play 5 7 9`: take any number from one pile; taking the last counter wins."""
     from gpu_nim.games.nim.positions import as_position
 
     position = as_position(piles)
@@ -104,7 +104,7 @@ def _ask(position: "Position") -> "Move":
 
 def _answer(prompt: str) -> str:
     click.echo(prompt, nl=False)
-    # As bytes, for what is typed may be no text.
+    # As bytes, since the input may not be valid text.
     line = sys.stdin.buffer.readline().decode(errors="replace")
     if not line:
         click.echo()

@@ -10,11 +10,11 @@ from gpu_nim.model.progress import OnStep, unseen
 
 @contextmanager
 def growth_progress(generations: int, shown: bool) -> Iterator[Callable[[Batch], None]]:
-    """Give a function that takes each batch and keeps the bar: generation, births, cells a second, time left."""
+    """Yield a function that takes each batch and updates the bar: generation, births, cells a second, time left."""
     if not shown:
         yield lambda _: None
         return
-    # Rich takes a tenth of a second to import: only where somebody is looking.
+    # Imported only where a bar is shown: Rich takes a tenth of a second.
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -43,7 +43,7 @@ def growth_progress(generations: int, shown: bool) -> Iterator[Callable[[Batch],
 
 @contextmanager
 def step_progress(shown: bool) -> Iterator[OnStep]:
-    """Give a function that takes what is being done, how much of it is done and how much there is in all, and keeps a bar."""
+    """Yield a function that takes the name of a step, the amount done and the total, and updates a bar."""
     if not shown:
         yield unseen
         return
@@ -57,14 +57,14 @@ def step_progress(shown: bool) -> Iterator[OnStep]:
         def step(what: str, done: int, total: int) -> None:
             if new := progress.tasks[0].description != what:
                 progress.reset(task, description=what)
-            progress.update(task, completed=done, total=total, visible=True, refresh=new)  # however soon it is over
+            progress.update(task, completed=done, total=total, visible=True, refresh=new)  # even if it ends at once
 
         yield step
 
 
 @contextmanager
 def work_progress(total: int, unit: str, shown: bool) -> Iterator[Callable[[int], None]]:
-    """Give a function that takes how many more of `total` units are done, and keeps a bar with their rate and the time left."""
+    """Yield a function that takes the number of further units done of `total`, and updates a bar with rate and time left."""
     if not shown:
         yield lambda _: None
         return

@@ -1,4 +1,4 @@
-"""How `gpunim count --reduce` prints what is left of a range."""
+"""The output of `gpunim count --reduce`."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def json_value(result: "Result", shift: int) -> Any:
-    """Return a result as JSON takes it; `shift` is what the entry's own indices are below the family's."""
+    """Return a result as a value for JSON; an index of the entry is the family's minus `shift`."""
     match result.reduction.name:
         case "argmax" | "argmin":
             return result.value - shift
@@ -21,7 +21,7 @@ def json_value(result: "Result", shift: int) -> Any:
 
 
 def table_rows(result: "Result", shift: int) -> Iterator[tuple[str, str, str]]:
-    """Give the rows of a table that shows a result: name, index or class, value."""
+    """Yield the rows of a table for a result: name, index or class, value."""
     name = result.reduction.name
     match name:
         case "histogram":

@@ -27,15 +27,15 @@ from gpu_nim.render.sheet import SUFFIXES as SHEET_SUFFIXES
     help=f"The file: {one_of(SUFFIXES)}; {one_of(SHEET_SUFFIXES)} for a figure.",
 )
 @look_options()
-@click.option("--transparent", is_flag=True, help="No background: alpha in its place.")
+@click.option("--transparent", is_flag=True, help="An alpha channel in place of the background.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@click.option("--quiet", is_flag=True, help="Print no progress.")
 def render(source: str, out: Path, as_json: bool, quiet: bool, **look: Any) -> None:
     """Draw SOURCE: AUTOMATON:GENERATION such as nim:255, GAME:PARAMETER=VALUE,size=M, a file, or figure:NAME.
 
-    `gpunim automata` and `gpunim games` list what there is: chocolate:a=3,size=127 and wythoff:size=255 are games.
+    `gpunim automata` and `gpunim games` list the names: chocolate:a=3,size=127 and wythoff:size=255 are games.
 
-    Files are growths that gpunim grow saved and games that gpunim solve saved, .zarr or .npz.
+    Files are growths saved by gpunim grow and games saved by gpunim solve, .zarr or .npz.
     """
     from gpu_nim.storage.atomic import check_writable
 

@@ -1,4 +1,4 @@
-"""`gpunim show`: look around in a window, or in a browser."""
+"""`gpunim show`: an interactive view in a window, or in a browser."""
 
 from pathlib import Path
 from typing import Any
@@ -17,22 +17,22 @@ from gpu_nim.render.window import HELP, Window, view_keys
 @click.command(cls=ListingCommand, listings=lambda: {"Keys and mouse": [*view_keys().items(), *HELP]})
 @click.argument("source")
 @click.option("--web", is_flag=True, help="Serve a page on this machine for a browser, in place of a window.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8765, help="The page's port; 0 takes a free one.")
-@click.option("--picture", type=FILE, default=Path("gpunim.png"), help="Where the window's key s saves.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8765, help="The page's port; 0 chooses a free one.")
+@click.option("--picture", type=FILE, default=Path("gpunim.png"), help="The file that the window's key s saves to.")
 @look_options("size", "view", "theme", "color", "generations", "cut", "title")
 def show(source: str, web: bool, port: int, picture: Path, **look: Any) -> None:
-    """Show SOURCE (see `gpunim render`): turn it, and go through its generations with a slider.
+    """Show SOURCE (see `gpunim render`): rotate it, and step through its generations with a slider.
 
-    In the page, space spins the body and p plays its growth; two fingers move it and come nearer.
+    In the page, space spins the body and p plays its growth; two fingers move it and zoom.
     """
     wanted = Look(**look)
     if web and given(["picture"]):
-        raise UsageError("--picture is for a window, got it with --web: a browser asks where the page's pictures go")
+        raise UsageError("--picture is for a window, got it with --web: a browser asks where to save the page's pictures")
     if not web and given(["port"]):
         raise UsageError("--port is for a page: it needs --web")
     if web:
         require_heard(*PAGE_OPTIONS, wanted, given(look))
-        with PageServer(port) as server:  # before the work: the port may be taken
+        with PageServer(port) as server:  # first, since the port may be taken
             page = document(source, wanted)
             click.echo(f"{server.url}  (Ctrl-C to stop)")
             server.run(page)

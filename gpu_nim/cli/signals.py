@@ -1,4 +1,4 @@
-"""SIGTERM and SIGHUP end a command as Ctrl-C does: through its clean-up, with one sentence."""
+"""SIGTERM and SIGHUP end a command as Ctrl-C does: with its clean-up, and one sentence."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ _IMPORT = "<frozen importlib._bootstrap>"
 
 
 class Terminated(SystemExit):
-    """The system asked for the end; `code` is the exit status that a shell reports, 128 + the signal's number."""
+    """A signal ends the process; `code` is the exit status that a shell reports, 128 + the signal's number."""
 
     def __init__(self, number: int) -> None:
         super().__init__(128 + number)
@@ -25,9 +25,9 @@ class Terminated(SystemExit):
 
 @contextmanager
 def terminations_raised() -> Iterator[None]:
-    """Raise `Terminated` where the process would be ended, until the block is done; what is ignored, as by nohup, stays so.
+    """Raise `Terminated` in the block for a signal that would end the process; signals that are ignored, as by nohup, stay ignored.
 
-    A signal that comes while a module is imported, Ctrl-C too, waits until it is: extension modules drop what is raised in them.
+    A signal during an import, Ctrl-C too, is raised after it: extension modules drop exceptions that are raised in them.
     """
     if threading.current_thread() is not threading.main_thread():  # only the main thread handles signals
         yield
@@ -45,7 +45,7 @@ def terminations_raised() -> Iterator[None]:
     hook = sys.unraisablehook
 
     def send_lost_again(lost: Any) -> None:
-        # Python drops what is raised while it finalizes an object, in whatever line that happens to be.
+        # Python drops exceptions that are raised while it finalizes an object.
         if isinstance(lost.exc_value, Terminated | KeyboardInterrupt):
             _send_again(getattr(lost.exc_value, "number", signal.SIGINT))
         else:

@@ -22,22 +22,22 @@ _MAX_SCANNED = 100_000
 
 
 class _GameName(click.Choice):  # type: ignore[type-arg]  # generic only in new releases of click
-    """A name of the catalogue, with close matches for one that is none."""
+    """A name of the catalogue; the error for an unknown name suggests similar ones."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name; a usage error lists what is known."""
+        """Return the name; a usage error lists the known ones."""
         return find(value).name
 
 
 class _Written(click.ParamType):  # type: ignore[type-arg]
-    """A value of a game's parameter, which the game's entry reads; `name` says what it is in one word."""
+    """The text of a parameter's value, which the game's entry parses; `name` is its placeholder in help."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
 
 class _SolveCommand(click.Command):
-    """The command, with what the catalogue of games says at the time it is asked."""
+    """The command, with the arguments and options that the catalogue of games has at the time of the call."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the game, the parameters of all games, and the options of every game."""
@@ -54,12 +54,12 @@ def _catalogue_options(games: tuple[GameEntry, ...]) -> list[click.Parameter]:
         click.Argument(["game"], type=_GameName([game.name for game in games])),
         click.Option(["--size"], type=SIZE, help=size),
         *(_parameter_option(name, owners) for name, owners in parameter_owners().items()),
-        click.Option(["--grundy"], is_flag=True, help=f"Grundy values too; {always} give them anyway."),
+        click.Option(["--grundy"], is_flag=True, help=f"Find Grundy values, too; {always} always have them."),
     ]
 
 
 def _parameter_option(name: str, owners: list[GameEntry]) -> click.Option:
-    """The option of a parameter, whose help has a part for each different parameter of that name."""
+    """The option for a parameter's name; its help has a part for each different parameter of that name."""
     parts: dict[tuple[str, str], list[str]] = {}
     words = []
     for game in owners:
@@ -73,16 +73,17 @@ def _parameter_option(name: str, owners: list[GameEntry]) -> click.Option:
 
 
 @click.command(cls=_SolveCommand)
-@click.option("--backend", type=click.Choice(NAMES), default="auto", help="Where to solve; auto takes a GPU where there is one.")
-@click.option("--out", type=FILE, help="Save the sets: .zarr or .npz, or .csv with a position a line.")
+@click.option("--backend", type=click.Choice(NAMES), default="auto", help="Where to solve; auto uses a GPU if there is one.")
+@click.option("--out", type=FILE, help="Save the solution: .zarr or .npz, or .csv with one position a line.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def solve(game: str, size: int | None, grundy: bool, backend: str, out: Path | None, as_json: bool, **options: str | None) -> None:
     """Solve GAME up to a size: its P-positions or Grundy values, and whether and where they first differ from Nim's.
 
-    `gpunim games` lists the games. A range for a rational scans that many games, a line each: `gpunim solve chocolate --a 1:8:1/2`.
+    `gpunim games` lists the games. A range for a rational solves one game for each value: `gpunim solve chocolate --a 1:8:1/2`.
 
-    A game of your own is written as inequalities: `gpunim solve inequalities --where "2y <= x + z; w <= y/3 + 1" --size 20`. One
-    coordinate is at the left; lowering a coordinate lowers the others as far as they force it. A name alone is a free pile.
+    A game of your own is written as inequalities: `gpunim solve inequalities --where "2y <= x + z; w <= y/3 + 1" --size 20`, each
+    with one coordinate at the left. Lowering a coordinate lowers the others where the inequalities force it. A name alone is a free
+    pile.
     """
     from gpu_nim.storage.solutions import check_solution, save_solution
 
@@ -110,7 +111,7 @@ def solve(game: str, size: int | None, grundy: bool, backend: str, out: Path | N
 
 
 def _scanned(entry: GameEntry, texts: dict[str, str]) -> tuple[str, list[Fraction]] | None:
-    """The rational parameter that goes through several values, and these; None where each has one."""
+    """The rational parameter that has several values, with these; None where each has one."""
     found = None
     for parameter in entry.parameters:
         if isinstance(parameter.kind, Rational) and parameter.name in texts:
@@ -123,7 +124,7 @@ def _scanned(entry: GameEntry, texts: dict[str, str]) -> tuple[str, list[Fractio
 
 
 def _rationals(name: str, text: str) -> list[Fraction]:
-    """One positive rational, 3 or 5/2, or those of START:STOP or START:STOP:STEP, STOP excluded."""
+    """The positive rationals of 3 or 5/2, START:STOP or START:STOP:STEP, STOP excluded."""
     try:
         numbers = [parse_rational(part) for part in text.split(":")]
     except ValueError:
@@ -154,7 +155,7 @@ def _scan(
     backend: str,
     as_json: bool,
 ) -> None:
-    rows = []  # not the solutions, which would not fit into memory together
+    rows = []  # not the solutions, which may not fit into memory together
     with work_progress(len(scanned), "games", wants_progress(quiet=False)) as advance:
         for value in scanned:
             solution = _solve(entry, size, grundy, backend, {**values, name: value}, shown=False)
@@ -175,9 +176,9 @@ def _scan(
 def _print(solution: Solution, extra: dict[str, Any], out: Path | None) -> None:
     limits = zip(solution.coordinates, solution.limits, strict=True)
     difference = _point(solution.first_difference)
-    labels = ("P just where the nim-sum is 0", "Grundy value = nim-sum")
+    labels = ("P exactly if the nim-sum is 0", "Grundy value = nim-sum")
     if len(solution.coordinates) == 1:  # a position is one heap, and its nim-sum is its size
-        labels = ("P just the empty heap", "Grundy value = size of the heap")
+        labels = ("only the empty heap is P", "Grundy value = size of the heap")
     rows: list[tuple[str, str]] = [
         ("game", solution.game),
         ("up to", ", ".join(f"{name} = {limit}" for name, limit in limits)),
@@ -190,7 +191,7 @@ def _print(solution: Solution, extra: dict[str, Any], out: Path | None) -> None:
         rows.append(("largest Grundy value", str(solution.largest_grundy)))
         rows.append((labels[1], f"no, first at {first}" if first else "yes"))
     if extra:
-        known = f"{extra['period']}, from {extra['preperiod']} on, for ever"
+        known = f"{extra['period']}, from {extra['preperiod']} on, proved"
         rows.append(("period of the Grundy values", "none proved, try a larger size" if extra["period"] is None else known))
     rows += [("device", f"{solution.device} ({solution.backend})"), ("seconds", f"{solution.seconds:.3f}")]
     print_table(rows + ([("saved", str(out))] if out is not None else []))

@@ -1,4 +1,4 @@
-"""`gpunim verify`: theorems checked on cases, and files checked against what they claim to hold."""
+"""`gpunim verify`: exhaustive checks of theorems, and checks of growths and b-files."""
 
 from pathlib import Path
 
@@ -16,16 +16,16 @@ _FACTS = ("automaton", "generations", "population", "digest")
 @click.command()
 @click.argument("what", nargs=-1)
 @click.option("--list", "show_list", is_flag=True, help="List the statements that can be verified.")
-@click.option("--upto", type=AMOUNT, default=64, help="How far statements go: the largest pile, index or generation.")
-@click.option("--as", "name", help="Hold the b-file WHAT against this OEIS entry, or with --piles a family of `count`.")
-@click.option("--piles", type=AMOUNT, help="Piles that the family is played with.")
+@click.option("--upto", type=AMOUNT, default=64, help="The reach of the checks: the largest pile, index or generation.")
+@click.option("--as", "name", help="Compare the b-file WHAT with this OEIS entry, or with --piles a family of `count`.")
+@click.option("--piles", type=AMOUNT, help="The number of piles of the family.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def verify(what: tuple[str, ...], show_list: bool, upto: int, name: str | None, piles: int | None, as_json: bool) -> int:
     """Verify statements by name (or the beginning of names, or 'all'), a growth's file that holds cells, or, with --as, a b-file.
 
-    A growth's cells are held against its births and checksums, and against the theorem of its automaton, or where there is none
-    against what its rule grows anew, as far as a minute goes; its parents, where it has them, against the rule.
-    Leaves with status 1 where a statement has a counterexample or a file anything wrong.
+    A growth's cells are compared with its births and checksums, and with the theorem of its automaton, or if there is none with a
+    new growth by its rule, for about a minute; its parents, if it has them, with the rule. The exit status is 1 if a statement has
+    a counterexample or a file an error.
     """
     if show_list:
         return _list(as_json)
@@ -49,7 +49,7 @@ def verify(what: tuple[str, ...], show_list: bool, upto: int, name: str | None, 
         if name.endswith(".txt"):
             from gpu_nim.counting.families import listed
 
-            raise UsageError(f"--as must say which OEIS entry, or which of {listed()}, the b-file {name} is held against")
+            raise UsageError(f"--as must name the OEIS entry, or which of {listed()}, to compare the b-file {name} with")
     return _statements(what, upto, as_json)
 
 
@@ -103,7 +103,7 @@ def _growth(path: Path, as_json: bool) -> int:
 
     growth = load(path)
     if not isinstance(growth, Growth):
-        raise UsageError(f"verify reads growths, and {path} is a solved game, which is checked whenever it is read")
+        raise UsageError(f"verify takes growths, and {path} is a solved game, which is checked whenever it is read")
     theorem = theorem_of(growth)
     with work_progress(cells_to_check(growth), "cells", wants_progress(as_json)) as advance:
         result = check_cells(growth, advance)
@@ -113,7 +113,7 @@ def _growth(path: Path, as_json: bool) -> int:
     elif not result.holds:
         say(f"{path}: {result.counterexample}")
     else:
-        known = f"as {theorem.source} has it" if theorem else "no theorem says what is born"
+        known = f"as {theorem.source} has it" if theorem else "no theorem is known"
         say(f"{path}: {growth.automaton}, {result.scope}, agree with births and checksums; {known}")
     return 0 if result.holds else 1
 
