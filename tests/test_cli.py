@@ -353,7 +353,7 @@ def test_ranges(text: str, pair: tuple[int, int]) -> None:
     ("text", "words"),
     [
         ("5:3", "STOP beyond START"),
-        ("5:5", "holds nothing"),
+        ("5:5", "an empty range"),
         ("5", "expected START:STOP"),
         (":5", "not an integer"),
         ("-1:5", "at least 0"),
