@@ -1,0 +1,257 @@
+"""What gpu-check checks, a part at a time: each check prints what it found and returns whether it holds."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from gpu_nim import grow, solve
+from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.backends.availability import cuda_obstacle, driver_version
+from gpu_nim.backends.selection import select
+from gpu_nim.counting.families import find_family
+from gpu_nim.counting.ranges import Range
+from gpu_nim.games.inequality import chocolate, parse_game, six_coordinate_chocolate
+from gpu_nim.model.errors import InsufficientMemoryError
+from scripts.lib.part_process import end_with_parent, tell
+
+ROOT = Path(__file__).resolve().parents[2]
+BACKENDS = ("cuda", "numpy")
+
+# Automaton, generation, and whether cells are compared one by one beside births and checksums.  rule750 and nim-5 take the engine
+# for all rules.
+GROWTHS = (
+    ("nim", 4096, True),
+    ("nim", 16384, False),
+    ("edge", 256, True),
+    ("edge", 1024, False),
+    ("fcc", 512, False),
+    ("rule750", 1024, True),
+    ("nim-5", 48, True),
+)
+# Automaton, generation, and its population at generation 1024, which NumPy reaches.
+LARGEST = (("edge", 8192, 179946835), ("fcc", 16384, 1435773241))
+INDICES = 10**8
+CHOCOLATE = 255
+CHOCOLATE_GRUNDY = 63
+SANITIZER_TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
+_HANGS = 60  # seconds in one test after which pytest prints where it is
+
+Check = tuple[str, Callable[[], bool]]
+
+
+def run_part(name: str, skip: int) -> None:
+    """Run a part's checks but the first `skip`, and tell of each; end after a failure, which may leave the device broken."""
+    end_with_parent()
+    run_checks(PARTS[name](), skip)
+
+
+def run_checks(checks: Iterable[Check], skip: int) -> None:
+    """Run checks as `run_part` does."""
+    every = list(checks)
+    tell(plan=[title for title, _ in every])
+    for title, check in every[skip:]:
+        tell(begin=title)
+        try:
+            passed = check()
+        except Exception as error:  # of whatever kind: it is what the report is for
+            print(f"{type(error).__name__}: {error}", flush=True)
+            passed = False
+        tell(end=passed)
+        if not passed:
+            break
+
+
+def device_checks() -> Iterator[Check]:
+    """Find out where and on what the report is made."""
+    yield "what there is", facts
+
+
+def test_checks() -> Iterator[Check]:
+    """Run the tests that need a GPU."""
+    yield "Tests marked gpu", gpu_tests
+
+
+def compare_checks() -> Iterator[Check]:
+    """Hold CUDA against NumPy at real sizes."""
+    for name, generations, cells in GROWTHS:
+        yield f"{name} to generation {generations} equals NumPy's", partial(same_growth, name, generations, cells)
+    for piles in (3, 4):  # one number of 64 bits a value, and two
+        yield f"D_{piles} over {INDICES:,} indices equals NumPy's, and adds up", partial(same_range, piles)
+    yield f"Chocolate 3y <= x + z to {CHOCOLATE} equals NumPy's", same_chocolate
+
+
+def large_checks() -> Iterator[Check]:
+    """Grow what only a GPU reaches."""
+    for name, generations, known in LARGEST:
+        yield f"{name} to generation {generations}", partial(largest, name, generations, known)
+
+
+def sanitizer_checks() -> Iterator[Check]:
+    """Watch every kernel."""
+    for tool in SANITIZER_TOOLS:
+        yield f"compute-sanitizer {tool}", partial(sanitized, tool)
+
+
+def benchmark_checks() -> Iterator[Check]:
+    """Run the benchmarks."""
+    for what in ("grow", "count"):
+        yield f"Benchmark {what}", partial(benchmark, what)
+
+
+PARTS: dict[str, Callable[[], Iterator[Check]]] = {
+    "device": device_checks,
+    "tests": test_checks,
+    "compare": compare_checks,
+    "large": large_checks,
+    "sanitize": sanitizer_checks,
+    "bench": benchmark_checks,
+}
+
+
+def facts() -> bool:
+    """Print the device, the driver and the versions; or why CUDA cannot run here."""
+    obstacle = cuda_obstacle()
+    if obstacle is not None:
+        print(f"obstacle: {obstacle}")
+        return False
+    import cupy
+
+    device, runtime = cupy.cuda.Device(), cupy.cuda.runtime
+    properties = runtime.getDeviceProperties(device.id)
+    print(f"device: {select('cuda').device}, compute capability {device.compute_capability}")
+    print(f"PCI bus: {device.pci_bus_id}")
+    print(f"multiprocessors: {properties['multiProcessorCount']}")
+    free, total = runtime.memGetInfo()
+    print(f"memory: {free:,} bytes free of {total:,}")
+    print(f"driver: {driver_version() or 'unknown'}, for CUDA {runtime.driverGetVersion()}")
+    print(f"software: CuPy {cupy.__version__}, CUDA runtime {runtime.runtimeGetVersion()}, Python {sys.version.split()[0]}")
+    print(f"host: {os.cpu_count()} cores, NumPy {np.__version__}")
+    return True
+
+
+def gpu_tests() -> bool:
+    """Run pytest -m gpu, without the doctests, which would import optional packages."""
+    options = ["-o", "addopts=", "-o", f"faulthandler_timeout={_HANGS}", "--strict-markers", "-p", "no:cacheprovider"]
+    options += ["--import-mode=importlib", "-v", "-rs", "--durations=10"]
+    return run(sys.executable, "-m", "pytest", "-m", "gpu", *options, "tests") == 0
+
+
+def same_growth(name: str, generations: int, cells: bool) -> bool:
+    """Grow on both backends and compare births, digests, and the cells themselves where asked."""
+    growths = [grow(name, generations, backend=backend, cells=cells) for backend in BACKENDS]
+    device, host = growths
+    for growth in growths:
+        print(f"{growth.backend}: {growth.seconds:.3f} s, population {growth.population:,}, digest {growth.digest}")
+    same = np.array_equal(device.births, host.births) and device.digest == host.digest and device.verified == host.verified
+    return same and (not cells or np.array_equal(device.cells(), host.cells()))
+
+
+def same_range(piles: int) -> bool:
+    """Count D_k on both backends: one digest of all values, and their sum as the digits of the indices give it."""
+    counts, found = find_family("D", piles), set()
+    for backend in BACKENDS:
+        seconds, total, sha = 0.0, 0, hashlib.sha256()
+        chunks = Range(counts, 0, INDICES, select(backend).counting()).chunks()
+        while True:
+            began = time.perf_counter()
+            chunk = next(chunks, None)
+            seconds += time.perf_counter() - began
+            if chunk is None:
+                break
+            sha.update(chunk[1])
+            for place, halves in enumerate(chunk[1].reshape(len(chunk[1]), -1).view("<u4").T):
+                total += int(halves.sum(dtype=np.uint64)) << 32 * place
+        found.add((total, sha.hexdigest()))
+        print(f"{backend}: {seconds:.3f} s with the copy to the host, sum {total}, SHA-256 {sha.hexdigest()}")
+    return found == {(counts.sum(0, INDICES), sha.hexdigest())}
+
+
+def same_chocolate() -> bool:
+    """Solve the chocolate on both backends: the same P-positions, those of nim-sum 0, and the same Grundy values."""
+    device, host = (solve(chocolate(3), CHOCOLATE, backend=backend) for backend in BACKENDS)
+    for solution in (device, host):
+        print(f"{solution.backend}: {solution.seconds:.3f} s, {len(solution.p_positions):,} P-positions")
+    same = np.array_equal(device.p_positions, host.p_positions) and bool(device.equals_nim)
+    values = [solve(chocolate(3), CHOCOLATE_GRUNDY, grundy=True, backend=backend) for backend in BACKENDS]
+    for s in values:
+        print(f"{s.backend}: {s.seconds:.3f} s, largest Grundy value to {CHOCOLATE_GRUNDY} {s.largest_grundy}")
+    assert values[0].grundy is not None
+    assert values[1].grundy is not None
+    return same and np.array_equal(values[0].grundy, values[1].grundy)
+
+
+def largest(name: str, generations: int, known: int) -> bool:
+    """Grow as far as the largest GPUs go; on the way it must pass the population that is known."""
+    try:
+        growth = grow(name, generations, backend="cuda")
+    except InsufficientMemoryError as refusal:
+        print(f"not run: {refusal}")
+        return True
+    there = sum(growth.births[:1025].tolist())
+    print(f"{growth.seconds:.3f} s, population {growth.population:,}, digest {growth.digest}")
+    print(f"population at 1024: {there:,}")
+    return there == known
+
+
+def without_pool() -> None:
+    """Have CuPy ask the driver for each array: in its pool, what lies beyond an array's end belongs to the pool, too."""
+    import cupy
+
+    cupy.cuda.set_allocator(None)
+    cupy.cuda.set_pinned_memory_allocator(None)
+
+
+def every_kernel() -> None:
+    """Launch every kernel of the kernel table, on small work."""
+    device = select("cuda")
+    grow("nim", 200, backend=device, cells=True)
+    for name, last in (("fcc", 24), ("edge", 24), ("ulam-warburton-3", 40), ("rule750", 24), ("nim-4", 16)):
+        growing = GrowthProcess(name, last, device, cells=True, columns=("section x=0",), every=last // 2)
+        snapshot = next(growing.snapshot() for _ in growing if growing.generation == last // 2)
+        for _ in GrowthProcess(name, last, device, columns=("section x=0",), resume=snapshot):
+            pass
+    engine = device.counting()
+    for counts in (find_family("D", 4), find_family("D", 7)):
+        for start in (3, 2**24 + 5):  # values of one limb, and for seven piles of two
+            values = Range(counts, start, start + 5000, engine)
+            values.values()
+            values.survey(start, start + 5000)
+            values.residues(start, start + 5000, 1000)
+        for limbs in (1, 2):
+            engine.rows(counts.blocks(), 5, 5000, 4, limbs)  # so many are made on the device
+    engine.try_totals(4, 40, 0, 41)
+    engine.try_maxima(4, 40, 0, 41)
+    for game, size in ((chocolate(3), 31), (six_coordinate_chocolate(), 2), (parse_game(";".join("abcdefghi")), 1)):
+        for grundy in (False, True):
+            solve(game, size, grundy=grundy, backend="cuda")
+
+
+def sanitized(tool: str) -> bool:
+    """Launch every kernel under one tool of compute-sanitizer."""
+    if shutil.which("compute-sanitizer") is None:
+        print("compute-sanitizer is not installed: not run")
+        return True
+    program = (sys.executable, str(ROOT / "scripts" / "gpu-check"), "--every-kernel")
+    return run("compute-sanitizer", "--tool", tool, "--error-exitcode", "9", *program) == 0
+
+
+def benchmark(what: str) -> bool:
+    """Run `gpunim bench` in this process, so that it shares the warm device."""
+    from gpu_nim.cli.bench import bench
+
+    bench.main([what], standalone_mode=False)
+    return True
+
+
+def run(*command: str) -> int:
+    """Run a command from the checkout, which prints where this process prints, and return its exit status."""
+    sys.stdout.flush()
+    return subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, check=False).returncode

@@ -1,0 +1,225 @@
+"""The checks of scripts/gpu-check, with the kernels on the CPU standing in for a GPU: what they compare and what they fail on."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from gpu_nim.automata.growth_process import grow
+from gpu_nim.backends.cuda import CudaBackend
+from gpu_nim.backends.cuda.table import KERNELS
+from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.backends.numpy.counting import NumpyCounting
+from gpu_nim.model.errors import InsufficientMemoryError
+from scripts.lib import gpu_checks as checks
+from scripts.lib.gpu_report import Part
+from scripts.lib.part_process import _event
+from tests.cuda_host import HostLauncher, compiler
+
+pytestmark = [
+    pytest.mark.cuda_host,
+    pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)"),
+]
+
+ROOT = Path(__file__).parent.parent
+
+
+class Watched(HostLauncher):
+    """Keeps the names of the kernels that it launches."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.launched: set[str] = set()
+
+    def __call__(self, kernel: str, grid: tuple[int, ...], *rest: object, **more: object) -> None:
+        super().__call__(kernel, grid, *rest, **more)  # type: ignore[arg-type]
+        if 0 not in grid:
+            self.launched.add(kernel)
+
+
+@pytest.fixture
+def launcher() -> Watched:
+    """What stands in for the GPU."""
+    return Watched()
+
+
+@pytest.fixture
+def gpu_checks(monkeypatch: pytest.MonkeyPatch, launcher: Watched) -> ModuleType:
+    """The checks, on small growths."""
+    backends = {"cuda": CudaBackend(launcher), "numpy": NumpyBackend()}
+    monkeypatch.setattr(checks, "select", lambda name: backends.get(name, name))
+    for where in ("automata.growth_process", "games.solvers"):
+        monkeypatch.setattr(f"gpu_nim.{where}.select", lambda name: backends.get(name, name))
+    sizes = {
+        "GROWTHS": (("nim", 70, True), ("rule750", 12, True)),
+        "LARGEST": (("edge", 15, 826),),
+        "INDICES": 1000,
+        "CHOCOLATE": 31,
+        "CHOCOLATE_GRUNDY": 15,
+    }
+    for name, value in sizes.items():
+        monkeypatch.setattr(checks, name, value)
+    return checks
+
+
+def told(part: str, capsys: pytest.CaptureFixture[str], skip: int = 0) -> Part:
+    """What the report takes from a part's checks."""
+    checks.run_checks(checks.PARTS[part](), skip)
+    heard = Part(part, 9)
+    for line in capsys.readouterr().out.split("\n")[:-1]:
+        heard.take(_event(line.encode()))
+    return heard
+
+
+def test_cuda_equals_numpy(gpu_checks: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    part = told("compare", capsys)
+    assert part.passed
+    text = "\n".join(part.markdown())
+    assert "### nim to generation 70 equals NumPy's: passed" in text
+    assert f"digest {grow('nim', 70, backend='numpy').digest}" in text
+    assert "### rule750 to generation 12 equals NumPy's: passed" in text
+    assert "### D_4 over 1,000 indices equals NumPy's, and adds up: passed" in text
+    assert "### Chocolate 3y <= x + z to 31 equals NumPy's: passed" in text
+    assert "342 P-positions" in text
+
+
+def test_checks_end_after_one_that_fails(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> bool:
+        raise RuntimeError("out of order")
+
+    def three() -> Iterator[checks.Check]:
+        yield "a", broken
+        yield "b", lambda: True
+        yield "c", lambda: True
+
+    monkeypatch.setitem(checks.PARTS, "compare", three)
+    part = told("compare", capsys)
+    assert part.checks[0].passed is False
+    assert list(part.checks[0].lines) == ["RuntimeError: out of order"]
+    assert not part.is_done()
+    assert [check.title for check in told("compare", capsys, skip=1).checks] == ["b", "c"]
+
+
+def test_the_largest_growths(gpu_checks: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    assert told("large", capsys).passed
+
+
+def test_every_kernel_is_launched(gpu_checks: ModuleType, launcher: Watched) -> None:
+    gpu_checks.every_kernel()
+    assert launcher.launched == set(KERNELS)
+
+
+def test_what_does_not_fit_is_not_run(
+    gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise InsufficientMemoryError("it needs 7 bytes, 6 are free")
+
+    monkeypatch.setattr(gpu_checks, "grow", refuse)
+    assert gpu_checks.largest("edge", 15, 826)
+    assert capsys.readouterr().out == "not run: it needs 7 bytes, 6 are free\n"
+
+
+def test_another_population_at_1024_fails(gpu_checks: ModuleType) -> None:
+    assert gpu_checks.largest("edge", 15, 827) is False
+
+
+def test_another_value_fails(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Crooked(NumpyCounting):
+        def fill(self, table: object, rows: object, skip: int, out: NDArray[np.uint64]) -> None:
+            super().fill(table, rows, skip, out)
+            out.flat[7] += np.uint64(1)
+
+    honest = gpu_checks.select
+    crooked = SimpleNamespace(counting=Crooked)
+    monkeypatch.setattr(gpu_checks, "select", lambda name: crooked if name == "cuda" else honest(name))
+    assert gpu_checks.same_range(3) is False
+    # The same mistake on both backends shows in the sum.
+    monkeypatch.setattr(gpu_checks, "BACKENDS", ("cuda", "cuda"))
+    assert gpu_checks.same_range(3) is False
+
+
+def test_another_p_position_fails(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    host = gpu_checks.solve
+
+    def crooked(game: object, size: int, *, grundy: bool = False, backend: str) -> object:
+        solution = host(game, size, grundy=grundy, backend=backend)
+        if backend == "cuda" and not grundy:
+            solution.p_positions[5] += 1
+        return solution
+
+    monkeypatch.setattr(gpu_checks, "solve", crooked)
+    assert gpu_checks.same_chocolate() is False
+
+
+@pytest.mark.thorough
+def test_no_package_but_the_few_is_needed() -> None:
+    """Growing, counting, solving and collecting the GPU's tests, as if nothing else were installed."""
+    missing = ("zarr", "rich", "pyvista", "vtk", "vtkmodules", "PIL", "scipy", "networkx", "dask", "distributed", "matplotlib")
+    alone = f"""
+import sys
+from importlib.machinery import PathFinder
+
+class Without(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return None if name.split(".")[0] in {missing} else PathFinder.find_spec(name, path, target)
+
+sys.meta_path[sys.meta_path.index(PathFinder)] = Without
+"""
+    options = ["-m", "gpu", "--collect-only", "-q", "-o", "addopts=", "-p", "no:cacheprovider", "--import-mode=importlib", "tests"]
+    for program in (
+        "from gpu_nim.cli import main; main(['grow', '--gen', '9', '--backend', 'numpy', '--quiet'])",
+        "from gpu_nim.cli import main; main(['count', 'D', '--piles', '4', '--range', '0:9'])",
+        "from gpu_nim.cli import main; main(['solve', 'chocolate', '--size', '15'])",
+        f"import pytest; sys.exit(pytest.main({options}))",
+    ):
+        done = subprocess.run([sys.executable, "-c", alone + program], cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_another_growth_fails(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    host = gpu_checks.grow
+
+    def crooked(name: str, generations: int, *, backend: str, cells: bool = False) -> object:
+        growth = host(name, generations, backend=backend, cells=cells)
+        if backend == "cuda":
+            growth.checksums[5] += 1
+        return growth
+
+    monkeypatch.setattr(gpu_checks, "grow", crooked)
+    assert gpu_checks.same_growth("nim", 70, False) is False
+
+
+def test_the_sanitizer_sees_arrays_without_a_pool(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, object] = {}
+    cuda = SimpleNamespace(
+        set_allocator=partial(asked.__setitem__, "device"), set_pinned_memory_allocator=partial(asked.__setitem__, "pinned")
+    )
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=cuda))
+    gpu_checks.without_pool()
+    assert asked == {"device": None, "pinned": None}
+
+
+@pytest.mark.parametrize(("status", "passed"), [(0, True), (9, False)])
+def test_a_tool_of_compute_sanitizer(
+    gpu_checks: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    status: int,
+    passed: bool,
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert gpu_checks.sanitized("memcheck")
+    assert capfd.readouterr().out == "compute-sanitizer is not installed: not run\n"
+    (tmp_path / "compute-sanitizer").write_text(f'#!/bin/sh\necho "$2 of $7"\nexit {status}\n')
+    (tmp_path / "compute-sanitizer").chmod(0o755)
+    assert gpu_checks.sanitized("memcheck") is passed
+    assert capfd.readouterr().out == "memcheck of --every-kernel\n"
