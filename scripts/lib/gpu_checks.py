@@ -166,7 +166,7 @@ def same_range(piles: int) -> bool:
             seconds += time.perf_counter() - began
             if chunk is None:
                 break
-            sha.update(chunk[1])
+            sha.update(chunk[1].data)
             for place, halves in enumerate(chunk[1].reshape(len(chunk[1]), -1).view("<u4").T):
                 total += int(halves.sum(dtype=np.uint64)) << 32 * place
         found.add((total, sha.hexdigest()))
@@ -198,7 +198,7 @@ def largest(name: str, generations: int, known: int) -> bool:
     there = sum(growth.births[:1025].tolist())
     print(f"{growth.seconds:.3f} s, population {growth.population:,}, digest {growth.digest}")
     print(f"population at 1024: {there:,}")
-    return there == known
+    return bool(there == known)
 
 
 def without_pool() -> None:
