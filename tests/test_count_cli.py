@@ -34,6 +34,15 @@ def test_a_b_file_as_published(name: str) -> None:
     assert printed(name, "--range", f"{first}:{last + 1}", "--format", "bfile") == text
 
 
+@pytest.mark.parametrize("words", [("A048883",), ("D", "--piles", "3"), ("D", "--piles", "3", "--method", "enumerate")])
+def test_json_names_the_file_that_was_written(words: tuple[str, ...], tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    facts = json.loads(printed(*words, "--range", "0:5", "--json", "--out", file))
+    assert (facts["sequence"], facts["start"], facts["stop"], facts["out"]) == (words[0], 0, 5, str(file))
+    assert file.read_text().count("\n") == 6
+    assert printed(*words, "--range", "0:5", "--out", tmp_path / "b.csv") == ""
+
+
 def test_formats() -> None:
     assert printed("D", "--piles", "4", "--range", "7:9") == "7  216\n8   49\n"
     assert printed("D", "--piles", "4", "--range", "9:11") == " 9  78\n10  55\n"

@@ -127,6 +127,8 @@ def count(
         except SchedulerLost as error:
             again = "resume with --resume" if out is not None and method == "formula" else "run this command again"
             raise SchedulerLost(f"{error}, then {again}") from error
+        if work.form == "json" and work.out is not None and not work.plan:
+            emit_json({**work.facts(), "out": str(work.out)})
 
 
 @dataclass

@@ -49,6 +49,8 @@ KNOWN: tuple[tuple[str, ...], ...] = (
     ("verify", "FIXTURES/fifo.npz"),
     ("verify", "FIXTURES/zero.npz"),
     ("verify", "FIXTURES/unreadable.npz"),
+    ("count", "A048883", "--range", "0:20", "--json", "--out", "a.csv"),
+    ("count", "D", "--piles", "3", "--range", "0:20", "--format", "json", "--out", "a.bin"),
 )
 
 _HOSTILE_NUMBERS = (
