@@ -17,6 +17,8 @@
 // Invariant.  Between generations the table holds every cell that was ever touched, each once, the upper half of each open word
 // is 0, and at least a quarter of the slots is empty, so that probing ends.
 //
+// Universe.  The host asks the rule which newborns lie in it, and makes the keys of the others EMPTY: those are passed over.
+//
 // Bytes.  A touch is one random read of 8 bytes and one atomic on 4, each in a sector of 32; a slot takes 12 bytes.  With m
 // offsets a birth costs m touches: 768 bytes of sectors for twelve.
 #include "common.cuh"
@@ -52,7 +54,9 @@ frontier_touch(const u64* __restrict__ newborns, u64 count, const i64* __restric
     for (u64 pair = global_thread(); pair < pairs; pair += global_threads()) {
         if (all == 0 && allowed[pair] == 0) continue;
         bool entered;
-        const u64 key = newborns[pair % count] + static_cast<u64>(jumps[pair / count]);
+        const u64 newborn = newborns[pair % count];
+        if (newborn == EMPTY) continue;
+        const u64 key = newborn + static_cast<u64>(jumps[pair / count]);
         const u64 slot = locate(keys, bits, key, entered);
         const u32 before = atomicAdd(&touches[slot], ONE_NOW);
         if (before < ONE_NOW && (before & CLOSED) == 0) changed[atomicAdd(&counters[0], 1ull)] = slot;
@@ -60,11 +64,12 @@ frontier_touch(const u64* __restrict__ newborns, u64 count, const i64* __restric
     }
 }
 
-// Decide the `count` cells listed in `changed`: born[t] is 1 where t touches give birth.  The keys of those born go to
+// Decide the counters[0] cells listed in `changed`: born[t] is 1 where t touches give birth.  The keys of those born go to
 // `newborns`, in any order, and counters[2] counts them.
 extern "C" __global__ void __launch_bounds__(256, 4)
-frontier_decide(const u64* __restrict__ changed, u64 count, const u8* __restrict__ born, const u64* __restrict__ keys,
+frontier_decide(const u64* __restrict__ changed, const u8* __restrict__ born, const u64* __restrict__ keys,
                 u32* __restrict__ touches, u64* __restrict__ newborns, u64* __restrict__ counters) {
+    const u64 count = counters[0];
     for (u64 i = global_thread(); i < count; i += global_threads()) {
         const u64 slot = changed[i];
         const u32 total = (touches[slot] & TOTAL) + (touches[slot] >> 16);
@@ -85,15 +90,16 @@ frontier_enter(const u64* __restrict__ from_keys, const u32* __restrict__ from_t
     }
 }
 
-// Add the mixes of the newborns' representatives to checksums[at], and to sections[at] how many have coordinate `axis` equal to
-// `level` (none where axis is 8).  box = {origin, strides}, eight each; the coefficients beyond the dimension are 0.
+// Add the number of newborns to reports[3 at], the mixes of their representatives to reports[3 at + 1], and to reports[3 at + 2] how
+// many have coordinate `axis` equal to `level` (none where axis is 8).  box = {origin, strides}, eight each; the coefficients beyond the dimension are 0.
 extern "C" __global__ void __launch_bounds__(256, 2)
 frontier_survey(const u64* __restrict__ newborns, u64 count, const i64* __restrict__ box, u32 dimension, u32 sorted, u32 unsign,
-                const u64* __restrict__ coefficients, u32 axis, i64 level, u64* __restrict__ checksums,
-                u64* __restrict__ sections, u32 at) {
-    u64 sum = 0, in_section = 0;
+                const u64* __restrict__ coefficients, u32 axis, i64 level, u64* __restrict__ reports, u32 at) {
+    u64 births = 0, sum = 0, in_section = 0;
     for (u64 i = global_thread(); i < count; i += global_threads()) {
         u64 rest = newborns[i];
+        if (rest == EMPTY) continue;
+        ++births;
         i64 x[MAX_DIMENSION];
 #pragma unroll
         for (u32 d = 0; d < MAX_DIMENSION; ++d) {
@@ -125,9 +131,12 @@ frontier_survey(const u64* __restrict__ newborns, u64 count, const i64* __restri
         for (u32 d = 0; d < MAX_DIMENSION; ++d) linear += coefficients[d] * static_cast<u64>(x[d]);
         sum += mix64(linear);
     }
+    births = block_sum(births);
     sum = block_sum(sum);
     in_section = block_sum(in_section);
-    if (threadIdx.x != 0) return;
-    if (sum != 0) atomicAdd(&checksums[at], sum);
-    if (in_section != 0) atomicAdd(&sections[at], in_section);
+    if (threadIdx.x != 0 || births == 0) return;
+    u64* const report = reports + 3ull * at;
+    atomicAdd(&report[0], births);
+    atomicAdd(&report[1], sum);
+    if (in_section != 0) atomicAdd(&report[2], in_section);
 }

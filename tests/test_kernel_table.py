@@ -9,6 +9,7 @@ import pytest
 
 from gpu_nim.backends.cuda.sources import cuda_directory, cuda_source
 from gpu_nim.backends.cuda.table import KERNELS, Kernel, kernels_of, read_constants, read_kernels
+from gpu_nim.model.rule import MAX_DIMENSION
 from tests.cuda_host import HostLauncher, compiler, signatures
 
 
@@ -66,6 +67,7 @@ def test_constants_are_those_of_the_compiler() -> None:
     constants = read_constants("frontier.cu")
     assert constants["EMPTY"] == 2**64 - 1
     assert (constants["CLOSED"], constants["TOTAL"]) == (1 << 15, (1 << 15) - 1)
+    assert constants["MAX_DIMENSION"] == MAX_DIMENSION
     nim = read_constants("nim.cu")
     assert nim["OWNED"] == 32 * nim["ROWS"] - nim["REACH"]
     assert read_constants("exactly_one.cu")["NOWHERE"] == 2**32 - 1

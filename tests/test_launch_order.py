@@ -7,16 +7,20 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from gpu_nim.backends.cuda import exactly_one
+from gpu_nim.backends.cuda import exactly_one, frontier
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine as NumpyExactlyOne
+from gpu_nim.model.rule import Rule
+from tests import strict_cupy
 from tests.cuda_host import HostLauncher, compiler
-from tests.lattices import FCC
+from tests.lattices import FCC, RULE750, TRIANGULAR
+from tests.strict_cupy import Need
 
 pytestmark = [
     pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)"),
     pytest.mark.cuda_host,
 ]
 GROW, TICK = "exactly_one_grow", "exactly_one_tick"
+WAITS = {"asnumpy", "ndarray.get", "ndarray.item", "ndarray.tolist"}  # copies to the host
 
 
 def watched(monkeypatch: pytest.MonkeyPatch, module: ModuleType) -> HostLauncher:
@@ -61,8 +65,36 @@ class TestExactlyOne:
             assert batches[1].section is None
             assert batches[2].section.tolist() == expected.section[26:].tolist()
 
+    def test_nothing_is_compiled_but_our_kernels_and_a_batch_waits_for_its_end(self) -> None:
+        with strict_cupy.recorded() as calls:
+            exactly_one.ExactlyOneEngine(HostLauncher(), FCC, 12).advance(12)
+        assert not [name for name, need in calls if need is Need.KERNEL]
+        # The lists' lengths and the reports, one after the other.
+        assert sum(count for (name, _), count in calls.items() if name in WAITS) == 2
+
     def test_cells_are_read_generation_by_generation(self, monkeypatch: pytest.MonkeyPatch) -> None:
         launcher = watched(monkeypatch, exactly_one)
         engine = exactly_one.ExactlyOneEngine(launcher, FCC, 3)
         engine.advance(3, cells=True)
         assert launcher.launched == ["exactly_one_lay", "wait", *[GROW, TICK, "wait"] * 3]
+
+
+class TestGeneral:
+    STEP = ("frontier_touch", "frontier_decide", "wait", "frontier_survey")
+
+    @pytest.mark.parametrize("rule", [RULE750, TRIANGULAR], ids=["rule 750", "a universe"])
+    def test_a_generation_waits_once(self, monkeypatch: pytest.MonkeyPatch, rule: Rule) -> None:
+        launcher = watched(monkeypatch, frontier)
+        engine = frontier.GeneralEngine(launcher, rule, 5)
+        engine.advance(1)
+        launcher.launched.clear()
+        with strict_cupy.recorded() as calls:
+            engine.advance(5)
+        assert launcher.launched == [*self.STEP * 4, "wait"]
+        # Nothing but `to_host` waits: four times, and for the reports.
+        assert sum(count for (name, _), count in calls.items() if name in WAITS) == 5
+
+    def test_a_rule_without_predicates_has_nothing_compiled_but_our_kernels(self) -> None:
+        with strict_cupy.recorded() as calls:
+            frontier.GeneralEngine(HostLauncher(), RULE750, 12).advance(12)
+        assert not [name for name, need in calls if need is Need.KERNEL]

@@ -1,4 +1,8 @@
-"""Any growth on CUDA, one to eight dimensions and any births: a hash table of touched cells (`cuda/frontier.cu`)."""
+"""Any growth on CUDA, one to eight dimensions and any births: a hash table of touched cells (`cuda/frontier.cu`).
+
+A generation is three launches, to touch, to decide and to survey, and one wait: the host has to know how many cells were touched
+and born before it can make room for the next.  Launches are bound anew where the table or the room has grown, which is seldom.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
+from gpu_nim.backends.cuda.launches import Launch
+from gpu_nim.backends.cuda.table import KERNELS, read_constants
 from gpu_nim.backends.interface import Batch, Section, State
 from gpu_nim.backends.shared.cells import Keys, check_request
 from gpu_nim.model.digest import COEFFICIENTS
@@ -14,10 +20,12 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import require_memory
 from gpu_nim.model.rule import MAX_DIMENSION, Cells, Rule, Symmetry
 
-# cuda/frontier.cu: the empty key, the bit of a closed cell, bytes of a slot.
-_EMPTY, _CLOSED, _SLOT_BYTES = np.uint64(2**64 - 1), 1 << 15, 12
-_BLOCK, _BLOCKS = 256, 4  # threads a block, blocks a multiprocessor
-_FIRST_BITS = 12
+_CONSTANTS = read_constants("frontier.cu")
+_EMPTY, _CLOSED = np.uint64(_CONSTANTS["EMPTY"]), _CONSTANTS["CLOSED"]
+_SLOT_BYTES = 12
+_THREADS = KERNELS["frontier_touch"].threads  # and of the others
+_FIRST_BITS = 12  # of the number of slots
+_FIRST_ROOM = 1 << 12  # newborns times offsets
 
 
 class GeneralEngine:
@@ -41,8 +49,10 @@ class GeneralEngine:
             self._births = xp.asarray(births)
             self._box = xp.asarray(np.concatenate((np.pad(grid.origin, filler), np.pad(grid.strides, filler))))
             self._coefficients = xp.asarray(np.pad(coefficients, filler))
-            self._newborns = xp.zeros(0, np.uint64)
-            self._used = 0
+            self._counters = xp.zeros(3, np.uint64)
+            self._room = self._count = self._used = 0
+            self._newborns = xp.empty(0, np.uint64)
+            self._make_room(_FIRST_ROOM)
             self._table(_FIRST_BITS)
         self.generation = -1
         if state is not None:
@@ -50,7 +60,7 @@ class GeneralEngine:
                 raise UsageError(f"state must hold touches, as the engine for any rule saves it, got {', '.join(state)}")
             self.generation = int(state["generation"])
             with device_memory_errors(f"the state of generation {self.generation}"):
-                self._newborns = self._encode(state["newborns"])
+                self._lay(state["newborns"])
                 self._enter(self._encode(state["touched"]), xp.asarray(state["touches"].astype(np.uint32)))
 
     def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
@@ -60,28 +70,30 @@ class GeneralEngine:
         `to` is not past the last generation done, or is past the last one planned.
         """
         check_request(self.generation, to, self.last, section, self.rule.dimension)
-        xp, first = self._launch.xp, self.generation + 1
-        births = np.zeros(to - first + 1, np.uint64)
+        xp, first, seeds = self._launch.xp, self.generation + 1, np.array(self.rule.seeds, np.int64)
         grown: list[Cells] = []
         with device_memory_errors(f"a growth to generation {to} on {self._launch.device}"):
-            checksums, sections = xp.zeros(len(births), np.uint64), xp.zeros(len(births), np.uint64)
-            for at in range(len(births)):
+            # Births, checksum and section of each generation.
+            self._reports, self._section = xp.zeros(3 * (to - first + 1), np.uint64), section
+            self._bound = False
+            while self.generation < to:
                 if self.generation < 0:
-                    self._newborns = self._encode(np.array(self.rule.seeds, np.int64))
-                    self._enter(self._newborns, xp.full(len(self._newborns), _CLOSED, np.uint32))
+                    self._lay(seeds)
+                    self._enter(self._encode(seeds), xp.asarray(np.full(len(seeds), _CLOSED, np.uint32)))
                 else:
                     self._step()
                 self.generation += 1
-                births[at] = len(self._newborns)
-                self._survey(section, checksums, sections, at)
+                self._bind()
+                self._survey(_blocks(self._survey, self._count), count=self._count, at=self.generation - first)
                 if cells:
                     grown.append(self._cells())
+            births, checksums, sections = np.ascontiguousarray(to_host(self._reports).reshape(-1, 3).T)
             return Batch(
                 first,
                 births,
-                to_host(checksums),
+                checksums,
                 np.concatenate(grown) if cells else None,
-                None if section is None else to_host(sections),
+                None if section is None else sections,
             )
 
     def state(self) -> State:
@@ -109,8 +121,10 @@ class GeneralEngine:
         xp = self._launch.xp
         require_memory(_SLOT_BYTES << bits, self._launch.free_memory(), f"the table of {3 << bits >> 2:,} touched cells")
         self._bits = bits
-        self._keys = xp.full(1 << bits, _EMPTY, np.uint64)
+        self._keys = xp.empty(1 << bits, np.uint64)
+        self._keys.data.memset_async(0xFF, self._keys.nbytes)  # EMPTY
         self._touches = xp.zeros(1 << bits, np.uint32)
+        self._bound = False
 
     def _reserve(self, more: int) -> None:
         """Make room for as many new cells: three quarters of the slots are used at the most."""
@@ -120,51 +134,84 @@ class GeneralEngine:
         if bits > self._bits:
             keys, touches = self._keys, self._touches
             self._table(bits)
-            self._run("frontier_enter", len(keys), keys, touches, len(keys), self._keys, self._touches, bits)
+            self._copy(keys, touches)
 
     def _enter(self, keys: Any, touches: Any) -> None:
         self._reserve(len(keys))
         self._used += len(keys)
-        self._run("frontier_enter", len(keys), keys, touches, len(keys), self._keys, self._touches, self._bits)
+        self._copy(keys, touches)
 
-    def _run(self, kernel: str, work: int, *args: object) -> None:
-        """Launch a kernel that strides over `work` items."""
-        blocks = min(self._launch.multiprocessors * _BLOCKS, -(-work // _BLOCK))
-        self._launch(kernel, (blocks,), (_BLOCK,), args)
+    def _copy(self, keys: Any, touches: Any) -> None:
+        """Enter these keys, EMPTY ones among them passed over, with their touches."""
+        table = {"keys": self._keys, "touches": self._touches, "bits": self._bits}
+        launch = self._launch.bind("frontier_enter", {"from_keys": keys, "from_touches": touches, "count": len(keys), **table})
+        launch(_blocks(launch, len(keys)))
+
+    def _make_room(self, pairs: int) -> None:
+        """Make room for the newborns that touch so many cells, and for what they touch."""
+        if pairs > self._room:
+            xp, kept = self._launch.xp, self._newborns[: self._count]
+            room = max(pairs, 2 * self._room)
+            listed = 16 + (self.rule.touches is not None)
+            require_memory(listed * room, self._launch.free_memory(), f"a generation that touches {pairs:,} cells")
+            self._bound = False
+            self._newborns = xp.empty(room, np.uint64)
+            if self._count:
+                self._newborns[: self._count] = kept
+            self._changed = xp.empty(room, np.uint64)
+            self._allowed = xp.empty(1 if self.rule.touches is None else room, np.uint8)
+            self._room = room
+
+    def _lay(self, newborns: Cells) -> None:
+        keys = self._encode(newborns)
+        self._make_room(len(keys) * len(self.rule.offsets))
+        self._newborns[: len(keys)] = keys
+        self._count = len(keys)
+
+    def _bind(self) -> None:
+        if self._bound:
+            return
+        rule, bind = self.rule, self._launch.bind
+        newborns, table = {"newborns": self._newborns}, {"keys": self._keys, "touches": self._touches}
+        listed = {"changed": self._changed, "counters": self._counters}
+        jumps = {"jumps": self._jumps, "jump_count": len(rule.offsets)}
+        allowed = {"allowed": self._allowed, "all": int(rule.touches is None)}
+        axis, level = (MAX_DIMENSION, 0) if self._section is None else self._section
+        fold = {"sorted": int(rule.symmetry is not Symmetry.NONE), "unsign": int(rule.symmetry is Symmetry.CUBE)}
+        cells = {"box": self._box, "dimension": rule.dimension, "coefficients": self._coefficients}
+        reports = {"axis": axis, "level": level, "reports": self._reports}
+        self._touch = bind("frontier_touch", newborns | jumps | allowed | table | listed | {"count": 0, "bits": self._bits})
+        self._decide = bind("frontier_decide", newborns | table | listed | {"born": self._births})
+        self._survey = bind("frontier_survey", newborns | cells | fold | reports | {"count": 0, "at": 0})
+        self._bound = True
 
     def _step(self) -> None:
-        xp, rule, newborns = self._launch.xp, self.rule, self._newborns
-        pairs = len(newborns) * len(rule.offsets)
+        rule, count = self.rule, self._count
+        pairs = count * len(rule.offsets)
         self._reserve(pairs)
-        allowed = xp.zeros(1, np.uint8)
+        self._make_room(pairs)
+        self._bind()
         if rule.touches is not None:
-            cells = self._decode(newborns)
-            allowed = xp.concatenate([xp.asarray(rule.touches(cells, offset)) for offset in rule.offsets]).astype(np.uint8)
-        changed = xp.empty(pairs, np.uint64)
-        counters = xp.zeros(3, np.uint64)
-        self._run(
-            *("frontier_touch", pairs, newborns, len(newborns), self._jumps, len(rule.offsets), allowed, int(rule.touches is None)),
-            *(self._keys, self._touches, self._bits, changed, counters),
-        )
-        listed, entered, _ = to_host(counters).tolist()
+            cells = self._decode(self._newborns[:count])
+            for number, offset in enumerate(rule.offsets):
+                self._allowed[number * count : (number + 1) * count] = rule.touches(cells, offset)
+        self._counters.fill(0)
+        blocks = _blocks(self._touch, pairs)
+        self._touch(blocks, count=count)
+        self._decide(blocks)
+        _, entered, self._count = to_host(self._counters).tolist()
         self._used += entered
-        born = xp.empty(listed, np.uint64)
-        self._run("frontier_decide", listed, changed, listed, self._births, self._keys, self._touches, born, counters)
-        self._newborns = born[: int(counters[2])].copy()
         if rule.octant or rule.universe is not None:
-            # A cell outside of the universe is closed like one that is born, and dropped here.
-            self._newborns = self._newborns[rule.inside(self._decode(self._newborns))]
-
-    def _survey(self, section: Section | None, checksums: Any, sections: Any, at: int) -> None:
-        axis, level = (MAX_DIMENSION, 0) if section is None else section
-        symmetry = self.rule.symmetry
-        self._run(
-            *("frontier_survey", len(self._newborns), self._newborns, len(self._newborns), self._box, self.rule.dimension),
-            *(int(symmetry is not Symmetry.NONE), int(symmetry is Symmetry.CUBE), self._coefficients),
-            *(axis, level, checksums, sections, at),
-        )
+            # A cell outside of the universe is closed like one that is born, and is none.
+            newborns = self._newborns[: self._count]
+            newborns |= (~rule.inside(self._decode(newborns))).astype(np.uint64) * _EMPTY
 
     def _cells(self) -> Cells:
         """The newborns, in lexicographic order, which is that of their keys."""
-        cells: Cells = self._grid.decode(np.sort(to_host(self._newborns)).astype(np.int64)).astype(self._grid.cell_dtype)
+        keys = np.sort(to_host(self._newborns[: self._count]))
+        cells: Cells = self._grid.decode(keys[keys != _EMPTY].astype(np.int64)).astype(self._grid.cell_dtype)
         return cells
+
+
+def _blocks(launch: Launch, items: int) -> int:
+    return launch.blocks(items, _THREADS)
