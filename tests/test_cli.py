@@ -172,6 +172,7 @@ def test_no_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("raise ImportError('libcudart.so.13: no such file')", "CuPy, which is installed but does not load (libcudart"),
         ("raise RuntimeError('cannot load libnvrtc.so.13')", "needs NVRTC, and CuPy says: cannot load libnvrtc"),
+        ("__version__ = '13.6.0'", "needs CuPy 14 or newer, got 13.6.0: install the extra cuda13"),
         ("raise RuntimeError('cudaErrorNoDevice')", "needs a working CUDA device, and CuPy says: cudaErrorNoDevice"),
     ],
 )

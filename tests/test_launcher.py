@@ -239,6 +239,33 @@ def test_refusals_pass_through_unchanged() -> None:
     assert raised.value is refusal
 
 
+class TestWhatTheDeviceLacks:
+    """Errors inside of `device_memory_errors`."""
+
+    @staticmethod
+    def caught(error: Exception) -> Exception:
+        with pytest.raises(Exception) as raised, device_memory_errors("growing"):  # noqa: PT011
+            raise error
+        return raised.value
+
+    def test_a_missing_library_names_the_extra(self) -> None:
+        error = self.caught(ImportError("libnvrtc.so.13: cannot open\n shared object file"))
+        assert isinstance(error, MissingDependency)
+        assert str(error).startswith(
+            "growing: CuPy lacks a library (libnvrtc.so.13: cannot open shared object file): install the extra"
+        )
+
+    def test_an_error_of_cupys_own_is_one_of_the_device(self) -> None:
+        own = type("CompileException", (Exception,), {"__module__": "cupy.cuda.compiler"})("cannot open\n carray.cuh")
+        error = self.caught(own)
+        assert isinstance(error, BackendError)
+        assert str(error) == "growing: the device refused (cannot open carray.cuh)"
+
+    @pytest.mark.parametrize("defect", [TypeError("Unsupported type"), ValueError("shapes"), IndexError(3)])
+    def test_a_defect_keeps_its_traceback(self, defect: Exception) -> None:
+        assert self.caught(defect) is defect
+
+
 def test_without_cupy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
     with pytest.raises(MissingDependency, match="install the extra cuda13"):

@@ -5,7 +5,8 @@ import os
 from functools import cache
 from importlib.util import find_spec
 
-_INSTALL = "install the extra cuda13, or cuda12 with a driver before 580"
+INSTALL = "install the extra cuda13, or cuda12 with a driver before 580"
+_CUPY = 14  # 13 finds no NVRTC among Python's packages, and numbers the places of an array with 32 bits
 
 
 @cache
@@ -19,18 +20,21 @@ def cuda_obstacle() -> str | None:
         hint = "" if shown is None else f" (CUDA_VISIBLE_DEVICES is {shown!r})"
         return f"the CUDA backend needs an NVIDIA GPU, and the driver finds none{hint}: check nvidia-smi"
     if find_spec("cupy") is None:
-        return f"the CUDA backend needs CuPy, which is not installed: {_INSTALL}"
+        return f"the CUDA backend needs CuPy, which is not installed: {INSTALL}"
     try:
         import cupy
+
+        if int(cupy.__version__.partition(".")[0]) < _CUPY:
+            return f"the CUDA backend needs CuPy {_CUPY} or newer, got {cupy.__version__}: {INSTALL}"
         from cupy.cuda import nvrtc
 
         nvrtc.getVersion()
         cupy.cuda.Device().compute_capability  # noqa: B018  # opens the device
     except ImportError as error:
-        return f"the CUDA backend needs CuPy, which is installed but does not load ({_line(error)}): {_INSTALL}"
+        return f"the CUDA backend needs CuPy, which is installed but does not load ({_line(error)}): {INSTALL}"
     except RuntimeError as error:
         missing = "NVRTC" if "nvrtc" in str(error).lower() else "a working CUDA device"
-        return f"the CUDA backend needs {missing}, and CuPy says: {_line(error)}; {_INSTALL}"
+        return f"the CUDA backend needs {missing}, and CuPy says: {_line(error)}; {INSTALL}"
     return None
 
 

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import NDArray
 
+from gpu_nim.backends.availability import INSTALL
 from gpu_nim.backends.cuda.launches import Defines, Launch, check_arguments, find_kernel, in_order
 from gpu_nim.backends.cuda.sources import OPTIONS, cuda_source
 from gpu_nim.backends.cuda.table import KERNELS, Kernel
-from gpu_nim.model.errors import BackendError, InsufficientMemoryError, MissingDependency
+from gpu_nim.model.errors import BackendError, GpunimError, InsufficientMemoryError, MissingDependency, UsageError
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
     from types import ModuleType
 
-__all__ = ["CupyLauncher", "Launcher", "device_memory_errors", "to_host"]
+__all__ = ["CupyLauncher", "Launcher", "device_memory_errors", "predicate_errors", "to_host"]
 
 
 class Launcher(Protocol):
@@ -85,21 +86,38 @@ def to_host(array: Any) -> NDArray[Any]:
 
 @contextmanager
 def device_memory_errors(work: str) -> Iterator[None]:
-    """Inside, running out of memory is a `InsufficientMemoryError` and any failure of the device a `BackendError`.
+    """Inside, what the device lacks or refuses is one sentence.
 
-    CuPy's out-of-memory error is a `MemoryError`; those of the driver, the runtime and NVRTC are `RuntimeError`.
+    Running out of memory is an `InsufficientMemoryError`, a library that is not there a `MissingDependency`, any other failure
+    of the driver, the runtime, NVRTC or CuPy a `BackendError`.  Anything else is a defect of gpunim's and keeps its traceback.
     """
     try:
         yield
-    except (InsufficientMemoryError, BackendError):
+    except GpunimError:
         raise
     except MemoryError as error:
         raise InsufficientMemoryError(f"{work}: the device has too little free memory ({_one_line(error)})") from error
-    except RuntimeError as error:
-        raise BackendError(_refused(work, error)) from error
+    except ImportError as error:  # CuPy loads libraries when it first needs them
+        raise MissingDependency(f"{work}: CuPy lacks a library ({_one_line(error)}): {INSTALL}") from error
+    except Exception as error:
+        if isinstance(error, RuntimeError) or type(error).__module__.partition(".")[0] in ("cupy", "cupy_backends"):
+            raise BackendError(_refused(work, error)) from error
+        raise
 
 
-def _refused(work: str, error: RuntimeError) -> str:
+@contextmanager
+def predicate_errors(name: str) -> Iterator[None]:
+    """Inside, a rule's predicate that cannot take arrays of the device is a `UsageError`."""
+    try:
+        yield
+    except (AttributeError, IndexError, TypeError, ValueError) as error:
+        raise UsageError(
+            f"{name} must take the device's arrays, by operators and indexing alone, got {type(error).__name__} "
+            f"({_one_line(error)}): with --backend numpy it may use any of NumPy's functions"
+        ) from error
+
+
+def _refused(work: str, error: Exception) -> str:
     return f"{work}: the device refused ({_one_line(error)})"
 
 
@@ -120,9 +138,7 @@ class CupyLauncher:
         try:
             import cupy
         except ImportError as error:
-            raise MissingDependency(
-                f"the CUDA backend needs CuPy: install the extra cuda13, or cuda12 with a driver before 580 ({error})"
-            ) from error
+            raise MissingDependency(f"the CUDA backend needs CuPy: {INSTALL} ({error})") from error
         self._cupy = cupy
         with device_memory_errors("opening the CUDA device"):
             device = cupy.cuda.Device()
