@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gpu_nim.backends.cuda.bricks import BITS, FIELD, ROWS, Bricks
-from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
+from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, predicate_errors, to_host
 from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.backends.interface import Batch, Section, State
 from gpu_nim.backends.shared.cells import cell_dtype, check_request, coordinate_dtype
@@ -303,5 +303,7 @@ class ExactlyOneEngine:
             cells = bricks.cells(bricks.join(places, xp.tile(row, len(numbers)), xp.tile(bit, len(numbers)), xp), xp)
             # No cell beyond the box is ever touched, and a saved state has no place for it.
             within = ((cells >= lower) & (cells <= upper)).all(axis=1)
-            words = ((~self.rule.inside(cells) & within).reshape(-1, BITS) * weights).sum(axis=1)
+            with predicate_errors("universe"):
+                outside = ~self.rule.inside(cells)
+            words = ((outside & within).reshape(-1, BITS) * weights).sum(axis=1)
             self._touched[start * ROWS : start * ROWS + len(words)] = words.astype(np.uint32)

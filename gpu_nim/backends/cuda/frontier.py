@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
+from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, predicate_errors, to_host
 from gpu_nim.backends.cuda.launches import Launch
 from gpu_nim.backends.cuda.table import KERNELS, read_constants
 from gpu_nim.backends.interface import Batch, Section, State
@@ -193,8 +193,9 @@ class GeneralEngine:
         self._bind()
         if rule.touches is not None:
             cells = self._decode(self._newborns[:count])
-            for number, offset in enumerate(rule.offsets):
-                self._allowed[number * count : (number + 1) * count] = rule.touches(cells, offset)
+            with predicate_errors("touches"):
+                for number, offset in enumerate(rule.offsets):
+                    self._allowed[number * count : (number + 1) * count] = rule.touches(cells, offset)
         self._counters.fill(0)
         blocks = _blocks(self._touch, pairs)
         self._touch(blocks, count=count)
@@ -204,7 +205,9 @@ class GeneralEngine:
         if rule.octant or rule.universe is not None:
             # A cell outside of the universe is closed like one that is born, and is none.
             newborns = self._newborns[: self._count]
-            newborns |= (~rule.inside(self._decode(newborns))).astype(np.uint64) * _EMPTY
+            with predicate_errors("universe"):
+                outside = ~rule.inside(self._decode(newborns))
+            newborns |= outside.astype(np.uint64) * _EMPTY
 
     def _cells(self) -> Cells:
         """The newborns, in lexicographic order, which is that of their keys."""

@@ -1,5 +1,7 @@
 """Three-pile Nim on CUDA: up to 32 generations of the bit plane a launch (`cuda/nim.cu`), no word to the host in between."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -83,10 +85,10 @@ class NimEngine:
         plane[places[:, 0] * self._row_words + places[:, 1]] = state["words"]
         self._plane = self._launch.xp.asarray(plane)
 
-    def _seed(self, births: NDArray[np.uint64]) -> None:
+    def _seed(self, births: Any) -> None:
         # The seed's mix is zero: a linear form of (0, 0, 0), finalized.
-        self._plane[:1] = 1
-        births[:1] = 1
+        for first in (self._plane[:1], births[:1]):  # copied: CuPy would compile a kernel to store a 1
+            first.set(np.ones(1, np.uint64))
         self.generation = 0
 
     def _cells(self, grid: tuple[int, ...], shape: tuple[int, int, int, int], births: NDArray[np.uint64]) -> NDArray[np.int32]:
