@@ -17,6 +17,11 @@
 namespace {
 
 constexpr u32 NEVER = 0xffffffffu;
+constexpr u16 NO_POSITION = 0xffffu;                   // what the 16 bits of a Grundy value hold where no position is
+
+// Threads a block of wedge_outcomes.  Words that are due come in whole rows, all warps of a block share those of its rows, and a
+// launch is over when the last block is: so a block has many warps.
+constexpr u32 WORDS = 256;
 
 // The bits of word `word` whose z in 0..nz-1 leaves x = s - z in 0..nx-1.
 __device__ __forceinline__ u64 columns_inside(u32 s, u32 nx, u32 nz, u32 word) {
@@ -29,12 +34,52 @@ __device__ __forceinline__ u64 columns_inside(u32 s, u32 nx, u32 nz, u32 word) {
 // What another thread of this launch may be changing.
 __device__ __forceinline__ u32 read_shared(u32* address) { return atomicOr(address, 0u); }
 
+// The least `value` of the 32 lanes, in every lane.  (The instruction for it came with sm_80.)
+__device__ __forceinline__ u32 warp_min(u32 value) {
+    for (int distance = 16; distance > 0; distance >>= 1) value = min(value, __shfl_xor_sync(FULL_WARP, value, distance));
+    return value;
+}
+
+// Call work(t) for each thread t of the block that asks for it, once, by a whole warp: the warps take them in turn.  What threads
+// wrote to shared memory before is there for the warps.
+template <class Work>
+__device__ __forceinline__ void deal_out(bool asks, const Work& work) {
+    __shared__ u32 asking[WORDS], number;
+    if (threadIdx.x == 0) number = 0;
+    __syncthreads();
+    if (asks) asking[atomicAdd(&number, 1u)] = threadIdx.x;
+    __syncthreads();
+    for (u32 i = threadIdx.x >> 5; i < number; i += blockDim.x >> 5) work(asking[i]);
+}
+
+// The last `base` digit of `number`, which loses it.  Numbers of 32 bits, nearly all, take a fifth of a 64-bit division.
+__device__ __forceinline__ u32 last_digit(u64& number, u32 base) {
+    if (number >> 32 != 0) {
+        const u32 digit = static_cast<u32>(number % base);
+        number /= base;
+        return digit;
+    }
+    const u32 narrow = static_cast<u32>(number), quotient = narrow / base;
+    number = quotient;
+    return narrow - quotient * base;
+}
+
+// a / b rounded down, b > 0.
+__device__ __forceinline__ i64 floor_divide(i64 a, i64 b) {
+    if (static_cast<u64>(a | b) >> 32 == 0) return static_cast<u32>(a) / static_cast<u32>(b);
+    const i64 quotient = a / b;
+    return quotient - (a % b < 0);
+}
+
 }  // namespace
+
+// Layout of both wedge kernels.  Neighbouring threads have neighbouring z and one s = x + z, so whatever belongs to a column (x, z)
+// lies at [s % nx][z]: for a fixed z that is each x once, and a warp reads and writes neighbours.  top is laid out so.
 
 // The P-positions of total `total`: appended to `keys` as their indices in the box, in any order; `found` counts them.
 //
 // Bits.  Fix y.  The positions of a total have one s = x + z = total - y, and a word holds 64 of them, one for each z.
-// - columns[s]: bit z, whether (x, y, z) is a position: y <= top[x][z].
+// - columns[s]: bit z, whether (x, y, z) is a position: y <= top(x, z).
 // - y_lines[s]: bit z, whether (x, y', z) is P for some y' < y.
 // - x_lines[y]: bit z, whether lowering x of (x, y, z) leads to a P-position.
 // - z_lines[y]: bit z, whether lowering z does.  The bit of the line of x stood at z - 1 one total ago: rows are shifted by one bit
@@ -47,112 +92,140 @@ __device__ __forceinline__ u32 read_shared(u32* address) { return atomicOr(addre
 // totals are below x0 + y + z, so all of them are known.  Likewise roof_x[x] for the lines along z.  A roof that another thread
 // lowers in this launch is the top of a column of this total, which is not below y for any y that asks: it may be seen or not.
 //
-// A line begins at a column (x, z) with top[x-1][z] < y <= top[x][z], or at x = 0.  So as y rises, a column wants a look from
-// y = top[x-1][z] + 1 or top[x][z-1] + 1 on, to its end; changes[s] is the least y at which one of the word's columns does.
+// A line begins at a column (x, z) with top(x-1, z) < y <= top(x, z), or at x = 0.  So as y rises, a column wants a look from
+// y = top(x-1, z) + 1 or top(x, z-1) + 1 on, to its end; changes[s] is the least y at which one of the word's columns does.
+//
+// A thread has a word.  The words that are due for a look, and those that have P-positions, are dealt out to the block's warps, a
+// lane two columns: no thread goes through the bits of a word.
 //
 // Bytes: 44 read and 8 written for 64 positions, and in each line's first column 12 or so.
-extern "C" __global__ void __launch_bounds__(128, 8)
+extern "C" __global__ void __launch_bounds__(WORDS, 4)
 wedge_outcomes(const u32* __restrict__ top, u32 nx, u32 ny, u32 nz, u32 words, u32 total, u32 first_row, u32 rows,
                u64* __restrict__ columns, u32* __restrict__ changes, u64* __restrict__ y_lines, u64* __restrict__ x_lines,
                const u64* __restrict__ z_lines, u64* __restrict__ z_lines_next, u32* __restrict__ roof_x,
                u32* __restrict__ roof_z, u64* __restrict__ keys, u64* __restrict__ found) {
-    const u64 thread = global_thread();
-    if (thread >= static_cast<u64>(rows) * words) return;
-    const u32 word = static_cast<u32>(thread % words);
-    const u32 y = first_row + static_cast<u32>(thread / words), s = total - y;
+    __shared__ u64 of_word[WORDS], x_begun[WORDS], z_begun[WORDS];
+    const u32 me = threadIdx.x, lane = me & 31u, first = blockIdx.x * blockDim.x;
+    const u32 item = first + me, word = item % words, y = first_row + item / words, s = total - y;
     const u64 place = static_cast<u64>(s) * words + word, line = static_cast<u64>(y) * words + word;
+    const bool has_word = item < rows * words;
 
-    u64 z_seen = z_lines[line] << 1 | (word > 0 ? z_lines[line - 1] >> 63 : 0ull);
-    u64 inside = y == 0 ? columns_inside(s, nx, nz, word) : columns[place];
-    if (inside != 0) {
-        const u64 x_seen = x_lines[line], y_seen = y == 0 ? 0ull : y_lines[place];
-        u64 x_begun = 0;
-        if (y == 0 || y >= changes[place]) {
-            u32 next = NEVER;
-            for (u64 bits = inside; bits != 0; bits &= bits - 1) {
-                const u64 bit = bits & (0ull - bits);
-                const u32 z = 64 * word + static_cast<u32>(__ffsll(static_cast<i64>(bits))) - 1, x = s - z;
-                const u64 column = static_cast<u64>(x) * nz + z;
-                const u32 end = top[column];
-                if (end < y) {
-                    inside ^= bit;
-                    continue;
-                }
-                const u32 x_below = x > 0 ? top[column - nz] : NEVER, z_below = z > 0 ? top[column - 1] : NEVER;
-                if (x_below < y && read_shared(&roof_z[z]) < y) x_begun |= bit;
-                if (z_below < y && read_shared(&roof_x[x]) < y) z_seen |= bit;
-                next = min(next, max(min(end, min(x_below, z_below)), y));
+    u64 inside = 0;
+    if (has_word) inside = y == 0 ? columns_inside(s, nx, nz, word) : columns[place];
+    if (has_word && y == 0 && inside == 0) columns[place] = 0;
+    of_word[me] = inside;
+    x_begun[me] = z_begun[me] = 0;
+    deal_out(inside != 0 && (y == 0 || y >= changes[place]), [&](u32 owner) {
+        const u32 its_word = (first + owner) % words, its_y = first_row + (first + owner) / words, its_s = total - its_y;
+        const u32 row = its_s % nx, row_below = row > 0 ? row - 1 : nx - 1;
+        const u64 all = of_word[owner];
+        u64 stay = 0, x_begin = 0, z_begin = 0;
+        u32 next = NEVER;
+#pragma unroll
+        for (u32 half = 0; half < 64; half += 32) {
+            const u32 i = half + lane, z = 64 * its_word + i, x = its_s - z;
+            bool stays = (all >> i & 1u) != 0, begins_x = false, begins_z = false;
+            if (stays) {
+                const u32* const below = top + static_cast<u64>(row_below) * nz + z;
+                const u32 end = top[static_cast<u64>(row) * nz + z];
+                const u32 x_below = x > 0 ? *below : NEVER, z_below = z > 0 ? *(below - 1) : NEVER;
+                stays = end >= its_y;
+                begins_x = stays && x_below < its_y && read_shared(&roof_z[z]) < its_y;
+                begins_z = stays && z_below < its_y && read_shared(&roof_x[x]) < its_y;
+                if (stays) next = min(next, max(min(end, min(x_below, z_below)), its_y));
             }
-            columns[place] = inside;
-            changes[place] = next + 1;
+            stay |= static_cast<u64>(__ballot_sync(FULL_WARP, stays)) << half;
+            x_begin |= static_cast<u64>(__ballot_sync(FULL_WARP, begins_x)) << half;
+            z_begin |= static_cast<u64>(__ballot_sync(FULL_WARP, begins_z)) << half;
         }
-        const u64 p = inside & ~(x_seen | x_begun | y_seen | z_seen);
-        if ((p | x_begun) != 0) x_lines[line] = x_seen | x_begun | p;
-        if (p != 0 || y == 0) y_lines[place] = y_seen | p;
-        if (p != 0) {
+        next = warp_min(next);
+        if (lane != 0) return;
+        const u64 its_place = static_cast<u64>(its_s) * words + its_word;
+        columns[its_place] = of_word[owner] = stay;
+        changes[its_place] = next + 1;
+        x_begun[owner] = x_begin;
+        z_begun[owner] = z_begin;
+    });
+    __syncthreads();
+
+    u64 p = 0;
+    if (has_word) {
+        u64 z_seen = z_lines[line] << 1 | (word > 0 ? z_lines[line - 1] >> 63 : 0ull) | z_begun[me];
+        inside = of_word[me];
+        if (inside != 0) {
+            const u64 x_seen = x_lines[line], y_seen = y == 0 ? 0ull : y_lines[place];
+            p = inside & ~(x_seen | x_begun[me] | y_seen | z_seen);
+            if ((p | x_begun[me]) != 0) x_lines[line] = x_seen | x_begun[me] | p;
+            if (p != 0 || y == 0) y_lines[place] = y_seen | p;
             z_seen |= p;
-            u64 slot = atomicAdd(found, static_cast<u64>(__popcll(p)));
-            for (u64 bits = p; bits != 0; bits &= bits - 1) {
-                const u32 z = 64 * word + static_cast<u32>(__ffsll(static_cast<i64>(bits))) - 1, x = s - z;
-                keys[slot++] = (static_cast<u64>(x) * ny + y) * nz + z;
-                if (top[static_cast<u64>(x) * nz + z] == y) {
-                    atomicMin(&roof_x[x], y);
-                    atomicMin(&roof_z[z], y);
-                }
+        }
+        z_lines_next[line] = z_seen;
+    }
+    of_word[me] = p;
+    deal_out(p != 0, [&](u32 owner) {
+        const u32 its_word = (first + owner) % words, its_y = first_row + (first + owner) / words, its_s = total - its_y;
+        const u64 its_p = of_word[owner];
+        u64 slot = lane == 0 ? atomicAdd(found, static_cast<u64>(__popcll(its_p))) : 0ull;
+        slot = __shfl_sync(FULL_WARP, slot, 0);
+#pragma unroll
+        for (u32 half = 0; half < 64; half += 32) {
+            const u32 i = half + lane, z = 64 * its_word + i, x = its_s - z;
+            if ((its_p >> i & 1u) == 0) continue;
+            keys[slot + __popcll(its_p & ((1ull << i) - 1))] = (static_cast<u64>(x) * ny + its_y) * nz + z;
+            if (top[static_cast<u64>(its_s % nx) * nz + z] == its_y) {
+                atomicMin(&roof_x[x], its_y);
+                atomicMin(&roof_z[z], its_y);
             }
         }
-    } else if (y == 0) {
-        columns[place] = 0;
-    }
-    z_lines_next[line] = z_seen;
+    });
 }
 
-// The Grundy values of the positions of total `total`, into values[x][y][z].
+// The Grundy values of the positions of total `total`, into values[(x + z) % nx][y][z].
 //
 // Each line keeps the set of values seen on it so far as a bit mask, in 64-bit words, word-major, so that the lanes of a warp,
-// neighbours in z, read neighbouring words: x_seen[word][y][z], y_seen[word][(x + z) % nx][z], z_seen[word][y][x].  (For fixed x + z
-// the second takes every column (x, z) to its own place.)  A value is the first that is in none of the three sets, and then goes
-// into all three: a line has one position of each total, so nobody else touches its words.  A line along x that begins above the
-// top of a column (u, z), at x = u + 1, has the options of that top and the top itself as its first: the top's thread hands its
-// set on to the lines that begin there, which no thread has used yet.  Likewise along z.
+// neighbours in z, read neighbouring words: x_seen[word][y][z], y_seen[word][(x + z) % nx][z], z_seen[word][y][x].  A value is the
+// first that is in none of the three sets, and then goes into all three: a line has one position of each total, so nobody else
+// touches its words.  A line along x that begins above the top of a column (u, z), at x = u + 1, has the options of that top and
+// the top itself as its first: the top's thread hands its set on to the lines that begin there, which no thread has used yet.
+// Likewise along z.
 //
 // Bound.  A position has x + y + z options, some of them equal, and the least value missing among n is at most n: a value is at
 // most the total, so word total / 64 of the three sets together has a free bit.
 //
-// Bytes, per position: 24 for each 64 values below its own, 24 written, and the value's own two; once for each line that begins
-// above a top, its words copied.
+// Bytes, per position: 24 for each 64 values below its own, 24 written, four of its top and two of its value; once for each line
+// that begins above a top, its words copied.
 extern "C" __global__ void __launch_bounds__(128, 8)
 wedge_grundy(const u32* __restrict__ top, u32 nx, u32 ny, u32 nz, u32 total, u32 first_row, u32 rows, u64* __restrict__ x_seen,
              u64* __restrict__ y_seen, u64* __restrict__ z_seen, u16* __restrict__ values) {
-    const u64 thread = global_thread();
-    if (thread >= static_cast<u64>(rows) * nz) return;
-    const u32 z = static_cast<u32>(thread % nz), y = first_row + static_cast<u32>(thread / nz), s = total - y;
+    const u32 item = blockIdx.x * blockDim.x + threadIdx.x;
+    if (item >= rows * nz) return;
+    const u32 z = item % nz, y = first_row + item / nz, s = total - y;
     if (z > s || s - z >= nx) return;
-    const u32 x = s - z;
-    const u64 column = static_cast<u64>(x) * nz + z;
+    const u32 x = s - z, row = s % nx;
+    const u32 column = row * nz + z;
     const u32 end = top[column];
     if (y > end) return;
 
     const u64 x_lines = static_cast<u64>(ny) * nz, y_lines = static_cast<u64>(nx) * nz, z_lines = static_cast<u64>(ny) * nx;
     const u64 x_line = static_cast<u64>(y) * nz + z, z_line = static_cast<u64>(y) * nx + x;
-    const u64 y_line = static_cast<u64>(s % nx) * nz + z;
     u64 in_x, in_y, in_z;
     u32 word = 0;
     for (;; ++word) {
         in_x = x_seen[word * x_lines + x_line];
-        in_y = y_seen[word * y_lines + y_line];
+        in_y = y_seen[word * y_lines + column];
         in_z = z_seen[word * z_lines + z_line];
         if (~(in_x | in_y | in_z) != 0) break;
     }
     const u64 free = ~(in_x | in_y | in_z), bit = free & (0ull - free);
     x_seen[word * x_lines + x_line] = in_x | bit;
-    y_seen[word * y_lines + y_line] = in_y | bit;
+    y_seen[word * y_lines + column] = in_y | bit;
     z_seen[word * z_lines + z_line] = in_z | bit;
-    values[(static_cast<u64>(x) * ny + y) * nz + z] =
+    values[(static_cast<u64>(row) * ny + y) * nz + z] =
         static_cast<u16>(64 * word + static_cast<u32>(__ffsll(static_cast<i64>(free))) - 1);
     if (y != end) return;
 
-    const u32 x_end = x + 1 < nx ? top[column + nz] : end, z_end = z + 1 < nz ? top[column + 1] : end;
+    const u32 row_above = (row + 1 < nx ? row + 1 : 0) * nz;
+    const u32 x_end = x + 1 < nx ? top[row_above + z] : end, z_end = z + 1 < nz ? top[row_above + z + 1] : end;
     const u32 last_word = total / 64;
     for (u32 line = end + 1; line <= x_end; ++line)
         for (u32 w = 0; w <= last_word; ++w)
@@ -160,6 +233,18 @@ wedge_grundy(const u32* __restrict__ top, u32 nx, u32 ny, u32 nz, u32 total, u32
     for (u32 line = end + 1; line <= z_end; ++line)
         for (u32 w = 0; w <= last_word; ++w)
             z_seen[w * z_lines + static_cast<u64>(line) * nx + x] = z_seen[w * z_lines + z_line];
+}
+
+// What wedge_grundy has stored, by [x][y][z], NO_POSITION where y > top(x, z): the lines along z from number `first`, x ny + y, on.
+//
+// Bytes, per cell: two written, side by side; and a sector of 32 read for two, which is once and not once a total.
+extern "C" __global__ void __launch_bounds__(256)
+wedge_values(const u32* __restrict__ top, const u16* __restrict__ stored, u32 nx, u32 ny, u32 nz, u32 first, u32 lines,
+             u16* __restrict__ values) {
+    const u32 item = blockIdx.x * blockDim.x + threadIdx.x;
+    if (item >= lines * nz) return;
+    const u32 z = item % nz, line = first + item / nz, x = line / ny, y = line - x * ny, row = (x + z) % nx;
+    values[item] = y > top[row * nz + z] ? NO_POSITION : stored[(static_cast<u64>(row) * ny + y) * nz + z];
 }
 
 namespace {
@@ -189,9 +274,7 @@ struct Game {
             if (numerator != 0) sum += numerator * v[j];
         }
         const i64 denominator = denominators[r];
-        if (denominator == 1) return sum;
-        const i64 quotient = sum / denominator;
-        return quotient - (sum % denominator < 0);
+        return denominator == 1 ? sum : floor_divide(sum, denominator);
     }
 
     __device__ __forceinline__ bool allows(Vector v) const {
@@ -227,8 +310,7 @@ struct Game {
         u64 rest = total;
         for (u32 j = k; j-- > 0;) {
             if (j == deep) continue;
-            const u32 value = static_cast<u32>(choice % sides[j]);
-            choice /= sides[j];
+            const u32 value = last_digit(choice, sides[j]);
             v[j] = value;
             if (value > rest) return false;
             rest -= value;

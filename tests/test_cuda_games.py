@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.backends.cuda import CudaBackend
+from gpu_nim.backends.cuda import CudaBackend, staging
 from gpu_nim.backends.cuda import games as cuda_games
 from gpu_nim.backends.cuda.launcher import to_host
 from gpu_nim.backends.numpy import NumpyBackend
@@ -81,6 +81,16 @@ def test_wedges_of_many_words_equal_numpy(cuda, shape, steepness):
     top = np.cumsum(np.cumsum(steps, axis=0), axis=1) // min(shape) + 1
     assert_same(cuda.wedge_outcomes(top), NUMPY.wedge_outcomes(top))
     assert_same(cuda.wedge_grundy(top), NUMPY.wedge_grundy(top))
+
+
+@pytest.mark.parametrize("size", [1, 2 * 7, 2 * 7 * 6, 1 << 24])
+def test_values_come_home_in_pieces(cuda, monkeypatch, size):
+    """A line of z at a time or several, pieces that the last line fills and that it does not; a box in any pieces."""
+    monkeypatch.setattr(staging, "_PIECE", size)
+    top = np.add.outer(np.arange(5), np.arange(7)) // 2
+    assert_same(cuda.wedge_grundy(top), NUMPY.wedge_grundy(top))
+    arguments = LinearBounds(*map(np.array, ([1], [[1, 0, 1]], [0], [2]))), np.array([4, 5, 6])
+    assert_same(cuda.inequality_grundy(*arguments), NUMPY.inequality_grundy(*arguments))
 
 
 @searching
@@ -175,9 +185,9 @@ def test_one_cell(cuda):
 @pytest.mark.parametrize(("most", "dtype"), [(300, np.int16), (32_766, np.int16), (32_767, np.int32), (33_000, np.int32)])
 def test_values_are_widened_where_numpy_widens_them(most, dtype):
     """What comes back of values that a device left; a single pile of n has the value n."""
-    values = np.full(most + 1, 0xFFFF, np.uint16)
-    values[:-1] = np.arange(most)
-    signed = cuda_games._signed(values, (1, most + 1, 1))
+    values = np.full((1, most + 1, 1), 0xFFFF, np.uint16)
+    values[0, :-1, 0] = np.arange(most)
+    signed = cuda_games._signed(values)
     assert signed.dtype == dtype
     assert signed[0, :, 0].tolist() == [*range(most), -1]
 
@@ -210,7 +220,7 @@ class Poor:
     def free_memory(self):
         return self._free
 
-    def __call__(self, *arguments):
+    def bind(self, *arguments, **keywords):
         raise AssertionError("launched")
 
 
@@ -243,6 +253,8 @@ def test_what_the_kernels_cannot_do_is_refused_and_says_how_else():
         backend.inequality_grundy(FREE, np.array([65_535, 0, 0]))
     with pytest.raises(BackendError, match="at most 2,147,483,647, got 2,147,483,648: use --backend numpy"):
         backend.wedge_outcomes(np.full((1, 1), 2**31))
+    with pytest.raises(BackendError, match="at most 4,294,966,272 words of z and y, got 4,294,967,296: use --backend numpy"):
+        backend.wedge_outcomes(np.full((1, 2**18), 2**20 - 1))
     many = LinearBounds(*(np.zeros(shape, np.int64) for shape in (0, (0, 33), 0, 0)))
     with pytest.raises(BackendError, match="at most 32 coordinates, got 33: use --backend numpy"):
         backend.inequality_outcomes(many, np.zeros(33, np.int64))
@@ -265,8 +277,12 @@ def test_no_more_memory_is_taken_than_planned(monkeypatch, game, grundy):
     class Counting(Poor):
         xp = SimpleNamespace(**{name: counting(getattr(np, name)) for name in ("asarray", "empty", "full", "zeros")})
 
-        def __call__(self, *arguments):
+        def bind(self, *arguments, **keywords):
             """Leave everything as it is: nothing is found."""
+            return lambda *grid, **scalars: None
+
+        def send_home(self, values):
+            return lambda: values
 
     backend = CudaBackend(Counting(free=2**40))
     monkeypatch.setattr(solvers, "select", lambda name="auto": backend)

@@ -32,6 +32,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gpu_nim.backends.cuda.launcher import to_host
 from gpu_nim.backends.cuda.launches import Defines, Launch, check_arguments, find_kernel, in_order
 from gpu_nim.backends.cuda.sources import cuda_directory
 from gpu_nim.backends.cuda.table import KERNELS, Kernel
@@ -352,6 +353,10 @@ class HostLauncher:
                 launch()
 
         return run
+
+    def send_home(self, values: Any) -> Callable[[], np.ndarray]:
+        """Copy as late as a device may: what is written to `values` before they are home shows."""
+        return lambda: to_host(values)
 
     def _queue(
         self,

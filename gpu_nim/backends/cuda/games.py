@@ -1,5 +1,7 @@
 """Inequality games on CUDA: a launch for each total of the coordinates (`cuda/games.cu`), no word to the host in between.
 
+What a column (x, z) of a wedge has lies at [(x + z) % nx][z] on the device: neighbouring z of one x + z are neighbours there.
+
 Each function returns what its namesake in `gpu_nim.backends.numpy.games` returns, to the last bit.
 """
 
@@ -11,17 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
+from gpu_nim.backends.cuda.staging import bring_home, staged_bytes
+from gpu_nim.backends.cuda.table import KERNELS, read_constants
 from gpu_nim.model.errors import BackendError
 from gpu_nim.model.linear_bounds import LinearBounds
 from gpu_nim.model.memory import host_memory, require_memory
 
 Ints = NDArray[np.int64]
 
-_BLOCK, _GRUNDY_BLOCK = 128, 64  # cuda/games.cu, __launch_bounds__
-_NO_POSITION = 0xFFFF  # what the 16 bits of a Grundy value hold where no position is
+_NO_POSITION = read_constants("games.cu")["NO_POSITION"]  # what 16 bits hold where no position is
 _MAX_NARROW = 2**15 - 2  # the largest total whose Grundy values NumPy's solver gives as int16
 _MAX_FLAGS = 32  # coordinates, a flag each, in the wide kernel
 _LARGEST_TOTAL = 2**31 - 1
+_BEFORE_THE_FIRST = {"total": 0, "first_row": 0, "rows": 0}  # of the totals that a wedge is swept by
+_MAX_WORDS = 2**32 - 2**10  # of z and y: the threads of a launch are numbered with 32 bits
 
 
 def wedge_outcomes_bytes(nx: int, ny: int, nz: int) -> int:
@@ -39,13 +44,16 @@ def wedge_outcomes_bytes(nx: int, ny: int, nz: int) -> int:
 
 
 def wedge_grundy_bytes(nx: int, ny: int, nz: int) -> int:
-    """Return the bytes of device memory for the Grundy values of a wedge: two a cell, and a bit for each total on each line.
+    """Return the bytes of device memory for the Grundy values of a wedge.
+
+    Two a cell, a bit for each total on each line, 4 a column, and what is on its way to the host.
 
     >>> wedge_grundy_bytes(512, 342, 512)  # 3y <= x + z to 511
-    288129024
+    321683456
     """
     words = (nx + ny + nz - 3) // 64 + 1
-    return 2 * nx * ny * nz + 8 * words * (ny * nz + nx * nz + nx * ny) + 4 * nx * nz
+    cells = 2 * nx * ny * nz
+    return cells + min(cells, staged_bytes(2 * nz)) + 8 * words * (ny * nz + nx * nz + nx * ny) + 4 * nx * nz
 
 
 def inequality_outcomes_bytes(limits: Sequence[int]) -> int:
@@ -72,25 +80,39 @@ def wedge_outcomes(launch: Launcher, top: Ints) -> Ints:
     wedge = _Wedge(top)
     work = f"solving {wedge} on {launch.device}"
     _require_total(wedge.last, _LARGEST_TOTAL, work)
+    xp, words, width = launch.xp, -(-wedge.nz // 64), wedge.nx + wedge.nz - 1
+    if wedge.ny * words > _MAX_WORDS:
+        raise BackendError(
+            f"{work}: expected at most {_MAX_WORDS:,} words of z and y, got {wedge.ny * words:,}: use --backend numpy"
+        )
     _require_points(wedge.shape, work)
     require_memory(wedge_outcomes_bytes(wedge.nx, wedge.ny, wedge.nz), launch.free_memory(), work)
-    xp, words, width = launch.xp, -(-wedge.nz // 64), wedge.nx + wedge.nz - 1
     with device_memory_errors(work):
-        tops = xp.asarray(top.astype(np.uint32))
         columns, y_lines = (xp.empty(width * words, np.uint64) for _ in range(2))
         changes = xp.empty(width * words, np.uint32)
         x_lines, z_lines, z_lines_next = (xp.zeros(wedge.ny * words, np.uint64) for _ in range(3))
-        roofs = (xp.asarray(np.full(wedge.nx, 2**32 - 1, np.uint32)), xp.asarray(np.full(wedge.nz, 2**32 - 1, np.uint32)))
+        roof_x, roof_z = (xp.asarray(np.full(side, 2**32 - 1, np.uint32)) for side in (wedge.nx, wedge.nz))
         keys, found = xp.empty(_most_p_positions(wedge.shape), np.uint64), xp.zeros(1, np.uint64)
+        arguments = {
+            **wedge.arguments(xp),
+            **_BEFORE_THE_FIRST,
+            "words": words,
+            "columns": columns,
+            "changes": changes,
+            "y_lines": y_lines,
+            "x_lines": x_lines,
+            "roof_x": roof_x,
+            "roof_z": roof_z,
+            "keys": keys,
+            "found": found,
+        }
+        steps = [
+            launch.bind("wedge_outcomes", {**arguments, "z_lines": of_this, "z_lines_next": of_next})
+            for of_this, of_next in ((z_lines, z_lines_next), (z_lines_next, z_lines))
+        ]
         for total, first, stop in wedge.sweep():
-            shape = (*wedge.shape, words, total, first, stop - first)
-            launch(
-                "wedge_outcomes",
-                (-(-(stop - first) * words // _BLOCK),),
-                (_BLOCK,),
-                (tops, *shape, columns, changes, y_lines, x_lines, z_lines, z_lines_next, *roofs, keys, found),
-            )
-            z_lines, z_lines_next = z_lines_next, z_lines
+            grid = _blocks("wedge_outcomes", (stop - first) * words)
+            steps[total % 2](grid, total=total, first_row=first, rows=stop - first)
         return _points(keys, found, wedge.shape)
 
 
@@ -103,16 +125,25 @@ def wedge_grundy(launch: Launcher, top: Ints) -> NDArray[np.signedinteger]:
     work = f"Grundy values of {wedge} on {launch.device}"
     _require_values(wedge.shape, work)
     require_memory(wedge_grundy_bytes(wedge.nx, wedge.ny, wedge.nz), launch.free_memory(), work)
-    xp, words = launch.xp, wedge.last // 64 + 1
+    xp, words, (nx, ny, nz) = launch.xp, wedge.last // 64 + 1, wedge.shape
     with device_memory_errors(work):
-        tops = xp.asarray(top.astype(np.uint32))
-        values = xp.full(prod(wedge.shape), _NO_POSITION, np.uint16)
-        pairs = (wedge.ny * wedge.nz, wedge.nx * wedge.nz, wedge.ny * wedge.nx)
-        lines = tuple(xp.zeros(words * pair, np.uint64) for pair in pairs)
+        columns = wedge.arguments(xp)
+        stored = xp.empty(prod(wedge.shape), np.uint16)
+        x_seen, y_seen, z_seen = (xp.zeros(words * pairs, np.uint64) for pairs in (ny * nz, nx * nz, ny * nx))
+        lines = {"x_seen": x_seen, "y_seen": y_seen, "z_seen": z_seen}
+        step = launch.bind("wedge_grundy", {**columns, **_BEFORE_THE_FIRST, **lines, "values": stored})
         for total, first, stop in wedge.sweep():
-            grid = (-(-(stop - first) * wedge.nz // _BLOCK),)
-            launch("wedge_grundy", grid, (_BLOCK,), (tops, *wedge.shape, total, first, stop - first, *lines, values))
-        return _signed(values, wedge.shape)
+            step(_blocks("wedge_grundy", (stop - first) * nz), total=total, first_row=first, rows=stop - first)
+
+        def piece(first: int, stop: int) -> Any:
+            values = xp.empty((stop - first, nz), np.uint16)
+            arguments = {**columns, "stored": stored, "first": first, "lines": stop - first, "values": values}
+            launch.bind("wedge_values", arguments)(_blocks("wedge_values", values.size))
+            return values
+
+        values = np.empty((nx * ny, nz), np.uint16)
+        bring_home(launch, values, piece)
+        return _signed(values.reshape(wedge.shape))
 
 
 def inequality_outcomes(launch: Launcher, bounds: LinearBounds, limits: Ints) -> Ints:
@@ -130,12 +161,12 @@ def inequality_outcomes(launch: Launcher, bounds: LinearBounds, limits: Ints) ->
     xp, flags = launch.xp, _flags(box.k)
     kernel = "inequality_outcomes" if flags.itemsize == 1 else "inequality_outcomes_wide"
     with device_memory_errors(work):
-        game = box.arguments(xp)
         cells = xp.empty(prod(box.shape), flags)
         keys, found = xp.empty(_most_p_positions(box.shape), np.uint64), xp.zeros(1, np.uint64)
+        arguments = {**box.arguments(xp), "flags": cells, "keys": keys, "found": found}
+        step = launch.bind(kernel, arguments, shared_bytes=4 * 2 * box.k * KERNELS[kernel].threads)
         for total in range(box.last + 1):
-            grid, shared = (-(-box.choices // _BLOCK),), 4 * 2 * box.k * _BLOCK
-            launch(kernel, grid, (_BLOCK,), (*game, box.choices, total, cells, keys, found), shared)
+            step(_blocks(kernel, box.choices), total=total)
         return _points(keys, found, box.shape)
 
 
@@ -147,19 +178,21 @@ def inequality_grundy(launch: Launcher, bounds: LinearBounds, limits: Ints) -> N
     box = _Box(bounds, limits)
     work = f"Grundy values of {box} on {launch.device}"
     _require_values(box.shape, work)
-    seen_words = box.last // 32 + 1
-    shared = 4 * (2 * box.k * _GRUNDY_BLOCK + _GRUNDY_BLOCK // 32 * seen_words)
+    seen_words, threads = box.last // 32 + 1, KERNELS["inequality_grundy"].threads
+    shared = 4 * (2 * box.k * threads + threads // 32 * seen_words)
     if shared > launch.shared_limit:
         raise BackendError(f"{work}: expected fewer coordinates, got {box.k}: use --backend numpy")
     require_memory(inequality_grundy_bytes(box.limits), launch.free_memory(), work)
     xp = launch.xp
     with device_memory_errors(work):
-        game = box.arguments(xp)
         values = xp.full(prod(box.shape), _NO_POSITION, np.uint16)
+        arguments = {**box.arguments(xp), "seen_words": seen_words, "values": values}
+        step = launch.bind("inequality_grundy", arguments, shared_bytes=shared)
         for total in range(box.last + 1):
-            args = (*game, box.choices, total, seen_words, values)
-            launch("inequality_grundy", (-(-box.choices // _GRUNDY_BLOCK),), (_GRUNDY_BLOCK,), args, shared)
-        return _signed(values, box.shape)
+            step(_blocks("inequality_grundy", box.choices), total=total)
+        home = np.empty(len(values), np.uint16)
+        bring_home(launch, home, lambda first, stop: values[first:stop])
+        return _signed(home.reshape(box.shape))
 
 
 class _Wedge:
@@ -174,6 +207,12 @@ class _Wedge:
 
     def __str__(self) -> str:
         return f"{self.nx} by {self.ny} by {self.nz} positions"
+
+    def arguments(self, xp: Any) -> dict[str, Any]:
+        """The wedge as the kernels take it."""
+        z = np.arange(self.nz)
+        top = self.top[(np.arange(self.nx)[:, None] - z) % self.nx, z].astype(np.uint32)
+        return {"top": xp.asarray(top), "nx": self.nx, "ny": self.ny, "nz": self.nz}
 
     def sweep(self) -> Iterator[tuple[int, int, int]]:
         """Each total with the range START, STOP of y in which its positions lie; every total has some.
@@ -206,17 +245,25 @@ class _Box:
     def __str__(self) -> str:
         return f"a box of {prod(self.shape):,} cells"
 
-    def arguments(self, xp: Any) -> tuple[Any, ...]:
-        """The game as the kernels take it."""
-        targets, *numbers = self._bounds
-        return (
-            xp.asarray(targets.astype(np.uint32)),
-            *(xp.asarray(np.ascontiguousarray(array, dtype=np.int64)) for array in numbers),
-            len(targets),
-            xp.asarray(np.array(self.shape, dtype=np.uint32)),
-            self.k,
-            self._deep,
-        )
+    def arguments(self, xp: Any) -> dict[str, Any]:
+        """The game as the kernels take it, before the first total."""
+        numbers = {name: np.ascontiguousarray(array, dtype=np.int64) for name, array in self._bounds._asdict().items()}
+        targets = numbers.pop("targets").astype(np.uint32)
+        return {
+            **{name: xp.asarray(array) for name, array in numbers.items()},
+            "targets": xp.asarray(targets),
+            "inequalities": len(targets),
+            "sides": xp.asarray(np.array(self.shape, dtype=np.uint32)),
+            "k": self.k,
+            "deep": self._deep,
+            "choices": self.choices,
+            "total": 0,
+        }
+
+
+def _blocks(kernel: str, items: int) -> int:
+    """The grid that gives each item a thread."""
+    return -(-items // KERNELS[kernel].threads)
 
 
 def _flags(k: int) -> np.dtype[Any]:
@@ -256,11 +303,10 @@ def _points(keys: Any, found: Any, shape: tuple[int, ...]) -> Ints:
     return points
 
 
-def _signed(values: Any, shape: tuple[int, ...]) -> NDArray[np.signedinteger]:
-    """The values over the box, -1 where no position is: int16 where all of them must fit."""
-    host = to_host(values).reshape(shape)
-    if sum(shape) - len(shape) <= _MAX_NARROW:
-        narrow: NDArray[np.int16] = host.view(np.int16)
+def _signed(values: NDArray[np.uint16]) -> NDArray[np.signedinteger]:
+    """The values over a box, -1 where no position is: int16 where all of them must fit."""
+    if sum(values.shape) - values.ndim <= _MAX_NARROW:
+        narrow: NDArray[np.int16] = values.view(np.int16)
         return narrow
-    wide: NDArray[np.int32] = np.where(host == _NO_POSITION, -1, host.astype(np.int32))
+    wide: NDArray[np.int32] = np.where(values == _NO_POSITION, -1, values.astype(np.int32))
     return wide

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.availability import INSTALL
@@ -75,6 +76,13 @@ class Launcher(Protocol):
 
         They are not made now.  Each keeps the scalars that it is given: what changes between two of them is read from
         the device's memory.
+        """
+
+    def send_home(self, values: Any) -> Callable[[], NDArray[Any]]:
+        """Begin to copy an array of the device, as the launches so far leave it, while later ones run.
+
+        Returns what waits for the copy and gives it, in memory that belongs to whoever holds the array.  Until then `values`
+        must not change.
         """
 
 
@@ -149,6 +157,7 @@ class CupyLauncher:
         self._multiprocessors = int(attributes["MultiProcessorCount"])
         self._modules: dict[tuple[str, tuple[str, ...]], Any] = {}
         self._functions: dict[tuple[str, tuple[str, ...]], Any] = {}
+        self._copying: Any = None  # the stream of copies to the host
 
     @property
     def xp(self) -> ModuleType:
@@ -242,6 +251,26 @@ class CupyLauncher:
                 graph.launch()
 
         return run
+
+    def send_home(self, values: Any) -> Callable[[], NDArray[Any]]:
+        """Copy on a stream beside that of the kernels, into page-locked memory, which CuPy keeps for the next copy."""
+        cuda = self._cupy.cuda
+        with self._device, device_memory_errors("copying to the host"):
+            self._copying = self._copying or cuda.Stream(non_blocking=True)
+            self._copying.wait_event(cuda.get_current_stream().record())
+            memory = cuda.alloc_pinned_memory(values.nbytes)
+            home = np.frombuffer(memory, values.dtype, values.size).reshape(values.shape)
+            values.get(stream=self._copying, out=home, blocking=False)
+            copied = self._copying.record()
+
+        def arrived() -> NDArray[Any]:
+            nonlocal values
+            with device_memory_errors("copying to the host"):
+                copied.synchronize()
+            values = None  # the kernels may have its memory again
+            return home
+
+        return arrived
 
     def _function(self, kernel: str, shared_bytes: int, defines: Defines | None) -> Any:
         """A compiled kernel that may be launched with so many bytes of dynamic shared memory."""
