@@ -28,21 +28,26 @@ class Launch:
     `resident` is the number of its blocks that the device holds at once.
     """
 
-    __slots__ = ("_kernel", "_run", "_scalars", "_values", "resident")
+    __slots__ = ("_given", "_kernel", "_run", "_scalars", "_values", "resident")
 
     def __init__(
         self, kernel: str, entry: Kernel, values: Sequence[Any], run: Callable[[int, tuple[Any, ...]], None], resident: int
     ) -> None:
         self._kernel, self._run, self.resident = kernel, run, resident
-        self._values = list(values)
-        self._scalars = {
-            name: (place, *_range(param))
-            for place, (name, param) in enumerate(zip(entry.names, entry.params, strict=True))
-            if param[0] != "*"
-        }
+        self._values = tuple(values)
+        places = {name: place for place, (name, param) in enumerate(zip(entry.names, entry.params, strict=True)) if param[0] != "*"}
+        self._scalars = {name: (place, *_range(entry.params[place])) for name, place in places.items()}
+        self._given = {name: int(values[place]) for name, place in places.items()}
 
     def __call__(self, grid: int, **changed: int) -> None:
         """Queue the kernel over `grid` blocks; KernelArgumentError for what is no scalar of it, or out of its range."""
+        if not changed.items() <= self._given.items():
+            self._change(changed)
+        if grid > 0:
+            self._run(grid, self._values)
+
+    def _change(self, changed: Mapping[str, int]) -> None:
+        values = list(self._values)
         for name, value in changed.items():
             try:
                 place, dtype, least, most = self._scalars[name]
@@ -50,9 +55,10 @@ class Launch:
                 raise KernelArgumentError(f"{self._kernel} takes no scalar {name!r}") from None
             if not least <= value <= most:
                 raise KernelArgumentError(f"{self._kernel}, {name}: expected {least} to {most} ({dtype}), got {value}")
-            self._values[place] = dtype.type(value)
-        if grid > 0:
-            self._run(grid, tuple(self._values))
+            if self._given[name] != value:
+                values[place] = dtype.type(value)
+        self._values = tuple(values)
+        self._given.update(changed)
 
     def blocks(self, items: int, threads: int) -> int:
         """The grid that gives each of `items` a thread, but no more blocks than are resident at once."""
