@@ -184,7 +184,7 @@ def test_a_wrong_value_ends_with_status_1(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("gpu_nim.counting.family.Family.sum", lambda self, start, stop: 7)
     result = run("D", "--piles", "3", "--range", "0:4")
     assert result.exit_code == 1
-    assert result.stderr == "gpunim: D_3 sums to 16 over 0:4, not to 7 as it must\n"
+    assert result.stderr == "gpunim: D_3 sums to 16 over 0:4, expected 7\n"
 
 
 @pytest.mark.parametrize(

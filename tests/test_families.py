@@ -200,7 +200,7 @@ def test_files_that_are_gone_on_with(words: list[str], name: str, tmp_path: Path
 
 
 def test_trying_tuples_is_refused(words: list[str]) -> None:
-    sentence = f"gpunim: {words[1]}_3 is no count of P-positions by total or by largest pile: trying tuples cannot count it\n"
+    sentence = f"gpunim: {words[1]}_3 is no count of P-positions by total or by largest pile: it cannot be enumerated\n"
     assert refused(*words, "--range", "0:9", "--method", "enumerate") == sentence
 
 

@@ -248,7 +248,7 @@ def test_a_saved_growth(tmp_path: Path, name: str, automaton: str, known: str) -
     path = tmp_path / name
     save(growth, path)
     result = verify(str(path))
-    anew = ", which were grown anew by their rule" if automaton == "edge" else ""
+    anew = ", which were grown again by their rule" if automaton == "edge" else ""
     cells = f"{growth.population:,} cells of generations 0 to 31{anew}"
     assert result.stdout == f"{path}: {automaton}, {cells}, agree with births and checksums; {known}\n"
     facts = json.loads(verify(str(path), "--json").stdout)
@@ -340,8 +340,8 @@ def test_generations_that_changed_places(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("claimed", "status", "words"),
     [
-        ("fcc", 1, "generation 1 is not what its rule bears"),
-        ("edge", 1, "generation 3 is not what its rule bears"),
+        ("fcc", 1, "generation 1 is not that of its rule"),
+        ("edge", 1, "generation 3 is not that of its rule"),
         ("ulam-warburton", 1, "its rule has other cells"),
         ("nim-4", 1, "its rule has other cells"),
         ("nim-3", 0, "[NF] Lemma 23"),  # another rule for the very same cells
@@ -366,7 +366,7 @@ def test_what_a_rule_does_not_bear(tmp_path: Path) -> None:
     growth = grow("edge", 15, cells=True)
     growth.automaton, growth.rule = "own", define([(1, 1, 0), (1, 0, 1), (0, 1, 1)], [1, 2], [(0, 0, 0)]).rule
     save(growth, tmp_path / "g.npz")
-    assert "generation 2 is not what its rule bears" in verify(str(tmp_path / "g.npz")).stdout
+    assert "generation 2 is not that of its rule" in verify(str(tmp_path / "g.npz")).stdout
 
 
 @pytest.mark.parametrize("name", ["nim", "edge"])
@@ -396,7 +396,7 @@ def test_a_growth_beyond_a_minutes_work_is_last_regrown_in_part(monkeypatch: pyt
     assert (last_regrown(growth), cells_to_check(growth)) == (15, growth.population + 826)
     result = check_cells(growth)
     assert result.holds
-    assert result.scope.endswith("of which those to generation 15 were grown anew by their rule")
+    assert result.scope.endswith("of which those to generation 15 were grown again by their rule")
 
 
 def test_a_rule_of_that_name_is_not_that_automaton() -> None:

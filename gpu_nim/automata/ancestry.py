@@ -1,8 +1,8 @@
 """The evolution tree of an exactly-one growth: each newborn has one parent, born in the generation before.
 
-A cell that is born on exactly one touch has been touched by one alive cell.  Had that cell been alive earlier, it would have
-touched then, and the newborn's fate would have been sealed then; so the parent is a newborn of the generation before, at x - o for
-one of the rule's offsets o.  For `nim` this is the tree of [NF] section 3, where a P-position of three piles has one parent.
+A cell that is born on exactly one touch has been touched by one alive cell.  Had that cell been alive earlier, its touch would have
+decided the newborn earlier; so the parent is a newborn of the generation before, at x - o for one of the rule's offsets o.  For
+`nim` this is the tree of [NF] section 3, where a P-position of three piles has one parent.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ def parents(rule: Rule, before: Cells, newborns: Cells) -> NDArray[np.int64]:
     """Return each newborn's parent as its index in `before`, int64 of shape (N,).
 
     Args:
-        rule: by what they were born.
+        rule: the rule of the growth.
         before: the newborns of the generation before, (M, d), in lexicographic order.
         newborns: cells (N, d) born from them.
 
@@ -59,17 +59,17 @@ def parents(rule: Rule, before: Cells, newborns: Cells) -> NDArray[np.int64]:
 
 
 def require_one_parent(rule: Rule) -> None:
-    """Raise UsageError for a rule whose cells may have several parents, or some that are older."""
+    """Raise UsageError for a rule whose cells may have several parents, or older ones."""
     if not rule.exactly_one:
         raise UsageError(f"parents need births on exactly one touch, got births {sorted(rule.births)}")
 
 
 def ancestry(rule: Rule, growth: Iterator[Newborns]) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """Give (n, parents) for n = 0, 1, ...: each newborn's parent as its index among all cells in order of birth, -1 for seeds.
+    """Yield (n, parents) for n = 0, 1, ...: each newborn's parent as its index among all cells in order of birth, -1 for seeds.
 
     Args:
-        rule: by what it grew.
-        growth: (n, newborns) for n = 0, 1, ..., as iterating over a `Growth` gives them.
+        rule: the rule of the growth.
+        growth: (n, newborns) for n = 0, 1, ..., as iteration over a `Growth` yields them.
 
     >>> from gpu_nim import grow
     >>> from gpu_nim.automata.catalogue import find

@@ -1,4 +1,4 @@
-"""Where a growth's cells come from: kept in memory, read from a file, or grown again."""
+"""Sources of a growth's cells: memory, a file, or a repeated growth."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -17,16 +17,16 @@ Newborns = tuple[int, NDArray[np.integer]]
 Cells are int32, or int64 where sums or differences of coordinates need it; sources may give shorter integers."""
 
 CellSource = Callable[[int, int], Iterator[Newborns]]
-"""Gives the newborns of generations first to stop - 1, one generation after the other."""
+"""Yields the newborns of generations first to stop - 1, one generation after the other."""
 
 ParentSource = Callable[[int, int], Iterator[tuple[int, NDArray[np.integer]]]]
-"""Gives (n, parents) for such a stretch: each newborn's parent as its index among all cells in order of birth, -1 for seeds."""
+"""Yields (n, parents) for such a range: each newborn's parent as its index among all cells in order of birth, -1 for seeds."""
 
-_REMEMBERED = 1 << 28  # bytes of cells that were grown anew, kept in case they are asked for again
+_REMEMBERED = 1 << 28  # bytes of cells that were grown again, kept for further requests
 
 
 def split(batch: Batch) -> Iterator[Newborns]:
-    """Give the generations of a batch that carries cells, one by one.
+    """Yield the generations of a batch that has cells, one by one.
 
     >>> batch = Batch(4, np.array([2, 1], np.uint64), np.zeros(2, np.uint64), np.array([[1, 0], [1, 1], [0, 2]]))
     >>> [(generation, cells.tolist()) for generation, cells in split(batch)]
@@ -39,7 +39,7 @@ def split(batch: Batch) -> Iterator[Newborns]:
 
 
 def in_order(cells: NDArray[np.integer]) -> bool:
-    """Return whether cells (N, d) ascend in lexicographic order, so that none is there twice.
+    """Return whether cells (N, d) are in strictly ascending lexicographic order, so that all are distinct.
 
     >>> in_order(np.array([[0, 1], [0, 2], [1, 0]])), in_order(np.array([[0, 1], [0, 1]]))
     (True, False)
@@ -51,7 +51,7 @@ def in_order(cells: NDArray[np.integer]) -> bool:
 
 
 def _packed(cells: Cells) -> Cells:
-    """Cells in the shortest integers that hold them, to be kept."""
+    """Cells in the shortest integers that hold them, for storage."""
     if not len(cells):
         return cells
     dtype = coordinate_dtype(tuple(cells.min(axis=0).tolist()), tuple(cells.max(axis=0).tolist()))
@@ -59,7 +59,7 @@ def _packed(cells: Cells) -> Cells:
 
 
 def widened(source: CellSource, rule: Rule | None, generations: int) -> CellSource:
-    """The source with cells in integers that can be calculated with."""
+    """The source with cells in integers that are wide enough for calculations."""
     dtype = np.dtype(np.int64) if rule is None else cell_dtype(*rule.box(generations))
 
     def read(first: int, stop: int) -> Iterator[Newborns]:
@@ -70,10 +70,10 @@ def widened(source: CellSource, rule: Rule | None, generations: int) -> CellSour
 
 
 class KeptCells:
-    """Newborns kept in memory, packed: a growth's source of cells, once every batch was kept.
+    """Newborns kept in memory, packed: a growth's source of cells, after every batch was added.
 
     Args:
-        limit: bytes that they may take.
+        limit: the most bytes that they may take.
     """
 
     def __init__(self, limit: int) -> None:
@@ -85,7 +85,7 @@ class KeptCells:
         """Keep a batch's cells.
 
         Raises:
-            InsufficientMemoryError: they have grown past the limit.
+            InsufficientMemoryError: the cells exceed the limit.
         """
         for _, cells in split(batch):
             self._generations.append(_packed(cells))
@@ -97,7 +97,7 @@ class KeptCells:
             )
 
     def __call__(self, first: int, stop: int) -> Iterator[Newborns]:
-        """Give the newborns of generations first to stop - 1."""
+        """Yield the newborns of generations first to stop - 1."""
         yield from enumerate(self._generations[first:stop], first)
 
     def packed(self) -> Cells:
@@ -127,7 +127,7 @@ class RegrownCells:
         self._forget()
 
     def __call__(self, first: int, stop: int) -> Iterator[Newborns]:
-        """Give the newborns of generations first to stop - 1."""
+        """Yield the newborns of generations first to stop - 1."""
         if first == 0:
             for batch in self._grow(stop - 1):
                 yield from split(batch)

@@ -1,4 +1,4 @@
-"""Columns of the table of a growth: exact values, one a generation.
+"""Columns of the table of a growth: exact values, one per generation.
 
 Columns:
 
@@ -38,7 +38,7 @@ Value = int | Fraction | float | None
 
 DEFAULT_COLUMNS = ("births", "population")
 COLUMNS = (*DEFAULT_COLUMNS, "section z=0", "p-positions", "n-positions", "boxes 2", "dimension", "density", "population/n^3")
-"""The columns, with stand-ins where a name has a number in it."""
+"""The columns, with placeholders for the numbers in names."""
 _SECTION = re.compile(r"section ([xyz]|x[0-7])=(-?[0-9]+)")
 _BOXES = re.compile(r"boxes ([0-9]+)")
 _LEVELS = 32  # sides of boxes, 2 to 2^32: beyond any growth, so that one resumed with more generations counts the same boxes
@@ -47,7 +47,7 @@ _BLOCK = 1 << 16  # bytes of a bitmap of boxes that are unpacked at a time
 
 @dataclass(frozen=True)
 class Table:
-    """Columns by name, a value a generation, generation 0 first.
+    """Columns by name, one value per generation, generation 0 first.
 
     >>> table = Table({"births": [1, 3, 3], "population": [1, 4, 7]})
     >>> table["population"], list(table.rows())
@@ -57,7 +57,7 @@ class Table:
     columns: Mapping[str, Sequence[Value]]
 
     def __getitem__(self, name: str) -> Sequence[Value]:
-        """Return a column; UsageError where the table has none of that name."""
+        """Return a column; UsageError for an unknown name."""
         try:
             return self.columns[name]
         except KeyError:
@@ -69,7 +69,7 @@ class Table:
         return ("generation", *self.columns)
 
     def rows(self) -> Iterator[tuple[Value, ...]]:
-        """Give each generation's number and values."""
+        """Yield each generation's number and values."""
         for generation, values in enumerate(zip(*self.columns.values(), strict=True)):
             yield generation, *values
 
@@ -95,7 +95,7 @@ def n_positions(newborns: Cells) -> Cells:
 
 
 def parse_section(text: str, dimension: int) -> Section:
-    """Return (axis, value) of a plane written as z=0 or x3=-1; UsageError where it is none of this many dimensions.
+    """Return (axis, value) of a plane written as z=0 or x3=-1; UsageError where it is none in this number of dimensions.
 
     >>> parse_section("z=0", 3), parse_section("x1=-2", 4)
     ((2, 0), (1, -2))
@@ -109,11 +109,11 @@ def parse_section(text: str, dimension: int) -> Section:
 
 
 class ColumnRecorder:
-    """Records the columns that are asked of a growth: add every batch, then take the table.
+    """Records the columns of a growth's table from its batches.
 
     Args:
         columns: their names.
-        rule: by what it grows.
+        rule: the rule of the growth.
         generations: the last generation.
 
     Raises:
@@ -128,7 +128,7 @@ class ColumnRecorder:
             raise UsageError(f"columns must hold names of columns, got {shown(columns)}")
         self._rule = rule
         self.section: Section | None = None
-        """The plane to be counted: batches must carry it."""
+        """The plane whose newborns batches must count, if any."""
         self._boxes: Boxes | None = None
         self._series: dict[str, list[NDArray[np.uint64]]] = {}
         sides = []
@@ -154,12 +154,12 @@ class ColumnRecorder:
 
     @property
     def needs_cells(self) -> bool:
-        """Whether batches must carry their cells."""
+        """Whether batches must have their cells."""
         return self._positions or self._boxes is not None
 
     @property
     def known(self) -> tuple[str, ...]:
-        """The columns of this rule, with stand-ins where a name has a number in it."""
+        """The columns of this rule, with placeholders for the numbers in names."""
         return (*COLUMNS[:-1], self._scaled)
 
     @property
@@ -187,7 +187,7 @@ class ColumnRecorder:
         return Table({name: self._column(name, births) for name in self.columns})
 
     def state(self) -> dict[str, NDArray[np.generic]]:
-        """Return what was recorded so far as named arrays, to resume from."""
+        """Return the state as named arrays, to resume from."""
         state: dict[str, NDArray[np.generic]] = {name: np.concatenate(parts) for name, parts in self._series.items()}
         if self._boxes is not None:
             state.update(self._boxes.state())
@@ -197,7 +197,7 @@ class ColumnRecorder:
         """Resume from the state of a growth that recorded `columns`.
 
         Raises:
-            UsageError: these columns need more than it has.
+            UsageError: that growth did not record what these columns need.
         """
         for name in self.columns:
             measured = name in columns or name in (*DEFAULT_COLUMNS, "density", self._scaled)
@@ -246,7 +246,7 @@ class ColumnRecorder:
         return np.concatenate(self._series[name])
 
     def _room(self, generation: int) -> int:
-        """How many cells the bounding box of a generation has, or of even sum where all of the growth's are."""
+        """How many cells the bounding box of a generation has, counting those of even sum if the growth has no others."""
         cells, surplus = 1, 1
         for low, high in zip(*self._rule.box(generation), strict=True):
             cells *= high - low + 1
@@ -262,9 +262,9 @@ class ColumnRecorder:
 
 
 class Boxes:
-    """Which boxes of side 2, 4, 8, ... hold a cell: a bit a box, entered from the smallest up.
+    """Which boxes of side 2, 4, 8, ... hold a cell: one bit per box, from the smallest up.
 
-    Only boxes that are new at one side are looked at again at the next, so that almost all of the work is at side 2.
+    Only boxes that are new at one side are examined at the next, so that almost all of the work is at side 2.
 
     >>> boxes = Boxes((0, 0), (3, 3))
     >>> boxes.enter(np.array([[0, 0], [0, 1], [2, 3]]))[:3], boxes.enter(np.array([[1, 1], [3, 0]]))[:3]
@@ -282,7 +282,7 @@ class Boxes:
         self._bits = [np.zeros(size, np.uint8) for size in sizes]
 
     def enter(self, cells: Cells) -> list[int]:
-        """Enter cells (N, d) and return how many boxes of each side are new."""
+        """Add cells (N, d) and return how many boxes of each side are new."""
         coordinates = np.asarray(cells, np.int64).T
         found = [0] * _LEVELS
         levels = zip(self._origins, self._shapes, self._bits, strict=True)
@@ -304,7 +304,7 @@ class Boxes:
         return {"boxes.bits": self._bits[0].copy(), "boxes.origin": self._origins[0], "boxes.shape": shape}
 
     def restore(self, state: Mapping[str, NDArray[np.generic]]) -> None:
-        """Enter the boxes of a state, which may be of a smaller or larger growth."""
+        """Add the boxes of a state, which may be of a smaller or larger growth."""
         bits, shape = state["boxes.bits"].view(np.uint8), tuple(state["boxes.shape"].tolist())
         origin = np.asarray(state["boxes.origin"], np.int64)[:, None]
         for start in range(0, len(bits), _BLOCK):

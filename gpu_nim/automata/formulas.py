@@ -1,8 +1,8 @@
-"""What is proved of the automata: their births by formula, and which cells are ever born.
+"""Proved formulas of the automata: their births, and which cells are ever born.
 
-Growths are held against these functions; nothing here grows anything.  Births functions map generations (int64, any shape) to
+Growths are compared with these functions; nothing here grows anything.  Births functions map generations (int64, any shape) to
 births (uint64, the same shape); cell functions map cells (N, d) and generations (int64, (N,)) to bool (N,), whether each cell is
-born at that generation.  As many cells as there are births, all different and all born then, are the very cells that are.
+born at that generation.  If a generation has the right number of cells, all distinct and all passing the test, it is correct.
 """
 
 import numpy as np
@@ -51,8 +51,8 @@ def ulam_warburton_cells(cells: NDArray[np.integer], generations: NDArray[np.int
     """Return whether each cell (N, 2) is a sum of 2^r v_j, r falling, with no unit vector v_j opposite to its predecessor, whose
     powers 2^r add up to the generation [NF 5.4].
 
-    The largest power shows in |x| + |y|: what follows a step of 2^r turns away from it or goes on, so that the sum keeps its length
-    of at least 2^r, and it stays below 2^(r+1); the longer side shows the direction.
+    The largest power is that of |x| + |y|: the steps after 2^r are perpendicular to it or continue it, so that the length stays at
+    least 2^r and below 2^(r+1); the longer side is the direction.
 
     >>> cells = np.array([[0, 0], [1, 0], [1, 1], [2, 1], [3, 1]])
     >>> ulam_warburton_cells(cells, np.array([0, 1, 2, 3, 3])).tolist()
@@ -87,7 +87,7 @@ def ulam_warburton_cells(cells: NDArray[np.integer], generations: NDArray[np.int
 
 
 def three_branch_cells(cells: NDArray[np.integer], generations: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return whether each cell (N, 2) is one of the automaton without its south branch: its first step is not to the south.
+    """Return whether each cell (N, 2) belongs to the automaton without its south branch: its first step is not to the south.
 
     >>> three_branch_cells(np.array([[0, 1], [0, -1], [2, -1]]), np.array([1, 1, 3])).tolist()
     [True, False, True]

@@ -1,4 +1,4 @@
-"""Growing an automaton, a batch of generations at a time, with snapshots to resume from."""
+"""The growth of an automaton, a batch of generations at a time, with snapshots to resume from."""
 
 import math
 import time
@@ -36,16 +36,16 @@ class Snapshot(ArrayValue):
     """A growth after some generation: all that is needed to resume it, on any backend.
 
     Attributes:
-        automaton: what grows.
-        generations: the last generation that it was meant to reach.
-        births: uint64, a generation each, up to the last one done.
-        checksums: likewise.
-        state: that of the engine, packed.
+        automaton: the automaton.
+        generations: the last generation of the growth.
+        births: uint64, one per generation, up to the last one done.
+        checksums: uint64, one per generation, likewise.
+        state: the state of the engine, packed.
         columns: the columns that are recorded.
         measured: the state of their `ColumnRecorder`.
-        mismatch: as `GrowthProcess` has it.
-        tested: as `GrowthProcess` has it.
-        seconds: the time that it took.
+        mismatch: as in `GrowthProcess`.
+        tested: as in `GrowthProcess`.
+        seconds: the time so far.
     """
 
     automaton: Automaton
@@ -66,29 +66,29 @@ class Snapshot(ArrayValue):
 
 
 class GrowthProcess:
-    """A growth in progress: iterate over it for its batches, then ask for the `growth`.
+    """A growth in progress: iterate over it for its batches, then call `growth`.
 
-    Between batches a `snapshot` may be taken, from which another process resumes, to the same digest.
+    Between batches, `snapshot` returns a state from which another process can resume, to the same digest.
 
     Args:
         automaton: a name of the catalogue, a `Rule` or an `Automaton`.
         generations: the last generation.
-        backend: what grows it.
-        cells: each batch carries its newborns; they are not kept here, so that they may be written to a file of any size.
+        backend: the backend.
+        cells: each batch has its newborns; they are not kept here, so that a file of any size can be written.
         verify: check births, and cells where there are any, against the theorem.
-        columns: what to record for the growth's table.
-        every: a batch ends at each multiple of so many generations.
-        general: take the engine for all rules, even where there is a faster one.
+        columns: the columns of the growth's table.
+        every: a batch ends at each multiple of this number of generations.
+        general: use the engine for all rules, even where there is a faster one.
         resume: the snapshot to resume from.
 
     Attributes:
-        mismatch: the first generation that contradicts the theorem; None where none does.
+        mismatch: the first generation that contradicts the theorem, or None.
         verifies: whether births are checked against a theorem.
-        tested: the last generation up to which each cell was checked, too: all where cells are asked for, or else the first ones.
+        tested: the last generation up to which each cell was checked, too: all with cells=True, otherwise the first ones.
         resumed: the snapshot that it resumed from.
 
     Raises:
-        UsageError: an argument is wrong, or the snapshot is one of another automaton or not whole.
+        UsageError: an argument is wrong, or the snapshot is of another automaton or damaged.
         InsufficientMemoryError: the growth would not fit.
 
     >>> from gpu_nim.backends.selection import select
@@ -179,7 +179,7 @@ class GrowthProcess:
         try:
             return self._backend.automaton(rule, self.generations, state, general=general)
         except InsufficientMemoryError:
-            # A place for every cell of the box does not fit.  The cells themselves may, where offsets reach far and are few.
+            # The dense box of the automaton does not fit.  A table of the cells may, where offsets are long and few.
             needed = _TOUCHED_BYTES * most_touched(rule, self.generations)
             if general or state is not None or needed > self._backend.free_memory():
                 raise
@@ -196,11 +196,11 @@ class GrowthProcess:
         self._births, self._checksums = [snapshot.births], [snapshot.checksums]
         self.mismatch, self.tested = snapshot.mismatch, snapshot.tested
         self._seconds = snapshot.seconds
-        # It may have been grown with verify=False.
+        # The first part may have been grown with verify=False.
         self._check(Batch(0, snapshot.births, snapshot.checksums))
 
     def snapshot(self) -> Snapshot:
-        """Return what was grown so far, to resume from later.
+        """Return the state of the growth, to resume from later.
 
         Raises:
             UsageError: the growth has not begun.
@@ -221,7 +221,7 @@ class GrowthProcess:
         )
 
     def growth(self, source: CellSource | None = None) -> Growth:
-        """Return the finished growth, whose cells come from `source` or else are grown again when asked for."""
+        """Return the finished growth, whose cells are read from `source` or otherwise grown again on demand."""
         births = np.concatenate(self._births)
         return Growth(
             self.automaton.name,
@@ -239,7 +239,7 @@ class GrowthProcess:
         )
 
     def _tests_more(self, generation: int) -> bool:
-        """Whether each cell of the generation after this one is to be checked against the theorem."""
+        """Whether each cell of the next generation is checked against the theorem."""
         return self.verifies and self.automaton.cell_test is not None and self.tested == generation < _TESTED
 
     def _check(self, batch: Batch) -> None:
@@ -264,7 +264,7 @@ def _batches(automaton: Automaton, backend: Backend, general: bool, last: int) -
 
 @contextmanager
 def _checking(snapshot: Snapshot | None) -> Iterator[None]:
-    """Raise UsageError for what a snapshot of wrong contents raises."""
+    """Raise UsageError in place of the errors that a snapshot with wrong contents causes."""
     try:
         yield
     except GpunimError:
@@ -317,10 +317,10 @@ def grow(
         automaton: a name of the catalogue, or a `Rule` or `Automaton` of your own.
         generations: the last generation, 0 or more.
         backend: "auto" (CUDA where there is a GPU, else NumPy), "cuda", "numpy", or a backend object.
-        cells: keep the newborns in memory; without it they are grown again when the growth is asked for them.
-        verify: check births, and cells where they are kept, against the theorem where there is one; see `Growth.verified`.
+        cells: keep the newborns in memory; without it they are grown again on demand.
+        verify: check births, and cells if they are kept, against the theorem if there is one; see `Growth.verified`.
         columns: the columns of `Growth.table` (see `gpu_nim.automata.columns`).
-        on_batch: called with each batch as it is done, for progress.
+        on_batch: called with each finished batch, for progress.
 
     Raises:
         UsageError: the automaton is unknown, or another argument wrong.

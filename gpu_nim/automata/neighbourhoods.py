@@ -27,8 +27,8 @@ KNIGHT: Offsets = tuple(o for o in product((-2, -1, 1, 2), repeat=2) if abs(o[0]
 def triangles(cells: NDArray[np.integer]) -> NDArray[np.bool_]:
     """Return whether points of the hexagonal lattice are triangles.
 
-    Leave out every third point, x - y = 0 mod 3, and each point that is left has three neighbours left: the honeycomb, whose points
-    are the triangles of the tiling and whose edges are the triangles' sides.
+    Without every third point, x - y = 0 mod 3, each remaining point has three neighbours: the honeycomb, whose points are the
+    triangles of the tiling and whose edges are the triangles' sides.
 
     >>> triangles(np.array([[1, 0], [1, 1], [0, 1]])).tolist()
     [True, False, True]
@@ -74,6 +74,6 @@ def equal_trailing_ones(cells: NDArray[np.integer], offset: tuple[int, ...]) -> 
 
 
 def _columns(cells: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The coordinates of cells in the plane, in arrays of the cells' own library, too wide to wrap."""
+    """The coordinates of cells in the plane, in arrays of the cells' own library, wide enough not to overflow."""
     whole = cells.astype(np.int64)
     return whole[:, 0], whole[:, 1]

@@ -1,8 +1,8 @@
 """Ranges of indices as blocks: the values of 2^m consecutive indices are one row vector times one table.
 
 For D and A, the indices high 2^m + low of a block share s(high) (`gpu_nim.counting.digit_matrices`), and the table's columns are
-the coefficients of prod_(j < m) W(x^(2^j)). For d and a, the closed forms are polynomials in low as long as the high digits stay,
-so the columns are the powers of low, and one more that holds the values below 2^m, which even k needs and block 0 is.
+the coefficients of prod_(j < m) W(x^(2^j)). For d and a, the closed forms are polynomials in low while the high digits are fixed,
+so the columns are the powers of low, and one more with the values below 2^m, which even k needs and which is block 0.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Blocks(Protocol):
 
 
 class DigitBlocks:
-    """The blocks of a digit product: D, A and whatever else has matrices."""
+    """The blocks of a digit product: D, A and other families with matrices."""
 
     def __init__(self, product: DigitProduct) -> None:
         self._product = product
@@ -87,7 +87,7 @@ class DigitBlocks:
         digits = bits - inner
         columns = self.columns(digits, limbs)
         strings = 1 << digits
-        # Coefficients in one row: zeros stand before the first and after the last.
+        # Coefficients in one row, with zeros before the first and after the last.
         flat = np.concatenate([np.zeros(self.dimension, columns.dtype), columns.ravel()])
         j, c, i = np.ogrid[:strings, : self.dimension, : self.dimension]
         matrices: Integers = flat[j - i + c * strings + self.dimension]
@@ -97,7 +97,7 @@ class DigitBlocks:
 def digit_values(product: DigitProduct, start: int, stop: int, limbs: int = 1) -> Integers:
     """f(start) to f(stop - 1) from the range of half the size, by f(2n + b) = sum_j w[2j + b] f(n - j); 0 below index 0.
 
-    This is the recursion of [NF, Theorems 29 and 30] done on whole arrays. uint64 modulo 2^64 for limbs = 1, else object.
+    This is the recursion of [NF, Theorems 29 and 30] on whole arrays. uint64 modulo 2^64 for limbs = 1, else object.
 
     >>> from gpu_nim.counting.digit_matrices import by_total
     >>> digit_values(by_total(4), -1, 5).tolist()
@@ -130,7 +130,7 @@ def digit_values(product: DigitProduct, start: int, stop: int, limbs: int = 1) -
 class ClosedBlocks:
     """The blocks of a_k or, with `differences`, of d_k: polynomials in the low part of the index.
 
-    On top of a 1 in binary digit b of n stands g(b, c) of `gpu_nim.counting.closed_forms`, with c - 1 the digits below. For odd k
+    Each 1 in binary digit b of n contributes g(b, c) of `gpu_nim.counting.closed_forms`, with c - 1 the digits below it. For odd k
     only the leading 1 counts; for even k all do, and those below 2^bits are one column of the table.
     """
 
@@ -221,7 +221,7 @@ class ClosedBlocks:
         return result  # type: ignore[no-any-return]
 
     def _shifted(self, b: int, c: Integers, limbs: int) -> Integers:
-        """The coefficients, in l, of the polynomial at c + l, a row for each c: synthetic division, again and again."""
+        """The coefficients, in l, of the polynomial at c + l, a row for each c, by repeated synthetic division."""
         degree = self._degree
         result: Any = np.empty((len(c), degree + 1), _dtype(limbs))
         result[:] = [_scalar(x, limbs) for x in self.polynomial(b)]
@@ -232,7 +232,7 @@ class ClosedBlocks:
 
 
 def dyadic_blocks(start: int, stop: int) -> Iterator[tuple[int, int]]:
-    """Cut start, ..., stop - 1 into aligned blocks (high, bits), each high 2^bits to (high + 1) 2^bits - 1, in order.
+    """Divide start, ..., stop - 1 into aligned blocks (high, bits), each high 2^bits to (high + 1) 2^bits - 1, in order.
 
     >>> list(dyadic_blocks(3, 9))
     [(3, 0), (1, 2), (8, 0)]

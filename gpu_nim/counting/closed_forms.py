@@ -6,15 +6,15 @@ of n, although the paper calls it that number), a P-position of k piles whose la
 
     g(b, c) = sum_(2i < k) C(k, 2i) 2^(b(k - 2i - 1)) c^(2i) = ((2^b + c)^k + (2^b - c)^k - [k even] 2 c^k) / 2^(b+1).
 
-For odd k that is all [NF, Theorem 15]. For even k all k piles may be at least 2^b, and taking 2^b from each leaves one of the
+For odd k this is a_k(n) [NF, Theorem 15]. For even k all k piles may be at least 2^b, and taking 2^b from each leaves one of the
 a_k(c - 1) positions with piles at most c - 1 [NF, Theorem 17]. Unrolled, with N = n + 1 and r_j the distance of N from the
-nearest multiple of 2^(j+1), the powers of c cancel and one power a digit is left:
+nearest multiple of 2^(j+1), the powers of c cancel and one power per digit remains:
 
     a_k(n) = sum_(j >= 0) r_j^k / 2^(j+1),    r_j = N for all j with 2^j >= N.
 
 (The terms of two neighbouring 1s of n have c = r of the lower one, and 2^b + c, 2^b - c are N mod 2^(b+1) and its complement. It
-is also what the characters of (Z/2)^m give: the nim-sum is 0 where their mean is 1, and a character whose lowest digit is j sums
-to r_j, up to its sign, over 0, ..., n.) Digits that repeat the one below them repeat its r.
+also follows from the characters of (Z/2)^m: the nim-sum is 0 where their mean is 1, and a character whose lowest digit is j sums
+to r_j, up to its sign, over 0, ..., n.) Digits equal to the one below them have the same r.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def d(piles: int, n: int, on_step: OnStep = unseen) -> int:
 
 
 def _by_runs(piles: int, *indices: int, on_step: OnStep) -> list[int]:
-    """a_k of each of these indices, k even: what they share of their digits is worked out once."""
+    """a_k of each of these indices, k even: computations on common digits are done once."""
     numbers = [n + 1 for n in indices]
     width = max(numbers).bit_length()
     # In units of 2^-width; the digits from there on are all 0, and their r is the number itself.
@@ -89,7 +89,7 @@ def term(piles: int, b: int, c: int) -> int:
     19
     """
     if piles < _FEW_PILES:
-        # Even k sums such terms over all 1s of n, and powers of long integers take longer than this.
+        # Even k sums such terms over all 1s of n, and powers of long integers would take longer.
         total, square = 0, c * c
         for ones in range((piles - 1) // 2 * 2, -1, -2):
             total = total * square + (comb(piles, ones) << b * (piles - ones - 1))
@@ -102,10 +102,10 @@ def term(piles: int, b: int, c: int) -> int:
 
 
 def _runs(digits: int, length: int) -> Iterator[tuple[int, int, int]]:
-    """Give (A, s, weight) for each run of equal digits in a string of `length` of them, from the lowest up.
+    """Yield (A, s, weight) for each run of equal digits in a string of `length` of them, from the lowest up.
 
-    Where the string begins at digit q and v stands below it, r_j = A 2^q + s v for the digits of the run, and the weight is the
-    sum of their 2^(length - 1 - i), i counted from the string's own lowest digit.
+    If the string begins at digit q, and v is the number below it, r_j = A 2^q + s v for the digits of the run, and the weight is
+    the sum of their 2^(length - 1 - i), i counted from the string's own lowest digit.
 
     >>> list(_runs(0b1100, 4))
     [(0, 1, 12), (4, -1, 3)]
@@ -123,7 +123,7 @@ def _runs(digits: int, length: int) -> Iterator[tuple[int, int, int]]:
 
 
 def _few_runs(digits: int, length: int) -> bool:
-    """Whether powers, one a run, take less than a polynomial."""
+    """Whether powers, one per run, are faster than a polynomial."""
     return ((digits ^ digits >> 1) & ((1 << length - 1) - 1)).bit_count() < _FEW_RUNS
 
 
@@ -133,7 +133,7 @@ def _summed_over_runs(piles: int, digits: int, length: int) -> list[Long]:
     Halves of a long string are joined by a shift of v, so that only the few joins of long halves meet long integers.
     """
     if length <= _BLOCK:
-        # The signs may go with A, since k is even.
+        # The sign may be moved to A, since k is even.
         sums = power_sums([(sign * high, weight) for high, sign, weight in _runs(digits, length)], piles)
         return [comb(piles, j) * x for j, x in enumerate(reversed(sums))]
     half = length // 2
@@ -168,7 +168,7 @@ def _evaluate(coefficients: list[Long], bits: int, v: Long) -> Long:
 
 
 def sum_of_a(piles: int, stop: int) -> int:
-    """a_k(0) + ... + a_k(stop - 1), by power sums over each stretch between powers of two.
+    """a_k(0) + ... + a_k(stop - 1), by power sums over each range between powers of two.
 
     >>> sum_of_a(3, 5)
     47
@@ -181,7 +181,7 @@ def sum_of_a(piles: int, stop: int) -> int:
         c = min(stop - (1 << b), 1 << b)
         if c <= 0:
             break
-        # At even k the stretch also holds a(0), ..., a(c-1): all that is summed so far when the stretch is whole.
+        # At even k the range also contributes a(0), ..., a(c-1): the sum so far if the range is complete.
         below = (total if c == 1 << b else sum_of_a(piles, c)) if even else 0
         total += _sum_of_terms(piles, b, c) + below
     return total

@@ -6,13 +6,13 @@ column, C(k, 2i) ways to have 2i of them, so
     sum_n D_k(n) x^n = prod_j W(x^(2^j)),    W(x) = sum_i C(k, 2i) x^i,
 
 and since 1/(1-x) = prod_j (1 + x^(2^j)), partial sums only multiply W by 1 + x: A_k has W(x) (1 + x), its partial sums
-W(x) (1 + x)^2. Comparing coefficients at even and odd exponents is [NF, Theorems 29 and 30] word for word, and says that
-the vector s(n) = (f(n), f(n-1), ..., f(n-d+1)), d the degree of W, obeys s(2n + b) = M_b s(n) with
+W(x) (1 + x)^2. Comparing coefficients at even and odd exponents gives [NF, Theorems 29 and 30], and that the vector
+s(n) = (f(n), f(n-1), ..., f(n-d+1)), d the degree of W, satisfies s(2n + b) = M_b s(n) with
 
     M_b[i][j] = w[2j + b - i].
 
-So f(n) is a product of one d x d matrix a binary digit. All entries are non-negative, which is what makes bounds and maxima
-over blocks of indices cheap.
+So f(n) is a product of one d x d matrix per binary digit. All entries are non-negative, which makes bounds and maxima over
+blocks of indices cheap.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class DigitProduct:
         return row
 
     def value(self, n: int, on_step: OnStep = unseen) -> int:
-        """f(n). High and low half of the digits are multiplied apart, so that the integers stay half as long.
+        """f(n). The high and low halves of the digits are multiplied separately, so that the integers stay half as long.
 
         >>> DigitProduct((1, 6, 1)).value(10**18 + 12345)
         17224872324869148255709614969561582
@@ -160,7 +160,7 @@ class DigitProduct:
         return sum(x * y for x, y in zip(self.row(low, bits, on_step), self.state(high, on_step), strict=True))
 
     def _long_product(self, n: int, on_step: OnStep) -> list[list[Long]]:
-        """The product of the matrices of all digits, put together from halves, so that long integers meet few others."""
+        """The product of the matrices of all digits, by halves, so that long integers are multiplied rarely."""
         total = n.bit_length() * (n.bit_length() // _TOGETHER).bit_length()  # each level takes about as long as the others
         done = 0
 
@@ -188,7 +188,7 @@ class DigitProduct:
         return [list(row) for row in zip(*columns, strict=True)]
 
     def prefix(self, n: int) -> int:
-        """f(0) + ... + f(n-1), from the digits of n: each 1 stands for one block of 2^t indices, whose rows sum to one row.
+        """f(0) + ... + f(n-1), from the digits of n: each 1 is one block of 2^t indices, whose rows sum to one row.
 
         >>> DigitProduct((1, 3)).prefix(5)
         19
@@ -218,7 +218,7 @@ def convolve(left: Sequence[int], right: Sequence[int]) -> list[int]:
 
 
 def karatsuba(left: Sequence[int], right: Sequence[int]) -> list[int]:
-    """The product of two polynomials, by Karatsuba's three products for four: with long coefficients a sum costs nothing."""
+    """The product of two polynomials, by Karatsuba's three products in place of four: with long coefficients sums are cheap."""
     if min(len(left), len(right)) <= _LEAF:
         result = [0] * max(0, len(left) + len(right) - 1)
         for i, x in enumerate(left):

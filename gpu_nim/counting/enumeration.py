@@ -1,7 +1,7 @@
-"""Counting P-positions by trying: every (k-1)-tuple and its nim-sum, for all totals or all largest piles at once.
+"""Counting P-positions by enumeration: every (k-1)-tuple and its nim-sum, for all totals or all largest piles at once.
 
-This is the proof by exhaustion that the formulas are right as far as it goes. It uses Bouton's theorem and nothing else:
-the last pile of a P-position is the nim-sum of the others [NF, Corollary 5].
+This verifies the formulas exhaustively within its range. It uses only Bouton's theorem: the last pile of a P-position is the
+nim-sum of the others [NF, Corollary 5].
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _BYTES_A_CHUNK = 150
 
 @dataclass(frozen=True)
 class Enumeration:
-    """All of D_k(0..limit), or d_k(0..limit), or their partial sums A_k and a_k, to be counted by trying.
+    """The enumeration of D_k(0..limit), or d_k(0..limit), or their partial sums A_k and a_k.
 
     >>> from gpu_nim.backends.numpy.counting import NumpyCounting
     >>> from gpu_nim.counting.families import ByTotal
@@ -38,13 +38,13 @@ class Enumeration:
 
     def __post_init__(self) -> None:
         if self.family.enumerated_by is None:
-            raise UsageError(f"{self.family} is no count of P-positions by total or by largest pile: trying tuples cannot count it")
+            raise UsageError(f"{self.family} is no count of P-positions by total or by largest pile: it cannot be enumerated")
         if self.tuples >= 1 << 63:
-            raise UsageError(f"trying all tuples of {self.family} to {self.limit} means {self.tuples:.1e}: give a smaller range")
+            raise UsageError(f"enumerating {self.family} to {self.limit} checks {self.tuples:.1e} tuples: give a smaller range")
 
     @property
     def tuples(self) -> int:
-        """How many tuples there are to try."""
+        """The number of tuples."""
         return int((self.limit + 1) ** (self.family.piles - 1))
 
     def chunks(self) -> list[tuple[int, int]]:
@@ -57,7 +57,7 @@ class Enumeration:
         return [(first, min(first + step, self.limit + 1)) for first in range(0, self.limit + 1, step)]
 
     def do(self, chunk: tuple[int, int]) -> NDArray[np.int64]:
-        """Try the tuples of one chunk; shape (limit + 1,)."""
+        """The counts of one chunk of tuples; shape (limit + 1,)."""
         attempt = self.engine.try_totals if self.family.enumerated_by == "total" else self.engine.try_maxima
         return attempt(self.family.piles, self.limit, *chunk)
 
@@ -67,7 +67,7 @@ class Enumeration:
         return np.cumsum(counted) if self.family.cumulative else counted
 
     def combine(self, parts: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
-        """Add up the chunks; VerificationError where the formulas say otherwise."""
+        """Add up the chunks; VerificationError where they differ from the formulas."""
         counted = self.add(parts)
         for n, value in enumerate(counted.tolist()):
             if value != self.family.value(n):

@@ -1,7 +1,7 @@
 """Long integers: products, powers and decimal digits, by python-flint where it is installed and Python's own where it is not.
 
-Python multiplies n digits in n^1.58 steps, FLINT in about n log n: what takes it seconds takes Python minutes, from a million
-digits on.  Results are the same, and no integer of FLINT leaves this package.
+Python multiplies n digits in n^1.58 steps, FLINT in about n log n: from a million digits on, seconds in place of minutes.
+Results are the same, and no integer of FLINT leaves this package.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, TypeAlias
 
 Long: TypeAlias = Any
-"""An integer of Python, or of FLINT where it is long and FLINT is there."""
+"""An integer of Python, or of FLINT where it is long and FLINT is installed."""
 
 _LONG = 1 << 14  # bits of a result, from which on FLINT is worth the way to it
 _SHORT_TEXT = 4000  # bits that Python writes as quickly as anyone, and without a limit
@@ -29,7 +29,7 @@ def flint() -> Any:
 
 
 def long(number: int, power: int = 1 << 30) -> Long:
-    """The number in whatever integers are quickest for it when raised to that power, by default for long work.
+    """The number in the type of integers that is fastest for raising it to that power, by default for long work.
 
     >>> int(long(3, 40) ** 40) == 3**40
     True
@@ -40,7 +40,7 @@ def long(number: int, power: int = 1 << 30) -> Long:
 
 
 def convolve(left: Sequence[int], right: Sequence[int]) -> list[int] | None:
-    """The product of two polynomials, by their coefficients, or None where FLINT is not there or not worth it.
+    """The product of two polynomials, by their coefficients, or None where FLINT is not installed or not faster.
 
     >>> convolve((1, 2, 3), (1, 1)) in (None, [1, 3, 5, 3])
     True
@@ -79,7 +79,7 @@ def text(number: int) -> str:
         return str(number)
     if flint() is not None:
         return str(flint().fmpz(number))
-    # Halves, put together in decimal, whose long products are quick.
+    # Halves, combined in decimal, whose long products are fast.
     context = Context(prec=MAX_PREC, Emax=MAX_EMAX)
     powers: dict[int, Decimal] = {}
 

@@ -1,4 +1,4 @@
-"""Values at consecutive indices: exact, a piece at a time, on either backend."""
+"""Values at consecutive indices: exact, in chunks, on either backend."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _LOW, _HALF = np.uint64(2**32 - 1), np.uint64(32)
 class Range:
     """The values of a sequence at start, ..., stop - 1, filled in on demand by a counting engine.
 
-    `limbs` is how many 64-bit numbers a value takes: 1 when a bound proven before anything is computed shows that every
-    value of the range fits 64 bits, more otherwise. With one limb values are uint64 of shape (n,), else uint64 of shape
+    `limbs` is the number of 64-bit words of a value: 1 if a bound proven in advance shows that every value of the range fits
+    64 bits, more otherwise. With one limb values are uint64 of shape (n,), else uint64 of shape
     (n, limbs), least significant first (`gpu_nim.backends.interface.to_integers` makes integers of either).
 
     >>> from gpu_nim.backends.numpy.counting import NumpyCounting
@@ -42,13 +42,13 @@ class Range:
         self.family, self.start, self.stop, self.engine = family, start, stop, engine
         self.limbs = limbs_needed(family, start, stop)
         self._blocks = family.blocks()
-        # A table longer than the range would cost more than the range itself.
+        # A table longer than the range would take longer than the range.
         self._bits = max(1, min(engine.block_bits(self._blocks.dimension, self.limbs), (stop - start).bit_length() - 4))
         self._table: Any = None
 
     @property
     def size(self) -> int:
-        """How many values there are, any number."""
+        """The number of values, of any size."""
         return self.stop - self.start
 
     def shape(self, size: int) -> tuple[int, ...]:
@@ -80,7 +80,7 @@ class Range:
             first += len(part)
 
     def survey(self, first: int, stop: int) -> Summary:
-        """Look at the values at first, ..., stop - 1 without storing them."""
+        """Reductions of the values at first, ..., stop - 1, without storing these."""
         skip, rows = self._rows(first, stop - first)
         return self.engine.survey(self._loaded_table(), rows, skip, stop - first)
 
@@ -111,9 +111,9 @@ def limbs_needed(family: Family, start: int, stop: int) -> int:
 
 
 def checked(family: Family, first: int, chunks: Iterable[U64]) -> Iterator[U64]:
-    """Pass on chunks of values from index `first` on, and hold their sum against the exact one when they end.
+    """Yield the chunks of values from index `first` on, and compare their sum with the exact one at the end.
 
-    The sum comes from the digits of two indices (D sums to A, d to a), so it shares nothing with the chunks. Raises
+    The exact sum is computed from the digits of two indices (D sums to A, d to a), independently of the chunks. Raises
     VerificationError where they differ.
     """
     total, at = 0, first
@@ -124,7 +124,7 @@ def checked(family: Family, first: int, chunks: Iterable[U64]) -> Iterator[U64]:
         at += len(chunk)
         yield chunk
     if at > first and total != family.sum(first, at):
-        raise VerificationError(f"{family} sums to {total} over {first}:{at}, not to {family.sum(first, at)} as it must")
+        raise VerificationError(f"{family} sums to {total} over {first}:{at}, expected {family.sum(first, at)}")
 
 
 def seconds_for(values: Range, size: int) -> float:

@@ -1,9 +1,9 @@
-"""Exact reductions over ranges far too long to visit: sum, extremes, records, histogram, residues.
+"""Exact reductions over ranges that are too long to visit: sum, extremes, records, histogram, residues.
 
-Everything here rests on aligned blocks of indices. Sums, extremes and records need a few hundred digit operations whatever the
-range. Residues and histograms read the index from its lowest digit up and keep, for all 2^t strings of t digits at once, how many
-lead to each state of a small automaton; where too many states arise (exact histograms of D_k, k >= 4; residues of large moduli),
-the range is gone through value by value, and `scanned_values` says so before it starts.
+All of them use aligned blocks of indices. Sums, extremes and records need a few hundred digit operations for any range. Residues
+and histograms read the index from its lowest digit up and count, for all 2^t strings of t digits at once, how many lead to each
+state of a small automaton; if there are too many states (exact histograms of D_k, k >= 4; residues of large moduli), every value of
+the range is visited, and `scanned_values` returns their number in advance.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ MAX_RECORDS = 1000
 _MAX_STATES = 1 << 18  # automaton states kept at once: some tens of MiB, some seconds a range
 _MAX_MODULUS = 1 << 26  # one bin a residue: 512 MiB
 _MAX_CHUNKS = 1 << 16
-_CLOSE = 8  # places between records that are looked for together
-_MAX_TOGETHER = 1 << 14  # values among which records are looked for at once
+_CLOSE = 8  # places between records that are searched together
+_MAX_TOGETHER = 1 << 14  # values that are searched for records at once
 
 
 @dataclass(frozen=True)
@@ -68,11 +68,10 @@ class Reduction:
 
 @dataclass(frozen=True)
 class Result:
-    """What a reduction gives, and how many values had to be visited for it, 0 where the digits alone decide.
+    """The value of a reduction, and how many values were visited for it, 0 if it was computed from digits alone.
 
-    `value` is an integer for sum, max, argmax, min and argmin; for histogram {binary digits: values with so many}, for
-    residues {residue: values}, both without zeros; for records a list of (index, value), where `complete` says whether
-    they are all there.
+    `value` is an integer for sum, max, argmax, min and argmin; for histogram {binary digits: number of values}, for residues
+    {residue: number of values}, both without zeros; for records a list of (index, value), with `complete` if it has all of them.
     """
 
     reduction: Reduction
@@ -92,10 +91,10 @@ def reduce_range(
     run: Callable[[ValueScan], Iterable[NDArray[np.int64]]] | None = None,
     on_step: OnStep = unseen,
 ) -> list[Result]:
-    """Return each reduction of the values at start, ..., stop - 1, exact, in the order asked for.
+    """Return each reduction of the values at start, ..., stop - 1, exact, in the given order.
 
-    `run` does the chunks of a slow job, by default one after the other here; `on_step` is told how many records are found. The
-    sum of a histogram's values is held against the exact one; VerificationError if they differ.
+    `run` processes the chunks of a slow job, by default one after the other in this process; `on_step` is called with the number of
+    records found. The sum of a histogram's values is compared with the exact one; VerificationError if they differ.
 
     >>> from gpu_nim.backends.numpy.counting import NumpyCounting
     >>> from gpu_nim.counting.families import ByTotal
@@ -157,7 +156,7 @@ def _by_digits(family: Family, start: int, stop: int, reduction: Reduction) -> d
 
 @dataclass(frozen=True)
 class ValueScan:
-    """A histogram or residues gone through value by value: chunks that can be done anywhere, in any order, again if lost."""
+    """A histogram or residues by visiting every value: in chunks that any process can do, in any order, and repeat if lost."""
 
     family: Family
     start: int
@@ -166,24 +165,24 @@ class ValueScan:
     engine: Counting
 
     def chunks(self, size: int | None = None) -> list[tuple[int, int]]:
-        """The (first, stop) of each chunk, of at least `size` values and not more chunks than anyone can list."""
+        """The (first, stop) of each chunk, of at least `size` values, with a bounded number of chunks."""
         size = size or self.engine.chunk_size(limbs_needed(self.family, self.start, self.stop))
         size = max(size, -(-(self.stop - self.start) // _MAX_CHUNKS))
         return [(first, min(first + size, self.stop)) for first in range(self.start, self.stop, size)]
 
     def do(self, chunk: tuple[int, int]) -> NDArray[np.int64]:
-        """The counts of one chunk, held against the exact sum of its values where that is cheap."""
+        """The counts of one chunk, compared with the exact sum of its values where that is cheap."""
         values = Range(self.family, *chunk, self.engine)
         if self.reduction.name == "residues":
             return values.residues(*chunk, self.reduction.modulus)
         survey = values.survey(*chunk)
         expected = self.family.sum(*chunk) & ((1 << 64 * values.limbs) - 1)
         if survey.total != expected:
-            raise VerificationError(f"{self.family} sums to {survey.total} over {chunk[0]}:{chunk[1]}, not to {expected}")
+            raise VerificationError(f"{self.family} sums to {survey.total} over {chunk[0]}:{chunk[1]}, expected {expected}")
         return survey.lengths
 
     def combine(self, parts: Iterable[NDArray[np.int64]]) -> dict[int, int]:
-        """The sum of the chunks' counts, zeros left out."""
+        """The sum of the chunks' counts, without zeros."""
         totals: dict[int, int] = {}
         for part in parts:
             for key in np.flatnonzero(part).tolist():
@@ -192,14 +191,14 @@ class ValueScan:
 
 
 def run_here(job: ValueScan) -> Iterator[NDArray[np.int64]]:
-    """Do the chunks of a job one after the other in this process."""
+    """Process the chunks of a job one after the other in this process."""
     return map(job.do, job.chunks())
 
 
 def record_values(family: Family, start: int, stop: int, most: int, on_step: OnStep = unseen) -> list[tuple[int, int]]:
     """The first `most` indices of the range with a value larger than all before them in it, with these values.
 
-    `on_step` is told how many of them are found.
+    `on_step` is called with the number of them found.
 
     >>> from gpu_nim.counting.families import ByTotal
     >>> record_values(ByTotal(4), 0, 10**12, 5)
@@ -210,7 +209,7 @@ def record_values(family: Family, start: int, stop: int, most: int, on_step: OnS
     size = 1
     while at is not None and len(found) < most:
         on_step("record", len(found), most)
-        # Where records are dense, values are had by the range; where they are rare, the digits tell the next one.
+        # Where records are dense, compute all values of a range; where they are rare, find the next one by the digits.
         end = min(stop, at + size)
         values = [family.value(at)] if size == 1 else to_integers(Range(family, at, end, NumpyCounting(threads=1)).values())
         for n, value in enumerate(values, at):
@@ -224,7 +223,7 @@ def record_values(family: Family, start: int, stop: int, most: int, on_step: OnS
 
 @lru_cache(maxsize=16)
 def length_counts(family: Family, start: int, stop: int) -> dict[int, int] | None:
-    """How many values of the range have how many binary digits; None where only visiting every one could tell.
+    """How many values of the range have each number of binary digits; None where every value has to be visited.
 
     >>> from gpu_nim.counting.families import ByTotal
     >>> length_counts(ByTotal(3), 0, 8)
@@ -233,9 +232,9 @@ def length_counts(family: Family, start: int, stop: int) -> dict[int, int] | Non
     return family.bit_lengths(start, stop)
 
 
-@lru_cache(maxsize=16)  # asked twice: what will it cost, and what is it
+@lru_cache(maxsize=16)  # called twice, for the cost and for the result
 def residue_counts(family: Family, start: int, stop: int, modulus: int) -> dict[int, int] | None:
-    """How many values of the range leave which remainder; None where the automaton would have too many states.
+    """How many values of the range leave each remainder; None where the automaton would have too many states.
 
     >>> from gpu_nim.counting.families import ByTotal
     >>> residue_counts(ByTotal(4), 0, 10**12, 3)
@@ -271,7 +270,7 @@ def residue_counts(family: Family, start: int, stop: int, modulus: int) -> dict[
 
 
 def _distinct(states: NDArray[np.int64], modulus: int) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
-    """The distinct rows, and which of them each row is. Rows of residues that fit one number are sorted as one."""
+    """The distinct rows, and the index of each row among them. Rows of residues that fit one number are sorted as one."""
     width = states.shape[1]
     if modulus**width >= 1 << 63:
         distinct, inverse = np.unique(states, axis=0, return_inverse=True)

@@ -12,7 +12,7 @@ from gpu_nim.counting.digit_matrices import DigitProduct
 
 
 class ResidueAutomaton(Protocol):
-    """An automaton whose states are rows of residues modulo M, int64 of shape (states, width), many gone on with at once."""
+    """An automaton whose states are rows of residues modulo M, int64 of shape (states, width), many advanced at once."""
 
     first: NDArray[np.int64]
     """The state before any digit, shape (1, width)."""
@@ -21,7 +21,7 @@ class ResidueAutomaton(Protocol):
         """Return the states after reading `digit` as binary digit `bit` of the index."""
 
     def finish(self, states: NDArray[np.int64], bits: int, high: int) -> NDArray[np.int64]:
-        """Return the residue of the value for each state, shape (states,): digits below `bits` are read, `high` is the rest."""
+        """Return the residue of the value for each state, shape (states,): digits below `bits` were read, `high` are the others."""
 
 
 class DigitResidues:

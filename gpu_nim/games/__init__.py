@@ -1,1 +1,1 @@
-"""Impartial games: evolution, heap games, games with inequalities, and what the papers prove about them."""
+"""Impartial games: evolution, heap games, games with inequalities, and their theorems."""

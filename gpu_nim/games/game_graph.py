@@ -1,6 +1,6 @@
 """Evolution of any impartial game [NF 5.3]: outcomes, steps, generations, birthdays, parents, Grundy values.
 
-A game is anything with positions and options; the game graph is then worked on whole, as arrays.
+A game is an object with positions and options; the whole game graph is computed as arrays.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -19,10 +19,9 @@ Ints = NDArray[np.int64]
 
 
 class Game(Protocol[Position]):
-    """An impartial game, normal play, restricted to finitely many positions that are closed under moves and have no
-    loop.
+    """An impartial game, normal play, restricted to finitely many positions that are closed under moves and have no loop.
 
-    A game of one's own takes two methods and no base class. Fraenkel's Mark: subtract 1 or halve, rounding down; the
+    A user-defined game needs two methods and no base class. Fraenkel's Mark: subtract 1 or halve, rounding down; the
     P-positions are 0 and the numbers that end in an odd number of binary 0s.
 
     >>> class Mark:
@@ -38,12 +37,12 @@ class Game(Protocol[Position]):
         """Every position once, in any order."""
 
     def options(self, position: Position) -> Iterable[Position]:
-        """What one move leads to; repetitions do no harm."""
+        """The positions after one move, repetitions allowed."""
 
 
 @runtime_checkable
 class ArrayGame(Protocol):
-    """A game that lists all its moves as arrays: `evolve` then builds no Python object a move.
+    """A game that lists all its moves as arrays, so that `evolve` creates no Python object per move.
 
     >>> from gpu_nim.games.lines import Nim
     >>> isinstance(Nim(2, 1), ArrayGame), [moves.tolist() for moves in Nim(2, 1).all_moves()]
@@ -56,12 +55,12 @@ class ArrayGame(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Evolution(ArrayValue, Generic[Position]):
-    """What `evolve` finds, an array entry a position, in the order of `positions`.
+    """The results of `evolve`: arrays with one entry per position, in the order of `positions`.
 
     `is_p`         whether the previous player wins
     `step`         the step i of the standard algorithm that finds it: P_i or N_i hold it, no earlier set does
     `birthday`     the moves of the longest play
-    `longest`      the moves of the longest optimal play: who can move to a P-position does
+    `longest`      the moves of the longest optimal play, in which a player moves to a P-position if possible
     `grundy`       the Grundy value
     `starts`, `targets`  the options of position p: targets[starts[p]:starts[p + 1]]
 
@@ -94,7 +93,7 @@ class Evolution(ArrayValue, Generic[Position]):
         return np.where(self.is_p, self.longest // 2, -1)
 
     def index(self, position: Position) -> int:
-        """The number of the position. Raises UsageError where it is not one of the game's."""
+        """The index of a position; UsageError where it is not one of the game's."""
         if position not in self._index:
             raise UsageError(f"position: expected one of the game's {len(self.positions)} positions, got {position}")
         return self._index[position]
@@ -110,7 +109,7 @@ class Evolution(ArrayValue, Generic[Position]):
         return [self.positions[target] for target in self.targets[self.starts[p] : self.starts[p + 1]]]
 
     def parents(self, position: Position) -> set[Position]:
-        """The parents of a P-position: what an optimal play of maximal length reaches after two moves [NF 5.3].
+        """The parents of a P-position: the positions that an optimal play of maximal length reaches after two moves [NF 5.3].
 
         Raises UsageError for an N-position.
 
@@ -139,7 +138,7 @@ class Evolution(ArrayValue, Generic[Position]):
         return [self.positions[p] for p in np.flatnonzero(self.is_p & (self.step <= integer("step", step))).tolist()]
 
     def n_positions(self, step: Whole) -> list[Position]:
-        """The set N_step of the standard algorithm: what is one move away from P_step.
+        """The set N_step of the standard algorithm: the positions one move away from P_step.
 
         >>> from gpu_nim.games.lines import Wythoff
         >>> evolve(Wythoff(2)).n_positions(0)
@@ -149,14 +148,15 @@ class Evolution(ArrayValue, Generic[Position]):
 
 
 def evolve(game: Game[Position]) -> Evolution[Position]:
-    """Work out the whole game, level by level of the birthdays, each level at once.
+    """Compute the whole game graph, birthday by birthday, all positions of a birthday at once.
 
     The standard algorithm starts with the terminal positions, P_0. N_i are the positions one move away from P_i;
     P_(i+1) adds those all of whose options are in N_i. So an N-position's step is the least step among its options in
-    P, a P-position's one more than the largest among its options. The generation instead follows the longest optimal
-    play, which takes the largest there: the two agree for Nim [NF Lemma 24], and not for every game.
+    P, a P-position's one more than the largest among its options. The generation instead is that of the longest optimal
+    play, with the largest of them: the two agree for Nim [NF Lemma 24], but not for every game.
 
-    Raises UsageError for a game with a loop or with an option that is not among its positions.
+    Raises:
+        UsageError: the game has a loop, or an option that is not among its positions.
 
     >>> from gpu_nim.games.take_away import SubtractionGame
     >>> evolve(SubtractionGame((1, 2, 3), 8)).grundy.tolist()
@@ -206,7 +206,7 @@ def _list_moves(game: Game[Position], positions: list[Position], index: dict[Pos
 
 
 def _grouped(keys: Ints, values: Ints, size: int) -> tuple[Ints, Ints]:
-    """The values in order of their keys, and where each key's begin."""
+    """The values in order of their keys, and the start of each key's values."""
     starts = np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=size))]).astype(np.int64)
     return starts, values[np.argsort(keys, kind="stable")]
 
@@ -218,7 +218,7 @@ def _ranges(starts: Ints, counts: Ints) -> Ints:
 
 
 def _levels(starts: Ints, targets: Ints, size: int) -> Iterator[Ints]:
-    """The positions by birthday: those without options, then those whose last option has just been listed."""
+    """The positions by birthday: those without options, then those whose last option was listed before."""
     waiting = np.diff(starts)
     sources = np.repeat(np.arange(size), waiting)
     from_starts, into = _grouped(targets, sources, size)
@@ -232,7 +232,7 @@ def _levels(starts: Ints, targets: Ints, size: int) -> Iterator[Ints]:
         waiting[above] -= arrivals
         level = above[waiting[above] == 0]
     if listed < size or not size:
-        raise UsageError(f"game: expected positions and no loop, {size - listed} of {size} positions never end")
+        raise UsageError(f"game: expected positions and no loop, {size - listed} of {size} positions have endless plays")
 
 
 def _mex_by_group(values: Ints, counts: Ints) -> Ints:

@@ -1,7 +1,6 @@
-"""Heap games by mex: Grundy values of single heaps, and periods that are proved.
+"""Heap games by mex: Grundy values of single heaps, and proved periods.
 
-By the Sprague-Grundy theorem the Grundy value of several heaps is the nim-sum of theirs, so one sequence tells a heap
-game.
+By the Sprague-Grundy theorem the Grundy value of several heaps is the nim-sum of theirs, so one sequence solves a heap game.
 """
 
 from collections.abc import Sequence
@@ -23,23 +22,21 @@ _HEAP_BYTES = 64  # of a heap: its value, and what is found out of it
 
 
 class HeapRule(Protocol):
-    """What a move does to a heap of n counters."""
+    """The moves from a heap of n counters."""
 
     def reached(self, values: Ints, n: int) -> Ints:
-        """The Grundy values of the options of a heap of n, from those of the smaller heaps, values[:n]; repetitions
-        allowed.
-        """
+        """The Grundy values of the options of a heap of n, from those of the smaller heaps, values[:n]; repetitions allowed."""
 
     def describe(self) -> str:
-        """The rule in the words of its parameters."""
+        """The rule's parameters in words."""
 
     def proof_length(self, preperiod: int, period: int) -> int:
-        """How many values must be known for a period, seen from `preperiod` up to there, to go on for ever."""
+        """How many values must have a period, from `preperiod` on, to prove it for all values."""
 
 
 @dataclass(frozen=True)
 class Period:
-    """G(n + length) = G(n) for all n >= preperiod: proved, not just seen."""
+    """G(n + length) = G(n) for all n >= preperiod, proved."""
 
     preperiod: int
     length: int
@@ -64,8 +61,7 @@ def grundy_values(rule: HeapRule, count: Whole) -> Ints:
 
 
 def find_period(rule: HeapRule, values: Sequence[int] | Ints) -> Period | None:
-    """The least period of the rule's Grundy values that the given ones prove, with its least preperiod; None if they
-    prove none.
+    """The least period of the rule's Grundy values that the given ones prove, with its least preperiod, or None.
 
     >>> from gpu_nim.games.take_away import OctalCode
     >>> find_period(OctalCode("0.77"), grundy_values(OctalCode("0.77"), 200))

@@ -1,17 +1,17 @@
 r"""Games whose positions satisfy linear inequalities [V].
 
 Positions are vectors of non-negative integers with x_i <= floor(sum_j c_ij x_j + d_i) for each inequality, c_ij >= 0
-rational, d_i rational. A move lowers one coordinate; the others, where they must, drop to the greatest position that is
-left. It exists:
+rational, d_i rational. A move lowers one coordinate; the others drop, where they must, to the greatest remaining position.
+It exists:
 
 If p and q satisfy the inequalities, so does their componentwise maximum m, for m_i is p_i or q_i, say p_i, and
 p_i <= floor(sum_j c_ij p_j + d_i) <= floor(sum_j c_ij m_j + d_i), since c_ij >= 0 and p_j <= m_j. So the positions
 below a vector v, finitely many, are empty or have a greatest one, their maximum. Replacing v_i by the bound of an
-inequality that v breaks keeps every position p <= v below v, by the same comparison; it ends, as v falls, at a vector
-that breaks none: the greatest position below v, or at a negative coordinate: then there is none, and lowering that far
-is not a move.
+inequality that v violates keeps every position p <= v below v, by the same comparison. As v decreases, this ends at a vector
+that violates none, the greatest position below v, or at a negative coordinate: then there is none, and lowering that far is
+not a move.
 
-Where an inequality feeds back on the coordinate lowered, it too may end lower than it was put.
+Where inequalities bound the lowered coordinate by the others, it may end lower than it was set.
 """
 
 import re
@@ -107,7 +107,7 @@ class InequalityGame:
                 raise UsageError(f"coefficients: expected {len(self.coordinates)}, one a coordinate, got {given}")
 
     def describe(self) -> str:
-        """The name and the inequalities, as `parse_game` reads them."""
+        """The name and the inequalities, in the notation of `parse_game`."""
         return f"{self.name}, {'; '.join(self.formulas())}" if self.inequalities else self.name
 
     def formulas(self) -> list[str]:
@@ -134,8 +134,7 @@ class InequalityGame:
         return min(vector) >= 0 and all(vector[i.target] <= i.bound(vector) for i in self.inequalities)
 
     def greatest_below(self, vector: Sequence[int]) -> Vector | None:
-        """The greatest position that is nowhere above the vector, or None where there is none: see this module for the
-        proof.
+        """The greatest position that is nowhere above the vector, or None where there is none; the proof is above.
 
         >>> chocolate(3).greatest_below((0, 3, 4)), parse_game("y <= x - 1").greatest_below((0, 3))
         ((0, 1, 4), None)
@@ -154,7 +153,7 @@ class InequalityGame:
         return tuple(lowered)
 
     def moves(self, position: Sequence[int]) -> Iterator[tuple[int, int, Vector]]:
-        """Every (coordinate, value to which it is lowered, position that this gives), the literal rule of the game.
+        """Every (coordinate, value it is lowered to, resulting position), the literal rule of the game.
 
         >>> [move for move in chocolate(3).moves((7, 3, 4)) if move[0] == 0][-1]
         (0, 6, (6, 3, 4))
@@ -168,8 +167,8 @@ class InequalityGame:
     def limits(self, size: Whole) -> Vector:
         """The largest value of each coordinate in the box of that size.
 
-        Coordinates without an inequality are at most `size`, the others what the inequalities then allow; coordinates
-        that bound each other in a circle, and so have no bound yet, are at most `size` too.
+        Coordinates without an inequality are at most `size`, the others as large as the inequalities then allow; coordinates
+        that only bound each other in a cycle are also at most `size`.
 
         >>> chocolate(3).limits(31), six_coordinate_chocolate().limits(12)
         ((31, 20, 31), (12, 12, 12, 12, 12, 12))
@@ -190,7 +189,7 @@ class InequalityGame:
         return box
 
     def bounds(self, limits: Sequence[int]) -> LinearBounds:
-        """The inequalities as int64 arrays. Raises UsageError where a bound within the limits might pass 64 bits."""
+        """The inequalities as int64 arrays; UsageError where a bound within the limits might exceed 64 bits."""
         rows = [inequality.integers for inequality in self.inequalities]
         for numerators, constant, denominator in rows:
             if sum(n * x for n, x in zip(numerators, limits, strict=True)) + abs(constant) + denominator > _LARGEST:
@@ -221,7 +220,7 @@ class InequalityGame:
 
 @dataclass(frozen=True)
 class BoxedInequalityGame:
-    """An inequality game on the positions up to `limits`, for the algorithms that serve any game."""
+    """An inequality game on the positions up to `limits`, for the algorithms for any game."""
 
     game: InequalityGame
     limits: Vector
@@ -231,7 +230,7 @@ class BoxedInequalityGame:
         return filter(self.game.is_position, product(*(range(limit + 1) for limit in self.limits)))
 
     def options(self, position: Vector) -> set[Vector]:
-        """What one move leads to: every lowering of every coordinate tried."""
+        """The positions after one move, by trying to lower each coordinate to each value."""
         return {option for _, _, option in self.game.moves(position)}
 
 
@@ -246,7 +245,7 @@ def nim(piles: Whole) -> InequalityGame:
 
 
 def chocolate(a: Rational) -> InequalityGame:
-    """The chocolate a y <= x + z [V Examples 3.2, 3.3], for any rational a > 0; a = 3 plays like Nim [V Theorem 3.5].
+    """The chocolate a y <= x + z [V Examples 3.2, 3.3], for any rational a > 0; a = 3 has Nim's P-positions [V Theorem 3.5].
 
     >>> chocolate("5/2").formulas()
     ['5y <= 2x + 2z']
@@ -283,8 +282,7 @@ def six_coordinate_chocolate() -> InequalityGame:
 
 
 def parse_game(text: str, name: str = "inequalities") -> InequalityGame:
-    """The game of inequalities written as "3y <= x + z; w <= y/2 + 1", coordinates in alphabetical (and numerical)
-    order.
+    """The game of inequalities written as "3y <= x + z; w <= y/2 + 1", coordinates in alphabetical (and numerical) order.
 
     A term is a name, a rational number, or their product in the forms 3y, 3*y, 3/2 y, 1.5y, y/2; the left side has one
     term. A name alone, "x", adds a coordinate without a bound. Raises UsageError for anything else.
@@ -316,7 +314,7 @@ def parse_game(text: str, name: str = "inequalities") -> InequalityGame:
 
 
 def sheared(points: NDArray[Any]) -> NDArray[Any]:
-    """The points (x, y, z) as (x, y, z - x), the coordinates in which [V 4] finds Sierpinski's gasket: shape (n, 3).
+    """The points (x, y, z) as (x, y, z - x), the coordinates of Sierpinski's gasket in [V 4]: shape (n, 3).
 
     >>> sheared(np.array([[2, 1, 3], [3, 1, 2]])).tolist()
     [[2, 1, 1], [3, 1, -1]]
@@ -328,13 +326,13 @@ def sheared(points: NDArray[Any]) -> NDArray[Any]:
     return result
 
 
-# 1e3 is refused: elsewhere it is a thousand, here it would be once a coordinate e3.
+# 1e3 is refused: it could be a thousand, or 1 times a coordinate e3.
 _NUMBER = r"(?P<number>\d+(?:[/.]\d+)?)(?![eE]\d)\s*(?:\*\s*(?=[A-Za-z]))?"
 _TERM = re.compile(rf"(?:{_NUMBER})?(?P<name>[A-Za-z]\w*)?\s*(?:/\s*(?P<divisor>\d+))?", re.ASCII)
 
 
 def _parse_sum(text: str, whole: str) -> dict[str, Fraction]:
-    """The factor of each name, and of "" the constant."""
+    """The factor of each name, with the constant under ""."""
     result: dict[str, Fraction] = {}
     for sign, part in re.findall(r"([+-]?)\s*([^+-]*)", text.strip().removeprefix("+")):
         if not part.strip() and not sign:

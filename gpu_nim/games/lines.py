@@ -1,8 +1,8 @@
 """Games played along lines: Nim, Wythoff's game and Nim with a pass, and their Grundy values.
 
-A move of a `LineGame` goes down along one of a few lines through the position. So a set of bits for each line, the values met on
-it so far, is all that has to be known: the mex is the lowest bit that is 0 in all of a position's lines. A position's value takes
-the time of a few words, not of its options.
+A move of a `LineGame` goes down along one of a few lines through the position. So one bit set per line suffices, the values found
+on it so far: the mex is the lowest bit that is 0 in all of a position's lines. A position takes the time of a few words, not of its
+options.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ U64 = NDArray[np.uint64]
 class LineGame:
     """Piles of at most `largest` counters; a move takes the same number, at least 1, from every pile of one of `lines`.
 
-    A line is a tuple of 0s and 1s, an entry a pile.
+    A line is a tuple of 0s and 1s, one entry per pile.
 
     >>> sorted(LineGame(2, 3, ((1, 0), (0, 1), (1, 1))).options((1, 2)))
     [(0, 1), (0, 2), (1, 0), (1, 1)]
@@ -52,7 +52,7 @@ class LineGame:
         return product(range(self.largest + 1), repeat=self.piles)
 
     def options(self, position: Vector) -> Iterator[Vector]:
-        """What one move leads to."""
+        """The positions after one move."""
         for line in self.lines:
             for take in range(1, min(pile for pile, on in zip(position, line, strict=True) if on) + 1):
                 yield tuple(pile - take * on for pile, on in zip(position, line, strict=True))
@@ -62,7 +62,7 @@ class LineGame:
         return line_grundy(self, on_step=on_step)
 
     def all_moves(self) -> tuple[Ints, Ints]:
-        """All moves, as `gpu_nim.games.game_graph.ArrayGame` has it."""
+        """All moves; see `gpu_nim.games.game_graph.ArrayGame`."""
         number = np.arange((self.largest + 1) ** self.piles).reshape((self.largest + 1,) * self.piles)
         sources, targets = [], []
         for line in self.lines:
@@ -92,7 +92,7 @@ def Wythoff(largest: Whole) -> LineGame:
 
 
 def unit_lines(piles: Whole) -> tuple[Vector, ...]:
-    """The lines of Nim, a pile each.
+    """The lines of Nim, one per pile.
 
     >>> unit_lines(2)
     ((1, 0), (0, 1))
@@ -105,8 +105,8 @@ def unit_lines(piles: Whole) -> tuple[Vector, ...]:
 class NimWithPass:
     """Nim with a pass: once in a game, by either player, and not from the position without counters.
 
-    A position is (piles..., passes), `passes` 1 while the pass is there and 0 afterwards. With three piles no formula
-    is known: Morrison, Friedman and Landsberg, Combinatorial games with a pass, Chaos 22 (2012).
+    A position is (piles..., passes), with `passes` 1 before the pass and 0 after it. With three piles no formula is known:
+    Morrison, Friedman and Landsberg, Combinatorial games with a pass, Chaos 22 (2012).
 
     >>> list(NimWithPass(1, 2).options((1, 1))), list(NimWithPass(1, 2).options((0, 1)))
     ([(0, 1), (1, 0)], [])
@@ -121,7 +121,7 @@ class NimWithPass:
 
     @cached_property
     def nim(self) -> LineGame:
-        """The game once the pass is gone."""
+        """The game after the pass."""
         return Nim(self.piles, self.largest)
 
     def positions(self) -> Iterator[Vector]:
@@ -129,7 +129,7 @@ class NimWithPass:
         return ((*piles, passes) for piles in self.nim.positions() for passes in (0, 1))
 
     def options(self, position: Vector) -> Iterator[Vector]:
-        """What one move leads to: those of Nim, then the pass."""
+        """The positions after one move: those of Nim, then the pass."""
         *piles, passes = position
         for option in self.nim.options(tuple(piles)):
             yield (*option, passes)
@@ -137,7 +137,7 @@ class NimWithPass:
             yield (*piles, 0)
 
     def box_grundy(self, on_step: OnStep = unseen) -> Ints:
-        """The Grundy values over the box of the piles, of the positions in which the pass is still there; see `line_grundy`."""
+        """The Grundy values over the box of the piles, of the positions before the pass; see `line_grundy`."""
         return line_grundy(self.nim, with_pass=True, on_step=on_step)
 
 
@@ -145,13 +145,13 @@ def line_grundy(game: LineGame, *, with_pass: bool = False, on_step: OnStep = un
     """Return the Grundy values of a line game over the box of its positions, int64.
 
     Args:
-        game: The game.
-        with_pass: Whether a pass may still be taken, once and not from the position without counters; the game must be Nim, for
+        game: the game.
+        with_pass: whether one pass is left, which is not possible from the position without counters; the game must be Nim, since
             the values after the pass are nim-sums.
-        on_step: Called with how many positions are done.
+        on_step: called with the number of positions done.
 
     Raises:
-        InsufficientMemoryError: Where the values would not fit.
+        InsufficientMemoryError: the values would not fit.
 
     >>> line_grundy(Wythoff(3)).tolist()
     [[0, 1, 2, 3], [1, 2, 0, 4], [2, 0, 1, 5], [3, 4, 5, 6]]
@@ -163,7 +163,7 @@ def line_grundy(game: LineGame, *, with_pass: bool = False, on_step: OnStep = un
     require_memory(prod(shape) * (24 + 16 * game.piles + 8 * len(game.lines)), host_memory(), f"solving {prod(shape):,} positions")
     places = np.indices(shape).reshape(game.piles, -1)
     totals = places.sum(axis=0)
-    order = np.argsort(totals, kind="stable")  # a move lowers the total, so that those of one total do not know of each other
+    order = np.argsort(totals, kind="stable")  # a move lowers the total, so that positions of one total are independent
     stops = np.cumsum(np.bincount(totals))
     line_of = [_lines(places, np.array(line), shape) for line in game.lines]
     met = [np.zeros((int(lines.max()) + 1, words), dtype=np.uint64) for lines in line_of]
@@ -184,7 +184,7 @@ def line_grundy(game: LineGame, *, with_pass: bool = False, on_step: OnStep = un
 
 
 def _lines(places: NDArray[np.int64], line: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.intp]:
-    """Number the lines of one direction, and return that of each position: it is known by where the line enters the box."""
+    """Return the number of each position's line in one direction, which is identified by its entry point into the box."""
     steps = places[line == 1].min(axis=0)
     entry = np.ravel_multi_index(tuple(places - steps * line[:, None]), shape)
     return np.asarray(np.cumsum(np.bincount(entry, minlength=len(entry)) > 0)[entry] - 1, dtype=np.intp)
@@ -195,7 +195,7 @@ def _add(sets: U64, rows: NDArray[np.intp], values: NDArray[np.int64]) -> None:
 
 
 def _mex(sets: U64) -> NDArray[np.int64]:
-    """The least number that is not in each set."""
+    """The least number that is missing from each set."""
     word = np.argmax(~sets != 0, axis=1)
     free = ~sets[np.arange(len(sets)), word]
     return np.asarray(64 * word + np.bitwise_count((free & -free) - np.uint64(1)), dtype=np.int64)

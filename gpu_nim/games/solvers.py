@@ -25,14 +25,14 @@ _FIRST_HEAPS = 4096  # heaps that are solved before a period is looked for
 
 @runtime_checkable
 class BoxGame(Protocol):
-    """A game that knows a faster way to its Grundy values than `gpu_nim.games.game_graph.evolve`."""
+    """A game with a faster solver for its Grundy values than `gpu_nim.games.game_graph.evolve`."""
 
     def box_grundy(self, on_step: OnStep) -> Ints:
         """The Grundy values over the box of the positions."""
 
 
 def check_size(size: Whole, greatest: int = MAX_SIZE) -> int:
-    """The size of a box as a Python integer; UsageError for what is none."""
+    """The size of a box as a Python integer; UsageError for anything else."""
     return integer("size", size, 0, greatest)
 
 
@@ -40,15 +40,15 @@ def solve_inequalities(game: InequalityGame, size: Whole, *, grundy: bool = Fals
     """Solve an inequality game in the box of that size.
 
     Args:
-        game: The game.
-        size: The largest value of the coordinates that have no bound of their own; see `InequalityGame.limits`.
-        grundy: Whether to find Grundy values as well as outcomes.
-        backend: auto, cuda, numpy or a backend.
+        game: the game.
+        size: the largest value of the coordinates that have no bound of their own; see `InequalityGame.limits`.
+        grundy: whether to find Grundy values as well as outcomes.
+        backend: "auto", "cuda", "numpy" or a backend object.
 
     Raises:
-        UsageError: For a bad size, and a box of more than 2^62 cells.
-        InsufficientMemoryError: Where the box is too large.
-        BackendError: Where the backend named cannot do it.
+        UsageError: the size is wrong, or the box has more than 2^62 cells.
+        InsufficientMemoryError: the box is too large.
+        BackendError: the backend cannot run here.
     """
     size = check_size(size)
     chosen = select(backend)
@@ -86,14 +86,14 @@ def solve_inequalities(game: InequalityGame, size: Whole, *, grundy: bool = Fals
 
 
 def solve_game(game: Game[Vector], name: str, coordinates: tuple[str, ...], size: int, *, on_step: OnStep = unseen) -> Solution:
-    """Solve any game whose positions are vectors with entries 0 to `size`, a `BoxGame` in its own way, others by their options.
+    """Solve any game whose positions are vectors with entries 0 to `size`: a `BoxGame` by its own solver, others by their options.
 
     Args:
-        game: The game, whose positions go up to `size`.
-        name: What the solution calls it.
-        coordinates: The names of its coordinates.
-        size: The largest value of a coordinate.
-        on_step: Called with how many positions of a `BoxGame` are done.
+        game: the game, with positions up to `size`.
+        name: its name in the solution.
+        coordinates: the names of its coordinates.
+        size: the largest value of a coordinate.
+        on_step: called with the number of positions of a `BoxGame` done.
 
     >>> from gpu_nim.games.lines import Wythoff
     >>> solve_game(Wythoff(7), "wythoff", ("x", "y"), 7).p_positions.tolist()
@@ -105,7 +105,7 @@ def solve_game(game: Game[Vector], name: str, coordinates: tuple[str, ...], size
         grundy = game.box_grundy(on_step)
     else:
         positions = (size + 1) ** len(coordinates)
-        # A position is a tuple, an index and six numbers, a move is sorted twice.
+        # For each position a tuple, an index and six numbers; moves are sorted twice.
         needed = positions * (400 + 50 * size * len(coordinates))
         require_memory(needed, host_memory(), f"{name}, {positions:,} positions")
         grundy = _evolved(game)
@@ -114,9 +114,9 @@ def solve_game(game: Game[Vector], name: str, coordinates: tuple[str, ...], size
 
 
 def solve_heap(rule: HeapRule, name: str, size: int) -> Solution:
-    """Solve the single heaps of 0 to `size` counters of a heap game, with the period that their values prove, if they prove one.
+    """Solve the single heaps of 0 to `size` counters of a heap game, with the period that their values prove, if any.
 
-    Where the first 4096 values prove one, the others follow from it.
+    Where the first 4096 values prove one, the others are computed from it.
 
     >>> from gpu_nim.games.take_away import OctalCode
     >>> solution = solve_heap(OctalCode("0.77"), "kayles", 1000)
@@ -205,9 +205,7 @@ class _Wedge:
 
 
 def _nim_positions(game: InequalityGame, limits: Vector) -> Ints:
-    """The positions with nim-sum 0, int64 (n, k) in lexicographic order: the longest coordinate follows from the
-    others.
-    """
+    """The positions with nim-sum 0, int64 (n, k) in lexicographic order: the longest coordinate is determined by the others."""
     last = max(range(len(limits)), key=lambda j: limits[j])
     sides = [limit + 1 if j != last else 1 for j, limit in enumerate(limits)]
     require_memory(5 * 8 * len(limits) * prod(sides), host_memory(), f"comparing {game.describe()} with Nim")

@@ -1,6 +1,6 @@
-"""Octal and subtraction games: what a move takes from a heap, as a rule for single heaps and as a whole game.
+"""Octal and subtraction games, as rules for single heaps and as games of several heaps.
 
-The rules serve `gpu_nim.games.heaps`, which solves single heaps; the games serve `gpu_nim.games.game_graph.evolve`.
+The rules are for `gpu_nim.games.heaps`, which solves single heaps; the games are for `gpu_nim.games.game_graph.evolve`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,8 +19,7 @@ Heaps = tuple[int, ...]
 
 @dataclass(frozen=True)
 class OctalCode:
-    """The rule d0.d1d2d3...: taking i counters from a heap may leave no heap, one, two as bits 1, 2, 4 of digit d_i
-    say.
+    """The rule d0.d1d2d3...: bits 1, 2, 4 of digit d_i allow taking i counters to leave no heap, one heap, two heaps.
 
     Digit d0 is 0 or 4; 4 allows a heap to be divided in two without taking. Kayles is "0.77", Dawson's Kayles "0.07".
     Raises UsageError for anything else.
@@ -68,9 +67,7 @@ class OctalCode:
         return np.concatenate(found)
 
     def proof_length(self, preperiod: int, period: int) -> int:
-        """Guy and Smith: G(n + p) = G(n) for n0 <= n < 2 n0 + p + t, t the largest number taken, proves it for all n >=
-        n0.
-        """
+        """Guy and Smith: G(n + p) = G(n) for n0 <= n < 2 n0 + p + t, t the largest number taken, proves it for all n >= n0."""
         return 2 * preperiod + 2 * period + len(self.digits) - 1
 
 
@@ -99,7 +96,7 @@ class SubtractionRule:
         return values[[n - take for take in self.subtract if take <= n]]
 
     def proof_length(self, preperiod: int, period: int) -> int:
-        """A value depends on the max(subtract) values before it: so many equal ones in a row repeat for ever."""
+        """A value depends on the max(subtract) values before it, so that a repetition of that length proves the period."""
         return preperiod + period + max(self.subtract)
 
 
@@ -115,7 +112,7 @@ class SubtractionGame:
     largest: int
 
     def __post_init__(self) -> None:
-        # The rule refuses what is no set of positive integers.
+        # The rule checks that these are positive integers.
         object.__setattr__(self, "subtract", SubtractionRule(self.subtract).subtract)
         object.__setattr__(self, "largest", integer("largest", self.largest, 0))
 
@@ -124,7 +121,7 @@ class SubtractionGame:
         return range(self.largest + 1)
 
     def options(self, position: int) -> Iterator[int]:
-        """What one move leads to."""
+        """The positions after one move."""
         return (position - take for take in self.subtract if take <= position)
 
 
@@ -142,12 +139,12 @@ class OctalGame:
     largest: int
 
     def __post_init__(self) -> None:
-        OctalCode(self.code)  # refuses what is no code
+        OctalCode(self.code)  # checks the code
         object.__setattr__(self, "largest", integer("largest", self.largest, 0))
 
     @cached_property
     def rule(self) -> OctalCode:
-        """What a move does to one heap."""
+        """The rule for one heap."""
         return OctalCode(self.code)
 
     def positions(self) -> Iterator[Heaps]:
@@ -159,7 +156,7 @@ class OctalGame:
             stack.extend(((*heaps, heap), heap, room - heap) for heap in range(least, room + 1))
 
     def options(self, position: Heaps) -> set[Heaps]:
-        """What one move leads to."""
+        """The positions after one move."""
         found: set[Heaps] = set()
         for at, heap in enumerate(position):
             others = position[:at] + position[at + 1 :]

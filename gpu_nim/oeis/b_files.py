@@ -19,7 +19,7 @@ _SHOWN = 40  # characters of a bad line that a message quotes
 
 @dataclass(frozen=True)
 class Difference:
-    """The first line of a b-file that differs from an entry: its number in the file, n, the term found and the term expected."""
+    """The first line of a b-file that differs from an entry: its line number, n, the term found and the term expected."""
 
     line: int
     n: int
@@ -38,7 +38,7 @@ class Comparison:
 
 
 def format_lines(pairs: Iterable[tuple[int, int]]) -> Iterator[str]:
-    r"""Give each pair as a line of a b-file.
+    r"""Yield each pair as a line of a b-file.
 
     >>> list(format_lines([(0, 1), (1, 6)]))
     ['0 1\n', '1 6\n']

@@ -1,4 +1,4 @@
-"""OEIS entries whose terms come from growing an automaton: which automaton gives which entry is said in its catalogue."""
+"""OEIS entries whose terms are computed by growing an automaton, as listed in the catalogue of automata."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FIRST_GENERATIONS = 64
 
 
 def grown_entries() -> dict[str, Entry]:
-    """Return the entries that the catalogue of automata names, by A-number; of several automata, by the first.
+    """Return the OEIS entries of the catalogue of automata, by A-number; if several automata have one, of the first.
 
     >>> list(grown_entries()["A151776"].terms(0, 5))
     [0, 1, 13, 25, 109]

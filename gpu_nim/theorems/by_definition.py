@@ -1,4 +1,4 @@
-"""Automata grown and games solved by their definitions alone, without fast paths: what the program's results are compared with."""
+"""Automata grown and games solved by their definitions alone, without fast paths, to compare the program's results with."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Cell = tuple[int, ...]
 
 
 def grown(rule: Rule, generations: int) -> list[list[Cell]]:
-    """Return the newborns of each generation, sorted; every living cell is counted anew in each generation.
+    """Return the newborns of each generation, sorted; every living cell is counted again in each generation.
 
     >>> from gpu_nim.automata.catalogue import find
     >>> grown(find("nim").rule, 2)[1:]

@@ -1,8 +1,8 @@
-"""P-positions indexed by maximum, counted digit by digit: a second way that shares nothing with the closed forms.
+"""P-positions indexed by maximum, counted digit by digit: a second method, independent of the closed forms.
 
-Read the k piles from their highest binary digit down, beside n. A pile is tight while it agrees with n so far, and free once
-it has fallen below; free piles take any digit. What must hold is that each column has an even number of 1s, and how many
-piles are tight says all that the lower columns need to know.
+Read the k piles and n from their highest binary digit down. A pile is tight while its digits equal those of n, and free once it
+is less; free piles take any digit. Each column must have an even number of 1s, and the number of tight piles is the only state
+that the lower columns depend on.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""P-positions and counts by exhaustive enumeration, without any formula: what the statements are checked against."""
+"""P-positions and counts by exhaustive enumeration, without any formula, to check the statements with."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def max_index(piles: int, upto: int, tuples: int = _MAX_TUPLES) -> int:
 
 
 def index_scope(piles: Iterable[int], upto: int) -> str:
-    """Return in words how far indices go for these numbers of piles.
+    """Return in words the largest indices for these numbers of piles.
 
     >>> index_scope((3, 4), 1000)
     'n up to 1000 for k = 3, n up to 202 for k = 4'
@@ -79,5 +79,5 @@ def max_pile(piles: int, upto: int) -> int:
 
 
 def pile_scope(piles: Iterable[int], upto: int) -> str:
-    """Return in words how far piles go for these numbers of them."""
+    """Return in words the largest piles for these numbers of them."""
     return ", ".join(f"piles up to {max_pile(k, upto)} for k = {k}" for k in piles)

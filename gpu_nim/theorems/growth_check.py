@@ -19,11 +19,11 @@ from gpu_nim.model.rule import Rule
 from gpu_nim.theorems.check_result import CheckResult
 
 _BLOCK = 1 << 10  # generations whose births are compared at a time
-_CELLS, _GENERATIONS = 1 << 26, 1 << 16  # that are grown anew at the most: about a minute's work
+_CELLS, _GENERATIONS = 1 << 26, 1 << 16  # the most that are grown again: about a minute's work
 
 
 def theorem_of(growth: Growth) -> Automaton | None:
-    """Return the catalogue's entry whose births are proved, where the growth is of its rule, not only of its name; else None.
+    """Return the catalogue's entry with a theorem on births if the growth has its rule, not only its name; else None.
 
     >>> from gpu_nim import grow
     >>> [getattr(theorem_of(grow(name, 3)), "source", None) for name in ("nim", "edge")]
@@ -35,7 +35,7 @@ def theorem_of(growth: Growth) -> Automaton | None:
 
 
 def last_regrown(growth: Growth) -> int:
-    """Return the last generation that `check_cells` grows anew; -1 where its theorem makes that needless, or no rule is known.
+    """Return the last generation that `check_cells` grows again; -1 if there is a theorem on cells, or no rule is known.
 
     >>> from gpu_nim import grow
     >>> last_regrown(grow("nim", 7)), last_regrown(grow("edge", 7))
@@ -49,44 +49,44 @@ def last_regrown(growth: Growth) -> int:
 
 
 def cells_to_check(growth: Growth) -> int:
-    """Return how many cells `check_cells` reads and grows: its progress goes up to this."""
+    """Return how many cells `check_cells` reads and grows, the total of its progress."""
     again: list[int] = growth.births[: last_regrown(growth) + 1].tolist()
     return growth.population + sum(again)
 
 
 def check_cells(growth: Growth, progress: Callable[[int], object] = lambda cells: None) -> CheckResult:
-    """Check every cell of a growth: each generation has its births, no cell twice, and the cells that its automaton bears then.
+    """Check every cell of a growth: each generation has its number of births, no cell twice, and the right cells.
 
-    The cells are compared with the automaton's theorem, where there is one for cells, and else with a new growth, as far as that
-    takes about a minute; parents, where a file holds them, with the rule.
+    The cells are compared with the automaton's theorem on cells if there is one, otherwise with a new growth, for about a minute;
+    parents, where a file holds them, with the rule.
 
     Args:
-        growth: The growth, whose cells may still be in its file.
-        progress: Called with the number of cells that were checked since the last call.
+        growth: the growth, whose cells may still be in its file.
+        progress: called with the number of cells checked since the last call.
 
     Returns:
-        What was checked, and the first difference in words.
+        The scope of the check, and the first difference in words.
 
     Raises:
-        FileError: Cells that come from a file differ from their checksums.
+        FileError: cells in a file differ from their checksums.
 
     >>> from gpu_nim import grow
     >>> check_cells(grow("nim", 7))
     CheckResult(scope='64 cells of generations 0 to 7', counterexample=None)
     >>> check_cells(grow("edge", 7))
-    CheckResult(scope='130 cells of generations 0 to 7, which were grown anew by their rule', counterexample=None)
+    CheckResult(scope='130 cells of generations 0 to 7, which were grown again by their rule', counterexample=None)
     """
     scope = [f"{growth.population:,} cells of generations 0 to {growth.generations}"]
     if growth.parents is not None and growth.rule is not None:
         scope.append("and their parents")
     if growth.rule is None:
-        scope.append("whose rule is not told")
+        scope.append("whose rule is not recorded")
     found = _wrong_rule(growth) or _against_theorem(growth, progress)
     last = last_regrown(growth)
     if found is None and last >= 0:
         found, last = _against_rule(growth, last, progress)
         which = "which" if last == growth.generations else f"of which those to generation {last}"
-        scope.append(f"{which} were grown anew by their rule" if last >= 0 else "too far for growing them anew")
+        scope.append(f"{which} were grown again by their rule" if last >= 0 else "too far to grow them again")
     return CheckResult(", ".join(scope), found)
 
 
@@ -133,7 +133,7 @@ class _ParentCheck:
         self._born_earlier = 0
 
     def difference(self, generation: int, cells: NDArray[np.integer]) -> str | None:
-        """Return what is wrong with the parents of these newborns; None where nothing is, or the file gives none."""
+        """Return what is wrong with the parents of these newborns; None if nothing is, or the file has none."""
         if self._given is None or self._rule is None:
             return None
         _, given = next(self._given)
@@ -152,7 +152,7 @@ class _ParentCheck:
 
 
 def _against_rule(growth: Growth, last: int, progress: Callable[[int], object]) -> tuple[str | None, int]:
-    """Return how a new growth differs, and the last generation of it that fits into memory, -1 where none does."""
+    """Return how a new growth differs, and its last generation that fits into memory, -1 if none does."""
     assert growth.rule is not None
     automaton = find_automaton(growth.rule)
     while last >= 0:
@@ -161,7 +161,7 @@ def _against_rule(growth: Growth, last: int, progress: Callable[[int], object]) 
                 there = slice(batch.first, batch.first + len(batch.births))
                 wrong = (batch.births != growth.births[there]) | (batch.checksums != growth.checksums[there])
                 for index in np.flatnonzero(wrong).tolist():
-                    return f"generation {batch.first + index} is not what its rule bears", last
+                    return f"generation {batch.first + index} is not that of its rule", last
                 progress(sum(batch.births.tolist()))
         except InsufficientMemoryError:
             last = last // 2 if last else -1

@@ -1,8 +1,8 @@
 """P-positions of Nim indexed by total, by the paper's recursions as they are printed.
 
-The digit matrices of `gpu_nim.counting.digit_matrices` are what is fast; these are their check, and what a reader of the paper
-looks for. The recursion on n meets a few dozen indices at each of its log2(n) levels at the most; both functions
-collect them level by level and then work back up, so that n may have thousands of digits.
+They check the digit matrices of `gpu_nim.counting.digit_matrices`, which are faster. The recursion on n visits at most a few dozen
+indices at each of its log2(n) levels; both functions collect them level by level and then work back up, so that n may have
+thousands of digits.
 """
 
 from __future__ import annotations

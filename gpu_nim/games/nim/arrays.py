@@ -63,8 +63,7 @@ def are_p_positions(positions: ArrayLike) -> NDArray[np.bool_]:
 
 
 def totals(positions: ArrayLike) -> NDArray[Any]:
-    """The number of counters of each position, shape (...): in the dtype of the positions where no sum can wrap, else
-    object.
+    """The number of counters of each position, shape (...): in the dtype of the positions where no sum can wrap, else object.
 
     >>> totals([[2**62, 2**62, 2**62]])
     array([13835058055282163712], dtype=object)
@@ -77,8 +76,7 @@ def totals(positions: ArrayLike) -> NDArray[Any]:
 
 
 def winning_takes(positions: ArrayLike) -> NDArray[Any]:
-    """What to take from each pile to leave a P-position, 0 where that pile offers no winning move: shape and dtype as
-    given.
+    """The number to take from each pile to leave a P-position, 0 where that pile has no winning move: shape and dtype as given.
 
     >>> winning_takes([[13, 12, 8], [1, 2, 3]])
     array([[9, 7, 7],
@@ -200,7 +198,7 @@ def _room_for_one_more(array: Positions) -> Positions:
 
 
 def _equal_pairs(marks: Positions, *, exclude_zero: bool) -> NDArray[np.bool_]:
-    """Which pairs of entries along the last axis are equal (and not 0, if asked)."""
+    """Which pairs of entries along the last axis are equal (and not 0, if `exclude_zero`)."""
     i, j = pile_pairs(marks.shape[-1]).T
     equal = marks[..., i] == marks[..., j]
     if exclude_zero:

@@ -22,7 +22,7 @@ Kind = tuple[int, int]
 OnDone = Callable[[int], object]
 
 KindTable = dict[Kind, tuple[int, Position]]
-"""For each kind, how many positions are of it, and the first of them."""
+"""For each kind, the number of its positions, and the first of them."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def evolution_graph(piles: int, generations: int, *, on_done: OnDone = lambda _:
 def require_graph(piles: int, generations: int, suffix: str = "") -> int:
     """Return the number of a graph's positions; InsufficientMemoryError where it does not fit, as arrays, .dot or .graphml."""
     count = positions(piles, generations)
-    # Measured, with some to spare: lines are made of Python's text and numbers, and GraphML by way of networkx.
+    # Measured, with a margin: lines are made of Python's strings and numbers, and GraphML by networkx.
     written = {"": 0, ".dot": 500 + 50 * piles, ".graphml": 3500 + 400 * piles}
     needed = count * (16 * piles + 40 + written[suffix])
     require_memory(needed, host_memory(), f"a graph of {count:,} P-positions", "fewer generations take less")
@@ -112,7 +112,7 @@ def require_graph(piles: int, generations: int, suffix: str = "") -> int:
 def kind_table(piles: int, generations: int, *, on_done: OnDone = lambda _: None) -> KindTable:
     """The P-positions of generations 0 to `generations` by their numbers of parents and children [NF Table 1], kinds in order.
 
-    The first position of a kind is the lexicographically least of the earliest generation. Holds one generation at a time.
+    The first position of a kind is the lexicographically least of the earliest generation. One generation is in memory at a time.
 
     Args:
         piles: the number of piles.
@@ -140,8 +140,7 @@ def kind_table(piles: int, generations: int, *, on_done: OnDone = lambda _: None
 
 
 def to_networkx(graph: EvolutionGraph) -> Any:
-    """The graph as a networkx.DiGraph: nodes "1,2,3" with attribute `generation` (and x, y for three piles), parent ->
-    child.
+    """The graph as a networkx.DiGraph: nodes "1,2,3" with attribute `generation` (and x, y for three piles), parent -> child.
 
     Raises MissingDependency where networkx is not installed.
 
@@ -196,7 +195,7 @@ def dot(graph: EvolutionGraph) -> Iterator[str]:
 
 
 def positions(piles: int, generations: int) -> int:
-    """The number of P-positions of generations 0 to `generations`, A_k(n) [NF 3]; UsageError where nobody could go through them.
+    """The number of P-positions of generations 0 to `generations`, A_k(n) [NF 3]; UsageError for more than 2^36.
 
     >>> positions(3, 7)
     64
@@ -215,14 +214,12 @@ def positions(piles: int, generations: int) -> int:
 
 
 def _layer_bytes(piles: int, count: int) -> int:
-    """The rows of a generation, their keys, their order and the pairs: at most six arrays of this size are alive."""
+    """The bytes of a generation's rows, their keys, their order and the pairs: at most six arrays of one size at a time."""
     return 6 * 8 * piles * count
 
 
 def _grow(piles: int, last: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
-    """Each generation's positions, and its parent-child pairs as row numbers in it and in the next (none for the
-    last).
-    """
+    """Each generation's positions, and its parent-child pairs as row numbers in it and in the next (none for the last)."""
     layer = np.zeros((1, piles), dtype=np.int64)
     for generation in range(last):
         count = int(arrays.child_counts(layer).sum())
@@ -238,7 +235,7 @@ def _grow(piles: int, last: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np
 
 
 def _unique_rows(rows: NDArray[np.int64], largest: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct rows in lexicographic order, and where each row is among them; entries are at most `largest`."""
+    """The distinct rows in lexicographic order, and the place of each row among them; entries are at most `largest`."""
     bits = largest.bit_length()
     if bits * rows.shape[1] > 62:
         distinct, inverse = np.unique(rows, axis=0, return_inverse=True)

@@ -19,7 +19,7 @@ from gpu_nim.model.memory import host_memory, require_memory
 
 Position = tuple[int, ...]
 
-_FEW = 1000  # relatives that fit anywhere: asking for the free memory takes longer than finding them
+_FEW = 1000  # relatives that always fit: reading the free memory takes longer than finding them
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Move:
 
 @dataclass(frozen=True)
 class Relative:
-    """A parent or a child and the rule that makes it.
+    """A parent or a child, and how it differs.
 
     `piles` are the two piles (counted from 0) that differ by one counter; both numbers end in exactly `trailing` binary
     zeros (a parent) or ones (a child).
@@ -47,7 +47,7 @@ class Relative:
 def as_position(piles: Iterable[SupportsIndex]) -> Position:
     """The piles as a tuple of Python integers.
 
-    Raises UsageError where there is no pile, a pile is negative, or one is not an integer.
+    Raises UsageError where there is no pile, or a pile is negative or not an integer.
 
     >>> as_position([13, 12, 8])
     (13, 12, 8)
@@ -112,7 +112,7 @@ def generation(piles: Iterable[SupportsIndex]) -> int | None:
 
 
 def trailing_zeros(number: int) -> int:
-    """How many 0s end the binary digits of a positive number.
+    """The number of trailing binary 0s of a positive number.
 
     >>> [trailing_zeros(n) for n in (1, 2, 12)]
     [0, 1, 2]
@@ -123,7 +123,7 @@ def trailing_zeros(number: int) -> int:
 
 
 def trailing_ones(number: int) -> int:
-    """How many 1s end the binary digits of a non-negative number.
+    """The number of trailing binary 1s of a non-negative number.
 
     >>> [trailing_ones(n) for n in (0, 1, 11)]
     [0, 1, 2]
@@ -158,8 +158,7 @@ def children(piles: Iterable[SupportsIndex]) -> list[Relative]:
 
 
 def binary_columns(piles: Iterable[SupportsIndex]) -> tuple[list[list[int]], list[int]]:
-    """The binary digits of the piles and of their nim-sum, highest first, all as wide as the longest (at least one
-    digit).
+    """The binary digits of the piles and of their nim-sum, highest first, all as wide as the longest (at least one digit).
 
     >>> binary_columns([13, 12, 8])
     ([[1, 1, 0, 1], [1, 1, 0, 0], [1, 0, 0, 0]], [1, 0, 0, 1])

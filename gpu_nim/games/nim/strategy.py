@@ -1,4 +1,4 @@
-"""Playing Nim: the opponent's choice, and what a move has missed."""
+"""Playing Nim: the opponent's move, and the winning moves that a player missed."""
 
 from collections.abc import Iterable
 from typing import SupportsIndex
@@ -9,7 +9,7 @@ from gpu_nim.model.errors import UsageError
 
 
 def reply(piles: Iterable[SupportsIndex]) -> Move:
-    """The move of a perfect player: one that wins where there is one, else one counter from the largest pile, to last longest.
+    """The move of a perfect player: a winning one if there is one, else one counter from the largest pile, for the longest game.
 
     Raises UsageError where there is nothing to take.
 
@@ -37,7 +37,7 @@ def take(piles: Iterable[SupportsIndex], pile: int, count: int) -> Move:
 
 
 def missed(piles: Iterable[SupportsIndex], move: Move) -> list[Move]:
-    """The winning moves at the position, where `move` is none of them.
+    """The winning moves at the position, if `move` is not one of them.
 
     >>> [better.take for better in missed([13, 12, 8], take([13, 12, 8], 0, 1))]
     [9, 7, 7]

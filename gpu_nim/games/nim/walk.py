@@ -1,15 +1,15 @@
 """The walk from three-pile P-positions to the Ulam-Warburton automaton without its south branch, and back [NF Theorem
 25].
 
-Read the binary digits of the generation n = (a + b + c) / 2 from the top. Each power of two in n sits in exactly two of
-the three piles, and that pair names a direction in which the walk makes as many steps. The first pair sets out: (1,1,0)
-east, (0,1,1) west, (1,0,1) north. The same pair again goes straight on; another pair turns 90 degrees: right from
-(1,1,0) to (1,0,1), from (1,0,1) to (0,1,1) and from (0,1,1) to (1,1,0), left the other way round.
+Read the binary digits of the generation n = (a + b + c) / 2 from the top. Each power of two in n is in exactly two of the
+three piles, and that pair gives the direction of as many steps of the walk. The first pair starts (1,1,0) east, (0,1,1) west,
+(1,0,1) north. The same pair again continues straight; another pair turns 90 degrees: right from (1,1,0) to (1,0,1), from
+(1,0,1) to (0,1,1) and from (0,1,1) to (1,1,0), left for the reverse.
 
-[NF 5.4] lists these turns the other way round, yet its worked example, (14,11,5) -> (8,0) -> (8,-4) -> (10,-4) ->
-(10,-3), turns as here; the two maps are mirror images and either is a bijection. This module follows the example. The
-cells reached are those of the automaton in which (x, y) with y < 0 and y <= -|x| is never born ([NF] writes y < -|x|,
-which lets the diagonal cells (1,-1) and (-1,-1) be born and fails at generation 2).
+[NF 5.4] lists these turns mirrored, but its worked example, (14,11,5) -> (8,0) -> (8,-4) -> (10,-4) -> (10,-3), turns as here;
+the two maps are mirror images and both are bijections. This module follows the example. The cells reached are those of the
+automaton in which (x, y) with y < 0 and y <= -|x| is never born ([NF] writes y < -|x|, which lets the diagonal cells (1,-1)
+and (-1,-1) be born and fails at generation 2).
 """
 
 from collections.abc import Iterable, Iterator
@@ -41,9 +41,7 @@ _TURN = (0, 1, -1)  # by (new pair - last pair) mod 3: straight on, right, left
 
 @dataclass(frozen=True)
 class Leg:
-    """A straight stretch of a walk: `steps` (a power of two) in `direction`, along which piles `piles` grow, to cell
-    `to`.
-    """
+    """A straight part of a walk: `steps` (a power of two) in `direction`, in which piles `piles` grow, to cell `to`."""
 
     piles: tuple[int, int]
     direction: str
@@ -52,7 +50,7 @@ class Leg:
 
 
 def walk(piles: Iterable[SupportsIndex]) -> list[Leg]:
-    """The walk of a three-pile P-position of any size, a leg for each binary digit 1 of its generation.
+    """The walk of a three-pile P-position of any size, one leg per binary digit 1 of its generation.
 
     Raises UsageError for another number of piles and for N-positions.
 
@@ -60,7 +58,7 @@ def walk(piles: Iterable[SupportsIndex]) -> list[Leg]:
     [('east', 8, (8, 0)), ('south', 4, (8, -4)), ('east', 2, (10, -4)), ('north', 1, (10, -3))]
     """
     position = _three_piles(piles)
-    # Each leg holds its length and a cell: three numbers of as many digits as the largest pile.
+    # Each leg has its length and a cell: three numbers with as many digits as the largest pile.
     legs, digits = (sum(position) // 2).bit_count(), max(position).bit_length()
     require_memory(legs * (digits // 2 + 300), host_memory(), f"a walk of {legs:,} legs")
     x = y = 0
@@ -87,7 +85,7 @@ def _steps(position: Position) -> Iterator[tuple[int, int, int]]:
 
 
 def cell_of(piles: Iterable[SupportsIndex]) -> Cell:
-    """The automaton's cell of a three-pile P-position of any size: where its walk ends.
+    """The automaton's cell of a three-pile P-position of any size, the end of its walk.
 
     >>> cell_of([14, 11, 5]), cell_of([0, 0, 0])
     ((10, -3), (0, 0))
@@ -105,8 +103,8 @@ def cell_of(piles: Iterable[SupportsIndex]) -> Cell:
 def position_of(cell: tuple[SupportsIndex, SupportsIndex]) -> Position:
     """The three-pile P-position whose walk ends at the cell: the inverse of `cell_of`, for cells of any size.
 
-    The longest leg is the highest power of two in |x| + |y|, along the coordinate of larger size, for the legs after it
-    take back less than they first add across. Raises UsageError for a cell that is never born.
+    The longest leg is the highest power of two in |x| + |y|, along the coordinate of larger size, since later legs subtract less
+    from it than they add across. Raises UsageError for a cell that is never born.
 
     >>> position_of((10, -3))
     (14, 11, 5)

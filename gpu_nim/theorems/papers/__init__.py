@@ -1,1 +1,1 @@
-"""The statements by source: a file a paper, and `gpunim` for the program's own.  Every module in here is found by itself."""
+"""The statements by source: one file per paper, and `gpunim` for the program's own.  Every module here is imported."""

@@ -35,15 +35,15 @@ _ENUMERATED = [letter for letter, family in FAMILIES.items() if family.enumerate
 
 _PILES = (1, 2, 3, 4, 5, 6, 7)
 _INDICES = 64  # of each sequence that are compared with enumeration
-_LONG = (10**18 + 12345, 2**70 - 1, 2**200 + 2**131 + 77)  # past any enumeration: two ways that share nothing must agree
-_LITERAL_CELLS = 800  # that a literal growth may come to: a fraction of a second
+_LONG = (10**18 + 12345, 2**70 - 1, 2**200 + 2**131 + 77)  # beyond any enumeration: two independent methods must agree
+_LITERAL_CELLS = 800  # the most of a literal growth: a fraction of a second
 _LITERAL_SIZE = 7  # of games that are solved literally
 _HEAPS = 40
 _CODES = ("0.77", "0.07", "0.137", "4.0", "0.33", "0.156")
 _SUBTRACTED = ((1, 2, 3), (1, 3, 4), (2, 5, 7))
 
 
-@statement("gpunim-counts", "gpunim", "D_k, A_k, d_k and a_k by formula are what is counted by trying, and sums are sums")
+@statement("gpunim-counts", "gpunim", "D_k, A_k, d_k and a_k by formula, and their sums, equal the enumeration")
 def formulas_of_counts(upto: int) -> CheckResult:
     def cases() -> Iterator[Case]:
         for k in _PILES:
@@ -65,7 +65,7 @@ def formulas_of_counts(upto: int) -> CheckResult:
     return check_cases(cases(), f"n up to {min(upto, _INDICES)}, fewer for many piles")
 
 
-@statement("gpunim-long-indices", "gpunim", "counts at long indices are what the recursions give, and counting digit by digit")
+@statement("gpunim-long-indices", "gpunim", "counts at long indices equal the recursions, and the count digit by digit")
 def long_indices(upto: int) -> CheckResult:
     def cases() -> Iterator[Case]:
         for k in (2, 3, 4, 5, 7, 8, 40):  # a_40 takes another way than a_8
@@ -84,7 +84,7 @@ def long_indices(upto: int) -> CheckResult:
     return check_cases(cases(), "n up to 1,400 binary digits")
 
 
-@statement("gpunim-tables", "gpunim", "tables of counts, filled block by block, hold what is counted by trying")
+@statement("gpunim-tables", "gpunim", "tables of counts, filled block by block, equal the enumeration")
 def tables(upto: int) -> CheckResult:
     def cases() -> Iterator[Case]:
         for k in _PILES:

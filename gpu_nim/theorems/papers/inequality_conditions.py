@@ -1,6 +1,6 @@
 """[V]: Matsui, Yamauchi, Inoue, Tomari, "Variants of the Game of Nim that have Inequalities as Conditions".
 
-The games are solved; the statements are evaluated apart from that, on every position up to a size.
+The games are solved, and the statements are evaluated independently, on every position up to a size.
 """
 
 from collections.abc import Iterator
@@ -82,7 +82,7 @@ def theorem_3_1(size: int) -> CheckResult:
 def theorem_3_3(size: int) -> CheckResult:
     """P XOR q XOR r = 0 and q = floor((p + r) / 3) just for (2^n + m, 2^n - 1, 2^(n+1) - m - 1), 0 <= m < 2^n [V Theorem 3.3].
 
-    As printed it has one counterexample, (0, 0, 0), which no n gives: that this one is there, and no other, is what is tried.
+    As printed it has one counterexample, (0, 0, 0), which no n gives: the check is that this is the only one.
 
     >>> theorem_3_3(63)
     CheckResult(scope='all p, r <= 63; (0, 0, 0) is no such triple, against the theorem as printed', counterexample=None)
@@ -115,8 +115,8 @@ def theorem_3_5(size: int) -> CheckResult:
 def remark_3_1(size: int) -> CheckResult:
     """Where lowering x or z of 3y <= x + z drags y down, y becomes floor((x + z) / 3) of the position reached [V Remark 3.1].
 
-    From each position, the moves of the game must be just these, written out: x or z lowered and y brought down to what is left of
-    it, or y lowered.
+    From each position, the moves of the game must be exactly these: x or z lowered, and y to its new bound if it exceeds it; or y
+    lowered.
 
     >>> remark_3_1(7)
     CheckResult(scope='444 moves of 3y <= x + z to 7 that drag y, of 1797', counterexample=None)

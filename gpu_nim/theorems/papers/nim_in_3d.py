@@ -28,7 +28,7 @@ def _p_positions(total: int) -> list[list[int]]:
 
 
 def _literally(offsets: Iterable[Cell], generations: int) -> Iterator[list[Cell]]:
-    """The newborns of each step in the octant, by [B]'s words: born when exactly one of the cells at these offsets is alive."""
+    """The newborns of each step in the octant, by [B]: born when exactly one of the cells at these offsets is alive."""
     alive: set[Cell] = {(0, 0, 0)}
     offsets = list(offsets)
     yield [(0, 0, 0)]

@@ -1,4 +1,4 @@
-"""[NF] sections 3.1 and 4: a_k and d_k.  Formulas stand here as the paper prints them."""
+"""[NF] sections 3.1 and 4: a_k and d_k.  Formulas are written as in the paper."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _split(n: int) -> tuple[int, int]:
 
 
 def _cases(letter: str, piles: tuple[int, ...], upto: int, formula: Callable[[int, int], int]) -> CheckResult:
-    """Hold a formula in (k, n) against the counts for n > 0."""
+    """Compare a formula in (k, n) with the counts for n > 0."""
 
     def cases() -> Iterator[Case]:
         for k in piles:

@@ -1,4 +1,4 @@
-"""[NF] section 5: D_k and A_k.  Recursions stand here as the paper prints them, over counts by exhaustive enumeration."""
+"""[NF] section 5: D_k and A_k.  Recursions are written as in the paper, over counts by exhaustive enumeration."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ from gpu_nim.theorems.check_result import CheckResult
 _FOUR_PILES = 48  # 49,393 positions and their neighbours
 _THREE_PILES = 1024
 
-# [NF] Table 1 by its own examples.  For two parents and one child it gives (0,1,4,5), a slip: that position has one parent
-# and two children, since 1 and 4 end in 0 and 2 zeros and 0 has nothing to take.  (2,3,6,7) is the first of the kind.
+# The examples of [NF] Table 1.  For two parents and one child it has (0,1,4,5), an error: that position has one parent and two
+# children, since 1 and 4 end in 0 and 2 zeros and 0 has nothing to take.  (2,3,6,7) is the first of the kind.
 TABLE_1 = {
     (1, 1): (0, 1, 2, 3),
     (1, 2): (0, 0, 1, 1),
@@ -110,8 +110,8 @@ def lemma_24(largest: int, piles: int = 3) -> CheckResult:
     """In Nim with piles up to `largest`, P-positions found at step i of the standard algorithm are born in generation i [NF Lemma
     24].
 
-    Both are found by playing, for Nim alone: for games in general the lemma does not hold. In Kayles two rows of four are found
-    at step 3 and are of generation 4, for the algorithm follows the shortest way from N to P and optimal play may take the longest.
+    Both are found by playing out the game, for Nim: for games in general the lemma does not hold. In Kayles two rows of four are
+    found at step 3 and are of generation 4, since the algorithm follows the shortest way from N to P and optimal play the longest.
 
     >>> lemma_24(7)
     CheckResult(scope='64 P-positions of 3 piles up to 7', counterexample=None)
@@ -133,7 +133,7 @@ def lemma_24(largest: int, piles: int = 3) -> CheckResult:
 def theorem_25(generations: int) -> CheckResult:
     """The evolution graph of three piles is that of the Ulam-Warburton automaton without its south branch [NF Theorem 25].
 
-    The automaton is grown by its own rule; generation by generation the walk must reach just its cells, parents to parents.
+    The automaton is grown by its own rule; in each generation the walk must reach exactly its cells, and map parents to parents.
 
     >>> theorem_25(15)
     CheckResult(scope='256 P-positions of 3 piles and cells, generations 0 to 15', counterexample=None)
@@ -169,7 +169,7 @@ def theorem_25(generations: int) -> CheckResult:
 def table_1(generations: int) -> CheckResult:
     """With four piles the kinds are 1, 2 or 6 parents and 1, 2 or 6 children, with [NF Table 1]'s examples (one corrected).
 
-    Through generation 9 all nine occur. See `TABLE_1` for the slip.
+    Through generation 9 all nine occur. See `TABLE_1` for the error.
 
     >>> table_1(9).holds
     True
