@@ -1,5 +1,5 @@
-// What every kernel file includes: short integer names, dynamic shared memory, the global index, sums over a warp and
-// over a block, and the digest's mix.
+// What every kernel file includes: short integer names, dynamic shared memory, three-input logic, the global index, sums
+// over a warp and over a block, and the digest's mix.
 //
 // The same text is compiled by NVRTC for sm_75 and newer and, in the tests, by a host compiler that runs one fiber for
 // each CUDA thread. One convention makes that possible: dynamic shared memory is declared with DYNAMIC_SHARED(T, name).
@@ -20,6 +20,21 @@ typedef long long i64;
 #endif
 
 constexpr u32 FULL_WARP = 0xffffffffu;
+
+// LOP3(result, x, y, z, table): bit i of the result is bit 4 x_i + 2 y_i + z_i of the table, in one instruction.  The compiler
+// finds it for two operations, and not for the four of EXACTLY_ONE.
+#ifndef LOP3
+#define LOP3(result, x, y, z, table) asm("lop3.b32 %0, %1, %2, %3, %4;" : "=r"(result) : "r"(x), "r"(y), "r"(z), "n"(table))
+#endif
+
+constexpr u32 EXACTLY_ONE = 0x16;                  // the table of: one bit of three is set
+
+template <u32 table>
+__device__ __forceinline__ u32 lop3(u32 x, u32 y, u32 z) {
+    u32 result;
+    LOP3(result, x, y, z, table);
+    return result;
+}
 
 // The index of this thread in a one-dimensional grid, and the number of its threads (the step of a grid-stride loop).
 __device__ __forceinline__ u64 global_thread() { return static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x; }

@@ -5,133 +5,219 @@
 // (u,v), (u,v-1), (u-1,v) was: one plane serves all generations and nothing in it moves.
 //
 // Layout.  Row u is row_words 64-bit words; bit v % 64 of word v / 64 is the cell (u,v).  A warp owns a tile of 96 rows by 4
-// words.  It holds 128 rows by 5 words: the 32 rows above and the word to the left are the halo, since 32 generations reach no
-// further than 32 cells.  Lane l holds rows 4l to 4l+3 of them in registers; a row above comes from the lane below by shuffle.
+// words.  It holds 128 rows by 4 1/2 words: the 32 rows above and the half word to the left are the halo, since 32 generations
+// reach no further than 32 cells.  Lane l holds rows 4l to 4l+3 of them in registers, as halves of words; a row above comes from the
+// lane below by shuffle.
 //
-// Invariant.  After g steps the bits of rows r >= g and of columns >= g of the tile are those of generation `generation` + g;
-// what enters as zeros from outside the tile has come no further.  So every owned cell is right for g <= 32 <= 64.
+// Tiles without a cell.  filled[t] is 0 where no word of tile t of the plane has a bit.  Most are: of n^2 / 2 cells of the plane
+// 3^wt(n) are alive.  A tile whose own flag and those of the three tiles that its halo lies in are 0 has nothing to grow, and none of
+// its words is read, or written where `to` has none either.
 //
-// Bytes.  A launch reads each word of the triangle u+v <= n 1.67 times (from cache, mostly) and writes it once, for up to 32
-// generations: half a byte a word and generation.  A step costs four integer operations a word: a funnel shift and a
-// three-input logic operation for each half.
+// Invariant.  After g steps the bits of rows r >= g and of columns >= g of what a warp holds are those of generation
+// `generation` + g; what enters from outside, whatever it is, has come no further.  So every owned cell is right for g <= 32.
+//
+// Bytes.  A launch reads each word of the tiles that are not empty 1.5 times (from cache, mostly) and writes it once, for up to 32
+// generations: half a byte a word and generation.  A step costs two integer operations for each half of a word, a funnel shift and
+// a three-input logic operation.  A cell that is born costs a mix; the warp's cells are dealt out to its lanes for that, since those
+// of one generation lie in few of its rows.
 #include "common.cuh"
 
 namespace {
 
 constexpr u32 ROWS = 4, WORDS = 4;                 // rows a lane, words a row that a tile owns
-constexpr u32 REACH = 32;                          // generations a launch at most: the rows of the halo, the lanes of a warp
+constexpr u32 HALVES = 2 * WORDS + 1;              // halves of words a row that a lane holds, the first of them halo
+constexpr u32 REACH = 32;                          // generations a launch at most: the rows and the columns of the halo
 constexpr u32 OWNED = 32 * ROWS - REACH;           // rows that a tile owns
-
-// The bits set in exactly one of three words.
-__device__ __forceinline__ u64 exactly_one(u64 x, u64 y, u64 z) { return (x ^ y ^ z) & ~(x & y & z); }
+constexpr u32 THREADS = 128;
+constexpr u32 DEALT = 512;                         // cells of a generation that a warp deals out at a time
 
 // A tile of the plane as one lane sees it.
 struct Tile {
-    u64 word[ROWS][WORDS + 1];                     // [.][0] is the halo on the left
-    i64 row;                                       // the row u of word[0]; negative above the plane
-    u32 column;                                    // the place in its row of word[.][1]
+    u32 half[ROWS][HALVES];
+    u64 number;                                    // of the tile, in strips of tiles next to one another
+    u32 strip, column;                             // the tile's place: in tiles, and that of its first word in a row
+    i64 row;                                       // the row u of half[0]; negative above the plane
     bool owned;                                    // whether these rows belong to the tile or to its halo
 
-    // Whether this row and this word, counted from the halo, lie in the plane.
+    // Find this warp's tile; false where there is none or no cell of it can be alive by generation `last`.
+    __device__ __forceinline__ bool find(u32 row_words, u32 last) {
+        const u32 lane = threadIdx.x & 31u, across = (row_words + WORDS - 1) / WORDS;
+        number = global_thread() >> 5;
+        strip = static_cast<u32>(number) / across;
+        column = (static_cast<u32>(number) - strip * across) * WORDS;
+        row = static_cast<i64>(strip) * OWNED - REACH + lane * ROWS;
+        owned = lane * ROWS >= REACH;
+        // Cells have u + v <= n.  A tile beyond that was never written, in either plane, and is never read but as zeros.
+        return static_cast<u64>(strip) * OWNED + 64ull * column <= last;
+    }
+
+    // Whether any word that the warp holds can have a bit.
+    __device__ __forceinline__ bool may_hold_cells(const u8* __restrict__ filled, u32 row_words) const {
+        const u32 lane = threadIdx.x & 31u, up = lane >> 1, left = lane & 1u, across = (row_words + WORDS - 1) / WORDS;
+        const bool there = lane < 4 && up <= strip && left * WORDS <= column;
+        return __ballot_sync(FULL_WARP, there && filled[number - up * across - left] != 0) != 0;
+    }
+
+    // Whether row r and word w lie in the plane.
     __device__ __forceinline__ bool holds(u32 r, u32 w, u32 rows, u32 row_words) const {
-        const i64 u = row + r;
-        return u >= 0 && u < rows && column + w >= 1 && column + w - 1 < row_words;
+        return row + r >= 0 && row + r < rows && column + w < row_words;
     }
 
     __device__ __forceinline__ u64 index(u32 r, u32 w, u32 row_words) const {
-        return static_cast<u64>(row + r) * row_words + column + w - 1;
+        return static_cast<u64>(row + r) * row_words + column + w;
     }
 
-    // Replace generation n by generation n + 1.  Rows and words go from the last to the first, so that each still finds its
-    // neighbours of generation n.
-    __device__ __forceinline__ void step(u32 lane) {
-        u64 above[WORDS + 1];
-#pragma unroll
-        for (u32 w = 0; w <= WORDS; ++w) {
-            above[w] = __shfl_up_sync(FULL_WARP, word[ROWS - 1][w], 1);
-            if (lane == 0) above[w] = 0;
-        }
-#pragma unroll
-        for (u32 r = ROWS; r-- > 0;) {
-#pragma unroll
-            for (u32 w = WORDS + 1; w-- > 0;) {
-                const u64 here = word[r][w];
-                const u64 left = here << 1 | (w > 0 ? word[r][w - 1] >> 63 : 0ull);
-                word[r][w] = exactly_one(here, left, r > 0 ? word[r - 1][w] : above[w]);
-            }
-        }
-    }
-
-    // Call visit(u, v) for each cell born in the rows and words that the tile owns.
-    template <class Visit>
-    __device__ __forceinline__ void each_cell(Visit visit) const {
-        if (!owned) return;
+    __device__ __forceinline__ void load(const u64* __restrict__ plane, u32 rows, u32 row_words) {
 #pragma unroll
         for (u32 r = 0; r < ROWS; ++r) {
+            const bool halo = column > 0 && holds(r, 0, rows, row_words);
+            half[r][0] = halo ? static_cast<u32>(plane[index(r, 0, row_words) - 1] >> 32) : 0u;
 #pragma unroll
-            for (u32 w = 1; w <= WORDS; ++w) {
-                const u32 v = 64 * (column + w - 1);
-                for (u64 bits = word[r][w]; bits != 0; bits &= bits - 1)
-                    visit(static_cast<u32>(row + r), v + static_cast<u32>(__ffsll(static_cast<i64>(bits))) - 1);
+            for (u32 w = 0; w < WORDS; ++w) {
+                const u64 word = holds(r, w, rows, row_words) ? plane[index(r, w, row_words)] : 0ull;
+                half[r][2 * w + 1] = static_cast<u32>(word);
+                half[r][2 * w + 2] = static_cast<u32>(word >> 32);
             }
         }
     }
 
-    __device__ __forceinline__ bool empty() const {
-        u64 any = 0;
+    __device__ __forceinline__ void clear() {
 #pragma unroll
         for (u32 r = 0; r < ROWS; ++r)
 #pragma unroll
-            for (u32 w = 0; w <= WORDS; ++w) any |= word[r][w];
-        return __ballot_sync(FULL_WARP, any != 0) == 0;
+            for (u32 h = 0; h < HALVES; ++h) half[r][h] = 0;
+    }
+
+    __device__ __forceinline__ void store(u64* __restrict__ plane, u32 rows, u32 row_words) const {
+        if (!owned) return;
+#pragma unroll
+        for (u32 r = 0; r < ROWS; ++r)
+#pragma unroll
+            for (u32 w = 0; w < WORDS; ++w)
+                if (holds(r, w, rows, row_words))
+                    plane[index(r, w, row_words)] = static_cast<u64>(half[r][2 * w + 2]) << 32 | half[r][2 * w + 1];
+    }
+
+    // Replace generation n by generation n + 1.  Rows and halves go from the last to the first, so that each still finds its
+    // neighbours of generation n.
+    __device__ __forceinline__ void step() {
+        u32 above[HALVES];
+#pragma unroll
+        for (u32 h = 0; h < HALVES; ++h) above[h] = __shfl_up_sync(FULL_WARP, half[ROWS - 1][h], 1);
+#pragma unroll
+        for (u32 r = ROWS; r-- > 0;) {
+#pragma unroll
+            for (u32 h = HALVES; h-- > 0;) {
+                const u32 left = __funnelshift_l(h > 0 ? half[r][h - 1] : 0u, half[r][h], 1);
+                half[r][h] = lop3<EXACTLY_ONE>(half[r][h], left, r > 0 ? half[r - 1][h] : above[h]);
+            }
+        }
+    }
+
+    // The bits of half h in any of the lane's rows.
+    __device__ __forceinline__ u32 any(u32 h) const {
+        u32 bits = 0;
+#pragma unroll
+        for (u32 r = 0; r < ROWS; ++r) bits |= half[r][h];
+        return bits;
+    }
+
+    // Whether the tile has a cell.  All lanes of the warp must call it.
+    __device__ __forceinline__ bool alive() const {
+        u32 bits = 0;
+#pragma unroll
+        for (u32 h = 1; h < HALVES; ++h) bits |= any(h);
+        return __ballot_sync(FULL_WARP, owned && bits != 0) != 0;
+    }
+
+    // The number of the lane's cells in the tile.
+    __device__ __forceinline__ u32 count() const {
+        u32 cells = 0;
+        if (!owned) return cells;
+#pragma unroll
+        for (u32 h = 1; h < HALVES; ++h) {
+            if (any(h) == 0) continue;
+#pragma unroll
+            for (u32 r = 0; r < ROWS; ++r) cells += static_cast<u32>(__popc(half[r][h]));
+        }
+        return cells;
+    }
+
+    // Call visit(u, v) for each of the lane's cells in the tile, counted from the tile's corner.
+    template <class Visit>
+    __device__ __forceinline__ void each_cell(Visit visit) const {
+        if (!owned) return;
+        const u32 first = (threadIdx.x & 31u) * ROWS - REACH;
+#pragma unroll
+        for (u32 h = 1; h < HALVES; ++h) {
+            if (any(h) == 0) continue;
+#pragma unroll
+            for (u32 r = 0; r < ROWS; ++r) {
+#pragma unroll 1
+                for (u32 bits = half[r][h]; bits != 0;) {
+                    const u32 bit = 31u - static_cast<u32>(__clz(static_cast<i32>(bits)));
+                    bits ^= 1u << bit;
+                    visit(first + r, 32 * (h - 1) + bit);
+                }
+            }
+        }
     }
 };
 
-// Load this warp's tile; false where there is none or no cell of it can be alive by generation `last`.
-__device__ __forceinline__ bool load(Tile& tile, const u64* __restrict__ plane, u32 rows, u32 row_words, u32 last) {
+// The sum of `value` over this lane and those before it.  All lanes of the warp must call it.
+__device__ __forceinline__ u32 prefix_sum(u32 value) {
     const u32 lane = threadIdx.x & 31u;
-    const u64 warp = global_thread() >> 5;
-    const u32 across = (row_words + WORDS - 1) / WORDS;
-    const u64 strip = warp / across;
-    tile.column = static_cast<u32>(warp % across) * WORDS;
-    tile.row = static_cast<i64>(strip * OWNED) - REACH + lane * ROWS;
-    tile.owned = lane * ROWS >= REACH;
-    // Cells have u + v <= n.  A tile beyond that was never written, in either plane, and is never read but as zeros.
-    if (strip * OWNED + 64ull * tile.column > last) return false;
 #pragma unroll
-    for (u32 r = 0; r < ROWS; ++r)
-#pragma unroll
-        for (u32 w = 0; w <= WORDS; ++w)
-            tile.word[r][w] = tile.holds(r, w, rows, row_words) ? plane[tile.index(r, w, row_words)] : 0ull;
-    return true;
+    for (u32 distance = 1; distance < 32; distance <<= 1) {
+        const u32 before = __shfl_up_sync(FULL_WARP, value, distance);
+        if (lane >= distance) value += before;
+    }
+    return value;
 }
 
 }  // namespace
 
 // Grow `steps` <= 32 generations from plane `from`, which holds generation `generation`, into plane `to`; add the newborns of
-// generation + 1 + g to births[at + g] and their mixes to checksums[at + g].  `down`, `along` and `up` make a cell's linear mix in
-// plane coordinates: K.(n-u, n-v, u+v) = down * u + along * v + up * n.
-extern "C" __global__ void __launch_bounds__(128, 4)
-nim_advance(const u64* __restrict__ from, u64* __restrict__ to, u32 rows, u32 row_words, u32 generation, u32 steps,
-            u64 down, u64 along, u64 up, u64* __restrict__ births, u64* __restrict__ checksums, u32 at) {
+// generation + 1 + g to births[at + g] and their mixes to checksums[at + g].  filled_from and filled_to tell the tiles of either
+// plane that may hold cells.  `down`, `along` and `up` make a cell's linear mix in plane coordinates: K.(n-u, n-v, u+v) =
+// down * u + along * v + up * n.
+extern "C" __global__ void __launch_bounds__(THREADS, 6)
+nim_advance(const u64* __restrict__ from, u64* __restrict__ to, const u8* __restrict__ filled_from, u8* __restrict__ filled_to,
+            u32 rows, u32 row_words, u32 generation, u32 steps, u64 down, u64 along, u64 up, u64* __restrict__ births,
+            u64* __restrict__ checksums, u32 at) {
+    __shared__ u16 dealt_by_warp[THREADS / 32][DEALT];
+    u16* const dealt = dealt_by_warp[threadIdx.x >> 5];  // of each cell, its row and its column in the tile
     const u32 lane = threadIdx.x & 31u;
     Tile tile;
-    if (!load(tile, from, rows, row_words, generation + steps)) return;
-    if (!tile.empty()) {
+    if (!tile.find(row_words, generation + steps)) return;
+    const bool stale = __ballot_sync(FULL_WARP, lane == 0 && filled_to[tile.number] != 0) != 0;
+    const bool grows = tile.may_hold_cells(filled_from, row_words);
+    if (!grows && !stale) return;
+    if (grows) {
+        tile.load(from, rows, row_words);
+        const u64 corner = down * (static_cast<u64>(tile.strip) * OWNED) + along * (64ull * tile.column);
         u64 my_births = 0, my_checksum = 0;            // lane g keeps those of step g
         for (u32 g = 0; g < steps; ++g) {
-            tile.step(lane);
-            const u64 mixed_n = up * (generation + 1 + g);
-            u64 count = 0, sum = 0;
-            tile.each_cell([&](u32 u, u32 v) {
-                ++count;
-                sum += mix64(down * u + along * v + mixed_n);
-            });
-            if (__ballot_sync(FULL_WARP, count != 0) == 0) continue;
-            count = warp_sum(count);
+            tile.step();
+            if (!tile.alive()) continue;
+            const u64 origin = corner + up * (generation + 1 + g);
+            const u32 mine = tile.count(), last = prefix_sum(mine), cells = __shfl_sync(FULL_WARP, last, 31);
+            u64 sum = 0;
+            for (u32 first = 0; first < cells; first += DEALT) {
+                u32 place = last - mine - first;       // wraps where an earlier round has dealt out the cell
+                tile.each_cell([&](u32 u, u32 v) {
+                    if (place < DEALT) dealt[place] = static_cast<u16>(u << 8 | v);
+                    ++place;
+                });
+                __syncwarp();
+#pragma unroll 1
+                for (u32 cell = lane; cell < DEALT && first + cell < cells; cell += 32)
+                    sum += mix64(origin + down * (dealt[cell] >> 8) + along * (dealt[cell] & 255u));
+                __syncwarp();
+            }
             sum = warp_sum(sum);
             if (lane == g) {
-                my_births = count;
+                my_births = cells;
                 my_checksum = sum;
             }
         }
@@ -139,30 +225,31 @@ nim_advance(const u64* __restrict__ from, u64* __restrict__ to, u32 rows, u32 ro
             atomicAdd(&births[at + lane], my_births);
             atomicAdd(&checksums[at + lane], my_checksum);
         }
+    } else {
+        tile.clear();
     }
-    if (!tile.owned) return;
-#pragma unroll
-    for (u32 r = 0; r < ROWS; ++r)
-#pragma unroll
-        for (u32 w = 1; w <= WORDS; ++w)
-            if (tile.holds(r, w, rows, row_words)) to[tile.index(r, w, row_words)] = tile.word[r][w];
+    const bool alive = tile.alive();
+    if (alive || stale) tile.store(to, rows, row_words);
+    if (lane == 0) filled_to[tile.number] = alive;
 }
 
 // Write the cells that nim_advance counted.  keys[start[g] ...] takes those of step g, in any order, each as
 // g << 48 | a << 24 | b; cursor[g] counts what has been written of them.
-extern "C" __global__ void __launch_bounds__(128, 4)
-nim_cells(const u64* __restrict__ from, u32 rows, u32 row_words, u32 generation, u32 steps, const u64* __restrict__ start,
-          u64* __restrict__ cursor, u64* __restrict__ keys) {
+extern "C" __global__ void __launch_bounds__(THREADS, 6)
+nim_cells(const u64* __restrict__ from, const u8* __restrict__ filled_from, u32 rows, u32 row_words, u32 generation, u32 steps,
+          const u64* __restrict__ start, u64* __restrict__ cursor, u64* __restrict__ keys) {
     const u32 lane = threadIdx.x & 31u;
     Tile tile;
-    if (!load(tile, from, rows, row_words, generation + steps) || tile.empty()) return;
+    if (!tile.find(row_words, generation + steps) || !tile.may_hold_cells(filled_from, row_words)) return;
+    tile.load(from, rows, row_words);
     for (u32 g = 0; g < steps; ++g) {
-        tile.step(lane);
-        const u64 n = generation + 1 + g;
-        u64 count = 0;
-        tile.each_cell([&](u32, u32) { ++count; });
-        if (count == 0) continue;                      // this lane alone: the shuffles in step() are reached by all
-        u64 place = start[g] + atomicAdd(&cursor[g], count);
-        tile.each_cell([&](u32 u, u32 v) { keys[place++] = static_cast<u64>(g) << 48 | (n - u) << 24 | (n - v); });
+        tile.step();
+        if (!tile.alive()) continue;
+        const u32 mine = tile.count(), last = prefix_sum(mine), cells = __shfl_sync(FULL_WARP, last, 31);
+        u64 place = 0;
+        if (lane == 0) place = start[g] + atomicAdd(&cursor[g], static_cast<u64>(cells));
+        place = __shfl_sync(FULL_WARP, place, 0) + last - mine;
+        const u64 n = generation + 1 + g, a = n - static_cast<u64>(tile.strip) * OWNED, b = n - 64ull * tile.column;
+        tile.each_cell([&](u32 u, u32 v) { keys[place++] = static_cast<u64>(g) << 48 | (a - u) << 24 | (b - v); });
     }
 }

@@ -10,8 +10,12 @@ from hypothesis import strategies as st
 from gpu_nim.backends.cuda import CudaBackend, exactly_one, frontier
 from gpu_nim.backends.cuda.bricks import Bricks
 from gpu_nim.backends.cuda.exactly_one import device_bytes, supports
+from gpu_nim.backends.cuda.launcher import to_host
+from gpu_nim.backends.cuda.nim import NimEngine
+from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine as NumpyExactlyOne
 from gpu_nim.backends.numpy.frontier import GeneralEngine as NumpyFrontier
+from gpu_nim.backends.numpy.nim import NimEngine as NumpyNim
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule, Symmetry
 from tests.cuda_host import HostLauncher
@@ -274,3 +278,30 @@ def test_fast_equals_general(launcher, rule, generations):
 )
 def test_the_backend_takes_the_fast_path_where_it_applies(rule, general, engine):
     assert type(CudaBackend(HostLauncher()).automaton(rule, 5, general=general)) is engine
+
+
+class TestNim:
+    def test_tiles_without_a_cell_are_neither_read_nor_written(self, launcher):
+        """Where no cell comes or goes words may hold anything: they are never looked at, and stay what they are."""
+        done, to, poison = 512, 520, 0xDEAD
+        engine, numpy = NimEngine(launcher, to), NumpyNim(to)
+        engine.advance(done)
+        numpy.advance(done)
+        shape, constants = (engine._rows, engine._row_words), read_constants("nim.cu")
+        tile = np.arange(shape[0])[:, None] // constants["OWNED"], np.arange(shape[1])[None, :] // constants["WORDS"]
+        filled = to_host(engine._filled).reshape(-1, int(tile[1].max()) + 1) != 0
+        holding = np.zeros_like(filled)
+        np.logical_or.at(holding, tile, to_host(engine._plane).reshape(shape) != 0)
+        assert filled.tolist() == holding.tolist()
+        # A tile's cells come from it and from the tiles above and to the left; the words of all of these are read with it.
+        growing = np.pad(filled, ((1, 1), (1, 1)))
+        growing = growing[1:, 1:] | growing[:-1, 1:] | growing[1:, :-1] | growing[:-1, :-1]
+        read = growing[1:, 1:] | growing[:-1, 1:] | growing[1:, :-1] | growing[:-1, :-1]
+        emptied = to_host(engine._spare_filled).reshape(filled.shape) != 0  # the cells of an earlier generation are wiped out
+        far = ~(read | emptied)[tile].reshape(-1)
+        assert far.any()
+        for plane in (engine._plane, engine._spare):
+            plane[launcher.xp.asarray(np.flatnonzero(far))] = poison
+        same(engine.advance(to), numpy.advance(to))
+        for plane in (engine._plane, engine._spare):
+            assert (to_host(plane)[far] == poison).all()

@@ -153,7 +153,7 @@ def mix64(h: int) -> int:
 
 def integer_results(x: int, y: int) -> list[int]:
     low, high, shift = x & MASK32, y & MASK32, y & 63
-    both = high << 32 | low
+    both, upper = high << 32 | low, x >> 32
     lowest = lambda value: (value & -value).bit_length()  # noqa: E731
     return [
         low.bit_count(),
@@ -175,6 +175,8 @@ def integer_results(x: int, y: int) -> list[int]:
         max(x, y),
         (x * y + x) >> 32 & MASK64,
         mix64(x),
+        (low & ~high & ~upper) | (~low & high & ~upper) | (~low & ~high & upper),
+        (low & high) | (~low & upper),
     ]
 
 

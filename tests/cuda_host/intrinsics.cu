@@ -27,6 +27,8 @@ extern "C" __global__ void integer_intrinsics(const u64* __restrict__ a, const u
         max(x, y),
         static_cast<u64>((static_cast<unsigned __int128>(x) * y + x) >> 32),
         mix64(x),
+        lop3<EXACTLY_ONE>(low, high, static_cast<u32>(x >> 32)),
+        lop3<0xca>(low, high, static_cast<u32>(x >> 32)),
     };
     for (u32 k = 0; k < sizeof results / sizeof results[0]; ++k) out[static_cast<u64>(k) * n + i] = results[k];
 }

@@ -20,6 +20,19 @@
 #define __shared__ thread_local  // gathers all shared variables in one segment, which can be found and poisoned
 #endif
 #define DYNAMIC_SHARED(T, name) T* const name = reinterpret_cast<T*>(::cuda_host::dynamic_shared())
+#define LOP3(result, x, y, z, table) ((result) = ::cuda_host::look_up(x, y, z, table))
+
+namespace cuda_host {
+
+// The PTX instruction lop3: bit i of the result is bit 4 x_i + 2 y_i + z_i of the table.
+inline unsigned look_up(unsigned x, unsigned y, unsigned z, unsigned table) {
+    unsigned result = 0;
+    for (unsigned entry = 0; entry < 8; ++entry)
+        if (table >> entry & 1) result |= (entry & 4 ? x : ~x) & (entry & 2 ? y : ~y) & (entry & 1 ? z : ~z);
+    return result;
+}
+
+}  // namespace cuda_host
 
 struct uint2 {
     unsigned x, y;

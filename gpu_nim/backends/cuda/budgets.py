@@ -54,6 +54,6 @@ BUDGETS: dict[str, Budget] = {
     "inequality_outcomes": Budget(registers=64, blocks=8, loop=1010, turn=15),
     "inequality_outcomes_wide": Budget(registers=64, blocks=8, loop=1010, turn=15),
     "inequality_grundy": Budget(registers=64, blocks=16, loop=1530, turn=70),
-    "nim_advance": Budget(registers=120, blocks=4, loop=1280, turn=250),
-    "nim_cells": Budget(registers=120, blocks=4, loop=3980, turn=245),
+    "nim_advance": Budget(registers=80, blocks=6, loop=1040, turn=120),
+    "nim_cells": Budget(registers=80, blocks=6, loop=1500, turn=115),
 }

@@ -16,12 +16,18 @@ _KEY = 24  # bits of a coordinate in a cell's key
 
 
 def device_bytes(last: int) -> int:
-    """Return the bytes of device memory for growing to generation `last`: two planes, births and checksums.
+    """Return the bytes of device memory for growing to generation `last`: two planes, their tiles' flags, births and checksums.
 
     >>> device_bytes(65536)  # on a card of 16 GB
-    1075855392
+    1076206454
     """
-    return 2 * 8 * (last + 1) * (last // 64 + 1) + 2 * 8 * (last + 1)
+    rows, row_words = last + 1, last // 64 + 1
+    return 2 * 8 * rows * row_words + 2 * _tiles(rows, row_words) + 2 * 8 * rows
+
+
+def _tiles(rows: int, row_words: int) -> int:
+    """How many tiles hold so many rows and words."""
+    return -(-rows // _OWNED) * -(-row_words // _WORDS)
 
 
 class NimEngine:
@@ -34,6 +40,9 @@ class NimEngine:
         with device_memory_errors(f"nim to generation {last}"):
             self._plane = launcher.xp.zeros(self._rows * self._row_words, np.uint64)
             self._spare = launcher.xp.zeros_like(self._plane)
+            # Which tiles of either plane may have cells.
+            self._filled = launcher.xp.zeros(_tiles(self._rows, self._row_words), np.uint8)
+            self._spare_filled = launcher.xp.zeros_like(self._filled)
         self.generation = -1
         if state is not None:
             self._restore(state)
@@ -55,13 +64,14 @@ class NimEngine:
                 at = self.generation + 1 - first
                 # A cell is mixed as K.(n-u, n-v, u+v): see cuda/nim.cu.
                 mixing = nim_plane_mix()
-                tiles = -(-(min(self.generation + steps + 1, self._rows)) // _OWNED) * -(-self._row_words // _WORDS)
-                grid = (-(-tiles * 32 // _BLOCK),)
+                grid = (-(-_tiles(self.generation + steps + 1, self._row_words) * 32 // _BLOCK),)
                 shape = (self._rows, self._row_words, self.generation, steps)
-                self._launch("nim_advance", grid, (_BLOCK,), (self._plane, self._spare, *shape, *mixing, births, checksums, at))
+                planes = (self._plane, self._spare, self._filled, self._spare_filled)
+                self._launch("nim_advance", grid, (_BLOCK,), (*planes, *shape, *mixing, births, checksums, at))
                 if wanted:
                     grown.append(self._cells(grid, shape, to_host(births[at : at + steps])))
                 self._plane, self._spare = self._spare, self._plane
+                self._filled, self._spare_filled = self._spare_filled, self._filled
                 self.generation += steps
         newborns = np.concatenate(grown) if wanted else None
         host_births = to_host(births)
@@ -84,11 +94,14 @@ class NimEngine:
         places = state["places"].astype(np.int64)
         plane[places[:, 0] * self._row_words + places[:, 1]] = state["words"]
         self._plane = self._launch.xp.asarray(plane)
+        filled = np.zeros(len(self._filled), np.uint8)
+        filled[places[:, 0] // _OWNED * -(-self._row_words // _WORDS) + places[:, 1] // _WORDS] = 1
+        self._filled = self._launch.xp.asarray(filled)
 
     def _seed(self, births: Any) -> None:
         # The seed's mix is zero: a linear form of (0, 0, 0), finalized.
-        for first in (self._plane[:1], births[:1]):  # copied: CuPy would compile a kernel to store a 1
-            first.set(np.ones(1, np.uint64))
+        for first in (self._plane[:1], self._filled[:1], births[:1]):  # copied: CuPy would compile a kernel to store a 1
+            first.set(np.ones(1, first.dtype))
         self.generation = 0
 
     def _cells(self, grid: tuple[int, ...], shape: tuple[int, int, int, int], births: NDArray[np.uint64]) -> NDArray[np.int32]:
@@ -100,7 +113,7 @@ class NimEngine:
             "nim_cells",
             grid,
             (_BLOCK,),
-            (self._plane, *shape, xp.asarray(stops - births), xp.zeros(len(births), np.uint64), keys),
+            (self._plane, self._filled, *shape, xp.asarray(stops - births), xp.zeros(len(births), np.uint64), keys),
         )
         keys.sort()
         sorted_keys = to_host(keys).astype(np.int64)
