@@ -170,8 +170,7 @@ class GrowthProcess:
         needed = _GENERATION_BYTES * self.generations
         require_memory(needed, host_memory(), f"the table of {self.generations:,} generations", "fewer generations take less")
         state = None if self.resumed is None else self.resumed.state
-        # Nim has kernels of its own, which grow it by the same rule a plane at a time.
-        if self.automaton.rule is find("nim").rule and not self._general and (state is None or "words" in state):
+        if self._by_planes and (state is None or "words" in state):
             return self._backend.nim(self.generations, state)
         # A state goes to an engine of the kind that it came from: that for all rules counts touches.
         general = self._general if state is None else "touches" in state
@@ -184,6 +183,23 @@ class GrowthProcess:
             if general or state is not None or needed > self._backend.free_memory():
                 raise
         return self._backend.automaton(rule, self.generations, general=True)
+
+    @property
+    def _by_planes(self) -> bool:
+        """Whether it is grown by the engine that nim has of its own, by the same rule a plane at a time."""
+        return self.automaton.rule is find("nim").rule and not self._general
+
+    def planned_memory(self) -> int | None:
+        """Return the bytes of the backend's memory that are planned for growing from the seeds.
+
+        None if that is not known before: the engine for all rules takes memory as the growth does, and asks for it each time.
+
+        >>> from gpu_nim.backends.selection import select
+        >>> GrowthProcess("nim", 1024, select("numpy")).planned_memory()
+        139400
+        """
+        rule = self.automaton.rule
+        return self._backend.growth_memory(rule, self.generations, nim=self._by_planes, general=self._general)
 
     def _restore(self, snapshot: Snapshot) -> None:
         begun = snapshot.automaton

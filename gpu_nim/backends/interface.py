@@ -255,6 +255,12 @@ class Backend(Protocol):
     def free_memory(self) -> int:
         """Return the bytes that a new piece of work may use."""
 
+    def growth_memory(self, rule: Rule, last: int, *, nim: bool = False, general: bool = False) -> int | None:
+        """Return the bytes that `nim`, or else `automaton`, plans to take of `free_memory` for a growth from its seeds.
+
+        None if that is not known before: the engine for all rules takes memory as the growth does, and asks for it each time.
+        """
+
     def nim(self, last: int, state: State | None = None) -> Engine:
         """Return an engine for three-pile Nim by [B]'s first rule.
 

@@ -56,6 +56,10 @@ class LazyGroup(click.Group):
         module, attribute = COMMANDS[cmd_name].split(":")
         command = getattr(import_module(module), attribute)
         assert isinstance(command, click.Command)
+        if not any(param.name == "memory" for param in command.params):
+            from gpu_nim.cli.params import memory_option
+
+            command.params.append(memory_option())
         return command
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:  # type: ignore[override]

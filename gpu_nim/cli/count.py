@@ -249,7 +249,9 @@ def _range(work: _Work) -> None:
             f"{duration(seconds)} of one process with {values.engine.name}, writing not counted"
         )
         if work.plan:
-            work.tell_plan(text, values=work.size, bytes=size, seconds=seconds)
+            memory = values.planned_memory()
+            text += f", {memory:,} bytes of memory at a time"
+            work.tell_plan(text, values=work.size, bytes=size, seconds=seconds, memory=memory)
             return
         work.remark(text)
     shown = wants_progress(work.quiet) and work.out is not None

@@ -17,6 +17,7 @@ from gpu_nim.storage.growth_formats import describe_formats
 if TYPE_CHECKING:
     from gpu_nim.automata.growth import Growth
     from gpu_nim.automata.growth_process import GrowthProcess
+    from gpu_nim.backends.interface import Backend
     from gpu_nim.jobs.growth_job import Outputs
 
 _SHOWN = 5  # last generations in the summary
@@ -53,6 +54,7 @@ Cells = tuple[tuple[int, ...], ...]
 @click.option("--every", type=AMOUNT, help="Generations from one checkpoint to the next.  [default: 100]")
 @click.option("--resume", type=FILE, help="Resume from this folder's latest checkpoint, with the options given then.")
 @click.option("--no-verify", is_flag=True, help="Do not check the growth against its theorem.")
+@click.option("--plan", is_flag=True, help="Say how much memory the growth is planned to take, and do not start it.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--quiet", is_flag=True, help="Print no progress and no table.")
 def grow(
@@ -74,14 +76,21 @@ def grow(
     every: int | None,
     resume: Path | None,
     no_verify: bool,
+    plan: bool,
     as_json: bool,
     quiet: bool,
 ) -> int:
     """Grow AUTOMATON (see `gpunim automata`), by default nim, from its seed, and count the births of each generation."""
-    from gpu_nim.jobs.growth_job import GrowthJob, Outputs
+    from gpu_nim.jobs.growth_job import GENERATIONS, GrowthJob, Outputs
 
+    chosen = _automaton(automaton, offsets, births, seeds, octant)
+    if plan:
+        if resume is not None:
+            raise click.UsageError("--plan is for a growth from its seed: leave out --resume.")
+        _print_plan(chosen or "nim", GENERATIONS if generations is None else generations, select(backend), general, as_json)
+        return 0
     run = GrowthJob(
-        _automaton(automaton, offsets, births, seeds, octant),
+        chosen,
         generations,
         backend=select(backend),
         columns=_columns(columns, section),
@@ -107,6 +116,20 @@ def grow(
         say(f"gpunim: generation {run.growing.mismatch} of {growth.automaton} contradicts {source}", err=True)
         return 1
     return 0
+
+
+def _print_plan(automaton: Automaton | str, generations: int, backend: "Backend", general: bool, as_json: bool) -> None:
+    from gpu_nim.automata.growth_process import GrowthProcess
+
+    growing = GrowthProcess(automaton, generations, backend, general=general)
+    needed, free, name = growing.planned_memory(), backend.free_memory(), growing.automaton.name
+    if as_json:
+        plan = {"memory": needed, "free_memory": free}
+        emit_json({"automaton": name, "generations": generations, "backend": backend.name, "device": backend.device, "plan": plan})
+        return
+    planned = "takes memory as it grows, while there is any" if needed is None else f"is planned to take {needed:,} bytes"
+    verdict = ", which does not fit" if needed is not None and needed > free else ""
+    say(f"{name} to generation {generations} {planned}{verdict}: {free:,} bytes are free on {backend.device}")
 
 
 def _automaton(

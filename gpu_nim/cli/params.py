@@ -5,7 +5,8 @@ from typing import Any
 
 import click
 
-from gpu_nim.model.notation import parse_integer
+from gpu_nim.model.memory_cap import VARIABLE, capped
+from gpu_nim.model.notation import parse_integer, parse_size
 
 _LARGEST_SIZE = 2**62  # for numbers of items in memory or of steps
 
@@ -88,6 +89,32 @@ class IntegerList(click.ParamType):  # type: ignore[type-arg]
             return tuple(parse_integer(number) for number in value.split(","))
         except ValueError as error:
             self.fail(f"{error}, and several are separated by commas.", param, ctx)
+
+
+class MemorySize(click.ParamType):  # type: ignore[type-arg]
+    """A size of memory, such as 8GiB; converts to bytes."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the bytes; a usage error says what is wrong with them."""
+        try:
+            return value if isinstance(value, int) else parse_size(value)
+        except ValueError as error:
+            self.fail(f"{error}.", param, ctx)
+
+
+def memory_option() -> click.Option:
+    """Return the option that caps the memory of a command."""
+
+    def cap(ctx: click.Context, _: click.Parameter, size: int | None) -> None:
+        if size is not None:
+            ctx.with_resource(capped(size))
+
+    text = "Take at most so much main memory, and of a GPU's memory, as 8GiB or 500MB.  [default: what is free]"
+    return click.Option(
+        ["--memory"], type=MemorySize(), envvar=VARIABLE, show_envvar=True, expose_value=False, callback=cap, help=text
+    )
 
 
 BIGINT = BigInteger()

@@ -1,17 +1,20 @@
 """How much main memory this process may still take, and the refusal to start what would not fit.
 
 What may be taken is the least of what the system has to give, what is left within the limits of the control groups that the
-process is in (version 1 and version 2, at every level), and what is left within its own limits (`ulimit -v` and `ulimit -d`).
+process is in (version 1 and version 2, at every level), what is left within its own limits (`ulimit -v` and `ulimit -d`), and what
+is left of the cap that the user has set (`gpu_nim.model.memory_cap`).
 """
 
 import os
 import re
 import resource
+import sys
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from gpu_nim.model.errors import InsufficientMemoryError
+from gpu_nim.model.memory_cap import memory_cap
 
 _ROOT = Path("/")
 _NO_LIMIT = 1 << 60  # version 1 writes a huge number, version 2 "max"
@@ -23,7 +26,7 @@ def host_memory(root: Path = _ROOT) -> int:
     Args:
         root: the folder that holds proc and sys.
     """
-    left = [_available(root), *_left_in_groups(root), *_left_to_process(root)]
+    left = [_available(root), *_left_in_groups(root), *_left_to_process(root), *_left_of_cap(root)]
     return max(0, min(left))
 
 
@@ -50,6 +53,15 @@ def _available(root: Path) -> int:
 def address_space(root: Path = _ROOT) -> int:
     """Return the bytes of addresses that this process may still map (`ulimit -v`): libraries map more than they ever use."""
     return max(0, _left_within(resource.RLIMIT_AS, 0, root))
+
+
+def _left_of_cap(root: Path) -> Iterator[int]:
+    """What is left of the user's cap, of which this process holds some; where Linux does not tell, the most that it ever held."""
+    cap = memory_cap()
+    if cap is not None:
+        pages = [int(number) for line in _lines(root / "proc/self/statm") for number in line.split()]
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        yield cap - (pages[1] * os.sysconf("SC_PAGE_SIZE") if pages else most)
 
 
 def _left_to_process(root: Path) -> Iterator[int]:

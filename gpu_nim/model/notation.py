@@ -14,6 +14,11 @@ _LONGEST_BITS = 3_321_925  # those of 10^999999
 _DIGITS = r"([0-9]+(?:_[0-9]+)*)"
 _TERM = re.compile(rf"\s*([+-]?)\s*(?:{_DIGITS}\^{_DIGITS}|{_DIGITS}[eE]([0-9]+)|{_DIGITS})(?![\w^])\s*")
 _DECIMAL = re.compile(r"\s*[+-]?[0-9]+\.[0-9]+\s*")
+_UNITS = {"": 1, "b": 1} | {
+    f"{letter}{mark}b": base**power for power, letter in enumerate("kmgt", 1) for mark, base in (("", 1000), ("i", 1024))
+}
+_SIZE = re.compile(rf"\s*(.*?[0-9])\s*({'|'.join(_UNITS)})\s*", re.IGNORECASE)
+_SIZES = 1 << 60  # bytes: more than there are
 _LONGEST = "10^999999, the largest integer that is read"
 _WAYS = "write it as 1000000, 1_000_000, 1e6, 2^20 or a sum such as 10^18+12345"
 
@@ -43,6 +48,23 @@ def parse_integer(text: str) -> int:
     if total.bit_length() > _LONGEST_BITS:
         raise ValueError(f"{text.strip()} is beyond {_LONGEST}")
     return total
+
+
+def parse_size(text: str) -> int:
+    """Return the bytes that `text` names, with a unit of 1000s or of 1024s or none; ValueError if it names none.
+
+    >>> [parse_size(t) for t in ("8GiB", "1.5 GB", "500mb", "2^30", "4096")]
+    [8589934592, 1500000000, 500000000, 1073741824, 4096]
+    """
+    match = _SIZE.fullmatch(text)
+    try:
+        amount = parse_rational(match[1]) if match else Fraction(0)
+    except ValueError:
+        amount = Fraction(0)
+    size = 0 if match is None else int(amount * _UNITS[match[2].lower()])
+    if not 0 < size < _SIZES:
+        raise ValueError(f"{text!r} is not a size of memory: write it as 8GiB, 500MB or a number of bytes")
+    return size
 
 
 def parse_rational(text: str) -> Fraction:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gpu_nim.backends.cuda import games
 from gpu_nim.backends.cuda.counting import CudaCounting
 from gpu_nim.backends.cuda.exactly_one import ExactlyOneEngine, supports
+from gpu_nim.backends.cuda.exactly_one import device_bytes as brick_bytes
 from gpu_nim.backends.cuda.frontier import GeneralEngine
 from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher
 from gpu_nim.backends.cuda.nim import NimEngine, device_bytes
@@ -39,6 +40,12 @@ class CudaBackend:
     def free_memory(self) -> int:
         """Return the bytes of device memory that are free."""
         return self._launcher.free_memory()
+
+    def growth_memory(self, rule: Rule, last: int, *, nim: bool = False, general: bool = False) -> int | None:
+        """Return the bytes of device memory that a growth from its seeds is planned to take; None if they are not known before."""
+        if nim:
+            return device_bytes(last)
+        return brick_bytes(rule, last) if supports(rule) and not general else None
 
     def nim(self, last: int, state: State | None = None) -> Engine:
         """Start three-pile Nim by [B]'s first rule, to grow no further than generation `last`."""

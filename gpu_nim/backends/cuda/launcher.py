@@ -14,6 +14,7 @@ from gpu_nim.backends.cuda.launches import Defines, Launch, check_arguments, fin
 from gpu_nim.backends.cuda.sources import OPTIONS, cuda_source
 from gpu_nim.backends.cuda.table import KERNELS, Kernel
 from gpu_nim.model.errors import BackendError, GpunimError, InsufficientMemoryError, MissingDependency, UsageError
+from gpu_nim.model.memory_cap import memory_cap
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -188,10 +189,13 @@ class CupyLauncher:
         return f"{digits[:-1]}.{digits[-1]}"
 
     def free_memory(self) -> int:
-        """Bytes of device memory that are free, those in CuPy's pool among them."""
-        with self._device:
+        """Bytes of device memory that are free, those in CuPy's pool among them, within the user's cap."""
+        pool = self._cupy.get_default_memory_pool()
+        with self._device, device_memory_errors("asking for the free device memory"):
             free, _ = self._cupy.cuda.runtime.memGetInfo()
-            return int(free) + int(self._cupy.get_default_memory_pool().free_bytes())
+            left = int(free) + int(pool.free_bytes())
+        cap = memory_cap()
+        return left if cap is None else max(0, min(left, cap - int(pool.used_bytes())))
 
     def __call__(
         self,

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from gpu_nim.backends.interface import Engine, State
 from gpu_nim.backends.numpy import games
 from gpu_nim.backends.numpy.counting import NumpyCounting
-from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, supports
+from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes, supports
 from gpu_nim.backends.numpy.frontier import GeneralEngine
 from gpu_nim.backends.numpy.nim import NimEngine, plane_bytes
 from gpu_nim.model.linear_bounds import LinearBounds
@@ -29,6 +29,12 @@ class NumpyBackend:
     def free_memory(self) -> int:
         """Return the bytes of main memory that the kernel says are available."""
         return host_memory()
+
+    def growth_memory(self, rule: Rule, last: int, *, nim: bool = False, general: bool = False) -> int | None:
+        """Return the bytes that a growth from its seeds is planned to take; None if they are not known before."""
+        if nim:
+            return plane_bytes(last)
+        return required_bytes(rule, last) if supports(rule) and not general else None
 
     def nim(self, last: int, state: State | None = None) -> Engine:
         """Start three-pile Nim by [B]'s first rule, to grow no further than generation `last`."""
