@@ -11,6 +11,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
+from gpu_nim import grow, save
 from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.render import exports
@@ -28,6 +29,7 @@ from gpu_nim.render.source import blocks_of
 from gpu_nim.render.styles import STYLES
 from gpu_nim.render.styles.points import Points
 from gpu_nim.render.themes import THEMES
+from gpu_nim.render.values import VALUES, Value
 from gpu_nim.render.views import VIEWS, View
 from gpu_nim.render.window import help_line, keys
 from tests.helpers import run
@@ -64,6 +66,25 @@ def entry(request, monkeypatch):
     registry, name, made = ENTRIES[request.param]
     monkeypatch.setitem(registry, name, made)
     return request.param, name
+
+
+def test_a_made_up_value_is_computed_where_a_colouring_needs_it(monkeypatch, tmp_path):
+    made = Value(of_growth=lambda blocks, rule: blocks.corners[:, 2] * len(rule.offsets))
+    monkeypatch.setitem(VALUES, "depth", made)
+    monkeypatch.setitem(COLOURINGS, "deep", Colouring(lambda blocks, theme: theme.map(blocks.values["depth"] / 9), needs="depth"))
+    assert run("render", "nim:3", "-o", tmp_path / "a.png", *SMALL, "--color", "deep").exit_code == 0
+    save(grow("nim", 3), tmp_path / "a.npz")
+    for source in ("nim:3", str(tmp_path / "a.npz")):
+        blocks = blocks_of(source, color="deep")
+        assert np.array_equal(blocks.values["depth"], 3 * blocks.corners[:, 2])
+    with pytest.raises(UsageError, match="color deep needs a growth, and chocolate:size=3 is a solved game"):
+        blocks_of("chocolate:size=3", color="deep")
+    monkeypatch.setitem(VALUES, "depth", Value(of_game=lambda blocks, solution: blocks.corners[:, 2]))
+    assert np.array_equal((game := blocks_of("chocolate:size=3", color="deep")).values["depth"], game.corners[:, 2])
+    with pytest.raises(UsageError, match="color deep needs a solved game, and nim:3 is a growth"):
+        blocks_of("nim:3", color="deep")
+    with pytest.raises(UsageError, match="value must be one of branch, grundy, depth, got 'height'"):
+        Colouring(lambda blocks, theme: theme.map(blocks.corners[:, 2]), needs="height")
 
 
 @pytest.mark.parametrize("entry", ENTRIES, indirect=True)

@@ -44,7 +44,7 @@ def test_oklab_is_as_published():
     assert blue.round(3).tolist() == [0.452, -0.032, -0.312]
 
 
-@pytest.mark.parametrize("name", [name for name, found in CATALOGUE.items() if found.rule.dimension in (2, 3)])
+@pytest.mark.parametrize("name", ["nim-3", *(name for name, found in CATALOGUE.items() if found.rule.exactly_one)])
 def test_no_two_branches_share_a_colour(name):
     blocks = blocks_of(f"{name}:4", color="branch")
     colours = base_colours(blocks, "branch", DARK)
@@ -74,8 +74,9 @@ def test_the_grundy_values_of_a_file_are_its_colours(tmp_path):
     ("source", "color", "message"),
     [
         ("chocolate:size=7", "grundy", r"several Grundy values, and all of chocolate:size=7 have 0: .*grundy=3"),
-        ("nim:7", "grundy", "needs a source with Grundy values, and nim:7 has none"),
+        ("nim:7", "grundy", "needs a solved game, and nim:7 is a growth"),
         ("chocolate:size=7", "branch", "needs a growth, and chocolate:size=7 is a solved game"),
+        ("rule750:7", "branch", r"needs births on exactly one touch, and rule750:7 has births \[1, 3\]"),
         ("hexagonal:7", "nim-p", "hexagonal:7 lives on a hexagonal lattice"),
     ],
 )
@@ -95,7 +96,7 @@ def test_branches_of_an_automaton_of_ones_own(tmp_path):
 def test_branches_of_a_file_without_a_rule_are_refused(tmp_path):
     rule = Rule(2, ((1, 0), (0, 1)), frozenset({1}), ((0, 0),), universe=lambda cells: cells[:, 0] < 9)
     save(grow(rule, 3, cells=True), tmp_path / "a.npz")
-    with pytest.raises(UsageError, match=r"color branch needs a rule of offsets, and a\.npz grew by predicates of its own"):
+    with pytest.raises(UsageError, match=r"the branch of each cell needs a rule of offsets, and a\.npz grew by predicates"):
         blocks_of(str(tmp_path / "a.npz"), color="branch")
 
 

@@ -19,6 +19,7 @@ from gpu_nim.render.geometry import SIDES, Blocks, coarsen, generations_between,
 from gpu_nim.render.shading import Shader, Shadow, Sky
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
+from gpu_nim.render.values import traced_branches
 from gpu_nim.render.views import Camera, View, find_view, fit, gasket_directions, shadow_size
 from tests.helpers import p_positions
 
@@ -219,11 +220,11 @@ def test_branches_are_those_of_generation_one_and_every_cell_is_next_to_its_own(
 
 @pytest.mark.parametrize("generation", [1, 7, 30])
 def test_branches_of_nim_by_its_digits_are_those_traced_through_parents(generation):
-    by_digits = blocks_of(f"nim:{generation}", color="branch")
-    traced = source._with_branches(blocks_of(f"nim:{generation}"), CATALOGUE["nim-3"].rule)
-    first = by_digits.generations == 1
-    names = dict(zip(by_digits.values["branch"][first], traced.values["branch"][first], strict=True))
-    assert [names.get(b, 0) for b in by_digits.values["branch"]] == traced.values["branch"].tolist()
+    blocks = blocks_of(f"nim:{generation}", color="branch")
+    by_digits, traced = blocks.values["branch"], traced_branches(blocks, CATALOGUE["nim"].rule)
+    first = blocks.generations == 1
+    names = dict(zip(by_digits[first], traced[first], strict=True))
+    assert [names.get(b, 0) for b in by_digits] == traced.tolist()
 
 
 @pytest.mark.parametrize(
@@ -233,7 +234,9 @@ def test_branches_of_nim_by_its_digits_are_those_traced_through_parents(generati
         ("nim:x", "needs a whole number"),
         ("nim:-1", "can be drawn for generations 0 to"),
         ("nim:99999999999", "can be drawn for generations 0 to"),
-        ("foo:3", "automaton must be one of"),
+        ("foo:3", "source must begin with an automaton or a game, one of nim, .*chocolate, .*got 'foo:3'$"),
+        ("chocolat:3", "got 'chocolat:3'; did you mean chocolate"),
+        ("figure:NF3", "a figure is drawn by gpunim render alone"),
         ("nim-4:3", "lives in 4 dimensions"),
         ("chocolate:a=0", "a must be greater than 0"),
         ("chocolate:a=x", "a must be a number"),
@@ -329,7 +332,7 @@ def test_p_positions_are_picked_out_of_the_edge_automaton():
 
 
 def test_a_colour_that_needs_values_says_so():
-    with pytest.raises(UsageError, match="nim:3 has none"):
+    with pytest.raises(UsageError, match="color grundy needs the grundy of each cell, and nim:3 has none"):
         base_colours(blocks_of("nim:3"), "grundy", THEMES["dark"])
 
 

@@ -6,6 +6,7 @@ decided the newborn earlier; so the parent is a newborn of the generation before
 """
 
 from collections.abc import Iterator
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ def parents(rule: Rule, before: Cells, newborns: Cells) -> NDArray[np.int64]:
         newborns: cells (N, d) born from them.
 
     Raises:
-        UsageError: the rule has other births than on exactly one touch, or a cell has no parent.
+        UsageError: the rule has other births than on exactly one touch, a cell has no parent, or cells lie too far apart.
 
     >>> from gpu_nim import grow
     >>> from gpu_nim.automata.catalogue import find
@@ -40,6 +41,8 @@ def parents(rule: Rule, before: Cells, newborns: Cells) -> NDArray[np.int64]:
     if len(before) and len(newborns):
         old, new = before.astype(np.int64), newborns.astype(np.int64)
         lower, upper = old.min(axis=0), old.max(axis=0)
+        if prod((upper - lower + 1).tolist()) >= 1 << 63:
+            raise UsageError("parents need cells within 63-bit keys, and these lie farther apart")
         strides = np.append(np.cumprod((upper - lower + 1)[:0:-1])[::-1], 1)
         keys = (old - lower) @ strides
         for offset in rule.offsets:

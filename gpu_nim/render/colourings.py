@@ -15,6 +15,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.themes import Theme, distinct_colours
+from gpu_nim.render.values import VALUES
 
 Colours = Callable[[Blocks, Theme], NDArray[np.float32]]
 
@@ -24,13 +25,19 @@ class Colouring:
     """A colouring of blocks.
 
     Args:
-        colours: returns the colour of each block under a theme, sRGB float32 (N, 3) in 0 to 1; raises UsageError where the
-            blocks do not have the values that it shows.
-        needs: the further value of the blocks that it reads, "branch" or "grundy", which the source then computes, or "".
+        colours: returns the colour of each block under a theme, sRGB float32 (N, 3) in 0 to 1.
+        needs: the further value of the blocks that it reads, a name of `values.VALUES`, or "".
+
+    Raises:
+        UsageError: no value has this name.
     """
 
     colours: Colours
     needs: str = ""
+
+    def __post_init__(self) -> None:
+        if self.needs:
+            VALUES.find(self.needs)
 
 
 COLOURINGS = Registry[Colouring]("color")
@@ -52,18 +59,29 @@ def colouring(name: str, *, needs: str = "") -> Callable[[Colours], Colours]:
     return register
 
 
-def needed_value(color: str | None) -> str:
-    """Return the further value of the blocks that a colouring reads, or ""."""
-    return COLOURINGS.find(color).needs if color else ""
+def needed_value(color: str | None, name: str, *, game: bool) -> str:
+    """Return the further value that a colouring reads of a growth or a solved game of that name, or "".
+
+    Raises:
+        UsageError: growths, or games, do not have this value.
+    """
+    needs = COLOURINGS.find(color).needs if color else ""
+    if needs and (VALUES[needs].of_game if game else VALUES[needs].of_growth) is None:
+        needed, found = ("growth", "solved game") if game else ("solved game", "growth")
+        raise UsageError(f"color {color} needs a {needed}, and {name} is a {found}")
+    return needs
 
 
 def base_colours(blocks: Blocks, color: str | None, theme: Theme) -> NDArray[np.float32]:
     """Return the colour of each block before light falls on it, sRGB float32 (N, 3).
 
     Raises:
-        UsageError: the blocks do not have the values that the colours show.
+        UsageError: the blocks do not have the value that the colours show.
     """
-    return COLOURINGS.find(color or DEFAULT).colours(blocks, theme)
+    found = COLOURINGS.find(color or DEFAULT)
+    if found.needs and found.needs not in blocks.values:
+        raise UsageError(f"color {color} needs the {found.needs} of each cell, and {blocks.name} has none")
+    return found.colours(blocks, theme)
 
 
 @colouring("generation")
@@ -95,8 +113,6 @@ def ranks(blocks: Blocks) -> NDArray[np.float64]:
 @colouring("grundy", needs="grundy")
 def grundy_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
     """Colour by Grundy value."""
-    if "grundy" not in blocks.values:
-        raise UsageError(f"color grundy needs a source with Grundy values, and {blocks.name} has none")
     values = blocks.values["grundy"]
     if values.min() == values.max():
         raise UsageError(
@@ -109,8 +125,6 @@ def grundy_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
 @colouring("branch", needs="branch")
 def branch_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
     """Colour by the branch that a cell grew on, each in its own colour, the seed in the theme's first category."""
-    if "branch" not in blocks.values:
-        raise UsageError(f"color branch needs a growth whose branches were followed, and {blocks.name} has none")
     branches = blocks.values["branch"]
     table = np.array([theme.categories[0], *distinct_colours(theme, int(branches.max()))], dtype=np.float32)
     return np.asarray(table[branches])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.growth_process import grow
 from gpu_nim.counting.families import ByMaximum
@@ -142,23 +143,12 @@ def draw_figure(name: str, theme: str = "paper") -> Sheet:
     return draw(THEMES.find(theme))
 
 
-def _evolution_edges(cells: NDArray[np.integer], born: NDArray[np.integer], steps: NDArray[np.integer]) -> list[tuple[int, int]]:
-    """Return pairs (parent, child) of indices: cells a step apart that were born one after the other."""
-    at = {tuple(cell): k for k, cell in enumerate(cells.tolist())}
-    pairs = []
-    for k, cell in enumerate(cells.tolist()):
-        for step in steps.tolist():
-            parent = at.get(tuple(a - b for a, b in zip(cell, step, strict=True)))
-            if parent is not None and born[parent] == born[k] - 1:
-                pairs.append((parent, k))
-    return pairs
-
-
 def _grown(automaton: str) -> tuple[NDArray[np.integer], NDArray[np.integer], list[tuple[int, int]]]:
+    """Return the cells of an automaton's first generations, their generations, and the edges (parent, child) between them."""
     growth = grow(automaton, _GENERATIONS, backend="numpy", cells=True)
-    cells = growth.cells()
     born = np.repeat(np.arange(_GENERATIONS + 1), growth.births.astype(np.intp))
-    return cells, born, _evolution_edges(cells, born, np.array(find(automaton).rule.offsets))
+    parents = np.concatenate([parents for _, parents in ancestry(find(automaton).rule, iter(growth))]).tolist()
+    return growth.cells(), born, [(parent, child) for child, parent in enumerate(parents) if parent >= 0]
 
 
 def _back(theme: Theme) -> Colour:

@@ -14,7 +14,6 @@ hold a P-position of generation up to n are the P-positions of generation up to 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata import catalogue as automata
-from gpu_nim.automata.catalogue import Lattice, find
+from gpu_nim.automata.catalogue import Automaton, Lattice
 from gpu_nim.automata.cell_sources import Newborns, split
 from gpu_nim.automata.formulas import nim_births
 from gpu_nim.automata.growth import Growth
@@ -40,6 +39,7 @@ from gpu_nim.model.notation import parse_integer
 from gpu_nim.model.progress import OnStep, unseen
 from gpu_nim.render.colourings import needed_value
 from gpu_nim.render.geometry import Blocks
+from gpu_nim.render.values import VALUES
 from gpu_nim.storage.save_load import load
 from gpu_nim.storage.solutions import digest
 
@@ -80,9 +80,8 @@ def blocks_of(spec: "Source", *, limit: int = CELLS_LIMIT, color: str | None = N
     Args:
         spec: a text as above, a growth, a solved game, or blocks.
         limit: the most blocks; where there are more cells, each block stands for several.
-        color: the colouring (see `gpu_nim.render.colourings`), which may need further values. For branch each cell gets the branch
-            that it grew on, counted from 1 in the order of the cells of generation 1, and 0 for the seed. For grundy all positions
-            of a solved game are drawn, not only the P-positions.
+        color: the colouring (see `gpu_nim.render.colourings`), which may need a further value of each cell (see
+            `gpu_nim.render.values`). For grundy all positions of a saved game are drawn, not only the P-positions.
         on_step: called for progress, as the source is grown.
 
     Raises:
@@ -111,7 +110,7 @@ def blocks_of(spec: "Source", *, limit: int = CELLS_LIMIT, color: str | None = N
     # nim is an automaton and a game: nim:255 is a growth, nim:size=255 a solved game.
     if "=" in arguments or (name in games.CATALOGUE and name not in automata.CATALOGUE):
         return _game(spec, games.find(name), arguments, color)
-    automaton = find(name)
+    automaton = _automaton(name, spec)
     try:
         generation = parse_integer(arguments)
     except ValueError:
@@ -121,8 +120,18 @@ def blocks_of(spec: "Source", *, limit: int = CELLS_LIMIT, color: str | None = N
     if automaton.rule.dimension not in (2, 3):
         raise UsageError(f"{name} lives in {automaton.rule.dimension} dimensions, and only 2 or 3 can be drawn")
     grown = _nim if name == "nim" else partial(_grow, name=name)
-    found = grown(spec, generation=generation, limit=limit, on_step=on_step)
-    return _with_branches(found, automaton.rule) if needed_value(color) == "branch" else found
+    needs = needed_value(color, spec, game=False)
+    return _with_value(grown(spec, generation=generation, limit=limit, on_step=on_step), needs, automaton.rule)
+
+
+def _automaton(name: str, spec: str) -> Automaton:
+    if name in automata.CATALOGUE:
+        return automata.CATALOGUE[name]
+    if name == "figure":
+        raise UsageError(f"source must be a body, got {spec!r}: a figure is drawn by gpunim render alone")
+    known = (*automata.CATALOGUE, *games.CATALOGUE)
+    names = ", ".join(dict.fromkeys(known))
+    raise UsageError(f"source must begin with an automaton or a game, one of {names}, got {spec!r}{close(name, known)}")
 
 
 def contents(spec: str) -> str:
@@ -247,47 +256,19 @@ def _refuse(spec: str, births: list[int]) -> None:
     )
 
 
-def _with_branches(blocks: Blocks, rule: "Rule") -> Blocks:
-    """Add to each cell its branch: the ancestor of generation 1, found by the one neighbour born in the generation before."""
-    is_nim = rule == find("nim").rule
-    if (blocks.sizes > 1).any() and not is_nim:
-        raise UsageError(f"color branch needs single cells, and {blocks.name} is {blocks.note}")
-    if is_nim:
-        # The leading binary digit is in two of the piles, which name the branch; the third pile is less than either.
-        branch = np.where(blocks.generations == 0, 0, blocks.corners.argmin(axis=1) + 1)
-        return replace(blocks, values={**blocks.values, "branch": branch.astype(np.int32)})
-    offsets = np.zeros((len(rule.offsets), 3), dtype=np.int64)
-    offsets[:, : rule.dimension] = rule.offsets
-    branch = np.zeros(len(blocks), dtype=np.int32)
-    low = blocks.corners.min(axis=0).astype(np.int64) - 1 - np.abs(offsets).max()
-    spans = blocks.corners.max(axis=0) - low + 2 + np.abs(offsets).max()
-    if prod(spans.tolist()) >= 1 << 63:
-        raise UsageError(f"color branch needs cells within 63-bit keys, and those of {blocks.name} lie farther apart")
-    keys = np.ravel_multi_index(tuple(blocks.corners.astype(np.int64).T - low[:, None]), tuple(spans.tolist()))
-    steps = offsets @ np.array([spans[1] * spans[2], spans[2], 1])
-    starts = np.searchsorted(blocks.generations, np.arange(int(blocks.generations.max()) + 2))
-    for generation in range(1, len(starts) - 1):
-        here, before = (
-            slice(starts[generation], starts[generation + 1]),
-            slice(starts[generation - 1], starts[generation]),
-        )
-        if generation == 1:
-            branch[here] = np.arange(1, starts[2] - starts[1] + 1)
-            continue
-        order = np.argsort(keys[before])
-        parents, ancestry = keys[before][order], branch[before][order]
-        for step in steps:
-            wanted = keys[here] - step
-            at = np.minimum(np.searchsorted(parents, wanted), len(parents) - 1)
-            hit = parents[at] == wanted
-            branch[here][hit] = ancestry[at[hit]]
-    return replace(blocks, values={**blocks.values, "branch": branch})
+def _with_value(blocks: Blocks, needs: str, rule: "Rule | None") -> Blocks:
+    """Add a further value to the blocks of a growth, or none for ""."""
+    of_growth = VALUES[needs].of_growth if needs else None
+    if of_growth is None:
+        return blocks
+    if rule is None:
+        raise UsageError(f"the {needs} of each cell needs a rule of offsets, and {blocks.name} grew by predicates of its own")
+    return replace(blocks, values={**blocks.values, needs: of_growth(blocks, rule)})
 
 
 def _game(spec: str, game: GameEntry, arguments: str, color: str | None) -> Blocks:
     """Return the positions of a game of Grundy value up to `grundy`; their generation is half the total, rounded down."""
-    if needed_value(color) == "branch":
-        raise UsageError(f"color {color} needs a growth, and {spec} is a solved game")
+    needed_value(color, spec, game=True)
     common = (
         Parameter("size", Integer(), str(game.drawn_size), "the largest coordinate"),
         Parameter("grundy", Integer(), "0", "the largest Grundy value drawn"),
@@ -325,7 +306,7 @@ def _require_drawable(spec: str, coordinates: int) -> None:
 
 
 def _solved(spec: str, solution: Solution, largest: int) -> Blocks:
-    positions, values = solution.points(largest)
+    positions, _ = solution.points(largest)
     _require_drawable(spec, positions.shape[1])
     flat = positions.shape[1] == 2
     if flat:
@@ -337,15 +318,16 @@ def _solved(spec: str, solution: Solution, largest: int) -> Blocks:
     _require_near(spec, positions)
     totals = positions.sum(axis=1)
     order = np.argsort(totals, kind="stable")
-    return Blocks(
+    blocks = Blocks(
         name=spec,
         corners=positions[order].astype(np.int32),
         sizes=np.ones(len(positions), dtype=np.int32),
         generations=(totals[order] // 2).astype(np.int32),
         population=len(positions),
-        values={"grundy": values[order]},
         flat=flat,
     )
+    values = {name: value.of_game(blocks, solution) for name, value in VALUES.items() if value.of_game}
+    return replace(blocks, values=values)
 
 
 def _read(spec: str, limit: int, color: str | None) -> Blocks:
@@ -361,17 +343,12 @@ def _require_near(spec: str, cells: NDArray[np.integer]) -> None:
 
 
 def _of_found(name: str, saved: "Growth | Solution", limit: int, color: str | None) -> Blocks:
-    if not isinstance(saved, Growth):
-        if needed_value(color) == "branch":
-            raise UsageError(f"color {color} needs a growth, and {name} is a solved game")
-        if needed_value(color) != "grundy":
-            return _solved(name, saved, 0)
-        if saved.grundy is None:
-            raise UsageError(f"color {color} needs a game solved for Grundy values, and {name} holds outcomes alone")
-        return _solved(name, saved, int(saved.grundy.max()))
-    found = _gather(name, saved.lattice, iter(saved), saved.births.tolist(), limit)
-    if needed_value(color) != "branch":
-        return found
-    if saved.rule is None:
-        raise UsageError(f"color {color} needs a rule of offsets, and {name} grew by predicates of its own")
-    return _with_branches(found, saved.rule)
+    needs = needed_value(color, name, game=isinstance(saved, Solution))
+    if isinstance(saved, Growth):
+        found = _gather(name, saved.lattice, iter(saved), saved.births.tolist(), limit)
+        return _with_value(found, needs, saved.rule)
+    if not (needs and VALUES[needs].every_position):
+        return _solved(name, saved, 0)
+    if saved.largest_grundy is None:
+        raise UsageError(f"color {color} needs a game solved for Grundy values, and {name} holds outcomes alone")
+    return _solved(name, saved, saved.largest_grundy)
