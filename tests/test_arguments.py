@@ -14,7 +14,7 @@ from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.selection import select
 from gpu_nim.counting.families import find_family
 from gpu_nim.counting.reductions import Reduction
-from gpu_nim.games import heaps, inequality, lines, sheets, take_away
+from gpu_nim.games import heaps, inequality, lines, take_away
 from gpu_nim.games.game_graph import evolve
 from gpu_nim.games.nim import arrays, positions, strategy, walk
 from gpu_nim.model.errors import GpunimError
@@ -68,10 +68,9 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Nim": (lines.Nim, {"piles": 2, "largest": 3}),
     "LineGame": (lines.LineGame, {"piles": 2, "largest": 3, "lines": ((1, 0),)}),
     "NimWithPass": (lines.NimWithPass, {"piles": 2, "largest": 3}),
-    "SubtractionGame": (take_away.SubtractionGame, {"subtract": (1,), "largest": 3}),
-    "OctalGame": (take_away.OctalGame, {"code": "0.7", "largest": 3}),
+    "SubtractionRule": (take_away.SubtractionRule, {"take": (1,)}),
+    "OctalCode": (take_away.OctalCode, {"code": "0.7"}),
     "grundy_values": (lambda count: heaps.grundy_values(take_away.OctalCode("0.7"), count), {"count": 3}),
-    "sheets": (sheets.p_position_sheets, {"size": 3, "lines": [(0, 0, 1)]}),
     "evolve": (evolve, {"game": lines.Nim(2, 2)}),
     "nim_sum": (positions.nim_sum, PILES),
     "winning_moves": (positions.winning_moves, PILES),

@@ -65,7 +65,7 @@ def test_it_is_listed() -> None:
     listed = facts("automata")[NAME]
     assert (listed["lattice"], listed["space"], listed["births"]) == ("hexagonal", "hexagonal lattice", [1, 2])
     assert listed["oeis"]["A999993"] == "births in the line y=0"
-    assert NAME in refused("grow", "made-up-nothing", "--gen", "3")
+    assert "did you mean made-up-hexagons" in refused("grow", "made-up-hexagon", "--gen", "3")
     assert NAME in refused("render", "made-up-nothing:3", "-o", "a.png")
     assert "A999991" in refused("count", "A999999", "--at", "3")
 

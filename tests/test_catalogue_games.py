@@ -1,5 +1,7 @@
 """Games that are registered by one entry alone: solved, saved, listed, explained, drawn and exported as those that are there."""
 
+import re
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -41,7 +43,22 @@ def steep(slope):
     return InequalityGame("steep", ("x", "y", "z"), (Inequality(1, (slope, Fraction(0), Fraction(0))),))
 
 
-BOUNDED = VectorEntry(
+@dataclass(frozen=True, kw_only=True)
+class CountingEntry(VectorEntry):
+    """Games whose report is a fact of their own."""
+
+    def report(self, solution):
+        return {"lost": len(solution.p_positions)}
+
+
+class WronglySolved(BoundedNim):
+    """A game whose fast way takes the nim-sum of whole piles for its Grundy values."""
+
+    def box_grundy(self, on_step):
+        return np.bitwise_xor.reduce(np.indices((self.largest + 1,) * 2), axis=0)
+
+
+BOUNDED = CountingEntry(
     name="made-up-bounded",
     summary="two piles, few counters at a time",
     source="nobody",
@@ -52,6 +69,8 @@ BOUNDED = VectorEntry(
     drawn_size=8,
     greatest_size=50,
 )
+
+
 STEEP = InequalityEntry(
     name="made-up-steep",
     summary="y <= slope x",
@@ -97,6 +116,8 @@ def test_they_are_listed_and_explained():
 def test_one_with_options_is_solved_and_saved(suffix: str, tmp_path: Path):
     path = tmp_path / f"a{suffix}"
     found = facts("solve", BOUNDED.name, "--most", MOST, "--size", SIZE, "--out", path)
+    assert found["lost"] == found["p_positions"]
+    assert re.search(rf"^lost +{len(LOST)}$", printed("solve", BOUNDED.name, "--most", MOST, "--size", SIZE), re.MULTILINE)
     assert (found["game"], found["size"], found["p_positions"]) == (BOUNDED.name, SIZE, len(LOST))
     assert found["largest_grundy"] == max(GRUNDY.values())
     solution = solve(BOUNDED.name, SIZE, most=MOST)
@@ -200,6 +221,16 @@ def test_they_are_drawn_and_exported(tmp_path: Path):
     assert facts("export", source, "-o", tmp_path / "a.ply")["population"] == drawn["population"]
     movie = ("movie", f"{BOUNDED.name}:most=3,size=7", "-o", tmp_path / "a.gif", "--seconds", "0.05", "--jobs", "1", *DRAFT)
     assert run(*movie).exit_code == 0
+
+
+def test_they_are_compared_with_their_definitions(monkeypatch):
+    games = sum(len(entry.literal_parameters) for entry in CATALOGUE.values())
+    said = printed("verify", "gpunim-solutions", "--upto", "3")
+    assert f"{games} games, each to its own size of at most 3" in said
+    monkeypatch.setitem(CATALOGUE, BOUNDED.name, replace(BOUNDED, rules=WronglySolved))
+    broken = run("verify", "gpunim-solutions", "--upto", "3")
+    assert broken.exit_code == 1
+    assert f"the P-positions of {BOUNDED.name} to 3 is" in " ".join(broken.output.split())
 
 
 def test_a_name_is_taken_once_and_options_of_every_game_are_kept():

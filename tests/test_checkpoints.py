@@ -394,6 +394,8 @@ def test_wrong_ways_to_begin(tmp_path: Path) -> None:
     assert "needs a folder to checkpoint to or resume" in refused("edge", "--every", 5)
     (tmp_path / "file").write_text("")
     assert "cannot make" in refused("edge", "--gen", 5, "--checkpoint", tmp_path / "file")
+    wrong = refused("edge", "--gen", 5, "--out", tmp_path / "a.npz", "--parents")
+    assert "parents are saved in a .zarr file, got" in wrong
     assert "births on exactly one touch" in refused("rule750", "--gen", 5, "--out", tmp_path / "a.zarr", "--parents")
 
 

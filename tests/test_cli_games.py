@@ -174,7 +174,7 @@ def test_solve_given_games(args, expected):
         (["inequalities", "--where", "y < x"], "inequality"),
         (["octal", "--code", "9"], "octal code"),
         (["subtraction", "--take", "1,x"], "--take"),
-        (["subtraction", "--take", "0"], "subtract"),
+        (["subtraction", "--take", "0"], "take must be positive integers"),
         (["kayles", "--backend", "cuda"], "backend must be numpy or auto for kayles"),
         (["nim", "--piles", "0"], "--piles"),
         (["nim", "--piles", "1e12"], "piles must be an integer from 1 to 32"),

@@ -124,6 +124,12 @@ def expected(letter: str, stop: int = STOP) -> list[int]:
     return [VALUES[letter](3, n) for n in range(stop)]
 
 
+def test_a_letter_is_taken_once(made_up: type[Family]) -> None:
+    with pytest.raises(UsageError, match=f"a family is called {made_up.letter} already"):
+        register(made_up)
+    assert FAMILIES[made_up.letter] is made_up
+
+
 def test_values_and_ranges(words: list[str]) -> None:
     values = expected(words[1])
     assert printed(*words, "--at", 37) == f"{values[37]}\n"

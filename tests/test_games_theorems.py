@@ -5,7 +5,7 @@ import pytest
 
 from gpu_nim.games.game_graph import evolve
 from gpu_nim.games.inequality import bar, chocolate
-from gpu_nim.games.take_away import OctalGame
+from gpu_nim.games.take_away import HeapGame, OctalCode
 from gpu_nim.model.errors import UsageError
 from gpu_nim.theorems.check_result import CheckResult
 from gpu_nim.theorems.papers import chocolate_bars as bars
@@ -49,7 +49,7 @@ def test_lemmas_for_other_numbers_of_piles(piles):
 
 
 def test_lemma_24_fails_for_kayles():
-    evolution = evolve(OctalGame("0.77", 8))
+    evolution = evolve(HeapGame(OctalCode("0.77"), 8))
     wrong = [evolution.positions[p] for p in np.flatnonzero(evolution.is_p & (evolution.step != evolution.generation))]
     assert wrong == [(4, 4)]
     number = evolution.index((4, 4))

@@ -9,21 +9,24 @@ import numpy as np
 import pytest
 
 from gpu_nim import Growth, grow, load, save
+from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.cell_sources import KeptCells
 from gpu_nim.backends.interface import Batch
+from gpu_nim.render.source import contents
 from gpu_nim.storage.atomic import replacing
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, GrowthFormat, describe_formats
 from tests.helpers import facts, printed, refused, run
+from tests.render_files import needs_pillow
 
 
 class MadeUpWriter:
-    """Writes a JSON object: automaton, checksums and cells."""
+    """Writes a JSON object: automaton, checksums, cells, and where asked for each cell's parent."""
 
     wants_cells = True
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, parents: bool) -> None:
+        self._path, self._parents = path, parents
         self._cells = KeptCells(1 << 20)
 
     def append(self, batch: Batch) -> None:
@@ -31,13 +34,17 @@ class MadeUpWriter:
 
     def finish(self, growth: Growth) -> None:
         whole = {"automaton": growth.automaton, "births": growth.births.tolist(), "checksums": growth.checksums.tolist()}
+        if self._parents:
+            assert growth.rule is not None
+            found = ancestry(growth.rule, self._cells(0, growth.generations + 1))
+            whole["parents"] = [parent for _, parents in found for parent in parents.tolist()]
         self._path.write_text(json.dumps({**whole, "cells": self._cells.packed().tolist()}))
 
 
 @contextmanager
-def open_made_up(path: Path) -> Iterator[MadeUpWriter]:
+def open_made_up(path: Path, *, parents: bool = False) -> Iterator[MadeUpWriter]:
     with replacing(path) as scratch:
-        yield MadeUpWriter(scratch)
+        yield MadeUpWriter(scratch, parents)
 
 
 def load_made_up(path: Path) -> Growth:
@@ -61,7 +68,7 @@ def load_made_up(path: Path) -> Growth:
 
 @pytest.fixture
 def made_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    entry = GrowthFormat(".made", "as JSON", open_made_up, load_made_up, dimensions=(3,))
+    entry = GrowthFormat(".made", "as JSON", open_made_up, load_made_up, dimensions=(3,), parents=True)
     monkeypatch.setitem(GROWTH_FORMATS, ".made", entry)
 
 
@@ -89,12 +96,41 @@ def test_a_made_up_format_is_grown_into_and_verified(
 
 
 @pytest.mark.usefixtures("made_up")
+@pytest.mark.parametrize("more", [(), ("--checkpoint", "run", "--every", "4")], ids=["at once", "from checkpoints"])
+def test_a_made_up_format_takes_parents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("grow", "nim", "--gen", 9, "--out", "nim.made", "--parents", *more).exit_code == 0
+    assert run("grow", "nim", "--gen", 9, "--out", "nim.zarr", "--parents").exit_code == 0
+    saved = load("nim.zarr")
+    assert isinstance(saved, Growth)
+    assert saved.parents is not None
+    parents = [parent for _, found in saved.parents(0, 10) for parent in found.tolist()]
+    assert json.loads(Path("nim.made").read_text())["parents"] == parents
+
+
+@needs_pillow
+@pytest.mark.usefixtures("made_up")
+def test_a_made_up_format_is_drawn_and_exported(tmp_path: Path) -> None:
+    growth = grow("nim", 7)
+    looks = ("--size", "32x32", "--engine", "numpy", "--quality", "draft")
+    for name in ("nim.made", "nim.npz"):
+        save(growth, tmp_path / name)
+        assert facts("render", tmp_path / name, "-o", tmp_path / f"{name}.png", *looks)["population"] == growth.population
+        assert facts("export", tmp_path / name, "-o", tmp_path / f"{name}.vtp")["population"] == growth.population
+    assert (tmp_path / "nim.made.vtp").read_bytes() == (tmp_path / "nim.npz.vtp").read_bytes()
+    assert contents(str(tmp_path / "nim.made")) == contents(str(tmp_path / "nim.npz"))
+
+
+@pytest.mark.usefixtures("made_up")
 def test_a_made_up_format_is_named(tmp_path: Path) -> None:
     assert describe_formats().endswith(", .made as JSON")
     for args, words in (
         (("grow", "nim", "--out", tmp_path / "nim.mad"), "must end in .zarr, .npz, .csv, .rle, .rle3, .vti, .vtp, .made, got"),
         (("grow", "knight", "--out", tmp_path / "knight.made"), "a .made file holds 3 dimensions, this growth has 2"),
         (("verify",), "a growth's .zarr or .npz or .made"),
+        (("grow", "nim", "--parents"), "parents are saved in the .zarr or .made file of the growth, got no file"),
+        (("grow", "nim", "--parents", "--out", tmp_path / "nim.npz"), "parents are saved in a .zarr or .made file, got"),
+        (("render", "nim.mad", "-o", tmp_path / "a.png"), "source must be a .zarr or .npz or .made file"),
     ):
         assert words in refused(*args)
     (tmp_path / "nim.mad").touch()

@@ -53,9 +53,8 @@ LEFT_OUT = {
     take_away.SubtractionRule.describe: "shown to people alone",
     take_away.OctalCode.proof_length: "a longer proof is one, too",
     take_away.SubtractionRule.proof_length: "a longer proof is one, too",
-    take_away.OctalGame.positions: "serves evolve; its own tests hold it",
-    take_away.OctalGame.options: "serves evolve; its own tests hold it",
-    take_away.SubtractionGame.positions: "serves evolve; its own tests hold it",
+    take_away.HeapGame.positions: "serves evolve; its own tests hold it",
+    take_away.HeapGame.options: "serves evolve; its own tests hold it",
     closed_forms._few_runs: "chooses between two ways",
     closed_forms._stirling: "remembered from before it was broken",
 }

@@ -18,7 +18,7 @@ from gpu_nim.automata import formulas
 from gpu_nim.automata import neighbourhoods as near
 from gpu_nim.counting.families import ByTotal
 from gpu_nim.model.arguments import shown
-from gpu_nim.model.errors import UsageError
+from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.rule import Rule, Symmetry
 
 Lattice = Literal["square", "hexagonal", "triangular"]
@@ -297,5 +297,6 @@ def find(name: str) -> Automaton:
     'A130665'
     """
     if not isinstance(name, str) or name not in CATALOGUE:
-        raise UsageError(f"automaton must be one of {', '.join(CATALOGUE)}, got {shown(name)}")
+        hint = close(name, CATALOGUE) if isinstance(name, str) else ""
+        raise UsageError(f"automaton must be one of {', '.join(CATALOGUE)}, got {shown(name)}{hint}")
     return CATALOGUE[name]

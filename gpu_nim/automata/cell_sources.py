@@ -93,7 +93,7 @@ class KeptCells:
         if self._bytes > self._limit:
             raise InsufficientMemoryError(
                 f"cells of generations 0 to {len(self._generations) - 1} take {self._bytes:,} bytes, more than the {self._limit:,} "
-                "set aside for them: write them to a .zarr file while growing, or iterate over the growth"
+                "set aside for them: write them to a file while growing, or iterate over the growth"
             )
 
     def __call__(self, first: int, stop: int) -> Iterator[Newborns]:

@@ -59,7 +59,7 @@ class _FamiliesInHelp(click.Command):
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object; the same as --format json.")
 @click.option("--out", type=FILE, help="Write to .npy, .zarr, .csv or .txt (a b-file) and print nothing.")
 @click.option("--resume", is_flag=True, help="Resume a file that an interrupted run left.")
-@click.option("--plot", type=FILE, help="Draw the range as .pdf, .png or .svg; d_3 by rows.")
+@click.option("--plot", type=FILE, help="Draw the range as .pdf, .png or .svg.")
 @click.option("--plan", is_flag=True, help="Print the cost of the work without doing it.")
 @click.option("--backend", type=click.Choice(NAMES), default="auto", help="Where to count; auto uses a GPU if there is one.")
 @click.option("--scheduler", help="Distribute the work to the workers of the Dask scheduler at this address.")

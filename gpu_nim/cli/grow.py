@@ -12,7 +12,7 @@ from gpu_nim.backends.selection import NAMES, select
 from gpu_nim.cli.output import emit_json, print_table, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, CELLS, COUNTS, FILE, SIZE
 from gpu_nim.cli.progress import growth_progress
-from gpu_nim.storage.growth_formats import describe_formats
+from gpu_nim.storage.growth_formats import describe_formats, suffixes_with_parents
 
 if TYPE_CHECKING:
     from gpu_nim.automata.growth import Growth
@@ -49,7 +49,9 @@ Cells = tuple[tuple[int, ...], ...]
 @click.option("--out", type=FILE, help=f"Save the growth: {describe_formats()}.")
 @click.option("--volume", type=FILE, help="Save the birth generation of each cell as voxels, a .zarr array.")
 @click.option("--bfile", type=FILE, help="Save the column as a b-file; b151776.txt selects the column of that OEIS entry.")
-@click.option("--parents", is_flag=True, help="Save each cell's parent, the evolution tree, in the .zarr of --out.")
+@click.option(
+    "--parents", is_flag=True, help=f"Save each cell's parent, the evolution tree, in --out, a {suffixes_with_parents()}."
+)
 @click.option("--checkpoint", type=FILE, help="Write checkpoints to this folder, to resume from after an interruption.")
 @click.option("--every", type=AMOUNT, help="Generations from one checkpoint to the next.  [default: 100]")
 @click.option("--resume", type=FILE, help="Resume from this folder's latest checkpoint, with the options given then.")

@@ -35,7 +35,7 @@ def render(source: str, out: Path, as_json: bool, quiet: bool, **look: Any) -> N
 
     `gpunim automata` and `gpunim games` list the names: chocolate:a=3,size=127 and wythoff:size=255 are games.
 
-    Files are growths saved by gpunim grow and games saved by gpunim solve, .zarr or .npz.
+    Files are growths saved by gpunim grow and games saved by gpunim solve.
     """
     from gpu_nim.storage.atomic import check_writable
 

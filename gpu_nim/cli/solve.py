@@ -107,7 +107,7 @@ def solve(game: str, size: int | None, grundy: bool, backend: str, out: Path | N
     if as_json:
         emit_json(solution.summary() | entry.report(solution))
     else:
-        _print(solution, entry.report(solution), out)
+        _print(solution, entry.rows(solution), out)
 
 
 def _scanned(entry: GameEntry, texts: dict[str, str]) -> tuple[str, list[Fraction]] | None:
@@ -173,7 +173,7 @@ def _scan(
     print_table(table, header)
 
 
-def _print(solution: Solution, extra: dict[str, Any], out: Path | None) -> None:
+def _print(solution: Solution, extra: list[tuple[str, str]], out: Path | None) -> None:
     limits = zip(solution.coordinates, solution.limits, strict=True)
     difference = _point(solution.first_difference)
     labels = ("P exactly if the nim-sum is 0", "Grundy value = nim-sum")
@@ -190,10 +190,7 @@ def _print(solution: Solution, extra: dict[str, Any], out: Path | None) -> None:
         first = _point(solution.first_grundy_difference)
         rows.append(("largest Grundy value", str(solution.largest_grundy)))
         rows.append((labels[1], f"no, first at {first}" if first else "yes"))
-    if extra:
-        known = f"{extra['period']}, from {extra['preperiod']} on, proved"
-        rows.append(("period of the Grundy values", "none proved, try a larger size" if extra["period"] is None else known))
-    rows += [("device", f"{solution.device} ({solution.backend})"), ("seconds", f"{solution.seconds:.3f}")]
+    rows += [*extra, ("device", f"{solution.device} ({solution.backend})"), ("seconds", f"{solution.seconds:.3f}")]
     print_table(rows + ([("saved", str(out))] if out is not None else []))
 
 

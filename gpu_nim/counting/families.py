@@ -27,7 +27,12 @@ def register(family: Registered) -> Registered:
 
     Args:
         family: the class.
+
+    Raises:
+        UsageError: its letter is taken.
     """
+    if family.letter in FAMILIES:
+        raise UsageError(f"a family is called {family.letter} already")
     FAMILIES[family.letter] = family
     return family
 

@@ -42,6 +42,7 @@ _GAMES: tuple[GameEntry, ...] = (
         source="[V] Examples 3.2 and 3.3",
         rules=inequality.chocolate,
         parameters=(Parameter("a", Rational(), "3", "a y <= x + z"),),
+        literal_parameters=tuple({"a": a} for a in ("1", "2", "3", "5/2")),
     ),
     InequalityEntry(
         name="bar",
@@ -49,6 +50,7 @@ _GAMES: tuple[GameEntry, ...] = (
         source="Nakamura and Miyadera, Impartial chocolate bar games, Integers 15 (2015), #G4",
         rules=inequality.bar,
         parameters=(Parameter("k", Rational(), "2", "y <= floor(z / k) beside a pile x"),),
+        literal_parameters=({"k": "2"}, {"k": "3"}),
     ),
     InequalityEntry(
         name="chocolate6",
@@ -56,6 +58,7 @@ _GAMES: tuple[GameEntry, ...] = (
         source="[V] Example 3.1",
         rules=inequality.six_coordinate_chocolate,
         default_size=7,
+        literal_size=2,
     ),
     InequalityEntry(
         name="inequalities",
@@ -63,6 +66,8 @@ _GAMES: tuple[GameEntry, ...] = (
         source="[V]",
         rules=lambda where: inequality.parse_game(where),
         parameters=(Parameter("where", Text("inequalities such as 'y <= x + z/2'"), None, "such as 'y <= x + z/2; w <= 3y + 1'"),),
+        literal_size=3,
+        literal_parameters=({"where": "w <= 2x; y <= x + z/2"},),
     ),
     InequalityEntry(
         name="nim",
@@ -70,6 +75,7 @@ _GAMES: tuple[GameEntry, ...] = (
         source="[F] Section 2",
         rules=inequality.nim,
         parameters=(_PILES,),
+        literal_size=5,
     ),
     VectorEntry(
         name="nim-pass",
@@ -79,6 +85,7 @@ _GAMES: tuple[GameEntry, ...] = (
         rules=NimWithPass,
         names=lambda piles: tuple(f"x{i + 1}" for i in range(piles)),
         parameters=(_PILES,),
+        literal_parameters=({"piles": "2"},),
     ),
     VectorEntry(
         name="wythoff",
@@ -99,13 +106,15 @@ _GAMES: tuple[GameEntry, ...] = (
         source="Guy and Smith, The G-values of various games, Proc. Camb. Phil. Soc. 52 (1956)",
         rules=OctalCode,
         parameters=(Parameter("code", Text("an octal code such as 0.77"), "0.77", "the code"),),
+        literal_parameters=tuple({"code": code} for code in ("0.07", "0.137", "4.0")),
     ),
     HeapEntry(
         name="subtraction",
         summary="take one of some numbers from a heap",
         source="[F] Section 1.4",
-        rules=lambda take: SubtractionRule(take),
+        rules=SubtractionRule,
         parameters=(Parameter("take", Integers(), "1,2,3", "what may be taken, with commas"),),
+        literal_parameters=({"take": "1,2,3"}, {"take": "1,3,4"}, {"take": "2,5,7"}),
     ),
 )
 

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
@@ -180,6 +180,8 @@ class GameEntry(ABC):
         default_size: the size that is solved by default.
         drawn_size: the size that is drawn by default.
         greatest_size: the largest size that can be solved.
+        literal_size: the size up to which `gpunim verify` compares the solution with the game by its definition.
+        literal_parameters: the parameters with which it does, as texts; those left out have their defaults.
     """
 
     name: str
@@ -189,6 +191,8 @@ class GameEntry(ABC):
     default_size: int = 63
     drawn_size: int = 127
     greatest_size: int = MAX_SIZE
+    literal_size: int = 7
+    literal_parameters: tuple[Mapping[str, str], ...] = field(default=({},), hash=False)
 
     always_grundy: ClassVar[bool] = False
     """Whether Grundy values are always found, as a by-product."""
@@ -222,6 +226,14 @@ class GameEntry(ABC):
             solution: a solution of this game.
         """
         return {}
+
+    def rows(self, solution: Solution) -> list[tuple[str, str]]:
+        """The lines that `gpunim solve` adds to its table: a label and a text each, by default the facts of `report`.
+
+        Args:
+            solution: a solution of this game.
+        """
+        return [(name, str(value)) for name, value in self.report(solution).items()]
 
     def values(self, given: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         """The value of each parameter, given or by default.
@@ -314,3 +326,9 @@ class HeapEntry(GameEntry):
         """The period of the Grundy values, where one is proved."""
         period = solution.period
         return {"period": period and period.length, "preperiod": period and period.preperiod}
+
+    def rows(self, solution: Solution) -> list[tuple[str, str]]:
+        """The period of the Grundy values, or that none is proved."""
+        period = solution.period
+        known = "none proved, try a larger size" if period is None else f"{period.length}, from {period.preperiod} on, proved"
+        return [("period of the Grundy values", known)]

@@ -158,9 +158,10 @@ def evolve(game: Game[Position]) -> Evolution[Position]:
     Raises:
         UsageError: the game has a loop, or an option that is not among its positions.
 
-    >>> from gpu_nim.games.take_away import SubtractionGame
-    >>> evolve(SubtractionGame((1, 2, 3), 8)).grundy.tolist()
-    [0, 1, 2, 3, 0, 1, 2, 3, 0]
+    >>> from gpu_nim.games.take_away import HeapGame, SubtractionRule
+    >>> evolution = evolve(HeapGame(SubtractionRule((1, 2, 3)), 4))
+    >>> dict(zip(evolution.positions, evolution.grundy.tolist()))[(1, 3)]
+    2
     """
     if not callable(getattr(game, "positions", None)) or not callable(getattr(game, "options", None)):
         raise UsageError(f"game must have positions() and options(position), got {shown(game)}")

@@ -3,7 +3,7 @@
 By the Sprague-Grundy theorem the Grundy value of several heaps is the nim-sum of theirs, so one sequence solves a heap game.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -23,6 +23,9 @@ _HEAP_BYTES = 64  # of a heap: its value, and what is found out of it
 
 class HeapRule(Protocol):
     """The moves from a heap of n counters."""
+
+    def options(self, heap: int) -> Iterable[tuple[int, ...]]:
+        """The heaps that one move on a heap of that size leaves, none of them empty."""
 
     def reached(self, values: Ints, n: int) -> Ints:
         """The Grundy values of the options of a heap of n, from those of the smaller heaps, values[:n]; repetitions allowed."""

@@ -1,15 +1,14 @@
 """Octal and subtraction games, as rules for single heaps and as games of several heaps.
 
-The rules are for `gpu_nim.games.heaps`, which solves single heaps; the games are for `gpu_nim.games.game_graph.evolve`.
+The rules are for `gpu_nim.games.heaps`, which solves single heaps; the game is for `gpu_nim.games.game_graph.evolve`.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
-from gpu_nim.games.heaps import Ints
+from gpu_nim.games.heaps import HeapRule, Ints
 from gpu_nim.games.limits import MAX_SIZE
 from gpu_nim.model.arguments import integer, integers, shown
 from gpu_nim.model.errors import UsageError
@@ -73,79 +72,52 @@ class OctalCode:
 
 @dataclass(frozen=True)
 class SubtractionRule:
-    """Take one of the numbers in `subtract` from a heap.
+    """Take one of the numbers in `take` from a heap.
 
     >>> from gpu_nim.games.heaps import grundy_values
     >>> grundy_values(SubtractionRule((1, 3, 4)), 9).tolist()
     [0, 1, 0, 1, 2, 3, 2, 0, 1]
     """
 
-    subtract: tuple[int, ...]
+    take: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "subtract", integers("subtract", self.subtract))
-        if not self.subtract or min(self.subtract) < 1 or max(self.subtract) > MAX_SIZE:
-            raise UsageError(f"subtract: expected positive integers, got {shown(self.subtract)}")
+        object.__setattr__(self, "take", integers("take", self.take))
+        if not self.take or min(self.take) < 1 or max(self.take) > MAX_SIZE:
+            raise UsageError(f"take must be positive integers, got {shown(self.take)}")
+
+    def options(self, heap: int) -> Iterator[tuple[int, ...]]:
+        """The heaps that one move on a heap of that size leaves."""
+        return ((heap - take,) if take < heap else () for take in self.take if take <= heap)
 
     def describe(self) -> str:
         """The numbers that may be taken."""
-        return ", ".join(map(str, self.subtract))
+        return ", ".join(map(str, self.take))
 
     def reached(self, values: Ints, n: int) -> Ints:
         """The Grundy values of the options of a heap of n."""
-        return values[[n - take for take in self.subtract if take <= n]]
+        return values[[n - take for take in self.take if take <= n]]
 
     def proof_length(self, preperiod: int, period: int) -> int:
-        """A value depends on the max(subtract) values before it, so that a repetition of that length proves the period."""
-        return preperiod + period + max(self.subtract)
+        """A value depends on the max(take) values before it, so that a repetition of that length proves the period."""
+        return preperiod + period + max(self.take)
 
 
 @dataclass(frozen=True)
-class SubtractionGame:
-    """One heap of at most `largest` counters; a move takes one of the numbers in `subtract`.
-
-    >>> list(SubtractionGame((1, 3, 4), 10).options(3))
-    [2, 0]
-    """
-
-    subtract: tuple[int, ...]
-    largest: int
-
-    def __post_init__(self) -> None:
-        # The rule checks that these are positive integers.
-        object.__setattr__(self, "subtract", SubtractionRule(self.subtract).subtract)
-        object.__setattr__(self, "largest", integer("largest", self.largest, 0))
-
-    def positions(self) -> Iterable[int]:
-        """Every position, in increasing order."""
-        return range(self.largest + 1)
-
-    def options(self, position: int) -> Iterator[int]:
-        """The positions after one move."""
-        return (position - take for take in self.subtract if take <= position)
-
-
-@dataclass(frozen=True)
-class OctalGame:
-    """Sums of heaps of at most `largest` counters in all, played by an octal code: "0.77" is Kayles.
+class HeapGame:
+    """Sums of heaps of at most `largest` counters in all, played by a rule for single heaps.
 
     A position is the tuple of its heaps, none empty, in increasing order.
 
-    >>> sorted(OctalGame("0.77", 4).options((3,)))
+    >>> sorted(HeapGame(OctalCode("0.77"), 4).options((3,)))
     [(1,), (1, 1), (2,)]
     """
 
-    code: str
+    rule: HeapRule
     largest: int
 
     def __post_init__(self) -> None:
-        OctalCode(self.code)  # checks the code
         object.__setattr__(self, "largest", integer("largest", self.largest, 0))
-
-    @cached_property
-    def rule(self) -> OctalCode:
-        """The rule for one heap."""
-        return OctalCode(self.code)
 
     def positions(self) -> Iterator[Heaps]:
         """Every position: the partitions of 0 to `largest`."""

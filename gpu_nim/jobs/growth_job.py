@@ -17,7 +17,7 @@ from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.storage.atomic import check_writable, claim, flush
 from gpu_nim.storage.growth_bfiles import bfile_column, write_bfile
-from gpu_nim.storage.growth_formats import GROWTH_FORMATS, check_growth_file, open_growth
+from gpu_nim.storage.growth_formats import GROWTH_FORMATS, check_growth_file, open_growth, suffixes_with_parents
 from gpu_nim.storage.growth_writer import GrowthWriter, write_growth
 from gpu_nim.storage.voxels import check_volume, open_volume, save_volume
 from gpu_nim.storage.zarr_files import ZarrGrowthWriter, copy_store, keep_zarr_growth, load_zarr_growth
@@ -38,8 +38,8 @@ class Outputs:
     def __post_init__(self) -> None:
         if len({*map(_whole, self.paths)}) < len(self.paths):
             raise UsageError(f"each file must have a name of its own, got {', '.join(map(str, self.paths))}")
-        if self.parents and (self.out is None or self.out.suffix != ".zarr"):
-            raise UsageError(f"parents are saved in the .zarr file of the growth, got {self.out or 'no file'}")
+        if self.parents and self.out is None:
+            raise UsageError(f"parents are saved in the {suffixes_with_parents()} file of the growth, got no file")
 
     @property
     def paths(self) -> list[Path]:
@@ -200,7 +200,7 @@ class GrowthJob:
         if self.outputs.parents:
             require_one_parent(automaton.rule)
         if self.outputs.out is not None:
-            check_growth_file(self.outputs.out, automaton.rule.dimension)
+            check_growth_file(self.outputs.out, automaton.rule.dimension, parents=self.outputs.parents)
         if self.outputs.volume is not None:
             check_volume(self.outputs.volume, automaton.rule.dimension)
         if self.outputs.bfile is not None:
@@ -247,7 +247,7 @@ class GrowthJob:
         if out is not None and out.suffix == ".zarr":
             copy_store(self._checkpoints.cells, out)
         elif out is not None:
-            with open_growth(out) as writer:
+            with open_growth(out, parents=self.outputs.parents) as writer:
                 write_growth(writer, growth if kept is None else self._kept_growth())
         if volume is not None:
             save_volume(self._kept_growth(), volume)

@@ -25,10 +25,10 @@ def count(sequence: str, n: Whole | range, *, piles: Whole | None = None, backen
     """Count P-positions: one value, or the values over a range of consecutive indices.
 
     Args:
-        sequence: "D" (k piles, total 2n), "A" (total at most 2n), "d" (largest pile n) or "a" (no pile over n) [NF, section 3],
-            or an A-number, indexed as the OEIS does.
+        sequence: the letter of a family of `gpu_nim.counting.families`, such as "D" for k piles of total 2n [NF, section 3], or
+            an A-number, indexed as the OEIS does.
         n: an index, or a range of them with step 1.
-        piles: k, 1 to 1000, with "D", "A", "d" and "a".
+        piles: k, 1 to 1000, with a family.
         backend: "auto" (CUDA where there is a GPU, else NumPy), "cuda", "numpy", or a backend object.
 
     Returns:

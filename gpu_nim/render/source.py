@@ -40,6 +40,7 @@ from gpu_nim.model.progress import OnStep, unseen
 from gpu_nim.render.colourings import needed_value
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.values import VALUES
+from gpu_nim.storage.growth_formats import readable_suffixes
 from gpu_nim.storage.save_load import load
 from gpu_nim.storage.solutions import digest
 
@@ -56,7 +57,6 @@ CELLS_LIMIT = 1 << 21
 _MERGED_BYTES = 75  # a cell, for sorting its key
 _GROWN_LIMIT = 1 << 27  # cells that are grown to be drawn coarser: a minute's work
 _GENERATION_LIMIT = 2**30 - 1  # coordinates are int32, and a block reaches beyond its corner
-_SUFFIXES = (".zarr", ".npz")
 
 
 def name_of(source: "Source") -> str:
@@ -99,13 +99,13 @@ def blocks_of(spec: "Source", *, limit: int = CELLS_LIMIT, color: str | None = N
         if not isinstance(spec, Growth | Solution):
             raise UsageError(f"source must be a text such as nim:256, a growth or a solved game, got {shown(spec)}")
         return _of_found(name_of(spec), spec, limit, color)
-    if spec.endswith(_SUFFIXES):
+    if spec.endswith(readable_suffixes()):
         return _read(spec, limit, color)
     name, colon, arguments = spec.partition(":")
     if not colon:
         raise UsageError(
-            "source must be a .zarr or .npz file, AUTOMATON:GENERATION such as nim:256, or GAME:PARAMETER=VALUE,size=NUMBER such "
-            f"as chocolate:a=3,size=127, got {spec!r}"
+            f"source must be a {' or '.join(readable_suffixes())} file, AUTOMATON:GENERATION such as nim:256, or "
+            f"GAME:PARAMETER=VALUE,size=NUMBER such as chocolate:a=3,size=127, got {spec!r}"
         )
     # nim is an automaton and a game: nim:255 is a growth, nim:size=255 a solved game.
     if "=" in arguments or (name in games.CATALOGUE and name not in automata.CATALOGUE):
@@ -136,7 +136,7 @@ def _automaton(name: str, spec: str) -> Automaton:
 
 def contents(spec: str) -> str:
     """Return the digest of the file that `spec` names, or "" where it names no file."""
-    if not spec.endswith(_SUFFIXES):
+    if not spec.endswith(readable_suffixes()):
         return ""
     saved = load(spec)
     return f"{saved.automaton} {saved.digest}" if isinstance(saved, Growth) else digest(saved)

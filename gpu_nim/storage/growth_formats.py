@@ -59,6 +59,11 @@ def readable_suffixes() -> tuple[str, ...]:
     return tuple(each.suffix for each in GROWTH_FORMATS.values() if each.load is not None)
 
 
+def suffixes_with_parents() -> str:
+    """Return the suffixes of the formats that hold parents, for a sentence."""
+    return " or ".join(each.suffix for each in GROWTH_FORMATS.values() if each.parents)
+
+
 def describe_formats() -> str:
     """Return the formats in words, for help.
 
@@ -96,19 +101,18 @@ def open_growth(path: str | Path, *, parents: bool = False) -> AbstractContextMa
     4096
     """
     path = Path(path)
-    check_growth_file(path)
+    check_growth_file(path, parents=parents)
     chosen = GROWTH_FORMATS[path.suffix]
-    if parents and not chosen.parents:
-        able = " or ".join(each.suffix for each in GROWTH_FORMATS.values() if each.parents)
-        raise UsageError(f"parents are saved in a {able} file, got {str(path)!r}")
     return chosen.open(path, parents=True) if parents else chosen.open(path)
 
 
-def check_growth_file(path: Path, dimension: int | None = None) -> None:
+def check_growth_file(path: Path, dimension: int | None = None, *, parents: bool = False) -> None:
     """Raise what `open_growth` would raise for this path, and its writer for cells of this dimension where it is known."""
     chosen = GROWTH_FORMATS.get(path.suffix)
     if chosen is None:
         raise UsageError(f"the file of a growth must end in {', '.join(GROWTH_FORMATS)}, got {str(path)!r}")
+    if parents and not chosen.parents:
+        raise UsageError(f"parents are saved in a {suffixes_with_parents()} file, got {str(path)!r}")
     if dimension is not None and chosen.dimensions is not None and dimension not in chosen.dimensions:
         counts = " or ".join(map(str, chosen.dimensions))
         raise UsageError(f"a {path.suffix} file holds {counts} dimensions, this growth has {dimension}")

@@ -16,9 +16,9 @@ def save(found: Growth | Solution, path: str | Path, *, parents: bool = False) -
 
     Args:
         found: a growth, or a solved game.
-        path: the file: for a growth of a format of `gpu_nim.storage.growth_formats`, for a solved game .zarr, .npz or .csv (see
-            `gpu_nim.storage.solutions.save_solution`).
-        parents: save each cell's parent, too; for growths in .zarr only.
+        path: the file; its suffix is one of `gpu_nim.storage.growth_formats`, for a solved game one of
+            `gpu_nim.storage.solutions.save_solution`.
+        parents: save each cell's parent, too, for growths in a format that holds parents.
 
     Raises:
         UsageError: the suffix is of no format, or the format holds no parents.
@@ -45,7 +45,7 @@ def load(path: str | Path) -> Growth | Solution:
     """Read a growth or a solved game, as the file says.
 
     Args:
-        path: the file: .zarr or .npz, or another format that can be read (see `gpu_nim.storage.growth_formats`).
+        path: the file, in a format of `gpu_nim.storage.growth_formats` that can be read.
 
     Returns:
         A growth, whose cells are read on demand and compared with their checksums; or a solved game, which is read at once and

@@ -5,10 +5,10 @@ The other modules compare what the papers print with exhaustive enumeration; fau
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 
@@ -17,14 +17,17 @@ from gpu_nim.automata.cell_sources import split
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.selection import select
 from gpu_nim.counting import closed_forms
-from gpu_nim.counting.families import FAMILIES, find_family
-from gpu_nim.games import heaps, inequality
-from gpu_nim.games.lines import LineGame, Nim, NimWithPass, Wythoff
+from gpu_nim.counting.families import FAMILIES, ByMaximum, ByTotal, UpToMaximum, UpToTotal, find_family
+from gpu_nim.counting.family import Family
+from gpu_nim.games import heaps
+from gpu_nim.games.catalogue import CATALOGUE as GAMES
+from gpu_nim.games.catalogue import read_values
+from gpu_nim.games.entries import GameEntry, HeapEntry, InequalityEntry, VectorEntry
 from gpu_nim.games.nim import arrays, strategy, walk
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import solve
-from gpu_nim.games.take_away import OctalCode, OctalGame, SubtractionGame, SubtractionRule
+from gpu_nim.games.take_away import HeapGame, OctalCode, SubtractionRule
 from gpu_nim.oeis.count import count
 from gpu_nim.theorems import by_definition, digit_by_digit, recursions
 from gpu_nim.theorems.catalogue import Case, check_cases, statement
@@ -32,12 +35,17 @@ from gpu_nim.theorems.check_result import CheckResult
 from gpu_nim.theorems.exhaustive import counts, index_scope, max_index, max_pile, p_positions
 
 _ENUMERATED = [letter for letter, family in FAMILIES.items() if family.enumerated_by]
+_OTHER_WAYS: dict[type[Family], Callable[[int, int], int]] = {
+    ByTotal: recursions.D,
+    UpToTotal: recursions.A,
+    ByMaximum: digit_by_digit.d,
+    UpToMaximum: digit_by_digit.a,
+}
 
 _PILES = (1, 2, 3, 4, 5, 6, 7)
 _INDICES = 64  # of each sequence that are compared with enumeration
 _LONG = (10**18 + 12345, 2**70 - 1, 2**200 + 2**131 + 77)  # beyond any enumeration: two independent methods must agree
 _LITERAL_CELLS = 800  # the most of a literal growth: a fraction of a second
-_LITERAL_SIZE = 7  # of games that are solved literally
 _HEAPS = 40
 _CODES = ("0.77", "0.07", "0.137", "4.0", "0.33", "0.156")
 _SUBTRACTED = ((1, 2, 3), (1, 3, 4), (2, 5, 7))
@@ -70,8 +78,12 @@ def long_indices(upto: int) -> CheckResult:
     def cases() -> Iterator[Case]:
         for k in (2, 3, 4, 5, 7, 8, 40):  # a_40 takes another way than a_8
             for n in _LONG:
-                for letter, other in (("D", recursions.D), ("A", recursions.A), ("d", digit_by_digit.d), ("a", digit_by_digit.a)):
-                    yield f"{letter}_{k}({n})", find_family(letter, k).value(n), other(k, n)
+                for family, other in _OTHER_WAYS.items():
+                    yield f"{family(k)}({n})", family(k).value(n), other(k, n)
+            for family in FAMILIES.values():
+                for n in _LONG:
+                    values = [family(k).value(n + i) for i in range(8)]
+                    yield f"the sum of {family(k)} from {n} on", family(k).sum(n, n + 8), sum(values)
         for n in (10**40, 2**1400 // 3 + 5**90):  # the second is summed by blocks of its digits
             for k in (2, 4, 30):
                 yield f"a_{k}({n})", closed_forms.a(k, n), digit_by_digit.a(k, n)
@@ -145,7 +157,6 @@ def positions(upto: int) -> CheckResult:
             table = np.array(everything)
             is_p = np.array([position in known for position in everything])
             yield f"which of all {k} piles up to {largest} are P", arrays.are_p_positions(table).tolist(), is_p.tolist()
-            takes = arrays.winning_takes(table)
             takes = arrays.winning_takes(table)
             stated = [
                 [next((pile - left for left in range(pile) if (*p[:i], left, *p[i + 1 :]) in known), 0) for i, pile in enumerate(p)]
@@ -269,21 +280,16 @@ def heap_values(upto: int) -> CheckResult:
     most = min(upto, _HEAPS)
 
     def cases() -> Iterator[Case]:
-        rules: list[tuple[str, heaps.HeapRule, Callable[[tuple[int, ...]], Iterable[tuple[int, ...]]]]] = [
-            (code, OctalCode(code), OctalGame(code, most).options) for code in _CODES
-        ]
-        rules += [(str(take), SubtractionRule(take), partial(_taken, SubtractionGame(take, most))) for take in _SUBTRACTED]
-        for name, rule, options in rules:
+        rules: list[heaps.HeapRule] = [*map(OctalCode, _CODES), *map(SubtractionRule, _SUBTRACTED)]
+        for rule in rules:
             values = heaps.grundy_values(rule, most + 1).tolist()
             small = most if isinstance(rule, SubtractionRule) else min(most, 12)
-            heaped = by_definition.grundy([(n,) if n else () for n in range(small + 1)], options)
-            yield f"the Grundy values of {name} up to {small}", values[: small + 1], [*heaped.values()]
-            if isinstance(rule, OctalCode):
-                # Heaps that one move leaves count by the sum of their values.
-                for heap in range(most + 1):
-                    seen = {int(np.bitwise_xor.reduce([values[part] for part in left] or [0])) for left in rule.options(heap)}
-                    least = next(number for number in range(len(seen) + 1) if number not in seen)
-                    yield f"the Grundy value of a heap of {heap} in {name}", values[heap], least
+            yield f"the Grundy values of {rule} up to {small}", values[: small + 1], _of_heaps(rule, small)
+            # Heaps that one move leaves count by the sum of their values.
+            for heap in range(most + 1):
+                seen = {int(np.bitwise_xor.reduce([values[part] for part in left] or [0])) for left in rule.options(heap)}
+                least = next(number for number in range(len(seen) + 1) if number not in seen)
+                yield f"the Grundy value of a heap of {heap} in {rule}", values[heap], least
         for rule, length in ((OctalCode("0.77"), 12), (SubtractionRule((1, 3, 4)), 7)):
             values = heaps.grundy_values(rule, 300)
             period = heaps.find_period(rule, values[:200])
@@ -295,28 +301,22 @@ def heap_values(upto: int) -> CheckResult:
     return check_cases(cases(), f"{len(_CODES)} octal codes and {len(_SUBTRACTED)} sets to subtract, heaps up to {most}")
 
 
-def _taken(game: SubtractionGame, heap: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    return ((left,) if left else () for left in game.options(sum(heap)))
+def _of_heaps(rule: heaps.HeapRule, largest: int) -> list[int]:
+    """The Grundy values of single heaps, by definition."""
+    positions = [(n,) if n else () for n in range(largest + 1)]
+    return [*by_definition.grundy(positions, HeapGame(rule, largest).options).values()]
 
 
 @statement("gpunim-solutions", "gpunim", "solved games have the P-positions and Grundy values of the literal game")
 def solutions(upto: int) -> CheckResult:
-    size = min(upto, _LITERAL_SIZE)
+    tried = [(entry, read_values(entry, texts)) for entry in GAMES.values() for texts in entry.literal_parameters]
 
     def cases() -> Iterator[Case]:
-        chocolates = [inequality.chocolate(a) for a in (1, 2, 3, "5/2")] + [inequality.bar(2), inequality.bar(3)]
-        for game in (*chocolates, inequality.parse_game("w <= 2x; y <= x + z/2", "own")):
-            limit = size if len(game.coordinates) == 3 else min(size, 3)
-            known = by_definition.inequality_positions(game, limit)
-            values = by_definition.grundy(known, by_definition.inequality_options(known))
-            for grundy in (True, False):
-                yield from _solved(game.describe(), solve(game, limit, grundy=grundy), values)
-        small = min(size, 5)
-        yield from _solved("nim", solve("nim", small, grundy=True), _literally(Nim(3, small)))
-        yield from _solved("wythoff", solve("wythoff", size), _literally(Wythoff(size)))
-        with_pass = _literally(NimWithPass(2, size))
-        begun = {(*piles,): value for (*piles, passes), value in with_pass.items() if passes}
-        yield from _solved("nim-pass", solve("nim-pass", size, piles=2), begun)
+        for entry, parameters in tried:
+            size = min(upto, entry.literal_size)
+            values = _literally(entry, size, parameters)
+            for grundy in {True, entry.always_grundy}:
+                yield from _solved(entry.name, solve(entry.name, size, grundy=grundy, **parameters), values)
         # Wythoff's pairs are floor(n phi), floor(n phi^2): the second is n more than the first, which is the least not yet used.
         used: set[int] = set()
         pairs = []
@@ -327,11 +327,21 @@ def solutions(upto: int) -> CheckResult:
         found = [pair for pair in solve("wythoff", 60).p_positions.tolist() if pair[0] <= pair[1]]
         yield "the P-positions of wythoff to 60", found[:20], pairs
 
-    return check_cases(cases(), f"12 games, to {size}")
+    return check_cases(cases(), f"{len(tried)} games, each to its own size of at most {upto}")
 
 
-def _literally(game: LineGame | NimWithPass) -> dict[tuple[int, ...], int]:
-    return by_definition.grundy(game.positions(), game.options)
+def _literally(entry: GameEntry, size: int, parameters: dict[str, Any]) -> dict[tuple[int, ...], int]:
+    """The Grundy values of the positions that a solution holds, by definition."""
+    if isinstance(entry, InequalityEntry):
+        known = by_definition.inequality_positions(entry.rules(**parameters), size)
+        return by_definition.grundy(known, by_definition.inequality_options(known))
+    if isinstance(entry, HeapEntry):
+        return {(n,): value for n, value in enumerate(_of_heaps(entry.rules(**parameters), size))}
+    assert isinstance(entry, VectorEntry)
+    game, piles = entry.rules(largest=size, **parameters), len(entry.coordinates(**parameters))
+    values = by_definition.grundy(game.positions(), game.options)
+    # What a position has beside its coordinates is still there in the solution, such as a pass that was not yet taken.
+    return {position[:piles]: value for position, value in values.items() if all(position[piles:])}
 
 
 def _solved(name: str, solution: Solution, values: dict[tuple[int, ...], int]) -> Iterator[Case]:
