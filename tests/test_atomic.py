@@ -245,7 +245,7 @@ def test_a_file_that_is_too_large(tmp_path: Path, name: str) -> None:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, f"gpunim: cannot write {tmp_path / name}: File too large\n")
     assert [path for path in os.listdir(tmp_path) if not path.endswith(".partial")] == []
-    assert (os.listdir(tmp_path) == []) == (name != "t.npy")  # which --resume goes on with
+    assert (os.listdir(tmp_path) == []) == (name != "t.npy")  # which --resume continues
 
 
 @pytest.fixture

@@ -300,7 +300,7 @@ def test_no_whole_checkpoint(tmp_path: Path) -> None:
     for path in (tmp_path / "run").glob("*.npz"):
         path.write_bytes(b"x")
     assert "checkpoint-0000000030.npz is damaged" in (said := refused("--resume", tmp_path / "run"))
-    assert "no other is whole" in said
+    assert "no other is intact" in said
     assert "holds no checkpoint" in refused("--resume", tmp_path)
     assert "holds no checkpoint" in refused("--resume", tmp_path / "nowhere")
 
@@ -406,7 +406,7 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
             arrays = dict(file)
         record = json.loads(str(arrays["record"])) | {"format": 99}
         np.savez(path, **{**arrays, "record": np.array(json.dumps(record))})
-    with pytest.raises(FileError, match="has format 99, this version of gpunim reads 2, and no other is whole"):
+    with pytest.raises(FileError, match="has format 99, this version of gpunim reads 2, and no other is intact"):
         Checkpoints(tmp_path / "run").latest()
 
 

@@ -93,7 +93,7 @@ def _die(piece: int) -> None:
 
 def test_a_piece_that_kills_every_worker_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpu_nim.jobs.clusters._LOSSES", 0)
-    with cluster(workers=1) as started, pytest.raises(BackendError, match="lost with its worker again and again"):
+    with cluster(workers=1) as started, pytest.raises(BackendError, match="several workers were lost with one chunk"):
         list(started.map(_die, [0]))
 
 

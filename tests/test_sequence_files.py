@@ -47,7 +47,7 @@ def write(path: Path, limbs: int = 1, *, resume: bool = False, stop_after: int |
 
 
 def half(path: Path) -> Path:
-    """The folder that a table was left half-written in."""
+    """The folder of an interrupted table."""
     (folder,) = path.parent.glob(f".{path.name}.*.partial")
     return folder
 
@@ -101,7 +101,7 @@ def test_nothing_to_resume_is_a_beginning(tmp_path: Path) -> None:
 def test_another_table_is_not_gone_on_with(tmp_path: Path, changed: dict[str, int], words: str) -> None:
     with pytest.raises(KeyboardInterrupt):
         write(tmp_path / "t.npy", stop_after=1)
-    with pytest.raises(FileError, match=f"cannot resume .*: what was left half-written has {words}"):
+    with pytest.raises(FileError, match=f"cannot resume .*: the interrupted table has {words}"):
         write(tmp_path / "t.npy", resume=True, **changed)
 
 
@@ -127,7 +127,7 @@ def test_a_half_that_was_changed_is_not_gone_on_with(tmp_path: Path, name: str) 
     whole = data.read_bytes()
     for at in {0, 7, len(whole) // 2, len(whole) - 2}:
         data.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
-        with pytest.raises(FileError, match=r"is not what was written; remove .* to start anew"):
+        with pytest.raises(FileError, match=r"is not what was written; remove .* to start over"):
             write(path, resume=True)
     data.write_bytes(whole)
     note = half(tmp_path / name) / "job.json"

@@ -218,9 +218,9 @@ def _edited(growth: Growth, path: Path, *, resealed: bool = True, **changes: obj
         ({"births": np.array(5, np.uint64)}, "births do not agree with its attributes"),
         ({"births": np.ones(101, np.uint64)}, "births do not agree with its attributes"),
         ({"checksums": np.ones(101, np.uint64)}, "checksums do not agree with its digest"),
-        ({"cells": np.zeros((4096, 0), np.int32)}, "holds as cells are none"),
-        ({"cells": np.zeros((4096, 3))}, "holds as cells are none"),
-        ({"cells": np.array(7)}, "holds as cells are none"),
+        ({"cells": np.zeros((4096, 0), np.int32)}, "its cells are not an array of cells"),
+        ({"cells": np.zeros((4096, 3))}, "its cells are not an array of cells"),
+        ({"cells": np.array(7)}, "its cells are not an array of cells"),
     ],
 )
 def test_edited_attributes(growth: Growth, tmp_path: Path, changes: dict[str, object], sentence: str) -> None:

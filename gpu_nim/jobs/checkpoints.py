@@ -1,14 +1,14 @@
-"""Checkpoints of a long growth: a folder from which it goes on, to the same digest, after whatever ended it.
+"""Checkpoints of a long growth: a folder from which it resumes, to the same digest, after any interruption.
 
     FOLDER/
         checkpoint-0000000400.npz     the snapshot after generation 400: arrays, and `record`, a JSON text
-        checkpoint-0000000300.npz     the one before, kept in case that the newest is damaged
-        cells.zarr/                   the cells so far, where files that hold cells were asked for
+        checkpoint-0000000300.npz     the one before, kept in case the newest is damaged
+        cells.zarr/                   the cells so far, if a file that holds cells was requested
 
-A growth keeps the folder to itself by a lock in it.  Checkpoints are atomic writes: beside the name, flushed to the disk, and
-renamed.  Its record ends with a seal over itself and all arrays, compared before anything of it is used, so
-that damage is found.  Of the cells, whole chunks are in the store when a checkpoint that counts on them is written, and are never
-written again; the rest is in the checkpoint.  So cells are neither lost nor doubled, whichever checkpoint is taken up.
+A growth locks the folder.  Checkpoints are atomic writes, flushed to the disk.  The record has a seal over itself and all arrays,
+which is compared before any of them is used, so that damage is detected.  When a checkpoint is written, the store has all cells in
+complete chunks, which are never written again, and the checkpoint has the rest.  So cells are neither lost nor duplicated, from
+whichever checkpoint a growth resumes.
 """
 
 import json
@@ -42,42 +42,42 @@ _STATE, _MEASURED = "state.", "measured."
 
 
 class _OtherFormat(Damaged):
-    """A checkpoint is of another version of gpunim: the message says of which format, and which one is read."""
+    """A checkpoint is of another version of gpunim: the message has its format, and the one that this version reads."""
 
 
 class Checkpoints:
-    """A folder of checkpoints.  `begin` a new one or take up the `latest`, then `save` now and then."""
+    """A folder of checkpoints.  `begin` a new one or read the `latest`, then `save` from time to time."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         self.passed_over: list[str] = []
         """A sentence for each checkpoint that `latest` found damaged."""
         self.kept: Kept | None = None
-        """How far the cells had come at the checkpoint that was taken up; None where it keeps no cells."""
+        """The extent of the cells at the checkpoint that was resumed; None where the folder keeps no cells."""
         self.asked: dict[str, Any] = {}
-        """What the growth was asked for, as it was given to `save`."""
+        """The options of the growth, as they were given to `save`."""
 
     @property
     def cells(self) -> Path:
-        """Where the cells are kept."""
+        """The store of the cells."""
         return self.folder / "cells.zarr"
 
     @contextmanager
     def held(self, *, new: bool) -> Iterator[None]:
-        """Keep the folder to this thread: one to `begin`, or one to resume.  FileError where another growth is using it."""
+        """Lock a folder for this thread, to `begin` or to resume.  FileError where another growth is using it."""
         if new:
             self.begin()
         elif not self._paths():
             raise FileError(f"cannot resume from {self.folder}: it holds no checkpoint")
         with locked(self.folder / ".gpunim-lock", f"cannot {'checkpoint to' if new else 'resume from'} {self.folder}") as alone:
             if new:
-                self.begin()  # in between another growth may have come and gone
+                self.begin()  # another growth may have run in between
             if alone:
                 remove_leftovers(self.folder, _NAMES)
             yield
 
     def begin(self) -> None:
-        """Make the folder; UsageError where it holds checkpoints already, FileError where it cannot be written."""
+        """Make the folder; UsageError where it already holds checkpoints, FileError where it cannot be written."""
         if self._paths():
             raise UsageError(f"the folder {self.folder} holds checkpoints of another run: resume it, or choose another folder")
         check_writable(self.folder / "x" if self.folder.is_dir() else self.folder)
@@ -110,7 +110,7 @@ class Checkpoints:
                 self.passed_over.append(f"{path} is damaged ({error})")
             except OSError as error:
                 self.passed_over.append(f"{path} is damaged ({error.strerror or error})")
-        raise FileError(f"cannot resume from {self.folder}: {self.passed_over[0]}, and no other is whole")
+        raise FileError(f"cannot resume from {self.folder}: {self.passed_over[0]}, and no other is intact")
 
     def save(self, snapshot: Snapshot, *, asked: Mapping[str, Any] | None = None, kept: Kept | None = None) -> None:
         """Write a checkpoint, and remove those before the last two.
@@ -160,7 +160,7 @@ class Checkpoints:
             raise FileError(f"cannot write the checkpoint {path}: {error.strerror or error}; {left}") from error
 
     def _read(self, path: Path, automaton: Automaton | None) -> Snapshot:
-        """Return a snapshot; Damaged or OSError where it is not whole, UsageError where it is, and of another automaton."""
+        """Return a snapshot; Damaged or OSError where it is not intact, UsageError where it is of another automaton."""
         with NpzArrays(path, compressed=False) as members:
             record = parse_json(members.read_text("record"))
             if record.get("kind") != KIND:

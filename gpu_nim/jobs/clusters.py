@@ -1,7 +1,7 @@
 """Workers on this machine or others, by Dask.
 
-Work is cut into chunks that know all they need, take seconds and can be done twice; Dask hands them to its workers, and again
-where a worker is lost. Results come back in the order of the chunks, so the answer does not depend on who did what.
+Work is divided into self-contained chunks of some seconds that can be repeated; Dask distributes them, and repeats those of a lost
+worker. Results are returned in the order of the chunks, so they do not depend on the distribution.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ Result = TypeVar("Result")
 
 _LOOPBACK = "127.0.0.1"
 _CONNECT_SECONDS = 5
-_LOSSES = 20  # workers that may die on one chunk before it is taken to be the chunk's fault
+_LOSSES = 20  # workers that may die on one chunk before the chunk is taken to be the cause
 
 
 class Cluster:
-    """Workers to hand chunks to."""
+    """Workers that process chunks."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
 
     @property
     def workers(self) -> int:
-        """How many workers there are now."""
+        """The current number of workers."""
         return len(self._client.scheduler_info(n_workers=-1).get("workers", ()))
 
     def map(self, function: Callable[[Chunk], Result], chunks: Iterable[Chunk]) -> Iterator[Result]:
-        """Yield function(chunk) for each chunk, in order; only a few chunks a worker are under way at a time.
+        """Yield function(chunk) for each chunk, in order; only a few chunks per worker are submitted at a time.
 
-        Pieces of a worker that dies are done again by the others. BackendError where a chunk seems to kill whoever does it, or
-        the scheduler is lost, which is a `SchedulerLost`.
+        The chunks of a worker that dies are repeated by the others. BackendError where a chunk seems to kill its workers, and
+        SchedulerLost where the scheduler is lost.
         """
         distributed: Any = import_module("distributed")
         try:
             yield from self._in_order(function, chunks)
         except distributed.KilledWorker as error:
-            raise BackendError("one chunk was lost with its worker again and again: do the workers lack memory?") from error
+            raise BackendError("several workers were lost with one chunk: do the workers lack memory?") from error
         except (distributed.CancelledError, OSError) as error:
             if self._client.status == "running":  # else the connection is what failed
                 raise
@@ -62,7 +62,7 @@ class Cluster:
                 chunk = next(remaining, None)
                 if chunk is None:
                     break
-                # pure=False: two chunks are two chunks, even where they look alike.
+                # pure=False: equal chunks are still different chunks.
                 waiting.append(self._client.submit(function, chunk, pure=False))
             if not waiting:
                 return
@@ -71,10 +71,10 @@ class Cluster:
 
 @contextmanager
 def cluster(scheduler: str | None = None, workers: int | None = None, *, gpus: bool = False) -> Iterator[Cluster]:
-    """Connect to a Dask scheduler by its address, or start `workers` processes on this machine for as long as the block lasts.
+    """Connect to a Dask scheduler by its address, or start `workers` processes on this machine for the duration of the block.
 
-    With `gpus`, dask-cuda starts them, each with a GPU of its own as long as there are enough. Raises UsageError for neither
-    or both of scheduler and workers, BackendError where no scheduler answers, MissingDependency without Dask or dask-cuda.
+    With `gpus`, dask-cuda starts them, each with its own GPU if there are enough. Raises UsageError for neither or both of
+    scheduler and workers, BackendError where no scheduler answers, MissingDependency without Dask or dask-cuda.
     """
     if (scheduler is None) == (workers is None):
         raise UsageError("give either a scheduler's address or a number of workers")
@@ -87,7 +87,7 @@ def cluster(scheduler: str | None = None, workers: int | None = None, *, gpus: b
     settings = {"distributed.scheduler.allowed-failures": _LOSSES, "distributed.comm.timeouts.connect": _CONNECT_SECONDS}
     with dask.config.set(settings), _silenced("distributed", "distributed.client"):
         if workers is not None:
-            # By default results would go through the scheduler, twice the copying.
+            # By default results would go through the scheduler, which doubles the copying.
             with ExitStack() as stack:
                 with interrupts_deferred(), interrupts_blocked(), _uncollected():
                     local = stack.enter_context(_local(workers, gpus))
@@ -103,7 +103,7 @@ def cluster(scheduler: str | None = None, workers: int | None = None, *, gpus: b
                 client = distributed.Client(scheduler, timeout=_CONNECT_SECONDS)
         except OSError as error:  # a TimeoutError is one
             raise BackendError(f"no Dask scheduler answers at {scheduler}: start one with 'dask scheduler'") from error
-        except Exception as error:  # of any type: Dask hands the address to code of its own for each kind
+        except Exception as error:  # of any type: Dask has different code for each kind of address
             raise UsageError(f"scheduler must be an address such as tcp://127.0.0.1:8786, got {scheduler!r} ({error})") from error
         with client:
             if not client.scheduler_info(n_workers=-1)["workers"]:
@@ -114,9 +114,9 @@ def cluster(scheduler: str | None = None, workers: int | None = None, *, gpus: b
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Keep the garbage collector away while a client is made.
+    """Disable the garbage collector while a client is made.
 
-    A client that could not be made takes a lock of Dask's when it is collected; the one that is being made holds it, for ever.
+    When a client whose construction failed is collected, it takes a lock that a client under construction holds: a deadlock.
     """
     gc.collect()
     enabled = gc.isenabled()
@@ -131,7 +131,7 @@ def _uncollected() -> Iterator[None]:
 def _require_gpunim(client: Any, scheduler: str | None) -> None:
     try:
         versions = {client.run_on_scheduler(_version), *client.run(_version).values()}
-    except Exception as error:  # of many types, by where the function could not be loaded and by Dask's release
+    except Exception as error:  # of many types, depending on where the function could not be loaded and on Dask's version
         raise BackendError(f"the Dask scheduler at {scheduler} or a worker lacks gpunim: install {__version__} there") from error
     if versions != {__version__}:
         found = ", ".join(sorted(versions - {__version__}))
@@ -144,7 +144,7 @@ def _version() -> str:
 
 @contextmanager
 def _silenced(*names: str) -> Iterator[None]:
-    """Silence loggers for as long as the block lasts: what goes wrong is told in one sentence, without tracebacks beside it."""
+    """Silence loggers in the block: errors are reported in one sentence, without tracebacks."""
     loggers = [logging.getLogger(name) for name in names]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
@@ -161,9 +161,9 @@ def _local(workers: int, gpus: bool) -> Any:
     options = {
         "n_workers": workers,
         "threads_per_worker": 1,
-        # Whoever reaches these processes can make them run anything: nobody outside this machine shall.
+        # These processes run any code that is sent to them: only this machine may connect.
         "host": _LOOPBACK,
-        # Any free port: at its usual one a second run on the same machine would warn of the first.
+        # Any free port: the default one would cause a warning in a second run on the same machine.
         "dashboard_address": f"{_LOOPBACK}:0",
         "silence_logs": logging.CRITICAL,
     }

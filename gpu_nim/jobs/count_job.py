@@ -1,4 +1,4 @@
-"""Ranges, reductions and enumerations of a family of sequences, a chunk at a time, here or on the workers of a cluster."""
+"""Ranges, reductions and enumerations of a family of sequences, in chunks, in this process or on the workers of a cluster."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from gpu_nim.jobs.clusters import Cluster
 from gpu_nim.model.limbs import U64
 from gpu_nim.model.progress import OnStep
 
-_CHUNK = 1 << 22  # values that a worker sends back at a time, 32 MiB for each limb: what is under way must fit in memory
+_CHUNK = 1 << 22  # values that a worker returns at a time, 32 MiB for each limb: those in transit must fit in memory
 
 Advance = Callable[[int], None]
-"""Is told how many more values or tuples are done."""
+"""Called with the number of further values or tuples done."""
 
 
 class CountJob:
-    """Work on the values of a family at start, ..., stop - 1, on the workers of a cluster where there is one."""
+    """Work on the values of a family at start, ..., stop - 1, on the workers of a cluster if there is one."""
 
     def __init__(self, family: Family, start: int, stop: int, backend: Backend, cluster: Cluster | None = None) -> None:
         self.family, self.start, self.stop, self.backend, self.cluster = family, start, stop, backend, cluster
 
     @cached_property
     def values(self) -> Range:
-        """The range, as this process fills it."""
+        """The range, filled by this process."""
         return Range(self.family, self.start, self.stop, self.backend.counting())
 
     @cached_property
     def enumeration(self) -> Enumeration:
-        """The trying of every tuple, up to the last index."""
+        """The enumeration of all tuples, up to the last index."""
         return Enumeration(self.family, self.stop - 1, self.backend.counting())
 
     def chunks(self, first: int, advance: Advance) -> Iterator[U64]:
-        """The values from index `first` on; VerificationError in the end where their sum is not the exact one."""
+        """The values from index `first` on; VerificationError at the end where their sum is not the exact one."""
         advance(first - self.start)
         if self.cluster is None:
             parts: Iterable[U64] = (part for _, part in self.values.chunks(first))
@@ -56,11 +56,11 @@ class CountJob:
             yield part
 
     def scanned(self, reductions: Iterable[Reduction]) -> int:
-        """How many values these reductions have to visit."""
+        """The number of values that these reductions visit."""
         return sum(scanned_values(self.family, self.start, self.stop, reduction) for reduction in reductions)
 
     def reduce(self, reductions: Sequence[Reduction], records: int, advance: Advance, on_step: OnStep) -> list[Result]:
-        """Each reduction of the range, with up to so many records; `advance` is told how many values are visited."""
+        """Each reduction of the range, with at most `records` records; `advance` is called with the number of values visited."""
 
         def run(scan: ValueScan) -> Iterator[NDArray[np.int64]]:
             whole = (scan.family, scan.start, scan.stop, scan.reduction, self.backend.name)
@@ -70,7 +70,7 @@ class CountJob:
         return reduce_range(self.family, self.start, self.stop, reductions, engine, records=records, run=run, on_step=on_step)
 
     def enumerate(self, advance: Advance) -> NDArray[np.int64]:
-        """The values at 0, ..., stop - 1 by trying every tuple; VerificationError where the formula says otherwise."""
+        """The values at 0, ..., stop - 1 by enumeration; VerificationError where they differ from the formula."""
         trial = self.enumeration
         chunks = trial.chunks()
         share = trial.tuples // (chunks[-1][1] - chunks[0][0])
@@ -85,7 +85,7 @@ class CountJob:
         whole: tuple[object, ...],
         advance: Advance,
     ) -> Iterator[NDArray[np.int64]]:
-        """The counts of each chunk, in order; a worker is told the whole with each."""
+        """The counts of each chunk, in order; a worker gets the whole job with each."""
         parts = map(here, chunks) if self.cluster is None else self.cluster.map(on_worker, [(*whole, chunk) for chunk in chunks])
         for chunk, part in zip(chunks, parts, strict=True):
             advance(chunk[1] - chunk[0])
@@ -118,5 +118,5 @@ def _range(family: Family, start: int, stop: int, backend: str) -> Range:
 @lru_cache(maxsize=2)
 def _engine(backend: str) -> Counting:
     chosen = select(backend)
-    # A worker is given as many chunks as it has threads: threads of the engine's own would only crowd them.
+    # A worker has as many chunks as threads, so the engine uses one thread.
     return NumpyCounting(threads=1) if chosen.name == "numpy" else chosen.counting()

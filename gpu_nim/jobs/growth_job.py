@@ -1,4 +1,4 @@
-"""A growth from its beginning or its latest checkpoint to its files: what `gpunim grow` does."""
+"""A growth from its beginning or its latest checkpoint to its files: the work of `gpunim grow`."""
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -28,7 +28,7 @@ EVERY = 100
 
 @dataclass(frozen=True)
 class Outputs:
-    """The files to be written: a growth's (see `gpu_nim.storage.growth_formats`), its voxels, a b-file; whether with parents."""
+    """The files to write: the growth (see `gpu_nim.storage.growth_formats`), its voxels, a b-file; and whether with parents."""
 
     out: Path | None = None
     volume: Path | None = None
@@ -52,19 +52,19 @@ class Outputs:
         return [path for path in (self.out, self.volume) if path is not None and _needs_cells(path)]
 
     def record(self) -> dict[str, Any]:
-        """Return them as plain values that hold in any folder."""
+        """Return them as plain values, with absolute paths."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: str(_whole(value)) if isinstance(value, Path) else value for name, value in values.items()}
 
     def after(self, record: dict[str, Any]) -> "Outputs":
-        """Return these where they are given, and else those of a record."""
+        """Return these where they are given, and otherwise those of a record."""
         old: dict[str, Any] = {name: Path(value) if isinstance(value, str) else value for name, value in record.items()}
         merged: dict[str, Any] = {field.name: getattr(self, field.name) or old.get(field.name) for field in fields(self)}
         return Outputs(**merged)
 
 
 def _whole(path: Path) -> Path:
-    """The path from the root on; a link at its end stays one, since files take the place of links."""
+    """The absolute path; a symbolic link at its end is not resolved, since a file replaces the link."""
     return path.parent.resolve() / path.name
 
 
@@ -73,26 +73,26 @@ def _needs_cells(path: Path) -> bool:
 
 
 class GrowthJob:
-    """A growth into files, with checkpoints where a folder is given for them.
+    """A growth that is written to files, with checkpoints if a folder is given for them.
 
-    Where `automaton`, `generations`, `columns`, `outputs` or `every` is not given, it is that of the checkpoint that is resumed, or
-    else the default.
+    Where `automaton`, `generations`, `columns`, `outputs` or `every` is not given, it is that of the resumed checkpoint or, without
+    one, the default.
 
     Args:
-        automaton: What to grow.
-        generations: The last generation.
-        backend: Where to grow.
-        columns: Of the growth's table.
-        outputs: The files to write.
-        verify: Whether to check the growth against its theorem.
-        general: Whether to use the engine for all rules, even where a faster one applies.
-        checkpoint: A new folder for checkpoints.
-        resume: A folder of checkpoints, from which to go on.
-        every: Generations between checkpoints.
+        automaton: the automaton.
+        generations: the last generation.
+        backend: the backend.
+        columns: the columns of the growth's table.
+        outputs: the files to write.
+        verify: whether to check the growth against its theorem.
+        general: whether to use the engine for all rules, even where a faster one applies.
+        checkpoint: a new folder for checkpoints.
+        resume: a folder of checkpoints to resume from.
+        every: the number of generations between checkpoints.
 
     Raises:
-        UsageError: The arguments do not go together, or an output cannot hold this growth.
-        FileError: An output cannot be written, or there is no complete checkpoint to resume.
+        UsageError: the arguments contradict each other, or an output cannot hold this growth.
+        FileError: an output cannot be written, or there is no intact checkpoint to resume.
 
     >>> import tempfile
     >>> from gpu_nim.backends.selection import select
@@ -118,7 +118,7 @@ class GrowthJob:
         every: int | None = None,
     ) -> None:
         if checkpoint is not None and resume is not None:
-            raise UsageError("checkpoint begins a folder and resume goes on with one and its checkpoints: only one may be given")
+            raise UsageError("checkpoint makes a new folder and resume uses an existing one: only one may be given")
         if every is not None and checkpoint is None and resume is None:
             raise UsageError("every is the number of generations between checkpoints: it needs a folder to checkpoint to or resume")
         with ExitStack() as held:
@@ -126,7 +126,7 @@ class GrowthJob:
             snapshot: Snapshot | None = None
             self.outputs = outputs or Outputs()
             self.passed_over: list[str] = []
-            """A sentence for each checkpoint that was damaged, and passed over for one before it."""
+            """A sentence for each checkpoint that was damaged and therefore skipped."""
             self._checkpoints = Checkpoints(folder) if (folder := checkpoint or resume) is not None else None
             if self._checkpoints is not None and resume is not None:
                 held.enter_context(self._checkpoints.held(new=False))
@@ -141,7 +141,7 @@ class GrowthJob:
             chosen = chosen or find("nim")
             self._every = every or EVERY
             self.columns = None if columns is None else tuple(columns)
-            """The columns that were asked for, now or when this was begun; None for the default."""
+            """The requested columns, now or at the start of the growth; None for the default."""
             names = self.columns or (DEFAULT_COLUMNS if snapshot is None else snapshot.columns)
             self._bfile: tuple[str, Oeis | None] | None = None
             if self.outputs.bfile is not None:
@@ -154,7 +154,7 @@ class GrowthJob:
             if snapshot is not None and self.outputs.want_cells and not self._keeps:
                 raise UsageError(
                     f"{self.outputs.want_cells[0]} needs the cells of generations 0 to {snapshot.generation}, which {resume} does "
-                    "not keep: no file that holds cells was asked for when it was begun"
+                    "not keep: no file that holds cells was requested at its start"
                 )
             self.growing = GrowthProcess(
                 chosen,
@@ -207,7 +207,7 @@ class GrowthJob:
             check_writable(self.outputs.bfile)
 
     def _open(self, stack: ExitStack) -> tuple[list[GrowthWriter], ZarrGrowthWriter | None]:
-        """Open what takes the batches: the files themselves, or with checkpoints the store of cells beside them."""
+        """Open the writers of the batches: the files, or with checkpoints the store of cells beside the checkpoints."""
         if self._checkpoints is None:
             writers: list[GrowthWriter] = []
             if self.outputs.out is not None:
@@ -227,7 +227,7 @@ class GrowthJob:
                 step()
         except OSError as error:
             if self._checkpoints is None or isinstance(error, FileError):
-                raise  # what opened the file says which
+                raise  # with the name of the file
             left = "the last checkpoint can still be resumed"
             raise FileError(f"cannot write {self._checkpoints.cells}: {error.strerror or error}; {left}") from error
 
@@ -241,7 +241,7 @@ class GrowthJob:
         self._checkpoints.save(growing.snapshot(), asked=asked, kept=None if kept is None else kept.kept())
 
     def _finish(self, growth: Growth, kept: ZarrGrowthWriter | None) -> None:
-        """Write the files from the cells that were kept beside the checkpoints."""
+        """Write the files from the store of cells beside the checkpoints."""
         assert self._checkpoints is not None
         out, volume = self.outputs.out, self.outputs.volume
         if out is not None and out.suffix == ".zarr":

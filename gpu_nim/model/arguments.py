@@ -1,4 +1,4 @@
-"""Arguments as callers write them: integers of Python or of NumPy, lists, tuples and arrays, read in one way everywhere."""
+"""Reading of arguments: integers of Python or of NumPy, lists, tuples and arrays."""
 
 import operator
 from collections.abc import Iterable
@@ -9,11 +9,11 @@ from gpu_nim.model.errors import UsageError
 Whole: TypeAlias = int | SupportsIndex
 """An integer of Python or of NumPy."""
 
-_SHOWN = 80  # characters of what was given that a message quotes
+_SHOWN = 80  # characters of an argument that a message quotes
 
 
 def shown(value: object) -> str:
-    """What was given, short enough for a sentence, whatever it is.
+    """Any argument as a text that is short enough for a message.
 
     >>> shown("nim"), shown(10**5000), shown([0] * 1000)[:9]
     ("'nim'", 'an integer of 16610 bits', '[0, 0, 0,')
@@ -28,14 +28,14 @@ def shown(value: object) -> str:
 
 
 def whole(value: object) -> int:
-    """The value as a Python integer; TypeError for anything else, and for truth values, which Python takes for integers."""
+    """The value as a Python integer; TypeError for anything else, including truth values."""
     if isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", None) == "b":
         raise TypeError("a truth value is no number")
     return operator.index(value)  # type: ignore[arg-type]
 
 
 def integer(name: str, value: object, least: int | None = None, most: int | None = None) -> int:
-    """The argument as a Python integer; UsageError, naming it, where it is none or lies outside of `least` to `most`.
+    """The argument as a Python integer; UsageError, naming it, where it is none or outside of `least` to `most`.
 
     >>> import numpy as np
     >>> integer("size", np.int64(5), 0), integer("size", 2**70, 0)
@@ -75,7 +75,7 @@ def vectors(name: str, values: object) -> tuple[tuple[int, ...], ...]:
 
 
 def items(name: str, values: object, what: str) -> list[object]:
-    """What a collection holds; UsageError, naming the argument, for a text and for what is no collection."""
+    """The items of a collection; UsageError, naming the argument, for a text and for anything else that is no collection."""
     if isinstance(values, Iterable) and not isinstance(values, str | bytes | dict):
         try:
             return list(values)

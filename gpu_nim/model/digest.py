@@ -1,9 +1,10 @@
-"""The digest of a growth: one number a generation, whatever engine, order or machine made it.
+"""The digest of a growth, from one number per generation, independent of engine, order and machine.
 
 A cell x in Z^d is mixed to 64 bits, mix(x) = f(K_0 x_0 + ... + K_{d-1} x_{d-1} mod 2^64), with fixed odd K_i and the finalizer f
 of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), a bijection of 64-bit words.  The checksum of a generation is the sum of its
-newborns' mixes mod 2^64: a sum, so that neither the order of the cells nor their division among workers shows.  The digest is the
-SHA-256 of all checksums.  Two growths with one digest have the same cells, but for a chance of about 2^-64 a generation.
+newborns' mixes mod 2^64: a sum, so that it depends neither on the order of the cells nor on their division among workers.  The
+digest is the SHA-256 of all checksums.  Growths with equal digests have the same cells, with an error probability of about 2^-64
+per generation.
 
 An automaton that is grown by symmetry mixes the representative of each cell's orbit in place of the cell, so that an orbit is one
 term times its size.
@@ -88,7 +89,7 @@ def digest(checksums: ArrayLike) -> str:
 def nim_plane_mix() -> tuple[int, int, int]:
     """Return (down, along, up) with K.(n - u, n - v, u + v) = down * u + along * v + up * n mod 2^64.
 
-    The nim engines keep generation n as the plane of u = n - a, v = n - b, and mix its cells without leaving it.
+    The nim engines keep generation n as the plane of u = n - a, v = n - b, and mix its cells in these coordinates.
 
     >>> down, along, up = nim_plane_mix()
     >>> n, u, v = 5, 2, 1

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP, held back from work that is not to be cut short and from processes that end with this one anyway."""
+"""Deferring Ctrl-C, SIGTERM and SIGHUP during work that must not be interrupted, and blocking them in worker processes."""
 
 import signal
 import threading
@@ -8,10 +8,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def interrupts_deferred() -> Iterator[None]:
-    """Hold Ctrl-C back until the block is done, and SIGTERM and SIGHUP where the program handles them.
+    """Defer Ctrl-C until the end of the block, and SIGTERM and SIGHUP if the program handles them.
 
-    Zarr writes in threads of its own, which go on, and make anew the folders that they miss, when the caller is interrupted
-    while it waits for them.
+    Zarr writes in its own threads, which continue, and recreate missing folders, when the caller is interrupted while it waits for
+    them.
     """
     if threading.current_thread() is not threading.main_thread():  # only the main thread is interrupted
         yield
@@ -22,7 +22,7 @@ def interrupts_deferred() -> Iterator[None]:
 
 @contextmanager
 def _deferred(number: signal.Signals) -> Iterator[None]:
-    if not callable(signal.getsignal(number)):  # ignored, or the end of the process at once
+    if not callable(signal.getsignal(number)):  # ignored, or ends the process at once
         yield
         return
     pending: list[int] = []
@@ -37,10 +37,10 @@ def _deferred(number: signal.Signals) -> Iterator[None]:
 
 @contextmanager
 def interrupts_blocked() -> Iterator[None]:
-    """Have the threads and processes that are started in the block take no such signal; Ctrl-C reaches all those of a terminal."""
+    """Block these signals in threads and processes started in the block, since Ctrl-C is sent to all processes of a terminal."""
     from multiprocessing import resource_tracker
 
-    resource_tracker.ensure_running()  # which starts before the first process otherwise, and then lets the signals in again
+    resource_tracker.ensure_running()  # which would otherwise start with the first process, and unblock the signals
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     try:
         yield

@@ -23,7 +23,7 @@ def to_limbs(values: Sequence[int] | Integers, limbs: int) -> U64:
 
 
 def to_integers(values: U64) -> list[int]:
-    """Return what `to_limbs` packed, or plain uint64 of shape (n,), as Python integers.
+    """Return the integers that `to_limbs` packed, or plain uint64 of shape (n,), as Python integers.
 
     >>> to_integers(to_limbs([7, 2**100], 2)) == [7, 2**100]
     True

@@ -1,4 +1,4 @@
-"""The plain data of an inequality game that crosses the backend interface."""
+"""Inequality games as plain data for backends."""
 
 from typing import NamedTuple
 

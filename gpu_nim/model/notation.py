@@ -1,13 +1,13 @@
-"""Numbers as people write them: 1000000, 1_000_000, 1e6, 2^20, sums of these as 10^18+12345, and rationals 5/2 or 2.5.
+"""Notation of numbers: 1000000, 1_000_000, 1e6, 2^20, sums of these as 10^18+12345, and rationals 5/2 or 2.5.
 
-Digits are 0 to 9 alone: what Python takes for a digit is more than what people mean by one, ² and ٣ for two.
+Only 0 to 9 are digits: Python also accepts others, such as ² and ٣.
 """
 
 import re
 from fractions import Fraction
 
 LONGEST_DIGITS = 1_000_000
-"""Decimal digits of an integer that is read or printed at most: more than anyone types, less than memory."""
+"""The most decimal digits of an integer that is read or printed."""
 
 _LONGEST_BITS = 3_321_925  # those of 10^999999
 
@@ -24,7 +24,7 @@ _WAYS = "write it as 1000000, 1_000_000, 1e6, 2^20 or a sum such as 10^18+12345"
 
 
 def parse_integer(text: str) -> int:
-    """Return the integer that `text` names; ValueError, with the reason, where it names none that is read.
+    """Return the integer that `text` names; ValueError, with the reason, where it names none.
 
     >>> [parse_integer(t) for t in ("1_000", "1e6", "2^20", "10^3+5", "2^4-1", "-1")]
     [1000, 1000000, 1048576, 1005, 15, -1]

@@ -1,13 +1,13 @@
-"""How work tells how far it has come, to whoever shows that: the library knows of no progress bars."""
+"""Progress reports of long work; the library itself shows no progress bars."""
 
 from collections.abc import Callable
 
 OnStep = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and how much there is in all."""
+"""Called with the name of a step, the amount done, and the total."""
 
 
 def unseen(what: str, done: int, total: int) -> None:
-    """Take a step where nobody looks.
+    """Ignore a progress report.
 
     >>> unseen("generation", 3, 1024)
     """

@@ -1,4 +1,4 @@
-"""Values that hold arrays: equal where all that they hold is equal."""
+"""Equality and hashes of values that hold arrays."""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -10,8 +10,7 @@ import numpy as np
 class ArrayValue:
     """Makes a dataclass whose fields may be arrays comparable and hashable; mark it `@dataclass(frozen=True, eq=False)`.
 
-    Two of them are equal where they are of one class and all fields that take part in comparisons are; what arrays hold is equal
-    whatever their dtypes.
+    Two of them are equal if they have one class and all compared fields are equal; arrays may be equal with different dtypes.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True, eq=False)
@@ -27,7 +26,7 @@ class ArrayValue:
         return all(same(mine, theirs) for mine, theirs in zip(self._compared(), other._compared(), strict=True))
 
     def __hash__(self) -> int:
-        # Of arrays, mappings and lists only their lengths: equal values have equal hashes, and no array is read through.
+        # Only the lengths of arrays, mappings and lists: equal values have equal hashes, and no array has to be read.
         return hash((type(self), *(hashable(value) for value in self._compared())))
 
     def _compared(self) -> list[Any]:

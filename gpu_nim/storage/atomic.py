@@ -1,8 +1,7 @@
 """Atomic writes: beside the final name first, then renamed.
 
-What is to be called NAME is written in a folder `.NAME.gpunim-RANDOM.partial` beside it, which nobody else can enter, under the
-lock `.NAME.gpunim-lock`.  So every other such folder that the holder of the lock finds was left by a process that is no more: it
-goes on with a file that can be gone on with, and removes the rest.
+A file NAME is written in a private folder `.NAME.gpunim-RANDOM.partial` beside it, under the lock `.NAME.gpunim-lock`.  So every
+other such folder that the holder of the lock finds was left by a dead process: a resumable file is resumed, others are removed.
 """
 
 import os
@@ -28,12 +27,11 @@ _in_use: set[Path] = set()  # the folders of this process
 
 @contextmanager
 def replacing(path: Path, is_ours: Callable[[Path], bool] = lambda _: False) -> Iterator[Path]:
-    """Give a temporary path beside `path`; on success what was written there takes the name, on failure it is removed.
+    """Yield a temporary path beside `path`, which is renamed to `path` on success and removed on failure.
 
-    A file of that name is replaced, as programs do, and a link, not what it names; a folder only where `is_ours` says that gpunim
-    wrote it.
-    The old or the new is there at every instant, whole, and so after a loss of power.  Raises FileError, with the system's own
-    reason, where the place cannot be written, or is being written by somebody else.
+    A file or a symbolic link of that name is replaced (not the link's target); a folder only if `is_ours`, that is, if gpunim wrote
+    it.  At every instant, also after a power loss, either the complete old or the complete new file exists.  Raises FileError, with
+    the system's own reason, where the path cannot be written, or another process is writing it.
 
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "terms.txt")
@@ -53,7 +51,7 @@ def replacing(path: Path, is_ours: Callable[[Path], bool] = lambda _: False) -> 
 
 @contextmanager
 def placing(path: Path) -> Iterator[Path]:
-    """Do as `replacing` for a name that another lock keeps; OSError where it cannot be written."""
+    """Like `replacing`, for a name that another lock protects; OSError where it cannot be written."""
     folder: Path | None = None
     try:
         with interrupts_deferred():
@@ -67,9 +65,9 @@ def placing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def resumable(path: Path, belongs: Callable[[Path], bool], is_ours: Callable[[Path], bool] = lambda _: False) -> Iterator[Path]:
-    """Give a folder in which `path` is written under its own name; on success it takes its place, on failure the folder stays.
+    """Yield a folder in which to write `path` under its own name; on success it is renamed to `path`, on failure the folder stays.
 
-    The folder is new, or one that was left so and that `belongs` accepts.  In all else as `replacing`.
+    The folder is new, or one of an interrupted run that `belongs` accepts.  Otherwise like `replacing`.
 
     >>> with tempfile.TemporaryDirectory() as place:
     ...     path = Path(place, "terms.txt")
@@ -100,28 +98,28 @@ def resumable(path: Path, belongs: Callable[[Path], bool], is_ours: Callable[[Pa
             if folder is not None:
                 _in_use.discard(folder)
                 with suppress(OSError):
-                    folder.rmdir()  # where it is empty: there is nothing to go on with
+                    folder.rmdir()  # if it is empty: there is nothing to resume
 
 
 @contextmanager
 def claim(path: Path) -> Iterator[bool]:
-    """Keep the name `path` for this thread until the block is done, so that work for it is not done in vain.
+    """Reserve the name `path` for this thread for the duration of the block, before long work for it.
 
-    Gives whether others are kept out (see `locked`).  Raises FileError where somebody else is writing it.
+    Yields whether others are excluded (see `locked`).  Raises FileError where another process is writing it.
     """
     with locked(path.with_name(f".{path.name}.gpunim-lock"), f"cannot write {path}") as alone:
         yield alone
 
 
 def remove_leftovers(folder: Path, names: str, but: Collection[Path] = ()) -> None:
-    """Remove what dead processes left of files in `folder` whose names match a regular expression; their locks must be held."""
+    """Remove leftovers of dead processes for files in `folder` whose names match a regular expression; their locks must be held."""
     for leftover in _leftovers(folder, names):
         if leftover not in but:
             shutil.rmtree(leftover, ignore_errors=True)
 
 
 def check_writable(path: Path, is_ours: Callable[[Path], bool] = lambda _: False) -> None:
-    """Raise FileError where `path` could not be written: asked before long work, so that it is not done in vain."""
+    """Raise FileError where `path` could not be written, to be called before long work."""
     folder = path.parent
     if not folder.is_dir():
         raise FileError(f"cannot write {path}: there is no folder {folder}")
@@ -136,7 +134,7 @@ def check_writable(path: Path, is_ours: Callable[[Path], bool] = lambda _: False
 
 
 def flush(path: Path) -> None:
-    """Have the system write a file, or all of a folder, to the disk."""
+    """Flush a file, or all of a folder, to the disk."""
     if not path.is_dir():
         _flush(path)
         return
@@ -180,7 +178,7 @@ def _remove(folder: Path) -> None:
 
 
 def _leftovers(folder: Path, names: str) -> list[Path]:
-    """The folders that dead processes left of files in `folder` whose names match; what they had moved away is moved back."""
+    """The folders that dead processes left for files in `folder` whose names match; files that were moved away are moved back."""
     pattern = re.compile(rf"\.({names})\.gpunim-[a-z0-9_]{{8}}\.partial")
     found = []
     for path in sorted(folder.resolve().iterdir()):

@@ -1,4 +1,4 @@
-"""Growths as CSV: the table of a growth's columns, a generation a line."""
+"""Growths as CSV: the table of a growth's columns, one generation per line."""
 
 import csv
 from collections.abc import Iterator
@@ -13,12 +13,12 @@ from gpu_nim.storage.atomic import replacing
 
 
 def plain(value: Value) -> int | float | None:
-    """Return a value of a table as text formats hold it: integers as they are, fractions as the nearest double."""
+    """Return a value of a table for text formats: integers unchanged, fractions as the nearest double."""
     return float(value) if isinstance(value, Fraction) else value
 
 
 class CsvGrowthWriter:
-    """Writes the growth's table when it is finished; it has no use for cells."""
+    """Writes the growth's table when it is finished; it needs no cells."""
 
     wants_cells = False
 
@@ -26,7 +26,7 @@ class CsvGrowthWriter:
         self._path = path
 
     def append(self, batch: Batch) -> None:
-        """Leave the batch: the finished growth holds its table."""
+        """Ignore the batch: the finished growth has its table."""
 
     def finish(self, growth: Growth) -> None:
         """Write the table."""
@@ -34,7 +34,7 @@ class CsvGrowthWriter:
 
 
 def write_csv(table: Table, path: Path) -> None:
-    """Write a table as CSV: a header, then a generation a line; what is not defined is left empty."""
+    """Write a table as CSV: a header, then one generation per line; undefined values are empty."""
     with path.open("w", newline="", encoding="ascii") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(table.header)

@@ -1,4 +1,4 @@
-"""Two names of a folder change places in one step, where the system can do that."""
+"""Atomic exchange of two names, where the system supports it."""
 
 import ctypes
 import errno
@@ -12,10 +12,10 @@ _CANNOT = {errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP}
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Let two files or folders of one file system change names, both there at every instant.
+    """Exchange the names of two files or folders of one file system atomically.
 
-    Returns False, and changes nothing, where the system or the file system cannot do it, as NFS cannot.  Raises OSError for what
-    else goes wrong.
+    Returns False, and changes nothing, where the system or the file system cannot do it, such as NFS.  Raises OSError for other
+    errors.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

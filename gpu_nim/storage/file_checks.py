@@ -1,7 +1,7 @@
 """Checks that the files of growths, solved games, sequences and volumes have in common: kind, version, declared sizes, seal.
 
-A file is read in this order: what it declares, by which it is refused or its memory asked for; its arrays; the seal over all of it.
-Nothing is used before that.
+A file is read in this order: the declarations, by which it is refused or its memory checked; the arrays; the seal over all of it.
+Nothing is used before the seal is compared.
 """
 
 import hashlib
@@ -21,11 +21,11 @@ from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.reading import Damaged, name_of, parse_json, printable, read_regular
 
 MAX_TEXT = 1 << 23
-"""Bytes that the attributes of a file, or the metadata of an array, may take."""
+"""The most bytes of a file's attributes, or of an array's metadata."""
 
 
 def store_of(kind: str) -> Callable[[Path], bool]:
-    """Return a predicate: whether a folder is a Zarr store of this kind that gpunim wrote, and so may be replaced by another.
+    """Return a predicate: whether a folder is a Zarr store of this kind that gpunim wrote, and may therefore be replaced.
 
     >>> store_of("gpunim growth")(Path("thesis"))
     False
@@ -42,7 +42,7 @@ def store_of(kind: str) -> Callable[[Path], bool]:
 
 
 def seal(attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Return the SHA-256 that binds attributes, plain values that JSON takes, and arrays: names, dtypes, shapes and contents.
+    """Return the SHA-256 over attributes, plain values for JSON, and arrays: names, dtypes, shapes and contents.
 
     >>> seal({"kind": "example"}, {"births": np.arange(3)}) == seal({"kind": "example"}, {"births": np.arange(3)[:, None]})
     False
@@ -56,20 +56,20 @@ def seal(attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> s
 
 @dataclass(frozen=True)
 class Declared:
-    """What a file says that one of its arrays is."""
+    """A file's declaration of one of its arrays."""
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
 
     @property
     def nbytes(self) -> int:
-        """How many bytes that takes."""
+        """Its bytes."""
         return prod(self.shape) * self.dtype.itemsize
 
 
 @contextmanager
 def reading(path: Path, what: str) -> Iterator[None]:
-    """Say which file it is that is damaged or cannot be read: FileError, where what the block reads is no `what`.
+    """Raise FileError, which names the file, for errors of the block, which reads it: it is damaged, or not a `what`.
 
     >>> with reading(Path("a.npz"), "npz file"):
     ...     raise Damaged("it was truncated")
@@ -87,12 +87,12 @@ def reading(path: Path, what: str) -> Iterator[None]:
 
 
 def require_room(path: Path, arrays: Mapping[str, Declared]) -> None:
-    """Raise InsufficientMemoryError where arrays that are to be read whole would not fit."""
+    """Raise InsufficientMemoryError where arrays would not fit into memory."""
     require_memory(sum(array.nbytes for array in arrays.values()), host_memory() // 2, f"reading {path}")
 
 
 def check_kind(path: Path, attributes: Mapping[str, Any], kind: str, what: str, versions: tuple[int, ...]) -> None:
-    """Raise FileError where the attributes are not of this kind, which people call `what`, in one of these versions of it."""
+    """Raise FileError where the attributes are not of this kind, `what` in messages, and of one of these versions."""
     if attributes.get("kind") != kind:
         raise FileError(f"cannot read {path}: it is not a {what} written by gpunim")
     if type(attributes.get("format")) is not int or attributes["format"] not in versions:
@@ -101,7 +101,7 @@ def check_kind(path: Path, attributes: Mapping[str, Any], kind: str, what: str, 
 
 
 def origin(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how a file says that its contents came about: backend, device, seconds, version; Damaged for what none of these is."""
+    """Return the provenance that a file declares: backend, device, seconds, version; Damaged where one is invalid."""
     seconds = attributes["seconds"]
     if not isinstance(seconds, int | float) or not 0 <= seconds < float("inf"):
         raise Damaged("its seconds are no duration")
@@ -109,7 +109,7 @@ def origin(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def reason(error: Exception) -> str:
-    r"""Return an error, and of what type it is where a library raised it, in a line that fits into a sentence.
+    r"""Return an error as part of a sentence, with its type if a library raised it.
 
     >>> reason(ValueError("no such   chunk\x1b"))
     'ValueError: no such chunk\\x1b'

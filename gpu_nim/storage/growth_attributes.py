@@ -1,4 +1,4 @@
-"""What a growth's file says of itself, the same in every format, and how it is held against the cells."""
+"""The attributes of a growth's file, the same in every format, and their comparison with the cells."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -20,13 +20,13 @@ from gpu_nim.storage.file_checks import Declared, check_kind, origin, reason, re
 KIND = "gpunim growth"
 FORMAT = 2
 _COUNT = np.dtype(np.uint64)
-_UNSEALED = 1  # the format of earlier versions, in which nothing binds what a file says of itself
+_UNSEALED = 1  # the format of earlier versions, whose attributes have no seal
 
 
 def of_growth(growth: Growth) -> dict[str, Any]:
     """Return the attributes of a growth's file."""
     summary = growth.summary()
-    del summary["births"]  # an array of its own, exact at any size
+    del summary["births"]  # stored as an array, exact at any size
     rule = None if growth.rule is None else describe(growth.rule)
     return {"kind": KIND, "format": FORMAT, "version": __version__, "symmetry": growth.symmetry.value, "rule": rule, **summary}
 
@@ -64,7 +64,7 @@ def check_declared(path: Path, attributes: Mapping[str, Any], stored: Mapping[st
     if type(generations) is not int or any(array != Declared(_COUNT, (generations + 1,)) for array in table.values()):
         raise FileError(f"cannot read {path}: its births do not agree with its attributes")
     if len(cells.shape) != 2 or not 1 <= cells.shape[1] <= MAX_DIMENSION or cells.dtype.kind != "i":
-        raise FileError(f"cannot read {path}: what it holds as cells are none")
+        raise FileError(f"cannot read {path}: its cells are not an array of cells")
     if cells.shape[0] != population:
         raise FileError(f"cannot read {path}: it holds {cells.shape[0]} cells, not those of its births, it was truncated")
     if "parents" in stored and stored["parents"] != Declared(np.dtype(np.int64), cells.shape[:1]):
@@ -127,7 +127,7 @@ def to_growth(
 
 
 is_growth_store = store_of(KIND)
-"""Whether a folder is a growth that gpunim wrote, and so may be replaced by another."""
+"""Whether a folder is a growth that gpunim wrote, and may therefore be replaced."""
 
 
 def checked(
@@ -138,11 +138,11 @@ def checked(
     symmetry: Symmetry,
     rule: Rule | None,
 ) -> CellSource:
-    """Return the source with each generation held against its births and checksum as it is read.
+    """Return the source with each generation compared with its births and checksum as it is read.
 
-    A checksum sees neither the order of cells nor, of a growth by symmetry, which cell of an orbit stands there: so cells must also
-    ascend, each once.  With as many of each orbit as there should be, all different, they are the very cells that were written.
-    Of a rule that is known they must lie within its reach, too, for which integers are chosen.
+    A checksum depends neither on the order of cells nor, for a growth by symmetry, on the choice of a cell within its orbit: so
+    cells must also be strictly ascending.  With the right number of each orbit, all distinct, they are the cells that were written.
+    With a known rule they must also be within its reach, which the dtype is chosen for.
     """
     low, high = (None, None) if rule is None else (min(rule.box(len(births) - 1)[0]), max(rule.box(len(births) - 1)[1]))
 

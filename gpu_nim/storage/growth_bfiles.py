@@ -18,10 +18,10 @@ _B_NAME = re.compile(r"b([0-9]{6,7})\.txt")
 def bfile_column(path: Path, entries: Sequence[Oeis], columns: tuple[str, ...] = ()) -> tuple[str, Oeis | None]:
     """Return the column that a b-file takes and its OEIS entry, if there is one.
 
-    A name such as b151776.txt is that one of the automaton's entries; otherwise it is the one column that was asked for.
+    A name such as b151776.txt selects that entry of the automaton; otherwise it is the one requested column.
 
     Raises:
-        UsageError: Neither says which column, or the column has other values than integers.
+        UsageError: neither gives a column, or the column has other values than integers.
 
     >>> from gpu_nim.automata.catalogue import find
     >>> bfile_column(Path("b147552.txt"), find("fcc").oeis)[0]
@@ -45,7 +45,7 @@ def _require_whole(column: str) -> None:
 
 
 def write_bfile(growth: Growth, path: str | Path, column: str, entry: Oeis | None = None) -> None:
-    """Write a column of integers as a b-file; with an OEIS entry the indices are the entry's, from its own offset on.
+    """Write a column of integers as a b-file; with an OEIS entry the indices are the entry's, from its offset on.
 
     >>> import tempfile
     >>> from gpu_nim import grow

@@ -1,4 +1,4 @@
-"""What writes a growth to a file, whatever the format."""
+"""The interface of writers of growths, for any format."""
 
 from typing import Protocol
 
@@ -8,24 +8,24 @@ from numpy.typing import NDArray
 from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.interface import Batch
 
-_BATCH = 1 << 16  # cells that are given to a writer at a time, or a few more
+_BATCH = 1 << 16  # cells that a writer gets at a time, or a few more
 
 
 class GrowthWriter(Protocol):
-    """Takes a growth as it happens: every batch, then the finished growth."""
+    """Writes a growth: takes every batch, then the finished growth."""
 
     wants_cells: bool
-    """Whether the batches must carry their cells."""
+    """Whether the batches must have their cells."""
 
     def append(self, batch: Batch) -> None:
         """Take the next batch."""
 
     def finish(self, growth: Growth) -> None:
-        """Complete the file with what is known at the end."""
+        """Complete the file from the finished growth."""
 
 
 def write_growth(writer: GrowthWriter, growth: Growth) -> None:
-    """Give a finished growth to a writer as if it were growing, some generations at a time."""
+    """Pass a finished growth to a writer in batches, some generations at a time."""
     if writer.wants_cells:
         waiting: list[NDArray[np.integer]] = []
         first = count = 0

@@ -1,7 +1,7 @@
-"""One writer at a time: locks that the system lifts when their holder ends, however it ends.
+"""One writer at a time: locks that the system releases when their holder ends, for whatever reason.
 
-A lock is a file that its holder keeps locked, that says who that is, and that goes when the lock does.  One that a killed process
-left behind is locked by nobody, so it is taken over like a free one.
+A lock is a file that its holder keeps locked and removes at the end; its content names the holder.  A file that a killed process
+left behind is not locked, so it is taken over like a free one.
 """
 
 import errno
@@ -29,9 +29,10 @@ _holds: dict[tuple[int, int, Path], _Hold] = {}  # by process, thread and file
 
 @contextmanager
 def locked(file: Path, refusal: str) -> Iterator[bool]:
-    """Hold the lock `file` until the block is done; give whether that keeps others out: a few file systems have no locks.
+    """Hold the lock `file` for the block; yield whether that excludes others, since a few file systems have no locks.
 
-    The thread that holds a lock may take it again.  Raises FileError where another process or thread holds it: `refusal`, and who.
+    The thread that holds a lock may take it again.  Raises FileError where another process or thread holds it; the message has
+    `refusal` and the holder.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, locked(Path(folder, "lock"), "cannot write") as alone:
@@ -81,7 +82,7 @@ def _acquire(file: Path, refusal: str) -> int | None:
 
 
 def _release(file: Path, handle: int) -> None:
-    # Removed before it is unlocked: whoever opens the name from here on opens another file, and whoever has opened it finds out.
+    # Removed before it is unlocked: a later open makes another file, and a process that opened this one detects the removal.
     with suppress(OSError):
         if _is(file, handle):
             file.unlink()
@@ -97,7 +98,7 @@ def _is(file: Path, handle: int) -> bool:
 
 
 def _sign(handle: int) -> None:
-    with suppress(OSError):  # on a full disk it goes unsigned
+    with suppress(OSError):  # on a full disk the file does not name its holder
         os.ftruncate(handle, 0)
         os.pwrite(handle, f"{os.getpid()} {socket.gethostname()}\n".encode(), 0)
 

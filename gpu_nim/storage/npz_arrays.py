@@ -16,17 +16,17 @@ from gpu_nim.storage.file_checks import MAX_TEXT, Declared, reason
 
 _MEMBERS = 64  # arrays in a file
 _AT_ONCE = 1 << 20  # bytes read at a time
-_DEFLATED = 1032  # bytes that a deflated byte stands for at the most
+_DEFLATED = 1032  # the largest ratio of deflate
 _DIMENSIONS = 32
 _NPY = b"\x93NUMPY\x01\x00"
 _HEADER = re.compile(rb"\{'descr': '([<|][biufU]\d{1,9})', 'fortran_order': (True|False), 'shape': \(([\d, ]*)\), \} *\n")
 
 
 class NpzArrays:
-    """The arrays of an npz file of numbers and texts, which are declared before they are read.
+    """The arrays of an npz file of numbers and texts, whose declarations are read first.
 
-    What each declares agrees with the zip's directory, and that with the file's own size; Damaged, on opening and on reading, where
-    it does not.  compressed: whether members may be deflated; stored ones take no more memory than the file has bytes.
+    Each declaration must agree with the zip's directory, and that with the file's size; Damaged, on opening and on reading, where
+    it does not.  With `compressed`, members may be deflated; stored ones take no more memory than the file has bytes.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -63,7 +63,7 @@ class NpzArrays:
         self._file.close()
 
     def read(self, name: str) -> NDArray[Any]:
-        """Return an array, held against its CRC-32; Damaged where there is none of that name."""
+        """Return an array, compared with its CRC-32; Damaged where there is none of that name."""
         if name not in self.declared:
             raise Damaged(f"it has no {name}")
         declared, (info, transposed, start) = self.declared[name], self._members[name]
@@ -89,11 +89,11 @@ class NpzArrays:
             raise Damaged(f"{name} is no text") from error
 
     def attributes(self) -> dict[str, Any]:
-        """Return what the file says of itself; nothing where it is not gpunim's."""
+        """Return the attributes of the file; none where it is not gpunim's."""
         return parse_json(self.read_text("attributes")) if "attributes" in self.declared else {}
 
     def _header(self, info: zipfile.ZipInfo) -> tuple[Declared, bool, int]:
-        """What an array declares, whether its first index is the fastest, and where its data begin."""
+        """The declaration of an array, whether its first index is the fastest, and the offset of its data."""
         with _opened(self._zip, info) as member:
             head = member.read(10)
             length = int.from_bytes(head[8:], "little")
@@ -113,7 +113,7 @@ class NpzArrays:
 
 
 class _Sparing(BufferedReader):
-    """A file of which little is read at a time, whatever its directory says of itself."""
+    """A file of which little is read at a time, whatever its directory declares."""
 
     def __init__(self, file: IO[bytes]) -> None:
         super().__init__(cast("BufferedReader", file).detach())
@@ -132,7 +132,7 @@ def _unzipped(file: _Sparing) -> zipfile.ZipFile:
         return zipfile.ZipFile(file)
     except MemoryError:
         raise
-    except Exception as error:  # the zip reader lets errors of all kinds out, for what it did not expect
+    except Exception as error:  # the zip reader raises errors of many types for damaged files
         raise Damaged("it is no zip file, or was truncated") from error
 
 
@@ -148,7 +148,7 @@ def _check_member(info: zipfile.ZipInfo, size: int, compressed: bool) -> None:
 
 @contextmanager
 def _opened(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[IO[bytes]]:
-    """A member of a zip file, whose reader's errors of all kinds come as Damaged."""
+    """A member of a zip file, with all errors of its reader turned into Damaged."""
     try:
         with archive.open(info) as member:
             yield member

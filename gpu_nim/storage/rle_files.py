@@ -1,7 +1,7 @@
 """Patterns for Golly: run-length encoded text, RLE for two dimensions and RLE3 for three, which Golly's script 3D.lua reads.
 
-Both hold the cells alive after the last generation, and the rule where Golly knows it, so that Golly grows the pattern on; for
-other rules they hold the rule that keeps every pattern as it is.  RLE has y upwards, so that hexagonal neighbours are Golly's.
+Both hold the cells alive after the last generation, and the rule where Golly has it, so that Golly can continue the growth; for
+other rules they hold the rule that keeps every pattern unchanged.  RLE has y upwards, so that hexagonal neighbours are Golly's.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from gpu_nim.model.rule import Rule
 from gpu_nim.storage.atomic import replacing
 
 _LINE = 70  # characters of a line
-_GRID = 100  # cells a side: as much as 3D.lua holds
+_GRID = 100  # cells a side, the limit of 3D.lua
 # Neighbourhoods by the letter that ends a rule.
 _PLANE = {frozenset(steps(2, 1)): "V", frozenset(steps(2, 1, 2)): "", frozenset(HEXAGON): "H"}
 _SPACE = {
@@ -33,7 +33,7 @@ _SPACE = {
 
 
 def golly_rule(rule: Rule | None, dimension: int) -> str:
-    """Return the rule as Golly writes it, or one under which nothing is born and nothing dies.
+    """Return the rule in Golly's notation, or one under which nothing is born and nothing dies.
 
     >>> from gpu_nim.automata.catalogue import find
     >>> [golly_rule(find(name).rule, 2) for name in ("rule750", "hexagonal", "knight")]
@@ -101,7 +101,7 @@ class RleWriter:
         self._lower = self._upper = np.zeros(dimension, np.int64)
 
     def append(self, batch: Batch) -> None:
-        """Take the next batch's cells; UsageError where the format has no room for them."""
+        """Take the next batch's cells; UsageError where the format cannot hold them."""
         cells = batch.cells
         assert cells is not None
         if cells.shape[1] != self._dimension:
@@ -132,7 +132,7 @@ class RleWriter:
             ]
         else:
             places = cells - self._lower
-            x, y, z = ((_GRID - size) // 2).tolist()  # in the middle, with room to grow on
+            x, y, z = ((_GRID - size) // 2).tolist()  # in the middle, with space for further growth
             heading = [
                 f"3D version=1 size={_GRID} pos={x},{y},{z} gen={growth.generations}",
                 comment,

@@ -42,7 +42,7 @@ def save(found: Growth | Solution, path: str | Path, *, parents: bool = False) -
 
 
 def load(path: str | Path) -> Growth | Solution:
-    """Read a growth or a solved game, as the file says.
+    """Read a growth or a solved game from a file.
 
     Args:
         path: the file, in a format of `gpu_nim.storage.growth_formats` that can be read.

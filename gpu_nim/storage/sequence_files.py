@@ -1,13 +1,13 @@
 """Long ranges of a sequence as files, written while they are computed, in bounded memory, and resumable.
 
     .npy            one uint64 array of shape (n,), or (n, limbs) where values need more than 64 bits, least significant first
-    .zarr           the same as Zarr v3, chunked and compressed, with attributes that say what it holds
+    .zarr           the same as Zarr v3, chunked and compressed, with attributes that describe it
     .csv            n,value
     .txt            a b-file: n value
 
-A table grows in a folder beside its final name (see `gpu_nim.storage.atomic`): the data, and `job.json`, which says what is being
-written, how far it is, and the SHA-256 of what is there. When it is whole it is renamed. A run that is stopped leaves the folder,
-and a run of the same job with resume goes on, once what is there has been held against its SHA-256.
+A table is written in a folder beside its final name (see `gpu_nim.storage.atomic`): the data, and `job.json` with the job, its
+progress, and the SHA-256 of the data. When it is complete it is renamed. A run that is interrupted leaves the folder, and a run of
+the same job with resume continues after comparing the data with their SHA-256.
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ _is_table = store_of(KIND)
 
 
 class State(NamedTuple):
-    """How much of a table is there: bytes of its file, 0 for a store of many files, and the SHA-256 of them, or of its values."""
+    """The extent of a table: the bytes of its file, 0 for a store of many files, and the SHA-256 of them, or of its values."""
 
     size: int
     digest: str
 
 
 class Writer(Protocol):
-    """Where the values of a table go."""
+    """The data of a table in progress."""
 
     def write(self, first: int, values: U64) -> None:
         """Take the values at first, first + 1, ..., which follow those written before."""
 
     def state(self) -> State:
-        """Hand what was written to the system, and return how much there is."""
+        """Flush to the system, and return the extent."""
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
 
 
 class TableWriter:
@@ -71,7 +71,7 @@ class TableWriter:
         self.next = job["start"] + done
 
     def append(self, values: U64) -> None:
-        """Write the next values, shape (n,) or (n, limbs), and note that they are there."""
+        """Write the next values, shape (n,) or (n, limbs), and record the progress."""
         self._writer.write(self.next, values)
         self.next += len(values)
         _note(self._folder, self._job, self.next - self._job["start"], self._writer.state())
@@ -79,11 +79,11 @@ class TableWriter:
 
 @contextmanager
 def open_table(path: Path, attributes: dict[str, Any], limbs: int, *, resume: bool = False) -> Iterator[TableWriter]:
-    """Open a file for a table, by its ending; it appears under its name, whole, when the block ends without an error.
+    """Open a file for a table, by its ending, and write it atomically.
 
-    `attributes` describe the table and must hold `start` and `stop`, its indices. With `resume`, a table of the same
-    attributes that was left half-written is gone on with. Raises UsageError for another ending, FileError where it cannot
-    be written, would not fit the disk, or is not the table to go on with.
+    `attributes` describe the table and must hold `start` and `stop`, its indices. With `resume`, an interrupted table of the same
+    attributes is continued. Raises UsageError for another ending, FileError where it cannot be written, would not fit on the disk,
+    or is not the table to resume.
     """
     check_table(path)
     job = {"kind": KIND, "format": FORMAT, "limbs": limbs, **attributes}
@@ -95,15 +95,15 @@ def open_table(path: Path, attributes: dict[str, Any], limbs: int, *, resume: bo
         try:
             writer = _data_writer(data, job, done, 0 if state is None else state.size)
         except Damaged as error:
-            raise FileError(f"cannot resume {path}: {data} is damaged ({error}); remove {folder} to start anew") from error
+            raise FileError(f"cannot resume {path}: {data} is damaged ({error}); remove {folder} to start over") from error
         with closing(writer):
             if state is not None and writer.state() != state:
-                raise FileError(f"cannot resume {path}: {data} is not what was written; remove {folder} to start anew")
+                raise FileError(f"cannot resume {path}: {data} is not what was written; remove {folder} to start over")
             yield TableWriter(folder, job, writer, done)
 
 
 def check_table(path: Path) -> None:
-    """Raise what `open_table` would raise for this path alone, before anything is computed for it."""
+    """Raise what `open_table` would raise for this path alone, to be called before long work."""
     if path.suffix not in SUFFIXES:
         raise UsageError(f"the file of a table must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
     check_writable(path, _is_table)
@@ -119,9 +119,9 @@ def _lines(first: int, values: U64, separator: str) -> str:
 
 
 class _AppendedFile:
-    """A file that grows at its end, from its first `size` bytes on, and its SHA-256.
+    """A file that is appended to, after its first `size` bytes, and its SHA-256.
 
-    A memory map would do for arrays, but keeps all that it wrote in this process's memory.
+    A memory map would also do for arrays, but keeps everything written in this process's memory.
     """
 
     def __init__(self, path: Path, size: int) -> None:
@@ -183,7 +183,7 @@ class _ZarrWriter:
         import zarr
 
         with interrupts_deferred():
-            if self._array is None:  # not before its digest was compared
+            if self._array is None:  # only after its digest was compared
                 self._array = zarr.open_array(self._path, mode="r+")
             self._array[first - self._start : first - self._start + len(values)] = values
         self._digest.update(np.ascontiguousarray(values, "<u8").data)
@@ -207,7 +207,7 @@ def _data_writer(path: Path, job: dict[str, Any], done: int, size: int) -> Write
     if not done:
         import zarr
 
-        # A power of two, which divides what is appended: no chunk that was noted as written is written again.
+        # A power of two, which divides the appended parts: no chunk that was recorded as written is written again.
         chunks = (min(count, _ZARR_CHUNK >> (limbs - 1).bit_length()), *shape[1:])
         with interrupts_deferred():
             zarr.create_array(path, shape=shape, chunks=chunks, dtype=np.uint64, attributes=job, overwrite=True)
@@ -215,8 +215,8 @@ def _data_writer(path: Path, job: dict[str, Any], done: int, size: int) -> Write
 
 
 def _taken_up(path: Path, folder: Path, job: dict[str, Any]) -> tuple[int, State | None]:
-    """How many values a half-written table holds, and how much that is; (0, None) where there is none."""
-    damaged = f"cannot resume {path}: {folder / 'job.json'} is damaged; remove {folder} to start anew"
+    """The number of values of an interrupted table, and its extent; (0, None) where there is none."""
+    damaged = f"cannot resume {path}: {folder / 'job.json'} is damaged; remove {folder} to start over"
     try:
         note = parse_json(read_regular(folder / _JOB, _NOTE, within=folder))
         if note.pop("seal", None) != seal(note, {}):
@@ -229,10 +229,10 @@ def _taken_up(path: Path, folder: Path, job: dict[str, Any]) -> tuple[int, State
     for key in sorted(found.keys() | job.keys()):
         if found.get(key) != job.get(key):
             left, asked = (printable(str(values.get(key)), 40) for values in (found, job))
-            raise FileError(f"cannot resume {path}: what was left half-written has {printable(key, 40)} {left}, not {asked}")
+            raise FileError(f"cannot resume {path}: the interrupted table has {printable(key, 40)} {left}, not {asked}")
     data = folder / path.name
     if done and (not data.exists() or (data.is_file() and data.stat().st_size < state.size)):
-        raise FileError(f"cannot resume {path}: {data} is shorter than was written; remove {folder} to start anew")
+        raise FileError(f"cannot resume {path}: {data} is shorter than was written; remove {folder} to start over")
     return (done, state) if done else (0, None)
 
 
@@ -244,7 +244,7 @@ def _note(folder: Path, job: dict[str, Any], done: int, state: State) -> None:
 
 
 def _require_space(path: Path, count: int, limbs: int) -> None:
-    # How long a text or a compressed store will be is not known before.
+    # The size of a text or a compressed store is not known in advance.
     needed, free = 8 * limbs * count, shutil.disk_usage(path.parent).free
     if path.suffix == ".npy" and needed > free:
         raise FileError(f"cannot write {path}: it needs {needed:,} bytes, {free:,} are free there")

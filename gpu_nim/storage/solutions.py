@@ -1,9 +1,9 @@
-"""Solved games in files, as the growths are: .zarr, .npz, or the points alone as .csv.
+"""Solved games in files: .zarr, .npz, or only the points as .csv.
 
 NAME.zarr/ or NAME.npz
     p_positions       (n, k), the P-positions in lexicographic order
-    grundy            Grundy values over the box, -1 where no position is; only where they were asked for
-    attributes        what `Solution.summary` says, the coordinates' names and limits, kind, format and version, and the digest:
+    grundy            Grundy values over the box, -1 where no position is; only if requested
+    attributes        `Solution.summary`, the coordinates' names and limits, kind, format and version, and the digest:
                       a SHA-256 over all of these and the arrays
 """
 
@@ -34,13 +34,13 @@ _is_ours = store_of(KIND)
 
 
 def save_solution(solution: Solution, path: Path) -> None:
-    """Write a solved game: .zarr or .npz with all it holds, .csv with a position and its Grundy value a line.
+    """Write a solved game: .zarr or .npz completely, .csv with one position and its Grundy value per line.
 
-    The .csv file lists the P-positions, or every position where Grundy values were asked for. The write is atomic.
+    The .csv file lists the P-positions, or every position if it has Grundy values. The write is atomic.
 
     Raises:
-        UsageError: The file has another suffix.
-        FileError: The file cannot be written.
+        UsageError: the file has another suffix.
+        FileError: the file cannot be written.
     """
     check_solution(path)
     arrays = _arrays(solution)
@@ -62,13 +62,13 @@ def save_solution(solution: Solution, path: Path) -> None:
                         data=array,
                         chunks=_chunks(array),
                         compressors=ZstdCodec(level=3),
-                        config={"write_empty_chunks": True},  # so that one that is missing is missed
+                        config={"write_empty_chunks": True},  # to detect a missing one
                     )
                 group.attrs.update(_attributes(solution, arrays))
 
 
 def check_solution(path: Path) -> None:
-    """Raise UsageError or FileError where `save_solution` would: asked before long work, so that it is not done in vain."""
+    """Raise UsageError or FileError where `save_solution` would, to be called before long work."""
     if path.suffix not in SUFFIXES:
         raise UsageError(f"the file of a solved game must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
     check_writable(path, _is_ours)
@@ -106,7 +106,7 @@ def _check(path: Path, attributes: Mapping[str, Any], declared: Mapping[str, Dec
 
 
 def _solution(attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Solution:
-    """The solved game of attributes and arrays that belong together, whatever they are."""
+    """The solved game of consistent attributes and arrays."""
     points, values, difference = arrays["p_positions"], arrays.get("grundy"), attributes["first_difference"]
     coordinates, limits = tuple(map(name_of, attributes["coordinates"])), tuple(attributes["limits"])
     numbers = (attributes["size"], attributes["positions"], *limits, *(difference or ()))
@@ -130,7 +130,7 @@ def _solution(attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]])
 
 
 def is_solution(path: Path) -> bool:
-    """Return whether a file or folder says that it is a solved game that gpunim wrote."""
+    """Return whether a file or folder declares a solved game that gpunim wrote."""
     if path.suffix != ".npz":
         return path.suffix == ".zarr" and _is_ours(path)
     try:
@@ -153,7 +153,7 @@ def _attributes(solution: Solution, arrays: Mapping[str, NDArray[Any]]) -> dict[
 
 
 def digest(solution: Solution) -> str:
-    """Return the digest that the file of a solved game has."""
+    """Return the digest in the file of a solved game."""
     return str(_attributes(solution, _arrays(solution))["digest"])
 
 
@@ -165,7 +165,7 @@ def _arrays(solution: Solution) -> dict[str, NDArray[Any]]:
 
 
 def _chunks(array: NDArray[Any]) -> tuple[int, ...]:
-    """Chunks of about a million entries, whole along the last axes."""
+    """Chunks of about a million entries, complete along the last axes."""
     chunks = [max(1, side) for side in array.shape]
     for axis, side in enumerate(chunks):
         rest = int(np.prod(chunks[axis + 1 :]))

@@ -1,11 +1,11 @@
-"""Voxels of a growth, slab by slab, without ever holding the cube: the birth generation of each cell as a chunked Zarr v3 array.
+"""Voxels of a growth, slab by slab, without the whole cube in memory: the birth generation of each cell as a chunked Zarr v3 array.
 
-Newborns are spread over the whole space, and voxels are written in order.  So the cells go to scratch files first, one for every 64
-layers, and at the end each 64 layers are filled from the one or two files that hold their cells.  What is held is 64 layers.
+Newborns are spread over the whole space, and voxels are written in order.  So the cells are written to scratch files first, one for
+every 64 layers, and at the end each 64 layers are filled from the one or two files with their cells.  64 layers are in memory.
 
     NAME.zarr             one array, voxel [i, j, k] for the cell origin + (i, j, k); its dimensions are named x, y, z
                           uint16, or uint32 where generations need it: generation of birth + 1, 0 where nothing was born
-                          attributes origin, spacing, automaton, generations, population, digest and how it was grown
+                          attributes origin, spacing, automaton, generations, population, digest and provenance
 """
 
 from collections.abc import Iterator
@@ -63,7 +63,7 @@ class Slabs:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of voxels: the smallest of uint16 and uint32 that holds the last generation + 1."""
+        """The dtype of voxels: the smallest of uint16 and uint32 that holds the last generation + 1."""
         return np.dtype(np.uint16 if self.last + 1 < 2**16 else np.uint32)
 
     def append(self, batch: Batch) -> None:
@@ -92,7 +92,7 @@ class Slabs:
             self._runs.setdefault(slab, []).append(np.unique(generations[start:stop], return_counts=True))
 
     def __iter__(self) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Give (first, voxels) for each slab: the first layer's number within the box, and the layers, the slabs' axis first."""
+        """Yield (first, voxels) for each slab: the first layer's number within the box, and the layers, the slabs' axis first."""
         low, layers = int(self.lower[self._axis]), self.shape[self._axis]
         rest = [axis for axis in range(len(self.shape)) if axis != self._axis]
         room = [self.shape[axis] for axis in rest]
@@ -128,7 +128,7 @@ class Slabs:
 
 
 def volume_attributes(growth: Growth, slabs: Slabs) -> dict[str, Any]:
-    """Return what a volume says of itself."""
+    """Return the attributes of a volume."""
     return {
         **of_growth(growth),
         "kind": KIND,
@@ -153,7 +153,7 @@ class VolumeWriter:
         self._slabs.append(batch)
 
     def finish(self, growth: Growth) -> None:
-        """Write the array, and last the attributes, which mark it as whole."""
+        """Write the array, and last the attributes, which mark it as complete."""
         import zarr
 
         slabs = self._slabs
@@ -179,8 +179,7 @@ class VolumeWriter:
 def open_volume(path: str | Path) -> Iterator[VolumeWriter]:
     """Open a Zarr array for a growth's voxels: the birth generation of each cell, chunked, readable by any Zarr library.
 
-    The array appears under its name, whole, when the block ends without an error.  Raises UsageError for another ending than .zarr
-    and FileError where it cannot be written.
+    The write is atomic.  Raises UsageError for another ending than .zarr and FileError where it cannot be written.
 
     >>> import tempfile, zarr
     >>> from gpu_nim import grow

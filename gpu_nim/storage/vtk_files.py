@@ -31,7 +31,7 @@ _NAMES = {"u2": "UInt16", "u4": "UInt32", "i8": "Int64", "f4": "Float32"}
 
 
 class Appended:
-    """One array of an appended section, of a size that is known before: feed it data in order, then `close` it."""
+    """One array of an appended section, of a size known in advance: feed it data in order, then `close` it."""
 
     def __init__(self, file: IO[bytes], size: int) -> None:
         self._file = file
@@ -51,7 +51,7 @@ class Appended:
                 del self._waiting[:_BLOCK]
 
     def close(self) -> None:
-        """Write what is left, and the sizes."""
+        """Write the rest, and the sizes."""
         if self._waiting:
             self._block(bytes(self._waiting))
         header = [len(self._compressed), _BLOCK, self._size % _BLOCK, *self._compressed]
@@ -119,7 +119,7 @@ class VtiWriter:
 
 
 class VtpWriter:
-    """Writes points to a scratch file as they come, and the file when the growth is finished."""
+    """Writes the points of each batch to a scratch file, and the file when the growth is finished."""
 
     wants_cells = True
 
