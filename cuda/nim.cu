@@ -177,14 +177,14 @@ __device__ __forceinline__ u32 prefix_sum(u32 value) {
 
 }  // namespace
 
-// Grow `steps` <= 32 generations from plane `from`, which holds generation `generation`, into plane `to`; add the newborns of
-// generation + 1 + g to births[at + g] and their mixes to checksums[at + g].  filled_from and filled_to tell the tiles of either
-// plane that may hold cells.  `down`, `along` and `up` make a cell's linear mix in plane coordinates: K.(n-u, n-v, u+v) =
+// Grow `steps` <= 32 generations from plane `from`, which holds generation `generation`, into plane `to`; add the newborns of each
+// generation n of them to births[n] and their mixes to checksums[n].  filled_from and filled_to tell the tiles of either plane
+// that may hold cells.  `down`, `along` and `up` make a cell's linear mix in plane coordinates: K.(n-u, n-v, u+v) =
 // down * u + along * v + up * n.
 extern "C" __global__ void __launch_bounds__(THREADS, 6)
 nim_advance(const u64* __restrict__ from, u64* __restrict__ to, const u8* __restrict__ filled_from, u8* __restrict__ filled_to,
             u32 rows, u32 row_words, u32 generation, u32 steps, u64 down, u64 along, u64 up, u64* __restrict__ births,
-            u64* __restrict__ checksums, u32 at) {
+            u64* __restrict__ checksums) {
     __shared__ u16 dealt_by_warp[THREADS / 32][DEALT];
     u16* const dealt = dealt_by_warp[threadIdx.x >> 5];  // of each cell, its row and its column in the tile
     const u32 lane = threadIdx.x & 31u;
@@ -222,8 +222,8 @@ nim_advance(const u64* __restrict__ from, u64* __restrict__ to, const u8* __rest
             }
         }
         if (my_births != 0) {
-            atomicAdd(&births[at + lane], my_births);
-            atomicAdd(&checksums[at + lane], my_checksum);
+            atomicAdd(&births[generation + 1 + lane], my_births);
+            atomicAdd(&checksums[generation + 1 + lane], my_checksum);
         }
     } else {
         tile.clear();

@@ -289,19 +289,20 @@ class TestNim:
         numpy.advance(done)
         shape, constants = (engine._rows, engine._row_words), read_constants("nim.cu")
         tile = np.arange(shape[0])[:, None] // constants["OWNED"], np.arange(shape[1])[None, :] // constants["WORDS"]
-        filled = to_host(engine._filled).reshape(-1, int(tile[1].max()) + 1) != 0
+        now, spare = engine._planes
+        filled = to_host(now.filled).reshape(-1, int(tile[1].max()) + 1) != 0
         holding = np.zeros_like(filled)
-        np.logical_or.at(holding, tile, to_host(engine._plane).reshape(shape) != 0)
+        np.logical_or.at(holding, tile, to_host(now.words).reshape(shape) != 0)
         assert filled.tolist() == holding.tolist()
         # A tile's cells come from it and from the tiles above and to the left; the words of all of these are read with it.
         growing = np.pad(filled, ((1, 1), (1, 1)))
         growing = growing[1:, 1:] | growing[:-1, 1:] | growing[1:, :-1] | growing[:-1, :-1]
         read = growing[1:, 1:] | growing[:-1, 1:] | growing[1:, :-1] | growing[:-1, :-1]
-        emptied = to_host(engine._spare_filled).reshape(filled.shape) != 0  # the cells of an earlier generation are wiped out
+        emptied = to_host(spare.filled).reshape(filled.shape) != 0  # the cells of an earlier generation are wiped out
         far = ~(read | emptied)[tile].reshape(-1)
         assert far.any()
-        for plane in (engine._plane, engine._spare):
+        for plane in (now.words, spare.words):
             plane[launcher.xp.asarray(np.flatnonzero(far))] = poison
         same(engine.advance(to), numpy.advance(to))
-        for plane in (engine._plane, engine._spare):
+        for plane in (now.words, spare.words):
             assert (to_host(plane)[far] == poison).all()

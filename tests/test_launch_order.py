@@ -7,7 +7,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from gpu_nim.backends.cuda import exactly_one, frontier
+from gpu_nim.backends.cuda import exactly_one, frontier, nim
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine as NumpyExactlyOne
 from gpu_nim.model.rule import Rule
 from tests import strict_cupy
@@ -77,6 +77,19 @@ class TestExactlyOne:
         engine = exactly_one.ExactlyOneEngine(launcher, FCC, 3)
         engine.advance(3, cells=True)
         assert launcher.launched == ["exactly_one_lay", "wait", *[GROW, TICK, "wait"] * 3]
+
+
+class TestNim:
+    def test_a_batch_waits_for_its_end(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        launcher = watched(monkeypatch, nim)
+        engine = nim.NimEngine(launcher, 200)
+        for to, launches in ((100, 4), (101, 1), (165, 2), (200, 2)):
+            launcher.launched.clear()
+            with strict_cupy.recorded() as calls:
+                engine.advance(to)
+            assert launcher.launched == ["nim_advance"] * launches + ["wait"]
+            assert sum(count for (name, _), count in calls.items() if name in WAITS) == 2  # births and checksums
+            assert not [name for name, need in calls if need is Need.KERNEL]
 
 
 class TestGeneral:

@@ -1,17 +1,25 @@
-"""Three-pile Nim on CUDA: up to 32 generations of the bit plane a launch (`cuda/nim.cu`), no word to the host in between."""
+"""Three-pile Nim on CUDA: up to 32 generations of the bit plane a launch (`cuda/nim.cu`), no word to the host in between.
 
-from typing import Any
+A launch does the work of 32 generations, so that Python, which asks for one in a few microseconds, is ahead of the device without
+recording any: two launches are bound, from either plane to the other, and the host waits when a batch is over.
+"""
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
+from gpu_nim.backends.cuda.launches import Launch
+from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.interface import Batch, Section, State, count_in_section
 from gpu_nim.backends.shared.cells import check_request
 from gpu_nim.model.digest import nim_plane_mix
 
-_BLOCK = 128
-_REACH, _OWNED, _WORDS = 32, 96, 4  # cuda/nim.cu: generations a launch, rows and words that a warp owns
+_CONSTANTS = read_constants("nim.cu")
+_WARPS = _CONSTANTS["THREADS"] // 32  # a warp a tile
+_REACH = _CONSTANTS["REACH"]  # generations a launch
+_OWNED, _WORDS = _CONSTANTS["OWNED"], _CONSTANTS["WORDS"]  # rows and words of a tile
 _KEY = 24  # bits of a coordinate in a cell's key
 
 
@@ -30,6 +38,13 @@ def _tiles(rows: int, row_words: int) -> int:
     return -(-rows // _OWNED) * -(-row_words // _WORDS)
 
 
+class _Plane(NamedTuple):
+    """A generation: its words, row by row, and which tiles may have cells."""
+
+    words: Any
+    filled: Any
+
+
 class NimEngine:
     """Three-pile Nim in progress on a device, to generation `last` at the most."""
 
@@ -37,50 +52,56 @@ class NimEngine:
         self._launch, self._last = launcher, last
         self._rows = last + 1
         self._row_words = last // 64 + 1
-        with device_memory_errors(f"nim to generation {last}"):
-            self._plane = launcher.xp.zeros(self._rows * self._row_words, np.uint64)
-            self._spare = launcher.xp.zeros_like(self._plane)
-            # Which tiles of either plane may have cells.
-            self._filled = launcher.xp.zeros(_tiles(self._rows, self._row_words), np.uint8)
-            self._spare_filled = launcher.xp.zeros_like(self._filled)
+        words, tiles = self._rows * self._row_words, _tiles(self._rows, self._row_words)
+        xp = launcher.xp
         self.generation = -1
-        if state is not None:
-            self._restore(state)
+        with device_memory_errors(f"nim to generation {last}"):
+            # The generation that is done, and the one before, which the next launch overwrites.
+            self._planes = [_Plane(xp.zeros(words, np.uint64), xp.zeros(tiles, np.uint8)) for _ in range(2)]
+            self._births, self._checksums = xp.zeros(last + 1, np.uint64), xp.zeros(last + 1, np.uint64)
+            self._advance = [self._bind(*self._planes), self._bind(*self._planes[::-1])]
+            if state is not None:
+                self._restore(state)
+
+    def _bind(self, done: _Plane, spare: _Plane) -> Launch:
+        planes = {"from": done.words, "to": spare.words, "filled_from": done.filled, "filled_to": spare.filled}
+        # A cell is mixed as K.(n-u, n-v, u+v): see cuda/nim.cu.
+        mixing = dict(zip(("down", "along", "up"), nim_plane_mix(), strict=True))
+        reports = {"births": self._births, "checksums": self._checksums}
+        return self._launch.bind("nim_advance", planes | self._shape(0) | mixing | reports)
+
+    def _shape(self, steps: int) -> dict[str, int]:
+        """What a launch of so many generations is told of the plane."""
+        return {"rows": self._rows, "row_words": self._row_words, "generation": max(0, self.generation), "steps": steps}
 
     def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
         """Grow through generation `to` and report each generation since the last one done; UsageError for another `to`."""
         check_request(self.generation, to, self._last, section, 3)
-        xp, first = self._launch.xp, self.generation + 1
-        births = xp.zeros(to - self.generation, np.uint64)
-        checksums = xp.zeros_like(births)
+        first = self.generation + 1
         grown: list[NDArray[np.int32]] = []
         with device_memory_errors(f"nim at generation {to}"):
             if first == 0:
-                self._seed(births)
+                self._seed()
                 grown.append(np.zeros((1, 3), np.int32))
             wanted = cells or section is not None
             while self.generation < to:
                 steps = min(_REACH, to - self.generation)
-                at = self.generation + 1 - first
-                # A cell is mixed as K.(n-u, n-v, u+v): see cuda/nim.cu.
-                mixing = nim_plane_mix()
-                grid = (-(-_tiles(self.generation + steps + 1, self._row_words) * 32 // _BLOCK),)
-                shape = (self._rows, self._row_words, self.generation, steps)
-                planes = (self._plane, self._spare, self._filled, self._spare_filled)
-                self._launch("nim_advance", grid, (_BLOCK,), (*planes, *shape, *mixing, births, checksums, at))
-                if wanted:
-                    grown.append(self._cells(grid, shape, to_host(births[at : at + steps])))
-                self._plane, self._spare = self._spare, self._plane
-                self._filled, self._spare_filled = self._spare_filled, self._filled
+                grid = -(-_tiles(self.generation + steps + 1, self._row_words) // _WARPS)
+                shape = self._shape(steps)
+                self._advance[0](grid, **shape)
+                self._planes.reverse()
+                self._advance.reverse()
                 self.generation += steps
+                if wanted:
+                    grown.append(self._cells(grid, shape))
+            births, checksums = (to_host(reports[first : to + 1]) for reports in (self._births, self._checksums))
         newborns = np.concatenate(grown) if wanted else None
-        host_births = to_host(births)
-        cut = None if section is None or newborns is None else count_in_section(newborns, host_births, section)
-        return Batch(first, host_births, to_host(checksums), newborns if cells else None, cut)
+        cut = None if section is None or newborns is None else count_in_section(newborns, births, section)
+        return Batch(first, births, checksums, newborns if cells else None, cut)
 
     def state(self) -> State:
         """Return the newborns' words: their places as (row u, word) pairs and their bits."""
-        plane = to_host(self._plane)
+        plane = to_host(self._planes[0].words)
         active = np.flatnonzero(plane)
         return {
             "generation": np.array(self.generation, np.int64),
@@ -90,34 +111,32 @@ class NimEngine:
 
     def _restore(self, state: State) -> None:
         self.generation = int(state["generation"])
-        plane = np.zeros(self._rows * self._row_words, np.uint64)
-        places = state["places"].astype(np.int64)
-        plane[places[:, 0] * self._row_words + places[:, 1]] = state["words"]
-        self._plane = self._launch.xp.asarray(plane)
-        filled = np.zeros(len(self._filled), np.uint8)
-        filled[places[:, 0] // _OWNED * -(-self._row_words // _WORDS) + places[:, 1] // _WORDS] = 1
-        self._filled = self._launch.xp.asarray(filled)
+        done = self._planes[0]
+        plane, filled = np.zeros(len(done.words), np.uint64), np.zeros(len(done.filled), np.uint8)
+        row, word = state["places"].astype(np.int64).T
+        plane[row * self._row_words + word] = state["words"]
+        filled[row // _OWNED * -(-self._row_words // _WORDS) + word // _WORDS] = 1
+        done.words.set(plane)
+        done.filled.set(filled)
 
-    def _seed(self, births: Any) -> None:
+    def _seed(self) -> None:
         # The seed's mix is zero: a linear form of (0, 0, 0), finalized.
-        for first in (self._plane[:1], self._filled[:1], births[:1]):  # copied: CuPy would compile a kernel to store a 1
-            first.set(np.ones(1, first.dtype))
+        for array in (*self._planes[0], self._births):  # copied: CuPy would compile a kernel to store a 1
+            array[:1].set(np.ones(1, array.dtype))
         self.generation = 0
 
-    def _cells(self, grid: tuple[int, ...], shape: tuple[int, int, int, int], births: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """Return the newborns of the launch just made from `self._plane`, shape (sum of births, 3)."""
-        xp = self._launch.xp
+    def _cells(self, grid: int, shape: dict[str, int]) -> NDArray[np.int32]:
+        """Return the newborns of the launch just made, shape (sum of births, 3)."""
+        xp, first, steps = self._launch.xp, shape["generation"] + 1, shape["steps"]
+        births = to_host(self._births[first : first + steps])
         stops = np.cumsum(births)
         keys = xp.empty(int(stops[-1]), np.uint64)
-        self._launch(
-            "nim_cells",
-            grid,
-            (_BLOCK,),
-            (self._plane, self._filled, *shape, xp.asarray(stops - births), xp.zeros(len(births), np.uint64), keys),
-        )
+        written = {"start": xp.asarray(stops - births), "cursor": xp.zeros(steps, np.uint64), "keys": keys}
+        before = {"from": self._planes[1].words, "filled_from": self._planes[1].filled}
+        self._launch.bind("nim_cells", before | shape | written)(grid)
         keys.sort()
         sorted_keys = to_host(keys).astype(np.int64)
-        n = self.generation + 1 + (sorted_keys >> 2 * _KEY)
+        n = first + (sorted_keys >> 2 * _KEY)
         a = sorted_keys >> _KEY & (1 << _KEY) - 1
         b = sorted_keys & (1 << _KEY) - 1
         return np.stack((a, b, 2 * n - a - b), axis=1).astype(np.int32)
