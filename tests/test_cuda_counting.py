@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.backends.cuda import counting
+from gpu_nim.backends.cuda import CudaBackend, counting, staging
 from gpu_nim.backends.cuda.counting import CudaCounting
 from gpu_nim.backends.cuda.launcher import to_host
 from gpu_nim.backends.numpy.counting import NumpyCounting
@@ -17,8 +17,10 @@ from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.families import find_family
 from gpu_nim.counting.ranges import Range, limbs_needed
 from gpu_nim.counting.reductions import Reduction, ValueScan, length_counts, residue_counts
-from gpu_nim.model.errors import UsageError
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.limbs import to_integers
+from gpu_nim.oeis.count import count
+from tests.cuda_host import HostLauncher, compiler
 
 HOST = NumpyCounting(threads=1)
 
@@ -36,16 +38,17 @@ def ranges(draw):
     return start, start + draw(st.integers(1, 300))
 
 
-# Threads a block and blocks a multiprocessor: few, so that each has several items of work, and as many as there are.
-grids = st.sampled_from([(32, 1), (counting._BLOCK, counting._RESIDENT)])
+# Threads a block and blocks at once: few, so that each has several items of work, and as many as there are.
+grids = st.sampled_from([(32, 4), (counting._BLOCK, 32)])
 
 
 @contextmanager
 def cut(grid, **constants):
     """Inside, the engine launches this grid and cuts its work by these constants."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"_BLOCK": grid[0], "_RESIDENT": grid[1], **constants}.items():
+        for name, value in {"_BLOCK": grid[0], **constants}.items():
             patch.setattr(counting, name, value)
+        patch.setattr(HostLauncher, "resident", lambda self, kernel, **_: grid[1])
         yield
 
 
@@ -87,10 +90,10 @@ def test_published_terms(backend, piles, begin):
 
 
 @st.composite
-def products(draw):
+def products(draw, dimension=None):
     """Any table and any rows, nothing proven about their values: (limbs, columns, rows, skip, size)."""
     limbs = draw(st.sampled_from([1, 2]))
-    dimension, bits, blocks = draw(st.integers(1, 9)), draw(st.integers(1, 5)), draw(st.integers(1, 7))
+    dimension, bits, blocks = dimension or draw(st.integers(1, 9)), draw(st.integers(1, 5)), draw(st.integers(1, 7))
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     # Few different numbers, so that there are ties; the ends of the range among them.
     top = draw(st.sampled_from([0, 1, 3, 2 ** (64 * limbs) - 1]))
@@ -117,22 +120,130 @@ def test_fill_is_exact_modulo_a_power_of_two(launcher, product, slice_size, grid
     limbs, columns, rows, skip, size = product
     engine = CudaCounting(launcher)
     out = np.full(size if limbs == 1 else (size, 2), 77, np.uint64)
-    with cut(grid, _FILLED=slice_size, _LEAST_RUN=1):
+    with cut(grid, _LEAST_RUN=1), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(staging, "_PIECE", 8 * slice_size)
         engine.fill(engine.table(columns, limbs), rows, skip, out)
     assert to_integers(out) == exact(product)
 
 
+@pytest.mark.parametrize("size", [1, 7, 8, 9, 15, 16, 17, 25])
+@pytest.mark.parametrize("limbs", [1, 2])
+@pytest.mark.parametrize("skip", [0, 3])
+def test_values_come_home_in_pieces_of_any_size(launcher, monkeypatch, size, limbs, skip):
+    """Around one and two pieces of 8 values and beyond; a piece is copied when the last moment has come, and two at most wait."""
+    monkeypatch.setattr(staging, "_PIECE", 64 * limbs)
+    under_way = []
+    send_home = launcher.send_home
+
+    def watched(values):
+        arrived = send_home(values)
+        under_way.append(arrived)
+        assert len(under_way) <= 2
+        return lambda: (under_way.remove(arrived), arrived())[1]
+
+    monkeypatch.setattr(launcher, "send_home", watched)
+    product = limbs, np.array([[5, 1, 2**40, 3]]), np.array([[2**24 + row] for row in range(7)]), skip, size
+    columns, rows = (array.astype(np.uint64 if limbs == 1 else object) for array in product[1:3])
+    engine = CudaCounting(launcher)
+    out = np.full(size if limbs == 1 else (size, 2), 77, np.uint64)
+    engine.fill(engine.table(columns, limbs), rows, skip, out)
+    assert to_integers(out) == exact(product)
+    assert not under_way
+
+
+def test_copies_under_way_are_waited_for_after_an_error(launcher, monkeypatch):
+    monkeypatch.setattr(staging, "_PIECE", 8)
+    waited = []
+    monkeypatch.setattr(launcher, "send_home", lambda values: lambda: waited.append(values) or to_host(values))
+
+    def piece(first, stop):
+        if first == 1:
+            raise KeyboardInterrupt
+        return launcher.xp.zeros(stop - first, np.uint64)
+
+    with pytest.raises(KeyboardInterrupt):
+        staging.bring_home(launcher, np.zeros(5, np.uint64), piece)
+    assert len(waited) == 1
+
+
 @examples
-@given(product=products(), skipped=st.integers(0, 3))
-def test_fill_takes_arrays_of_the_device(launcher, product, skipped):
+@given(product=products(), run=st.sampled_from([1, 8]), grid=grids)
+def test_values_stay_on_the_device(launcher, product, run, grid):
     limbs, columns, rows, skip, size = product
     engine = CudaCounting(launcher)
-    out = launcher.xp.zeros((skipped + size + 1, 2)[:limbs], np.uint64)
-    engine.fill(engine.table(columns, limbs), rows, skip, out[skipped:-1])
-    on_host = to_host(out)
-    assert to_integers(on_host[skipped:-1]) == exact(product)
-    assert not on_host[:skipped].any()
-    assert not on_host[-1].any()
+    with cut(grid, _LEAST_RUN=run):
+        values = engine.values(engine.table(columns, limbs), rows, skip, size)
+    assert isinstance(values, launcher.xp.ndarray)
+    assert (values.dtype, values.shape) == (np.uint64, (size,) if limbs == 1 else (size, 2))
+    assert to_integers(to_host(values)) == exact(product)
+
+
+@pytest.mark.parametrize(("piles", "start", "limbs"), [(3, 10**9 + 1, 1), (4, 10**18 - 9, 2), (5, 10**18 - 9, 3)])
+def test_counts_stay_on_the_device(launcher, piles, start, limbs):
+    """Three limbs are counted on the host, and go to the device."""
+    n = range(start, start + 17)
+    values = count("D", n, piles=piles, backend=CudaBackend(launcher), device=True)
+    assert isinstance(values, launcher.xp.ndarray)
+    assert values.shape == ((17,) if limbs == 1 else (17, limbs))
+    assert to_integers(to_host(values)) == [count("D", index, piles=piles) for index in n]
+    on_host = count("D", n, piles=piles, backend="numpy", device=True)
+    assert np.array_equal(np.from_dlpack(on_host), to_host(values))
+
+
+def test_more_values_than_the_device_holds_are_refused(launcher, monkeypatch):
+    monkeypatch.setattr(launcher, "free_memory", lambda: 8 * 1000 + 15)
+    backend = CudaBackend(launcher)
+    with pytest.raises(InsufficientMemoryError, match=r"1,000 values on .* needs 8,016 bytes, 8,015 are free"):
+        count("D", range(1000), piles=3, backend=backend, device=True)
+    assert len(count("D", range(999), piles=3, backend=backend, device=True)) == 999
+
+
+@pytest.mark.parametrize(("sequence", "n"), [("A237711", 5), ("A147562", range(3))])
+def test_what_is_not_counted_on_the_device_cannot_stay_there(sequence, n):
+    with pytest.raises(UsageError, match=f"device must be False but for a range of D, A, d or a .* got {sequence}"):
+        count(sequence, n, device=True)
+
+
+def test_a_survey_waits_once(launcher, monkeypatch):
+    """All launches are queued before anything is read."""
+    waits: list[int] = []
+    launched: list[str] = []
+    launch = type(launcher).__call__
+
+    def watched(self, kernel, *rest):
+        launched.append(kernel)
+        launch(self, kernel, *rest)
+
+    monkeypatch.setattr(type(launcher), "__call__", watched)
+    monkeypatch.setattr(counting, "to_host", lambda values: waits.append(len(launched)) or to_host(values))
+    counts, span = find_family("D", 3), (5, 45)
+    with cut((32, 4), _SURVEYED=16):
+        values = Range(counts, *span, CudaCounting(launcher))
+        assert facts(values.survey(*span)) == facts(Range(counts, *span, HOST).survey(*span))
+        values.residues(*span, 7)
+    assert launched == ["count_survey"] * 3 + ["count_residues"] * 3
+    assert waits == [3, 6]
+
+
+# The kernels for a dimension are compiled from the same text: one is for every run.
+compiled_for = [pytest.param(d, marks=[pytest.mark.thorough] * (d != 2)) for d in range(1, counting._MAX_COMPILED + 1)]
+
+
+@pytest.mark.cuda_host
+@pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
+@pytest.mark.parametrize("dimension", compiled_for)
+@examples
+@given(data=st.data(), run=st.sampled_from([1, 2, 8]))
+def test_kernels_compiled_for_a_dimension(dimension, data, run):
+    engine = CudaCounting(HostLauncher("shuffle", 1, specialise=True))
+    product = limbs, columns, rows, skip, size = data.draw(products(dimension))
+    values = exact(product)
+    with cut((32, 4), _LEAST_RUN=run):
+        table = engine.table(columns, limbs)
+        assert to_integers(to_host(engine.values(table, rows, skip, size))) == values
+        survey = engine.survey(table, rows, skip, size)
+        assert (survey.total, survey.argmin) == (sum(values) % 2 ** (64 * limbs), values.index(min(values)))
+        assert engine.residues(table, rows, skip, size, 3).tolist() == np.bincount([v % 3 for v in values], minlength=3).tolist()
 
 
 @examples

@@ -186,7 +186,20 @@ class Counting(Protocol):
             table: what `table` returned.
             rows: the rows of the blocks.
             skip: the first value written, counted from the first block's first.
-            out: shape (n,) for limbs = 1 and (n, limbs) otherwise, in host memory or an array of the engine.
+            out: an array of the host, of shape (n,) for limbs = 1 and (n, limbs) otherwise.
+        """
+
+    def values(self, table: Any, rows: Any, skip: int, size: int) -> Any:
+        """Return values `skip` to `skip + size - 1` of some blocks as a new array of the engine's own device.
+
+        Args:
+            table: what `table` returned.
+            rows: the rows of the blocks.
+            skip: the first value, counted from the first block's first.
+            size: the number of values.
+
+        Returns:
+            uint64, of shape (size,) for limbs = 1 and (size, limbs) otherwise, least significant first.
         """
 
     def survey(self, table: Any, rows: Any, skip: int, size: int) -> Summary:

@@ -69,6 +69,11 @@ class Range:
         self.fill(first, out)
         return out
 
+    def device_values(self) -> Any:
+        """The values of the whole range in a new array of the engine's device, uint64 of shape `self.shape(self.size)`."""
+        skip, rows = self._rows(self.start, self.size)
+        return self.engine.values(self._loaded_table(), rows, skip, self.size)
+
     def chunks(self, first: int | None = None, size: int = CHUNK) -> Iterator[tuple[int, U64]]:
         """The range from `first` on as (index, values) chunks; each array is overwritten by the next chunk."""
         first = self.start if first is None else first

@@ -1,7 +1,8 @@
-"""Counting on CUDA (`cuda/counting.cu`): values of one or two limbs on the device, longer ones on the host.
+"""Counting on CUDA (`cuda/counting.cu`, `cuda/enumeration.cu`): values of one or two limbs there, longer ones on the host.
 
-A table stays on the device; the rows of a long range are made there from one row for 2^t blocks. Values that are stored come
-back a slice at a time; surveys and enumerations bring back a histogram and a few words a block.
+A table stays on the device; the rows of a long range are made there from one row for 2^t blocks. Values stay there, too, or
+come home a piece at a time. All launches of a survey are queued before the first is waited for, and bring back a histogram and a
+few words a block.
 """
 
 from typing import Any, NamedTuple
@@ -10,16 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
+from gpu_nim.backends.cuda.launches import Defines
+from gpu_nim.backends.cuda.staging import bring_home
+from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.backends.interface import Rows, Summary
 from gpu_nim.backends.shared.host_ranges import HostRanges
 from gpu_nim.backends.shared.host_ranges import Table as HostTable
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.limbs import U64, Integers, to_limbs
+from gpu_nim.model.memory import require_memory
 
-_BLOCK = 256  # THREADS of cuda/counting.cu
+_BLOCK = KERNELS["count_fill"].threads  # and of all others
 _WAVES = 16  # items a thread: few, so that columns are read seldom, and enough for all to end together
 _LEAST_RUN = 8
-_RESIDENT = 8  # blocks that a multiprocessor holds of any of these kernels, at the most
+_MAX_COMPILED = 4  # dimensions that kernels are compiled for; a column of more would take too many registers
 
 _BLOCK_BITS = {1: 16, 2: 12}  # by limbs; wide columns are made of Python integers
 _MAX_ENTRIES = 1 << 21  # of a table: it should stay in L2
@@ -27,10 +32,10 @@ _STEPS_BITS = 10  # rows made of one on the device: 2^10
 _MAX_STEPS = 1 << 20  # entries of all their matrices
 
 _CHUNK = 1 << 36  # values or tuples
-_FILLED = 1 << 26  # values in a slice that is filled and copied to the host: 512 MiB
 _SURVEYED = 1 << 31  # values a launch: no counter of 32 bits can wrap
 _COUNTERS = 34 << 10  # bytes of shared memory for histograms: several blocks a multiprocessor
 _MAX_COPIES = 128
+_HALF = np.uint64(2**32 - 1)  # half a word: sums of these cannot wrap
 
 _TILE_BITS = 9
 _WHOLE = 8192  # places of a histogram that is held whole
@@ -97,70 +102,61 @@ class CudaCounting:
             size = stop - first
             values = self._launch.xp.empty((size, *coarse.shape[1:]), np.uint64)
             skipped = first & ((1 << inner) - 1)
-            self._launch(
-                _kernel("count_rows", limbs),
-                (self._blocks(size * dimension),),
-                (_BLOCK,),
-                (coarse, steps, dimension, inner, skipped, size, values),
-            )
+            kernel, defines = _kernel("count_rows", limbs), _compiled_for(dimension)
+            grid = min(-(-size * dimension // _BLOCK), self._launch.resident(kernel, defines=defines))
+            arguments = (coarse, steps, dimension, inner, skipped, size, values)
+            self._launch(kernel, (grid,), (_BLOCK,), arguments, defines=defines)
             return DeviceRows(values)
 
-    def fill(self, table: DeviceTable | HostTable, rows: Any, skip: int, out: Any) -> None:
-        """Write values `skip` to `skip + len(out) - 1`, a slice of device memory at a time, or straight into a device array."""
+    def fill(self, table: DeviceTable | HostTable, rows: Any, skip: int, out: U64) -> None:
+        """Write values `skip` to `skip + len(out) - 1` of the host, a piece on its way while the next is made."""
         if isinstance(table, HostTable):
-            values = np.empty(out.shape, np.uint64)
-            self._host.fill(table, rows, skip, values)
-            out[...] = values if isinstance(out, np.ndarray) else self._launch.xp.asarray(values)
+            self._host.fill(table, rows, skip, out)
             return
         with device_memory_errors(f"{len(out)} values"):
             on_device = self._on_device(rows, table)
-            for at in range(0, len(out), _FILLED):
-                part = out[at : at + _FILLED]
-                block, place = divmod(skip + at, 1 << table.bits)
-                self._fill(table, on_device[block:], place, part)
+            bring_home(self._launch, out, lambda first, stop: self._values(table, on_device, skip + first, stop - first))
 
-    def _fill(self, table: DeviceTable, rows: Any, place: int, out: Any) -> None:
+    def values(self, table: DeviceTable | HostTable, rows: Any, skip: int, size: int) -> Any:
+        """Return values `skip` to `skip + size - 1` as an array of the device."""
+        needed = 8 * (size * table.limbs + 2)  # and the two that values of one limb, written in pairs, may lie between
+        require_memory(needed, self._launch.free_memory(), f"{size:,} values on {self._launch.device}")
+        with device_memory_errors(f"{size} values"):
+            if isinstance(table, HostTable):
+                return self._launch.xp.asarray(self._host.values(table, rows, skip, size))
+            return self._values(table, self._on_device(rows, table), skip, size)
+
+    def _values(self, table: DeviceTable, rows: Any, skip: int, size: int) -> Any:
         # Stores have 16 bytes: values of one limb are written in pairs, from an even place to an even place.
         pair = 3 - table.limbs
-        first, stop = place // pair, -(-(place + len(out)) // pair)
-        own = isinstance(out, self._launch.xp.ndarray)
-        direct = own and len(out) == pair * (stop - first) and _address(out) % 16 == 0
-        target = out.reshape(-1) if direct else self._launch.xp.empty(2 * (stop - first), np.uint64)
+        block, place = divmod(skip, 1 << table.bits)
+        first, stop = place // pair, -(-(place + size) // pair)
+        values = self._launch.xp.empty(2 * (stop - first), np.uint64)
         kernel = _kernel("count_fill", table.limbs)
-        self._sweep(kernel, table, rows, table.bits - (pair - 1), first, stop - first, (target,))
-        values = target[place % pair :][: len(out)] if pair == 2 else target.reshape(-1, 2)
-        if not own:
-            values.get(out=out)
-        elif not direct:
-            out[...] = values
+        self._sweep(kernel, table, rows[block:], table.bits - (pair - 1), first, stop - first, (values,))
+        return values[place % pair :][:size] if pair == 2 else values.reshape(-1, 2)
 
     def survey(self, table: DeviceTable | HostTable, rows: Any, skip: int, size: int) -> Summary:
         """Survey the values, up to 2^31 a launch."""
         if isinstance(table, HostTable):
             return self._host.survey(table, rows, skip, size)
-        bins = 64 * table.limbs + 1
+        kernel, bins = _kernel("count_survey", table.limbs), 64 * table.limbs + 1
+        copies = _copies(bins)
+        shared = 4 * bins * copies
         with device_memory_errors(f"surveying {size} values"):
             values = self._on_device(rows, table)
-            surveys = []
-            for at in range(0, size, _SURVEYED):
-                block, place = divmod(skip + at, 1 << table.bits)
-                count = min(_SURVEYED, size - at)
-                grid, _ = self._plan(table.bits, place, count)
-                findings = self._launch.xp.empty(8 * grid, np.uint64)
-                lengths = self._launch.xp.zeros(bins, np.uint64)
-                copies = _copies(bins)
-                self._sweep(
-                    _kernel("count_survey", table.limbs),
-                    table,
-                    values[block:],
-                    table.bits,
-                    place,
-                    count,
-                    (copies, findings, lengths),
-                    4 * bins * copies,
-                )
-                surveys.append(_survey(to_host(findings).reshape(-1, 8), to_host(lengths), table.limbs, at - place))
-        return _together(surveys, table.limbs)
+            launches = [(at, min(_SURVEYED, size - at), *divmod(skip + at, 1 << table.bits)) for at in range(0, size, _SURVEYED)]
+            grids = [self._plan(kernel, table, table.bits, place, count, shared)[0] for _, count, _, place in launches]
+            # One array, and so one wait: the lengths that all launches add to, and then what each block found.
+            found = self._launch.xp.zeros(bins + 8 * sum(grids), np.uint64)
+            end = bins
+            for grid, (_, count, block, place) in zip(grids, launches, strict=True):
+                begin, end = end, end + 8 * grid
+                rest = (copies, found[begin:end], found[:bins])
+                self._sweep(kernel, table, values[block:], table.bits, place, count, rest, shared)
+            home = to_host(found)
+        shifts = np.repeat([at - place for at, _, _, place in launches], grids)
+        return _summary(home[bins:].reshape(-1, 8), home[:bins], table.limbs, shifts)
 
     def residues(self, table: DeviceTable | HostTable, rows: Any, skip: int, size: int, modulus: int) -> NDArray[np.int64]:
         """Count residues, up to 2^31 values a launch: in shared memory as far as they fit it, else in L2."""
@@ -208,14 +204,15 @@ class CudaCounting:
         tiles = (((b_stop - 1) >> side) - (b_first >> side) + 1) * (((t_stop - 1) >> side) + 1)
         units = choices * tiles if first < stop else 0
         window = values if values <= self._whole else 0
+        shared = 4 * ((window or 1 << side + _SPREAD[kernel]) + 32)
         with device_memory_errors(f"trying tuples of {piles} piles to {limit}"):
             counts = self._launch.xp.zeros(values, np.uint64)
             self._launch(
                 kernel,
-                (min(units, self._launch.multiprocessors * _RESIDENT),),
+                (min(units, self._launch.resident(kernel, shared_bytes=shared)),),
                 (_BLOCK,),
                 (values, outer, first if outer else 0, b_first, b_stop, t_stop, side, units, window, _TRIED, counts),
-                4 * ((window or 1 << side + _SPREAD[kernel]) + 32),
+                shared,
             )
             return _int64(counts)
 
@@ -231,19 +228,19 @@ class CudaCounting:
         shared_bytes: int = 0,
     ) -> None:
         """Launch a kernel over `count` values (or pairs) from number `first` of the blocks; 2^bits of them in a block."""
-        grid, run = self._plan(bits, first, count)
-        arguments = (table.columns, rows, table.columns.shape[0], bits, first, count, run, *rest)
-        self._launch(kernel, (grid,), (_BLOCK,), arguments, shared_bytes)
+        grid, run = self._plan(kernel, table, bits, first, count, shared_bytes)
+        dimension = table.columns.shape[0]
+        arguments = (table.columns, rows, dimension, bits, first, count, run, *rest)
+        self._launch(kernel, (grid,), (_BLOCK,), arguments, shared_bytes, _compiled_for(dimension))
 
-    def _plan(self, bits: int, first: int, count: int) -> tuple[int, int]:
+    def _plan(self, kernel: str, table: DeviceTable, bits: int, first: int, count: int, shared_bytes: int) -> tuple[int, int]:
         """The blocks to launch for so many values, and how many rows an item of work has."""
-        threads = self._launch.multiprocessors * _RESIDENT * _BLOCK
+        defines = _compiled_for(table.columns.shape[0])
+        resident = self._launch.resident(kernel, shared_bytes=shared_bytes, defines=defines)
         height = (first + count - 1 >> bits) + 1
-        run = min(height, max(_LEAST_RUN, count // (threads * _WAVES)))
-        return self._blocks(-(-height // run) << bits), run
-
-    def _blocks(self, items: int) -> int:
-        return min(-(-items // _BLOCK), self._launch.multiprocessors * _RESIDENT)
+        run = min(height, max(_LEAST_RUN, count // (resident * _BLOCK * _WAVES)))
+        items = -(-height // run) << bits
+        return min(-(-items // _BLOCK), resident), run
 
     def _on_device(self, rows: Any, table: DeviceTable) -> Any:
         return rows.values if isinstance(rows, DeviceRows) else self._upload(rows, table.limbs)
@@ -260,13 +257,12 @@ def _int64(counts: Any) -> NDArray[np.int64]:
     return host.astype(np.int64)
 
 
-def _address(array: Any) -> int:
-    address: int = array.data.ptr if hasattr(array.data, "ptr") else array.ctypes.data
-    return address
-
-
 def _kernel(name: str, limbs: int) -> str:
     return name if limbs == 1 else f"{name}_wide"
+
+
+def _compiled_for(dimension: int) -> Defines | None:
+    return {"DIMENSION": dimension} if dimension <= _MAX_COMPILED else None
 
 
 def _copies(bins: int) -> int:
@@ -275,32 +271,21 @@ def _copies(bins: int) -> int:
     return 1 << fitting.bit_length() - 1 if fitting else 0
 
 
-def _survey(findings: U64, lengths: U64, limbs: int, shift: int) -> Summary:
-    """Bring together what the blocks of one launch found; `shift` makes their places count from the first value surveyed."""
-    words = findings.astype(object)
-    total = sum(int(low) + (int(high) << 64) for low, high in words[:, :2]) & ((1 << 64 * limbs) - 1)
-    maximum, argmax = _first_largest(findings[:, 2:5])
-    mirrored, argmin = _first_largest(findings[:, 5:8])
-    minimum = ((1 << 64 * limbs) - 1) ^ mirrored
-    return Summary(total, maximum, argmax + shift, minimum, argmin + shift, lengths.astype(np.int64))
+def _summary(findings: U64, lengths: U64, limbs: int, shifts: NDArray[np.int64]) -> Summary:
+    """Bring together what all blocks found; `shifts` makes the places of each block count from the first value surveyed."""
+    modulus = 1 << 64 * limbs
+    low, high = (int((words & _HALF).sum()) + (int((words >> np.uint64(32)).sum()) << 32) for words in findings[:, :2].T)
+    maximum, argmax = _first_largest(findings[:, 2:5], shifts)
+    mirrored, argmin = _first_largest(findings[:, 5:8], shifts)
+    return Summary((low + (high << 64)) % modulus, maximum, argmax, modulus - 1 ^ mirrored, argmin, lengths.astype(np.int64))
 
 
-def _first_largest(found: U64) -> tuple[int, int]:
+def _first_largest(found: U64, shifts: NDArray[np.int64]) -> tuple[int, int]:
     """The largest of some values, low and high word and place a row, and the first place that has it."""
-    best = found[np.lexsort((np.iinfo(np.uint64).max - found[:, 2], found[:, 0], found[:, 1]))[-1]]
-    low, high, place = best.tolist()
-    return low + (high << 64), place
-
-
-def _together(surveys: list[Summary], limbs: int) -> Summary:
-    """One survey of consecutive ones."""
-    largest = max(surveys, key=lambda survey: survey.maximum)  # the first of equals
-    smallest = min(surveys, key=lambda survey: survey.minimum)
-    return Summary(
-        sum(survey.total for survey in surveys) & ((1 << 64 * limbs) - 1),
-        largest.maximum,
-        largest.argmax,
-        smallest.minimum,
-        smallest.argmin,
-        sum((survey.lengths for survey in surveys), np.zeros(64 * limbs + 1, np.int64)),
-    )
+    low, high = found[:, 0], found[:, 1]
+    of_largest = high == high.max()
+    of_largest &= low == low[of_largest].max()
+    # A block without values names the last place there is for the least of values, and cannot be first.
+    places = found[of_largest, 2].tolist()
+    place = min(place + shift for place, shift in zip(places, shifts[of_largest].tolist(), strict=True))
+    return int(low[of_largest][0]) + (int(high[of_largest][0]) << 64), place

@@ -93,6 +93,12 @@ class HostRanges:
         with ThreadPoolExecutor(self.threads) as pool:
             list(pool.map(work, firsts))
 
+    def values(self, table: Table, rows: Integers, skip: int, size: int) -> U64:
+        """Return values `skip` to `skip + size - 1` in a new array."""
+        out = np.empty((size,) if table.limbs == 1 else (size, table.limbs), np.uint64)
+        self.fill(table, rows, skip, out)
+        return out
+
     def survey(self, table: Table, rows: Integers, skip: int, size: int) -> Summary:
         """Survey the values a cache-sized chunk at a time."""
         total, lengths = 0, np.zeros(64 * table.limbs + 1, np.int64)
