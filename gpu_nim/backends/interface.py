@@ -271,7 +271,13 @@ class Backend(Protocol):
     def growth_memory(self, rule: Rule, last: int, *, nim: bool = False, general: bool = False) -> int | None:
         """Return the bytes that `nim`, or else `automaton`, plans to take of `free_memory` for a growth from its seeds.
 
-        None if that is not known before: the engine for all rules takes memory as the growth does, and asks for it each time.
+        None if that is not known in advance: the engine for all rules checks memory again as the growth goes on.
+
+        Args:
+            rule: the rule.
+            last: the last generation.
+            nim: for the engine of `nim`, in place of that of `automaton`.
+            general: as for `automaton`.
         """
 
     def nim(self, last: int, state: State | None = None) -> Engine:
