@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 
 import numpy as np
 import pytest
 
 from gpu_nim.backends.cuda import exactly_one, frontier, nim
+from gpu_nim.backends.interface import Engine
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine as NumpyExactlyOne
 from gpu_nim.model.rule import Rule
 from tests import strict_cupy
@@ -111,3 +114,20 @@ class TestGeneral:
         with strict_cupy.recorded() as calls:
             frontier.GeneralEngine(HostLauncher(), RULE750, 12).advance(12)
         assert not [name for name, need in calls if need is Need.KERNEL]
+
+
+@pytest.mark.parametrize(
+    ("start", "source"),
+    [
+        (nim.NimEngine, "nim.cu"),
+        (partial(exactly_one.ExactlyOneEngine, rule=FCC), "exactly_one.cu"),
+        (partial(frontier.GeneralEngine, rule=RULE750), "frontier.cu"),
+    ],
+    ids=["nim", "exactly one", "general"],
+)
+def test_a_growth_compiles_one_module(start: Callable[..., Engine], source: str) -> None:
+    launcher = HostLauncher()
+    first = start(launcher, last=9)
+    first.advance(4, cells=True)
+    start(launcher, last=9, state=first.state()).advance(9, section=(0, 1))
+    assert [module for module, _ in launcher.modules] == [source]

@@ -266,7 +266,8 @@ class HostLauncher:
     has: by default the 64 KiB that every device since sm_75 grants a block, and few multiprocessors, of 4 blocks each.
     With `specialise` files are compiled for each set of defines, as they are for a device; without, once and for all.
 
-    `launched` names the kernels that were run, in order, those of recorded launches each time that they were made again.
+    `launched` names the kernels that were run, in order, those of recorded launches each time that they were made again;
+    `modules` has what a device would have had to compile, each source with its defines.
     """
 
     def __init__(
@@ -288,6 +289,7 @@ class HostLauncher:
         self._specialise = specialise
         self._recording: list[Callable[[], None]] | None = None
         self.launched: list[str] = []
+        self.modules: set[tuple[str, tuple[tuple[str, int | str], ...]]] = set()
         self._log = _sanitizer_log(self.flavour)
 
     @property
@@ -332,11 +334,11 @@ class HostLauncher:
         def run(grid: int, values: tuple[object, ...]) -> None:
             self._queue(kernel, (grid,), (entry.threads,), values, shared_bytes, defines)
 
-        return Launch(kernel, entry, checked, run, self.resident(kernel))
+        return Launch(kernel, entry, checked, run, self.resident(kernel, shared_bytes=shared_bytes, defines=defines))
 
     def resident(self, kernel: str, *, shared_bytes: int = 0, defines: Defines | None = None) -> int:
         """Blocks that the imagined device holds at once."""
-        find_kernel(kernel, self._table)
+        self._compile(kernel, defines)
         return 4 * self.multiprocessors
 
     def record(self, queue: Callable[[], None]) -> Callable[[], None]:
@@ -358,6 +360,9 @@ class HostLauncher:
         """Copy as late as a device may: what is written to `values` before they are home shows."""
         return lambda: to_host(values)
 
+    def _compile(self, kernel: str, defines: Defines | None) -> None:
+        self.modules.add((find_kernel(kernel, self._table).source, tuple((defines or {}).items())))
+
     def _queue(
         self,
         kernel: str,
@@ -367,6 +372,7 @@ class HostLauncher:
         shared_bytes: int,
         defines: Defines | None,
     ) -> None:
+        self._compile(kernel, defines)
         launch = functools.partial(self._launch, kernel, grid, block, values, shared_bytes, defines)
         if self._recording is None:
             launch()
