@@ -1,0 +1,207 @@
+"""Indices past 2^31 and 2^32, in kernels and in what the host reckons for them: small work at the far end of vast arrays.
+
+The arrays are mapped memory of which only the pages written exist (`tests.strict_cupy.vast`), so bases and capacities are those of
+a device with hundreds of gigabytes.
+"""
+
+import numpy as np
+import pytest
+
+from gpu_nim.automata.catalogue import find
+from gpu_nim.backends.cuda import frontier
+from gpu_nim.backends.cuda.bricks import Bricks
+from gpu_nim.backends.cuda.exactly_one import ExactlyOneEngine
+from gpu_nim.backends.cuda.frontier import GeneralEngine
+from gpu_nim.backends.cuda.games import _blocks, _Box
+from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.backends.shared.cells import Keys
+from gpu_nim.backends.shared.layouts import Layout
+from gpu_nim.games.inequality import nim
+from gpu_nim.model.digest import nim_plane_mix
+from gpu_nim.model.errors import InsufficientMemoryError
+from tests import strict_cupy as xp
+from tests.cuda_host import compiler
+from tests.strict_cupy.vast import VastLauncher, vast
+
+pytestmark = pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
+
+NEVER = 2**32 - 1
+
+
+def based(monkeypatch: pytest.MonkeyPatch, base: int) -> None:
+    """Number the bricks of every growth from `base` on."""
+    plain = Bricks.columns.func  # type: ignore[attr-defined]
+    monkeypatch.setattr(Bricks, "columns", property(lambda bricks: plain(bricks) + np.array([base, 0, 0])))
+
+
+# Word 32 b of `touched` is past 2^32 from brick 2^27 on, and so are the words of the slots' and newborns' rings.
+@pytest.mark.parametrize("name", ["fcc", "ulam-warburton"])
+@pytest.mark.parametrize("base", [2**27 - 3, 2**31 - 3, 2**32 - 2**9])
+def test_bricks_of_large_numbers(monkeypatch: pytest.MonkeyPatch, name: str, base: int) -> None:
+    rule, last = find(name).rule, 18
+    host = NumpyBackend().automaton(rule, last)
+    expected = [host.advance(last // 2, cells=True), host.advance(last, cells=True)]
+    based(monkeypatch, base)
+    engine = ExactlyOneEngine(VastLauncher(), rule, last)
+    assert base < engine._capacity < 2**32
+    first = engine.advance(last // 2, cells=True)
+    resumed = ExactlyOneEngine(VastLauncher(), rule, last, engine.state())
+    for batch, wanted in zip((first, resumed.advance(last, cells=True)), expected, strict=True):
+        assert batch.births.tolist() == wanted.births.tolist()
+        assert batch.checksums.tolist() == wanted.checksums.tolist()
+        assert np.array_equal(batch.cells, wanted.cells)
+
+
+def test_more_bricks_than_numbers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    based(monkeypatch, 2**32 - 2)
+    with pytest.raises(InsufficientMemoryError, match="more than the 4,294,967,294 that can be numbered"):
+        ExactlyOneEngine(VastLauncher(), find("fcc").rule, 18)
+
+
+def test_a_saved_table_of_large_keys() -> None:
+    """A table's word 2^33 + 5 is asked for as if it were its first: both begin with the same cell."""
+    rule, last, further = find("fcc").rule, 18, 2**33 + 5
+    engine = ExactlyOneEngine(VastLauncher(), rule, last)
+    engine.advance(last)
+    layout = Layout(rule, last)
+    codec = engine._codec(layout)
+    words = -(-layout.size // 32)
+    near, far = xp.zeros(words, np.uint32), xp.zeros(words, np.uint32)
+    engine._exchange("exactly_one_export", codec, near, 0)
+    corners = codec["codec"].get()
+    corners[0] -= further * 32 << codec["halved"]  # the stride of the first coordinate is 1
+    engine._exchange("exactly_one_export", {**codec, "codec": xp.asarray(corners)}, far, further)
+    assert near.get().any()
+    assert np.array_equal(near.get(), far.get())
+
+
+@pytest.mark.parametrize("bits", [31, 33])
+def test_a_table_of_many_slots(monkeypatch: pytest.MonkeyPatch, bits: int) -> None:
+    rule, last = find("rule750").rule, 16
+    size = Keys(rule, last).size
+
+    def clear(keys: xp.ndarray) -> None:
+        # Fibonacci hashing, as in cuda/frontier.cu: every key of the box finds empty slots around its own.
+        for key in range(size):
+            slot = (key * 0x9E3779B97F4A7C15) % 2**64 >> 64 - bits
+            keys[slot : slot + 32].set(np.full(min(32, len(keys) - slot), 2**64 - 1, np.uint64))
+
+    monkeypatch.setattr(frontier, "_FIRST_BITS", bits)
+    engine = GeneralEngine(VastLauncher(clear), rule, last)
+    batch, wanted = engine.advance(last, cells=True), NumpyBackend().automaton(rule, last).advance(last, cells=True)
+    assert batch.births.tolist() == wanted.births.tolist()
+    assert np.array_equal(batch.cells, wanted.cells)
+
+
+def test_rows_of_nims_plane_far_apart() -> None:
+    """32 generations on the first tiles of a plane whose rows have 2^26 words: row 95 begins at word 6.4e9."""
+    last, generation = 95, 60
+    host = NumpyBackend().nim(last)
+    host.advance(generation)
+    state, wanted = host.state(), host.advance(generation + 32)
+    launcher, rows, row_words = VastLauncher(), last + 1, 1 << 26
+    plane, spare = (vast(rows * row_words, np.uint64) for _ in range(2))
+    for (row, word), bits in zip(state["places"].tolist(), state["words"].tolist(), strict=True):
+        plane[row * row_words + word : row * row_words + word + 1].set(np.array([bits], np.uint64))
+    births, checksums = xp.zeros(32, np.uint64), xp.zeros(32, np.uint64)
+    numbers = {"rows": rows, "row_words": row_words, "generation": generation, "steps": 32, "at": 0}
+    filled = {"filled_from": xp.ones(64, np.uint8), "filled_to": xp.zeros(64, np.uint8)}
+    mixing = dict(zip(("down", "along", "up"), nim_plane_mix(), strict=True))
+    launch = launcher.bind(
+        "nim_advance", {"from": plane, "to": spare, **filled, **numbers, **mixing, "births": births, "checksums": checksums}
+    )
+    launch(1)
+    assert births.get().tolist() == wanted.births.tolist()
+    assert checksums.get().tolist() == wanted.checksums.tolist()
+    for (row, word), bits in zip(host.state()["places"].tolist(), host.state()["words"].tolist(), strict=True):
+        assert spare[row * row_words + word].item() == bits
+
+
+def test_the_far_corner_of_a_wedge() -> None:
+    """The last total of two piles up to 599,999 each has one position, whose place, column and key are past 2^32."""
+    side = 600_000
+    words, launcher, total = -(-side // 64), VastLauncher(), 2 * (side - 1)
+    width = 2 * side - 1
+    keys, found = xp.zeros(1, np.uint64), xp.zeros(1, np.uint64)
+    columns = vast(width * words, np.uint64)
+    launch = launcher.bind(
+        "wedge_outcomes",
+        {
+            "top": vast((side, side), np.uint32),
+            "nx": side,
+            "ny": 1,
+            "nz": side,
+            "words": words,
+            "total": total,
+            "first_row": 0,
+            "rows": 1,
+            "columns": columns,
+            "changes": vast(width * words, np.uint32),
+            "y_lines": vast(width * words, np.uint64),
+            "x_lines": xp.zeros(words, np.uint64),
+            "z_lines": xp.zeros(words, np.uint64),
+            "z_lines_next": xp.zeros(words, np.uint64),
+            "roof_x": xp.full(side, NEVER, np.uint32),
+            "roof_z": xp.full(side, NEVER, np.uint32),
+            "keys": keys,
+            "found": found,
+        },
+    )
+    launch(_blocks("wedge_outcomes", words))
+    assert (found.item(), keys.item()) == (1, side * side - 1)
+    assert columns[total * words + words - 1].item() == 1 << (side - 1) % 64
+
+
+def test_the_far_corner_of_a_wedges_values() -> None:
+    """The position (7999, 7999, 7999), whose line along x has seen the values below 68 * 64."""
+    side, seen = 8000, 68
+    launcher, corner, total = VastLauncher(), side - 1, 3 * (side - 1)
+    row, words = 2 * corner % side, total // 64 + 1
+    top = vast((side, side), np.uint32)
+    top[row, corner : corner + 1].set(np.array([corner], np.uint32))
+    x_seen, y_seen, z_seen = (vast((words, side, side), np.uint64) for _ in range(3))
+    for word in range(seen):
+        x_seen[word, corner, corner : corner + 1].set(np.array([2**64 - 1], np.uint64))
+    wedge, stored = {"top": top, "nx": side, "ny": side, "nz": side}, vast((side, side, side), np.uint16)
+    lines = {"x_seen": x_seen, "y_seen": y_seen, "z_seen": z_seen}
+    totals = {"total": total, "first_row": corner, "rows": 1}
+    step = launcher.bind("wedge_grundy", {**wedge, **lines, **totals, "values": stored})
+    step(_blocks("wedge_grundy", side))
+    assert stored[row, corner, corner].item() == 64 * seen
+    assert x_seen[seen, corner, corner].item() == 1
+
+    values = xp.empty((1, side), np.uint16)
+    home = {"stored": stored, "first": corner * side + corner, "lines": 1, "values": values}
+    out = launcher.bind("wedge_values", {**wedge, **home})
+    out(_blocks("wedge_values", side))
+    assert values[0, corner].item() == 64 * seen
+
+
+def test_outcomes_in_a_long_box() -> None:
+    """Two piles, the second as long as a total may be: pile x of the first begins at cell x (2^31 - 7)."""
+    limits = (3, 2**31 - 8)
+    launcher, box = VastLauncher(), _Box(nim(2).bounds(limits), np.array(limits))
+    keys, found = xp.zeros(8, np.uint64), xp.zeros(1, np.uint64)
+    flags = vast(4 * (2**31 - 7), np.uint8)
+    launch = launcher.bind(
+        "inequality_outcomes", {**box.arguments(xp), "flags": flags, "keys": keys, "found": found}, shared_bytes=4 * 2 * 2 * 128
+    )
+    for total in range(9):
+        launch(1, total=total)
+    assert keys[: found.item()].get().tolist() == [pile * (2**31 - 7) + pile for pile in range(4)]
+
+
+def test_the_far_corner_of_a_large_box() -> None:
+    """The last total has one position, all of whose options have value 0."""
+    limits = (258, 258, 64_900)
+    launcher, box = VastLauncher(), _Box(nim(3).bounds(limits), np.array(limits))
+    values = vast(259 * 259 * 64_901, np.uint16)
+    assert len(values) > 2**32
+    seen_words = box.last // 32 + 1
+    launch = launcher.bind(
+        "inequality_grundy",
+        {**box.arguments(xp), "seen_words": seen_words, "values": values},
+        shared_bytes=4 * (2 * 3 * 64 + 2 * seen_words),
+    )
+    launch(_blocks("inequality_grundy", box.choices), total=box.last)
+    assert values[len(values) - 1].item() == 1
