@@ -1,4 +1,4 @@
-"""A style, a colouring, a theme, a view, a cut, a figure, a kind of movie and an export format are each known by their one entry:
+"""A style, a colouring, a theme, a view, a cut, a figure, a motion and an export format are each known by their one entry:
 a made-up one is drawn, written, listed in the help and named in messages by every command.
 """
 
@@ -12,6 +12,9 @@ import numpy as np
 import pytest
 
 from gpu_nim import grow, save
+from gpu_nim.games import catalogue as games
+from gpu_nim.games import inequality
+from gpu_nim.games.entries import InequalityEntry, Integer, Parameter, Rational
 from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.render import exports
@@ -22,7 +25,8 @@ from gpu_nim.render.exports.mesh import cubes
 from gpu_nim.render.figures import FIGURES, Figure
 from gpu_nim.render.geometry import CUTS
 from gpu_nim.render.look import MESH_OPTIONS, Look
-from gpu_nim.render.motions import KINDS, Turntable
+from gpu_nim.render.motions import MOTIONS, Turntable, motion_of
+from gpu_nim.render.movie import Movie
 from gpu_nim.render.page import document
 from gpu_nim.render.sheet import Sheet
 from gpu_nim.render.source import blocks_of
@@ -146,12 +150,33 @@ def test_a_made_up_figure_is_drawn_listed_and_named(monkeypatch, tmp_path):
 
 
 @needs_ffmpeg
-def test_a_made_up_kind_of_movie_is_made_listed_and_named(monkeypatch, tmp_path):
-    monkeypatch.setitem(KINDS, "wobble", type("Wobble", (Turntable,), {"about": "it wobbles"}))
-    assert re.search(r"wobble +it wobbles", run("movie", "--help").output)
-    made = ("movie", "nim:3", "-o", tmp_path / "a.gif", *SMALL, "--seconds", "0.1", "--jobs", "1", "--kind")
+def test_a_made_up_motion_is_made_listed_and_named_with_its_option(monkeypatch, tmp_path):
+    far = Parameter("far", Integer(1, 9), "2", "how far it wobbles")
+    monkeypatch.setitem(MOTIONS, "wobble", type("Wobble", (Turntable,), {"about": "it wobbles", "options": (far,)}))
+    told = run("movie", "--help").output
+    assert re.search(r"wobble +it wobbles", told)
+    assert re.search(r"--far INTEGER +wobble: how far it wobbles\.\s+\[default: 2\]", told)
+    made = ("movie", "nim:3", "-o", tmp_path / "a.gif", *SMALL, "--seconds", "0.1", "--jobs", "1", "--motion")
     assert run(*made, "wobble").exit_code == 0
-    assert re.search(r"kind must be one of turntable, .*wobble, got 'wobbl'", run(*made, "wobbl").output)
+    assert run(*made, "wobble", "--far", "3").exit_code == 0
+    assert re.search(r"motion must be one of turntable, .*wobble, got 'wobbl'", run(*made, "wobbl").output)
+    assert "far must be an integer from 1 to 9, got '10'" in run(*made, "wobble", "--far", "10").output
+    assert "far has no effect on motion growth: motion wobble takes it" in run(*made, "growth", "--far", "3").output
+    assert MOTIONS["wobble"].values(Movie("nim:3", "wobble", options={"far": "5"})) == {"far": 5}
+
+
+@pytest.mark.parametrize("ends", ["1:3", "slope=3:1"])
+def test_a_rational_parameter_of_a_made_up_game_is_swept(ends, monkeypatch):
+    slope = Parameter("slope", Rational(), "2", "slope y <= x + z")
+    steep = InequalityEntry(
+        name="steep", summary=slope.help, source="nobody", rules=lambda slope: inequality.chocolate(slope), parameters=(slope,)
+    )
+    monkeypatch.setitem(games.CATALOGUE, "steep", steep)
+    look = Look(size=(64, 48), engine="numpy", quality="draft")
+    with motion_of(Movie("steep:size=7", "sweep", 5, options={"sweep": ends}, look=look)) as sweep:
+        assert len(sweep.blocks) == len(blocks_of("chocolate:a=1,size=7"))  # the larger body frames all
+        first, last = (np.asarray(sweep.frame(number)) for number in (0, 4))
+    assert not np.array_equal(first, last)
 
 
 def test_a_made_up_export_format_is_written_listed_and_named(monkeypatch, tmp_path):

@@ -101,7 +101,7 @@ PLAUSIBLE = {
     "--generations": ["0:2", "2:2^64", "5:9"],
     "--jobs": ["1"],
     "--k": ["2", "1/2", "1:3", "10^400", "1/10^400"],
-    "--kind": ["turntable", "growth", "fly-in", "sweep"],
+    "--motion": ["turntable", "growth", "fly-in", "sweep"],
     "--method": ["formula", "enumerate"],
     "--offsets": [
         "1,0;0,1", "1,1,0;1,0,1;0,1,1", "2000000000,0;0,1", "1000000000,1;-1000000000,0", "1,0,0;0,1",

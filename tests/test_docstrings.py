@@ -30,7 +30,7 @@ EXTENSION_POINTS = {
     "render.colourings": ("Colouring", "colouring"),
     "render.exports.export_format": ("Body", "ExportFormat", "export_format"),
     "render.figures": ("Figure", "figure", "slide"),
-    "render.motions": ("FrameRenderer",),
+    "render.motions": ("Motion",),
     "render.styles.style": ("Cost", "Style", "CameraStyle", "LaidOutStyle"),
     "render.themes": ("Theme",),
     "render.views": ("View", "find_view"),

@@ -9,7 +9,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.render.colourings import COLOURINGS
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions import frame_renderer
+from gpu_nim.render.motions import motion_of
 from gpu_nim.render.movie import Movie
 from gpu_nim.render.pixels import background
 from gpu_nim.render.source import blocks_of
@@ -103,7 +103,7 @@ def test_no_body_is_cut_off_by_the_picture(style, size):
 
 def test_a_growing_cloud_that_is_drawn_coarser_has_all_its_frames():
     movie = Movie("nim:63", "growth", 4, look=Look(size=(64, 48), style="volume", quality="draft", engine="numpy"))
-    with frame_renderer(movie) as renderer:
+    with motion_of(movie) as renderer:
         frames = [np.asarray(renderer.frame(number), float) for number in range(4)]
     growing = [np.abs(frame - frames[0]).mean() for frame in frames]
     assert growing == sorted(growing)

@@ -10,7 +10,7 @@ from gpu_nim.render.exports import EXPORTS, export_options
 from gpu_nim.render.figures import FIGURES, figure_options
 from gpu_nim.render.look import OPTIONS as LOOK_OPTIONS
 from gpu_nim.render.look import Look, style_options
-from gpu_nim.render.motions import KINDS, frame_renderer, movie_options
+from gpu_nim.render.motions import MOTIONS, motion_of, movie_options
 from gpu_nim.render.movie import Movie
 from gpu_nim.render.page import PAGE_OPTIONS, document
 from gpu_nim.render.styles import STYLES
@@ -139,10 +139,10 @@ def test_an_export_hears_each_option_or_refuses_it(suffix, more, takes, tmp_path
         assert heard_or_refused(command, option, tmp_path, base, suffix) == (option in takes), option
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("motion", MOTIONS)
 @pytest.mark.thorough
-def test_a_movie_hears_each_option_or_refuses_it(kind):
-    source = "chocolate:size=7" if kind == "sweep" else "edge:7"
+def test_a_movie_hears_each_option_or_refuses_it(motion):
+    source = "chocolate:size=7" if motion == "sweep" else "edge:7"
     looks = {
         "size": (80, 56),
         "view": "isometric",
@@ -156,8 +156,8 @@ def test_a_movie_hears_each_option_or_refuses_it(kind):
     }
 
     def frames(**look):
-        movie = Movie(source, kind, 8, look=Look(**{"size": (64, 48), "engine": "numpy", **look}))
-        with frame_renderer(movie) as renderer:
+        movie = Movie(source, motion, 8, look=Look(**{"size": (64, 48), "engine": "numpy", **look}))
+        with motion_of(movie) as renderer:
             return [np.asarray(renderer.frame(number)) for number in (1, 6)]
 
     base = frames()
@@ -176,9 +176,11 @@ def test_a_movie_hears_each_option_or_refuses_it(kind):
         (["render", "figure:V4.1", "-o", "a.png", "--title", "x", "--view", "axis"], "title, view would go unheard"),
         (["render", "edge:3", "-o", "a.png", "--style", "slices", "--cut", "none"], "cut would go unheard"),
         (["export", "edge:3", "-o", "a.stl", "--theme", "dark"], "an .stl file takes cut and generations"),
-        (["movie", "edge:3", "-o", "a.gif", "--sweep", "1:8"], "only --kind sweep takes it, got turntable"),
-        (["movie", "chocolate:a=3,size=7", "-o", "a.gif", "--kind", "sweep"], "goes through values of a"),
-        pytest.param(["movie", "ulam-warburton:3", "-o", "a.gif", "--kind", "fly-in"], "needs a body in space", marks=needs_ffmpeg),
+        (["movie", "edge:3", "-o", "a.gif", "--sweep", "1:8"], "sweep has no effect on motion turntable: motion sweep takes it"),
+        (["movie", "chocolate:a=3,size=7", "-o", "a.gif", "--motion", "sweep"], "goes through values of a"),
+        pytest.param(
+            ["movie", "ulam-warburton:3", "-o", "a.gif", "--motion", "fly-in"], "needs a body in space", marks=needs_ffmpeg
+        ),
         pytest.param(
             ["movie", "ulam-warburton:3", "-o", "a.gif", "--cut", "half"],
             "cut would go unheard: a turntable of a flat body takes",
@@ -196,7 +198,7 @@ def test_an_option_in_vain_is_refused_even_where_it_says_what_holds(arguments, m
 
 def test_what_a_picture_takes_are_options_of_a_look():
     every = [style_options(Look(style=style), flat=flat) for style in STYLES for flat in (False, True)]
-    every += [movie_options(kind, flat=flat) for kind in KINDS for flat in (False, True)]
+    every += [movie_options(motion, flat=flat) for motion in MOTIONS for flat in (False, True)]
     every += [figure_options(name, suffix) for name in FIGURES for suffix in (".png", ".svg")]
     every += [export_options(suffix, printable=printable) for suffix in EXPORTS for printable in (False, True)]
     assert all(takes <= LOOK_OPTIONS for _, takes in [*every, WINDOW_OPTIONS, PAGE_OPTIONS])
@@ -212,7 +214,7 @@ def test_a_window_and_a_page_refuse_what_they_do_not_take(tmp_path):
 def test_a_turn_is_seen_from_the_elevation_and_in_the_projection_asked_for():
     for view, elevation, parallel in ((None, 20, False), ("30,55", 55, False), ("axis", 90, True)):
         upward = np.sin(np.radians(elevation))
-        with frame_renderer(Movie("edge:7", frames=4, look=Look(size=(64, 48), view=view, engine="numpy"))) as renderer:
+        with motion_of(Movie("edge:7", frames=4, look=Look(size=(64, 48), view=view, engine="numpy"))) as renderer:
             cameras = [renderer.turned(turn) for turn in (0.0, 0.25)]  # type: ignore[attr-defined]
         assert [camera.parallel for camera in cameras] == [parallel] * 2
         assert [camera.basis[2, 2] for camera in cameras] == pytest.approx([upward] * 2)

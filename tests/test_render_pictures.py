@@ -27,7 +27,7 @@ from gpu_nim.render.figures import draw_figure
 from gpu_nim.render.framing import aim, hull
 from gpu_nim.render.image import Drawing, render, save
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions import flight, frame_renderer, orbit, sweep_values
+from gpu_nim.render.motions import flight, motion_of, orbit, sweep_values
 from gpu_nim.render.movie import Movie, ffmpeg, make_movie
 from gpu_nim.render.raster import draw_points, draw_quads
 from gpu_nim.render.sheet import Sheet, text_width
@@ -428,7 +428,7 @@ def test_a_turntable_keeps_its_distance_and_the_whole_body():
 @pytest.mark.parametrize("view", [None, "isometric", "gasket", "axis"])
 def test_a_flight_begins_where_the_still_is_and_ends_inside(view):
     blocks = blocks_of("nim:15")
-    with frame_renderer(Movie(blocks.name, "fly-in", look=Look(size=(64, 48), view=view, title="Nim", engine="numpy"))) as renderer:
+    with motion_of(Movie(blocks.name, "fly-in", look=Look(size=(64, 48), view=view, title="Nim", engine="numpy"))) as renderer:
         outside = renderer.camera
     start, end = flight(outside, blocks, 0.0), flight(outside, blocks, 1.0)
     for part in ("eye", "basis", "scale"):
@@ -442,7 +442,7 @@ def test_a_flight_begins_where_the_still_is_and_ends_inside(view):
 @needs_pillow
 def test_a_growth_ends_with_everything_and_begins_with_the_seed():
     movie = Movie("nim:7", "growth", frames=9, look=Look(size=(64, 48), quality="draft", engine="numpy"))
-    with frame_renderer(movie) as renderer:
+    with motion_of(movie) as renderer:
         first, last = (np.asarray(renderer.frame(k), float) for k in (0, 8))
         again = np.asarray(renderer.frame(0), float)
     assert np.array_equal(first, again)  # a frame does not depend on the frames before it
@@ -452,10 +452,10 @@ def test_a_growth_ends_with_everything_and_begins_with_the_seed():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"kind": "spin"}, "kind must be one of"),
+        ({"motion": "spin"}, "motion must be one of"),
         ({"frames": 0}, "1 or more frames"),
-        ({"kind": "sweep"}, "a sweep needs a source chocolate"),
-        ({"source": "chocolate:size=7", "kind": "sweep", "sweep": (Fraction(0), Fraction(3))}, "greater than 0"),
+        ({"motion": "sweep"}, "a sweep needs a game with a rational parameter, chocolate or bar, got 'nim:7'"),
+        ({"source": "chocolate:size=7", "motion": "sweep", "options": {"sweep": "0:3"}}, "greater than 0"),
         ({"look": Look(transparent=True)}, "transparent would go unheard"),
     ],
 )
@@ -479,7 +479,7 @@ def test_a_sweep_stands_at_its_ends_and_at_every_whole_number(first, last, frame
 
 
 def test_a_sweep_with_fewer_frames_than_whole_numbers_is_refused():
-    with pytest.raises(UsageError, match="a sweep from 1 to 8 needs 8 frames or more, one for each whole a, got 7"):
+    with pytest.raises(UsageError, match="a sweep from 1 to 8 needs 8 frames or more, one for each whole value, got 7"):
         Movie("chocolate:size=7", "sweep", frames=7)
 
 
@@ -495,7 +495,7 @@ def test_a_movie_has_the_colours_of_the_stills_and_says_which_they_are(tmp_path)
     command = [ffmpeg(), "-v", "error", "-i", str(tmp_path / "a.mp4"), "-frames:v", "1"]
     command += ["-vf", "scale=in_color_matrix=bt709:in_range=tv:out_range=pc", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
     read = np.frombuffer(subprocess.run(command, capture_output=True, check=True).stdout, np.uint8).reshape(48, 64, 3)
-    with frame_renderer(movie) as renderer:
+    with motion_of(movie) as renderer:
         drawn = np.asarray(renderer.frame(0), float)
     coarse = [picture.reshape(6, 8, 8, 8, 3).mean(axis=(1, 3)) for picture in (read.astype(float), drawn)]
     assert np.ptp(coarse[1], axis=(0, 1)).max() > 60
@@ -512,12 +512,12 @@ def probe_movie(path):
 @needs_ffmpeg
 @needs_ffprobe
 @pytest.mark.parametrize(
-    ("kind", "source", "suffix", "codec"),
+    ("motion", "source", "suffix", "codec"),
     [("turntable", "nim:7", "mp4", "h264"), ("sweep", "chocolate:size=7", "gif", "gif")],
 )
-def test_a_movie_has_its_size_its_frames_and_its_length(kind, source, suffix, codec, tmp_path):
+def test_a_movie_has_its_size_its_frames_and_its_length(motion, source, suffix, codec, tmp_path):
     look = Look(size=(130, 90), quality="draft", engine="numpy")
-    report = make_movie(Movie(source, kind, 10, 20, look=look), tmp_path / f"a.{suffix}")
+    report = make_movie(Movie(source, motion, 10, 20, look=look), tmp_path / f"a.{suffix}")
     assert (report["frames"], report["resumed"]) == (10, 0)
     read = probe_movie(tmp_path / f"a.{suffix}")
     stream = read["streams"][0]
@@ -586,7 +586,7 @@ def test_frames_of_another_movie_are_not_taken(tmp_path):
 
     small = Movie("nim:3", frames=3, look=look)
     assert missing(small) == [0, 1, 2]
-    with frame_renderer(small) as renderer:
+    with motion_of(small) as renderer:
         for number in range(3):
             movie._save_frame(renderer, folder, movie._mark(small, "numpy"), number)
     assert missing(small) == []
@@ -766,7 +766,13 @@ def test_a_page_needs_nothing_from_elsewhere(tmp_path):
         (["render", "figure:NF9", "-o", "a.png"], 2, "figure must be one of NF1"),
         (["render", "nim:99999999999", "-o", "a.png"], 2, "can be drawn for generations 0 to"),
         (["movie", "nim:3", "-o", "a.avi"], 2, "a movie must end in .mp4, .gif"),
-        (["movie", "chocolate:size=3", "-o", "a.gif", "--kind", "sweep", "--sweep", "x"], 2, "expected FIRST:LAST"),
+        (["movie", "chocolate:size=3", "-o", "a.gif", "--motion", "sweep", "--sweep", "x"], 2, "sweep must be FIRST:LAST or NAME="),
+        (
+            ["movie", "bar:size=3", "-o", "a.gif", "--motion", "sweep", "--sweep", "a=1:2"],
+            2,
+            "rational parameter of bar, k, got 'a'",
+        ),
+        (["movie", "bar:size=3", "-o", "a.gif", "--fps", "0"], 2, "1 or more frames at 1 to 120 a second, got 1 at 0"),
         (["export", "nim:3", "-o", "a.doc"], 2, "an export must end in"),
         (["show", "nim:3", "--picture", "a.txt"], 2, "a picture must end in .png"),
         (["show", "nim:3", "--port", "1"], 2, "--port is for a page: it needs --web"),

@@ -12,7 +12,7 @@ from gpu_nim.render import figures, lettering
 from gpu_nim.render.figures import draw_figure
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions import frame_renderer
+from gpu_nim.render.motions import motion_of
 from gpu_nim.render.movie import Movie
 from gpu_nim.render.pixels import background, quantise
 from gpu_nim.render.sheet import Words, text_width
@@ -103,15 +103,15 @@ def test_a_title_too_long_for_its_picture_is_refused():
 
 
 @needs_pillow
-@pytest.mark.parametrize(("kind", "source"), [("growth", "nim:15"), ("sweep", "chocolate:size=7"), ("turntable", "nim:7")])
+@pytest.mark.parametrize(("motion", "source"), [("growth", "nim:15"), ("sweep", "chocolate:size=7"), ("turntable", "nim:7")])
 @pytest.mark.parametrize("size", [(160, 120), (120, 200), (64, 48)])
-def test_a_movies_words_are_within_its_frames(kind, source, size):
-    movie = Movie(source, kind, 8, look=Look(size=size, title="Nim", quality="draft", engine="numpy"))
-    with frame_renderer(movie) as renderer:
+def test_a_movies_words_are_within_its_frames(motion, source, size):
+    movie = Movie(source, motion, 8, look=Look(size=size, title="Nim", quality="draft", engine="numpy"))
+    with motion_of(movie) as renderer:
         for number in (0, 7):
             ink = assert_words_within(renderer.frame(number))
             assert ink[: size[1] // 4].any()
-            if kind != "turntable" and size[0] > 64:
+            if motion != "turntable" and size[0] > 64:
                 assert ink[-size[1] // 8 :].any()  # the caption
 
 

@@ -1,7 +1,6 @@
-"""`gpunim movie`: a turntable, a growth, a flight into the body, or a sweep over the chocolates."""
+"""`gpunim movie`: a body turning, growing, or changing."""
 
 import os
-from fractions import Fraction
 from functools import partial
 from math import isnan
 from pathlib import Path
@@ -11,24 +10,38 @@ import click
 
 from gpu_nim.cli.output import emit_json, say, wants_progress
 from gpu_nim.cli.params import FILE
-from gpu_nim.cli.pictures import ListingCommand, given, look_options, named_option, one_of
+from gpu_nim.cli.pictures import ListingCommand, look_options, named_option, one_of
 from gpu_nim.cli.progress import step_progress
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.notation import parse_rational
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions import KINDS
+from gpu_nim.render.motions import MOTIONS
 from gpu_nim.render.movie import SUFFIXES, Movie, make_movie
 
-_LONGEST = 3600  # seconds: at 30 frames a second, some days of drawing
+_SECONDS = click.FloatRange(0, 3600, min_open=True)  # an hour at 30 frames a second takes some days to draw
 
 
-@click.command(cls=ListingCommand, listings=lambda: {"Kinds": [(name, kind.about) for name, kind in KINDS.items()]})
+class _MovieCommand(ListingCommand):
+    """The command, with the options of the motions that are registered at the time it is called."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the options of all motions before those of every movie."""
+        return [*_motion_options(), *super().get_params(ctx)]
+
+
+def _motion_options() -> list[click.Parameter]:
+    owners = {option.name: (name, option) for name, motion in MOTIONS.items() for option in motion.options}
+    return [
+        click.Option([f"--{name}"], metavar=option.kind.word.upper(), help=f"{owner}: {option.help}.  [default: {option.default}]")
+        for name, (owner, option) in owners.items()
+    ]
+
+
+@click.command(cls=_MovieCommand, listings=lambda: {"Motions": [(name, motion.about) for name, motion in MOTIONS.items()]})
 @click.argument("source")
 @click.option("-o", "--out", type=FILE, required=True, help=f"The file: {one_of(SUFFIXES)}.")
-@named_option("--kind", lambda: KINDS, default=Movie.kind)
-@click.option("--seconds", type=click.FloatRange(0, _LONGEST, min_open=True), default=8.0, help="The length of the movie.")
-@click.option("--fps", type=click.IntRange(1, 120), default=30, help="Frames a second.")
-@click.option("--sweep", "ends", default="1:8", help="FIRST:LAST values of a in a sweep.")
+@named_option("--motion", lambda: MOTIONS, default=Movie.motion)
+@click.option("--seconds", type=_SECONDS, default=Movie.frames / Movie.rate, help="The length of the movie.")
+@click.option("--fps", type=int, default=Movie.rate, help="Frames a second.")
 @click.option("--jobs", type=click.IntRange(1), help="The number of processes that draw.  [default: 2, or 1 on one core]")
 @look_options()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -36,22 +49,20 @@ _LONGEST = 3600  # seconds: at 30 frames a second, some days of drawing
 def movie(
     source: str,
     out: Path,
-    kind: str,
+    motion: str,
     seconds: float,
     fps: int,
-    ends: str,
     jobs: int | None,
     as_json: bool,
     quiet: bool,
     **look: Any,
 ) -> None:
     """Make a movie of SOURCE (see `gpunim render`); the same command resumes a movie that was interrupted."""
-    if given(["ends"]) and not KINDS.find(kind).takes_sweep:
-        swept = one_of(name for name, known in KINDS.items() if known.takes_sweep)
-        raise click.BadParameter(f"only --kind {swept} takes it, got {kind}.", param_hint="'--sweep'")
     if isnan(seconds):
         raise UsageError("seconds must be a number, got nan")
-    wanted = Movie(source, kind, max(1, round(seconds * fps)), fps, _ends(ends), Look(**look))
+    texts = {option.name: look.pop(option.name) for option in _motion_options() if option.name}
+    options = {name: text for name, text in texts.items() if text is not None}
+    wanted = Movie(source, motion, max(1, round(seconds * fps)), fps, options, Look(**look))
     with step_progress(wants_progress(quiet)) as step:
         report = make_movie(wanted, out, jobs=jobs or min(2, os.cpu_count() or 1), on_frame=partial(step, "frame"))
     if as_json:
@@ -60,11 +71,3 @@ def movie(
     width, height = wanted.look.size
     resumed = f", {report['resumed']:,} of them drawn before" if report["resumed"] else ""
     say(f"{out}: {width}x{height}, {wanted.frames:,} frames at {fps} a second{resumed}")
-
-
-def _ends(text: str) -> tuple[Fraction, Fraction]:
-    try:
-        first, last = map(parse_rational, text.split(":"))
-    except ValueError:
-        raise click.BadParameter(f"expected FIRST:LAST such as 1:8, got {text!r}.", param_hint="'--sweep'") from None
-    return first, last

@@ -1,15 +1,18 @@
-"""Kinds of movies: one class each, registered under the name that the option `kind` takes."""
+"""The motions of movies: one class each, registered under the name that the option `motion` takes."""
 
 from abc import ABC, abstractmethod
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.games import catalogue as games
+from gpu_nim.games.entries import Parameter, Rational
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.notation import parse_rational
 from gpu_nim.model.registry import Registry
 from gpu_nim.render.framing import aim, cut_open, hull, margins
 from gpu_nim.render.geometry import Blocks
@@ -22,62 +25,75 @@ if TYPE_CHECKING:
 
     from gpu_nim.render.movie import Movie
 
-SWEEP = (Fraction(1), Fraction(8))
 _ELEVATION = 20.0  # degrees above the horizon of a turntable's camera
 _HELD = 0.12  # the part of a growth's movie that shows its last generation
-_STANDING = Fraction(1, 4)  # the part of the way from one whole a to the next in which a sweep pauses, at each end
+_STANDING = Fraction(1, 4)  # the part of the way from one whole value to the next in which a sweep pauses, at each end
 
 
-def movie_options(kind: str, *, flat: bool = False) -> tuple[str, frozenset[str]]:
-    """Return the name of a kind of movie in messages, and the options that it takes."""
+def movie_options(motion: str, *, flat: bool = False) -> tuple[str, frozenset[str]]:
+    """Return the name of a movie with a motion in messages, and the options of a look that it takes."""
     takes = OPTIONS - {"transparent"}
-    return (f"a {kind} of a flat body", takes - {"cut"}) if flat else (f"a {kind} movie", takes)
+    return (f"a {motion} of a flat body", takes - {"cut"}) if flat else (f"a {motion} movie", takes)
 
 
-class FrameRenderer(ABC):
+class Motion(ABC):
     """Draws the frames of a movie, in any order.  A context manager: it holds a window.
 
-    The class attributes describe the kind:
+    The class attributes describe the motion:
 
     - about: a line for the help text.
     - draws_flat: whether it can be made of flat bodies.
-    - takes_sweep: whether it goes through values of a.
+    - options: its own options, which become options of `gpunim movie` and are given in `Movie.options`.
 
     Args:
         movie: the movie.
 
     Raises:
-        UsageError: the kind needs a body in space, and the movie's is flat.
+        UsageError: the motion needs a body in space, and the movie's is flat.
     """
 
     about: ClassVar[str]
     draws_flat: ClassVar[bool] = True
-    takes_sweep: ClassVar[bool] = False
+    options: ClassVar[tuple[Parameter, ...]] = ()
 
     @classmethod
     def check(cls, movie: "Movie") -> None:
-        """Check the options of a movie of this kind.
+        """Check the options and the source of a movie with this motion.
 
         Args:
             movie: the movie.
 
         Raises:
-            UsageError: the kind does not take one of them.
+            UsageError: an option has no effect, or a value or the source does not suit.
         """
-        if not cls.takes_sweep and movie.sweep != SWEEP:
-            swept = " or ".join(name for name, kind in KINDS.items() if kind.takes_sweep)
-            raise UsageError(f"only a {swept} takes sweep, got kind {movie.kind!r}")
+        for name in movie.options.keys() - {option.name for option in cls.options}:
+            takers = " or ".join(motion for motion, known in MOTIONS.items() if name in {option.name for option in known.options})
+            raise UsageError(f"{name} has no effect on motion {movie.motion}: motion {takers or 'none'} takes it")
+        cls.values(movie)
+
+    @classmethod
+    def values(cls, movie: "Movie") -> dict[str, Any]:
+        """Return the values of the motion's own options in a movie.
+
+        Args:
+            movie: the movie.
+
+        Raises:
+            UsageError: a text names no value.
+        """
+        texts = {option.name: movie.options.get(option.name, option.default) for option in cls.options}
+        return {option.name: option.read(texts[option.name] or "") for option in cls.options}
 
     def __init__(self, movie: "Movie") -> None:
         self.movie = movie
         self.engine, self.note = choose_engine(movie.look)
         self.aspect = movie.look.size[0] / movie.look.size[1]
         self._drawing: Drawing | None = None
-        blocks = prepare(self.framed_source(), movie.look)
+        blocks = self.framed_body()
         if blocks.flat:
             if not self.draws_flat:
-                raise UsageError(f"a {movie.kind} movie needs a body in space, and {movie.source} is flat")
-            require_heard(*movie_options(movie.kind, flat=True), movie.look)
+                raise UsageError(f"a {movie.motion} movie needs a body in space, and {movie.source} is flat")
+            require_heard(*movie_options(movie.motion, flat=True), movie.look)
         self.camera = aim(blocks, movie.look, self.widest_caption(blocks))
         self.blocks = cut_open(blocks, movie.look, self.camera.basis[2])
         self.hull = hull(self.blocks)
@@ -89,15 +105,15 @@ class FrameRenderer(ABC):
         if self._drawing is not None:
             self._drawing.__exit__(*error)
 
-    def framed_source(self) -> str:
-        """Return the source that fills the picture."""
-        return self.movie.source
+    def framed_body(self) -> Blocks:
+        """Return the body that fills the picture."""
+        return prepare(self.movie.source, self.movie.look)
 
     def widest_caption(self, blocks: Blocks) -> str:
         """Return the longest caption of any frame.
 
         Args:
-            blocks: the body of the source that fills the picture.
+            blocks: the body that fills the picture.
         """
         return ""
 
@@ -124,16 +140,16 @@ class FrameRenderer(ABC):
         return self._drawing
 
 
-KINDS = Registry[type[FrameRenderer]]("kind")
+MOTIONS = Registry[type[Motion]]("motion")
 
 
-def frame_renderer(movie: "Movie") -> FrameRenderer:
+def motion_of(movie: "Movie") -> Motion:
     """Return what draws the frames of a movie."""
-    return KINDS[movie.kind](movie)
+    return MOTIONS[movie.motion](movie)
 
 
-@KINDS.register("turntable")
-class Turntable(FrameRenderer):
+@MOTIONS.register("turntable")
+class Turntable(Motion):
     """The body turns once."""
 
     about = "the body turns once"
@@ -152,8 +168,8 @@ class Turntable(FrameRenderer):
         return orbit(self.hull, azimuth + 360 * turn, self.aspect, elevation, parallel=parallel, head=margins(look)[0])
 
 
-@KINDS.register("growth")
-class GrowthInTime(FrameRenderer):
+@MOTIONS.register("growth")
+class GrowthInTime(Motion):
     """The body grows, generation by generation."""
 
     about = "it grows, generation by generation"
@@ -175,8 +191,8 @@ def _grown_caption(blocks: Blocks, generation: int, shown: int) -> str:
     return f"generation {generation:,}" + (f"    population {shown:,}" if whole else "")
 
 
-@KINDS.register("fly-in")
-class FlyIn(FrameRenderer):
+@MOTIONS.register("fly-in")
+class FlyIn(Motion):
     """The camera flies into the body."""
 
     about = "the camera flies into it"
@@ -192,51 +208,88 @@ class FlyIn(FrameRenderer):
         return self.drawing().frame(flight(self.camera, self.blocks, self.part(number)))
 
 
-@KINDS.register("sweep")
-class Sweep(FrameRenderer):
-    """A chocolate's a goes from one value to another; the widest body, of the smallest a, frames them all."""
+@dataclass(frozen=True)
+class Ends:
+    """The first and the last value of a parameter, which may be named: 1:8 or a=1:8."""
 
-    about = "the a of a chocolate changes"
-    takes_sweep = True
+    word: ClassVar[str] = "[name=]first:last"
+    expected: ClassVar[str] = "FIRST:LAST or NAME=FIRST:LAST such as 1:8 or a=1:8"
+
+    def read(self, text: str) -> tuple[str, Fraction, Fraction]:
+        """The name, or "", and the values that a text names."""
+        name, _, ends = text.rpartition("=")
+        try:
+            first, last = map(parse_rational, ends.split(":"))
+        except ValueError:
+            raise ValueError(self.expected) from None
+        if min(first, last) <= 0:
+            raise ValueError("values greater than 0")
+        return name, first, last
+
+
+@MOTIONS.register("sweep")
+class Sweep(Motion):
+    """A rational parameter of a game goes from one value to another; the larger body of the first and the last frames them all."""
+
+    about = "a rational parameter of a game changes, such as the a of a chocolate"
+    options = (Parameter("sweep", Ends(), "1:8", "the values of the parameter; NAME where the game has several"),)
 
     @classmethod
     def check(cls, movie: "Movie") -> None:
-        """Check the source, and the values of a."""
-        if not movie.source.startswith("chocolate:"):
-            raise UsageError(f"a sweep needs a source chocolate:size=NUMBER, got {movie.source!r}")
-        if min(movie.sweep) <= 0:
-            raise UsageError(f"a sweep needs values of a greater than 0, got {movie.sweep[0]}:{movie.sweep[1]}")
-        if any(part.startswith("a=") for part in movie.source.partition(":")[2].split(",")):
-            raise UsageError(f"a sweep goes through values of a, got the source {movie.source!r} with one")
-        sweep_values(*movie.sweep, movie.frames)
+        """Check the source, and the values of its parameter."""
+        super().check(movie)
+        _, first, last = cls._range(movie)
+        sweep_values(first, last, movie.frames)
 
-    def framed_source(self) -> str:
-        """Return the source that fills the picture."""
-        return self._swept(min(self.movie.sweep))
+    @classmethod
+    def _range(cls, movie: "Movie") -> tuple[str, Fraction, Fraction]:
+        """Return the parameter's name, and its first and last value."""
+        game, _, arguments = movie.source.partition(":")
+        rational = _rational_parameters(game)
+        if not rational:
+            able = " or ".join(filter(_rational_parameters, games.CATALOGUE))
+            raise UsageError(f"a sweep needs a game with a rational parameter, {able}, got {movie.source!r}")
+        name, first, last = cls.values(movie)["sweep"]
+        if (not name and len(rational) > 1) or (name and name not in rational):
+            raise UsageError(f"sweep must name a rational parameter of {game}, {' or '.join(rational)}, got {name!r}")
+        name = name or rational[0]
+        if any(part.startswith(f"{name}=") for part in arguments.split(",")):
+            raise UsageError(f"a sweep goes through values of {name}, got the source {movie.source!r} with one")
+        return name, first, last
+
+    def framed_body(self) -> Blocks:
+        """Return the larger body of the first and the last frame."""
+        return max(map(self._body, self._range(self.movie)[1:]), key=lambda blocks: np.subtract(*blocks.bounds()[::-1]).sum())
 
     def widest_caption(self, blocks: Blocks) -> str:
-        """Return the caption of the widest body."""
-        return _swept_caption(min(self.movie.sweep), blocks)
+        """Return the caption of the body that fills the picture, with the greatest value."""
+        return self._caption(max(self._range(self.movie)[1:]), blocks)
 
     def frame(self, number: int) -> "Image":
         """Return one frame."""
         look = self.movie.look
-        a = sweep_values(*self.movie.sweep, self.movie.frames)[number]
-        blocks = cut_open(prepare(self._swept(a), look), look, self.camera.basis[2])
+        _, first, last = self._range(self.movie)
+        value = sweep_values(first, last, self.movie.frames)[number]
+        blocks = cut_open(self._body(value), look, self.camera.basis[2])
         with Drawing(blocks, look, self.engine) as drawing:
-            return drawing.frame(self.camera, None, _swept_caption(a, blocks))
+            return drawing.frame(self.camera, None, self._caption(value, blocks))
 
-    def _swept(self, a: Fraction) -> str:
-        name, _, arguments = self.movie.source.partition(":")
-        return f"{name}:a={a},{arguments}"
+    def _body(self, value: Fraction) -> Blocks:
+        game, _, arguments = self.movie.source.partition(":")
+        return prepare(f"{game}:{self._range(self.movie)[0]}={value},{arguments}", self.movie.look)
+
+    def _caption(self, value: Fraction, blocks: Blocks) -> str:
+        game = games.find(self.movie.source.partition(":")[0])
+        return f"{game.summary}    {self._range(self.movie)[0]} = {float(value):.3f}    {len(blocks):,} positions"
 
 
-def _swept_caption(a: Fraction, blocks: Blocks) -> str:
-    return f"{float(a):.3f} y ≤ x + z    {len(blocks):,} P-positions"
+def _rational_parameters(game: str) -> list[str]:
+    entry = games.CATALOGUE.get(game)
+    return [parameter.name for parameter in entry.parameters if isinstance(parameter.kind, Rational)] if entry else []
 
 
 def sweep_values(first: Fraction, last: Fraction, frames: int) -> list[Fraction]:
-    """Return the a of each frame of a sweep: the ends and every whole number between them exactly, with a pause at each.
+    """Return the value of each frame of a sweep: the ends and every whole number between them exactly, with a pause at each.
 
     Raises:
         UsageError: there are more of these than frames.
@@ -248,7 +301,7 @@ def sweep_values(first: Fraction, last: Fraction, frames: int) -> list[Fraction]
     whole = range(ceil(low), floor(high) + 1)
     needed = len(whole) + sum(end.denominator > 1 for end in {low, high})
     if frames < needed:
-        raise UsageError(f"a sweep from {first} to {last} needs {needed:,} frames or more, one for each whole a, got {frames}")
+        raise UsageError(f"a sweep from {first} to {last} needs {needed:,} frames or more, one for each whole value, got {frames}")
     stops = sorted({low, high, *map(Fraction, whole)}, reverse=first > last)
     gaps = len(stops) - 1
     values = []

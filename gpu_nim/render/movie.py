@@ -6,12 +6,11 @@ and source, resumes a movie that was stopped. Each frame's PNG holds a mark of t
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from fractions import Fraction
 from hashlib import sha256
 from io import BytesIO
 from multiprocessing import get_context
@@ -30,7 +29,7 @@ from gpu_nim.model.interrupts import interrupts_blocked
 from gpu_nim.model.reading import open_regular
 from gpu_nim.render.image import choose_engine
 from gpu_nim.render.look import Look, require_heard
-from gpu_nim.render.motions import KINDS, SWEEP, FrameRenderer, frame_renderer, movie_options
+from gpu_nim.render.motions import MOTIONS, Motion, motion_of, movie_options
 from gpu_nim.render.picture_memory import require_picture_memory
 from gpu_nim.render.source import contents
 from gpu_nim.render.styles.style import CameraStyle
@@ -56,10 +55,10 @@ class Movie:
 
     Args:
         source: as for `render` (see `gpu_nim.render.source`).
-        kind: a name of `motions.KINDS`.
+        motion: a name of `motions.MOTIONS`.
         frames: the number of frames.
         rate: frames a second, 1 to 120.
-        sweep: the first and last a of a chocolate's sweep.
+        options: the motion's own options, as texts by name.
         look: the appearance of the frames.
 
     Raises:
@@ -67,18 +66,18 @@ class Movie:
     """
 
     source: str
-    kind: str = "turntable"
+    motion: str = "turntable"
     frames: int = 240
     rate: int = 30
-    sweep: tuple[Fraction, Fraction] = SWEEP
+    options: Mapping[str, str] = field(default_factory=dict)
     look: Look = field(default_factory=Look)
 
     def __post_init__(self) -> None:
-        KINDS.find(self.kind)
+        motion = MOTIONS.find(self.motion)
         if self.frames < 1 or not 1 <= self.rate <= 120:
             raise UsageError(f"a movie needs 1 or more frames at 1 to 120 a second, got {self.frames} at {self.rate}")
-        KINDS[self.kind].check(self)
-        require_heard(*movie_options(self.kind), self.look)
+        motion.check(self)
+        require_heard(*movie_options(self.motion), self.look)
         if not issubclass(self.look.drawn_style, CameraStyle):
             raise UsageError(f"a movie cannot be made of {self.look.style_name}")
 
@@ -122,7 +121,7 @@ def make_movie(
     return {
         "source": movie.source,
         "out": str(path),
-        "kind": movie.kind,
+        "motion": movie.motion,
         "size": list(movie.look.size),
         "frames": movie.frames,
         "rate": movie.rate,
@@ -192,7 +191,7 @@ def _frame_file(folder: Path, number: int) -> Path:
 
 # The globals of a worker process.
 _movie: Movie | None = None
-_renderer: FrameRenderer | None = None
+_renderer: Motion | None = None
 _folder, _marked = Path(), ""
 
 
@@ -212,12 +211,12 @@ def _end_with(parent: Connection) -> None:
 def _draw_one(number: int) -> int:
     global _renderer
     assert _movie is not None
-    _renderer = _renderer or frame_renderer(_movie)  # here, so that what it raises reaches the process that asked
+    _renderer = _renderer or motion_of(_movie)  # here, so that what it raises reaches the process that asked
     _save_frame(_renderer, _folder, _marked, number)
     return number
 
 
-def _save_frame(renderer: FrameRenderer, folder: Path, mark: str, number: int) -> None:
+def _save_frame(renderer: Motion, folder: Path, mark: str, number: int) -> None:
     _write_frame(renderer.frame(number), _frame_file(folder, number), f"{mark} {number}")
 
 
@@ -236,7 +235,7 @@ def _draw(movie: Movie, folder: Path, mark: str, missing: list[int], jobs: int) 
     if not missing:
         return
     if not _worth_sharing(len(missing), jobs):
-        with frame_renderer(movie) as renderer:
+        with motion_of(movie) as renderer:
             for number in missing:
                 _save_frame(renderer, folder, mark, number)
                 yield number
