@@ -16,6 +16,7 @@ from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.numpy.counting import NumpyCounting
+from gpu_nim.bench.device import Row
 from gpu_nim.model.errors import InsufficientMemoryError
 from scripts.lib import gpu_checks as checks
 from scripts.lib.gpu_report import Part
@@ -192,6 +193,16 @@ def test_the_sanitizer_sees_arrays_without_a_pool(gpu_checks: ModuleType, monkey
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=cuda))
     gpu_checks.without_pool()
     assert asked == {"device": None, "pinned": None}
+
+
+def test_each_work_of_the_benchmark_is_a_check(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    rate = Row("seven", "nim", "gpunim", 5, 0.25, 0.125, 28.0, "1 s", "2 s", 0.0625, "launches", 50.0)
+    monkeypatch.setattr(checks, "open_device", lambda: SimpleNamespace(cuda=None, naive=None))
+    monkeypatch.setattr(checks, "works", lambda *_: [SimpleNamespace(name="seven", kernel="nim")])
+    monkeypatch.setattr(checks, "rows", lambda *_: iter([rate]))
+    text = "\n".join(told("bench", capsys).markdown())
+    assert "| seven | nim | gpunim | 5 | 0.25 | 0.125 | 28 | 1 s | 2 s | 0.0625 | launches | 50.0 |  |" in text
+    assert "### seven (nim): passed in" in text
 
 
 @pytest.mark.parametrize(("status", "passed"), [(0, True), (9, False)])

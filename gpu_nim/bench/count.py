@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,13 +52,13 @@ def races(numpy: Backend, cuda: Backend | None, runs: int, on_step: OnStep = uns
         yield race(f"{family} 0:{_BY_PARI}", contenders, runs, on_step)
 
 
-def longest(family: Family, size: int) -> int:
-    """The largest power of two up to `size` below which all values fit 64 bits.
+def longest(family: Family, size: int, bits: int = 64) -> int:
+    """The largest power of two up to `size` below which all values fit so many bits.
 
     >>> longest(ByTotal(5), 2**24)
     524288
     """
-    while family.maximum(0, size) >= 1 << 64:
+    while family.maximum(0, size) >= 1 << bits:
         size //= 2
     return size
 
@@ -71,7 +72,8 @@ def plain_formula(family: Family, size: int) -> U64:
     if family == ByTotal(3):
         return np.uint64(3) ** np.bitwise_count(np.arange(size, dtype=np.uint64)).astype(np.uint64)
     if isinstance(family, ByTotal):
-        return _doubling(even_binomials(family.piles), size)
+        values: U64 = doubling(even_binomials(family.piles), size, np)
+        return values
     n = np.arange(size, dtype=np.uint64)
     high = np.uint64(1) << np.log2(np.maximum(n, np.uint64(1))).astype(np.uint64)  # exact this far below 2^53
     c = n + np.uint64(1) - high
@@ -80,11 +82,15 @@ def plain_formula(family: Family, size: int) -> U64:
     return values
 
 
-def _doubling(weights: tuple[int, ...], size: int) -> U64:
-    """[NF, Theorem 29] on whole arrays: even and odd indices from the array of half the length."""
-    values = np.ones(1, np.uint64)
+def doubling(weights: tuple[int, ...], size: int, xp: Any) -> Any:
+    """Return the values below `size` by [NF, Theorem 29] on arrays of `xp`: even and odd indices from the array of half the length.
+
+    >>> doubling(even_binomials(4), 8, np).tolist()
+    [1, 6, 7, 36, 13, 42, 43, 216]
+    """
+    values = xp.ones(1, np.uint64)
     while len(values) < size:
-        longer = np.zeros(2 * len(values), np.uint64)
+        longer = xp.zeros(2 * len(values), np.uint64)
         for j, weight in enumerate(weights):
             longer[j::2] += np.uint64(weight) * values[: len(longer[j::2])]
         values = longer

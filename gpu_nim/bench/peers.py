@@ -1,10 +1,13 @@
 """What somebody without gpunim would write: the peers that its growths are measured against."""
 
-from importlib import import_module
+from importlib import import_module, resources
+from importlib.resources.abc import Traversable
 from typing import Any
 
 import numpy as np
 
+from gpu_nim.backends.cuda.launcher import Launcher
+from gpu_nim.backends.cuda.table import read_kernels
 from gpu_nim.model.extras import missing
 from gpu_nim.model.rule import Rule
 
@@ -45,21 +48,60 @@ def scipy_convolve(rule: Rule, generations: int) -> int:
         ndimage: Any = import_module("scipy.ndimage")
     except ImportError as error:
         raise missing("the convolution peer needs scipy", "scipy") from error
-    lower, upper = rule.box(generations)
-    # One cell of margin, so that what the convolution does at the edge does not matter.
-    low = np.array(lower) - 1
-    alive = np.zeros(tuple(np.array(upper) - low + 2), np.uint8)
-    for seed in rule.seeds:
-        alive[tuple(np.array(seed) - low)] = 1
-    reach = max(abs(coordinate) for offset in rule.offsets for coordinate in offset)
-    kernel = np.zeros((2 * reach + 1,) * rule.dimension, np.uint8)
+    return convolve(rule, generations, ndimage, np)
+
+
+def convolve(rule: Rule, generations: int, ndimage: Any, xp: Any) -> int:
+    """Return the population after some generations by the convolution of `ndimage`, SciPy's or CuPy's, on arrays of `xp`."""
+    box = DenseBox(rule, generations)
+    kernel = np.zeros((2 * box.reach + 1,) * rule.dimension, np.uint8)
     for offset in rule.offsets:
-        kernel[tuple(np.array(offset) + reach)] = 1
-    inside = np.ones_like(alive, bool)
-    if rule.octant:
-        for axis in range(rule.dimension):
-            np.moveaxis(inside, axis, 0)[: -low[axis]] = False
+        kernel[tuple(np.array(offset) + box.reach)] = 1
+    alive, inside, weights = xp.asarray(box.alive), xp.asarray(box.inside), xp.asarray(kernel)
     for _ in range(generations):
-        counts = ndimage.convolve(alive, kernel, mode="constant")
-        alive |= ((counts == 1) & inside).view(np.uint8)
-    return int(np.count_nonzero(alive))
+        counts = ndimage.convolve(alive, weights, mode="constant")
+        alive |= (counts == 1).astype(np.uint8) & inside
+    return int(alive.sum(dtype=np.int64))
+
+
+def dense_cube(launcher: Launcher, rule: Rule, generations: int) -> int:
+    """Return the population after some generations by `dense_cube.cu`: one thread a cell of a dense box.
+
+    Args:
+        launcher: made with `DENSE_CUBE` for its table and `dense_cube_sources()` for its sources.
+        rule: whom a cell touches.
+        generations: the last generation.
+    """
+    xp, box = launcher.xp, DenseBox(rule, generations)
+    alive, inside = xp.asarray(box.alive.reshape(-1)), xp.asarray(box.inside.reshape(-1))
+    strides = np.array(box.alive.strides, np.int64)
+    jumps = xp.asarray(np.array([int(np.dot(offset, strides)) for offset in rule.offsets], np.int64))
+    threads = DENSE_CUBE["dense_grow"].threads
+    grid, following = (-(-box.alive.size // threads),), xp.zeros_like(alive)
+    for _ in range(generations):
+        launcher("dense_grow", grid, (threads,), (alive, following, inside, box.alive.size, jumps, len(rule.offsets)))
+        alive, following = following, alive
+    return int(alive.sum(dtype=np.int64))
+
+
+def dense_cube_sources() -> Traversable:
+    """The folder that holds `dense_cube.cu`."""
+    return resources.files("gpu_nim.bench")
+
+
+DENSE_CUBE = read_kernels(dense_cube_sources())
+
+
+class DenseBox:
+    """The box that a growth reaches as dense arrays of bytes: `alive` at its seeds, and `inside`, 0 in a margin and past walls."""
+
+    def __init__(self, rule: Rule, generations: int) -> None:
+        self.reach = max(abs(coordinate) for offset in rule.offsets for coordinate in offset)
+        lower, upper = (np.array(bound) for bound in rule.box(generations))
+        low = lower - self.reach
+        self.alive = np.zeros(tuple(upper + self.reach - low + 1), np.uint8)
+        for seed in rule.seeds:
+            self.alive[tuple(np.array(seed) - low)] = 1
+        self.inside = np.zeros_like(self.alive)
+        first = np.maximum(lower, 0) if rule.octant else lower
+        self.inside[tuple(slice(a, b) for a, b in zip(first - low, upper - low + 1, strict=True))] = 1

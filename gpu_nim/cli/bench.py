@@ -1,15 +1,21 @@
 """`gpunim bench`: side-by-side speed, with the machine's ceiling."""
 
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gpu_nim.cli.output import emit_json, print_table, wants_progress
 from gpu_nim.cli.progress import step_progress
+from gpu_nim.model.errors import BackendError
 
 if TYPE_CHECKING:
     from gpu_nim.backends.interface import Backend
+    from gpu_nim.bench.device import Row
     from gpu_nim.bench.harness import Timing
     from gpu_nim.model.progress import OnStep
 
@@ -19,7 +25,7 @@ def bench() -> None:
     """Measure gpunim against its peers: warm runs in turn, medians, ratios, and the bandwidth of memory as the ceiling."""
 
 
-def _options(command: Callable[..., None]) -> Callable[..., None]:
+def _options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a benchmark the options that all of them have."""
     json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
     return click.option("--runs", type=click.IntRange(1, 100), default=5, help="Warm runs of each contender.")(json(command))
@@ -43,6 +49,46 @@ def bench_count(runs: int, as_json: bool) -> None:
     from gpu_nim.bench.count import races
 
     _race(races, runs, as_json)
+
+
+@bench.command("device")
+@click.option("--work", "chosen", multiple=True, metavar="TEXT", help="Only works with this in their name; may be repeated.")
+@click.option("--profile", is_flag=True, help="Run under Nsight Compute (ncu), which prints what limits each kernel.")
+@_options
+def bench_device(chosen: tuple[str, ...], profile: bool, runs: int, as_json: bool) -> int:
+    """Time every kernel of a GPU beside its floor, what is aimed for and what was predicted, and beside what a user would write."""
+    if profile:
+        return _profile(chosen)
+    from gpu_nim.bench.device import HEADER, open_device, rows
+    from gpu_nim.bench.device_works import works
+
+    device = open_device()
+    every = [work for work in works(device.cuda, device.naive) if not chosen or any(text in work.name for text in chosen)]
+    if not every:
+        raise click.UsageError(f"no work has {' or '.join(map(repr, chosen))} in its name.")
+    done: list[Row] = []
+    with step_progress(wants_progress(quiet=False)) as step:
+        for number, work in enumerate(every):
+            step(work.name, number, len(every))
+            done += rows(work, device, runs)
+    if as_json:
+        rates = asdict(device.rates)
+        emit_json({"device": device.cuda.device, "rates": rates, "rows": [asdict(row) for row in done]})
+        return 0
+    print_table((row.cells() for row in done), HEADER)
+    click.echo(f"{device.cuda.device}: fill {device.rates.fill / 1e9:,.1f} GB/s, copy {device.rates.copy / 1e9:,.1f} GB/s")
+    return 0
+
+
+def _profile(chosen: tuple[str, ...]) -> int:
+    """Run the works once under Nsight Compute, which measures a few launches of each kernel, named by the work."""
+    ncu = shutil.which("ncu")
+    if ncu is None:
+        raise BackendError("--profile needs Nsight Compute, and ncu is not on PATH: install it with the CUDA toolkit, or by itself")
+    options = ("--nvtx", "--print-nvtx-rename", "kernel", "--target-processes", "application-only", "--kernel-id", ":::2|20|200")
+    works = [word for text in chosen for word in ("--work", text)]
+    command = (ncu, *options, sys.executable, "-m", "gpu_nim", "bench", "device", "--runs", "1", *works)
+    return subprocess.run(command, check=False).returncode
 
 
 def _race(races: "Callable[[Backend, Backend | None, int, OnStep], Iterable[list[Timing]]]", runs: int, as_json: bool) -> None:

@@ -16,6 +16,8 @@ from gpu_nim import grow, solve
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.availability import cuda_obstacle, driver_version
 from gpu_nim.backends.selection import select
+from gpu_nim.bench.device import HEADER, Device, open_device, rows
+from gpu_nim.bench.device_works import Work, works
 from gpu_nim.counting.families import find_family
 from gpu_nim.counting.ranges import Range
 from gpu_nim.games.inequality import chocolate, parse_game, six_coordinate_chocolate
@@ -42,6 +44,7 @@ INDICES = 10**8
 CHOCOLATE = 255
 CHOCOLATE_GRUNDY = 63
 SANITIZER_TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
+RUNS = 5
 _HANGS = 60  # seconds in one test after which pytest prints where it is
 
 Check = tuple[str, Callable[[], bool]]
@@ -101,9 +104,11 @@ def sanitizer_checks() -> Iterator[Check]:
 
 
 def benchmark_checks() -> Iterator[Check]:
-    """Run the benchmarks."""
-    for what in ("grow", "count"):
-        yield f"Benchmark {what}", partial(benchmark, what)
+    """Time every work on the device, a row of the part's table for each contender."""
+    device = open_device()
+    tell(header=list(HEADER))
+    for work in works(device.cuda, device.naive):
+        yield f"{work.name} ({work.kernel})", partial(benchmark, work, device)
 
 
 PARTS: dict[str, Callable[[], Iterator[Check]]] = {
@@ -243,11 +248,10 @@ def sanitized(tool: str) -> bool:
     return run("compute-sanitizer", "--tool", tool, "--error-exitcode", "9", *program) == 0
 
 
-def benchmark(what: str) -> bool:
-    """Run `gpunim bench` in this process, so that it shares the warm device."""
-    from gpu_nim.cli.bench import bench
-
-    bench.main([what], standalone_mode=False)
+def benchmark(work: Work, device: Device) -> bool:
+    """Time gpunim and its rivals at one work, as `gpunim bench device` does."""
+    for row in rows(work, device, RUNS):
+        tell(row=row.cells())
     return True
 
 

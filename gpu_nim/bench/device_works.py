@@ -1,0 +1,233 @@
+"""The works that are timed on a GPU: one for each line of what is aimed for and for each kernel, with floors and predictions.
+
+Some have rivals, which are what a user would write without gpunim: one thread a cell of a dense box, CuPy's convolution, a CuPy
+expression. What is aimed for and what is predicted are texts, for an H200: no figure in this module was measured on a GPU.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from gpu_nim.automata.catalogue import find
+from gpu_nim.automata.growth_process import GrowthProcess, grow
+from gpu_nim.backends.cuda.launcher import Launcher
+from gpu_nim.backends.interface import Backend
+from gpu_nim.bench.count import doubling, longest
+from gpu_nim.bench.floors import Floor, exactly_one_floor, frontier_floor, nim_floor, range_floor, sweep_floor, tuples_floor
+from gpu_nim.bench.harness import Contender
+from gpu_nim.bench.peers import convolve, dense_cube
+from gpu_nim.counting.digit_matrices import even_binomials
+from gpu_nim.counting.families import ByTotal
+from gpu_nim.counting.ranges import Range
+from gpu_nim.games.inequality import chocolate, six_coordinate_chocolate
+from gpu_nim.games.solve import solve
+from gpu_nim.model.errors import BackendError
+from gpu_nim.model.rule import Rule
+
+# Automaton and generation; then what is aimed for, and what was predicted.
+_COMPARED = (("nim", 256), ("edge", 256), ("fcc", 128))
+_GROWN = (
+    ("nim", 1024, "2 ms", "2-3 ms"),
+    ("nim", 8192, "0.05 s", ""),
+    ("edge", 512, "5 ms", ""),
+    ("edge", 1024, "10 ms", "31-51 ms; 6 ms in batches"),
+    ("fcc", 1024, "10 ms", "31-51 ms; 6 ms in batches"),
+    ("fcc", 4096, "0.3 s", ""),
+)
+_GROWN_LONG = (
+    ("nim", 65536, "2 s", "2-3 s"),
+    ("edge", 8192, "2.5 s", "2.5 s"),
+    ("fcc", 16384, "15 s", "19-25 s and 3 s of host columns"),
+)
+_BY_GENERAL_ENGINE = ("edge", 192)
+_COLD_GENERATIONS = 1024
+# Powers of two of indices: filled at most; of D_k surveyed; of D_3 modulo 1000.
+_FILLED = 27
+_SURVEYED = ((3, 36, "3.9-4.3e11/s"), (4, 32, ""))
+_REDUCED = 32
+_TRIED = 4095  # the largest pile of the triples
+# Outcomes of 3y <= x + z, its Grundy values, and both of the chocolate of six coordinates.
+_CHOCOLATE, _CHOCOLATE_GRUNDY, _SIX, _SIX_GRUNDY = 1023, 255, 12, 8
+
+
+@dataclass(frozen=True)
+class Work:
+    """One work.
+
+    Attributes:
+        name: for people.
+        kernel: how the names of the kernels begin in which it spends its time.
+        ours: what does it by gpunim and returns its result as one number.
+        floor: its floor, from the result.
+        size: what a rate counts, from the result: births, values, tuples or positions.
+        aimed: the time or rate that is aimed for.
+        predicted: the time or rate that was predicted by counting instructions and simulating kernels.
+        rivals: others who do the same.
+    """
+
+    name: str
+    kernel: str
+    ours: Callable[[], int]
+    floor: Callable[[int], Floor]
+    size: Callable[[int], int]
+    aimed: str = ""
+    predicted: str = ""
+    rivals: tuple[Contender, ...] = ()
+
+
+def works(cuda: Backend, naive: Launcher) -> Iterator[Work]:
+    """Give every work, those of many seconds last.
+
+    Args:
+        cuda: the backend that does it.
+        naive: a launcher for `dense_cube.cu` on the same device; its arrays are what a CuPy user takes.
+    """
+    for name, generations in _COMPARED:
+        rule = find(name).rule
+        rivals = (
+            Contender("one thread a cell", partial(dense_cube, naive, rule, generations)),
+            Contender("CuPy's convolution", partial(_convolution, naive.xp, rule, generations)),
+        )
+        yield _growth(cuda, name, generations, rivals=rivals)
+    yield from (_growth(cuda, *facts) for facts in _GROWN)
+    yield _general(cuda, *_BY_GENERAL_ENGINE)
+    yield _cold()
+    yield from _counts(cuda, naive.xp)
+    yield from _games(cuda)
+    yield from (_growth(cuda, *facts) for facts in _GROWN_LONG)
+
+
+def _growth(
+    cuda: Backend, name: str, generations: int, aimed: str = "", predicted: str = "", rivals: tuple[Contender, ...] = ()
+) -> Work:
+    def ours() -> int:
+        return grow(name, generations, backend=cuda, verify=False).population
+
+    def floor(births: int) -> Floor:
+        return nim_floor(generations) if name == "nim" else exactly_one_floor(generations, births, find(name).rule.symmetry)
+
+    kernel = "nim" if name == "nim" else "exactly_one"
+    return Work(f"{name} {generations}", kernel, ours, floor, int, aimed, predicted, rivals)
+
+
+def _general(cuda: Backend, name: str, generations: int) -> Work:
+    def ours() -> int:
+        process = GrowthProcess(name, generations, cuda, verify=False, general=True)
+        return sum(int(batch.births.sum()) for batch in process)
+
+    def floor(births: int) -> Floor:
+        return frontier_floor(generations, births, len(find(name).rule.offsets))
+
+    return Work(f"{name} {generations}, engine for all rules", "frontier", ours, floor, int)
+
+
+def _cold() -> Work:
+    arguments = ("grow", "nim", "--gen", str(_COLD_GENERATIONS))
+
+    def ours() -> int:
+        with tempfile.TemporaryDirectory() as cache:  # where nothing has been compiled yet
+            environment = {**os.environ, "CUPY_CACHE_DIR": cache, "CUDA_CACHE_PATH": cache}
+            command = (sys.executable, "-m", "gpu_nim", *arguments, "--backend", "cuda", "--json")
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise BackendError(f"gpunim {' '.join(arguments)}: {done.stderr.strip()[:300]}")
+        return int(json.loads(done.stdout)["population"])
+
+    return Work(f"gpunim {' '.join(arguments)}, cold", "nim", ours, lambda _: nim_floor(_COLD_GENERATIONS), int, "2 s")
+
+
+def _counts(cuda: Backend, xp: Any) -> Iterator[Work]:
+    engine = cuda.counting()
+    for piles in range(3, 8):
+        size = longest(ByTotal(piles), 1 << _FILLED, bits=64 if piles < 5 else 128)
+        values = Range(ByTotal(piles), 0, size, engine)
+        expression = Contender("CuPy expression", partial(_expression, piles, size, xp))
+        rivals = (expression,) if values.limbs == 1 else ()
+        fill = partial(_fill, values, xp)
+        yield _range(values, "count_fill", f"D_{piles}", fill, "80% of the fill", "bound by memory", rivals)
+    for piles, power, predicted in _SURVEYED:
+        values = Range(ByTotal(piles), 0, 1 << power, engine)
+        yield _range(values, "count_survey", f"sum, maximum of D_{piles}", partial(_survey, values), "5e11/s", predicted)
+    values = Range(ByTotal(3), 0, 1 << _REDUCED, engine)
+    yield _range(values, "count_residues", "D_3 modulo 1000", partial(_residues, values))
+    for kernel, tried in (("count_totals", engine.try_totals), ("count_maxima", engine.try_maxima)):
+        ours = partial(_try, tried)
+        name = f"triples to {_TRIED} by {kernel.removeprefix('count_')}"
+        tuples = (_TRIED + 1) ** 3
+        yield Work(name, kernel, ours, partial(_always, tuples_floor(tuples)), partial(_always, tuples), "5e11/s", "2-6e11/s")
+
+
+def _range(
+    values: Range,
+    kernel: str,
+    name: str,
+    ours: Callable[[], int],
+    aimed: str = "",
+    predicted: str = "",
+    rivals: tuple[Contender, ...] = (),
+) -> Work:
+    def floor(_: int) -> Floor:
+        dimension = values.family.blocks().dimension
+        return range_floor(values.size, dimension, values.limbs, stored=kernel == "count_fill")
+
+    title = f"{name}, 2^{values.size.bit_length() - 1} indices"
+    return Work(title, kernel, ours, floor, lambda _: values.size, aimed, predicted, rivals)
+
+
+def _games(cuda: Backend) -> Iterator[Work]:
+    # Outcomes move three flags a cell, read and written, of a bit in the kernel for wedges and in a byte in that for all games;
+    # Grundy values are written as two bytes.
+    for name, kernel, game, size, grundy, piles, bytes_a_cell, aimed, predicted in (
+        ("outcomes of 3y <= x+z", "wedge_outcomes", chocolate(3), _CHOCOLATE, False, 3, 6 / 8, "0.2 s", "0.15-0.25 s"),
+        ("Grundy values of 3y <= x+z", "wedge_grundy", chocolate(3), _CHOCOLATE_GRUNDY, True, 3, 2.0, "", ""),
+        ("outcomes, six coordinates", "inequality_outcomes", six_coordinate_chocolate(), _SIX, False, 6, 2.0, "", ""),
+        ("Grundy values, six coordinates", "inequality_grundy", six_coordinate_chocolate(), _SIX_GRUNDY, True, 6, 2.0, "", ""),
+    ):
+        cells = (size + 1) ** piles * (2 * size // 3 + 1) // (size + 1) if piles == 3 else (size + 1) ** piles
+        floor = sweep_floor(cells, piles * size, bytes_a_cell)
+        ours = partial(_solve, cuda, game, size, grundy)
+        yield Work(f"{name}, to {size}", kernel, ours, partial(_always, floor), partial(_always, cells), aimed, predicted)
+
+
+def _always(value: Any, _: int) -> Any:
+    return value
+
+
+def _solve(cuda: Backend, game: Any, size: int, grundy: bool) -> int:
+    solution = solve(game, size, grundy=grundy, backend=cuda)
+    return int(solution.largest_grundy or 0) if grundy else len(solution.p_positions)
+
+
+def _fill(values: Range, xp: Any) -> int:
+    out = xp.empty(values.shape(values.size), np.uint64)
+    values.fill(values.start, out)
+    return int(out.reshape(-1)[-values.limbs])
+
+
+def _expression(piles: int, size: int, xp: Any) -> int:
+    return int(doubling(even_binomials(piles), size, xp)[-1])
+
+
+def _survey(values: Range) -> int:
+    return int(values.survey(values.start, values.stop).maximum)
+
+
+def _residues(values: Range) -> int:
+    return int(values.residues(values.start, values.stop, 1000)[1])
+
+
+def _try(tried: Callable[[int, int, int, int], Any]) -> int:
+    return int(tried(4, _TRIED, 0, _TRIED + 1).sum())
+
+
+def _convolution(xp: Any, rule: Rule, generations: int) -> int:
+    return convolve(rule, generations, import_module("cupyx.scipy.ndimage"), xp)

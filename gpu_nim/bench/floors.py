@@ -1,0 +1,91 @@
+"""How fast a device could be at best: bytes to move and operations to do, over the device's rates.
+
+A floor is a bound from below, made of what the algorithm cannot do without; half of it is a good result.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from gpu_nim.bench.harness import device_ceiling
+from gpu_nim.model.rule import Symmetry
+
+LAUNCH_SECONDS = 2e-6
+"""From one kernel to the next that depends on it: of the 2 to 3 microseconds that are predicted, the fewer."""
+
+_IMAGES = {Symmetry.NONE: 1, Symmetry.PERMUTATIONS: 6, Symmetry.CUBE: 48}  # of a cell in space
+_LANES = 64  # 32-bit integer operations that a multiprocessor ends in a cycle, from sm_75 to sm_100
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What a device does in a second: bytes filled and copied (read and written) as measured, 32-bit operations by its clock."""
+
+    fill: float
+    copy: float
+    operations: float | None
+
+
+@dataclass(frozen=True)
+class Floor:
+    """What a work cannot do without: bytes written alone, bytes read or written, 32-bit operations, launches one after another."""
+
+    filled: float = 0.0
+    copied: float = 0.0
+    operations: float = 0.0
+    launches: float = 0.0
+
+    def seconds(self, rates: Rates) -> tuple[float, str]:
+        """Return the least time that the work takes, and what bounds it.
+
+        >>> Floor(copied=4e9, launches=1000).seconds(Rates(fill=4e12, copy=4e12, operations=None))
+        (0.002, 'launches')
+        """
+        times = {
+            "bytes filled": self.filled / rates.fill,
+            "bytes copied": self.copied / rates.copy,
+            "operations": self.operations / rates.operations if rates.operations else 0.0,
+            "launches": self.launches * LAUNCH_SECONDS,
+        }
+        by = max(times, key=lambda name: times[name])
+        return times[by], by
+
+
+def measured_rates(xp: Any) -> Rates:
+    """Measure the current device's bandwidth, and take its operations from its multiprocessors and its highest clock."""
+    bandwidth = device_ceiling(xp)
+    attributes = xp.cuda.Device().attributes
+    kilohertz = attributes.get("ClockRate")
+    operations = kilohertz * 1e3 * _LANES * attributes["MultiProcessorCount"] if kilohertz else None
+    return Rates(bandwidth["fill"], bandwidth["copy"], operations)
+
+
+def nim_floor(generations: int) -> Floor:
+    """Three-pile Nim: n^3 / 192 words of 64 bits, six operations on each half, written and read once in 32 generations."""
+    words = generations**3 / 192
+    return Floor(copied=16 * words / 32, operations=12 * words, launches=generations / 32)
+
+
+def exactly_one_floor(generations: int, births: int, symmetry: Symmetry) -> Floor:
+    """Exactly-one growth: 50 bytes a birth in the fundamental domain, as counted for bricks of 4 x 8 x 64 cells."""
+    return Floor(copied=50 * births / _IMAGES[symmetry], launches=generations)
+
+
+def frontier_floor(generations: int, births: int, offsets: int) -> Floor:
+    """The engine for all rules: for each touch a sector of 32 bytes read and written, and three launches a generation."""
+    return Floor(copied=64 * births * offsets, launches=3 * generations)
+
+
+def range_floor(values: int, dimension: int, limbs: int, *, stored: bool) -> Floor:
+    """Values of a range: four multiply-adds of 32 bits for each row entry and pair of limbs, and a write if they are stored."""
+    products = limbs * (limbs + 1) // 2
+    return Floor(filled=8 * limbs * values if stored else 0, operations=4 * products * dimension * values)
+
+
+def tuples_floor(tuples: int) -> Floor:
+    """Tuples that are tried: an XOR, an addition and an update of a histogram each."""
+    return Floor(operations=3 * tuples)
+
+
+def sweep_floor(cells: int, totals: int, bytes_a_cell: float) -> Floor:
+    """A game solved total by total: what each cell reads and writes, and a launch a total."""
+    return Floor(copied=bytes_a_cell * cells, launches=totals)
