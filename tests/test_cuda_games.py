@@ -211,7 +211,6 @@ class Poor:
 
     xp = np
     shared_limit = 16 * 1024
-    multiprocessors = 1
     device = "a poor device"
 
     def __init__(self, free=1000):

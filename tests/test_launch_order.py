@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from gpu_nim.backends.cuda import exactly_one, frontier, nim
+from gpu_nim.backends.cuda.launcher import Launcher
 from gpu_nim.backends.interface import Engine
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine as NumpyExactlyOne
 from gpu_nim.model.rule import Rule
@@ -55,11 +56,11 @@ class TestExactlyOne:
             engine.advance(to)
             assert launcher.launched == expected
 
-    def test_how_generations_are_recorded_does_not_show(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_how_generations_are_recorded_does_not_show(self, monkeypatch: pytest.MonkeyPatch, launcher: Launcher) -> None:
         expected = NumpyExactlyOne(FCC, 40).advance(40, section=(2, 1))
         for recorded in (1, 7, 64):
             monkeypatch.setattr(exactly_one, "_RECORDED", recorded)
-            engine = exactly_one.ExactlyOneEngine(HostLauncher(), FCC, 40)
+            engine = exactly_one.ExactlyOneEngine(launcher, FCC, 40)
             # A graph is recorded for a section, and another for none.
             batches = [engine.advance(9, section=(2, 1)), engine.advance(25), engine.advance(40, section=(2, 1))]
             for name in ("births", "checksums"):

@@ -208,7 +208,8 @@ def test_recorded_launches_are_made_again_in_order(launcher: CupyLauncher, cupy:
 
 
 def test_what_the_device_has(launcher: CupyLauncher) -> None:
-    assert (launcher.shared_limit, launcher.multiprocessors) == (101376, 84)
+    assert launcher.shared_limit == 101376
+    assert launcher.resident("first") == 5 * 84
     assert launcher.compute_capability == "12.0"
 
 

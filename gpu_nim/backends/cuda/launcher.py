@@ -35,10 +35,6 @@ class Launcher(Protocol):
         """Bytes of shared memory that one block may ask for, static and dynamic together."""
 
     @property
-    def multiprocessors(self) -> int:
-        """How many multiprocessors share the blocks of a grid: the unit in which a persistent grid is measured."""
-
-    @property
     def device(self) -> str:
         """The device's own name, for people."""
 
@@ -170,11 +166,6 @@ class CupyLauncher:
     def shared_limit(self) -> int:
         """Bytes of shared memory that one block may ask for on this device."""
         return self._shared_limit
-
-    @property
-    def multiprocessors(self) -> int:
-        """Multiprocessors of this device."""
-        return self._multiprocessors
 
     @property
     def device(self) -> str:
