@@ -46,17 +46,23 @@ __device__ __forceinline__ u64 warp_sum(u64 value) {
     return value;
 }
 
-// The sum of `value` over a one-dimensional block of any multiple of 32 threads, modulo 2^64, in every thread. All
-// threads of the block must call it. Two barriers; the second lets it be called again at once.
-__device__ __forceinline__ u64 block_sum(u64 value) {
-    __shared__ u64 of_warp[32];
+// Add the sum of each value over a one-dimensional block of any multiple of 32 threads to totals[0], totals[1] ..., modulo
+// 2^64.  All threads of the block must call it, once.  One barrier for all of them.
+template <class... Values>
+__device__ __forceinline__ void add_sums(u64* totals, Values... values) {
+    constexpr u32 COUNT = sizeof...(Values);
+    __shared__ u64 of_warp[COUNT][32];
     const u32 lane = threadIdx.x & 31u, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
-    value = warp_sum(value);
-    if (lane == 0) of_warp[warp] = value;
+    const u64 mine[COUNT] = {warp_sum(values)...};
+#pragma unroll
+    for (u32 k = 0; k < COUNT; ++k)
+        if (lane == k) of_warp[k][warp] = mine[k];
     __syncthreads();
-    const u64 total = warp_sum(lane < warps ? of_warp[lane] : 0ull);
-    __syncthreads();
-    return total;
+    // A warp for each sum in turn, or the first for all.
+    for (u32 k = warp; k < COUNT; k += warps) {
+        const u64 total = warp_sum(lane < warps ? of_warp[k][lane] : 0ull);
+        if (lane == 0 && total != 0) atomicAdd(&totals[k], total);
+    }
 }
 
 // The splitmix64 finalizer (Steele, Lea, Flood 2014; constants of Stafford's mix 13): the mix of the digest.

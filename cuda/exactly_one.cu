@@ -23,8 +23,8 @@
 // stands, plus one; 0 where it does not.
 //
 // A generation.  Each brick of list n gathers the newborns of n-1 around it into shared memory, a window of 64 bits a row: the
-// row's own word in the middle and 16 bits of either neighbour.  A toucher is then one shift of one window, and exactly-one over
-// all of them costs two three-input logic operations each.  The brick then enters into list n+1 itself and those of its 26
+// row's own word in the middle and 16 bits of either neighbour.  Only beside a mirror can a row lie beyond it.  A toucher is then one
+// shift of one window, and exactly-one over all of them costs two three-input logic operations each.  The brick then enters into list n+1 itself and those of its 26
 // neighbours that its newborns can reach.  Four slot maps turn round so that one launch can read n-1, write n+1 and wipe n-2.
 //
 // Invariant.  After generation n: `touched` holds every cell that a cell of generation < n touched; plane n % 2 and slots n % 4
@@ -37,6 +37,16 @@
 // back, writes 128 of newborns, and reads 9 sectors of 32 bytes of columns, 9 of slots and 25 of newborns: 1.8 KB from L2, 230
 // bytes a birth.  From memory, where each newborn word is read once, it is about half of that.
 #include "common.cuh"
+
+// What a build for one rule has as constants, all of them or none: how its bricks lie, and its offsets.  The arguments say the same.
+#ifdef OFFSETS
+#define COMPILED(constant, argument) (static_cast<void>(argument), constant)
+#else
+#define COMPILED(constant, argument) (argument)
+#endif
+#define SHAPE                                                                                                            \
+    {columns, columns_u, columns_v, COMPILED(LOG_V, log_v), COMPILED(REACH_U, reach_u), COMPILED(REACH_V, reach_v),      \
+     COMPILED(REACH_K, reach_k), COMPILED(FLAGS, flags)}
 
 namespace {
 
@@ -62,10 +72,16 @@ struct Shape {
     __device__ __forceinline__ u32 row(i32 u, i32 v) const {
         return (static_cast<u32>(u) & ((1u << log_u()) - 1)) << log_v | (static_cast<u32>(v) & ((1u << log_v) - 1));
     }
+    // Rows of a brick and of what surrounds it: in v, and in all.
+    __device__ __forceinline__ u32 window_width() const { return (1u << log_v) + 2 * static_cast<u32>(reach_v); }
+    __device__ __forceinline__ u32 window_rows() const {
+        return ((1u << log_u()) + 2 * static_cast<u32>(reach_u)) * window_width();
+    }
     // The number of a brick, or NOWHERE.
     __device__ __forceinline__ u32 brick(i32 u, i32 v, i32 w) const {
         if (u < 0 || u >= columns_u || v < 0 || v >= columns_v) return NOWHERE;
-        const i32* const column = columns + 3 * (static_cast<u64>(u) * columns_v + v);
+        // There are 2^28 columns at the most.
+        const i32* const column = columns + 3u * (static_cast<u32>(u) * static_cast<u32>(columns_v) + static_cast<u32>(v));
         return w >= column[1] && w < column[2] ? static_cast<u32>(column[0]) + static_cast<u32>(w) : NOWHERE;
     }
     // Take a cell to its representative by reflections.  `signs`: in w = 0 too.
@@ -96,51 +112,95 @@ struct Place {
         : u(static_cast<i32>(packed >> 2 * FIELD)),
           v(static_cast<i32>(packed >> FIELD & ((1u << FIELD) - 1))),
           w(static_cast<i32>(packed & ((1u << FIELD) - 1))) {}
+
+    // Whether rows around the brick, or the lower ends of its own, lie beyond a mirror.
+    __device__ __forceinline__ bool beside_mirror(const Shape& s) const {
+        return (s.is(FOLDED) && ((s.is(SPATIAL) && u == 0) || v == 0)) || (s.is(SIGNED) && w == 0);
+    }
 };
 
 __device__ __forceinline__ u64 pack(i32 u, i32 v, i32 w) {
     return static_cast<u64>(u) << 2 * FIELD | static_cast<u64>(v) << FIELD | static_cast<u64>(w);
 }
 
-// What the brick's neighbourhood was like one generation ago: slot i of `slots` is neighbour i's, in `newborn`.
+// What the brick's neighbourhood was like one generation ago: slots[i] is neighbour i's in `newborn`, NOWHERE of one that has none.
 struct Surroundings {
     const u32* slots;
     const u32* newborn;
 
-    // Word `r` of the neighbour (du, dv, dw), each -1, 0 or 1, and 0 of one that had no newborns.
-    __device__ __forceinline__ u32 word(i32 du, i32 dv, i32 dw, u32 r) const {
-        const u32 slot = slots[ITSELF + 9 * du + 3 * dv + dw];
-        return slot == 0 ? 0u : newborn[32ull * (slot - 1) + r];
+    // Word `r` of neighbour `i`, and 0 of one that had no newborns.
+    __device__ __forceinline__ u32 word(i32 i, u32 r) const {
+        const u32 slot = slots[i];
+        return slot == NOWHERE ? 0u : (newborn + r)[32ull * slot];
+    }
+
+    // Row `r` of neighbour `i`, in the window of a row that it lies `moved` bits off.
+    __device__ __forceinline__ u64 window(i32 i, u32 r, i32 moved) const {
+        const u32 below = word(i - 1, r), here = word(i, r), above = word(i + 1, r), shift = static_cast<u32>(MARGIN + moved);
+        return static_cast<u64>(__funnelshift_r(here, above, shift)) << 32 | __funnelshift_r(below, here, shift);
     }
 };
 
-// The newborns of row (u, v), which may lie beyond a mirror: bit MARGIN + i is bit i of the brick's row.
-__device__ __forceinline__ u64 window(const Shape& s, const Place& at, const Surroundings& around, i32 u, i32 v) {
+// The number of the neighbour that row (u, v) lies in, counted from the brick's first row, or NOWHERE.
+__device__ __forceinline__ u32 neighbour_of(const Shape& s, i32 u, i32 v) {
+    const i32 du = u >> s.log_u(), dv = v >> s.log_v;
+    return du < -1 || du > 1 || dv < -1 || dv > 1 ? NOWHERE : static_cast<u32>(static_cast<i32>(ITSELF) + 9 * du + 3 * dv);
+}
+
+// The newborns of row (u, v), counted from the brick's first row: bit MARGIN + i is bit i of the brick's row.
+__device__ __forceinline__ u64 window(const Shape& s, const Surroundings& around, i32 u, i32 v) {
+    return around.window(static_cast<i32>(neighbour_of(s, u, v)), s.row(u, v), 0);
+}
+
+// The same of a row of a brick beside a mirror, which may lie beyond it.
+__device__ __forceinline__ u64 mirrored_window(const Shape& s, const Place& at, const Surroundings& around, i32 u, i32 v) {
+    const i32 first_u = at.u << s.log_u(), first_v = at.v << s.log_v;
     i32 moved = 0;                                 // in bits, along the row that stands for this one
-    if (s.is(FOLDED) && (u < 0 || v < 0)) {
+    u32 beside = neighbour_of(s, u, v), row = s.row(u, v);
+    if (s.is(FOLDED) && (first_u + u < 0 || first_v + v < 0)) {
+        u += first_u, v += first_v;
         i32 w = 0;
         const i32 parity = s.parity(u, v);
         s.fold(u, v, w, false);
         moved = (parity + w - s.parity(u, v)) / s.step();
+        u -= first_u, v -= first_v;
+        beside = neighbour_of(s, u, v);
+        row = s.row(u, v);
+        // Images of cells that touch the brick lie next to it (see `reach`); of others nothing is asked.
+        if (beside == NOWHERE) return 0;
     }
-    const i32 du = (u >> s.log_u()) - at.u, dv = (v >> s.log_v) - at.v;
-    // Images of cells that touch the brick lie next to it (see `reach`); of others nothing is asked.
-    if (du < -1 || du > 1 || dv < -1 || dv > 1) return 0;
-    const u32 row = s.row(u, v);
-    const u64 low = around.word(du, dv, -1, row) | static_cast<u64>(around.word(du, dv, 0, row)) << 32;
-    u64 bits = low >> (MARGIN + moved) | static_cast<u64>(around.word(du, dv, 1, row)) << (64 - MARGIN - moved);
+    u64 bits = around.window(static_cast<i32>(beside), row, moved);
     if (s.is(SIGNED) && at.w == 0) {
+        u += first_u, v += first_v;
         for (i32 k = moved - s.reach_k; k < 0; ++k) {  // cells beyond the mirror w = 0, one by one
             i32 x = u, y = v, z = k * s.step() + s.parity(u, v);
             s.fold(x, y, z, true);
-            const i32 dx = (x >> s.log_u()) - at.u, dy = (y >> s.log_v) - at.v;
             const i32 place = (z - s.parity(x, y)) / s.step();
-            if (dx < -1 || dx > 1 || dy < -1 || dy > 1 || place >= 64) continue;
-            const u64 bit = around.word(dx, dy, place >> 5, s.row(x, y)) >> (place & 31) & 1u;
+            const u32 image = neighbour_of(s, x - first_u, y - first_v);
+            if (image == NOWHERE || place >= 64) continue;
+            const u64 bit = around.word(static_cast<i32>(image) + (place >> 5), s.row(x, y)) >> (place & 31) & 1u;
             bits |= bit << (k - moved + MARGIN);
         }
     }
     return bits;
+}
+
+// Call visit(number, u, v) for this lane's share of the rows of a brick and of what surrounds it, counted from the brick's first row,
+// `at_once` of them in flight.
+template <u32 at_once, class Visit>
+__device__ __forceinline__ void each_row(const Shape& s, u32 lane, Visit visit) {
+    const u32 width = s.window_width(), rows = s.window_rows();
+    u32 across = lane / width, along = lane % width;
+#pragma unroll at_once
+    for (u32 r = lane; r < rows; r += 32) {
+        visit(r, static_cast<i32>(across) - s.reach_u, static_cast<i32>(along) - s.reach_v);
+        along += 32 % width;                       // the next row is 32 further: no division by a width known at run time
+        across += 32 / width;
+        if (along >= width) {
+            along -= width;
+            ++across;
+        }
+    }
 }
 
 // Which of its 27 neighbours, itself among them, a brick's newborns reach: the lane stands for neighbour `lane`.
@@ -249,18 +309,17 @@ exactly_one_grow(const i32* __restrict__ columns, i32 columns_u, i32 columns_v, 
                  u32 flags, const i32* __restrict__ offsets, u32 offset_count, u32* __restrict__ touched, u32* newborn,
                  u32* slots, u64* lists, u32* counts, u64 bricks, u32 capacity, const u32* __restrict__ clock, u32 step, u64 mix_u,
                  u64 mix_v, u64 mix_w, u64 mix_0, u32 section_axes, i32 section_level, u64* __restrict__ reports) {
-    const Shape s{columns, columns_u, columns_v, log_v, reach_u, reach_v, reach_k, flags};
+    const Shape s SHAPE;
     const Rings rings{newborn, slots, lists, counts, bricks, capacity};
     const u32 generation = *clock + 1 + step;
     const u32 lane = threadIdx.x & 31u;
-    const u32 width = (1u << log_v) + 2 * static_cast<u32>(reach_v);
-    const u32 rows = ((1u << s.log_u()) + 2 * static_cast<u32>(reach_u)) * width;
+    const u32 width = s.window_width(), rows = s.window_rows();
     DYNAMIC_SHARED(u64, windows_of_block);
     u64* const windows = windows_of_block + (threadIdx.x >> 5) * (rows + 16);
     u32* const around = reinterpret_cast<u32*>(windows + rows);  // 32 slots
 
-    const i32 row_u = static_cast<i32>(lane >> log_v), row_v = static_cast<i32>(lane & ((1u << log_v) - 1));
-    const u32 own_window = (row_u + reach_u) * width + row_v + reach_v;
+    const i32 row_u = static_cast<i32>(lane >> s.log_v), row_v = static_cast<i32>(lane & ((1u << s.log_v) - 1));
+    const u64* const own_window = windows + (row_u + s.reach_u) * width + row_v + s.reach_v;
     const Herald herald(s, lane);
     const u64 warp = global_thread() >> 5, warps = global_threads() >> 5;
     const u32 listed = rings.count_of(generation);
@@ -274,32 +333,33 @@ exactly_one_grow(const i32* __restrict__ columns, i32 columns_u, i32 columns_v, 
     u64 count = 0, sum = 0, in_section = 0;
     for (u64 i = warp; i < listed; i += warps) {
         const Place place(list[i]);
-        const i32 u = (place.u << s.log_u()) + row_u, v = (place.v << log_v) + row_v;
+        const i32 u = (place.u << s.log_u()) + row_u, v = (place.v << s.log_v) + row_v;
         u32 neighbour = NOWHERE;
         if (lane < NEIGHBOURS) neighbour = s.brick(place.u + herald.du, place.v + herald.dv, place.w + herald.dw);
-        around[lane] = neighbour == NOWHERE ? 0u : old_slots[neighbour];
+        around[lane] = neighbour == NOWHERE ? NOWHERE : old_slots[neighbour] - 1;  // of a slot that is 0, NOWHERE too
         const u64 word = 32ull * __shfl_sync(FULL_WARP, neighbour, ITSELF) + lane;
         const u32 closed = touched[word];
         __syncwarp();
-        for (u32 r = lane, across = lane / width, along = lane % width; r < rows; r += 32) {
-            windows[r] = window(s, place, surroundings, (place.u << s.log_u()) + static_cast<i32>(across) - reach_u,
-                                (place.v << log_v) + static_cast<i32>(along) - reach_v);
-            along += 32 % width;                   // the next row is 32 further: no division by a width known at run time
-            across += 32 / width;
-            if (along >= width) {
-                along -= width;
-                ++across;
-            }
-        }
+        if (place.beside_mirror(s))
+            each_row<1>(s, lane, [&](u32 r, i32 du, i32 dv) { windows[r] = mirrored_window(s, place, surroundings, du, dv); });
+        else
+            each_row<4>(s, lane, [&](u32 r, i32 du, i32 dv) { windows[r] = window(s, surroundings, du, dv); });
         __syncwarp();
         const i32 parity = s.parity(u, v);
         u32 once = 0, twice = 0;
-        for (u32 o = 0; o < offset_count; ++o) {
-            const i32 offset = offsets[o];
-            const u32 toucher = static_cast<u32>(windows[own_window + (offset >> 16)] >> (offset >> 8 * parity & 0xff));
+        const auto touch = [&](i32 offset) {
+            const u32 toucher = static_cast<u32>(own_window[offset >> 16] >> (offset >> 8 * parity & 0xff));
             twice |= once & toucher;
             once |= toucher;
-        }
+        };
+#ifdef OFFSETS
+        constexpr i32 compiled[] = {OFFSETS};
+#pragma unroll
+        for (const i32 offset : compiled) touch(offset);
+        static_cast<void>(offsets), static_cast<void>(offset_count);
+#else
+        for (u32 o = 0; o < offset_count; ++o) touch(offsets[o]);
+#endif
         const u32 born = once & ~twice & ~closed;
         if ((once & ~closed) != 0) touched[word] = closed | once;
         born_now[32 * i + lane] = born;
@@ -332,15 +392,7 @@ exactly_one_grow(const i32* __restrict__ columns, i32 columns_u, i32 columns_v, 
             rings.slots_of(generation + 2)[s.brick(place.u, place.v, place.w)] = 0;
         }
     }
-    count = block_sum(count);
-    sum = block_sum(sum);
-    in_section = block_sum(in_section);
-    if (threadIdx.x == 0 && count != 0) {
-        u64* const report = reports + 3ull * generation;
-        atomicAdd(&report[0], count);
-        atomicAdd(&report[1], sum);
-        if (in_section != 0) atomicAdd(&report[2], in_section);
-    }
+    add_sums(reports + 3ull * generation, count, sum, in_section);
 }
 
 // The last launch of a batch: the clock tells the last generation that is done.
@@ -354,7 +406,7 @@ extern "C" __global__ void __launch_bounds__(128, 8)
 exactly_one_lay(const i32* __restrict__ columns, i32 columns_u, i32 columns_v, u32 log_v, i32 reach_u, i32 reach_v, i32 reach_k,
                 u32 flags, u32* __restrict__ touched, u32* newborn, u32* slots, u64* lists, u32* counts, u64 bricks, u32 capacity,
                 u32 generation) {
-    const Shape s{columns, columns_u, columns_v, log_v, reach_u, reach_v, reach_k, flags};
+    const Shape s SHAPE;
     const Rings rings{newborn, slots, lists, counts, bricks, capacity};
     const u32 lane = threadIdx.x & 31u;
     const Herald herald(s, lane);
@@ -405,7 +457,7 @@ extern "C" __global__ void __launch_bounds__(128, 8)
 exactly_one_export(const i32* __restrict__ columns, i32 columns_u, i32 columns_v, u32 log_v, i32 reach_u, i32 reach_v, i32 reach_k,
                    u32 flags, const i64* __restrict__ codec, u32 halved, const u32* __restrict__ touched, u32* sealed, u64 first,
                    u64 words) {
-    const Shape s{columns, columns_u, columns_v, log_v, reach_u, reach_v, reach_k, flags};
+    const Shape s SHAPE;
     each_key(s, codec, halved, [&](u64 word, i32 k, u64 key) {
         const u64 place = (key >> 5) - first;
         if (place < words && (touched[word] >> k & 1u) != 0) atomicOr(&sealed[place], 1u << ((key & 31) ^ 7));
@@ -417,7 +469,7 @@ extern "C" __global__ void __launch_bounds__(128, 8)
 exactly_one_import(const i32* __restrict__ columns, i32 columns_u, i32 columns_v, u32 log_v, i32 reach_u, i32 reach_v, i32 reach_k,
                    u32 flags, const i64* __restrict__ codec, u32 halved, u32* __restrict__ touched, const u32* __restrict__ sealed,
                    u64 first, u64 words) {
-    const Shape s{columns, columns_u, columns_v, log_v, reach_u, reach_v, reach_k, flags};
+    const Shape s SHAPE;
     each_key(s, codec, halved, [&](u64 word, i32 k, u64 key) {
         const u64 place = (key >> 5) - first;
         if (place < words && (sealed[place] >> ((key & 31) ^ 7) & 1u) != 0) touched[word] |= 1u << k;

@@ -131,12 +131,5 @@ frontier_survey(const u64* __restrict__ newborns, u64 count, const i64* __restri
         for (u32 d = 0; d < MAX_DIMENSION; ++d) linear += coefficients[d] * static_cast<u64>(x[d]);
         sum += mix64(linear);
     }
-    births = block_sum(births);
-    sum = block_sum(sum);
-    in_section = block_sum(in_section);
-    if (threadIdx.x != 0 || births == 0) return;
-    u64* const report = reports + 3ull * at;
-    atomicAdd(&report[0], births);
-    atomicAdd(&report[1], sum);
-    if (in_section != 0) atomicAdd(&report[2], in_section);
+    add_sums(reports + 3ull * at, births, sum, in_section);
 }

@@ -61,4 +61,6 @@ def test_resident_blocks(architecture: str, threads: int, registers: int, shared
 
 
 def test_every_kernel_has_a_budget() -> None:
-    assert list(BUDGETS) == list(KERNELS)
+    """Some have a second, in a build for one rule: "exactly_one_grow for fcc"."""
+    assert [name for name in BUDGETS if " for " not in name] == list(KERNELS)
+    assert {name.partition(" for ")[0] for name in BUDGETS} == set(KERNELS)

@@ -87,10 +87,26 @@ class TestExactlyOne:
         assert folded.cells.tolist() == plain.cells.tolist()
 
     @pytest.mark.parametrize("rule", [EDGE, FCC], ids=["edge", "fcc"])
+    @pytest.mark.parametrize("specialise", [False, True], ids=["any rule", "this rule"])
     @pytest.mark.thorough
-    def test_equals_numpy_over_many_bricks(self, rule):
-        engines = self.engine(HostLauncher("shuffle", 5, "fast"), rule, 140), NumpyExactlyOne(rule, 140)
+    def test_equals_numpy_over_many_bricks(self, rule, specialise):
+        launcher = HostLauncher("shuffle", 5, "fast", specialise=specialise)
+        engines = self.engine(launcher, rule, 140), NumpyExactlyOne(rule, 140)
         same(*(engine.advance(140, section=(0, 64)) for engine in engines))
+
+    @pytest.mark.parametrize(
+        "rule",
+        [FCC, pytest.param(CUBIC26, marks=pytest.mark.slow), pytest.param(TRIANGULAR, marks=pytest.mark.slow)],
+        ids=["fcc", "cubic26", "triangular"],
+    )
+    @pytest.mark.cuda_host
+    def test_kernels_compiled_for_one_rule(self, rule):
+        """Those of any rule are what the other tests run."""
+        launchers = HostLauncher(specialise=True), HostLauncher()
+        engines = [self.engine(launcher, rule, 40) for launcher in launchers]
+        same(*(engine.advance(20, cells=True, section=(1, 1)) for engine in engines))
+        restored = [self.engine(launcher, rule, 40, engine.state()) for launcher, engine in zip(launchers, engines, strict=True)]
+        same(*(engine.advance(24) for engine in restored))
 
     @many
     @given(rule=FAST, stop=st.integers(-1, 6), more=st.integers(1, 4), planned=st.integers(0, 6), back=st.booleans())

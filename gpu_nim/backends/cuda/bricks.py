@@ -240,6 +240,19 @@ class Bricks:
         packed: NDArray[np.int32] = (-(u * width + v) << 16 | odd << 8 | even).astype(np.int32)
         return packed
 
+    @property
+    def defines(self) -> dict[str, int | str]:
+        """What the kernels are compiled with for the rule."""
+        reach_u, reach_v, reach_k = self.reach
+        return {
+            "LOG_V": self.log_v,
+            "REACH_U": reach_u,
+            "REACH_V": reach_v,
+            "REACH_K": reach_k,
+            "FLAGS": self.flags,
+            "OFFSETS": ",".join(map(str, self.touchers().tolist())),
+        }
+
     def mixing(self) -> tuple[int, int, int, int]:
         """The digest's linear mix of a representative in u, v and w, and that of the corner."""
         coefficients = COEFFICIENTS[: self.rule.dimension]

@@ -12,6 +12,7 @@ is over, and not before.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -107,7 +108,8 @@ class ExactlyOneEngine:
 
     def _bind(self) -> None:
         """Bind every launch but those that exchange a table."""
-        bricks, bind = self._bricks, self._launch.bind
+        bricks = self._bricks
+        bind = partial(self._launch.bind, defines=bricks.defines)
         reach_u, reach_v, reach_k = bricks.reach
         self._shape = {
             "columns": self._columns,
@@ -230,7 +232,7 @@ class ExactlyOneEngine:
     def _exchange(self, kernel: str, codec: dict[str, Any], slab: Any, first: int) -> None:
         """Move touched cells to, or from, the part of a table that begins at its 32-bit word `first`."""
         part = {"touched": self._touched, "sealed": slab, "first": first, "words": len(slab)}
-        launch = self._launch.bind(kernel, self._shape | codec | part)
+        launch = self._launch.bind(kernel, self._shape | codec | part, defines=self._bricks.defines)
         launch(launch.blocks(len(self._bricks.columns) * 32, _THREADS))
 
     def _require_room(self) -> None:
