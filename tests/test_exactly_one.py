@@ -189,6 +189,7 @@ def test_a_step_past_the_plan_asks_for_its_memory(monkeypatch):
     assert engine.advance(40).births.tolist() == expected[done + 1 :].tolist()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rule", [EDGE, FCC, CUBIC26, replace(FCC, symmetry=Symmetry.NONE), POPULATIONS["A130665"]])
 def test_memory_is_what_is_planned_for(rule):
     last = 100 if rule.dimension == 3 else 800

@@ -78,6 +78,7 @@ def test_a_graph_is_written_in_what_is_planned(monkeypatch: pytest.MonkeyPatch, 
     assert max(plan.needed) / 3 < taken < max(plan.needed)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux keeps to a limit of addresses")
 @pytest.mark.parametrize(
     "arguments",

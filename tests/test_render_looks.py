@@ -37,6 +37,7 @@ def assert_body_stands_out(blocks, theme, **look):
     assert np.percentile(difference, 90) > 60, (blocks.name, theme, look)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("engine", BOTH)
 @pytest.mark.parametrize("style", ["cubes", "volume"])
@@ -77,6 +78,7 @@ def test_ink_covers_what_its_discs_cover():
     assert np.count_nonzero(picture[..., 3]) == np.count_nonzero(picture[..., 1]) + 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("engine", BOTH)
 @pytest.mark.parametrize("source", ["nim:15", "nim:63"])
 def test_a_cloud_of_nim_has_the_holes_that_its_cubes_have(source, engine):
@@ -86,6 +88,7 @@ def test_a_cloud_of_nim_has_the_holes_that_its_cubes_have(source, engine):
     assert np.corrcoef(cubes, cloud)[0, 1] > 0.85
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("style", ["cubes", "points", "volume"])
 @pytest.mark.parametrize("size", [(96, 40), (40, 96)])
 def test_no_body_is_cut_off_by_the_picture(style, size):

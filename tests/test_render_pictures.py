@@ -261,6 +261,7 @@ def test_both_engines_let_the_same_light_through_a_cloud(opacity):
     assert np.abs(gl - flat)[4:28, 4:28].max() < 3
 
 
+@pytest.mark.thorough
 @needs_pillow
 @needs_opengl
 def test_both_engines_draw_the_same_cloud():
@@ -642,6 +643,7 @@ def test_cubes_have_their_volume_and_face_out():
     assert volume(points, faces) == pytest.approx(len(blocks))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("source", ["nim:0", "nim:15", "edge:9", "fcc:6", "cubic8:6", "cubic6:6", "cubic26:5"])
 def test_a_printable_body_is_closed_and_one(source):
     """Every edge has two triangles, in opposite directions, and all triangles hang together."""

@@ -115,6 +115,7 @@ def test_a_movies_words_are_within_its_frames(motion, source, size):
                 assert ink[-size[1] // 8 :].any()  # the caption
 
 
+@pytest.mark.thorough
 @needs_pillow
 @pytest.mark.parametrize("name", [name for name, figure in figures.FIGURES.items() if figure.sheet])
 def test_a_figures_words_are_within_its_sheet(name):

@@ -137,6 +137,7 @@ def test_lengths_of_the_largest_words() -> None:
     assert (survey.maximum, survey.argmax) == (2**64 - 1, 7)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("piles", [20, 64, 65, 90])
 @pytest.mark.parametrize("engine", [ENGINE, SmallBlocks(threads=2)], ids=["large", "small"])
 def test_many_piles_and_many_limbs(piles: int, engine: NumpyCounting) -> None:

@@ -18,6 +18,7 @@ ENDINGS = [(signal.SIGINT, 130, "\ngpunim: interrupted\n"), (signal.SIGTERM, 143
 ENDINGS += [(signal.SIGHUP, 129, "gpunim: hung up\n")]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("number", "status", "sentence"), ENDINGS)
 def test_a_signal_leaves_no_file(tmp_path: Path, number: signal.Signals, status: int, sentence: str) -> None:
     command = ["grow", "--gen", "100000", "--backend", "numpy", "--quiet", "--out", str(tmp_path / "a.zarr")]

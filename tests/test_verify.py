@@ -37,6 +37,7 @@ def test_each_statement_holds(statement: Statement) -> None:
     assert checked.result.scope
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("statement", statements(), ids=lambda statement: statement.name)
 @pytest.mark.parametrize("upto", [1, 2])
 def test_the_smallest_cases(statement: Statement, upto: int) -> None:
