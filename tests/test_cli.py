@@ -181,6 +181,8 @@ def test_a_broken_cupy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: s
     (tmp_path / "cupy" / "__init__.py").write_text(error)
     for module in [name for name in sys.modules if name.split(".")[0] == "cupy"]:
         monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "cupy", None)  # so that what is imported now is removed in the end
+    del sys.modules["cupy"]
     monkeypatch.syspath_prepend(tmp_path)
     assert words in obstacle(monkeypatch, device_count=lambda: 1)
 

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.model.errors import UsageError
@@ -48,6 +48,7 @@ def assert_words_within(image, theme="dark"):
     size=st.tuples(st.integers(16, 500), st.integers(16, 500)),
     place=st.sampled_from([lettering.title_of, lettering.caption_of]),
 )
+@example(words=["Å"], size=(16, 32), place=lettering.title_of)
 def test_words_are_whole_and_within_the_margins_or_refused(words, size, place):
     from PIL import Image
 

@@ -306,7 +306,7 @@ def test_tables(tmp_path: Path) -> None:
         (("--bfile", "x.txt", "--columns", "density", "--gen", "1e8"), "a b-file holds integers"),
         (("--columns", ""), "column must be one of"),
         (("--volume", "x.npz"), "must end in .zarr, got 'x.npz'"),
-        (("--out", "a.npz", "--parents"), "parents are saved in the .zarr file"),
+        (("--out", "a.npz", "--parents"), "parents are saved in a .zarr file"),
         (("--section", "z"), "section must be AXIS=VALUE"),
         (("--out", "a.rle"), "a .rle file holds 2 dimensions"),
     ],

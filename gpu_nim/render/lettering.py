@@ -10,7 +10,8 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.render.colours import Colour
 
 _LEADING = 1.2  # of the size: from one line to the next
-_RISE = 0.8  # of the size: from the top of a line to its baseline, clear of accents on capitals
+_RISE = 0.8  # of the size: from the top of a line to its baseline
+_ACCENT = 0.15  # of the size: how far accents on capitals are above the top of a line, at most
 _LEAST = 7.0  # pixels: smaller letters cannot be read
 _SMALLER = 0.94  # sizes are tried in these steps
 _SHRUNK = 0.65  # of the size asked for: words are set in more lines rather than smaller than this
@@ -81,8 +82,8 @@ def title_of(text: str, width: int, height: int) -> Setting:
     Raises UsageError where it would have to be too small to be read.
     """
     u = unit(width, height)
-    wide, high = width - 128 * u, 0.4 * height
-    found = fit_words(text, (64 * u, 49 * u, wide, high), max(46 * u, 12.0))
+    wide, high, size = width - 128 * u, 0.4 * height, max(46 * u, 12.0)
+    found = fit_words(text, (64 * u, max(49 * u, _ACCENT * size), wide, high), size)
     if found is None:
         raise UsageError(
             f"title must fit the picture in letters of {_LEAST:.0f} pixels or more: these {len(text):,} characters have "
