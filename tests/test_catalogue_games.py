@@ -197,10 +197,10 @@ def test_sources_are_read_to_the_comma_and_nim_is_both_a_growth_and_a_game():
     ("source", "said"),
     [
         (f"{BOUNDED.name}:most=10", "most must be an integer from 1 to 9, got '10'"),
-        (f"{BOUNDED.name}:slope=1", "takes most, size and grundy alone"),
+        (f"{BOUNDED.name}:slope=1", "takes only most, size and grundy"),
         (f"{BOUNDED.name}:mots=1", "did you mean most?"),
         (f"{BOUNDED.name}:size=51", "size must be an integer from 0 to 50, got 51"),
-        (f"{BOUNDED.name}:7", "takes most, size and grundy alone"),
+        (f"{BOUNDED.name}:7", "takes only most, size and grundy"),
         (f"{HEAPS.name}:size=7", "has 1 coordinate, and only 2 or 3 can be drawn"),
         ("made-up-bound:size=7", "did you mean made-up-bounded"),
     ],

@@ -187,7 +187,7 @@ def test_a_made_up_export_format_is_written_listed_and_named(monkeypatch, tmp_pa
     assert np.array_equal(np.loadtxt(tmp_path / "a.xyz"), cubes(blocks_of("nim:3"))[0])
     assert run("export", "nim:3", "-o", tmp_path / "b.xyz", "--printable").exit_code == 0
     assert (
-        "title, view would go unheard: an .xyz file takes"
+        "title, view would have no effect: an .xyz file takes"
         in run("export", "nim:3", "-o", tmp_path / "c.xyz", "--title", "x", "--view", "axis").output
     )
     assert re.search(r"an export must end in .*\.xyz, got", run("export", "nim:3", "-o", tmp_path / "a.xy").output)

@@ -241,7 +241,7 @@ def test_branches_of_nim_by_its_digits_are_those_traced_through_parents(generati
         ("chocolate:a=0", "a must be greater than 0"),
         ("chocolate:a=x", "a must be a number"),
         ("chocolate:size=-1", "size must be a whole number"),
-        ("chocolate:b=1", "takes a, size and grundy alone"),
+        ("chocolate:b=1", "takes only a, size and grundy"),
     ],
 )
 def test_a_source_that_is_none_is_refused(spec, message):

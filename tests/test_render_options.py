@@ -1,4 +1,4 @@
-"""No option goes unheard: each, given to each kind of picture, changes the picture or is refused by name."""
+"""No option is ignored: each, given to each kind of picture, changes the picture or is refused by name."""
 
 import json
 
@@ -50,7 +50,7 @@ def heard_or_refused(command, option, tmp_path, base, suffix):
         assert not file.exists()
         return False
     assert result.exit_code == 0, result.output
-    assert file.read_bytes() != base, f"{command} does not hear {option}"
+    assert file.read_bytes() != base, f"{command} ignores {option}"
     return True
 
 
@@ -115,7 +115,7 @@ def test_a_figure_hears_each_option_or_refuses_it(name, suffix, takes, tmp_path)
 @pytest.mark.parametrize("option", sorted(set(OPTIONS) - {"size", "theme", "quality", "title"}))
 def test_the_slide_refuses_what_it_does_not_take(option, tmp_path):
     result = run("render", "figure:views", "-o", tmp_path / "a.png", "--size", "320x180", *asked(option))
-    message = f"{option} would go unheard: figure:views takes engine, quality, size, theme and title"
+    message = f"{option} would have no effect: figure:views takes engine, quality, size, theme and title"
     assert (result.exit_code, message in result.output) == (2, True)
 
 
@@ -163,7 +163,7 @@ def test_a_movie_hears_each_option_or_refuses_it(motion):
     base = frames()
     for option, value in looks.items():
         assert any(not np.array_equal(a, b) for a, b in zip(base, frames(**{option: value}), strict=True)), option
-    with pytest.raises(UsageError, match="transparent would go unheard"):
+    with pytest.raises(UsageError, match="transparent would have no effect"):
         frames(transparent=True)
     with pytest.raises(UsageError, match="made of slices"):
         frames(style="slices")
@@ -172,9 +172,9 @@ def test_a_movie_hears_each_option_or_refuses_it(motion):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["render", "figure:NF1", "-o", "a.svg", "--size", "1920x1080"], "figure:NF1 as .svg takes theme alone"),
-        (["render", "figure:V4.1", "-o", "a.png", "--title", "x", "--view", "axis"], "title, view would go unheard"),
-        (["render", "edge:3", "-o", "a.png", "--style", "slices", "--cut", "none"], "cut would go unheard"),
+        (["render", "figure:NF1", "-o", "a.svg", "--size", "1920x1080"], "figure:NF1 as .svg takes only theme"),
+        (["render", "figure:V4.1", "-o", "a.png", "--title", "x", "--view", "axis"], "title, view would have no effect"),
+        (["render", "edge:3", "-o", "a.png", "--style", "slices", "--cut", "none"], "cut would have no effect"),
         (["export", "edge:3", "-o", "a.stl", "--theme", "dark"], "an .stl file takes cut and generations"),
         (["movie", "edge:3", "-o", "a.gif", "--sweep", "1:8"], "sweep has no effect on motion turntable: motion sweep takes it"),
         (["movie", "chocolate:a=3,size=7", "-o", "a.gif", "--motion", "sweep"], "goes through values of a"),
@@ -183,7 +183,7 @@ def test_a_movie_hears_each_option_or_refuses_it(motion):
         ),
         pytest.param(
             ["movie", "ulam-warburton:3", "-o", "a.gif", "--cut", "half"],
-            "cut would go unheard: a turntable of a flat body takes",
+            "cut would have no effect: a turntable of a flat body takes",
             marks=needs_ffmpeg,
         ),
     ],
@@ -205,9 +205,9 @@ def test_what_a_picture_takes_are_options_of_a_look():
 
 
 def test_a_window_and_a_page_refuse_what_they_do_not_take(tmp_path):
-    with pytest.raises(UsageError, match="style would go unheard: a window takes"):
+    with pytest.raises(UsageError, match="style would have no effect: a window takes"):
         Window("nim:3", Look(style="points"), tmp_path / "a.png")
-    with pytest.raises(UsageError, match="size would go unheard: a page takes"):
+    with pytest.raises(UsageError, match="size would have no effect: a page takes"):
         document("nim:3", Look(size=(640, 480)))
 
 

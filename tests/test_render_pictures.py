@@ -457,7 +457,7 @@ def test_a_growth_ends_with_everything_and_begins_with_the_seed():
         ({"frames": 0}, "1 or more frames"),
         ({"motion": "sweep"}, "a sweep needs a game with a rational parameter, chocolate or bar, got 'nim:7'"),
         ({"source": "chocolate:size=7", "motion": "sweep", "options": {"sweep": "0:3"}}, "greater than 0"),
-        ({"look": Look(transparent=True)}, "transparent would go unheard"),
+        ({"look": Look(transparent=True)}, "transparent would have no effect"),
     ],
 )
 def test_a_movie_that_is_none_is_refused(options, message):
@@ -778,7 +778,7 @@ def test_a_page_needs_nothing_from_elsewhere(tmp_path):
         (["export", "nim:3", "-o", "a.doc"], 2, "an export must end in"),
         (["show", "nim:3", "--picture", "a.txt"], 2, "a picture must end in .png"),
         (["show", "nim:3", "--port", "1"], 2, "--port is for a page: it needs --web"),
-        (["show", "nim:3", "--web", "--size", "4k"], 2, "size would go unheard: a page takes"),
+        (["show", "nim:3", "--web", "--size", "4k"], 2, "size would have no effect: a page takes"),
     ],
 )
 def test_bad_input_is_one_sentence(arguments, status, message, tmp_path, monkeypatch):

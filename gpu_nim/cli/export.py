@@ -10,7 +10,7 @@ from gpu_nim.cli.params import FILE
 from gpu_nim.cli.pictures import ListingCommand, given, look_options
 from gpu_nim.render.exports import EXPORTS, check_export, export_options
 from gpu_nim.render.exports import export as write
-from gpu_nim.render.look import Look, require_heard
+from gpu_nim.render.look import Look, require_effect
 
 
 def _formats() -> dict[str, list[tuple[str, str]]]:
@@ -30,7 +30,7 @@ def export(source: str, out: Path, printable: bool, as_json: bool, **look: Any) 
 
     wanted = Look(**look)
     check_export(out, printable=printable)
-    require_heard(*export_options(out.suffix.lower(), printable=printable), wanted, given(look))
+    require_effect(*export_options(out.suffix.lower(), printable=printable), wanted, given(look))
     check_writable(out)
     reserve(out)
     report = write(source, out, wanted, printable=printable)

@@ -13,7 +13,7 @@ from gpu_nim.cli.progress import step_progress
 from gpu_nim.render.figures import FIGURES, check_figure, figure_options, save_figure
 from gpu_nim.render.image import SUFFIXES, check_ending, save
 from gpu_nim.render.image import render as draw
-from gpu_nim.render.look import Look, require_heard, style_options
+from gpu_nim.render.look import Look, require_effect, style_options
 from gpu_nim.render.sheet import SUFFIXES as SHEET_SUFFIXES
 
 
@@ -44,13 +44,13 @@ def render(source: str, out: Path, as_json: bool, quiet: bool, **look: Any) -> N
     if source.startswith("figure:"):
         name = source.removeprefix("figure:")
         check_figure(name, out, wanted.size)
-        require_heard(*figure_options(name, out.suffix.lower()), wanted, given(look))
+        require_effect(*figure_options(name, out.suffix.lower()), wanted, given(look))
         check_writable(out)
         reserve(out)
         report: dict[str, Any] = save_figure(name, out, wanted)
     else:
         check_ending(out, wanted.size, transparent=wanted.transparent)
-        require_heard(*style_options(wanted), wanted, given(look))
+        require_effect(*style_options(wanted), wanted, given(look))
         check_writable(out)
         reserve(out)
         with step_progress(wants_progress(quiet)) as step:

@@ -8,7 +8,7 @@ import click
 from gpu_nim.cli.params import FILE
 from gpu_nim.cli.pictures import ListingCommand, given, look_options
 from gpu_nim.model.errors import UsageError
-from gpu_nim.render.look import Look, require_heard
+from gpu_nim.render.look import Look, require_effect
 from gpu_nim.render.page import PAGE_OPTIONS, document
 from gpu_nim.render.page_server import PageServer
 from gpu_nim.render.window import HELP, Window, view_keys
@@ -31,7 +31,7 @@ def show(source: str, web: bool, port: int, picture: Path, **look: Any) -> None:
     if not web and given(["port"]):
         raise UsageError("--port is for a page: it needs --web")
     if web:
-        require_heard(*PAGE_OPTIONS, wanted, given(look))
+        require_effect(*PAGE_OPTIONS, wanted, given(look))
         with PageServer(port) as server:  # first, since the port may be taken
             page = document(source, wanted)
             click.echo(f"{server.url}  (Ctrl-C to stop)")

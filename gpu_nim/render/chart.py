@@ -15,7 +15,7 @@ from gpu_nim.storage.atomic import check_writable, replacing
 
 SUFFIXES = (".pdf", ".png", ".svg")
 MAX_POINTS = 1 << 18
-"""More dots than this are no longer told apart, and a PDF of them does not open."""
+"""The most dots: more are indistinguishable, and a PDF of them does not open."""
 
 _PYPLOT_SETTINGS = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "gpunim"}
 _LARGEST_FLOAT_BITS = 1000
@@ -24,7 +24,7 @@ _LARGEST_FLOAT_BITS = 1000
 def draw(path: Path, title: str, first: int, values: Sequence[int], *, rows: bool = False) -> None:
     """Write a figure of values at first, first + 1, ... as PDF, PNG or SVG, by the path's ending.
 
-    Both axes are logarithmic; zero values are left out. With `rows`, each stretch 2^b <= n < 2^(b+1) is a line over the
+    Both axes are logarithmic; zero values are left out. With `rows`, each range 2^b <= n < 2^(b+1) is a line over the
     place in its row, so that the rows of d_3 lie on A016945. Raises UsageError for another ending, too many points or
     values beyond the range of a plot, FileError where it cannot be written, MissingDependency without matplotlib.
     """
@@ -49,7 +49,7 @@ def draw(path: Path, title: str, first: int, values: Sequence[int], *, rows: boo
 
 
 def check(path: Path, points: int) -> None:
-    """Raise what `draw` would raise for this path and number of points, before anything is computed."""
+    """Raise what `draw` would raise for this path and number of points, to be called before long work."""
     if path.suffix not in SUFFIXES:
         raise UsageError(f"plot must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
     if points > MAX_POINTS:

@@ -48,7 +48,7 @@ def hexadecimal(text: str) -> Colour:
 
 @dataclass(frozen=True)
 class Map:
-    """A stretch of a named map: `low` to `high`, both from 0 to 1."""
+    """A part of a named map: from `low` to `high`, both from 0 to 1."""
 
     name: str
     low: float = 0.0
@@ -68,7 +68,7 @@ class Map:
 
 
 def to_oklab(srgb: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Return lightness, green to red and blue to yellow of sRGB colours (..., 3), in which distances are as they are seen.
+    """Return lightness, green to red and blue to yellow of sRGB colours (..., 3), in which distances are perceptual.
 
     Ottosson 2020, https://bottosson.github.io/posts/oklab.
 
@@ -83,13 +83,13 @@ def to_oklab(srgb: NDArray[np.floating]) -> NDArray[np.float64]:
 
 
 def to_linear(srgb: NDArray[np.floating]) -> NDArray[np.float32]:
-    """Return linear light of sRGB values, both 0 to 1: light adds and averages only in linear."""
+    """Return linear light of sRGB values, both 0 to 1: sums and means of light are taken in linear values."""
     values = np.asarray(srgb, dtype=np.float32)
     return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4).astype(np.float32)
 
 
 def to_srgb(linear: NDArray[np.floating]) -> NDArray[np.float32]:
-    """Return sRGB values, 0 to 1, of linear light, taken as at most 1; right to 1/4096."""
+    """Return sRGB values, 0 to 1, of linear light, clipped at 1; exact to 1/4096."""
     return np.asarray(_ENCODED[np.rint(np.clip(linear, 0, 1) * np.float32(len(_ENCODED) - 1)).astype(np.uint16)])
 
 

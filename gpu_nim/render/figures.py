@@ -1,4 +1,4 @@
-"""The figures of the papers, and some of our own: one function a figure, registered under the name after `figure:`.
+"""The figures of the papers, and further ones: one function per figure, registered under the name after `figure:`.
 
 A figure is drawn in vectors, for .pdf and .svg, and rasterised for other files; a slide is drawn in pixels only.
 """
@@ -27,7 +27,7 @@ from gpu_nim.render.geometry import Blocks, side, visible
 from gpu_nim.render.image import Picture, check_ending, render, save
 from gpu_nim.render.lettering import fit_words, title_of, write
 from gpu_nim.render.lettering import width as pixels_wide
-from gpu_nim.render.look import Look, require_heard
+from gpu_nim.render.look import Look, require_effect
 from gpu_nim.render.pixels import background, quantise
 from gpu_nim.render.shading import Shader
 from gpu_nim.render.sheet import SUFFIXES, Sheet
@@ -102,7 +102,7 @@ def save_figure(name: str, path: Path, look: Look) -> dict[str, object]:
     """Draw a figure into a file, and return a report of it; UsageError for an unknown name or ending."""
     check_figure(name, path, look.size)
     suffix = path.suffix.lower()
-    require_heard(*figure_options(name, suffix), look)
+    require_effect(*figure_options(name, suffix), look)
     found = FIGURES[name]
     if found.slide is None and suffix in SUFFIXES:
         sheet = draw_figure(name, look.theme)
@@ -211,7 +211,7 @@ def _nf2(theme: Theme) -> Sheet:
 
 
 def chocolate_graph(a: Fraction, size: int) -> Blocks:
-    """Return the P-positions of a y <= x + z as [V] draws them: (x, y, z) at (x, y, z - x)."""
+    """Return the P-positions of a y <= x + z as in [V]'s pictures: (x, y, z) at (x, y, z - x)."""
     blocks = blocks_of(f"chocolate:a={a},size={size}")
     return replace(blocks, corners=sheared(blocks.corners).astype(np.int32))
 

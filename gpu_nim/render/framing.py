@@ -1,4 +1,4 @@
-"""Where the camera stands: from a look and the blocks that are drawn to a camera that shows them all, clear of the words."""
+"""Framing: the camera of a look that shows all blocks that are drawn, with space for title and caption."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,14 +22,14 @@ def view_of(blocks: Blocks, look: Look) -> View:
 
 
 def aim(blocks: Blocks, look: Look, caption: str = "") -> Camera:
-    """Return the camera of the look, fitted to the blocks, with room for the look's title and for a caption."""
+    """Return the camera of the look, fitted to the blocks, with space for the look's title and for a caption."""
     head, foot = margins(look, caption)
     frame = look.drawn_style.framed(hull(blocks), blocks, look.quality)
     return fit(view_of(blocks, look), frame, look.size[0] / look.size[1], head=head, foot=foot)
 
 
 def margins(look: Look, caption: str = "") -> tuple[float, float]:
-    """Return the parts of the height that a picture keeps free for its title and for a caption."""
+    """Return the parts of the height that are left free for a title and for a caption."""
     if not (look.title or caption):
         return 0.0, 0.0
     width, height = look.size
@@ -52,7 +52,7 @@ def hull(blocks: Blocks) -> NDArray[np.float32]:
     shape = tuple((index.max(axis=0) + 1).tolist())
     keys = np.ravel_multi_index(tuple(index.T.astype(np.intp)), shape)
     longest = np.zeros(int(np.prod(shape)), dtype=np.int32)
-    longest[keys] = reach  # whichever comes last: blocks that share a cell differ in size only within it
+    longest[keys] = reach  # any of them: blocks that share a cell differ in size only within it
     filled = np.flatnonzero(longest)
     coarse = np.column_stack(np.unravel_index(filled, shape)) * width + low
     corners = (

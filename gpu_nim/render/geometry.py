@@ -118,7 +118,7 @@ def tiles(blocks: Blocks, fill: float = 0.92) -> tuple[NDArray[np.float32], NDAr
     if blocks.lattice == "hexagonal":
         halves = rim[[[0, 1, 2, 3], [3, 4, 5, 0]]] / 3**0.5
         return (centres[:, None, None] + halves).reshape(-1, 4, 3).astype(np.float32), np.arange(len(blocks)).repeat(2)
-    # The corners of a triangle are the points left out: every other one of its middle's six neighbours.
+    # The corners of a triangle are omitted points: every other one of its middle's six neighbours.
     kind = (blocks.corners[:, 0] - blocks.corners[:, 1]) % 3 - 1
     corners = rim[np.array([[1, 3, 5, 5], [0, 2, 4, 4]])[kind]]
     return (centres[:, None] + corners).astype(np.float32), np.arange(len(blocks))
@@ -136,14 +136,14 @@ def middles(blocks: Blocks) -> NDArray[np.float32]:
 
 
 def require_cubes(blocks: Blocks) -> Blocks:
-    """Return the blocks as cubes in space, be they flat; UsageError where they are hexagons or triangles, which are none."""
+    """Return the blocks as cubes in space, also flat ones; UsageError for hexagons and triangles."""
     if blocks.lattice != "square":
         raise UsageError(f"{blocks.name} is a pattern of {blocks.lattice} tiles, which can be rendered but not shown in space")
     return replace(blocks, flat=False)
 
 
 def visible(blocks: Blocks, camera: Camera) -> Iterator[tuple[int, int, NDArray[np.bool_] | slice]]:
-    """Give the sides that face the eye: axis, end, and which blocks show it, a mask or all of them."""
+    """Yield the sides that face the eye: axis, end, and a mask of the blocks that show it, or all of them."""
     for axis in range(3):
         if camera.parallel:
             facing = camera.basis[2, axis]
@@ -189,8 +189,7 @@ def coarsen(blocks: Blocks, size: int) -> Blocks:
 
 
 def pieces(blocks: Blocks) -> NDArray[np.intp]:
-    """Return how many blocks each piece of a body has, largest first; blocks that share a side, an edge or a corner hang
-    together.
+    """Return how many blocks each component of a body has, largest first; a shared side, edge or corner connects blocks.
 
     The blocks must be of one size.
 
@@ -232,7 +231,7 @@ def generations_between(blocks: Blocks, first: int, stop: int) -> Blocks:
 
 
 CUTS = Registry[Callable[[NDArray[np.floating], NDArray[np.float64]], NDArray[np.bool_]]]("cut")
-"""What can be cut away: which blocks, of their places (N, 3) from the middle towards the eye, and the direction to the eye (3,)."""
+"""The cuts: functions of the blocks' places (N, 3) from the middle, and the direction to the eye (3,), to a mask of blocks."""
 
 
 @CUTS.register("corner")
@@ -242,7 +241,7 @@ def _nearest_octant(side_of: NDArray[np.floating], toward: NDArray[np.float64]) 
 
 @CUTS.register("half")
 def _front_half(side_of: NDArray[np.floating], toward: NDArray[np.float64]) -> NDArray[np.bool_]:
-    # The plane that faces the eye best, upright, so that the section is seen from the front.
+    # The upright plane that faces the eye best, so that the section is seen from the front.
     return np.asarray(side_of[:, int(np.abs(toward[:2]).argmax())] > 0)
 
 

@@ -14,7 +14,7 @@ from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.framing import aim, cut_open
 from gpu_nim.render.geometry import Blocks, generations_between
 from gpu_nim.render.lettering import caption_of, title_of
-from gpu_nim.render.look import Look, require_heard, style_options
+from gpu_nim.render.look import Look, require_effect, style_options
 from gpu_nim.render.picture_memory import fits, require_picture_memory
 from gpu_nim.render.pixels import background, quantise
 from gpu_nim.render.source import blocks_of, name_of
@@ -71,11 +71,11 @@ def render(source: "Source", look: Look | None = None, *, on_step: OnStep = unse
     ((64, 48), 64, 'numpy')
     """
     look = replace(look or Look(), **options)  # type: ignore[arg-type]
-    require_heard(*style_options(look), look)
+    require_effect(*style_options(look), look)
     require_picture_memory(look, choose_engine(look)[0], name_of(source))
     blocks = prepare(source, look, on_step)
     if blocks.flat:
-        require_heard(*style_options(look, flat=True), look)
+        require_effect(*style_options(look, flat=True), look)
     engine, reason = choose_engine(look, len(blocks))
     if issubclass(look.drawn_style, LaidOutStyle):
         image = look.drawn_style.lay_out(blocks, base_colours(blocks, look.color, THEMES[look.theme]), look)

@@ -1,4 +1,4 @@
-"""Words on pictures: a font that is there, titles and captions."""
+"""Text on pictures: the font, titles and captions."""
 
 from dataclasses import dataclass, replace
 from functools import cache
@@ -14,7 +14,7 @@ _RISE = 0.8  # of the size: from the top of a line to its baseline
 _ACCENT = 0.15  # of the size: how far accents on capitals are above the top of a line, at most
 _LEAST = 7.0  # pixels: smaller letters cannot be read
 _SMALLER = 0.94  # sizes are tried in these steps
-_SHRUNK = 0.65  # of the size asked for: words are set in more lines rather than smaller than this
+_SHRUNK = 0.65  # of the requested size: text is set in more lines rather than smaller than this
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @cache
 def _font_file() -> str | None:
-    """Return DejaVu Sans, which has the signs of mathematics: the system's, or the one that comes with matplotlib."""
+    """Return DejaVu Sans, which has mathematical symbols: the system's, or that of matplotlib."""
     places = [Path("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf")]
     if (spec := find_spec("matplotlib")) is not None and spec.origin:
         places.append(Path(spec.origin).parent / "mpl-data/fonts/ttf/DejaVuSans.ttf")
@@ -53,7 +53,7 @@ def width(text: str, size: float) -> float:
 
 @dataclass(frozen=True)
 class Setting:
-    """Words set in lines of one size, in pixels, from the upper left corner of their box."""
+    """Text in lines of one size, in pixels, from the upper left corner of its box."""
 
     lines: tuple[str, ...]
     size: float
@@ -62,7 +62,7 @@ class Setting:
 
     @property
     def bottom(self) -> float:
-        """Where the lines end, descenders and all."""
+        """The lower end of the lines, with descenders."""
         return self.top + len(self.lines) * _LEADING * self.size
 
     def draw(self, picture: "Image", colour: Colour) -> None:
@@ -72,15 +72,12 @@ class Setting:
 
 
 def unit(width: int, height: int) -> float:
-    """Return the unit that words and margins on a picture are measured in: a pixel of 1080p, less on smaller pictures."""
+    """Return the unit of text sizes and margins on a picture: a pixel of 1080p, less on smaller pictures."""
     return min(width, height) / 1080
 
 
 def title_of(text: str, width: int, height: int) -> Setting:
-    """Return a title at the head of a picture of that size, whole within its margins.
-
-    Raises UsageError where it would have to be too small to be read.
-    """
+    """Return a title at the top of a picture of that size, within its margins; UsageError where it would be illegibly small."""
     u = unit(width, height)
     wide, high, size = width - 128 * u, 0.4 * height, max(46 * u, 12.0)
     found = fit_words(text, (64 * u, max(49 * u, _ACCENT * size), wide, high), size)
@@ -93,15 +90,16 @@ def title_of(text: str, width: int, height: int) -> Setting:
 
 
 def caption_of(text: str, width: int, height: int) -> Setting | None:
-    """Return a caption at the foot of a picture of that size, whole within its margins, or None: see `fit_words`."""
+    """Return a caption at the bottom of a picture of that size, within its margins, or None: see `fit_words`."""
     u = unit(width, height)
     found = fit_words(text, (64 * u, 0.0, width - 128 * u, 0.3 * height), max(26 * u, 10.0))
     return found and replace(found, top=height - 42 * u - found.bottom)
 
 
 def fit_words(text: str, box: tuple[float, float, float, float], size: float) -> Setting | None:
-    """Return a text set in a box (left, top, width, height) at `size` pixels, or in more lines and smaller, but whole;
-    None where it would have to be too small to be read.
+    """Return all of a text set in a box (left, top, width, height) at `size` pixels, or in more lines and smaller.
+
+    None where it would be illegibly small.
     """
     left, top, wide, high = box
     least = min(_LEAST, size)
@@ -117,7 +115,7 @@ def fit_words(text: str, box: tuple[float, float, float, float], size: float) ->
 
 
 def _broken(text: str, size: float, wide: float) -> tuple[str, ...] | None:
-    """Return the text in lines no wider than that, broken at spaces and where it says so, or None where a word is wider."""
+    """Return the text in lines no wider than that, broken at spaces and its own line breaks, or None where a word is wider."""
     lines: list[str] = []
     for part in text.split("\n"):
         line = ""

@@ -69,7 +69,7 @@ class Look:
 
     @property
     def style_name(self) -> str:
-        """The name of the style, the theme's own where it is left open."""
+        """The name of the style, by default the theme's own."""
         return self.style or THEMES[self.theme].style
 
     @property
@@ -88,20 +88,20 @@ OPTIONS = frozenset(field.name for field in fields(Look))
 """The names of all options of a look."""
 
 SHAPE_OPTIONS = frozenset(("generations", "cut"))
-"""Those that change what a body is, whatever it is written to."""
+"""Those that change a body, in any format."""
 
 MESH_OPTIONS = SHAPE_OPTIONS | {"theme", "color"}
 """Those that change a mesh."""
 
 
 def style_options(look: Look, *, flat: bool = False) -> tuple[str, frozenset[str]]:
-    """Return what a still in the look's style is called, and the options that it takes."""
+    """Return the name of a still in the look's style in messages, and the options that it takes."""
     takes = OPTIONS - look.drawn_style.refuses
     return ("a flat body", takes - {"cut"}) if flat else (f"style {look.style_name}", takes)
 
 
-def require_heard(what: str, takes: Collection[str], look: Look, given: Collection[str] = ()) -> None:
-    """Raise UsageError where the look asks for what would change nothing.
+def require_effect(what: str, takes: Collection[str], look: Look, given: Collection[str] = ()) -> None:
+    """Raise UsageError where an option of the look would have no effect.
 
     Args:
         what: what is drawn, in words.
@@ -109,13 +109,13 @@ def require_heard(what: str, takes: Collection[str], look: Look, given: Collecti
         look: what is asked for.
         given: options that were given explicitly, though they may repeat the default.
 
-    >>> require_heard("figure:NF1 as .svg", ["theme"], Look(theme="paper", view="axis", title="Nim"))
+    >>> require_effect("figure:NF1 as .svg", ["theme"], Look(theme="paper", view="axis", title="Nim"))
     Traceback (most recent call last):
         ...
-    gpu_nim.model.errors.UsageError: title, view would go unheard: figure:NF1 as .svg takes theme alone
+    gpu_nim.model.errors.UsageError: title, view would have no effect: figure:NF1 as .svg takes only theme
     """
     asked = {field.name for field in fields(look) if getattr(look, field.name) != field.default} | set(given)
-    if unheard := sorted(asked - set(takes)):
+    if useless := sorted(asked - set(takes)):
         *others, last = sorted(takes)
-        names = f"{', '.join(others)} and {last}" if others else f"{last} alone"
-        raise UsageError(f"{', '.join(unheard)} would go unheard: {what} takes {names}")
+        names = f"{', '.join(others)} and {last}" if others else f"only {last}"
+        raise UsageError(f"{', '.join(useless)} would have no effect: {what} takes {names}")

@@ -17,7 +17,7 @@ from gpu_nim.model.registry import Registry
 from gpu_nim.render.framing import aim, cut_open, hull, margins
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import Drawing, choose_engine, prepare
-from gpu_nim.render.look import OPTIONS, require_heard
+from gpu_nim.render.look import OPTIONS, require_effect
 from gpu_nim.render.views import Camera, View, fit, from_angles
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Motion(ABC):
         if blocks.flat:
             if not self.draws_flat:
                 raise UsageError(f"a {movie.motion} movie needs a body in space, and {movie.source} is flat")
-            require_heard(*movie_options(movie.motion, flat=True), movie.look)
+            require_effect(*movie_options(movie.motion, flat=True), movie.look)
         self.camera = aim(blocks, movie.look, self.widest_caption(blocks))
         self.blocks = cut_open(blocks, movie.look, self.camera.basis[2])
         self.hull = hull(self.blocks)
@@ -144,7 +144,7 @@ MOTIONS = Registry[type[Motion]]("motion")
 
 
 def motion_of(movie: "Movie") -> Motion:
-    """Return what draws the frames of a movie."""
+    """Return the renderer of a movie."""
     return MOTIONS[movie.motion](movie)
 
 

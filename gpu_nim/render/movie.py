@@ -28,7 +28,7 @@ from gpu_nim.model.extras import missing
 from gpu_nim.model.interrupts import interrupts_blocked
 from gpu_nim.model.reading import open_regular
 from gpu_nim.render.image import choose_engine
-from gpu_nim.render.look import Look, require_heard
+from gpu_nim.render.look import Look, require_effect
 from gpu_nim.render.motions import MOTIONS, Motion, motion_of, movie_options
 from gpu_nim.render.picture_memory import require_picture_memory
 from gpu_nim.render.source import contents
@@ -77,7 +77,7 @@ class Movie:
         if self.frames < 1 or not 1 <= self.rate <= 120:
             raise UsageError(f"a movie needs 1 or more frames at 1 to 120 a second, got {self.frames} at {self.rate}")
         motion.check(self)
-        require_heard(*movie_options(self.motion), self.look)
+        require_effect(*movie_options(self.motion), self.look)
         if not issubclass(self.look.drawn_style, CameraStyle):
             raise UsageError(f"a movie cannot be made of {self.look.style_name}")
 
@@ -231,7 +231,7 @@ def _write_frame(frame: "Image", file: Path, mark: str) -> None:
 
 
 def _draw(movie: Movie, folder: Path, mark: str, missing: list[int], jobs: int) -> Iterator[int]:
-    """Draw the missing frames, and give each one's number when it is there."""
+    """Draw the missing frames, and yield the number of each finished one."""
     if not missing:
         return
     if not _worth_sharing(len(missing), jobs):
@@ -244,7 +244,7 @@ def _draw(movie: Movie, folder: Path, mark: str, missing: list[int], jobs: int) 
     theirs, ours = fresh.Pipe(duplex=False)
     with theirs, ours, ProcessPoolExecutor(jobs, fresh, _enter, (movie, folder, mark, theirs)) as pool:
         try:
-            # Not by `map`, which cancels what is waiting when a frame fails: Python 3.11 trips over that in a pool that ends.
+            # Not by `map`, which cancels waiting frames when one fails: Python 3.11 fails at that in a pool that ends.
             with interrupts_blocked():
                 frames = [pool.submit(_draw_one, number) for number in missing]
             for frame in frames:
@@ -273,7 +273,7 @@ def _encode(encoder: str, folder: Path, movie: Movie, path: Path) -> None:
 
 
 def _give_frames(encoder: str, folder: Path, movie: Movie, options: list[str]) -> None:
-    """Run ffmpeg on the frames, by a pipe: its input ends with this process, however that ends, and it ends with its input."""
+    """Run ffmpeg on the frames by a pipe: its input ends with this process, for whatever reason, and ffmpeg with its input."""
     command = [encoder, "-v", "error", "-y", "-f", "image2pipe", "-c:v", "png", "-framerate", str(movie.rate), "-i", "-", *options]
     with TemporaryFile() as said, Popen(command, stdin=PIPE, stdout=DEVNULL, stderr=said) as process:
         assert process.stdin is not None

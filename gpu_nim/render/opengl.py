@@ -1,7 +1,7 @@
 """The OpenGL engine: PyVista draws the coloured quadrilaterals and the clouds, off screen.
 
-VTK, which PyVista draws with, does not raise where no OpenGL can be loaded, it dies.  So `probe` finds out first, with
-ctypes alone, which kind of window can be made, and tells VTK, before PyVista is imported.
+VTK, which PyVista draws with, crashes where no OpenGL can be loaded.  So `probe` determines first, with ctypes alone, which class
+of window can be made, and VTK is set to it before PyVista is imported.
 """
 
 import ctypes
@@ -96,12 +96,10 @@ def probe(
     egl: Callable[[], bool] = _has_egl,
     osmesa: Callable[[], bool] = _has_osmesa,
 ) -> str | None:
-    """Return the class of window that VTK can open off screen here, or None where it would crash; it takes at most 0.1
-    s.
-    """
+    """Return the class of window that VTK can open off screen here, or None where it would crash; in at most 0.1 s."""
     if chosen := os.environ.get(_VARIABLE):
         return chosen
-    if not sys.platform.startswith("linux"):  # macOS and Windows bring OpenGL with the system
+    if not sys.platform.startswith("linux"):  # macOS and Windows have OpenGL
         return "vtkRenderWindow"
     for there, window in (
         (egl, "vtkEGLRenderWindow"),
@@ -114,7 +112,7 @@ def probe(
 
 
 def require_opengl() -> None:
-    """Tell VTK which window to open; MissingDependency, before VTK could crash, where there is none or no PyVista."""
+    """Set the window that VTK opens; MissingDependency, before VTK could crash, where there is none or no PyVista."""
     if not _has_pyvista():
         raise missing("drawing with OpenGL needs PyVista", "pyvista", ", or draw with --engine numpy")
     window = probe()
@@ -125,9 +123,7 @@ def require_opengl() -> None:
 
 
 def require_display() -> None:
-    """Tell VTK to open windows on the screen; MissingDependency, before VTK could crash, where there is none or no
-    PyVista.
-    """
+    """Let VTK open windows on the screen; MissingDependency, before VTK could crash, where there is none or no PyVista."""
     if not _has_pyvista():
         raise missing("show needs PyVista", "pyvista", ", or use --web to see it in a browser")
     if sys.platform.startswith("linux"):
@@ -171,7 +167,7 @@ class Canvas:
             origin=cloud.origin + cloud.spacing / 2,
         )
         grid.point_data["colour"] = cloud.colours.transpose(2, 1, 0, 3).reshape(-1, 4)
-        # Software OpenGL casts these rays as fast as the mapper "fixed_point" does, which loses corners in perspective.
+        # Software OpenGL casts these rays as fast as the mapper "fixed_point", which loses corners in perspective.
         actor = self._plotter.add_volume(
             grid,
             scalars="colour",
@@ -181,7 +177,7 @@ class Canvas:
             render=False,
             reset_camera=False,
         )
-        for component in range(4):  # the mapper asks the last, PyVista sets the first
+        for component in range(4):  # the mapper reads the last, PyVista sets the first
             actor.prop.SetScalarOpacityUnitDistance(component, cloud.reach)
         actor.mapper.SetAutoAdjustSampleDistances(0)
         actor.mapper.SetSampleDistance(cloud.spacing / steps_a_point)
@@ -194,7 +190,7 @@ class Canvas:
 
 
 def aim_at(plotter: Any, camera: Camera, middle: Sequence[float] | NDArray[np.floating]) -> None:
-    """Give a plotter the camera, to be turned about the point of its sight line nearest the body's middle (3,)."""
+    """Set the camera of a plotter, which turns about the point of its sight line nearest the body's middle (3,)."""
     import pyvista as pv
 
     ahead = float(camera.distance(np.asarray(middle)))

@@ -1,4 +1,4 @@
-"""A page of HTML that draws a body by itself, nothing to fetch: turned by hand or by itself, with a slider for the generation."""
+"""A self-contained HTML page that draws a body: it can be rotated or spins, with a slider for the generation."""
 
 import base64
 import json
@@ -14,7 +14,7 @@ from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.framing import cut_open, hull, view_of
 from gpu_nim.render.geometry import SIDES, Blocks, require_cubes
 from gpu_nim.render.image import prepare
-from gpu_nim.render.look import MESH_OPTIONS, Look, require_heard
+from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
 from gpu_nim.render.shading import Sky
 from gpu_nim.render.source import CELLS_LIMIT, blocks_of
 from gpu_nim.render.themes import THEMES
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from gpu_nim.render.source import Source
 
 PAGE_LIMIT = 1 << 18
-"""Blocks that a page draws: what a browser without a graphics card turns smoothly."""
+"""The most blocks of a page, which a browser without a graphics card rotates smoothly."""
 
 PAGE_BYTES, PAGE_BYTES_A_BLOCK = 160 << 20, 300
-"""The memory that a page takes while it is made: for the light in it, however few the blocks, and for each block."""
+"""The memory for making a page: for its light, for any number of blocks, and for each block."""
 
 PAGE_OPTIONS = ("a page", MESH_OPTIONS | {"title", "view"})
-"""What a page is called, and the options that it takes."""
+"""The name of a page in messages, and the options that it takes."""
 
 TEMPLATE = files("gpu_nim.render").joinpath("viewer.html")
 
 
 def solid(source: "Source", look: Look, limit: int = CELLS_LIMIT) -> tuple[Blocks, View]:
-    """Return a source as cubes in space, no more than `limit` of them, cut open as the look says, and the view of the look."""
+    """Return a source as at most `limit` cubes in space, with the look's cut, and the view of the look."""
     blocks = prepare(blocks_of(source, limit=limit, color=look.color), look)
     view = view_of(blocks, look)
     return require_cubes(cut_open(blocks, look, view.basis()[2])), view
@@ -44,13 +44,13 @@ def solid(source: "Source", look: Look, limit: int = CELLS_LIMIT) -> tuple[Block
 
 def document(source: "Source", look: Look) -> bytes:
     """Return the page of a source, for `gpu_nim.render.page_server`; UsageError for a look that a page does not take."""
-    require_heard(*PAGE_OPTIONS, look)
+    require_effect(*PAGE_OPTIONS, look)
     blocks, view = solid(source, look, PAGE_LIMIT)
     return page(blocks, look, view).encode()
 
 
 def page(blocks: Blocks, look: Look, view: View) -> str:
-    """Return a page that draws the blocks by itself, nothing to fetch, and opens with that view."""
+    """Return a self-contained page that draws the blocks, at first with that view."""
     needed = PAGE_BYTES + PAGE_BYTES_A_BLOCK * len(blocks)
     require_memory(needed, host_memory(), f"exporting {blocks.name}", "an earlier generation takes less")
     if blocks.corners.size and max(np.abs(blocks.corners).max(), int(blocks.generations.max())) >= 2**24:
@@ -79,12 +79,12 @@ def page(blocks: Blocks, look: Look, view: View) -> str:
         "sky": _text(seen),
     }
     template = TEMPLATE.read_text(encoding="utf-8")
-    # Within a script nothing may look like a tag or a comment: with "<!--<script>" the page would not end at its "</script>".
+    # Nothing within a script may look like a tag or a comment: after "<!--<script>" the script would not end at its "</script>".
     return template.replace("/*DATA*/null", json.dumps(data).replace("<", "\\u003c"))
 
 
 def _turnable(view: View) -> dict[str, object]:
-    """Return a view for the page, with the axis about which a hand turns the body: what is up, or nearly so."""
+    """Return a view for the page, with the axis that the body is rotated about: the one nearest to upward."""
     basis, up = view.basis(), np.asarray(view.up)
     pole = basis[1] if np.linalg.norm(np.cross(up, basis[2])) < 0.05 else up / np.linalg.norm(up)
     return {"toward": basis[2].tolist(), "pole": pole.tolist(), "parallel": view.parallel}

@@ -1,8 +1,8 @@
-"""One page, served to browsers on this machine and to nobody else.
+"""A server of one page, only for browsers on this machine.
 
-The port is open on the loopback address alone, but every page that a browser shows can send requests there, and a foreign
-name can be made to point at it (DNS rebinding).  So only requests that name this machine in their Host are answered, and the
-answer says that no other page may frame it or read it.
+The port is open on the loopback address alone, but every page in a browser can send requests there, and a foreign name can be made
+to point at it (DNS rebinding).  So only requests with this machine in their Host are answered, and headers forbid other pages to
+frame or read the page.
 """
 
 import contextlib
@@ -19,10 +19,10 @@ from gpu_nim.model.errors import FileError
 _ADDRESS = "127.0.0.1"
 _THIS_MACHINE = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:\d+)?", re.I | re.A)  # any port: ssh forwards from another
 _THREADS = 16  # connections at a time
-_PATIENCE = 10.0  # seconds that a silent connection is kept
+_PATIENCE = 10.0  # seconds until a silent connection is closed
 _HEADERS = {
     "Content-Type": "text/html; charset=utf-8",
-    # What the page is made of: one script and one style sheet within it, and the pictures that it saves.
+    # The contents of the page: one script and one style sheet within it, and the pictures that it saves.
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -35,7 +35,7 @@ _HEADERS = {
 
 
 class PageServer(socketserver.ThreadingTCPServer):
-    """A port of this machine at which a page can be served; a context manager, which closes it.
+    """A port of this machine to serve a page at; a context manager, which closes it.
 
     Raises FileError where the port is taken.
     """
@@ -54,7 +54,7 @@ class PageServer(socketserver.ThreadingTCPServer):
 
     @property
     def url(self) -> str:
-        """Where a browser finds the page."""
+        """The address of the page."""
         return f"http://{_ADDRESS}:{self.server_address[1]}/"
 
     def run(self, document: bytes) -> None:
@@ -64,19 +64,19 @@ class PageServer(socketserver.ThreadingTCPServer):
             self.serve_forever()
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Answer in a thread of its own, as soon as there is a place for one."""
+        """Answer in a new thread, as soon as the number of threads permits."""
         self._places.acquire()
         super().process_request(request, client_address)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """Answer, and give the place back."""
+        """Answer, and permit another thread."""
         try:
             super().process_request_thread(request, client_address)
         finally:
             self._places.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Pass over a connection that broke, which is the browser's right; say what else went wrong."""
+        """Ignore connections that the browser closed; report other errors."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
@@ -108,4 +108,4 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(document)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing: the page asks once."""
+        """Log nothing."""

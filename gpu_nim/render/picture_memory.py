@@ -1,7 +1,7 @@
-"""How much memory a picture takes, asked for before anything is grown for it, and before OpenGL, which aborts where it gets none.
+"""The memory of a picture, checked before its source is grown, and before OpenGL, which aborts where it gets none.
 
-The figures were measured, each a little above the peak of its style and engine; `tests/test_render_memory.py` holds them against
-what is taken.
+The figures were measured, each a little above the peak of its style and engine; `tests/test_render_memory.py` compares them with
+the memory taken.
 """
 
 import os
@@ -14,15 +14,15 @@ from gpu_nim.render.shading import MANY
 if TYPE_CHECKING:
     from gpu_nim.render.look import Look
 
-_OPENGL_ADDRESSES = 900 << 20  # what they map on top, and most of it never read
+_OPENGL_ADDRESSES = 900 << 20  # further memory that they map, most of which is never read
 _OPENGL_ADDRESSES_A_CORE = 100 << 20  # a thread's stack and heap
 _FINISHED = 64  # bytes a pixel of the picture: in floating point, its background, and one on the other
 _SPARE = 64 << 20
-_KEPT_BY_OPENGL = 40  # bytes a drawn pixel that stay taken while the picture is finished
+_KEPT_BY_OPENGL = 40  # bytes a drawn pixel that are in use while the picture is finished
 
 
 def picture_bytes(look: "Look", engine: str, blocks: int = 0) -> int:
-    """Return the bytes of memory that a picture takes at most, of so many blocks."""
+    """Return the most bytes of memory that a picture of so many blocks takes."""
     style = look.drawn_style
     cost = style.costs[engine]
     drawn = style.drawn_pixels(look, engine)
@@ -47,7 +47,7 @@ def require_picture_memory(look: "Look", engine: str, name: str, blocks: int = 0
 
 
 def fits(look: "Look", engine: str, blocks: int) -> bool:
-    """Return whether there is memory for a picture of so many blocks, and some to spare for what comes before it is drawn."""
+    """Return whether there is memory for a picture of so many blocks, with a margin for the work before it is drawn."""
     try:
         require_picture_memory(look, engine, "", blocks, more=_SPARE + picture_bytes(look, engine, blocks) // 8)
     except InsufficientMemoryError:

@@ -1,4 +1,4 @@
-"""Arrays of pixels that every style ends in: the background, a picture made smaller, and bytes."""
+"""Operations on pixels that all styles use: the background, reduction, conversion to bytes."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,6 @@ def background(theme: Theme, width: int, height: int) -> NDArray[np.float32]:
 
 
 def quantise(picture: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """Return the picture in bytes, with less than one step of noise, the same each time, so that no gradient shows
-    bands.
-    """
+    """Return the picture in bytes, with reproducible noise of less than one step, so that gradients show no bands."""
     noise = np.random.default_rng(0).random(picture.shape[:2], dtype=np.float32)[..., None]
     return np.asarray(np.clip(picture * 255 + noise, 0, 255), dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""The NumPy engine: quadrilaterals, points and slabs turned into pixels, with no graphics library at all.
+"""The NumPy engine: quadrilaterals and points turned into pixels, without a graphics library.
 
 The same sides, light and camera as the OpenGL engine's, each side in one colour.
 """
@@ -37,13 +37,13 @@ def draw_quads(
 
 
 def _splat(nearest: NDArray[np.uint64], seen: NDArray[np.float32], first: int, camera: Camera, width: int, height: int) -> None:
-    """Write each quadrilateral's number over the pixels where it is nearer than what is there."""
+    """Write each quadrilateral's number over the pixels where it is nearer than the one there."""
     numbers = np.arange(first, first + len(seen), dtype=np.uint64)
     before = (seen[..., 2] > 1e-3).all(axis=1)
     seen, numbers = seen[before], numbers[before]
     x = (seen[..., 0] * (height / 2) + width / 2).astype(np.float32)
     y = (height / 2 - seen[..., 1] * (height / 2)).astype(np.float32)
-    # Nearness is affine on the screen: minus the distance where sight lines are parallel, one over it where they meet.
+    # Nearness is affine on the screen: minus the distance for a parallel view, its reciprocal in perspective.
     near = np.asarray(-seen[..., 2] if camera.parallel else 1 / seen[..., 2], dtype=np.float32)
     left, top = np.floor(x.min(axis=1) - 0.5).astype(np.int32) + 1, np.floor(y.min(axis=1) - 0.5).astype(np.int32) + 1
     right, bottom = np.floor(x.max(axis=1) - 0.5).astype(np.int32), np.floor(y.max(axis=1) - 0.5).astype(np.int32)
@@ -75,7 +75,7 @@ def _splat(nearest: NDArray[np.uint64], seen: NDArray[np.float32], first: int, c
             slope_x, slope_y = _plane(x[c], y[c], near[c])
             nearness = near[c, 0][q] + slope_x[q] * (fx[q, p] - x[c, 0][q]) + slope_y[q] * (fy[q, p] - y[c, 0][q])
             bits = nearness.astype(np.float32).view(np.uint32)
-            # Order the bit patterns as the numbers they stand for.
+            # Order the bit patterns as their numbers.
             ordered = np.where(bits >> 31, ~bits, bits | np.uint32(0x80000000)).astype(np.uint64)
             np.maximum.at(nearest, py[q, p] * width + px[q, p], ordered << np.uint64(32) | numbers[c][q])
 
@@ -83,7 +83,7 @@ def _splat(nearest: NDArray[np.uint64], seen: NDArray[np.float32], first: int, c
 def _plane(
     x: NDArray[np.float32], y: NDArray[np.float32], value: NDArray[np.float32]
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return by how much a value that is affine over each quadrilateral grows to the right and down."""
+    """Return the gradient, to the right and down, of a value that is affine over each quadrilateral."""
     ax, ay, av = x[:, 1] - x[:, 0], y[:, 1] - y[:, 0], value[:, 1] - value[:, 0]
     bx, by, bv = x[:, 3] - x[:, 0], y[:, 3] - y[:, 0], value[:, 3] - value[:, 0]
     det = ax * by - ay * bx
@@ -187,7 +187,7 @@ def _scatter(
 
 
 def _bloom(picture: NDArray[np.float32], glow: float) -> NDArray[np.float32]:
-    """Add halos: the picture halved again and again, each blurred and drawn back at full size."""
+    """Add halos: the picture halved repeatedly, each blurred and added at full size."""
     height, width = picture.shape[:2]
     halo = np.zeros_like(picture)
     small = picture

@@ -1,12 +1,12 @@
-"""Light on blocks, worked out in the world and not on the screen: open sky, shadow, haze.
+"""Light on blocks, computed in the world and not on the screen: open sky, shadow, haze.
 
-Both engines draw what this module has coloured, so they agree; and since the light belongs to the body and not to the
-pixels, it does not swim when the camera moves.
+Both engines draw the colours of this module, so they agree; and since the light is attached to the body and not to the pixels, it
+does not flicker when the camera moves.
 
-Open sky: cones are sent from each side into a pyramid of grids, each coarser by two.  A grid cell of side
-s that holds n cells lets a ray pass with probability exp(-n / s^2): n unit cubes have n times the mean projected area
-of one, and the grid cell s^2 times.  For the P-positions of Nim n = s^2 at every level, so that every level of the
-fractal is equally dark.  The finest grid holds at most 2^24 cells, a blur of the set and never the set itself.
+Open sky: cones are cast from each side into a pyramid of grids, each coarser by two.  A grid cell of side s with n cells lets a
+ray pass with probability exp(-n / s^2): n unit cubes have n times the mean projected area of one, and the grid cell s^2 times.
+For the P-positions of Nim n = s^2 at every level, so that every level of the fractal is equally dark.  The finest grid has at
+most 2^24 cells, a blurred copy of the set.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from gpu_nim.render.views import Camera
 
 _GRID_LIMIT = 1 << 24
 MANY = 1 << 18
-"""Blocks beyond which each is about a pixel, and light is worked out once a side."""
+"""The number of blocks beyond which each is about a pixel, and light is computed once a side."""
 
 _CHUNK = 1 << 17  # sides that are lit at once
 _SHADOW_SIZE = 2048  # texels along the longer side of the shadow map, at most
@@ -68,9 +68,7 @@ class Sky:
         self._seen: dict[tuple[int, int], NDArray[np.uint8]] = {}
 
     def seen(self, axis: int, end: int) -> NDArray[np.uint8]:
-        """Return the open part of the sky before one side of every block, uint8 (N, 4) at its corners or (N, 1), in
-        1/255.
-        """
+        """Return the open part of the sky before one side of every block, uint8 (N, 4) at its corners or (N, 1), in 1/255."""
         if (axis, end) not in self._seen:
             count = len(self._blocks)
             parts = [self._cones(slice(start, start + _CHUNK), axis, end) for start in range(0, count, _CHUNK)]
@@ -91,7 +89,7 @@ class Sky:
             # The grids have an empty rim, wider than the step: nothing falls outside.
             at = [part * np.float32(1 / width) + np.float32(_RIM) for part in start]
             if not self._corners and level > 1:
-                # Many small sides: a random shift makes fine grain of what would be steps between grid cells.
+                # Many small sides: a random shift turns steps between grid cells into fine grain.
                 shift = np.random.default_rng(level).random((3, *total.shape), dtype=np.float32) - np.float32(0.5)
                 at = [part + moved for part, moved in zip(at, shift, strict=True)]
             for which, cone in enumerate(cones):
@@ -102,13 +100,13 @@ class Sky:
         return np.asarray(np.rint(total * np.float32(255 / np.abs(cones[:, axis]).sum())), dtype=np.uint8)
 
 
-_STEP = 1.5  # of a grid's cell: how far along a cone it is looked up, clear of the side that it starts from
+_STEP = 1.5  # of a grid's cell: the distance along a cone of its first sample, off the side that it starts from
 _RIM = 3  # empty grid cells on every side
-_BLOCKED = 0.75  # a cone is wider than what was looked up: this much of it is blocked at most
+_BLOCKED = 0.75  # a cone is wider than its samples: the most of it that is blocked
 
 
 def samples(quads: NDArray[np.float32], corners: bool, spread: float) -> NDArray[np.float32]:
-    """Return where light is worked out on sides (M, 4, 3): near the corners, (M, 4, 3), or in the middle, (M, 1, 3)."""
+    """Return the points where light is computed on sides (M, 4, 3): near the corners, (M, 4, 3), or in the middle, (M, 1, 3)."""
     middle = (quads[:, :1] + quads[:, 2:3]) * np.float32(0.5)
     return quads * np.float32(spread) + middle * np.float32(1 - spread) if corners else middle
 
@@ -133,7 +131,7 @@ def _cones_about(axis: int, end: int) -> NDArray[np.float32]:
 
 
 class Shadow:
-    """Which points a far light reaches: a map of the nearest block along the light."""
+    """The points that a distant light reaches: a map of the nearest block along the light."""
 
     def __init__(self, blocks: Blocks, toward: NDArray[np.float64]) -> None:
         right = np.cross((0.0, 0.0, 1.0), toward)
@@ -161,9 +159,7 @@ class Shadow:
                     self._map[x, y] = np.maximum(self._map[x, y], centres[chosen, 2])
 
     def lit(self, points: NDArray[np.float32], bias: NDArray[np.float32], softness: float, taps: int) -> NDArray[np.float32]:
-        """Return the part of the light that reaches each point (..., 3): of `taps` samples in a disc of radius
-        `softness`.
-        """
+        """Return the part of the light that reaches each point (..., 3): of `taps` samples in a disc of radius `softness`."""
         seen = points @ self._basis.T
         where = (seen[..., :2] - self._low) / np.float32(self.texel)
         depth = seen[..., 2] + bias
@@ -178,7 +174,7 @@ class Shadow:
 
 @dataclass(frozen=True)
 class Lamps:
-    """Lights that go with the camera: directions toward them, and how bright they are on each side of a cube."""
+    """Lights that move with the camera: directions toward them, and their brightness on each side of a cube."""
 
     key: NDArray[np.float64]
     fill: NDArray[np.float64]

@@ -294,7 +294,7 @@ def _written(spec: str, game: str, arguments: str, known: list[Parameter]) -> di
             written = ",".join(f"{parameter.name}={parameter.kind.word.upper()}" for parameter in known)
             takes = f"{', '.join(names[:-1])} and {names[-1]}"
             hint = close(name, names)
-            raise UsageError(f"source {game}:{written} takes {takes} alone, got {spec!r}{hint}")
+            raise UsageError(f"source {game}:{written} takes only {takes}, got {spec!r}{hint}")
         else:
             texts[name], last = value, name
     return texts

@@ -1,8 +1,8 @@
 """Views: directions to look from, by name, by angle or by computation, and the camera that fits a set of points.
 
 Directions point from the body to the eye.  A parallel view along an integer direction d maps two cells to one point
-exactly when their difference is a multiple of d, so how many points a view shows is counted in integers, and the views
-in which the 4^m P-positions of Nim fall on 3^m points, Sierpinski's gasket, are found by counting.
+exactly if their difference is a multiple of d, so the number of points of a view is counted in integers, and the views in which
+the 4^m P-positions of Nim are projected to 3^m points, Sierpinski's gasket, are found by counting.
 """
 
 from collections.abc import Callable, Iterator
@@ -101,7 +101,7 @@ def from_angles(azimuth: float, elevation: float) -> View:
 
 
 def directions(largest: int = 1) -> Iterator[Direction]:
-    """Give the primitive integer directions with entries up to `largest`, one of each pair d, -d: 13 of them for 1.
+    """Yield the primitive integer directions with entries up to `largest`, one of each pair d, -d: 13 of them for 1.
 
     >>> len(list(directions(1))), len(list(directions(2)))
     (13, 49)
@@ -112,7 +112,7 @@ def directions(largest: int = 1) -> Iterator[Direction]:
 
 
 def shadow_size(cells: NDArray[np.integer], direction: Direction) -> int:
-    """Return on how many points the cells (N, 3) fall in the parallel view along an integer direction; exact.
+    """Return the number of points that the cells (N, 3) are projected to along an integer direction; exact.
 
     >>> cells = np.array([[a, b, a ^ b] for a in range(8) for b in range(8)])  # 4^3 P-positions
     >>> shadow_size(cells, (1, 0, 0)), shadow_size(cells, (1, 1, 1)), shadow_size(cells, (0, 1, -1))
@@ -129,10 +129,10 @@ def shadow_size(cells: NDArray[np.integer], direction: Direction) -> int:
 
 
 def gasket_directions(cells: NDArray[np.integer], largest: int = 1) -> list[tuple[Direction, int]]:
-    """Return the integer directions along which the cells (N, 3) fall on the fewest points, with that number.
+    """Return the integer directions along which the cells (N, 3) are projected to the fewest points, with that number.
 
-    Nim's 4^m P-positions with piles below 2^m fall on 3^m points along the six edges of their tetrahedron, and nowhere
-    on fewer.
+    Nim's 4^m P-positions with piles below 2^m are projected to 3^m points along the six edges of their tetrahedron, and to more
+    along other directions.
 
     >>> cells = np.array([[a, b, a ^ b] for a in range(16) for b in range(16)])
     >>> [d for d, points in gasket_directions(cells) if points == 3**4]
@@ -145,10 +145,9 @@ def gasket_directions(cells: NDArray[np.integer], largest: int = 1) -> list[tupl
 
 @VIEWS.register("gasket")
 def gasket_view(cells: NDArray[np.integer]) -> View:
-    """Return the parallel view along the first of the gasket directions, the side that spreads widest laid level.
+    """Return the parallel view along the first of the gasket directions, with the longest side horizontal.
 
-    Counting is done on the cells near the first one where there are many: a direction that is best for them is best for
-    all of a self-similar set.
+    Of many cells only those near the first one are counted: the best direction for them is the best for all of a self-similar set.
 
     >>> cells = np.array([[a, b, a ^ b] for a in range(16) for b in range(16)])
     >>> gasket_view(cells).toward
@@ -177,9 +176,7 @@ def gasket_view(cells: NDArray[np.integer]) -> View:
 
 
 def support(points: NDArray[np.floating], count: int) -> NDArray[np.intp]:
-    """Return indices of points that are extreme in about `count` directions: enough of the convex hull to frame the
-    set.
-    """
+    """Return indices of points that are extreme in about `count` directions: enough of the convex hull to frame the set."""
     if len(points) <= count:
         return np.arange(len(points))
     k = np.arange(count) + 0.5
@@ -199,10 +196,9 @@ def support(points: NDArray[np.floating], count: int) -> NDArray[np.intp]:
 
 @dataclass(frozen=True)
 class Camera:
-    """An eye at a place: `basis` rows are right, up and toward the eye, from the body.
+    """A camera: the rows of `basis` are right, up and toward the eye, from the body.
 
-    `scale` is half the height that is seen, in world units, where parallel, and the tangent of half the angle where
-    not.
+    `scale` is half the height in view, in world units, if parallel, and otherwise the tangent of half the angle.
     """
 
     eye: NDArray[np.float64]
@@ -211,22 +207,20 @@ class Camera:
     parallel: bool
 
     def project(self, points: NDArray[np.floating]) -> NDArray[np.float32]:
-        """Return (..., 3) float32: right and up, from -1 to 1 over the picture's height, and the distance before the
-        eye.
-        """
+        """Return (..., 3) float32: right and up, from -1 to 1 over the picture's height, and the distance before the eye."""
         seen = (np.asarray(points, dtype=np.float32) - self.eye.astype(np.float32)) @ self.basis.T.astype(np.float32)
         seen[..., 2] *= -1
         seen[..., :2] /= self.scale if self.parallel else np.maximum(seen[..., 2:], 1e-6) * np.float32(self.scale)
         return seen
 
     def distance(self, points: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Return how far before the eye each point (..., 3) lies."""
+        """Return the distance of each point (..., 3) before the eye."""
         x, y, z = (points[..., k] for k in range(3))
         a, b, c = (-self.basis[2]).astype(np.float32)
         return np.asarray(a * x + b * y + c * z + np.float32(self.eye @ self.basis[2]))
 
     def pixel(self, distance: NDArray[np.floating], height: int) -> NDArray[np.floating]:
-        """Return how wide a pixel is in the world, that far before the eye, in a picture of that height."""
+        """Return the width of a pixel in the world, at that distance before the eye, in a picture of that height."""
         return 2 * self.scale / height * (np.ones_like(distance) if self.parallel else distance)
 
 
@@ -255,7 +249,7 @@ def fit(
     tangent = float(np.tan(np.radians(ANGLE / 2)))
     cx, cy, distance = x.mean(), y.mean(), 0.0
     for _ in range(60):
-        # Every point asks for a distance at which it is inside; then the centre moves to the middle of what is seen.
+        # Every point gives the distance from which it is in view; then the centre moves to the middle of the view.
         distance = float(max((np.abs(x - cx) / (wide * tangent) + z).max(), (np.abs(y - cy) / (high * tangent) + z).max()))
         px, py = (x - cx) / (distance - z), (y - cy) / (distance - z)
         nearest = distance - z.mean()

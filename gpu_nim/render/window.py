@@ -1,4 +1,4 @@
-"""Looking around: a window on this machine's screen, PyVista's."""
+"""An interactive window on this machine's screen, by PyVista."""
 
 import time
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.framing import hull
 from gpu_nim.render.geometry import SIDES, side
 from gpu_nim.render.image import Picture, check_ending, save
-from gpu_nim.render.look import MESH_OPTIONS, Look, require_heard
+from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
 from gpu_nim.render.opengl import add_quads, aim_at, require_display
 from gpu_nim.render.page import PAGE_LIMIT, solid
 from gpu_nim.render.picture_memory import require_picture_memory
@@ -24,7 +24,7 @@ from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import VIEWS, View, find_view, fit
 
 WINDOW_OPTIONS = ("a window", MESH_OPTIONS | {"size", "view", "title"})
-"""What a window is called, and the options that it takes."""
+"""The name of a window in messages, and the options that it takes."""
 
 HELP = (
     ("drag", "turn"),
@@ -35,32 +35,32 @@ HELP = (
     ("s", "save a picture"),
     ("q", "leave"),
 )
-"""What the mouse and the keys do; the views have digits, see `view_keys`."""
+"""The functions of the mouse and the keys; the views have digits, see `view_keys`."""
 
-_FOOT = 0.12  # of the window's height, which the slider takes
-_PAUSE = 0.01  # seconds between two looks at what the mouse and the keys have done
+_FOOT = 0.12  # of the window's height, for the slider
+_PAUSE = 0.01  # seconds between two polls of the mouse and the keys
 
 
 class Window:
     """A window with a slider for the generation; `run` gives control to it until it is closed.
 
-    A context manager.  picture: the file that the key s writes, in the format that its ending names.
+    A context manager.  `picture` is the file that the key s writes, in the format of its ending.
 
     Raises UsageError for a look that a window does not take or a picture of no known format, and MissingDependency where
     there is no display or no PyVista.
     """
 
     def __init__(self, source: str, look: Look, picture: Path) -> None:
-        require_heard(*WINDOW_OPTIONS, look)
+        require_effect(*WINDOW_OPTIONS, look)
         check_ending(picture, look.size)
         require_display()
         import pyvista as pv
 
-        drawn = replace(look, style="cubes", quality="draft")  # what a window draws, whatever a still would
+        drawn = replace(look, style="cubes", quality="draft")  # the style of a window, which may differ from a still's
         require_picture_memory(drawn, "opengl", source)
         blocks, self._view = solid(source, look, PAGE_LIMIT)
         self._blocks = blocks.take(np.argsort(blocks.generations, kind="stable"))
-        # All sides, where a still has those seen from one place.
+        # All sides, while a still has only those that one camera sees.
         require_picture_memory(drawn, "opengl", source, 2 * len(self._blocks))
         self._hull = hull(self._blocks)
         self._picture = picture
@@ -95,7 +95,7 @@ class Window:
         self.open()
         while self._open and not self._plotter.iren.interactor.GetDone():
             self._plotter.iren.process_events()
-            # VTK's own loop would not let Python see a signal, such as Ctrl-C, before the mouse moves.
+            # In VTK's own loop Python would not see a signal, such as Ctrl-C, before the mouse moves.
             time.sleep(_PAUSE)
 
     def open(self) -> None:
@@ -113,22 +113,22 @@ class Window:
         return int(self._mesh.n_cells) // len(SIDES)
 
     def show(self, generation: float) -> None:
-        """Show the generations up to one, as near as there is."""
+        """Show the generations up to one, or the nearest."""
         first, last = int(self._blocks.generations[0]), int(self._blocks.generations[-1])
         self._generation = round(min(max(generation, first), last))
         blocks = int(np.searchsorted(self._blocks.generations, self._generation, side="right"))
         self._mesh.regular_faces = self._sides[: len(SIDES) * blocks]
         self._slider.GetRepresentation().SetValue(self._generation)
-        self._plotter.renderer.reset_camera_clipping_range()  # what is shown may reach nearer and farther than before
+        self._plotter.renderer.reset_camera_clipping_range()  # the nearest and the farthest block may have changed
         self._plotter.render()
 
     def press(self, key: str) -> None:
-        """Do what a key is for; see `keys`."""
+        """Perform the function of a key; see `keys`."""
         self._say(help_line())
         keys()[key](self)
 
     def step(self, generations: float) -> None:
-        """Show that many generations more, or fewer, as near as there is."""
+        """Show that many generations more, or fewer, or the nearest."""
         self.show(self._generation + generations)
 
     def look(self, name: str | None) -> None:
@@ -139,7 +139,7 @@ class Window:
         self._plotter.render()
 
     def save(self) -> None:
-        """Write what the window shows, without the slider, to the picture's file, and say so beside the slider."""
+        """Save the window's view, without the slider, to the picture's file, and report it beside the slider."""
         from PIL import Image
 
         self._slider.Off()
@@ -168,14 +168,14 @@ class Window:
         aim_at(self._plotter, camera, (self._hull.min(axis=0) + self._hull.max(axis=0)) / 2)
 
     def _resized(self) -> None:
-        """Look at as much as before where the window has become narrower than the picture was made for."""
+        """Keep the whole width in view if the window has become narrower than the picture was fitted to."""
         width, height = self._plotter.render_window.GetSize()
         narrowed = max(1.0, self._aspect * height / max(width, 1))
         self._plotter.camera.Zoom(self._narrowed / narrowed)
         self._narrowed = narrowed
 
     def _take_over(self) -> None:
-        """Let the keys and the mouse do what `help_line` says and nothing else."""
+        """Give the keys and the mouse the functions of `help_line`, and no others."""
         self._plotter.enable_trackball_style()
         interactor = self._plotter.iren.interactor
         # VTK's style turns letters and digits that are typed into red and blue, wire frames and an end, unless another
@@ -213,7 +213,7 @@ def view_keys() -> dict[str, str]:
 
 
 def keys() -> dict[str, Callable[[Window], None]]:
-    """Return what the window's keys do, by X's names of them."""
+    """Return the functions of the window's keys, by X's names."""
     return {
         "Left": lambda window: window.step(-1),
         "Right": lambda window: window.step(1),
@@ -227,6 +227,6 @@ def keys() -> dict[str, Callable[[Window], None]]:
 
 
 def help_line() -> str:
-    """Return what the mouse and the keys do, in a line."""
+    """Return the functions of the mouse and the keys, in a line."""
     views = f"1-{len(view_keys())}: views"
     return "   ".join((*(f"{name}: {what}" for name, what in HELP), views))

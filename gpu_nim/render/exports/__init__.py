@@ -14,7 +14,7 @@ from gpu_nim.model.extras import missing
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.render.exports.export_format import EXPORTS, Body
 from gpu_nim.render.exports.mesh import strength
-from gpu_nim.render.look import SHAPE_OPTIONS, Look, require_heard
+from gpu_nim.render.look import SHAPE_OPTIONS, Look, require_effect
 from gpu_nim.render.page import solid
 from gpu_nim.storage.atomic import check_writable, replacing
 
@@ -45,7 +45,7 @@ def export(source: "Source", path: str | Path, look: Look | None = None, *, prin
     path, look = Path(path), look or Look()
     check_export(path, printable=printable)
     suffix = path.suffix.lower()
-    require_heard(*export_options(suffix, printable=printable), look)
+    require_effect(*export_options(suffix, printable=printable), look)
     check_writable(path)
     blocks, view = solid(source, look, EXPORTS[suffix].limit)
     needed = export_bytes(suffix, len(blocks), printable=printable)

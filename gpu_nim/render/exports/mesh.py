@@ -24,8 +24,8 @@ _NECK = 1.0  # millimetres: what a printed body's thinnest parts should have
 
 @dataclass(frozen=True)
 class Mesh:
-    """Points float32 (P, 3), faces, indices of three points each, int32 (F, 3), and what is known of each point: its colour,
-    sRGB uint8 (P, 3), or None, and facts by name, int32 (P,).
+    """Points float32 (P, 3); faces, indices of three points each, int32 (F, 3); the colour of each point, sRGB uint8 (P, 3), or
+    None; and its facts by name, int32 (P,).
     """
 
     points: NDArray[np.float32]
@@ -35,16 +35,14 @@ class Mesh:
 
 
 def cubes(blocks: Blocks) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
-    """Return all blocks as triangles: points float32 (8 N, 3), and faces, indices of three points each, int32 (12 N,
-    3).
-    """
+    """Return all blocks as triangles: points float32 (8 N, 3), and faces, indices of three points each, int32 (12 N, 3)."""
     points = (blocks.corners.astype(np.int64)[:, None] + _CORNERS * blocks.sizes[:, None, None]).reshape(-1, 3)
     faces = _TRIANGLES + 8 * np.arange(len(blocks), dtype=np.int32)[:, None, None]
     return exact_floats(points, blocks.name), faces.reshape(-1, 3)
 
 
 def exact_floats(values: NDArray[np.integer], name: str) -> NDArray[np.float32]:
-    """Return integers in 32-bit floats, which meshes have; UsageError where they are not the same."""
+    """Return integers as the 32-bit floats of meshes; UsageError where they are not exact."""
     floats = values.astype(np.float32)
     if not np.array_equal(floats.astype(np.int64), values):
         raise UsageError(f"{name} has numbers beyond {2**24:,}, which the 32-bit floats of a mesh do not hold exactly")
@@ -54,9 +52,9 @@ def exact_floats(values: NDArray[np.integer], name: str) -> NDArray[np.float32]:
 def printable_body(blocks: Blocks) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
     """Return the union of the blocks, each a little larger than itself, as one watertight surface: points and faces.
 
-    Every block reaches into its neighbours, so that what met in an edge or a corner is joined.  On the finer grid of
-    cores and walls that this makes no two parts meet in an edge alone: wherever two lie across an edge, one of the
-    blocks they belong to reaches over it.  So each edge of the surface has two triangles, no more and no fewer.
+    Every block extends into its neighbours, so that blocks which touched in an edge or a corner are joined.  On the resulting finer
+    grid of cores and walls no two parts touch in an edge alone: wherever two are across an edge, one of their blocks extends over
+    it.  So each edge of the surface has exactly two triangles.
 
     >>> from gpu_nim.render.source import blocks_of
     >>> points, faces = printable_body(blocks_of("nim:3"))
@@ -64,7 +62,7 @@ def printable_body(blocks: Blocks) -> tuple[NDArray[np.float32], NDArray[np.int3
     >>> set(np.unique(edges, axis=0, return_counts=True)[1].tolist())
     {2}
 
-    Raises UsageError where there are several pieces that share not even a corner.
+    Raises UsageError where the blocks are not connected, not even by corners.
     """
     found = pieces(blocks)
     if len(found) > 1:
@@ -100,7 +98,7 @@ def _side_corners(axis: int, end: int) -> list[int]:
 
 
 def strength(blocks: Blocks) -> str:
-    """Return how large a printable body must be printed to hold together."""
+    """Return the scale at which a printable body must be printed to be strong enough."""
     low, high = blocks.bounds()
     across = float((high - low).max() / blocks.sizes.max()) * _NECK / (2 * _OVERLAP)
     return f"in one piece, with necks of {2 * _OVERLAP:g} blocks: print it {across:,.0f} mm across for necks of {_NECK:g} mm"

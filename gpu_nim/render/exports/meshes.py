@@ -1,7 +1,7 @@
 """Meshes for other programs, written by trimesh.
 
-But for .stl and .3mf, which hold no more than triangles here, each has the colours; .ply and .glb have the generation and other
-values of the cells, too.
+All but .stl and .3mf, which have only triangles here, have the colours; .ply and .glb also have the generation and other values
+of the cells.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ def _trimesh(mesh: Mesh, colours: NDArray[np.uint8] | None = None, **attributes:
 
 @export_format(".ply", "cubes, binary", bytes_a_block=2300, printable=True, packages=_TRIMESH)
 def ply(body: Body) -> bytes:
-    """Return a mesh as PLY, binary, with what is known of each point."""
+    """Return a mesh as PLY, binary, with the facts of each point."""
     from trimesh.exchange.ply import export_ply
 
     return bytes(export_ply(_trimesh(body.mesh, body.mesh.colours, **body.mesh.facts), vertex_normal=False))
@@ -54,7 +54,7 @@ def glb(body: Body) -> bytes:
 
 
 def glb_of(mesh: Mesh) -> bytes:
-    """Return a mesh as binary glTF 2.0, z upright turned to y upright, colours in linear light as the format asks.
+    """Return a mesh as binary glTF 2.0, z upright turned to y upright, colours in linear light as the format requires.
 
     Facts are attributes such as _GENERATION, in floats, since the format has no larger integers for them.
 

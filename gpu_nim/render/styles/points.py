@@ -1,4 +1,4 @@
-"""Points of light on dark themes, discs of ink on light ones; both add up in floating point, which OpenGL's picture cannot hold."""
+"""Points of light on dark themes, discs of ink on light ones; both add up in floating point, which OpenGL's picture lacks."""
 
 from typing import ClassVar
 
@@ -17,7 +17,7 @@ _DOT = 0.36  # of a cell: the radius of its point, drawn in ink
 
 @STYLES.register("points")
 class Points(CameraStyle):
-    """A point a block."""
+    """One point per block."""
 
     costs: ClassVar = {"numpy": Cost(0, 90, 700, 300)}
 
@@ -39,19 +39,19 @@ class Points(CameraStyle):
             alpha = 1 - np.exp(-2.2 * covered)
             return np.concatenate([to_srgb(seen[..., :3] / np.maximum(covered, 1e-9)) * alpha, alpha], axis=2)
         pixel = camera.pixel(np.array([distance.min(), distance.max()]), self.height)
-        # As much light a cell as makes the whole body fill its share of the picture, however many cells there are.
+        # The light of a cell is such that the body is equally bright for any number of cells.
         strength = (blocks.sizes.astype(np.float32) / np.float32(pixel.mean())) ** 2
         light = to_linear(base) * (strength * np.float32(0.55))[:, None]
         if not camera.parallel:
             light *= ((distance.mean() / np.maximum(distance, 1e-6)) ** 2).astype(np.float32)[:, None]
         seen = self._reduced(draw_points(centres, light, camera, self.width, self.height, self.theme.glow))
-        # Light that adds up grows without end: fold it into what a screen shows, keeping hues until they are very bright.
+        # Sums of light are unbounded: map them to the range of a screen, keeping hues until they are very bright.
         peak = seen.max(axis=2, keepdims=True)
         folded = seen * ((1 - np.exp(-1.3 * peak)) / np.maximum(peak, 1e-9)) + 0.10 * np.maximum(peak - 1.0, 0) / (1 + peak)
         alpha = 1 - np.exp(-4 * folded.max(axis=2, keepdims=True))
         return np.concatenate([to_srgb(folded), alpha], axis=2)
 
     def _reduced(self, picture: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the mean over the samples of each pixel: light and ink add up before they are folded into colours."""
+        """Return the mean over the samples of each pixel: light and ink add up before they are mapped to colours."""
         (width, height), s = self.look.size, self.scale
         return np.asarray(picture.reshape(height, s, width, s, -1).mean(axis=(1, 3)))

@@ -36,7 +36,7 @@ class Slices(LaidOutStyle):
 def section_heights(blocks: Blocks, most: int = _MOST) -> list[int]:
     """Return up to `most` heights z of sections, evenly spaced from the one nearest 0, each through some cell.
 
-    So the plane z = 0, which the symmetric bodies are symmetric about and others begin in, is always among them.
+    The plane z = 0, the symmetry plane of symmetric bodies and the first one of others, is always among them.
 
     >>> from gpu_nim.render.source import blocks_of
     >>> section_heights(blocks_of("nim:15"), 4), section_heights(blocks_of("fcc:8"), 5)
@@ -51,9 +51,7 @@ def section_heights(blocks: Blocks, most: int = _MOST) -> list[int]:
 
 
 def section(blocks: Blocks, colours: NDArray[np.float32], height: int) -> NDArray[np.uint8]:
-    """Return a section as pixels, a block each, uint8 (y, x, 4) with the greatest y first and alpha 0 where nothing
-    is.
-    """
+    """Return a section as pixels, one per block, uint8 (y, x, 4) with the greatest y first and alpha 0 where nothing is."""
     size = int(blocks.sizes.max())
     low, high = blocks.bounds()
     width, depth = ((high - low) // size).tolist()[:2]

@@ -1,8 +1,8 @@
 """Bodies as clouds: a grid of lit colours and opacities that rays are cast through, by PyVista or by NumPy.
 
-The grid has a point a cell, or several each way where cells are few, so that they are seen and not blurred away.  It holds
-at most 512 points a cell, which lets the P-positions of Nim below 256 be drawn cell by cell, and 64 in a draft: a dense grid
-is never built for a sparse set, which is made coarser instead.
+The grid has one point per cell, or several in each direction if there are few cells, so that the blur does not hide them.  It has
+at most 512 points per cell, which suffices to draw the P-positions of Nim below 256 cell by cell, and 64 in a draft: sparse sets
+are made coarser, so that no dense grid is built for them.
 """
 
 from dataclasses import dataclass
@@ -30,9 +30,9 @@ _COARSER = {"draft": 3, "final": 1}  # pixels along a side for each ray that Num
 _FINE_LIMIT = 132**3  # points: a finer grid than of cells is built up to here
 _FINEST = 8  # points a cell, each way
 _OLDEST, _YOUNGEST = 1.0, 0.2  # opacities of cells of the first and the last generation
-_REACH = 0.35  # of a cell: the length of light's way over which a cloud is as opaque as its points say
+_REACH = 0.35  # of a cell: the length over which a cloud has the opacity of its points
 
-# Lamps that stand still in the world, above on the left and low on the right of the hero view: toward, brightness.
+# Lamps that are fixed in the world, above on the left and low on the right of the hero view: toward, brightness.
 _LAMPS = (((-0.26, -0.53, 0.81), 1.9), ((0.94, 0.28, 0.19), 0.95))
 _AMBIENT = 0.45
 
@@ -57,7 +57,7 @@ class Cloud:
 
 @STYLES.register("volume")
 class Volume(CameraStyle):
-    """A cloud, older cells more opaque; it has no edges to smooth, and flat bodies have no inside to see."""
+    """A cloud with older cells more opaque; it has no edges to smooth, and flat bodies have no interior."""
 
     costs: ClassVar = {"numpy": Cost(0, 300, 700, 300), "opengl": Cost(OPENGL_BYTES, 62, 700, 300)}
     draws_flat = False
@@ -100,7 +100,7 @@ class Volume(CameraStyle):
 
 
 def solid_enough(blocks: Blocks, quality: str = "final") -> Blocks:
-    """Return the blocks, made coarser until their grid is small enough for how many they are."""
+    """Return the blocks, made coarser until their grid is small enough for their number."""
     size = int(blocks.sizes.max())
     while True:
         low, high = blocks.bounds()
@@ -112,7 +112,7 @@ def solid_enough(blocks: Blocks, quality: str = "final") -> Blocks:
 
 
 def fineness(blocks: Blocks, quality: str = "final") -> int:
-    """Return how many points each way a block of them has: several where their grid is still quickly drawn, and no draft."""
+    """Return the number of points along a side of a block: several if their grid is still fast to draw, and no draft."""
     low, high = blocks.bounds()
     spans = (high - low) // int(blocks.sizes.max())
     fine = [n for n in range(1, _FINEST + 1) if np.prod(n * spans + 4) <= _FINE_LIMIT]
@@ -162,7 +162,7 @@ def cloud_of(blocks: Blocks, base: NDArray[np.float32], fine: int = 1) -> Cloud:
             grid = np.asarray(grid.repeat(fine, axis), dtype=np.float32)
         return np.pad(grid, 2)  # a rim of empty points all around, for the blurs
 
-    # Half of all cells can never live in the automata on even sums: without a blur they would show as a weave.
+    # Half of all cells can never live in the automata on even sums: without a blur they would show as a pattern.
     density = _blur(on_grid(1.0))
     opacity = on_grid(_YOUNGEST + (_OLDEST - _YOUNGEST) * age)
     opacity = _blur(opacity) + np.float32(0.5) * opacity
@@ -172,7 +172,7 @@ def cloud_of(blocks: Blocks, base: NDArray[np.float32], fine: int = 1) -> Cloud:
     colours = np.zeros((*density.shape, 4), dtype=np.uint8)
     linear = to_linear(base)
     for channel in range(3):
-        # Of the cells around alone, so that where colours are mixed the emptiness between cells has none.
+        # Colours are averaged over living cells only, so that empty cells do not darken them.
         shone = _blur(on_grid(linear[:, channel]))[filled] / density[filled] * light
         colours[filled, channel] = np.rint(255 * np.clip(to_srgb(shone / (1 + shone / 4)), 0, 1))
     colours[..., 3] = np.rint(255 * opacity)
@@ -187,7 +187,7 @@ def _blur(grid: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _light(density: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return how bright each point of a density is: by how its slope faces the lamps, and by how open it lies."""
+    """Return the brightness of each point of a density, from the angle of its gradient to the lamps and from its openness."""
     soft = _blur(density)
     slopes = [-np.gradient(soft, axis=axis) for axis in range(3)]
     steep = np.maximum(np.sqrt(sum(slope * slope for slope in slopes)), np.float32(1e-3))
@@ -204,7 +204,7 @@ def _light(density: NDArray[np.float32]) -> NDArray[np.float32]:
 def cast(cloud: Cloud, camera: Camera, width: int, height: int, steps_a_point: float) -> NDArray[np.float32]:
     """Return the cloud seen from a camera, premultiplied sRGB and alpha, float32 (height, width, 4) in 0 to 1.
 
-    A ray ends where it leaves the grid or is all but used up.
+    A ray ends where it leaves the grid or is almost absorbed.
     """
     shape = np.array(cloud.colours.shape[:3])
     right, up, toward = camera.basis
