@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from gpu_nim import grow
-from gpu_nim.automata.catalogue import CATALOGUE, Oeis, find
+from gpu_nim.automata.catalogue import CATALOGUE, GrowthEntry, find
 from tests.lattices import literal, terms_of
 
 _ENTRIES = [(automaton.name, entry) for automaton in CATALOGUE.values() for entry in automaton.oeis]
 
 
 @pytest.mark.parametrize(("name", "entry"), _ENTRIES, ids=[f"{name}-{entry.number}" for name, entry in _ENTRIES])
-def test_published_terms(name: str, entry: Oeis) -> None:
+def test_published_terms(name: str, entry: GrowthEntry) -> None:
     terms = terms_of(entry.number)
     last = max(terms) - entry.shift
     if find(name).rule.dimension > 4:

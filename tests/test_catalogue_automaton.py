@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gpu_nim import count, grow, load, save
-from gpu_nim.automata.catalogue import CATALOGUE, Automaton, Oeis, find
+from gpu_nim.automata.catalogue import CATALOGUE, Automaton, GrowthEntry, find
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Rule
 from gpu_nim.oeis.catalogue import find as find_sequence
@@ -24,10 +24,10 @@ BIRTHS = [len(cells) for cells in literal(RULE, LAST)]
 POPULATION = np.cumsum(BIRTHS).tolist()
 SECTION = np.cumsum([sum(cell[1] == 0 for cell in cells) for cells in literal(RULE, LAST)]).tolist()
 ENTRIES = (
-    Oeis("A999991", "population", 1, 1),  # begins with the seed
-    Oeis("A999994", "births", 1, 2, divisor=6, counts="a sixth of the births"),  # begins after the seed
-    Oeis("A999992", "births", 2),  # begins with two zeros
-    Oeis("A999993", "section y=0", 0, differences=True, counts="births in the line y=0"),
+    GrowthEntry("A999991", "population", 1, 1),  # begins with the seed
+    GrowthEntry("A999994", "births", 1, 2, divisor=6, counts="a sixth of the births"),  # begins after the seed
+    GrowthEntry("A999992", "births", 2),  # begins with two zeros
+    GrowthEntry("A999993", "section y=0", 0, differences=True, counts="births in the line y=0"),
 )
 TERMS = {
     "A999991": dict(enumerate(POPULATION, 1)),

@@ -7,15 +7,15 @@ import pytest
 from gpu_nim import count
 from gpu_nim.model.errors import UsageError
 from gpu_nim.oeis.catalogue import CATALOGUE, entries, find, from_function
-from gpu_nim.oeis.entry import Entry
+from gpu_nim.oeis.entry import OeisEntry
 from tests.helpers import facts, printed, refused, run
 
-CUBES = Entry("A999991", "cubes from 1 on", 1, from_function(lambda n: n**3))
+CUBES = OeisEntry("A999991", "cubes from 1 on", 1, from_function(lambda n: n**3))
 
 
 @pytest.fixture(autouse=True)
 def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(CATALOGUE, CUBES.name, CUBES)
+    monkeypatch.setitem(CATALOGUE, CUBES.number, CUBES)
 
 
 def test_the_library_knows_it() -> None:
@@ -23,16 +23,16 @@ def test_the_library_knows_it() -> None:
     assert CUBES in entries()
     assert count("A999991", 10**12) == 10**36
     assert count("A999991", range(1, 5)).tolist() == [1, 8, 27, 64]
-    with pytest.raises(UsageError, match="n must be an integer of at least 1, got 0"):
+    with pytest.raises(UsageError, match="n must be at least 1, where A999991 begins, got 0"):
         count("A999991", 0)
-    with pytest.raises(UsageError, match="A999991 begins at n = 1, got n = 0"):
+    with pytest.raises(UsageError, match="start must be at least 1, where A999991 begins, got 0"):
         CUBES.terms(0)
 
 
 def test_the_commands_know_it(tmp_path: Path) -> None:
     assert printed("count", "A999991", "--at", "1e6") == f"{10**18}\n"
     assert facts("count", "A999991", "--range", "2:4")["values"] == ["8", "27"]
-    assert "A999991 begins at n = 1" in refused("count", "A999991", "--range", "0:4")
+    assert "--range START must be at least 1, where A999991 begins, got 0" in refused("count", "A999991", "--range", "0:4")
     assert "A999991" in refused("count", "A999999", "--at", "3")
     path = tmp_path / "b999991.txt"
     assert run("count", "A999991", "--range", "1:50", "--out", path).exit_code == 0

@@ -19,14 +19,14 @@ from gpu_nim.model import errors
 PACKAGE = Path(gpu_nim.__file__).parent
 WHOLE_MODULES = ("backends.interface", "model.errors", "model.registry", "model.rule")
 EXTENSION_POINTS = {
-    "automata.catalogue": ("Automaton", "Oeis", "find"),
+    "automata.catalogue": ("Automaton", "GrowthEntry", "find"),
     "automata.user_defined": ("define",),
     "counting.family": ("Family", "DigitFamily", "Rising"),
     "counting.families": ("register", "find_family"),
     "games.catalogue": ("register", "find"),
     "games.entries": ("Parameter", "GameEntry", "InequalityEntry", "VectorEntry", "HeapEntry", "Kind", "Integer", "Text"),
     "oeis.catalogue": ("find", "resolve", "from_function"),
-    "oeis.entry": ("Entry",),
+    "oeis.entry": ("OeisEntry",),
     "render.colourings": ("Colouring", "colouring"),
     "render.exports.export_format": ("Body", "ExportFormat", "export_format"),
     "render.figures": ("Figure", "figure", "slide"),

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from math import comb
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -73,6 +73,7 @@ class Powers(Rising):
 
     letter = "pow"
     summary = "The power n^{piles}"
+    numbers: ClassVar = {3: "A999991"}
 
     def _value(self, n: int, on_step: OnStep) -> int:
         return n**self.piles
@@ -128,6 +129,12 @@ def test_a_letter_is_taken_once(made_up: type[Family]) -> None:
     with pytest.raises(UsageError, match=f"a family is called {made_up.letter} already"):
         register(made_up)
     assert FAMILIES[made_up.letter] is made_up
+
+
+@pytest.mark.parametrize("made_up", [Powers], indirect=True)
+def test_its_oeis_entries_are_known(made_up: type[Family]) -> None:
+    assert printed("count", "A999991", "--at", 12) == printed("count", made_up.letter, "--piles", 3, "--at", 12) == "1728\n"
+    assert "A999991" in refused("count", "A999992", "--at", 12)
 
 
 def test_values_and_ranges(words: list[str]) -> None:

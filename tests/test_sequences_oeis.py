@@ -4,31 +4,40 @@ from pathlib import Path
 
 import pytest
 
+from gpu_nim.automata.catalogue import CATALOGUE as AUTOMATA
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.oeis.b_files import compare, format_lines, read_bfile
 from gpu_nim.oeis.catalogue import entries, find, resolve
-from gpu_nim.oeis.entry import Entry
+from gpu_nim.oeis.entry import OeisEntry
 
 OEIS = Path(__file__).parent / "oeis"
 
 
-@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
-def test_published_terms(entry: Entry) -> None:
-    comparison = compare(OEIS / f"{entry.name}.txt", entry)
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.number)
+def test_published_terms(entry: OeisEntry) -> None:
+    comparison = compare(OEIS / f"{entry.number}.txt", entry)
     assert comparison.difference is None
     assert comparison.first == entry.offset
     assert comparison.terms > 15
 
 
 def test_the_entries_of_the_paper_are_there() -> None:
-    names = {entry.name for entry in entries()}
+    names = {entry.number for entry in entries()}
     paper = "A000007 A000012 A000027 A016945 A048883 A130665 A236305 A237686 A237711 A238147 A238759 A241522 A241523"
     assert names >= set(paper.split()) | {"A241717", "A241718", "A241731", "A372967", "A147562", "A147582", "A048833", "A363166"}
     assert names == {path.stem for path in OEIS.glob("A*.txt")}
 
 
+def test_both_catalogues_agree_on_offset_and_shift() -> None:
+    grown = [entry for automaton in AUTOMATA.values() for entry in automaton.oeis]
+    families = [(entry, find(entry.number)) for entry in grown if find(entry.number).family is not None]
+    assert {entry.number for entry, _ in families} >= {"A000027", "A000012", "A130665", "A048883", "A237686", "A238759"}
+    for entry, known in families:
+        assert (entry.offset, entry.shift) == (known.offset, known.shift), entry.number
+
+
 def test_names() -> None:
-    assert find("a237711") is find("A237711")
+    assert find("a237711").number == find("A237711").number == "A237711"
     assert resolve("A", 3).term(4) == find("A130665").term(4)
     with pytest.raises(UsageError, match="or one of A000007"):
         find("A000001")
@@ -36,7 +45,7 @@ def test_names() -> None:
         resolve("D")
     with pytest.raises(UsageError, match="has its own, got 4"):
         resolve("A237711", 4)
-    with pytest.raises(UsageError, match="A000027 begins at n = 1, got n = 0"):
+    with pytest.raises(UsageError, match="start must be at least 1, where A000027 begins, got 0"):
         find("A000027").terms(0)
 
 
@@ -111,6 +120,6 @@ def test_files_that_are_no_text(tmp_path: Path) -> None:
 
 
 def test_terms_beyond_a_finite_entry(tmp_path: Path) -> None:
-    short = Entry("A999999", "three terms", 0, lambda start, stop: iter([1, 6, 7][start:stop]))
+    short = OeisEntry("A999999", "three terms", 0, lambda start, stop: iter([1, 6, 7][start:stop]))
     with pytest.raises(FileError, match="line 4: A999999 is known only below n = 3"):
         compare(write(tmp_path / "b.txt", "0 1\n1 6\n2 7\n3 36\n"), short)

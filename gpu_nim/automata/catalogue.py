@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata import formulas
 from gpu_nim.automata import neighbourhoods as near
-from gpu_nim.counting.families import ByTotal
+from gpu_nim.counting.families import ByTotal, UpToTotal
 from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.rule import Rule, Symmetry
@@ -26,8 +26,8 @@ Lattice = Literal["square", "hexagonal", "triangular"]
 
 
 @dataclass(frozen=True)
-class Oeis:
-    """An OEIS entry that a column of an automaton's growth gives: its term n + `shift` belongs to generation n.
+class GrowthEntry:
+    """An OEIS entry that a column of an automaton's growth gives: a(n + shift) belongs to generation n.
 
     Attributes:
         number: the A-number.
@@ -56,9 +56,9 @@ class Oeis:
         Args:
             values: the column's values at generations 0, 1, ...
 
-        >>> list(Oeis("A151776", "population", 1).terms([1, 13, 25]))
+        >>> list(GrowthEntry("A151776", "population", 1).terms([1, 13, 25]))
         [(0, 0), (1, 1), (2, 13), (3, 25)]
-        >>> list(Oeis("A151778", "births", 1, 2, divisor=12).terms([1, 12, 12, 84]))
+        >>> list(GrowthEntry("A151778", "births", 1, 2, divisor=12).terms([1, 12, 12, 84]))
         [(2, 1), (3, 1), (4, 7)]
         """
         yield from ((n, 0) for n in range(self.offset, self.shift))
@@ -97,7 +97,7 @@ class Automaton:
     source: str
     rule: Rule
     lattice: Lattice = "square"
-    oeis: tuple[Oeis, ...] = ()
+    oeis: tuple[GrowthEntry, ...] = ()
     births_formula: Callable[[NDArray[np.int64]], NDArray[np.uint64]] | None = None
     cell_test: Callable[[NDArray[np.integer], NDArray[np.int64]], NDArray[np.bool_]] | None = None
 
@@ -133,19 +133,22 @@ def _piles(piles: int) -> Automaton:
         octant=True,
         touches=near.equal_trailing_ones,
     )
-    entries = {2: ("A000027", "A000012"), 3: ("A130665", "A048883"), 4: ("A237686", "A237711"), 5: ("A238147", "A238759")}
-    total, births = entries.get(piles, (None, None))
-    first = int(piles == 2)  # A000027 begins at 1
     return Automaton(
         name=f"nim-{piles}",
         summary=f"{piles}-pile Nim: the children of each P-position, 1 added to two piles with equally many trailing 1 bits",
         space=f"orthant of Z^{piles}",
         source="[NF] Lemma 23, Theorem 29",
         rule=rule,
-        oeis=() if total is None or births is None else (Oeis(total, "population", first, first), Oeis(births, "births", 0)),
+        oeis=(*([GrowthEntry("A000027", "population", 1, 1)] if piles == 2 else []), *_by_total(piles)),
         births_formula=partial(_total_births, piles),
         cell_test=formulas.p_positions_by_total,
     )
+
+
+def _by_total(piles: int) -> tuple[GrowthEntry, ...]:
+    """The OEIS entries of Nim's P-positions by total, of those families that have one for so many piles."""
+    families = (("population", UpToTotal), ("births", ByTotal))
+    return tuple(GrowthEntry(family.numbers[piles], column, 0) for column, family in families if piles in family.numbers)
 
 
 def _total_births(piles: int, generations: NDArray[np.int64]) -> NDArray[np.uint64]:
@@ -161,7 +164,7 @@ _AUTOMATA = (
         space=_OCTANT,
         source="[B], first rule; [NF] Theorem 19",
         rule=Rule(3, near.two_piles(3), _ONE, _SPACE, octant=True),
-        oeis=(Oeis("A130665", "population", 0), Oeis("A048883", "births", 0)),
+        oeis=_by_total(3),
         births_formula=formulas.nim_births,
         cell_test=formulas.p_positions_by_total,
     ),
@@ -179,11 +182,11 @@ _AUTOMATA = (
         source="OEIS A151776",
         rule=_cubic(2),
         oeis=(
-            Oeis("A151776", "population", 1),
-            Oeis("A151777", "births", 1, 1),
-            Oeis("A147552", "section z=0", 1),
-            Oeis("A151836", "section z=0", 1, 1, differences=True, counts="births in the plane z=0"),
-            Oeis("A151778", "births", 1, 2, divisor=12, counts="a twelfth of the births"),
+            GrowthEntry("A151776", "population", 1),
+            GrowthEntry("A151777", "births", 1, 1),
+            GrowthEntry("A147552", "section z=0", 1),
+            GrowthEntry("A151836", "section z=0", 1, 1, differences=True, counts="births in the plane z=0"),
+            GrowthEntry("A151778", "births", 1, 2, divisor=12, counts="a twelfth of the births"),
         ),
     ),
     Automaton(
@@ -192,7 +195,7 @@ _AUTOMATA = (
         space=_SQUARE,
         source=f"[NF] section 5.4; {_EPSTEIN}",
         rule=_square(near.steps(2, 1)),
-        oeis=(Oeis("A147562", "population", 1), Oeis("A147582", "births", 1, 1)),
+        oeis=(GrowthEntry("A147562", "population", 1), GrowthEntry("A147582", "births", 1, 1)),
         births_formula=formulas.ulam_warburton_births,
         cell_test=formulas.ulam_warburton_cells,
     ),
@@ -202,7 +205,7 @@ _AUTOMATA = (
         space="Z^2 without y < 0, y <= -|x|",
         source="[NF] Theorem 25",
         rule=Rule(2, near.steps(2, 1), _ONE, _PLANE, universe=near.not_south),
-        oeis=(Oeis("A130665", "population", 0), Oeis("A048883", "births", 0)),
+        oeis=_by_total(3),
         births_formula=formulas.nim_births,
         cell_test=formulas.three_branch_cells,
     ),
@@ -212,7 +215,7 @@ _AUTOMATA = (
         space=_SQUARE,
         source=_EPSTEIN,
         rule=_square(near.steps(2, 1, 2)),
-        oeis=(Oeis("A151725", "population", 1), Oeis("A151726", "births", 1)),
+        oeis=(GrowthEntry("A151725", "population", 1), GrowthEntry("A151726", "births", 1)),
     ),
     Automaton(
         name="hexagonal",
@@ -221,7 +224,7 @@ _AUTOMATA = (
         source=_EPSTEIN,
         rule=Rule(2, near.HEXAGON, _ONE, _PLANE, symmetry=Symmetry.PERMUTATIONS),
         lattice="hexagonal",
-        oeis=(Oeis("A151723", "population", 1), Oeis("A151724", "births", 1)),
+        oeis=(GrowthEntry("A151723", "population", 1), GrowthEntry("A151724", "births", 1)),
     ),
     Automaton(
         name="triangular",
@@ -230,7 +233,7 @@ _AUTOMATA = (
         source="OEIS A161644",
         rule=Rule(2, near.HEXAGON, _ONE, ((1, 0),), universe=near.triangles),
         lattice="triangular",
-        oeis=(Oeis("A161644", "population", 1), Oeis("A161645", "births", 1)),
+        oeis=(GrowthEntry("A161644", "population", 1), GrowthEntry("A161645", "births", 1)),
     ),
     Automaton(
         name="knight",
@@ -238,7 +241,7 @@ _AUTOMATA = (
         space=_SQUARE,
         source="OEIS A319018",
         rule=_square(near.KNIGHT),
-        oeis=(Oeis("A319018", "population", 1),),
+        oeis=(GrowthEntry("A319018", "population", 1),),
     ),
     Automaton(
         name="rule750",
@@ -246,7 +249,7 @@ _AUTOMATA = (
         space=_SQUARE,
         source="OEIS A169707",
         rule=_square(near.steps(2, 1), frozenset({1, 3})),
-        oeis=(Oeis("A169707", "population", 1, 1),),
+        oeis=(GrowthEntry("A169707", "population", 1, 1),),
     ),
     Automaton(
         name="cubic6",
@@ -254,7 +257,7 @@ _AUTOMATA = (
         space=_CUBIC,
         source="OEIS A151781",
         rule=_cubic(1),
-        oeis=(Oeis("A151781", "population", 1, 1), Oeis("A151779", "births", 1, 1)),
+        oeis=(GrowthEntry("A151781", "population", 1, 1), GrowthEntry("A151779", "births", 1, 1)),
     ),
     Automaton(
         name="cubic8",
@@ -262,7 +265,7 @@ _AUTOMATA = (
         space=_CUBIC,
         source="OEIS A151793",
         rule=_cubic(3),
-        oeis=(Oeis("A151793", "population", 1, 1), Oeis("A151782", "births", 1, 1)),
+        oeis=(GrowthEntry("A151793", "population", 1, 1), GrowthEntry("A151782", "births", 1, 1)),
     ),
     Automaton(
         name="cubic18",

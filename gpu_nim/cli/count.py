@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gpu_nim.jobs.clusters import Cluster
     from gpu_nim.jobs.count_job import CountJob
     from gpu_nim.model.limbs import U64
-    from gpu_nim.oeis.entry import Entry
+    from gpu_nim.oeis.entry import OeisEntry
 
 _FORMATS = ("table", "bfile", "csv", "json")
 _ENDINGS = {"bfile": ".txt", "csv": ".csv"}
@@ -96,7 +96,7 @@ def count(
 
     form = "json" if as_json else form
     entry = resolve(sequence, piles)
-    name = sequence if sequence in FAMILIES else entry.name
+    name = sequence if sequence in FAMILIES else entry.number
     if (n is None) == (span is None):
         raise UsageError("give either --at N or --range START:STOP")
     if n is not None:
@@ -106,8 +106,7 @@ def count(
         _print_value(name, entry, n, form, quiet)
         return
     assert span is not None
-    if span[0] < entry.offset:
-        raise UsageError(f"{entry.name} begins at n = {entry.offset}, got --range {span[0]}:{span[1]}")
+    entry.check_index(span[0], "--range START")
     from gpu_nim.backends.selection import select
 
     with ExitStack() as stack:
@@ -136,7 +135,7 @@ class _Work:
     """The options of a count over a range, common to all its modes."""
 
     name: str
-    entry: "Entry"
+    entry: "OeisEntry"
     span: tuple[int, int]
     backend: "Backend"
     quiet: bool
@@ -159,7 +158,7 @@ class _Work:
         from gpu_nim.jobs.count_job import CountJob
 
         start, stop = self.span
-        return CountJob(self.family, start + self.entry.shift, stop + self.entry.shift, self.backend, self.cluster)
+        return CountJob(self.family, start - self.entry.shift, stop - self.entry.shift, self.backend, self.cluster)
 
     @property
     def size(self) -> int:
@@ -186,13 +185,13 @@ class _Work:
             ):
                 if given:
                     raise UsageError(
-                        f"{option} is for {', '.join(FAMILIES)} and entries that are one of them, which {self.entry.name} is not"
+                        f"{option} is for {', '.join(FAMILIES)} and entries that are one of them, which {self.entry.number} is not"
                     )
         if self.out is not None:
             from gpu_nim.storage.sequence_files import check_table
 
             if self.entry.family is None and self.out.suffix not in _ENDINGS.values():
-                raise UsageError(f"{self.entry.name} has terms of any size: write them to .txt or .csv, got --out {self.out}")
+                raise UsageError(f"{self.entry.number} has terms of any size: write them to .txt or .csv, got --out {self.out}")
             check_table(self.out)
         if self.plot is not None:
             from gpu_nim.render.chart import check
@@ -220,13 +219,12 @@ class _Work:
         return {"sequence": self.name, "piles": piles, "start": self.span[0], "stop": self.span[1]}
 
 
-def _print_value(name: str, entry: "Entry", n: int, form: str, quiet: bool) -> None:
-    if n < entry.offset:
-        raise UsageError(f"--at must be at least {entry.offset}, where {entry.name} begins, got {n}")
+def _print_value(name: str, entry: "OeisEntry", n: int, form: str, quiet: bool) -> None:
+    entry.check_index(n, "--at")
     from gpu_nim.counting.long_integers import text
 
     with step_progress(wants_progress(quiet)) as step:
-        value = text(entry.term(n) if entry.family is None else entry.family.value(n + entry.shift, step))
+        value = text(entry.term(n) if entry.family is None else entry.family.value(n - entry.shift, step))
     if form == "json":
         emit_json({"sequence": name, "piles": entry.family and entry.family.piles, "n": n, "value": value})
     elif form == "table":
@@ -272,7 +270,7 @@ def _write(work: _Work, limbs: int, chunks: Any) -> None:
     with open_table(work.out, attributes, limbs, resume=work.resume) as table:
         if table.next > work.span[0]:
             work.remark(f"resuming {work.out} at n = {table.next}")
-        for part in chunks(table.next + work.entry.shift):
+        for part in chunks(table.next - work.entry.shift):
             table.append(part)
 
 
@@ -330,7 +328,7 @@ def _plot(work: _Work, values: list[int]) -> None:
 
     assert work.plot is not None
     rows = work.entry.family is not None and work.entry.family.drawn_by_rows
-    draw(work.plot, f"{work.entry.name}: {work.entry.title}", work.span[0], values, rows=rows)
+    draw(work.plot, f"{work.entry.number}: {work.entry.title}", work.span[0], values, rows=rows)
 
 
 def _reduce(work: _Work, names: str, records: int) -> None:

@@ -8,12 +8,12 @@ if TYPE_CHECKING:
 
 
 def json_value(result: "Result", shift: int) -> Any:
-    """Return a result as a value for JSON; an index of the entry is the family's minus `shift`."""
+    """Return a result as a value for JSON; an index of the entry is the family's plus `shift`."""
     match result.reduction.name:
         case "argmax" | "argmin":
-            return result.value - shift
+            return result.value + shift
         case "records":
-            pairs = [{"n": n - shift, "value": str(value)} for n, value in result.value]
+            pairs = [{"n": n + shift, "value": str(value)} for n, value in result.value]
             return {"records": pairs, "complete": result.complete}
         case "histogram" | "residues":
             return {str(key): number for key, number in result.value.items()}
@@ -32,10 +32,10 @@ def table_rows(result: "Result", shift: int) -> Iterator[tuple[str, str, str]]:
                 yield str(result.reduction), str(residue), f"{number:,}"
         case "records":
             for n, value in result.value:
-                yield name, str(n - shift), f"{value:,}"
+                yield name, str(n + shift), f"{value:,}"
             if not result.complete:
                 yield name, "and more", ""
         case "argmax" | "argmin":
-            yield name, "", str(result.value - shift)
+            yield name, "", str(result.value + shift)
         case _:
             yield name, "", f"{result.value:,}"

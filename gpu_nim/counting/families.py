@@ -5,7 +5,7 @@ A new family is one class decorated with `register`; the command line and `gpu_n
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from gpu_nim.counting import closed_forms
 from gpu_nim.counting.blocks import Blocks, ClosedBlocks
@@ -71,6 +71,7 @@ class ByTotal(DigitFamily):
 
     letter = "D"
     summary = "P-positions of {piles}-pile Nim with 2n counters"
+    numbers: ClassVar = {1: "A000007", 2: "A000012", 3: "A048883", 4: "A237711", 5: "A238759"}
     enumerated_by = "total"
 
     @property
@@ -85,6 +86,7 @@ class UpToTotal(Rising, DigitFamily):
 
     letter = "A"
     summary = "P-positions of {piles}-pile Nim with at most 2n counters"
+    numbers: ClassVar = {3: "A130665", 4: "A237686", 5: "A238147"}
     enumerated_by = "total"
     cumulative = True
 
@@ -114,6 +116,7 @@ class ByMaximum(_ClosedFamily):
 
     letter = "d"
     summary = "P-positions of {piles}-pile Nim whose largest pile is n"
+    numbers: ClassVar = {3: "A241717", 4: "A241718", 5: "A241731"}
 
     @property
     def drawn_by_rows(self) -> bool:
@@ -144,6 +147,7 @@ class UpToMaximum(Rising, _ClosedFamily):
 
     letter = "a"
     summary = "P-positions of {piles}-pile Nim with no pile over n"
+    numbers: ClassVar = {3: "A236305", 4: "A241522", 5: "A241523"}
     cumulative = True
 
     def _value(self, n: int, on_step: OnStep) -> int:

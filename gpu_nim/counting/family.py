@@ -7,7 +7,7 @@ A family derives from `Family`, from `DigitFamily` if its generating function is
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -35,6 +35,7 @@ class Family(ABC):
     - enumerated_by: the property of P-positions that the enumeration of all tuples of piles counts them by; None for a family that
       this cannot count.
     - cumulative: whether the value at n counts the indices 0 to n, and not n alone.
+    - numbers: the A-numbers of its sequences, for the numbers of piles that have an OEIS entry of the same indices.
 
     Args:
         piles: the number of piles, 1 to 1000.
@@ -46,6 +47,7 @@ class Family(ABC):
     summary: ClassVar[str]
     enumerated_by: ClassVar[Literal["total", "maximum"] | None] = None
     cumulative: ClassVar[bool] = False
+    numbers: ClassVar[Mapping[int, str]] = {}
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "piles", integer("piles", self.piles, 1, MAX_PILES))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gpu_nim.automata.ancestry import require_one_parent
-from gpu_nim.automata.catalogue import Automaton, Oeis, find
+from gpu_nim.automata.catalogue import Automaton, GrowthEntry, find
 from gpu_nim.automata.columns import DEFAULT_COLUMNS
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess, Snapshot
@@ -143,7 +143,7 @@ class GrowthJob:
             self.columns = None if columns is None else tuple(columns)
             """The requested columns, now or at the start of the growth; None for the default."""
             names = self.columns or (DEFAULT_COLUMNS if snapshot is None else snapshot.columns)
-            self._bfile: tuple[str, Oeis | None] | None = None
+            self._bfile: tuple[str, GrowthEntry | None] | None = None
             if self.outputs.bfile is not None:
                 self._bfile = bfile_column(self.outputs.bfile, chosen.oeis, self.columns or ())
                 names = (*names, *({self._bfile[0]} - {*names}))

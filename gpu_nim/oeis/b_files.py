@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.reading import Damaged, open_regular
-from gpu_nim.oeis.entry import Entry
+from gpu_nim.oeis.entry import OeisEntry
 
 _LINE = re.compile(r"\s*(-?[0-9]+)\s+(-?[0-9]+)\s*(?:#.*)?$")
 _LONGEST = 1 << 20  # letters of a line
@@ -81,7 +81,7 @@ def read_bfile(path: str | Path) -> Iterator[tuple[int, int, int]]:
         raise FileError(f"{path}: {error}") from error
 
 
-def compare(path: str | Path, entry: Entry) -> Comparison:
+def compare(path: str | Path, entry: OeisEntry) -> Comparison:
     """Compare every term of a b-file with an entry's, up to the first that differs.
 
     Raises:
@@ -92,12 +92,12 @@ def compare(path: str | Path, entry: Entry) -> Comparison:
     for line, n, value in read_bfile(path):
         if terms == 0:
             if n < entry.offset:
-                raise FileError(f"{path}, line {line}: {entry.name} begins at n = {entry.offset}, got n = {n}")
+                raise FileError(f"{path}, line {line}: {entry.number} begins at n = {entry.offset}, got n = {n}")
             first, expected = n, entry.terms(n, None)
         terms, last = terms + 1, n
         true = next(expected, None)
         if true is None:
-            raise FileError(f"{path}, line {line}: {entry.name} is known only below n = {n}")
+            raise FileError(f"{path}, line {line}: {entry.number} is known only below n = {n}")
         if true != value:
             return Comparison(terms, first, last, Difference(line, n, value, true))
     if terms == 0:

@@ -14,14 +14,14 @@ import numpy as np
 
 from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.counting.digit_matrices import by_total
-from gpu_nim.counting.families import FAMILIES, ByMaximum, ByTotal, UpToMaximum, UpToTotal, listed
+from gpu_nim.counting.families import FAMILIES, UpToMaximum, UpToTotal, find_family, listed
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range
-from gpu_nim.model.arguments import Whole, integer, shown
+from gpu_nim.model.arguments import Whole, shown
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.limbs import to_integers
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.oeis.entry import Entry, Terms
+from gpu_nim.oeis.entry import OeisEntry, Terms
 from gpu_nim.oeis.from_growths import grown_entries
 
 _MAX_AT_ONCE = 1 << 16  # terms
@@ -29,7 +29,7 @@ _MAX_PARTITIONS = 1000  # n, up to which the partitions of 2n by nim-sum take mi
 _MAX_DIAGONAL = 4000  # n, up to which D_2n(n) takes minutes
 
 
-def find(name: str) -> Entry:
+def find(name: str) -> OeisEntry:
     """Return the entry of that A-number, in upper or lower case.
 
     Args:
@@ -47,7 +47,7 @@ def find(name: str) -> Entry:
     return known[name.upper()]
 
 
-def resolve(name: str, piles: Whole | None = None) -> Entry:
+def resolve(name: str, piles: Whole | None = None) -> OeisEntry:
     """Return the sequence of that name.
 
     Args:
@@ -63,23 +63,28 @@ def resolve(name: str, piles: Whole | None = None) -> Entry:
     if isinstance(name, str) and name in FAMILIES:
         if piles is None:
             raise UsageError(f"piles is needed with the sequence {name}: how many piles are played with")
-        family = FAMILIES[name](integer("piles", piles))
-        return Entry(str(family), family.title, 0, _in_blocks(family, 0), family)
+        family = find_family(name, piles)
+        return OeisEntry(str(family), family.title, 0, _in_blocks(family, 0), family)
     entry = find(name)
     if piles is not None:
-        raise UsageError(f"piles belongs to {listed()}; {entry.name} has its own, got {shown(piles)}")
+        raise UsageError(f"piles belongs to {listed()}; {entry.number} has its own, got {shown(piles)}")
     return entry
 
 
-def entries() -> list[Entry]:
+def entries() -> list[OeisEntry]:
     """Return every entry, in the order of A-numbers."""
     known = _all()
     return [known[name] for name in sorted(known)]
 
 
-def _all() -> dict[str, Entry]:
+def _all() -> dict[str, OeisEntry]:
     # A formula takes precedence over a growth: A130665 has both.
-    return {**grown_entries(), **CATALOGUE}
+    return {**grown_entries(), **_of_families(), **CATALOGUE}
+
+
+def _of_families() -> dict[str, OeisEntry]:
+    numbered = ((number, family(piles)) for family in FAMILIES.values() for piles, number in family.numbers.items())
+    return {number: _family(number, family) for number, family in numbered}
 
 
 def from_function(function: Callable[[int], int]) -> Terms:
@@ -125,8 +130,8 @@ def unordered_by_total(start: int, stop: int | None) -> Iterator[int]:
         start, bound = bound, 2 * bound
 
 
-def _family(name: str, family: Family, title: str | None = None, offset: int = 0, shift: int = 0) -> Entry:
-    return Entry(name, title or family.title, offset, _in_blocks(family, shift), family, shift)
+def _family(number: str, family: Family, title: str | None = None, offset: int = 0, shift: int = 0) -> OeisEntry:
+    return OeisEntry(number, title or family.title, offset, _in_blocks(family, shift), family, shift)
 
 
 def _in_blocks(family: Family, shift: int) -> Terms:
@@ -137,16 +142,16 @@ def _in_blocks(family: Family, shift: int) -> Terms:
         while stop is None or start < stop:
             end = start + size if stop is None else min(start + size, stop)
             if size == 1:
-                yield family.value(start + shift)
+                yield family.value(start - shift)
             else:
-                yield from to_integers(Range(family, start + shift, end + shift, NumpyCounting(threads=1)).values())
+                yield from to_integers(Range(family, start - shift, end - shift, NumpyCounting(threads=1)).values())
             start, size = end, min(2 * size, _MAX_AT_ONCE)
 
     return terms
 
 
-def _function(name: str, title: str, offset: int, function: Callable[[int], int]) -> Entry:
-    return Entry(name, title, offset, from_function(function))
+def _function(number: str, title: str, offset: int, function: Callable[[int], int]) -> OeisEntry:
+    return OeisEntry(number, title, offset, from_function(function))
 
 
 def _walkers(n: int) -> int:
@@ -166,23 +171,9 @@ def _distinct_triples(n: int) -> int:
 
 
 _ENTRIES = (
-    _family("A000007", ByTotal(1)),
-    _family("A000012", ByTotal(2)),
-    _family("A000027", UpToMaximum(2), "P-positions of 2-pile Nim with no pile over n - 1", offset=1, shift=-1),
-    _family("A048883", ByTotal(3)),
-    _family("A130665", UpToTotal(3)),
-    _family("A236305", UpToMaximum(3)),
-    _family("A237686", UpToTotal(4)),
-    _family("A237711", ByTotal(4)),
-    _family("A238147", UpToTotal(5)),
-    _family("A238759", ByTotal(5)),
-    _family("A241522", UpToMaximum(4)),
-    _family("A241523", UpToMaximum(5)),
-    _family("A241717", ByMaximum(3)),
-    _family("A241718", ByMaximum(4)),
-    _family("A241731", ByMaximum(5)),
+    _family("A000027", UpToMaximum(2), "P-positions of 2-pile Nim with no pile over n - 1", offset=1, shift=1),
     _function("A016945", "6n + 3, what the rows of d_3 tend to", 0, lambda n: 6 * n + 3),
-    Entry("A048833", "P-positions of Nim with 2n counters, piles in any order", 0, unordered_by_total),
+    OeisEntry("A048833", "P-positions of Nim with 2n counters, piles in any order", 0, unordered_by_total),
     _function("A147562", "Cells of the Ulam-Warburton automaton after n generations", 0,
               lambda n: 1 + 4 * ((UpToTotal(3).value(n - 1) - 1) // 3) if n else 0),
     _function("A147582", "Cells born in generation n of the Ulam-Warburton automaton", 1,
@@ -194,5 +185,5 @@ _ENTRIES = (
     _function("A372967", "P-positions of 2n-pile Nim with 2n counters", 0, _diagonal),
 )  # fmt: skip
 
-CATALOGUE: dict[str, Entry] = {entry.name: entry for entry in _ENTRIES}
+CATALOGUE: dict[str, OeisEntry] = {entry.number: entry for entry in _ENTRIES}
 """The entries by formula, by A-number."""

@@ -60,19 +60,22 @@ def count(
     if device and not (isinstance(n, range) and entry.family):
         raise UsageError(f"device must be False but for a range of {listed('or')} or of an entry that equals one, got {sequence}")
     if not isinstance(n, range):
-        return entry.term(integer("n", n, entry.offset))
-    if n.step != 1 or not entry.offset <= n.start < n.stop:
-        raise UsageError(f"n must be an integer or a range of step 1 from {entry.offset} on, got {shown(n)}")
+        n = integer("n", n)
+        entry.check_index(n, "n")
+        return entry.term(n)
+    if n.step != 1 or not n:
+        raise UsageError(f"n must be an integer or a range of step 1, not empty, got {shown(n)}")
+    entry.check_index(n.start, "n")
     size = n.stop - n.start
     if entry.family is None:
-        require_memory(_INTEGER_BYTES * size, host_memory(), f"{shown(size)} terms of {entry.name}")
+        require_memory(_INTEGER_BYTES * size, host_memory(), f"{shown(size)} terms of {entry.number}")
         return np.array(list(entry.terms(n.start, n.stop)), object)
-    start, stop = n.start + entry.shift, n.stop + entry.shift
+    start, stop = n.start - entry.shift, n.stop - entry.shift
     limbs = limbs_needed(entry.family, start, stop)
     if device:
         on_device: NDArray[Any] = Range(entry.family, start, stop, select(backend).counting()).device_values()
         return on_device
     a_value = 8 if limbs == 1 else 16 * limbs + _INTEGER_BYTES
-    require_memory(a_value * size, host_memory(), f"{shown(size)} values of {entry.name}")
+    require_memory(a_value * size, host_memory(), f"{shown(size)} values of {entry.number}")
     values = Range(entry.family, start, stop, select(backend).counting()).values()
     return values if values.ndim == 1 else np.array(to_integers(values), object)

@@ -14,19 +14,19 @@ Terms = Callable[[int, int | None], Iterator[int]]
 
 
 @dataclass(frozen=True)
-class Entry:
+class OeisEntry:
     """One entry.
 
     Attributes:
-        name: its A-number.
+        number: its A-number; of a family, letter and piles, as D_4.
         title: what it counts.
         offset: the index of its first term.
         compute: yields its terms.
-        family: the sequence of a family that it equals, if there is one: a(n) = family.value(n + shift).
-        shift: the index in the family of a(0).
+        family: the sequence of a family that it equals, if there is one: a(n + shift) = family.value(n).
+        shift: the index of the family's first value.
     """
 
-    name: str
+    number: str
     title: str
     offset: int
     compute: Terms
@@ -43,13 +43,24 @@ class Entry:
         Raises:
             UsageError: start is below the offset.
 
-        >>> list(Entry("A000027", "n", 1, lambda start, stop: iter(range(start, stop))).terms(3, 6))
+        >>> list(OeisEntry("A000027", "n", 1, lambda start, stop: iter(range(start, stop))).terms(3, 6))
         [3, 4, 5]
         """
-        start = integer("start", start)
-        if start < self.offset:
-            raise UsageError(f"{self.name} begins at n = {self.offset}, got n = {shown(start)}")
+        self.check_index(integer("start", start), "start")
         return self.compute(start, stop)
+
+    def check_index(self, n: int, name: str) -> None:
+        """Check an index against the offset.
+
+        Args:
+            n: the index.
+            name: its name in the message.
+
+        Raises:
+            UsageError: it is below the offset.
+        """
+        if n < self.offset:
+            raise UsageError(f"{name} must be at least {self.offset}, where {self.number} begins, got {shown(n)}")
 
     def term(self, n: int) -> int:
         """Return a(n), exact.

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from gpu_nim.automata.catalogue import Oeis
+from gpu_nim.automata.catalogue import GrowthEntry
 from gpu_nim.automata.columns import is_whole
 from gpu_nim.automata.growth import Growth
 from gpu_nim.model.errors import UsageError
@@ -15,7 +15,7 @@ from gpu_nim.storage.atomic import replacing
 _B_NAME = re.compile(r"b([0-9]{6,7})\.txt")
 
 
-def bfile_column(path: Path, entries: Sequence[Oeis], columns: tuple[str, ...] = ()) -> tuple[str, Oeis | None]:
+def bfile_column(path: Path, entries: Sequence[GrowthEntry], columns: tuple[str, ...] = ()) -> tuple[str, GrowthEntry | None]:
     """Return the column that a b-file takes and its OEIS entry, if there is one.
 
     A name such as b151776.txt selects that entry of the automaton; otherwise it is the one requested column.
@@ -44,7 +44,7 @@ def _require_whole(column: str) -> None:
         raise UsageError(f"a b-file holds integers, and column {column!r} has others")
 
 
-def write_bfile(growth: Growth, path: str | Path, column: str, entry: Oeis | None = None) -> None:
+def write_bfile(growth: Growth, path: str | Path, column: str, entry: GrowthEntry | None = None) -> None:
     """Write a column of integers as a b-file; with an OEIS entry the indices are the entry's, from its offset on.
 
     >>> import tempfile
