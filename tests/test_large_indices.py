@@ -25,8 +25,6 @@ from tests.strict_cupy.vast import VastLauncher, vast
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
 
-NEVER = 2**32 - 1
-
 
 def based(monkeypatch: pytest.MonkeyPatch, base: int) -> None:
     """Number the bricks of every growth from `base` on."""
@@ -78,19 +76,25 @@ def test_a_saved_table_of_large_keys() -> None:
 @pytest.mark.parametrize("bits", [31, 33])
 def test_a_table_of_many_slots(monkeypatch: pytest.MonkeyPatch, bits: int) -> None:
     rule, last = find("rule750").rule, 16
-    size = Keys(rule, last).size
+    grid, near = Keys(rule, last), 32
+
+    def home(key: int) -> int:
+        """Fibonacci hashing, as in cuda/frontier.cu."""
+        return (key * 0x9E3779B97F4A7C15) % 2**64 >> 64 - bits
 
     def clear(keys: xp.ndarray) -> None:
-        # Fibonacci hashing, as in cuda/frontier.cu: every key of the box finds empty slots around its own.
-        for key in range(size):
-            slot = (key * 0x9E3779B97F4A7C15) % 2**64 >> 64 - bits
-            keys[slot : slot + 32].set(np.full(min(32, len(keys) - slot), 2**64 - 1, np.uint64))
+        for key in range(grid.size):
+            keys[home(key) : home(key) + near].set(np.full(min(near, len(keys) - home(key)), 2**64 - 1, np.uint64))
 
     monkeypatch.setattr(frontier, "_FIRST_BITS", bits)
     engine = GeneralEngine(VastLauncher(clear), rule, last)
     batch, wanted = engine.advance(last, cells=True), NumpyBackend().automaton(rule, last).advance(last, cells=True)
     assert batch.births.tolist() == wanted.births.tolist()
     assert np.array_equal(batch.cells, wanted.cells)
+    # Wherever else they had gone, probing would have found them.
+    keys = grid.encode(wanted.cells).tolist()
+    assert max(map(home, keys)) > 2**bits * 0.99
+    assert all(key in engine._keys[home(key) : home(key) + near].tolist() for key in keys)
 
 
 def test_rows_of_nims_plane_far_apart() -> None:
@@ -103,53 +107,54 @@ def test_rows_of_nims_plane_far_apart() -> None:
     plane, spare = (vast(rows * row_words, np.uint64) for _ in range(2))
     for (row, word), bits in zip(state["places"].tolist(), state["words"].tolist(), strict=True):
         plane[row * row_words + word : row * row_words + word + 1].set(np.array([bits], np.uint64))
-    births, checksums = xp.zeros(32, np.uint64), xp.zeros(32, np.uint64)
-    numbers = {"rows": rows, "row_words": row_words, "generation": generation, "steps": 32, "at": 0}
+    births, checksums = xp.zeros(rows, np.uint64), xp.zeros(rows, np.uint64)
+    numbers = {"rows": rows, "row_words": row_words, "generation": generation, "steps": 32}
     filled = {"filled_from": xp.ones(64, np.uint8), "filled_to": xp.zeros(64, np.uint8)}
     mixing = dict(zip(("down", "along", "up"), nim_plane_mix(), strict=True))
     launch = launcher.bind(
         "nim_advance", {"from": plane, "to": spare, **filled, **numbers, **mixing, "births": births, "checksums": checksums}
     )
     launch(1)
-    assert births.get().tolist() == wanted.births.tolist()
-    assert checksums.get().tolist() == wanted.checksums.tolist()
+    assert births[wanted.first : wanted.first + 32].get().tolist() == wanted.births.tolist()
+    assert checksums[wanted.first : wanted.first + 32].get().tolist() == wanted.checksums.tolist()
     for (row, word), bits in zip(host.state()["places"].tolist(), host.state()["words"].tolist(), strict=True):
         assert spare[row * row_words + word].item() == bits
 
 
 def test_the_far_corner_of_a_wedge() -> None:
-    """The last total of two piles up to 599,999 each has one position, whose place, column and key are past 2^32."""
-    side = 600_000
-    words, launcher, total = -(-side // 64), VastLauncher(), 2 * (side - 1)
-    width = 2 * side - 1
+    """The last total of x, z <= 599,999 and y <= 1 has one position, whose place, column and key are past 2^32."""
+    side, corner = 600_000, 599_999
+    words, launcher, total = -(-side // 64), VastLauncher(), 2 * corner + 1
+    size, bit = (2 * side - 1) * words, 1 << corner % 64
+    place = 2 * corner * words + words - 1
+    top, columns = vast((side, side), np.uint32), vast(size, np.uint64)
+    top[2 * corner % side, corner : corner + 1].set(np.array([1], np.uint32))
+    columns[place : place + 1].set(np.array([bit], np.uint64))
     keys, found = xp.zeros(1, np.uint64), xp.zeros(1, np.uint64)
-    columns = vast(width * words, np.uint64)
+    y_lines = vast(size, np.uint64)
     launch = launcher.bind(
         "wedge_outcomes",
         {
-            "top": vast((side, side), np.uint32),
+            "top": top,
             "nx": side,
-            "ny": 1,
+            "ny": 2,
             "nz": side,
             "words": words,
             "total": total,
-            "first_row": 0,
+            "first_row": 1,
             "rows": 1,
             "columns": columns,
-            "changes": vast(width * words, np.uint32),
-            "y_lines": vast(width * words, np.uint64),
-            "x_lines": xp.zeros(words, np.uint64),
-            "z_lines": xp.zeros(words, np.uint64),
-            "z_lines_next": xp.zeros(words, np.uint64),
-            "roof_x": xp.full(side, NEVER, np.uint32),
-            "roof_z": xp.full(side, NEVER, np.uint32),
+            "changes": vast(size, np.uint32),
+            "y_lines": y_lines,
+            **{name: xp.zeros(2 * words, np.uint64) for name in ("x_lines", "z_lines", "z_lines_next")},
+            **{name: xp.full(side, 2**32 - 1, np.uint32) for name in ("roof_x", "roof_z")},
             "keys": keys,
             "found": found,
         },
     )
     launch(_blocks("wedge_outcomes", words))
-    assert (found.item(), keys.item()) == (1, side * side - 1)
-    assert columns[total * words + words - 1].item() == 1 << (side - 1) % 64
+    assert (found.item(), keys.item()) == (1, (2 * corner + 1) * side + corner)
+    assert y_lines[place].item() == bit
 
 
 def test_the_far_corner_of_a_wedges_values() -> None:
