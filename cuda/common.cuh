@@ -36,6 +36,17 @@ __device__ __forceinline__ u32 lop3(u32 x, u32 y, u32 z) {
     return result;
 }
 
+// LOAD_RELAXED(result, address): 64 bits that other threads may write at the same time, by an atomic.
+#ifndef LOAD_RELAXED
+#define LOAD_RELAXED(result, address) asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(result) : "l"(address) : "memory")
+#endif
+
+__device__ __forceinline__ u64 load_relaxed(const u64* address) {
+    u64 result;
+    LOAD_RELAXED(result, address);
+    return result;
+}
+
 // The index of this thread in a one-dimensional grid, and the number of its threads (the step of a grid-stride loop).
 __device__ __forceinline__ u64 global_thread() { return static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ __forceinline__ u64 global_threads() { return static_cast<u64>(gridDim.x) * blockDim.x; }

@@ -35,8 +35,13 @@ __device__ __forceinline__ u64 locate(u64* __restrict__ keys, u32 bits, u64 key,
     // Fibonacci hashing: the top bits of key times 2^64 / golden ratio spread neighbouring keys evenly.
     u64 slot = key * 0x9e3779b97f4a7c15ull >> (64 - bits);
     while (true) {
-        const u64 found = atomicCAS(&keys[slot], EMPTY, key);
+        // Most keys are there already, and a slot that has one keeps it: what is read is that key or no longer true.
+        u64 found = load_relaxed(&keys[slot]);
         entered = found == EMPTY;
+        if (entered) {
+            found = atomicCAS(&keys[slot], EMPTY, key);
+            entered = found == EMPTY;
+        }
         if (entered || found == key) return slot;
         slot = (slot + 1) & mask;
     }
@@ -50,13 +55,23 @@ extern "C" __global__ void __launch_bounds__(256, 4)
 frontier_touch(const u64* __restrict__ newborns, u64 count, const i64* __restrict__ jumps, u32 jump_count,
                const u8* __restrict__ allowed, u32 all, u64* __restrict__ keys, u32* __restrict__ touches, u32 bits,
                u64* __restrict__ changed, u64* __restrict__ counters) {
-    const u64 pairs = count * jump_count;
-    for (u64 pair = global_thread(); pair < pairs; pair += global_threads()) {
-        if (all == 0 && allowed[pair] == 0) continue;
-        bool entered;
-        const u64 newborn = newborns[pair % count];
+    // From pair to pair a thread goes on by the same number of jumps and of newborns, so that it divides once.
+    const u64 further = global_threads() / count, along = global_threads() % count;
+    u64 jump = global_thread() / count, i = global_thread() % count;
+    const auto go_on = [&] {
+        jump += further;
+        i += along;
+        if (i >= count) {
+            i -= count;
+            ++jump;
+        }
+    };
+    for (; jump < jump_count; go_on()) {
+        if (all == 0 && allowed[jump * count + i] == 0) continue;
+        const u64 newborn = newborns[i];
         if (newborn == EMPTY) continue;
-        const u64 key = newborn + static_cast<u64>(jumps[pair / count]);
+        bool entered;
+        const u64 key = newborn + static_cast<u64>(jumps[jump]);
         const u64 slot = locate(keys, bits, key, entered);
         const u32 before = atomicAdd(&touches[slot], ONE_NOW);
         if (before < ONE_NOW && (before & CLOSED) == 0) changed[atomicAdd(&counters[0], 1ull)] = slot;
@@ -106,7 +121,7 @@ frontier_survey(const u64* __restrict__ newborns, u64 count, const i64* __restri
             x[d] = -0x7fffffffffffffffll;                // below every coordinate: sorted to the end
             if (d < dimension) {
                 const u64 stride = static_cast<u64>(box[MAX_DIMENSION + d]);
-                const u64 quotient = rest / stride;
+                const u64 quotient = stride == 1 ? rest : rest / stride;
                 rest -= quotient * stride;
                 const i64 coordinate = static_cast<i64>(quotient) + box[d];
                 // No `&&`: the compiler would make it x[axis], and keep x in memory.

@@ -20,6 +20,7 @@
 #define __shared__ thread_local  // gathers all shared variables in one segment, which can be found and poisoned
 #endif
 #define DYNAMIC_SHARED(T, name) T* const name = reinterpret_cast<T*>(::cuda_host::dynamic_shared())
+#define LOAD_RELAXED(result, address) ((result) = __atomic_load_n(address, __ATOMIC_RELAXED))
 #define LOP3(result, x, y, z, table) ((result) = ::cuda_host::look_up(x, y, z, table))
 
 namespace cuda_host {
