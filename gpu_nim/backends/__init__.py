@@ -1,1 +1,1 @@
-"""Backends: where the work is done.  One interface, NumPy and CUDA behind it, and the choice between them."""
+"""Backends: one interface, its implementations on NumPy and CUDA, and the choice between them."""

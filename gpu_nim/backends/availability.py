@@ -1,4 +1,4 @@
-"""Whether the CUDA backend can run here, found out from the cheapest question to the dearest, and what to install where not."""
+"""Whether the CUDA backend can run here, by increasingly expensive checks, and what to install if not."""
 
 import ctypes
 import os
@@ -11,7 +11,7 @@ _CUPY = 14  # 13 finds no NVRTC among Python's packages, and numbers the places 
 
 @cache
 def cuda_obstacle() -> str | None:
-    """Return None where the CUDA backend can run, else one sentence: which of driver, device, CuPy, NVRTC is missing."""
+    """Return None if the CUDA backend can run, otherwise one sentence: which of driver, device, CuPy, NVRTC is missing."""
     count = device_count()
     if count is None:
         return "the CUDA backend needs an NVIDIA driver, and libcuda.so.1 is not on this machine: install the driver from NVIDIA"
@@ -39,7 +39,7 @@ def cuda_obstacle() -> str | None:
 
 
 def device_count() -> int | None:
-    """Return the number of CUDA devices, None without a driver; asks the driver itself, in a millisecond where there is none."""
+    """Return the number of CUDA devices, None without a driver, from the driver itself; a millisecond if there is none."""
     try:
         driver = ctypes.CDLL("libcuda.so.1")
     except OSError:

@@ -1,4 +1,4 @@
-"""Backends: where the work is done.  One interface, NumPy and CUDA behind it, and the choice between them."""
+"""The choice of a backend by its name."""
 
 from gpu_nim.backends.interface import Backend
 from gpu_nim.model.arguments import shown
@@ -8,7 +8,7 @@ NAMES = ("auto", "cuda", "numpy")
 
 
 def check_backend(backend: object) -> None:
-    """Raise UsageError for what is neither a backend nor the name of one: for work that needs none in the end.
+    """Raise UsageError for anything but a backend or the name of one, for work that does not use it.
 
     >>> check_backend("gpu")
     Traceback (most recent call last):
@@ -19,9 +19,9 @@ def check_backend(backend: object) -> None:
 
 
 def select(name: str | Backend = "auto") -> Backend:
-    """Return the backend of that name; "auto" is CUDA where it runs and NumPy elsewhere.  A backend is returned as it is.
+    """Return the backend of that name; "auto" is CUDA if it is available and NumPy otherwise.  A backend is returned unchanged.
 
-    Raises UsageError for another name, and BackendError, saying what is missing and how to get it, where "cuda" cannot run.
+    Raises UsageError for another name, and BackendError, with what is missing and how to install it, where "cuda" cannot run.
 
     >>> select("numpy").name
     'numpy'

@@ -1,4 +1,4 @@
-"""The NumPy backend: every capability on the CPU, with nothing to compile."""
+"""The NumPy backend: every capability on the CPU, without compilation."""
 
 import os
 

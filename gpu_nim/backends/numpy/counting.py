@@ -1,4 +1,4 @@
-"""Counting on NumPy: ranges as `gpu_nim.backends.shared.host_ranges` fills them, and P-positions by trying every tuple."""
+"""Counting on NumPy: ranges by `gpu_nim.backends.shared.host_ranges`, and P-positions by enumerating all tuples."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.shared.host_ranges import HostRanges
 
-_TUPLES = 1 << 15  # tuples whose sums, nim-sums and maxima are laid out once and reused
+_TUPLES = 1 << 15  # tuples whose sums, nim-sums and maxima are computed once and reused
 
 
 class NumpyCounting(HostRanges):
@@ -23,11 +23,11 @@ class NumpyCounting(HostRanges):
     name = "numpy"
 
     def try_totals(self, piles: int, limit: int, first: int, stop: int) -> NDArray[np.int64]:
-        """Try every tuple; the histogram is by total, cut off beyond 2 limit."""
+        """Enumerate the tuples; the histogram is by total, up to 2 limit."""
         return self._try(piles, limit, first, stop, _totals)
 
     def try_maxima(self, piles: int, limit: int, first: int, stop: int) -> NDArray[np.int64]:
-        """Try every tuple; the histogram is by largest pile, cut off beyond the limit."""
+        """Enumerate the tuples; the histogram is by largest pile, up to the limit."""
         return self._try(piles, limit, first, stop, _maxima)
 
     def _try(
@@ -83,7 +83,7 @@ def _scalars(pile: int) -> Tuples:
 
 
 def _split(piles: int, limit: int) -> tuple[int, Tuples]:
-    """Lay out as many of the k - 1 free piles as fill a cache; return how many are left for the loop, and the layout."""
+    """Tabulate as many of the k - 1 free piles as fill a cache; return how many remain for the loop, and the table."""
     pile = np.arange(limit + 1, dtype=np.int64)
     single = Tuples(pile, pile, pile)
     laid, tuples = 0, _scalars(0)
@@ -111,7 +111,7 @@ def _totals(tails: Tuples, heads: Tuples, limit: int) -> NDArray[np.int64]:
     totals += tails.totals
     totals += heads.totals[:, None]
     counts = np.bincount(totals.ravel(), minlength=2 * limit + 2)
-    # Totals of P-positions are even: an odd one would be a defect of this counting, and must not vanish in a stride.
+    # Totals of P-positions are even: an odd one would be a defect here, and must not be dropped by the stride.
     assert not counts[1::2].any()
     return counts[: 2 * limit + 1 : 2]
 

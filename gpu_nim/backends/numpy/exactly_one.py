@@ -1,21 +1,21 @@
-"""The fast path for births on exactly one touch, in two and three dimensions: a byte a cell of the fundamental domain.
+"""The fast path for births on exactly one touch, in two and three dimensions: one byte per cell of the fundamental domain.
 
 Fate. Alive cells stay alive, so a cell's number of touches never falls. The first generation that touches a cell
 decides it: touched once it is born, touched more often it never is. A cell is FRESH (no touch yet), ONCE (one touch,
 this generation) or SEALED, and a generation ends with no cell ONCE.
 
 Work. Newborns are keys into the table of bytes, and an offset is a number to add to a key. A step takes the offsets
-one by one. The targets of one offset are distinct, so plain indexed stores need no care: what is FRESH becomes ONCE
-and is listed, what is ONCE becomes SEALED. In the end the listed cells that are still ONCE are born. Nothing is
-sorted, and the work is births times offsets.
+one by one. The targets of one offset are distinct, so plain indexed stores suffice: a FRESH cell becomes ONCE and is
+listed, a cell that is ONCE becomes SEALED. At the end the listed cells that are still ONCE are born. Nothing is sorted,
+and the work is births times offsets.
 
-Layout. `gpu_nim.backends.shared.layouts` says which key a cell has.
+Layout. `gpu_nim.backends.shared.layouts` defines the keys.
 
 Symmetry. Let G be the rule's group of signed permutations and D its fundamental domain, x_0 >= x_1 >= ... (>= 0 for
 CUBE). The growth is invariant under G, so its cells in D determine it, and D can be grown alone if each cell of D
 receives every touch that it would receive in the whole growth. It does when the newborns of D push together with
 their ghosts: the images y outside of D of newborns r in D for which some y + o lies in D. Then every alive cell
-pushes once, and no touch has to be weighed. To find the ghosts, call r near a mirror of G when r is within W = 2 max
+pushes once, and touches need no weights. To find the ghosts, call r near a mirror of G when r is within W = 2 max
 |o_i| of it, measured by the difference x_i - x_j, the sum x_i + x_j, or the coordinate x_i that vanishes there. Let y
 = g r and t = y + o in D. A mirror that separates y from D has y on its negative side and t not, so y is within W of
 it, and r is near the mirror's image under g^-1. So a newborn that is near no mirror has no ghost. A newborn near
@@ -24,8 +24,8 @@ is the reflection in it. The few newborns near several mirrors have all their im
 near a wall: x_i - x_j <= W bounds the differences of neighbours between i and j, and x_i + x_j <= W or x_i <= W bound
 the last coordinate.)
 
-Touches that leave D are pushed like others. Their targets lie in a margin of the table, and are thrown away when they
-would be born; so are cells outside of the universe. Being SEALED by then, each is thrown away once.
+Touches that leave D are pushed like others. Their targets are in a margin of the table, and are discarded when they
+would be born; so are cells outside of the universe. Being SEALED by then, each is discarded once.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ def supports(rule: Rule) -> bool:
 
 
 def planned_newborns(rule: Rule, last: int) -> int:
-    """Return how many newborns a generation of the domain is planned to have: its share of the box's surface.
+    """Return the planned number of newborns of a generation of the domain: its share of the box's surface.
 
-    Births have no better bound than the volume, which cubic8 comes near in some generations.  A step that has more than
-    this to push asks for its memory before it starts.
+    Births have no better bound than the volume, which cubic8 approaches in some generations.  A step with more newborns checks
+    its memory before it starts.
     """
     layout = Layout(rule, last)
     widths = [high - low + 1 for low, high in zip(layout.lower, layout.upper, strict=True)]
@@ -70,7 +70,7 @@ def planned_newborns(rule: Rule, last: int) -> int:
 
 
 def required_bytes(rule: Rule, last: int) -> int:
-    """Return the bytes that growing `rule` to generation `last` is planned to take: the table, and a step's arrays.
+    """Return the planned bytes of growing `rule` to generation `last`: the table, and a step's arrays.
 
     >>> edges = ((1, 1), (1, -1), (-1, 1), (-1, -1))
     >>> required_bytes(Rule(2, edges, frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE), last=10**4) < 60e6
@@ -161,7 +161,7 @@ class ExactlyOneEngine(CellEngine):
         self._take(coordinates, born)
 
     def _take(self, coordinates: NDArray[np.int64], keys: NDArray[np.int64] | None = None) -> None:
-        """Make these cells the newborns: their keys, their orbits' sizes, their ghosts."""
+        """Set the newborns: their keys, their orbits' sizes, their ghosts."""
         self._coordinates = coordinates
         self._keys = self._layout.encode(coordinates) if keys is None else keys
         self._weights = np.full(coordinates.shape[1], self.rule.symmetry.order(self.rule.dimension))

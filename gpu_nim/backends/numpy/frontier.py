@@ -2,8 +2,8 @@
 
 A cell's number of alive touches only grows, and only by newborns. So a step pushes one touch from every newborn along
 every offset, adds the touches up cell by cell in a table, and tests against the births set exactly those dead cells
-whose number has changed. A cell that was touched and not born stays in the table and may be born on a later touch. This
-is the yardstick for the fast paths: it makes no use of symmetry or parity.
+whose number has changed. A cell that was touched and not born stays in the table and may be born on a later touch. The
+fast paths are compared with this engine, which uses neither symmetry nor parity.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _FIBONACCI = np.uint64(0x9E3779B97F4A7C15)
 _SLOT_BYTES = 13  # key and touches, and those of the smaller table, which fill a quarter of this one, while they move in
 _MOVED = 1 << 20  # cells that move at a time
 _PAIR_BYTES = 30  # of a step, for a newborn and an offset: 25 to 30 measured
-_FEW_PAIRS = 1 << 20  # of them a step takes no memory worth asking for
-_DENSE_BYTES = 1 << 30  # a box up to this size gets a slot a cell: untouched pages cost nothing
+_FEW_PAIRS = 1 << 20  # of them a step takes insignificant memory
+_DENSE_BYTES = 1 << 30  # a box up to this size gets one slot per cell: untouched pages cost nothing
 
 
 class DenseTable:
-    """Touches by cell key with a slot for every cell of the box: `HashTable`'s methods, a key its own slot.
+    """Touches by cell key with a slot for every cell of the box: `HashTable`'s methods, with the key as the slot.
 
     >>> table = DenseTable(16)
     >>> slots, new = table.locate(np.array([7, 9]))
@@ -54,7 +54,7 @@ class DenseTable:
 class HashTable:
     """Touches by cell key, for boxes of any size: open addressing with linear probing, whole arrays of keys at a time.
 
-    keys: int64, -1 where a slot is free. touches: uint16, with `CLOSED` added once a cell can be born no more.
+    `keys`: int64, -1 where a slot is free. `touches`: uint16, with `CLOSED` added when a cell can no longer be born.
 
     >>> table = HashTable()
     >>> slots, new = table.locate(np.array([7, 9]))
@@ -74,7 +74,7 @@ class HashTable:
         return np.full(1 << bits, _EMPTY), np.zeros(1 << bits, np.uint16)
 
     def locate(self, keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """The slot of each of these distinct keys, and whether the key is new (it then enters with 0 touches)."""
+        """The slot of each of these distinct keys, and whether the key is new (it is then added with 0 touches)."""
         self._reserve(len(keys))
         size_mask = np.int64(len(self.keys) - 1)
         slots = self._home(keys)
@@ -85,7 +85,7 @@ class HashTable:
         while len(todo):
             free = held == _EMPTY
             claims = todo[free]
-            # Where several keys claim one slot the last one written stays, and the others see it there and move on.
+            # If several keys claim one slot, the last one written stays, and the others find it there and continue probing.
             self.keys[slots[claims]] = keys[claims]
             won = self.keys[slots[claims]] == keys[claims]
             new[claims[won]] = True
@@ -174,7 +174,7 @@ class GeneralEngine(CellEngine):
         touched, touches = self._touched()
         slots, new = self._table.locate(touched)
         if self.rule.universe is not None or self.rule.octant:
-            # The universe is asked about each cell once, when it is first touched.
+            # The universe is evaluated once for each cell, when it is first touched.
             first = np.flatnonzero(new)
             outside = first[~self.rule.inside(self._grid.decode(touched[first]))]
             self._table.touches[slots[outside]] = CLOSED

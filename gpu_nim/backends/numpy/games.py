@@ -1,17 +1,17 @@
 """Inequality games solved on NumPy: outcomes and Grundy values by a sweep over the total of the coordinates.
 
-Every move lowers the total, so the positions of one total are independent of each other and are done at once. What a
-move can reach is remembered, not searched for: lower coordinate i of a position p by one, which gives u, the greatest
-position below p - e_i. Every further lowering of i from p is one from u, so
+Every move lowers the total, so the positions of one total are independent and are done at once. The options of a move
+are not searched for but propagated: lower coordinate i of a position p by one, which gives u, the greatest position
+below p - e_i. Every further lowering of i from p is one from u, so
 
     options_i(p) = {u} together with options_i(u),
 
 and "is there a P-position among the options of coordinate i" (or the set of their Grundy values, a bit mask) follows
-from u in constant work. As long as nothing is dragged down, u lies on the same line as p and the memory is one flag a
-line; where something is dragged down, u lies on a boundary of the game, and the line's flag starts from the boundary's.
+from u in constant work. As long as no other coordinate drops, u is on the same line as p and one flag per line suffices;
+where another one drops, u is on a boundary of the game, and the line's flag starts from the boundary's.
 
-Two implementations. `wedge_*` serve three coordinates of which only the middle one is bounded, y <= top(x, z), with the
-flags in planes whose skewed layout turns every total into strided views. `inequality_*` serve any inequalities, with a
+Two implementations. `wedge_*` are for three coordinates of which only the middle one is bounded, y <= top(x, z), with the
+flags in planes whose skewed layout turns every total into strided views. `inequality_*` are for any inequalities, with a
 flag for each position and coordinate, found by index.
 """
 
@@ -26,14 +26,14 @@ from gpu_nim.model.linear_bounds import LinearBounds
 from gpu_nim.model.memory import host_memory, require_memory
 
 Ints = NDArray[np.int64]
-_CHUNK = 1 << 20  # cells of the box looked at together
+_CHUNK = 1 << 20  # cells of the box that are processed at once
 
 
 def wedge_outcomes(top: Ints) -> Ints:
     """The P-positions (x, y, z), 0 <= y <= top[x, z], as int64 (n, 3) in lexicographic order.
 
-    Lowering x to u lowers y to at most top[u, z], lowering z likewise. `top` is int64 (X, Z), non-negative, and
-    decreases along neither axis, which is for the caller to see to.
+    Lowering x to u lowers y to at most top[u, z], lowering z likewise. `top` is int64 (X, Z), non-negative, and must decrease
+    along neither axis.
 
     >>> wedge_outcomes(np.zeros((2, 2), dtype=np.int64)).tolist()
     [[0, 0, 0], [1, 0, 1]]
@@ -60,8 +60,7 @@ def wedge_outcomes(top: Ints) -> Ints:
 
 
 def wedge_grundy(top: Ints) -> NDArray[np.signedinteger]:
-    """The Grundy values of the positions (x, y, z), 0 <= y <= top[x, z], an array [x, y, z] with -1 where y > top[x,
-    z].
+    """The Grundy values of the positions (x, y, z), 0 <= y <= top[x, z], an array [x, y, z] with -1 where y > top[x, z].
 
     Moves and `top` as in `wedge_outcomes`. The dtype is int16, or int32 where a position has more than 32766 moves.
 
@@ -118,9 +117,7 @@ class _WedgeSweep:
         require_memory(needed, host_memory(), f"solving {self.nx} by {self.ny} by {self.nz} positions")
 
     def __iter__(self) -> Iterator[tuple[int, slice, slice, NDArray[np.bool_]]]:
-        """Each total with a range of y and of z that holds its positions, and which of that plane [y, z] are
-        positions; every total has some.
-        """
+        """Each total with a range of y and of z that holds its positions, and which of that plane [y, z] are positions."""
         skew = np.full((self.width, self.nz), -1, dtype=np.int32)  # top by [x + z, z], -1 outside
         columns = np.arange(self.nz)
         for x in range(self.nx):
@@ -143,7 +140,7 @@ class _WedgeSweep:
         return slice(total - rows.start, stop if stop >= 0 else None, -1)
 
     def start_lines(self, total: int, x_lines: NDArray[Any], z_lines: NDArray[Any]) -> None:
-        """Hand the flags of boundary positions of this total to the lines that begin one step beyond them."""
+        """Copy the flags of boundary positions of this total to the lines that begin one step beyond them."""
         source, to, z = self._x_starts[total]
         x_lines[to, z] = x_lines[source, z]
         source, to, x = self._z_starts[total]
@@ -265,7 +262,7 @@ class _Box:
             yield ordered[start:stop]
 
     def bytes(self, a_cell: int) -> int:
-        """Return the bytes that solving takes: `a_cell` for each, an index and its total sorted, and what is looked at together."""
+        """Return the bytes that solving takes: `a_cell` for each, an index and its total sorted, and a block of cells."""
         return (a_cell + 44) * self.cells + 4 * 8 * self.k * min(self.cells, _CHUNK)
 
     def steps_down(self, level: Ints) -> Iterator[tuple[int, Ints, Ints]]:
@@ -295,7 +292,7 @@ class _Box:
     def _lower(self, vectors: Ints) -> NDArray[np.bool_]:
         """Lower each column to the greatest position below it, in place; False where there is none.
 
-        A bound below 0 becomes -1, and the column no position: the sweeps downward then stop at -1 at the latest.
+        A bound below 0 becomes -1, and the column no position: the downward sweeps then stop at -1 at the latest.
         """
         while True:
             before = vectors.copy()
@@ -310,7 +307,7 @@ def _grundy_dtype(most_moves: int) -> type[np.int16] | type[np.int32]:
 
 
 def _with_room(words: NDArray[np.uint64], value: int) -> NDArray[np.uint64]:
-    """The bit masks, words first, with words appended until one has room for `value`."""
+    """The bit masks, words first, with words appended until there is a bit for `value`."""
     missing = value // 64 + 1 - len(words)
     if missing <= 0:
         return words

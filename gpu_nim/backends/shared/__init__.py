@@ -1,1 +1,1 @@
-"""What the backends share: lists of cells, and the layouts of states that either of them can take up."""
+"""Code that both backends use: lists of cells, and the layouts of states that either can resume from."""

@@ -1,4 +1,4 @@
-"""What the engines that grow lists of cells have in common."""
+"""Common code of the engines that grow lists of cells."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def coordinate_dtype(lower: tuple[int, ...], upper: tuple[int, ...]) -> np.dtype
 
 
 def cell_dtype(lower: tuple[int, ...], upper: tuple[int, ...]) -> np.dtype[np.signedinteger[Any]]:
-    """Return the dtype in which cells of the box are given to anyone who may calculate with them: int32, or else int64.
+    """Return the dtype of cells of the box that is wide enough for calculations: int32, or else int64.
 
     It holds the sum of a cell's coordinates, whatever their signs, and the difference of two cells.
 
@@ -49,13 +49,13 @@ def check_request(generation: int, to: int, last: int, section: Section | None, 
 
 
 class Keys:
-    """A number for each cell of the box of a growth to generation `last`: a mixed radix, so that an offset is a number to add.
+    """A key for each cell of the box of a growth to generation `last`, in a mixed radix, so that adding an offset adds a number.
 
-    Keys are int64, and cells in lexicographic order have ascending keys.  Touched cells outside of the octant get keys of their
-    own, so that they are not taken for others.  UsageError when the box has more cells than 63 bits can tell apart.
+    Keys are int64, and cells in lexicographic order have ascending keys.  Touched cells outside of the octant have distinct keys,
+    too.  UsageError when the box has more than 2^63 cells.
 
-    origin, strides: key = (cell - origin) . strides.  size: the number of keys.  dtype: the smallest that holds coordinates.
-    cell_dtype: that in which cells are given out.
+    `origin`, `strides`: key = (cell - origin) . strides.  `size`: the number of keys.  `dtype`: the smallest for coordinates.
+    `cell_dtype`: the dtype of cells for users.
 
     >>> keys = Keys(Rule(2, ((1, 0), (0, 1)), births=frozenset({1}), seeds=((0, 0),)), last=9)
     >>> keys.encode(np.array([[2, 5]])), keys.decode(np.array([25]))
@@ -90,7 +90,7 @@ class Keys:
 
 
 class CellEngine(ABC):
-    """A growth in progress: batches of generations, made of single steps that a subclass knows how to take."""
+    """A growth in progress: batches of generations, made of single steps that a subclass implements."""
 
     def __init__(self, rule: Rule, last: int) -> None:
         self.rule = rule
@@ -123,7 +123,7 @@ class CellEngine(ABC):
 
     @abstractmethod
     def state(self) -> State:
-        """Return the state after generation `self.generation`, enough for this engine to go on from."""
+        """Return the state after generation `self.generation`, from which this engine can resume."""
 
     @abstractmethod
     def _lay(self) -> None:

@@ -1,7 +1,7 @@
-"""Ranges of counts on the host, rows times tables: tables small enough for the last-level cache, one thread a core.
+"""Ranges of counts on the host, rows times tables: tables small enough for the last-level cache, one thread per core.
 
-NumPy lets go of the interpreter inside its loops, so threads share the work with nothing to synchronize: each has its own
-stretch of the output and its own scratch block.
+NumPy releases the interpreter lock inside its loops, so threads share the work without synchronization: each has its own part of
+the output and its own scratch block.
 """
 
 import os
@@ -16,13 +16,13 @@ from gpu_nim.backends.interface import Rows, Summary
 from gpu_nim.model.limbs import U64, Integers, to_limbs
 
 _CACHE_ENTRIES = 1 << 19  # table entries that stay in the last-level cache: 4 MiB of uint64
-_BLOCK_BITS = 17  # beyond this a longer block saves no call overhead worth having
-_WIDE_BITS = 7  # values of several limbs: table entries of one digit as far as that goes, and many blocks at once
+_BLOCK_BITS = 17  # beyond this a longer block saves no significant call overhead
+_WIDE_BITS = 7  # values of several limbs: table entries of one digit if possible, and many blocks at once
 _WIDE_VALUES = 1 << 13  # of these at once: all their digits stay in the second-level cache
 _DIGIT, _DIGIT_MASK = 28, (1 << 28) - 1
 _MAX_PRODUCTS = 255  # of 56 bits that, with a carry, add up to 64
-_THREADED = 1 << 20  # values worth starting threads for
-_SURVEY_BITS = 18  # values a survey looks at in one chunk
+_THREADED = 1 << 20  # values from which on threads are used
+_SURVEY_BITS = 18  # values of a chunk of a survey
 _CHUNK = 1 << 25
 
 
@@ -56,27 +56,27 @@ class HostRanges:
         self.threads = threads or cores()
 
     def chunk_size(self, limbs: int) -> int:
-        """Return the size of a chunk of work, whatever the limbs: its rows have to fit in memory."""
+        """Return the size of a chunk of work, for any limbs: its rows have to fit in memory."""
         return _CHUNK
 
     def block_bits(self, dimension: int, limbs: int) -> int:
-        """Return m, so that the table fits the cache and a call has enough to do."""
+        """Return m, such that the table fits the cache and a call has enough work."""
         most = _BLOCK_BITS if limbs == 1 else _WIDE_BITS
         return max(4, min(most, _CACHE_ENTRIES.bit_length() - 1 - (dimension - 1).bit_length()))
 
     def table(self, columns: Integers, limbs: int) -> Table:
-        """Take in a table."""
+        """Return the table as this engine stores it."""
         if limbs == 1:
             return Table(columns, limbs, None)
         digits = [_digits(column) for column in columns]
         return Table(columns, limbs, digits if sum(map(len, digits)) <= _MAX_PRODUCTS else None)
 
     def rows(self, source: Rows, first: int, stop: int, bits: int, limbs: int) -> Integers:
-        """Return the rows as they come."""
+        """Return the rows."""
         return source.rows(first, stop, bits, limbs)
 
     def fill(self, table: Table, rows: Integers, skip: int, out: U64) -> None:
-        """Write values `skip` to `skip + len(out) - 1`; threads take stretches of whole blocks."""
+        """Write values `skip` to `skip + len(out) - 1`; threads take ranges of whole blocks."""
         length = table.columns.shape[1]
         blocks = -(-(skip + len(out)) // length)
         share = -(-blocks // self.threads)
@@ -160,7 +160,7 @@ def _fill_by_digits(columns: list[list[U64]], limbs: int, rows: Integers, skip: 
         for c, column in enumerate(columns):
             for i, row_digit in enumerate(_digits(here[:, c])):
                 for j, column_digit in enumerate(column):
-                    # Values fit their limbs, so what lies beyond the last sum is zero.
+                    # Values fit their limbs, so everything beyond the last sum is zero.
                     if i + j < len(sums):
                         np.multiply(row_digit[:, None], column_digit, out=product)
                         np.add(sums[i + j], product, out=sums[i + j])
@@ -168,7 +168,7 @@ def _fill_by_digits(columns: list[list[U64]], limbs: int, rows: Integers, skip: 
 
 
 def _digits(values: Integers) -> list[U64]:
-    """Python integers by their digits of 28 bits, lowest first, as few arrays as the longest of them needs."""
+    """Python integers by their digits of 28 bits, lowest first, in as many arrays as the longest of them needs."""
     longest = max(int(value).bit_length() for value in values)
     return [((values >> shift) & _DIGIT_MASK).astype(np.uint64) for shift in range(0, longest, _DIGIT)]
 
@@ -188,7 +188,7 @@ def _carry(sums: list[U64], offset: int, out: U64) -> None:
 
 
 def _stretches(length: int, skip: int, size: int, blocks: int) -> Iterator[tuple[int, int, int, int]]:
-    """Cut values `skip` to `skip + size - 1` at every so many blocks: (place, size, first block, values of it to skip)."""
+    """Divide values `skip` to `skip + size - 1` into chunks of blocks: (place, size, first block, values of it to skip)."""
     at = 0
     while at < size:
         block, offset = divmod(skip + at, length)

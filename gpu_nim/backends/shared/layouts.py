@@ -1,8 +1,7 @@
-"""The table of exactly-one growth on the host: where the cells of the fundamental domain lie in it.
+"""The layout of the table of exactly-one growth on the host: the keys of the cells of the fundamental domain.
 
-The key of a cell is s_0 x_0 + s_1 x_1 + s_2 x_2, a mixed radix with s_0 = 1. Where the growth lives on the
-cells of even coordinate sum, the s_i are odd: the sum is then even on all of these cells, and half of it still tells
-them apart.
+The key of a cell is s_0 x_0 + s_1 x_1 + s_2 x_2, a mixed radix with s_0 = 1. If the growth lives on the cells of even
+coordinate sum, the s_i are odd: the sum is then even on all of these cells, and half of it is still unique.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ _SLICE = 1 << 15  # bytes of a saved table that are unpacked at a time
 def domain_box(rule: Rule, last: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the corners, both included, of a box that holds generations 0 to `last` of the fundamental domain.
 
-    In the domain coordinates fall, so (i + 1) x_i <= x_0 + ... + x_i, which is the sum of all less the rest; likewise
-    from below.
+    In the domain coordinates are non-increasing, so (i + 1) x_i <= x_0 + ... + x_i, which is the sum of all less the rest;
+    likewise from below.
 
     >>> signs = ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))
     >>> domain_box(Rule(3, signs, frozenset({1}), ((0, 0, 0),), symmetry=Symmetry.CUBE), last=60)
@@ -43,9 +42,9 @@ def domain_box(rule: Rule, last: int) -> tuple[tuple[int, ...], tuple[int, ...]]
 
 
 class Layout:
-    """Where the cells of the fundamental domain, and of a margin around it, lie in the table.
+    """The keys of the cells of the fundamental domain, and of a margin around it.
 
-    Coordinates go in and out as integer arrays of shape (dimension, N).
+    Coordinates are integer arrays of shape (dimension, N).
 
     >>> edges = ((1, 1), (1, -1), (-1, 1), (-1, -1))
     >>> layout = Layout(Rule(2, edges, frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE), last=4)
@@ -90,7 +89,7 @@ class Layout:
         return coordinates
 
     def jump(self, offset: tuple[int, ...]) -> int:
-        """Return what to add to a cell's key for the key of cell + offset."""
+        """Return the difference of the keys of cell + offset and cell."""
         return sum(o * stride for o, stride in zip(offset, self.strides, strict=True)) >> self.even
 
     def holds(self, coordinates: Cells) -> NDArray[np.bool_]:
@@ -102,7 +101,7 @@ class Layout:
 
 
 def touched_state(rule: Rule, state: State) -> State:
-    """Turn the state of exactly-one growth on the host into one of the engine for all rules.
+    """Convert the state of exactly-one growth on the host into one of the engine for all rules.
 
     A sealed cell is touched and closed, and orbits are unfolded.
 
@@ -119,7 +118,7 @@ def touched_state(rule: Rule, state: State) -> State:
     for start in range(0, len(packed), _SLICE):
         keys = np.flatnonzero(np.unpackbits(packed[start : start + _SLICE])) + 8 * start
         cells = layout.decode(keys).T
-        # What is in the margin, outside of the domain or of the universe, is no part of the growth.
+        # Cells in the margin, outside of the domain or of the universe, are not part of the growth.
         kept = (rule.symmetry.representative(cells) == cells).all(axis=1) & rule.inside(cells)
         sealed.append(cells[kept])
     touched = rule.symmetry.unfold(np.concatenate(sealed))
