@@ -139,6 +139,7 @@ wedge_outcomes(const u32* __restrict__ top, u32 nx, u32 ny, u32 nz, u32 words, u
             z_begin |= static_cast<u64>(__ballot_sync(FULL_WARP, begins_z)) << half;
         }
         next = warp_min(next);
+        __syncwarp();                                  // all lanes have read of_word
         if (lane != 0) return;
         const u64 its_place = static_cast<u64>(its_s) * words + its_word;
         columns[its_place] = of_word[owner] = stay;
