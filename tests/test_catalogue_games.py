@@ -155,7 +155,7 @@ def test_a_rational_parameter_is_scanned():
         ((BOUNDED.name, "--most", "10"), "--most must be an integer from 1 to 9, got '10'"),
         ((BOUNDED.name, "--slope", "2"), "--slope belongs to made-up-steep, got it with made-up-bounded"),
         ((STEEP.name, "--most", "2"), "--most belongs to made-up-bounded and made-up-heaps, got it with made-up-steep"),
-        ((STEEP.name, "--slope", "0"), "--slope: expected a positive rational"),
+        ((STEEP.name, "--slope", "0"), "--slope must be a positive rational"),
         ((BOUNDED.name, "--size", "51"), "size must be an integer from 0 to 50, got 51"),
         ((BOUNDED.name, "--size", "-1"), "--size"),
         ((BOUNDED.name, "--backend", "cuda"), "backend must be numpy or auto for made-up-bounded"),

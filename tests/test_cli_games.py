@@ -78,8 +78,8 @@ def test_play_survives_nonsense():
     text = b"\n\nfoo\n1\n4 1\n0 1\n1 0\n1 6\n1 -3\n1 1 1\n\xff\xfe 1\n1 1e999999999\n1e3 2\nhint\nquit\n"
     result = run("play", "5", "7", "9", text=text)
     assert result.exit_code == 0
-    assert "pile: expected 1 to 3, got 4" in result.output
-    assert "take: expected 1 to 5, got 6" in result.output
+    assert "pile must be 1 to 3, got 4" in result.output
+    assert "take must be 1 to 5, got 6" in result.output
     assert "Taking 7 from pile 3" in result.output
     assert result.output.endswith("You leave the game with 5 7 9 on the table.\n")
 
@@ -103,7 +103,7 @@ def test_the_teaching_opponent_takes_moves_back():
 def test_play_refuses_an_empty_table():
     assert "counter" in refused("play", "0", "0")
     for move in ((3, 1), (-1, 1), (0, 0), (0, 6)):
-        with pytest.raises(UsageError, match="expected"):
+        with pytest.raises(UsageError, match="must be"):
             strategy.take((5, 7, 9), *move)
 
 

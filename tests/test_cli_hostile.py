@@ -243,7 +243,7 @@ def test_hostile_lines(seed: int, place: Path) -> None:
         ("movie nim:3 -o a.gif --seconds 1e9", 2, "'--seconds': 1000000000.0 is not in the range 0<x<=3600"),
         ("count A048833 --at 2^63", 2, "A048833 is counted from all partitions of 2n, for n up to 1000, got 9223372036854775808"),
         ("evolution --gen 2^64", 2, "'--gen': expected an integer of at most 4611686018427387904, got 2^64"),
-        ("evolution --gen 2^60", 2, "generations: expected one up to which there are at most 2^36 P-positions, got"),
+        ("evolution --gen 2^60", 2, "generations must give at most 2^36 P-positions, got"),
         ("verify bogus", 2, "statement must be 'all' or one that `gpunim verify --list` prints, got 'bogus'\n"),
         ("verify nf-lemma8", 2, "got 'nf-lemma8'; did you mean nf-lemma-8 or"),
         ("solve wythoff --size 10^999999", 2, "'--size': expected an integer of at most 4611686018427387904, got 10^999999"),

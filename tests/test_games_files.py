@@ -49,7 +49,7 @@ def test_bad_names_are_refused(tmp_path):
         load(tmp_path / "p.csv")
     with pytest.raises(FileError, match="no such file"):
         load(tmp_path / "p.npz")
-    with pytest.raises(UsageError, match="parents: expected a growth"):
+    with pytest.raises(UsageError, match="parents must be of a growth"):
         save(solution, tmp_path / "p.zarr", parents=True)
     with pytest.raises(FileError, match="no folder"):
         save(solution, tmp_path / "none" / "p.npz")

@@ -200,7 +200,7 @@ def test_broken_games_are_refused():
         evolve(Table({0: [1], 1: [0]}))
     with pytest.raises(UsageError, match="among the positions"):
         evolve(Table({0: [1]}))
-    with pytest.raises(UsageError, match="expected positions"):
+    with pytest.raises(UsageError, match="must have positions"):
         evolve(Table({}))
     with pytest.raises(UsageError, match="P-position"):
         evolve(Nim(1, 2)).parents((1,))

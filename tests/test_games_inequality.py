@@ -96,7 +96,7 @@ def test_every_solver_agrees_with_the_definitions(game, size):
     try:
         limits = game.limits(size)
     except UsageError:
-        with pytest.raises(UsageError, match="leaves none"):
+        with pytest.raises(UsageError, match="must allow some position"):
             solve(game, size)
         return
     limits = tuple(min(limit, (0, 12, 8, 5, 3)[len(limits)]) for limit in limits)
@@ -226,13 +226,13 @@ def test_names_are_in_numerical_order():
     ],
 )
 def test_nonsense_inequalities_are_refused(text):
-    with pytest.raises(UsageError, match="expected"):
+    with pytest.raises(UsageError, match=" must "):
         parse_game(text)
 
 
 @pytest.mark.parametrize("a", [0, -1, "0", "-3/2", "x", "1/0", None, float("inf"), float("nan")])
 def test_bad_a_is_refused(a):
-    with pytest.raises(UsageError, match="a: expected"):
+    with pytest.raises(UsageError, match="a must be"):
         chocolate(a)
 
 
@@ -241,7 +241,7 @@ def test_more_coordinates_than_can_be_solved_are_refused():
     for make in (lambda: nim(33), lambda: solve("nim-pass", 1, piles=10**12)):
         with pytest.raises(UsageError, match="piles must be an integer from 1 to 32"):
             make()
-    with pytest.raises(UsageError, match="coordinates: expected 1 to 32 names, got 33"):
+    with pytest.raises(UsageError, match="coordinates must be 1 to 32 names, got 33"):
         parse_game("; ".join(f"x{i}" for i in range(33)))
 
 
@@ -249,9 +249,9 @@ def test_bad_games_are_refused():
     one = Fraction(1)
     with pytest.raises(UsageError, match="target"):
         Inequality(2, (one, one))
-    with pytest.raises(UsageError, match="coefficients: expected 2"):
+    with pytest.raises(UsageError, match="coefficients must be 2"):
         InequalityGame("bad", ("x", "y"), (Inequality(0, (Fraction(0), one, one)),))
-    with pytest.raises(UsageError, match="coordinates: expected 1 to 32 names, got 0"):
+    with pytest.raises(UsageError, match="coordinates must be 1 to 32 names, got 0"):
         InequalityGame("bad", (), ())
     with pytest.raises(UsageError, match="size must be an integer"):
         solve(chocolate(3), -1)
@@ -280,7 +280,7 @@ def test_points_and_the_picture_of_the_gasket():
     listed = [[0, 0, 0], [24, 0, 0], [2, 1, 1], [3, 1, -1], [22, 1, 1], [4, 2, 2], [6, 2, -2], [25, 2, 2]]
     data = sheared(p_points).tolist()
     assert all(point in data for point in listed)
-    with pytest.raises(UsageError, match="points: expected"):
+    with pytest.raises(UsageError, match="points must be"):
         sheared(np.zeros((3, 2), np.int64))
-    with pytest.raises(UsageError, match="grundy: expected"):
+    with pytest.raises(UsageError, match="grundy must be"):
         solve(chocolate(3), 3).points(1)

@@ -98,7 +98,7 @@ def test_wide_positions_take_the_general_path():
 
 @pytest.mark.parametrize(("piles", "generations"), [(0, 3), (3, -1)])
 def test_bad_sizes_are_refused(piles, generations):
-    with pytest.raises(UsageError, match="expected"):
+    with pytest.raises(UsageError, match="must be"):
         evolution_graph(piles, generations)
 
 

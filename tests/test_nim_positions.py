@@ -126,7 +126,7 @@ def test_dtypes_are_kept_or_widened():
 
 @pytest.mark.parametrize("bad", [[], [-1, 2], [1.5, 2], [True, 1], ["3"]])
 def test_bad_piles_are_refused(bad):
-    with pytest.raises(UsageError, match="piles: expected"):
+    with pytest.raises(UsageError, match="piles must be"):
         positions.nim_sum(bad)
 
 
@@ -135,7 +135,7 @@ def test_bad_piles_are_refused(bad):
     [np.array([[1.0, 2.0]]), np.array([[-1, 1]]), np.array([[True, True]]), np.zeros((3, 0), np.int64), np.int64(3)],
 )
 def test_bad_arrays_are_refused(bad):
-    with pytest.raises(UsageError, match="positions: expected"):
+    with pytest.raises(UsageError, match="positions must be"):
         arrays.nim_sums(bad)
 
 

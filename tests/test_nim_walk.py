@@ -96,7 +96,7 @@ def test_bad_input_is_refused():
         walk.walk([1, 2, 4])
     with pytest.raises(UsageError, match="three piles"):
         walk.cells_of([[1, 2, 4]])
-    with pytest.raises(UsageError, match="cells: expected"):
+    with pytest.raises(UsageError, match="cells must be"):
         walk.positions_of(np.array([[0.5, 1.0]]))
 
 

@@ -36,7 +36,7 @@ def play(piles: tuple[int, ...], opponent: str, second: bool) -> None:
 
     position = as_position(piles)
     if not any(position):
-        raise UsageError(f"piles: expected at least one counter, got {position}")
+        raise UsageError(f"piles must have at least one counter, got {position}")
     click.echo(_HELP)
     yours = not second
     try:

@@ -94,7 +94,7 @@ def solve(game: str, size: int | None, grundy: bool, backend: str, out: Path | N
     scanned = _scanned(entry, texts)
     if out is not None:
         if scanned:
-            raise UsageError(f"--out: expected one game, got {len(scanned[1])} to scan")
+            raise UsageError(f"--out must be given with one game, got {len(scanned[1])} to scan")
         check_solution(out)
         reserve(out)
     if scanned:
@@ -117,7 +117,7 @@ def _scanned(entry: GameEntry, texts: dict[str, str]) -> tuple[str, list[Fractio
         if isinstance(parameter.kind, Rational) and parameter.name in texts:
             values = _rationals(f"--{parameter.name}", texts[parameter.name])
             if len(values) > 1 and found is not None:
-                raise UsageError(f"--{parameter.name}: expected one value where --{found[0]} is scanned, got {len(values)}")
+                raise UsageError(f"--{parameter.name} must be one value where --{found[0]} is scanned, got {len(values)}")
             if len(values) > 1:
                 found = parameter.name, values
     return found
@@ -130,13 +130,13 @@ def _rationals(name: str, text: str) -> list[Fraction]:
     except ValueError:
         numbers = []
     if not 1 <= len(numbers) <= 3 or min(numbers) <= 0:
-        raise UsageError(f"{name}: expected a positive rational such as 5/2, or START:STOP[:STEP], got {text!r}")
+        raise UsageError(f"{name} must be a positive rational such as 5/2, or START:STOP[:STEP], got {text!r}")
     if len(numbers) == 1:
         return numbers
     start, stop, step = (*numbers, Fraction(1))[:3]
     count = -((start - stop) // step)
     if not 1 <= count <= _MAX_SCANNED:
-        raise UsageError(f"{name}: expected STOP beyond START, and at most {_MAX_SCANNED:,} values, got {text!r}")
+        raise UsageError(f"{name} must have STOP beyond START, and at most {_MAX_SCANNED:,} values, got {text!r}")
     return [start + step * i for i in range(count)]
 
 

@@ -250,7 +250,7 @@ class GameEntry(ABC):
             if parameter.name in given:
                 result[parameter.name] = given[parameter.name]
             elif parameter.default is None:
-                raise UsageError(f"{prefix}{parameter.name}: expected {parameter.kind.expected}, got none")
+                raise UsageError(f"{prefix}{parameter.name} must be {parameter.kind.expected}, got none")
             else:
                 result[parameter.name] = parameter.read(parameter.default)
         return result

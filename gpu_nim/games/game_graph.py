@@ -95,7 +95,7 @@ class Evolution(ArrayValue, Generic[Position]):
     def index(self, position: Position) -> int:
         """The index of a position; UsageError where it is not one of the game's."""
         if position not in self._index:
-            raise UsageError(f"position: expected one of the game's {len(self.positions)} positions, got {position}")
+            raise UsageError(f"position must be one of the game's {len(self.positions)} positions, got {position}")
         return self._index[position]
 
     def options(self, position: Position) -> list[Position]:
@@ -119,7 +119,7 @@ class Evolution(ArrayValue, Generic[Position]):
         """
         p = self.index(position)
         if not self.is_p[p]:
-            raise UsageError(f"position: expected a P-position, got {position}")
+            raise UsageError(f"position must be a P-position, got {position}")
         found: set[Position] = set()
         for n in self.targets[self.starts[p] : self.starts[p + 1]]:
             if self.longest[n] == self.longest[p] - 1:
@@ -168,7 +168,7 @@ def evolve(game: Game[Position]) -> Evolution[Position]:
     positions = list(game.positions())
     index = {position: number for number, position in enumerate(positions)}
     if len(index) != len(positions):
-        raise UsageError(f"game: expected each position once, got {len(positions) - len(index)} repetitions")
+        raise UsageError(f"game must have each position once, got {len(positions) - len(index)} repetitions")
     sources, targets = game.all_moves() if isinstance(game, ArrayGame) else _list_moves(game, positions, index)
     size = len(positions)
     starts, targets = _grouped(sources, targets, size)
@@ -200,7 +200,7 @@ def _list_moves(game: Game[Position], positions: list[Position], index: dict[Pos
     for number, position in enumerate(positions):
         for option in game.options(position):
             if option not in index:
-                raise UsageError(f"game: expected options among the positions, {position} has option {option}")
+                raise UsageError(f"game must have options among the positions, got {option} as one of {position}")
             sources.append(number)
             targets.append(index[option])
     return np.array(sources, dtype=np.int64), np.array(targets, dtype=np.int64)
@@ -233,7 +233,7 @@ def _levels(starts: Ints, targets: Ints, size: int) -> Iterator[Ints]:
         waiting[above] -= arrivals
         level = above[waiting[above] == 0]
     if listed < size or not size:
-        raise UsageError(f"game: expected positions and no loop, {size - listed} of {size} positions have endless plays")
+        raise UsageError(f"game must have positions and no loop, got {size - listed} of {size} positions with endless plays")
 
 
 def _mex_by_group(values: Ints, counts: Ints) -> Ints:

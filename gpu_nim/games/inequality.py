@@ -58,16 +58,16 @@ class Inequality:
             coefficients, constant = tuple(map(Fraction, given)), Fraction(self.constant)  # type: ignore[arg-type]
         except (TypeError, ValueError, ArithmeticError):
             quoted = shown((self.coefficients, self.constant))
-            raise UsageError(f"coefficients: expected rational numbers, and the constant another, got {quoted}") from None
+            raise UsageError(f"coefficients and constant must be rational numbers, got {quoted}") from None
         object.__setattr__(self, "coefficients", coefficients)
         object.__setattr__(self, "constant", constant)
         object.__setattr__(self, "target", integer("target", self.target))
         if not 0 <= self.target < len(self.coefficients):
-            raise UsageError(f"target: expected one of {len(self.coefficients)} coordinates, got {shown(self.target)}")
+            raise UsageError(f"target must be one of {len(self.coefficients)} coordinates, got {shown(self.target)}")
         if any(coefficient < 0 for coefficient in self.coefficients):
-            raise UsageError(f"coefficients: expected none negative, got {shown(self.coefficients)}")
+            raise UsageError(f"coefficients must not be negative, got {shown(self.coefficients)}")
         if self.coefficients[self.target]:
-            raise UsageError(f"coefficients: expected 0 for the coordinate bounded, got {shown(self.coefficients[self.target])}")
+            raise UsageError(f"coefficients must be 0 for the coordinate bounded, got {shown(self.coefficients[self.target])}")
 
     @cached_property
     def integers(self) -> tuple[Vector, int, int]:
@@ -98,13 +98,13 @@ class InequalityGame:
         object.__setattr__(self, "coordinates", tuple(items("coordinates", self.coordinates, "names")))
         object.__setattr__(self, "inequalities", tuple(items("inequalities", self.inequalities, "inequalities")))
         if not all(isinstance(inequality, Inequality) for inequality in self.inequalities):
-            raise UsageError(f"inequalities: expected inequalities, got {shown(self.inequalities)}")
+            raise UsageError(f"inequalities must be inequalities, got {shown(self.inequalities)}")
         if not 1 <= len(self.coordinates) <= MAX_COORDINATES:
-            raise UsageError(f"coordinates: expected 1 to {MAX_COORDINATES} names, got {len(self.coordinates)}")
+            raise UsageError(f"coordinates must be 1 to {MAX_COORDINATES} names, got {len(self.coordinates)}")
         for inequality in self.inequalities:
             given = len(inequality.coefficients)
             if given != len(self.coordinates):
-                raise UsageError(f"coefficients: expected {len(self.coordinates)}, one a coordinate, got {given}")
+                raise UsageError(f"coefficients must be {len(self.coordinates)}, one a coordinate, got {given}")
 
     def describe(self) -> str:
         """The name and the inequalities, in the notation of `parse_game`."""
@@ -185,7 +185,7 @@ class InequalityGame:
         box = self.greatest_below([known.get(j, size) for j in range(len(self.coordinates))])
         if box is None:
             formulas = "; ".join(self.formulas())
-            raise UsageError(f"inequalities: expected some position with coordinates up to {size}, {formulas} leaves none")
+            raise UsageError(f"inequalities must allow some position with coordinates up to {size}, got {formulas}")
         return box
 
     def bounds(self, limits: Sequence[int]) -> LinearBounds:
@@ -193,7 +193,7 @@ class InequalityGame:
         rows = [inequality.integers for inequality in self.inequalities]
         for numerators, constant, denominator in rows:
             if sum(n * x for n, x in zip(numerators, limits, strict=True)) + abs(constant) + denominator > _LARGEST:
-                raise UsageError(f"inequalities: expected bounds below 2^62 within the box, got {self.describe()}")
+                raise UsageError(f"inequalities must have bounds below 2^62 within the box, got {self.describe()}")
         return LinearBounds(
             np.array([inequality.target for inequality in self.inequalities], dtype=np.int64),
             np.array([row[0] for row in rows], dtype=np.int64).reshape(len(rows), len(self.coordinates)),
@@ -299,7 +299,7 @@ def parse_game(text: str, name: str = "inequalities") -> InequalityGame:
         target = _parse_sum(left, part)
         ((goal, factor), *more) = target.items()
         if more or not goal or factor <= 0 or (not sign and factor != 1):
-            raise UsageError(f"inequality: expected one coordinate left of <=, or its name alone, got {part.strip()!r}")
+            raise UsageError(f"inequality must have one coordinate left of <=, or be its name alone, got {part.strip()!r}")
         names.add(goal)
         if sign:
             terms = {name: value / factor for name, value in _parse_sum(right, part).items()}
@@ -320,7 +320,7 @@ def sheared(points: NDArray[Any]) -> NDArray[Any]:
     [[2, 1, 1], [3, 1, -1]]
     """
     if points.ndim != 2 or points.shape[1] != 3 or points.dtype.kind not in "iu":
-        raise UsageError(f"points: expected integers of shape (n, 3), got {points.dtype} of shape {points.shape}")
+        raise UsageError(f"points must be integers of shape (n, 3), got {points.dtype} of shape {points.shape}")
     result = points.astype(np.int64)
     result[:, 2] -= result[:, 0]
     return result
@@ -339,15 +339,15 @@ def _parse_sum(text: str, whole: str) -> dict[str, Fraction]:
             continue
         match = _TERM.fullmatch(part.strip())
         if match is None or not (match["number"] or match["name"]):
-            raise UsageError(f"inequality: expected a sum of terms such as 3y, y/2 or 1, got {whole.strip()!r}")
+            raise UsageError(f"inequality must be a sum of terms such as 3y, y/2 or 1, got {whole.strip()!r}")
         try:
             value = Fraction(match["number"] or 1) / int(match["divisor"] or 1)
         except ZeroDivisionError:
-            raise UsageError(f"inequality: expected no division by 0, got {whole.strip()!r}") from None
+            raise UsageError(f"inequality must not divide by 0, got {whole.strip()!r}") from None
         name = match["name"] or ""
         result[name] = result.get(name, Fraction(0)) + (-value if sign == "-" else value)
     if not result:
-        raise UsageError(f"inequality: expected a sum of terms such as 3y, y/2 or 1, got {whole.strip()!r}")
+        raise UsageError(f"inequality must be a sum of terms such as 3y, y/2 or 1, got {whole.strip()!r}")
     return result
 
 
@@ -363,7 +363,7 @@ def _positive(argument: str, value: Rational) -> Fraction:
     try:
         number = Fraction(value if isinstance(value, Fraction | str | float) else whole(value))
     except (ValueError, ZeroDivisionError, OverflowError, TypeError):
-        raise UsageError(f"{argument}: expected a rational number such as 3 or 5/2, got {shown(value)}") from None
+        raise UsageError(f"{argument} must be a rational number such as 3 or 5/2, got {shown(value)}") from None
     if number <= 0 or max(number.as_integer_ratio()) > _LARGEST:
-        raise UsageError(f"{argument}: expected a positive number, of parts below 2^62, got {shown(value)}")
+        raise UsageError(f"{argument} must be a positive number, of parts below 2^62, got {shown(value)}")
     return number

@@ -45,7 +45,7 @@ class LineGame:
         object.__setattr__(self, "lines", vectors("lines", self.lines))
         for line in self.lines:
             if len(line) != self.piles or not set(line) <= {0, 1} or 1 not in line:
-                raise UsageError(f"lines: expected {self.piles} entries 0 or 1, not all 0, got {line}")
+                raise UsageError(f"lines must have {self.piles} entries 0 or 1, not all 0, got {line}")
 
     def positions(self) -> Iterator[Vector]:
         """Every position, in lexicographic order."""

@@ -134,7 +134,7 @@ class Solution(ArrayValue):
 
     def _grundy(self) -> NDArray[np.signedinteger]:
         if self.grundy is None:
-            raise UsageError("grundy: expected a game solved with Grundy values, got one solved for outcomes alone")
+            raise UsageError("grundy must be found with the game, got one solved for outcomes alone")
         return self.grundy
 
 

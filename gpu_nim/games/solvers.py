@@ -54,7 +54,7 @@ def solve_inequalities(game: InequalityGame, size: Whole, *, grundy: bool = Fals
     chosen = select(backend)
     limits = game.limits(size)
     if prod(limit + 1 for limit in limits) > MAX_SIZE:
-        raise UsageError(f"size: expected a box of at most 2^62 cells, got {size} for {game.describe()}")
+        raise UsageError(f"size must give a box of at most 2^62 cells, got {size} for {game.describe()}")
     # What is looked at together when the solution is described.
     needed = 4 * 8 * len(limits) * min(prod(limit + 1 for limit in limits), CHUNK)
     require_memory(needed, host_memory(), f"solving {game.describe()}")

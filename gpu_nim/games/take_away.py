@@ -33,7 +33,7 @@ class OctalCode:
     def __post_init__(self) -> None:
         head, point, tail = self.code.partition(".") if isinstance(self.code, str) else ("", "", "")
         if head not in ("", "0", "4") or not point or not tail or set(tail) - set("01234567"):
-            raise UsageError(f"code: expected an octal code such as 0.77 or 4.007, got {shown(self.code)}")
+            raise UsageError(f"code must be an octal code such as 0.77 or 4.007, got {shown(self.code)}")
         object.__setattr__(self, "digits", (int(head or 0), *map(int, tail)))
 
     def options(self, heap: int) -> Iterator[tuple[int, ...]]:

@@ -36,7 +36,7 @@ def save(found: Growth | Solution, path: str | Path, *, parents: bool = False) -
         with open_growth(path, parents=parents) as writer:
             write_growth(writer, found)
     elif parents:
-        raise UsageError("parents: expected a growth, whose cells have them, got a solved game")
+        raise UsageError("parents must be of a growth, got a solved game")
     else:
         save_solution(found, Path(path))
 

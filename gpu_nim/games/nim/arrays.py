@@ -26,7 +26,7 @@ def as_positions(values: ArrayLike) -> Positions:
     """
     array = values if isinstance(values, np.ndarray) else np.array(values, dtype=object)
     if array.ndim == 0 or array.shape[-1] == 0:
-        raise UsageError(f"positions: expected an array (..., piles) with at least one pile, got shape {array.shape}")
+        raise UsageError(f"positions must be an array (..., piles) with at least one pile, got shape {array.shape}")
     if array.dtype == object:
         flat = [as_position([value])[0] for value in array.ravel()]
         largest = max(flat, default=0)
@@ -36,9 +36,9 @@ def as_positions(values: ArrayLike) -> Positions:
             return np.array(flat, dtype=np.uint64).reshape(array.shape)
         return array
     if array.dtype.kind not in "iu":
-        raise UsageError(f"positions: expected integers, got dtype {array.dtype}")
+        raise UsageError(f"positions must be integers, got dtype {array.dtype}")
     if array.dtype.kind == "i" and array.size and array.min() < 0:
-        raise UsageError(f"positions: expected non-negative integers, got {array.min()}")
+        raise UsageError(f"positions must be non-negative integers, got {array.min()}")
     return array.astype(np.uint64 if array.dtype == np.uint64 else np.int64, copy=False)
 
 
@@ -180,14 +180,14 @@ def _p_positions(positions: ArrayLike) -> Positions:
     p = are_p_positions(array)
     if not p.all():
         first = tuple(array[~p][0].tolist()) if array.ndim > 1 else tuple(array.tolist())
-        raise UsageError(f"positions: expected P-positions (nim-sum 0), got {first}")
+        raise UsageError(f"positions must be P-positions (nim-sum 0), got {first}")
     return array
 
 
 def _rows(positions: ArrayLike) -> Positions:
     array = as_positions(positions)
     if array.ndim != 2:
-        raise UsageError(f"positions: expected an array (N, piles), got shape {array.shape}")
+        raise UsageError(f"positions must be an array (N, piles), got shape {array.shape}")
     return array
 
 

@@ -201,13 +201,13 @@ def positions(piles: int, generations: int) -> int:
     64
     """
     if piles < 1:
-        raise UsageError(f"piles: expected at least one, got {piles}")
+        raise UsageError(f"piles must be at least 1, got {piles}")
     if generations < 0:
-        raise UsageError(f"generations: expected a non-negative integer, got {generations}")
+        raise UsageError(f"generations must be at least 0, got {generations}")
     require_memory(40 * piles**2, host_memory(), f"pairing {piles} piles")
     count = UpToTotal(piles).value(generations)
     if count > _MAX_POSITIONS:
-        raise UsageError(f"generations: expected one up to which there are at most 2^36 P-positions, got {generations}")
+        raise UsageError(f"generations must give at most 2^36 P-positions, got {generations}")
     largest = ByTotal(piles).maximum(0, generations + 1)
     require_memory(_layer_bytes(piles, largest), host_memory(), f"a generation of {largest:,} P-positions of {piles} piles")
     return count

@@ -57,9 +57,9 @@ def as_position(piles: Iterable[SupportsIndex]) -> Position:
         try:
             position.append(integer("pile", pile, 0))
         except UsageError:
-            raise UsageError(f"piles: expected non-negative integers, got {shown(pile)}") from None
+            raise UsageError(f"piles must be non-negative integers, got {shown(pile)}") from None
     if not position:
-        raise UsageError("piles: expected at least one pile, got none")
+        raise UsageError("piles must be at least one, got none")
     return tuple(position)
 
 
@@ -118,7 +118,7 @@ def trailing_zeros(number: int) -> int:
     [0, 1, 2]
     """
     if number <= 0:
-        raise UsageError(f"number: expected a positive integer, got {number}")
+        raise UsageError(f"number must be a positive integer, got {number}")
     return (number & -number).bit_length() - 1
 
 
@@ -129,7 +129,7 @@ def trailing_ones(number: int) -> int:
     [0, 1, 2]
     """
     if number < 0:
-        raise UsageError(f"number: expected a non-negative integer, got {number}")
+        raise UsageError(f"number must be a non-negative integer, got {number}")
     return trailing_zeros(number + 1)
 
 
@@ -172,7 +172,7 @@ def binary_columns(piles: Iterable[SupportsIndex]) -> tuple[list[list[int]], lis
 def _p_position(piles: Iterable[SupportsIndex]) -> Position:
     position = as_position(piles)
     if not is_p_position(position):
-        raise UsageError(f"piles: expected a P-position (nim-sum 0), got {shown(position)} with nim-sum {shown(nim_sum(position))}")
+        raise UsageError(f"piles must be a P-position (nim-sum 0), got {shown(position)} with nim-sum {shown(nim_sum(position))}")
     return position
 
 

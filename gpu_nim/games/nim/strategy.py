@@ -29,10 +29,10 @@ def take(piles: Iterable[SupportsIndex], pile: int, count: int) -> Move:
     """
     position, pile, count = as_position(piles), integer("pile", pile), integer("take", count)
     if not 0 <= pile < len(position):
-        raise UsageError(f"pile: expected 1 to {len(position)}, got {shown(pile + 1)}")
+        raise UsageError(f"pile must be 1 to {len(position)}, got {shown(pile + 1)}")
     if not 1 <= count <= position[pile]:
         held = f"1 to {position[pile]}" if position[pile] else "another pile, this one is empty"
-        raise UsageError(f"take: expected {held}, got {shown(count)}")
+        raise UsageError(f"take must be {held}, got {shown(count)}")
     return Move(pile, count, (*position[:pile], position[pile] - count, *position[pile + 1 :]))
 
 

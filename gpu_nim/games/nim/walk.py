@@ -110,7 +110,7 @@ def position_of(cell: tuple[SupportsIndex, SupportsIndex]) -> Position:
     (14, 11, 5)
     >>> position_of((1, -1))
     Traceback (most recent call last):
-    gpu_nim.model.errors.UsageError: cell: expected a cell that the automaton ever gives birth to, got (1, -1)
+    gpu_nim.model.errors.UsageError: cell must be one that the automaton ever gives birth to, got (1, -1)
     """
     coordinates = integers("cell", cell)
     if len(coordinates) != 2:
@@ -147,7 +147,7 @@ def directions_of(positions: ArrayLike) -> NDArray[np.int8]:
     """
     array = arrays.as_positions(positions)
     if array.ndim != 2 or array.shape[1] != 3 or not arrays.are_p_positions(array).all():
-        raise UsageError(f"positions: expected P-positions of three piles, (N, 3), got shape {array.shape} or N-positions")
+        raise UsageError(f"positions must be P-positions of three piles, (N, 3), got shape {array.shape} or N-positions")
     bits = int(array.max()).bit_length() if array.size else 0
     result = np.full((len(array), bits), -1, dtype=np.int8)
     last = np.full(len(array), -1, dtype=np.int8)
@@ -202,7 +202,7 @@ def positions_of(cells: ArrayLike) -> NDArray[Any]:
     """
     given = np.asarray(cells)
     if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iuO":
-        raise UsageError(f"cells: expected integers of shape (N, 2), got {given.dtype} of shape {given.shape}")
+        raise UsageError(f"cells must be integers of shape (N, 2), got {given.dtype} of shape {given.shape}")
     if given.dtype.kind in "uO" or (given.size and max(abs(int(given.min())), int(given.max())) >= 1 << 61):
         rows = [position_of((int(x), int(y))) for x, y in given]
         return arrays.as_positions(np.array(rows, dtype=object).reshape(-1, 3))
@@ -241,10 +241,10 @@ def positions_of(cells: ArrayLike) -> NDArray[Any]:
 def _three_piles(piles: Iterable[SupportsIndex]) -> Position:
     position = as_position(piles)
     if len(position) != 3 or not is_p_position(position):
-        raise UsageError(f"piles: expected a P-position of three piles, got {shown(position)}")
+        raise UsageError(f"piles must be a P-position of three piles, got {shown(position)}")
     return position
 
 
 def _unborn(cell: tuple[SupportsIndex, SupportsIndex]) -> UsageError:
     coordinates = tuple(int(coordinate) for coordinate in cell)
-    return UsageError(f"cell: expected a cell that the automaton ever gives birth to, got {shown(coordinates)}")
+    return UsageError(f"cell must be one that the automaton ever gives birth to, got {shown(coordinates)}")

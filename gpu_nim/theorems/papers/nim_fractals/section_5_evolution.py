@@ -198,7 +198,7 @@ def _check_each(contradicts: Callable[[Position], bool], generations: int, piles
 def _p_positions(generations: int, piles: int) -> Iterator[Position]:
     """All P-positions by Bouton's theorem, not by their children."""
     if piles < 2 or generations < 0:
-        raise UsageError(f"piles, generations: expected at least 2 and 0, got {piles} and {generations}")
+        raise UsageError(f"piles and generations must be at least 2 and 0, got {piles} and {generations}")
     for head in product(range(generations + 1), repeat=piles - 1):
         last = nim.nim_sum(head)
         if sum(head) + last <= 2 * generations:
