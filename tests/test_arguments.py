@@ -57,7 +57,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "value": (find_family("a", 4).value, {"n": 3}),
     "Reduction.parse": (Reduction.parse, {"text": "sum"}),
     "select": (select, {"name": "numpy"}),
-    "render": (render.blocks_of, {"spec": "nim:3"}),
+    "render": (render.blocks_of, {"source": "nim:3"}),
     "Rule": (Rule, {"dimension": 1, "offsets": ((1,),), "births": {1}, "seeds": ((0,),), "symmetry": None}),
     "own": (define, {"offsets": [(1,)], "births": [1], "seeds": [(0,)]}),
     "Inequality": (inequality.Inequality, {"target": 0, "coefficients": (0, 1), "constant": 0}),

@@ -19,21 +19,22 @@ from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.render import exports
 from gpu_nim.render.colourings import COLOURINGS, Colouring
+from gpu_nim.render.colours import Map
 from gpu_nim.render.exports import EXPORTS, export
 from gpu_nim.render.exports.export_format import Body, ExportFormat
-from gpu_nim.render.exports.mesh import cubes
+from gpu_nim.render.exports.triangles import cubes
 from gpu_nim.render.figures import FIGURES, Figure
 from gpu_nim.render.geometry import CUTS
 from gpu_nim.render.look import MESH_OPTIONS, Look
 from gpu_nim.render.motions import MOTIONS, Turntable, motion_of
 from gpu_nim.render.movie import Movie
 from gpu_nim.render.page import document
-from gpu_nim.render.sheet import Sheet
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.styles import STYLES
 from gpu_nim.render.styles.points import Points
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.values import VALUES, Value
+from gpu_nim.render.vector_drawing import VectorDrawing
 from gpu_nim.render.views import VIEWS, View
 from gpu_nim.render.window import help_line, keys
 from tests.helpers import run
@@ -133,13 +134,18 @@ def test_a_theme_says_what_is_drawn_in_it(monkeypatch):
     assert "volume in the sea theme" in " ".join(run("render", "--help").output.split())
 
 
+def test_a_theme_of_an_unknown_map_is_refused_at_once():
+    with pytest.raises(UsageError, match=r"map must be one of thermal, .*, got 'termal'"):
+        replace(THEMES["dark"], map=Map("termal"))
+
+
 def test_a_made_up_figure_is_drawn_listed_and_named(monkeypatch, tmp_path):
     def square(theme):
-        sheet = Sheet(100.0, 100.0)
-        sheet.polygon([(0, 0), (50, 0), (50, 50)], theme.text)
-        return sheet
+        drawing = VectorDrawing(100.0, 100.0)
+        drawing.polygon([(0, 0), (50, 0), (50, 50)], theme.text)
+        return drawing
 
-    monkeypatch.setitem(FIGURES, "square", Figure("half a square", sheet=square))
+    monkeypatch.setitem(FIGURES, "square", Figure("half a square", drawing=square))
     assert re.search(r"square +half a square", run("render", "--help").output)
     for suffix in ("svg", "pdf", "png"):
         result = run("render", "figure:square", "-o", tmp_path / f"a.{suffix}", *(("--size", "64x48") if suffix == "png" else ()))
@@ -161,7 +167,7 @@ def test_a_made_up_motion_is_made_listed_and_named_with_its_option(monkeypatch, 
     assert run(*made, "wobble", "--far", "3").exit_code == 0
     assert re.search(r"motion must be one of turntable, .*wobble, got 'wobbl'", run(*made, "wobbl").output)
     assert "far must be an integer from 1 to 9, got '10'" in run(*made, "wobble", "--far", "10").output
-    assert "far has no effect on motion growth: motion wobble takes it" in run(*made, "growth", "--far", "3").output
+    assert "far would have no effect on motion growth: motion wobble takes it" in run(*made, "growth", "--far", "3").output
     assert MOTIONS["wobble"].values(Movie("nim:3", "wobble", options={"far": "5"})) == {"far": 5}
 
 
@@ -268,6 +274,10 @@ def test_without_trimesh_a_mesh_is_one_sentence_and_a_page_is_written(monkeypatc
     for suffix in (name for name, known in EXPORTS.items() if known.packages):
         with pytest.raises(MissingDependency, match=rf"\{suffix} file needs trimesh.*, or write \.html or \.vtp without"):
             export("nim:3", tmp_path / f"a{suffix}")
+    monkeypatch.setitem(EXPORTS, ".xyz", replace(EXPORTS[".vtp"], packages=("matplotlib",), what="an .xyz file"))
+    with pytest.raises(MissingDependency, match=r"an \.xyz file needs matplotlib") as refused:
+        export("nim:3", tmp_path / "a.xyz")
+    assert refused.value.extra == "plot"
     for suffix in (".html", ".vtp"):
         export("nim:3", tmp_path / f"a{suffix}")
     assert sorted(file.suffix for file in tmp_path.iterdir()) == [".html", ".vtp"]

@@ -14,6 +14,7 @@ import pytest
 from gpu_nim.cli.again import start_again
 from gpu_nim.model.errors import MissingDependency
 from gpu_nim.model.extras import _extras, missing
+from gpu_nim.render.exports import EXPORTS
 
 CHECKOUT = Path(__file__).parents[1]
 EXTRAS = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
@@ -21,11 +22,12 @@ SOURCES = sorted((CHECKOUT / "gpu_nim").rglob("*.py"))
 
 
 def distributions() -> list[str]:
-    """The second argument of every call of `missing` in gpunim."""
+    """The second argument of every call of `missing` in gpunim that is written out, and the packages of exports."""
     nodes = (node for path in SOURCES for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
     calls = (node for node in nodes if isinstance(node, ast.Call))
     called = (call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "missing")
-    return sorted({ast.literal_eval(call.args[1]) for call in called})
+    written = {ast.literal_eval(call.args[1]) for call in called if isinstance(call.args[1], ast.Constant)}
+    return sorted(written.union(*(known.packages for known in EXPORTS.values())))
 
 
 def test_the_optional_packages_are_seen() -> None:

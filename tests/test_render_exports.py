@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.exports import export
-from gpu_nim.render.exports.mesh import Mesh, cubes, printable_body
-from gpu_nim.render.exports.meshes import glb_of
+from gpu_nim.render.exports.triangles import Mesh, cubes, printable_body
+from gpu_nim.render.exports.trimesh_formats import glb_of
 from gpu_nim.render.geometry import Blocks, pieces
 from gpu_nim.render.look import Look
 from gpu_nim.render.source import blocks_of

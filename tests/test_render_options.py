@@ -40,7 +40,7 @@ def asked(option, values=OPTIONS):
     return [f"--{option}"] if values[option] is None else [f"--{option}", values[option]]
 
 
-def heard_or_refused(command, option, tmp_path, base, suffix):
+def effect_or_refusal(command, option, tmp_path, base, suffix):
     """Whether a command with an option is refused in a sentence that names it; else its file must be another one."""
     file = tmp_path / f"{option}{suffix}"
     result = run(*command, "-o", file, *asked(option))
@@ -66,7 +66,7 @@ def heard_or_refused(command, option, tmp_path, base, suffix):
     ],
 )
 @pytest.mark.thorough
-def test_a_still_hears_each_option_or_refuses_it(source, style, refused, tmp_path):
+def test_a_still_takes_each_option_or_refuses_it(source, style, refused, tmp_path):
     command = ["render", source, "--engine", "numpy", "--style", style]
     command += [] if style == "slices" else ["--quality", "final"]
     small = [*command, "--size", "64x48"]
@@ -76,7 +76,7 @@ def test_a_still_hears_each_option_or_refuses_it(source, style, refused, tmp_pat
         if option == "style":
             continue
         given = small if option != "size" else command
-        assert heard_or_refused(given, option, tmp_path, base, ".png") == (option not in refused), option
+        assert effect_or_refusal(given, option, tmp_path, base, ".png") == (option not in refused), option
 
 
 @needs_opengl
@@ -85,7 +85,7 @@ def test_a_still_hears_each_option_or_refuses_it(source, style, refused, tmp_pat
 def test_opengl_hears_the_quality(style, tmp_path):
     command = ["render", "edge:7", "--engine", "opengl", "--style", style, "--size", "64x48"]
     assert run(*command, "-o", tmp_path / "base.png").exit_code == 0
-    assert heard_or_refused(command, "quality", tmp_path, (tmp_path / "base.png").read_bytes(), ".png")
+    assert effect_or_refusal(command, "quality", tmp_path, (tmp_path / "base.png").read_bytes(), ".png")
 
 
 @pytest.mark.parametrize("style", ["points", "slices"])
@@ -102,14 +102,14 @@ def test_an_engine_that_cannot_draw_a_style_is_refused(style, tmp_path):
         ("V4.3", ".png", {"theme", "size"}),
     ],
 )
-def test_a_figure_hears_each_option_or_refuses_it(name, suffix, takes, tmp_path):
+def test_a_figure_takes_each_option_or_refuses_it(name, suffix, takes, tmp_path):
     command = ["render", f"figure:{name}"]
     small = [*command, "--size", "64x48"] if "size" in takes else command
     assert run(*small, "-o", tmp_path / f"base{suffix}").exit_code == 0
     base = (tmp_path / f"base{suffix}").read_bytes()
     for option in OPTIONS:
         given = small if option != "size" else command
-        assert heard_or_refused(given, option, tmp_path, base, suffix) == (option in takes), option
+        assert effect_or_refusal(given, option, tmp_path, base, suffix) == (option in takes), option
 
 
 @pytest.mark.parametrize("option", sorted(set(OPTIONS) - {"size", "theme", "quality", "title"}))
@@ -131,17 +131,17 @@ def test_the_slide_refuses_what_it_does_not_take(option, tmp_path):
         (".ply", ["--printable"], {"generations", "cut"}),
     ],
 )
-def test_an_export_hears_each_option_or_refuses_it(suffix, more, takes, tmp_path):
+def test_an_export_takes_each_option_or_refuses_it(suffix, more, takes, tmp_path):
     command = ["export", "edge:7", *more]
     assert run(*command, "-o", tmp_path / f"base{suffix}").exit_code == 0
     base = (tmp_path / f"base{suffix}").read_bytes()
     for option in ("theme", "color", "generations", "cut", "title"):
-        assert heard_or_refused(command, option, tmp_path, base, suffix) == (option in takes), option
+        assert effect_or_refusal(command, option, tmp_path, base, suffix) == (option in takes), option
 
 
 @pytest.mark.parametrize("motion", MOTIONS)
 @pytest.mark.thorough
-def test_a_movie_hears_each_option_or_refuses_it(motion):
+def test_a_movie_takes_each_option_or_refuses_it(motion):
     source = "chocolate:size=7" if motion == "sweep" else "edge:7"
     looks = {
         "size": (80, 56),
@@ -176,7 +176,10 @@ def test_a_movie_hears_each_option_or_refuses_it(motion):
         (["render", "figure:V4.1", "-o", "a.png", "--title", "x", "--view", "axis"], "title, view would have no effect"),
         (["render", "edge:3", "-o", "a.png", "--style", "slices", "--cut", "none"], "cut would have no effect"),
         (["export", "edge:3", "-o", "a.stl", "--theme", "dark"], "an .stl file takes cut and generations"),
-        (["movie", "edge:3", "-o", "a.gif", "--sweep", "1:8"], "sweep has no effect on motion turntable: motion sweep takes it"),
+        (
+            ["movie", "edge:3", "-o", "a.gif", "--sweep", "1:8"],
+            "sweep would have no effect on motion turntable: motion sweep takes it",
+        ),
         (["movie", "chocolate:a=3,size=7", "-o", "a.gif", "--motion", "sweep"], "goes through values of a"),
         pytest.param(
             ["movie", "ulam-warburton:3", "-o", "a.gif", "--motion", "fly-in"], "needs a body in space", marks=needs_ffmpeg

@@ -22,7 +22,7 @@ import pytest
 from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.render import opengl
 from gpu_nim.render.exports import export
-from gpu_nim.render.exports.mesh import cubes, printable_body
+from gpu_nim.render.exports.triangles import cubes, printable_body
 from gpu_nim.render.figures import draw_figure
 from gpu_nim.render.framing import aim, hull
 from gpu_nim.render.image import Drawing, render, save
@@ -30,10 +30,10 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.motions import flight, motion_of, orbit, sweep_values
 from gpu_nim.render.movie import Movie, ffmpeg, make_movie
 from gpu_nim.render.raster import draw_points, draw_quads
-from gpu_nim.render.sheet import Sheet, text_width
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.styles.slices import section, section_heights
 from gpu_nim.render.styles.volume import Cloud, cast, cloud_of, solid_enough
+from gpu_nim.render.vector_drawing import VectorDrawing, text_width
 from gpu_nim.render.views import Camera, View, find_view, fit
 from tests.helpers import gpunim, run
 from tests.lattices import population_terms
@@ -394,11 +394,11 @@ def streams(pdf):
 
 @needs_matplotlib
 def test_words_in_a_pdf_are_set_in_a_font_of_its_own_and_no_wider_than_measured():
-    sheet = Sheet(200, 50)
-    sheet.words("f(x) $y$ WWW", (150, 20), 10, (0, 0, 0), "end")
-    pdf = sheet.pdf()
+    drawing = VectorDrawing(200, 50)
+    drawing.words("f(x) $y$ WWW", (150, 20), 10, (0, 0, 0), "end")
+    pdf = drawing.pdf()
     assert b"/FontFile2" in pdf  # embedded, as outlines
-    assert pdf == sheet.pdf()
+    assert pdf == drawing.pdf()
     [size] = [float(line.split()[1]) for stream in streams(pdf) for line in stream.splitlines() if line.endswith(b" Tf")][:1]
     assert 5 < size < 10  # DejaVu Sans is wider than Helvetica
     assert text_width("WWW", 10) > text_width("iii", 10) > 0
@@ -408,7 +408,7 @@ def test_a_pdf_without_matplotlib_is_refused_in_a_sentence(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.collections", None)
     with pytest.raises(MissingDependency, match=r"a figure as \.pdf needs matplotlib.*or draw it as \.svg"):
-        Sheet(100, 50).pdf()
+        VectorDrawing(100, 50).pdf()
 
 
 # Movies

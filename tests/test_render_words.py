@@ -15,8 +15,8 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.motions import motion_of
 from gpu_nim.render.movie import Movie
 from gpu_nim.render.pixels import background, quantise
-from gpu_nim.render.sheet import Words, text_width
 from gpu_nim.render.themes import THEMES
+from gpu_nim.render.vector_drawing import Words, text_width
 from tests.render_files import needs_pillow
 
 SIZES = ((320, 240), (400, 90), (120, 400), (64, 48))
@@ -118,19 +118,19 @@ def test_a_movies_words_are_within_its_frames(motion, source, size):
 
 @pytest.mark.thorough
 @needs_pillow
-@pytest.mark.parametrize("name", [name for name, figure in figures.FIGURES.items() if figure.sheet])
+@pytest.mark.parametrize("name", [name for name, figure in figures.FIGURES.items() if figure.drawing])
 def test_a_figures_words_are_within_its_sheet(name):
     for theme in ("paper", "dark"):
-        sheet = draw_figure(name, theme)
-        for mark in sheet.marks:
+        drawing = draw_figure(name, theme)
+        for mark in drawing.marks:
             if isinstance(mark, Words):
                 wide = text_width(mark.text, mark.size)
                 left = mark.at[0] - wide * {"start": 0, "middle": 0.5, "end": 1}[mark.anchor]
                 assert left >= 0
-                assert left + wide <= sheet.width
+                assert left + wide <= drawing.width
                 assert mark.at[1] >= 0.25 * mark.size
-                assert mark.at[1] + mark.size <= sheet.height
-        pixels = np.asarray(sheet.image(200, 150))
+                assert mark.at[1] + mark.size <= drawing.height
+        pixels = np.asarray(drawing.image(200, 150))
         assert (border(pixels) == pixels[0, 0]).all()
 
 

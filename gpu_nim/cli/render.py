@@ -14,7 +14,7 @@ from gpu_nim.render.figures import FIGURES, check_figure, figure_options, save_f
 from gpu_nim.render.image import SUFFIXES, check_ending, save
 from gpu_nim.render.image import render as draw
 from gpu_nim.render.look import Look, require_effect, style_options
-from gpu_nim.render.sheet import SUFFIXES as SHEET_SUFFIXES
+from gpu_nim.render.vector_drawing import SUFFIXES as VECTOR_SUFFIXES
 
 
 @click.command(cls=ListingCommand, listings=lambda: {"Figures": [(name, found.about) for name, found in FIGURES.items()]})
@@ -24,7 +24,7 @@ from gpu_nim.render.sheet import SUFFIXES as SHEET_SUFFIXES
     "--out",
     type=FILE,
     required=True,
-    help=f"The file: {one_of(SUFFIXES)}; {one_of(SHEET_SUFFIXES)} for a figure.",
+    help=f"The file: {one_of(SUFFIXES)}; {one_of(VECTOR_SUFFIXES)} for a figure.",
 )
 @look_options()
 @click.option("--transparent", is_flag=True, help="An alpha channel in place of the background.")

@@ -19,7 +19,7 @@ from gpu_nim.model.limbs import Integers
 _MASK = (1 << 64) - 1
 
 
-class Blocks(Protocol):
+class BlockSequence(Protocol):
     """A sequence that can be cut into blocks."""
 
     dimension: int

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import ClassVar, TypeVar
 
 from gpu_nim.counting import closed_forms
-from gpu_nim.counting.blocks import Blocks, ClosedBlocks
+from gpu_nim.counting.blocks import BlockSequence, ClosedBlocks
 from gpu_nim.counting.digit_matrices import DigitProduct, by_total, up_to_total
 from gpu_nim.counting.family import DigitFamily, Family, Rising
 from gpu_nim.counting.residues import ClosedResidues, ResidueAutomaton
@@ -101,7 +101,7 @@ class _ClosedFamily(Family):
 
     enumerated_by = "maximum"
 
-    def blocks(self) -> Blocks:
+    def blocks(self) -> BlockSequence:
         """Polynomials in the low part of the index."""
         return ClosedBlocks(self.piles, not self.cumulative)
 

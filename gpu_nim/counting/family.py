@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from gpu_nim.counting.blocks import Blocks, DigitBlocks, dyadic_blocks
+from gpu_nim.counting.blocks import BlockSequence, DigitBlocks, dyadic_blocks
 from gpu_nim.counting.digit_matrices import DigitProduct, State
 from gpu_nim.counting.residues import DigitResidues, ResidueAutomaton
 from gpu_nim.model.arguments import Whole, integer, shown
@@ -176,7 +176,7 @@ class Family(ABC):
         """
 
     @abstractmethod
-    def blocks(self) -> Blocks:
+    def blocks(self) -> BlockSequence:
         """The sequence cut into blocks of 2^m indices, for ranges."""
 
     def bit_lengths(self, start: int, stop: int) -> dict[int, int] | None:
@@ -236,7 +236,7 @@ class DigitFamily(Family):
         """The smallest value at high 2^bits, ..., (high + 1) 2^bits - 1."""
         return _extreme(self.product, high, bits, largest=False)
 
-    def blocks(self) -> Blocks:
+    def blocks(self) -> BlockSequence:
         """The blocks of the digit product."""
         return DigitBlocks(self.product)
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.model.errors import UsageError
+
 _STOPS = {
     "thermal": (
         "042333052943082e540e316719337c27349139339e49369f563b9c6241986d4694784b9183508f8e548c995889a55c86b15f82bd637cc96775d46b6d"
@@ -48,11 +50,19 @@ def hexadecimal(text: str) -> Colour:
 
 @dataclass(frozen=True)
 class Map:
-    """A part of a named map: from `low` to `high`, both from 0 to 1."""
+    """A part of a named map: from `low` to `high`, both from 0 to 1.
+
+    Raises:
+        UsageError: there is no map of that name.
+    """
 
     name: str
     low: float = 0.0
     high: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.name not in _STOPS:
+            raise UsageError(f"map must be one of {', '.join(_STOPS)}, got {self.name!r}")
 
     def __call__(self, values: NDArray[np.floating]) -> NDArray[np.float32]:
         """Return sRGB colours, float32 of shape (..., 3) in 0 to 1, of values in 0 to 1.

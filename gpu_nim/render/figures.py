@@ -30,15 +30,15 @@ from gpu_nim.render.lettering import width as pixels_wide
 from gpu_nim.render.look import Look, require_effect
 from gpu_nim.render.pixels import background, quantise
 from gpu_nim.render.shading import Shader
-from gpu_nim.render.sheet import SUFFIXES, Sheet
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES, Theme
+from gpu_nim.render.vector_drawing import SUFFIXES, VectorDrawing
 from gpu_nim.render.views import View, fit
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_BYTES_A_PIXEL = 80  # of a slide, which is computed in floating point; a sheet takes a quarter of it
+_BYTES_A_PIXEL = 80  # of a slide, which is computed in floating point; a drawing takes a quarter of it
 _GENERATIONS = 6
 _CHOCOLATE = 127  # x, z <= this
 
@@ -49,19 +49,19 @@ class Figure:
 
     Args:
         about: a line for the help text.
-        sheet: draws it under a theme; None for a slide.
+        drawing: draws it under a theme; None for a slide.
         slide: draws it in a look; None for a drawing.
     """
 
     about: str
-    sheet: Callable[[Theme], Sheet] | None = None
+    drawing: Callable[[Theme], VectorDrawing] | None = None
     slide: "Callable[[Look], Image] | None" = None
 
 
 FIGURES = Registry[Figure]("figure")
 
 
-def figure(name: str, about: str) -> Callable[[Callable[[Theme], Sheet]], Callable[[Theme], Sheet]]:
+def figure(name: str, about: str) -> Callable[[Callable[[Theme], VectorDrawing]], Callable[[Theme], VectorDrawing]]:
     """Return a decorator that registers a function of a theme as a figure in vectors.
 
     Args:
@@ -69,9 +69,9 @@ def figure(name: str, about: str) -> Callable[[Callable[[Theme], Sheet]], Callab
         about: a line for the help text.
     """
 
-    def register(sheet: Callable[[Theme], Sheet]) -> Callable[[Theme], Sheet]:
-        FIGURES.add(name, Figure(about, sheet=sheet))
-        return sheet
+    def register(drawing: Callable[[Theme], VectorDrawing]) -> Callable[[Theme], VectorDrawing]:
+        FIGURES.add(name, Figure(about, drawing=drawing))
+        return drawing
 
     return register
 
@@ -105,9 +105,9 @@ def save_figure(name: str, path: Path, look: Look) -> dict[str, object]:
     require_effect(*figure_options(name, suffix), look)
     found = FIGURES[name]
     if found.slide is None and suffix in SUFFIXES:
-        sheet = draw_figure(name, look.theme)
-        sheet.save(path)
-        size = [round(sheet.width), round(sheet.height)]
+        drawing = draw_figure(name, look.theme)
+        drawing.save(path)
+        size = [round(drawing.width), round(drawing.height)]
     else:
         width, height = look.size
         needed = _BYTES_A_PIXEL * width * height
@@ -124,7 +124,7 @@ def check_figure(name: str, path: Path, size: tuple[int, int]) -> None:
         check_ending(path, size)
 
 
-def draw_figure(name: str, theme: str = "paper") -> Sheet:
+def draw_figure(name: str, theme: str = "paper") -> VectorDrawing:
     """Return a figure as a drawing in vectors.
 
     Args:
@@ -137,7 +137,7 @@ def draw_figure(name: str, theme: str = "paper") -> Sheet:
     >>> sum("circle" in line for line in draw_figure("NF1").svg().splitlines())  # A130665(6) = 37 cells
     37
     """
-    draw = FIGURES.find(name).sheet
+    draw = FIGURES.find(name).drawing
     if draw is None:
         raise UsageError(f"figure {name} is a slide of pixels, not a drawing")
     return draw(THEMES.find(theme))
@@ -162,52 +162,52 @@ def _colour(theme: Theme, value: float) -> Colour:
 
 def _graph(
     theme: Theme, flat: NDArray[np.floating], born: NDArray[np.integer], edges: list[tuple[int, int]], caption: str
-) -> Sheet:
+) -> VectorDrawing:
     """Draw a graph of cells at places (N, 2), older ones first."""
     margin, room = 36.0, 40.0
     low, high = flat.min(axis=0), flat.max(axis=0)
     scale = 480 / (high - low).max()
     width, height = (scale * (high - low) + 2 * margin).tolist()
-    sheet = Sheet(width, height + room, _back(theme))
+    drawing = VectorDrawing(width, height + room, _back(theme))
     places = (flat - low) * scale + [margin, margin + room]
     for parent, child in edges:
-        sheet.line([places[parent], places[child]], theme.muted, 0.05 * scale if scale < 60 else 3.0)
+        drawing.line([places[parent], places[child]], theme.muted, 0.05 * scale if scale < 60 else 3.0)
     for place, generation in zip(places, born, strict=True):
-        sheet.disc(place, min(0.2 * scale, 8.0), _colour(theme, generation / max(int(born.max()), 1)))
-    sheet.words(caption, (width / 2, margin * 0.9), 13, theme.text, "middle")
-    return sheet
+        drawing.disc(place, min(0.2 * scale, 8.0), _colour(theme, generation / max(int(born.max()), 1)))
+    drawing.words(caption, (width / 2, margin * 0.9), 13, theme.text, "middle")
+    return drawing
 
 
 @figure("NF1", "Khovanova and Xiong, Figure 1: the Ulam-Warburton automaton without its south branch")
-def _nf1(theme: Theme) -> Sheet:
+def _nf1(theme: Theme) -> VectorDrawing:
     cells, born, edges = _grown("ulam-warburton-3")
     return _graph(theme, cells.astype(float), born, edges, "Ulam-Warburton automaton without its south branch, generations 0 to 6")
 
 
 @figure("NF2", "Khovanova and Xiong, Figure 2: the evolution of Nim, in space")
-def _nf2(theme: Theme) -> Sheet:
+def _nf2(theme: Theme) -> VectorDrawing:
     cells, born, edges = _grown("nim")
     basis = View((1.0, -1.75, 0.8)).basis()
     seen = cells @ basis.T
     margin, room, scale = 40.0, 40.0, 52.0
     low, high = seen[:, :2].min(axis=0), seen[:, :2].max(axis=0)
     width, height = (scale * (high - low) + 2 * margin).tolist()
-    sheet = Sheet(width, height + room, _back(theme))
+    drawing = VectorDrawing(width, height + room, _back(theme))
     places = (seen[:, :2] - low) * scale + [margin, margin + room]
     order = np.argsort(seen[:, 2], kind="stable")  # far ones first, each with the edge to its parent
     parent_of = {child: parent for parent, child in edges}
     near = (seen[:, 2] - seen[:, 2].min()) / np.ptp(seen[:, 2])
     for k in order.tolist():
         if k in parent_of:
-            sheet.line([places[parent_of[k]], places[k]], theme.muted, 1.2 + 1.3 * float(near[k]))
+            drawing.line([places[parent_of[k]], places[k]], theme.muted, 1.2 + 1.3 * float(near[k]))
     for k in order.tolist():
-        sheet.disc(places[k], 5.0 + 2.5 * float(near[k]), _colour(theme, born[k] / _GENERATIONS))
+        drawing.disc(places[k], 5.0 + 2.5 * float(near[k]), _colour(theme, born[k] / _GENERATIONS))
     for k in order.tolist():
         if born[k] in (0, _GENERATIONS) or np.count_nonzero(cells[k]) == 2:
             a, b, c = cells[k].tolist()
-            sheet.words(f"{a} {b} {c}", (float(places[k][0]) + 9, float(places[k][1]) - 10), 8, theme.muted)
-    sheet.words("Nim with three piles after 6 generations", (width / 2, margin * 0.8), 13, theme.text, "middle")
-    return sheet
+            drawing.words(f"{a} {b} {c}", (float(places[k][0]) + 9, float(places[k][1]) - 10), 8, theme.muted)
+    drawing.words("Nim with three piles after 6 generations", (width / 2, margin * 0.8), 13, theme.text, "middle")
+    return drawing
 
 
 def chocolate_graph(a: Fraction, size: int) -> Blocks:
@@ -216,12 +216,12 @@ def chocolate_graph(a: Fraction, size: int) -> Blocks:
     return replace(blocks, corners=sheared(blocks.corners).astype(np.int32))
 
 
-def _solid(theme: Theme, blocks: Blocks, view: View, caption: str) -> Sheet:
+def _solid(theme: Theme, blocks: Blocks, view: View, caption: str) -> VectorDrawing:
     """Draw blocks as polygons, the far ones first."""
     width, height, room = 540.0, 440.0, 30.0
     camera = fit(view, hull(blocks), width / height)
     light = Shader(blocks, base_colours(blocks, "rank", theme), theme, fine=True).frame(camera)
-    sheet = Sheet(width, height + room, _back(theme))
+    drawing = VectorDrawing(width, height + room, _back(theme))
     parts = []
     for axis, end, which in visible(blocks, camera):
         chosen = blocks if isinstance(which, slice) else blocks.take(which)
@@ -232,13 +232,13 @@ def _solid(theme: Theme, blocks: Blocks, view: View, caption: str) -> Sheet:
     for k in np.argsort(-far, kind="stable").tolist():
         places = seen[k, :, :2] * (height / 2) + [width / 2, height / 2 + room]
         r, g, b = colours[k].tolist()
-        sheet.polygon(places, (r, g, b))
-    sheet.words(caption, (width / 2, 20), 13, theme.text, "middle")
-    return sheet
+        drawing.polygon(places, (r, g, b))
+    drawing.words(caption, (width / 2, 20), 13, theme.text, "middle")
+    return drawing
 
 
 @figure("V4.1", "Matsui and others, Graph 4.1: P-positions of 3y <= x + z, from a general direction")
-def _v41(theme: Theme) -> Sheet:
+def _v41(theme: Theme) -> VectorDrawing:
     return _solid(
         theme,
         chocolate_graph(Fraction(3), _CHOCOLATE),
@@ -248,7 +248,7 @@ def _v41(theme: Theme) -> Sheet:
 
 
 @figure("V4.2", "Graph 4.2: the same, turned towards the gasket")
-def _v42(theme: Theme) -> Sheet:
+def _v42(theme: Theme) -> VectorDrawing:
     return _solid(
         theme,
         chocolate_graph(Fraction(3), _CHOCOLATE),
@@ -258,46 +258,46 @@ def _v42(theme: Theme) -> Sheet:
 
 
 @figure("V4.3", "Graph 4.3: the same along the first axis, Sierpinski's gasket")
-def _v43(theme: Theme) -> Sheet:
+def _v43(theme: Theme) -> VectorDrawing:
     blocks = chocolate_graph(Fraction(3), _CHOCOLATE)
     points, first = np.unique(blocks.corners[:, 1:], axis=0, return_index=True)
     width = 540.0
     low, high = points.min(axis=0), points.max(axis=0) + 1
     scale = (width - 60) / (high - low)[1]
-    sheet = Sheet(width, float(scale * (high - low)[0] + 90), _back(theme))
+    drawing = VectorDrawing(width, float(scale * (high - low)[0] + 90), _back(theme))
     shade = base_colours(blocks, "rank", theme)[first]
     for (y, z), colour in zip(points.tolist(), shade.tolist(), strict=True):
         x0, y0 = 30 + scale * (z - low[1]), 60 + scale * (y - low[0])
-        sheet.polygon([(x0, y0), (x0 + scale, y0), (x0 + scale, y0 + scale), (x0, y0 + scale)], tuple(colour))
-    sheet.words(
+        drawing.polygon([(x0, y0), (x0 + scale, y0), (x0 + scale, y0 + scale), (x0, y0 + scale)], tuple(colour))
+    drawing.words(
         f"Along the first axis: {len(blocks):,} P-positions on {len(points):,} points",
         (width / 2, 24),
         13,
         theme.text,
         "middle",
     )
-    return sheet
+    return drawing
 
 
 @figure("d3", "Khovanova and Xiong, section 4.1: d_3(n) in rows of 1, 2, 4, 8... numbers")
-def _d3(theme: Theme) -> Sheet:
+def _d3(theme: Theme) -> VectorDrawing:
     rows, cell, step, margin = 6, 27.0, 66.0, 24.0
     counts = ByMaximum(3)
     width = 2 ** (rows - 1) * cell
-    sheet = Sheet(width + 2 * margin, (rows + 1) * step + 84, _back(theme))
+    drawing = VectorDrawing(width + 2 * margin, (rows + 1) * step + 84, _back(theme))
     lines = [[counts.value(0)], *([counts.value(n) for n in range(2**j, 2 ** (j + 1))] for j in range(rows))]
     largest = lines[-1][-1]
     for row, values in enumerate(lines):
         left = margin + (width - cell * len(values)) / 2
-        foot = sheet.height - margin - (row + 1) * step
+        foot = drawing.height - margin - (row + 1) * step
         for k, value in enumerate(values):
             x, tall = left + cell * k, 3 + 44 * (value / largest) ** 0.5
             bar = [(x + 1, foot), (x + cell - 1, foot), (x + cell - 1, foot + tall), (x + 1, foot + tall)]
-            sheet.polygon(bar, _colour(theme, value / largest))
-            sheet.words(str(value), (x + cell / 2, foot - 12), 9.5, theme.text, "middle")
+            drawing.polygon(bar, _colour(theme, value / largest))
+            drawing.words(str(value), (x + cell / 2, foot - 12), 9.5, theme.text, "middle")
     caption = "d_3(n), the P-positions of Nim whose largest of three piles is n: rows of 2^j numbers, each 3, 9, ..., 6c - 3"
-    sheet.words(caption, (sheet.width / 2, 24), 14, theme.text, "middle")
-    return sheet
+    drawing.words(caption, (drawing.width / 2, 24), 14, theme.text, "middle")
+    return drawing
 
 
 @slide("views", "one set of P-positions, four views: a slide")

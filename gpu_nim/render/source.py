@@ -74,11 +74,11 @@ def name_of(source: "Source") -> str:
     return f"{automaton}:{generations}" if automaton is not None else str(getattr(source, "game", shown(source)))
 
 
-def blocks_of(spec: "Source", *, limit: int = CELLS_LIMIT, color: str | None = None, on_step: OnStep = unseen) -> Blocks:
+def blocks_of(source: "Source", *, limit: int = CELLS_LIMIT, color: str | None = None, on_step: OnStep = unseen) -> Blocks:
     """Return a source as blocks.
 
     Args:
-        spec: a text as above, a growth, a solved game, or blocks.
+        source: a text as above, a growth, a solved game, or blocks.
         limit: the most blocks; where there are more cells, each block stands for several.
         color: the colouring (see `gpu_nim.render.colourings`), which may need a further value of each cell (see
             `gpu_nim.render.values`). For grundy all positions of a saved game are drawn, not only the P-positions.
@@ -93,56 +93,56 @@ def blocks_of(spec: "Source", *, limit: int = CELLS_LIMIT, color: str | None = N
     >>> len(cells), cells.generations.tolist()
     (16, [0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3])
     """
-    if isinstance(spec, Blocks):
-        return spec
-    if not isinstance(spec, str):
-        if not isinstance(spec, Growth | Solution):
-            raise UsageError(f"source must be a text such as nim:256, a growth or a solved game, got {shown(spec)}")
-        return _of_found(name_of(spec), spec, limit, color)
-    if spec.endswith(readable_suffixes()):
-        return _read(spec, limit, color)
-    name, colon, arguments = spec.partition(":")
+    if isinstance(source, Blocks):
+        return source
+    if not isinstance(source, str):
+        if not isinstance(source, Growth | Solution):
+            raise UsageError(f"source must be a text such as nim:256, a growth or a solved game, got {shown(source)}")
+        return _of_found(name_of(source), source, limit, color)
+    if source.endswith(readable_suffixes()):
+        return _read(source, limit, color)
+    name, colon, arguments = source.partition(":")
     if not colon:
         raise UsageError(
             f"source must be a {' or '.join(readable_suffixes())} file, AUTOMATON:GENERATION such as nim:256, or "
-            f"GAME:PARAMETER=VALUE,size=NUMBER such as chocolate:a=3,size=127, got {spec!r}"
+            f"GAME:PARAMETER=VALUE,size=NUMBER such as chocolate:a=3,size=127, got {source!r}"
         )
     # nim is an automaton and a game: nim:255 is a growth, nim:size=255 a solved game.
     if "=" in arguments or (name in games.CATALOGUE and name not in automata.CATALOGUE):
-        return _game(spec, games.find(name), arguments, color)
-    automaton = _automaton(name, spec)
+        return _game(source, games.find(name), arguments, color)
+    automaton = _automaton(name, source)
     try:
         generation = parse_integer(arguments)
     except ValueError:
-        raise UsageError(f"source {name}:GENERATION needs a whole number after the colon, got {spec!r}") from None
+        raise UsageError(f"source {name}:GENERATION needs a whole number after the colon, got {source!r}") from None
     if not 0 <= generation <= _GENERATION_LIMIT:
-        raise UsageError(f"source {name}:GENERATION can be drawn for generations 0 to {_GENERATION_LIMIT}, got {spec!r}")
+        raise UsageError(f"source {name}:GENERATION can be drawn for generations 0 to {_GENERATION_LIMIT}, got {source!r}")
     if automaton.rule.dimension not in (2, 3):
         raise UsageError(f"{name} lives in {automaton.rule.dimension} dimensions, and only 2 or 3 can be drawn")
     grown = _nim if name == "nim" else partial(_grow, name=name)
-    needs = needed_value(color, spec, game=False)
-    return _with_value(grown(spec, generation=generation, limit=limit, on_step=on_step), needs, automaton.rule)
+    needs = needed_value(color, source, game=False)
+    return _with_value(grown(source, generation=generation, limit=limit, on_step=on_step), needs, automaton.rule)
 
 
-def _automaton(name: str, spec: str) -> Automaton:
+def _automaton(name: str, source: str) -> Automaton:
     if name in automata.CATALOGUE:
         return automata.CATALOGUE[name]
     if name == "figure":
-        raise UsageError(f"source must be a body, got {spec!r}: a figure is drawn by gpunim render alone")
+        raise UsageError(f"source must be a body, got {source!r}: a figure is drawn by gpunim render alone")
     known = (*automata.CATALOGUE, *games.CATALOGUE)
     names = ", ".join(dict.fromkeys(known))
-    raise UsageError(f"source must begin with an automaton or a game, one of {names}, got {spec!r}{close(name, known)}")
+    raise UsageError(f"source must begin with an automaton or a game, one of {names}, got {source!r}{close(name, known)}")
 
 
-def contents(spec: str) -> str:
-    """Return the digest of the file that `spec` names, or "" where it names no file."""
-    if not spec.endswith(readable_suffixes()):
+def contents(source: str) -> str:
+    """Return the digest of the file that `source` names, or "" where it names no file."""
+    if not source.endswith(readable_suffixes()):
         return ""
-    saved = load(spec)
+    saved = load(source)
     return f"{saved.automaton} {saved.digest}" if isinstance(saved, Growth) else digest(saved)
 
 
-def _nim(spec: str, generation: int, limit: int, on_step: OnStep) -> Blocks:
+def _nim(source: str, generation: int, limit: int, on_step: OnStep) -> Blocks:
     count = UpToTotal(3)  # the P-positions of total up to 2n
     level = 0
     while count.value(generation >> level) > limit:
@@ -157,7 +157,7 @@ def _nim(spec: str, generation: int, limit: int, on_step: OnStep) -> Blocks:
     births = nim_births(np.arange((generation >> level) + 1))
     size = 1 << level
     return Blocks(
-        name=spec,
+        name=source,
         corners=np.asarray(cells << level, dtype=np.int32),
         sizes=np.full(len(cells), size, dtype=np.int32),
         generations=(np.repeat(np.arange(len(births)), births.astype(np.intp)) << level).astype(np.int32),
@@ -166,7 +166,7 @@ def _nim(spec: str, generation: int, limit: int, on_step: OnStep) -> Blocks:
     )
 
 
-def _grow(spec: str, name: str, generation: int, limit: int, on_step: OnStep) -> Blocks:
+def _grow(source: str, name: str, generation: int, limit: int, on_step: OnStep) -> Blocks:
     growing = GrowthProcess(name, generation, select("numpy"), cells=True, verify=False)
 
     def newborns() -> Iterator["Newborns"]:
@@ -174,30 +174,30 @@ def _grow(spec: str, name: str, generation: int, limit: int, on_step: OnStep) ->
             yield from split(batch)
             on_step("generation", growing.generation, generation)
 
-    return _gather(spec, growing.automaton.lattice, newborns(), None, limit)
+    return _gather(source, growing.automaton.lattice, newborns(), None, limit)
 
 
-def _gather(spec: str, lattice: Lattice, generations: "Iterable[Newborns]", births: list[int] | None, limit: int) -> Blocks:
+def _gather(source: str, lattice: Lattice, generations: "Iterable[Newborns]", births: list[int] | None, limit: int) -> Blocks:
     """Collect newborns, generation by generation, in at most `limit` blocks, with not many more of them in memory."""
     if births is not None and sum(births) > _GROWN_LIMIT:
-        _refuse(spec, births)
+        _refuse(source, births)
     collected = _Collection(limit)
     counts: list[int] = []
     for generation, newborns in generations:
         counts.append(len(newborns))
-        _require_near(spec, newborns)
+        _require_near(source, newborns)
         collected.add(newborns, generation)
         if sum(counts) > _GROWN_LIMIT:
-            _refuse(spec, counts)
+            _refuse(source, counts)
     cells, born = collected.finished()
     flat = cells.shape[1] == 2
     if flat:
         cells = np.pad(cells, ((0, 0), (0, 1)))
     elif cells.shape[1] != 3:
-        raise UsageError(f"{spec} lives in {cells.shape[1]} dimensions, and only 2 or 3 can be drawn")
+        raise UsageError(f"{source} lives in {cells.shape[1]} dimensions, and only 2 or 3 can be drawn")
     size = 1 << collected.level
     return Blocks(
-        name=spec,
+        name=source,
         corners=np.asarray(cells << collected.level, dtype=np.int32),
         sizes=np.full(len(cells), size, dtype=np.int32),
         generations=born,
@@ -248,11 +248,11 @@ class _Collection:
         self._cells, self._born, self._count = [cells], [born], len(cells)
 
 
-def _refuse(spec: str, births: list[int]) -> None:
+def _refuse(source: str, births: list[int]) -> None:
     total = np.cumsum(births)
     reached = int(np.searchsorted(total, _GROWN_LIMIT, side="right"))
     raise InsufficientMemoryError(
-        f"{spec} is too large to draw: it passes {_GROWN_LIMIT:,} cells at generation {reached}; draw it to an earlier generation"
+        f"{source} is too large to draw: it passes {_GROWN_LIMIT:,} cells at generation {reached}; draw it to an earlier generation"
     )
 
 
@@ -266,22 +266,22 @@ def _with_value(blocks: Blocks, needs: str, rule: "Rule | None") -> Blocks:
     return replace(blocks, values={**blocks.values, needs: of_growth(blocks, rule)})
 
 
-def _game(spec: str, game: GameEntry, arguments: str, color: str | None) -> Blocks:
+def _game(source: str, game: GameEntry, arguments: str, color: str | None) -> Blocks:
     """Return the positions of a game of Grundy value up to `grundy`; their generation is half the total, rounded down."""
-    needed_value(color, spec, game=True)
+    needed_value(color, source, game=True)
     common = (
         Parameter("size", Integer(), str(game.drawn_size), "the largest coordinate"),
         Parameter("grundy", Integer(), "0", "the largest Grundy value drawn"),
     )
     known = [*game.parameters, *common]
-    texts = {parameter.name: str(parameter.default) for parameter in common} | _written(spec, game.name, arguments, known)
-    size, largest = (parameter.read(texts.pop(parameter.name), f"source {spec!r}: ") for parameter in common)
-    values = games.read_values(game, texts, f"source {spec!r}: ")
-    _require_drawable(spec, len(game.coordinates(**values)))
-    return _solved(spec, solve(game.name, size, grundy=largest > 0, **values), largest)
+    texts = {parameter.name: str(parameter.default) for parameter in common} | _written(source, game.name, arguments, known)
+    size, largest = (parameter.read(texts.pop(parameter.name), f"source {source!r}: ") for parameter in common)
+    values = games.read_values(game, texts, f"source {source!r}: ")
+    _require_drawable(source, len(game.coordinates(**values)))
+    return _solved(source, solve(game.name, size, grundy=largest > 0, **values), largest)
 
 
-def _written(spec: str, game: str, arguments: str, known: list[Parameter]) -> dict[str, str]:
+def _written(source: str, game: str, arguments: str, known: list[Parameter]) -> dict[str, str]:
     """The text of each parameter in NAME=VALUE,NAME=VALUE; a part without = belongs to the value before it, as in take=1,3,4."""
     names = [parameter.name for parameter in known]
     texts: dict[str, str] = {}
@@ -294,32 +294,32 @@ def _written(spec: str, game: str, arguments: str, known: list[Parameter]) -> di
             written = ",".join(f"{parameter.name}={parameter.kind.word.upper()}" for parameter in known)
             takes = f"{', '.join(names[:-1])} and {names[-1]}"
             hint = close(name, names)
-            raise UsageError(f"source {game}:{written} takes only {takes}, got {spec!r}{hint}")
+            raise UsageError(f"source {game}:{written} takes only {takes}, got {source!r}{hint}")
         else:
             texts[name], last = value, name
     return texts
 
 
-def _require_drawable(spec: str, coordinates: int) -> None:
+def _require_drawable(source: str, coordinates: int) -> None:
     if coordinates not in (2, 3):
-        raise UsageError(f"{spec} has {coordinates} coordinate{'s' * (coordinates != 1)}, and only 2 or 3 can be drawn")
+        raise UsageError(f"{source} has {coordinates} coordinate{'s' * (coordinates != 1)}, and only 2 or 3 can be drawn")
 
 
-def _solved(spec: str, solution: Solution, largest: int) -> Blocks:
+def _solved(source: str, solution: Solution, largest: int) -> Blocks:
     positions, _ = solution.points(largest)
-    _require_drawable(spec, positions.shape[1])
+    _require_drawable(source, positions.shape[1])
     flat = positions.shape[1] == 2
     if flat:
         positions = np.pad(positions, ((0, 0), (0, 1)))
     if len(positions) > CELLS_LIMIT:
         raise InsufficientMemoryError(
-            f"{spec} is too large to draw: it holds {len(positions):,} positions, more than {CELLS_LIMIT:,}"
+            f"{source} is too large to draw: it holds {len(positions):,} positions, more than {CELLS_LIMIT:,}"
         )
-    _require_near(spec, positions)
+    _require_near(source, positions)
     totals = positions.sum(axis=1)
     order = np.argsort(totals, kind="stable")
     blocks = Blocks(
-        name=spec,
+        name=source,
         corners=positions[order].astype(np.int32),
         sizes=np.ones(len(positions), dtype=np.int32),
         generations=(totals[order] // 2).astype(np.int32),
@@ -330,16 +330,16 @@ def _solved(spec: str, solution: Solution, largest: int) -> Blocks:
     return replace(blocks, values=values)
 
 
-def _read(spec: str, limit: int, color: str | None) -> Blocks:
+def _read(source: str, limit: int, color: str | None) -> Blocks:
     """Return the growth or the solved game in a file; of a game the P-positions, or what `color` needs."""
-    return _of_found(Path(spec).name, load(spec), limit, color)
+    return _of_found(Path(source).name, load(source), limit, color)
 
 
-def _require_near(spec: str, cells: NDArray[np.integer]) -> None:
+def _require_near(source: str, cells: NDArray[np.integer]) -> None:
     """Raise UsageError for cells that are too far out for blocks."""
     most = max(int(cells.max()), -int(cells.min())) if cells.size else 0
     if most > _GENERATION_LIMIT:
-        raise UsageError(f"{spec} has coordinates of size {most:,}, and only those up to {_GENERATION_LIMIT:,} can be drawn")
+        raise UsageError(f"{source} has coordinates of size {most:,}, and only those up to {_GENERATION_LIMIT:,} can be drawn")
 
 
 def _of_found(name: str, saved: "Growth | Solution", limit: int, color: str | None) -> Blocks:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
 
-Vector = tuple[float, float, float]
+Vector3 = tuple[float, float, float]
 Direction = tuple[int, int, int]
 ANGLE = 25.0  # degrees of the field of view of a perspective camera, as of a portrait lens
 
@@ -31,8 +31,8 @@ class View:
         parallel: whether sight lines are parallel.
     """
 
-    toward: Vector
-    up: Vector = (0.0, 0.0, 1.0)
+    toward: Vector3
+    up: Vector3 = (0.0, 0.0, 1.0)
     parallel: bool = False
 
     def basis(self) -> NDArray[np.float64]:
@@ -59,7 +59,7 @@ VIEWS = Registry[ViewFinder]("view")
 ANGLES = "AZIM,ELEV"
 
 
-def _fixed(toward: Vector, up: Vector = (0.0, 0.0, 1.0), *, parallel: bool = True) -> ViewFinder:
+def _fixed(toward: Vector3, up: Vector3 = (0.0, 0.0, 1.0), *, parallel: bool = True) -> ViewFinder:
     view = View(toward, up, parallel)
     return lambda cells: view
 

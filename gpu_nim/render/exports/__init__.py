@@ -13,7 +13,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.extras import missing
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.render.exports.export_format import EXPORTS, Body
-from gpu_nim.render.exports.mesh import strength
+from gpu_nim.render.exports.triangles import strength
 from gpu_nim.render.look import SHAPE_OPTIONS, Look, require_effect
 from gpu_nim.render.page import solid
 from gpu_nim.storage.atomic import check_writable, replacing
@@ -76,8 +76,7 @@ def check_export(path: Path, *, printable: bool = False) -> None:
     absent = [package for package in EXPORTS[suffix].packages if find_spec(package) is None]
     if absent:
         others = " or ".join(name for name, known in EXPORTS.items() if not known.packages)
-        # The extra that installs trimesh also installs what trimesh needs for each format.
-        raise missing(f"{EXPORTS[suffix].what} needs {' and '.join(absent)}", "trimesh", f", or write {others} without")
+        raise missing(f"{EXPORTS[suffix].what} needs {' and '.join(absent)}", absent[0], f", or write {others} without")
 
 
 def export_options(suffix: str, *, printable: bool = False) -> tuple[str, frozenset[str]]:

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from gpu_nim.model.registry import Registry
-from gpu_nim.render.exports.mesh import Mesh, cubes, printable_body
+from gpu_nim.render.exports.triangles import Mesh, cubes, printable_body
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.look import MESH_OPTIONS, Look
 from gpu_nim.render.page import colour_bytes
@@ -57,7 +57,7 @@ class ExportFormat:
         printable: whether it can hold one body to print.
         limit: the most blocks that it holds.
         fixed_bytes: memory for writing, for any number of blocks.
-        packages: the optional packages that write it, by the names that are imported; the extra `export` installs them.
+        packages: the optional packages that write it, by the names that they are imported and installed by.
     """
 
     write: Writer

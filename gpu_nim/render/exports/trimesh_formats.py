@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpu_nim.render.colours import to_linear
 from gpu_nim.render.exports.export_format import Body, export_format
-from gpu_nim.render.exports.mesh import Mesh, exact_floats
+from gpu_nim.render.exports.triangles import Mesh, exact_floats
 from gpu_nim.render.look import SHAPE_OPTIONS
 
 if TYPE_CHECKING:

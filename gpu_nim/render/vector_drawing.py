@@ -65,7 +65,7 @@ class Words:
 
 
 @dataclass
-class Sheet:
+class VectorDrawing:
     """A drawing of a width and height in points, on a background or none."""
 
     width: float
