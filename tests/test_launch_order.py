@@ -13,6 +13,7 @@ from gpu_nim.backends.cuda import exactly_one, frontier, nim
 from gpu_nim.backends.cuda.launcher import Launcher
 from gpu_nim.backends.interface import Engine
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine as NumpyExactlyOne
+from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.rule import Rule
 from tests import strict_cupy
 from tests.cuda_host import HostLauncher, compiler
@@ -110,6 +111,18 @@ class TestGeneral:
         assert launcher.launched == [*self.STEP * 4, "wait"]
         # Nothing but `to_host` waits: four times, and for the reports.
         assert sum(count for (name, _), count in calls.items() if name in WAITS) == 5
+
+    def test_room_is_doubled_as_far_as_there_is_memory(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        launcher = HostLauncher()
+        engine = frontier.GeneralEngine(launcher, RULE750, 5)
+        for free, pairs, room in ((10**6, 5000, 8192), (10**5, 5000, 8192), (16 * 9000, 8500, 9000), (10**6, 9001, 18000)):
+            monkeypatch.setattr(launcher, "free_memory", lambda free=free: free)
+            engine._make_room(pairs)
+            assert engine._room == room
+        with pytest.raises(
+            InsufficientMemoryError, match="a generation that touches 70,000 cells needs 1,120,000 bytes, 1,000,000"
+        ):
+            engine._make_room(70_000)
 
     def test_a_rule_without_predicates_has_nothing_compiled_but_our_kernels(self) -> None:
         with strict_cupy.recorded() as calls:

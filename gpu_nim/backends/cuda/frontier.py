@@ -6,7 +6,7 @@ and born before it can make room for the next.  Launches are bound anew where th
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,14 @@ _SLOT_BYTES = 12
 _THREADS = KERNELS["frontier_touch"].threads  # and of the others
 _FIRST_BITS = 12  # of the number of slots
 _FIRST_ROOM = 1 << 12  # newborns times offsets
+
+
+class _Launches(NamedTuple):
+    """Of a generation, in their order."""
+
+    touch: Launch
+    decide: Launch
+    survey: Launch
 
 
 class GeneralEngine:
@@ -49,9 +57,12 @@ class GeneralEngine:
             self._births = xp.asarray(births)
             self._box = xp.asarray(np.concatenate((np.pad(grid.origin, filler), np.pad(grid.strides, filler))))
             self._coefficients = xp.asarray(np.pad(coefficients, filler))
+            self._launches: _Launches | None = None
             self._counters = xp.zeros(3, np.uint64)
             self._room = self._count = self._used = 0
-            self._newborns = xp.empty(0, np.uint64)
+            self._newborns: Any = xp.empty(0, np.uint64)
+            self._changed: Any = None
+            self._allowed: Any = None
             self._make_room(_FIRST_ROOM)
             self._table(_FIRST_BITS)
         self.generation = -1
@@ -75,7 +86,7 @@ class GeneralEngine:
         with device_memory_errors(f"a growth to generation {to} on {self._launch.device}"):
             # Births, checksum and section of each generation.
             self._reports, self._section = xp.zeros(3 * (to - first + 1), np.uint64), section
-            self._bound = False
+            self._launches = None
             while self.generation < to:
                 if self.generation < 0:
                     self._lay(seeds)
@@ -83,8 +94,8 @@ class GeneralEngine:
                 else:
                     self._step()
                 self.generation += 1
-                self._bind()
-                self._survey(_blocks(self._survey, self._count), count=self._count, at=self.generation - first)
+                survey = self._bound().survey
+                survey(_blocks(survey, self._count), count=self._count, at=self.generation - first)
                 if cells:
                     grown.append(self._cells())
             births, checksums, sections = np.ascontiguousarray(to_host(self._reports).reshape(-1, 3).T)
@@ -124,7 +135,7 @@ class GeneralEngine:
         self._keys = xp.empty(1 << bits, np.uint64)
         self._keys.data.memset_async(0xFF, self._keys.nbytes)  # EMPTY
         self._touches = xp.zeros(1 << bits, np.uint32)
-        self._bound = False
+        self._launches = None
 
     def _reserve(self, more: int) -> None:
         """Make room for as many new cells: three quarters of the slots are used at the most."""
@@ -151,10 +162,11 @@ class GeneralEngine:
         """Make room for the newborns that touch so many cells, and for what they touch."""
         if pairs > self._room:
             xp, kept = self._launch.xp, self._newborns[: self._count]
-            room = max(pairs, 2 * self._room)
-            listed = 16 + (self.rule.touches is not None)
-            require_memory(listed * room, self._launch.free_memory(), f"a generation that touches {pairs:,} cells")
-            self._bound = False
+            # What is left of the last room is not needed beside the new one.
+            self._launches = self._changed = self._allowed = None
+            listed, free = 16 + (self.rule.touches is not None), self._launch.free_memory()
+            require_memory(listed * pairs, free, f"a generation that touches {pairs:,} cells")
+            room, self._room = max(pairs, min(2 * self._room, free // listed)), 0
             self._newborns = xp.empty(room, np.uint64)
             if self._count:
                 self._newborns[: self._count] = kept
@@ -168,9 +180,10 @@ class GeneralEngine:
         self._newborns[: len(keys)] = keys
         self._count = len(keys)
 
-    def _bind(self) -> None:
-        if self._bound:
-            return
+    def _bound(self) -> _Launches:
+        """The launches of a generation, bound to the table and the room as they are now."""
+        if self._launches is not None:
+            return self._launches
         rule, bind = self.rule, self._launch.bind
         newborns, table = {"newborns": self._newborns}, {"keys": self._keys, "touches": self._touches}
         listed = {"changed": self._changed, "counters": self._counters}
@@ -180,26 +193,28 @@ class GeneralEngine:
         fold = {"sorted": int(rule.symmetry is not Symmetry.NONE), "unsign": int(rule.symmetry is Symmetry.CUBE)}
         cells = {"box": self._box, "dimension": rule.dimension, "coefficients": self._coefficients}
         reports = {"axis": axis, "level": level, "reports": self._reports}
-        self._touch = bind("frontier_touch", newborns | jumps | allowed | table | listed | {"count": 0, "bits": self._bits})
-        self._decide = bind("frontier_decide", newborns | table | listed | {"born": self._births})
-        self._survey = bind("frontier_survey", newborns | cells | fold | reports | {"count": 0, "at": 0})
-        self._bound = True
+        self._launches = _Launches(
+            bind("frontier_touch", newborns | jumps | allowed | table | listed | {"count": 0, "bits": self._bits}),
+            bind("frontier_decide", newborns | table | listed | {"born": self._births}),
+            bind("frontier_survey", newborns | cells | fold | reports | {"count": 0, "at": 0}),
+        )
+        return self._launches
 
     def _step(self) -> None:
         rule, count = self.rule, self._count
         pairs = count * len(rule.offsets)
         self._reserve(pairs)
         self._make_room(pairs)
-        self._bind()
+        touch, decide, _ = self._bound()
         if rule.touches is not None:
             cells = self._decode(self._newborns[:count])
             with predicate_errors("touches"):
                 for number, offset in enumerate(rule.offsets):
                     self._allowed[number * count : (number + 1) * count] = rule.touches(cells, offset)
         self._counters.fill(0)
-        blocks = _blocks(self._touch, pairs)
-        self._touch(blocks, count=count)
-        self._decide(blocks)
+        blocks = _blocks(touch, pairs)
+        touch(blocks, count=count)
+        decide(blocks)
         _, entered, self._count = to_host(self._counters).tolist()
         self._used += entered
         if rule.octant or rule.universe is not None:
