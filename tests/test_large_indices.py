@@ -4,6 +4,8 @@ The arrays are mapped memory of which only the pages written exist (`tests.stric
 a device with hundreds of gigabytes.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -19,11 +21,16 @@ from gpu_nim.backends.shared.layouts import Layout
 from gpu_nim.games.inequality import nim
 from gpu_nim.model.digest import nim_plane_mix
 from gpu_nim.model.errors import InsufficientMemoryError
+from gpu_nim.model.rule import Rule, Symmetry
 from tests import strict_cupy as xp
 from tests.cuda_host import compiler
 from tests.strict_cupy.vast import VastLauncher, vast
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
+
+
+TWO_SEEDS = replace(find("ulam-warburton").rule, seeds=((0, 0), (1, 0)), symmetry=Symmetry.NONE)
+"""Either would be born again, were it not known to be touched."""
 
 
 def based(monkeypatch: pytest.MonkeyPatch, base: int) -> None:
@@ -33,10 +40,10 @@ def based(monkeypatch: pytest.MonkeyPatch, base: int) -> None:
 
 
 # Word 32 b of `touched` is past 2^32 from brick 2^27 on, and so are the words of the slots' and newborns' rings.
-@pytest.mark.parametrize("name", ["fcc", "ulam-warburton"])
+@pytest.mark.parametrize("rule", [find("fcc").rule, TWO_SEEDS], ids=["fcc", "two seeds"])
 @pytest.mark.parametrize("base", [2**27 - 3, 2**31 - 3, 2**32 - 2**9])
-def test_bricks_of_large_numbers(monkeypatch: pytest.MonkeyPatch, name: str, base: int) -> None:
-    rule, last = find(name).rule, 18
+def test_bricks_of_large_numbers(monkeypatch: pytest.MonkeyPatch, rule: Rule, base: int) -> None:
+    last = 18
     host = NumpyBackend().automaton(rule, last)
     expected = [host.advance(last // 2, cells=True), host.advance(last, cells=True)]
     based(monkeypatch, base)
