@@ -19,6 +19,7 @@ from gpu_nim.games.inequality import InequalityGame, bar, chocolate, parse_game,
 from gpu_nim.games.solve import solve
 from gpu_nim.model.errors import BackendError, InsufficientMemoryError, UsageError
 from gpu_nim.model.linear_bounds import LinearBounds
+from tests import strict_cupy
 from tests.literal_games import solve_literally
 from tests.test_games_inequality import random_games
 
@@ -274,14 +275,14 @@ def test_no_more_memory_is_taken_than_planned(monkeypatch, game, grundy):
         return call
 
     class Counting(Poor):
-        xp = SimpleNamespace(**{name: counting(getattr(np, name)) for name in ("asarray", "empty", "full", "zeros")})
+        xp = SimpleNamespace(**{name: counting(getattr(strict_cupy, name)) for name in ("asarray", "empty", "zeros")})
 
         def bind(self, *arguments, **keywords):
             """Leave everything as it is: nothing is found."""
             return lambda *grid, **scalars: None
 
         def send_home(self, values):
-            return lambda: values
+            return lambda: to_host(values)
 
     backend = CudaBackend(Counting(free=2**40))
     monkeypatch.setattr(solvers, "select", lambda name="auto": backend)

@@ -207,6 +207,42 @@ def test_recorded_launches_are_made_again_in_order(launcher: CupyLauncher, cupy:
     assert order == [*graph, ("first", 9), *graph]
 
 
+def test_arrays_are_sent_home_beside_the_kernels(launcher: CupyLauncher, cupy: StandIn) -> None:
+    """A copy waits for the kernels so far, runs on a stream of its own into page-locked memory, and is there once waited for."""
+    log: list[Any] = []
+
+    class Stream:
+        def __init__(self, *, non_blocking: bool) -> None:
+            log.append(("stream", non_blocking))
+
+        def wait_event(self, event: object) -> None:
+            log.append(("wait", event))
+
+        def record(self) -> Any:
+            copies = log.pop()[1]
+            return SimpleNamespace(synchronize=lambda: copies())
+
+    class Array:
+        dtype, shape, size, nbytes = np.dtype(np.uint32), (2, 3), 6, 24
+
+        def get(self, *, stream: object, out: np.ndarray[Any, Any], blocking: bool) -> None:
+            assert isinstance(stream, Stream)
+            assert not blocking
+            log.append(("copy", lambda: out.__setitem__(..., np.arange(6).reshape(2, 3))))
+
+    pinned: list[bytearray] = []
+    cupy.cuda.Stream = Stream
+    cupy.cuda.get_current_stream = lambda: SimpleNamespace(record=lambda: "the kernels so far")
+    cupy.cuda.alloc_pinned_memory = lambda size: pinned.append(bytearray(size)) or pinned[-1]
+    arrivals = [launcher.send_home(Array()) for _ in range(2)]
+    assert log == [("stream", True), ("wait", "the kernels so far"), ("wait", "the kernels so far")]
+    assert [len(memory) for memory in pinned] == [24, 24]
+    for arrived, memory in zip(arrivals, pinned, strict=True):
+        assert not any(memory)
+        assert arrived().tolist() == [[0, 1, 2], [3, 4, 5]]
+        assert any(memory)
+
+
 def test_what_the_device_has(launcher: CupyLauncher) -> None:
     assert launcher.shared_limit == 101376
     assert launcher.resident("first") == 5 * 84

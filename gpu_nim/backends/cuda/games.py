@@ -185,7 +185,8 @@ def inequality_grundy(launch: Launcher, bounds: LinearBounds, limits: Ints) -> N
     require_memory(inequality_grundy_bytes(box.limits), launch.free_memory(), work)
     xp = launch.xp
     with device_memory_errors(work):
-        values = xp.full(prod(box.shape), _NO_POSITION, np.uint16)
+        values = xp.empty(prod(box.shape), np.uint16)
+        values.data.memset_async(0xFF, values.nbytes)  # _NO_POSITION, with no kernel compiled to fill it in
         arguments = {**box.arguments(xp), "seen_words": seen_words, "values": values}
         step = launch.bind("inequality_grundy", arguments, shared_bytes=shared)
         for total in range(box.last + 1):
