@@ -250,7 +250,7 @@ def test_hostile_lines(seed: int, place: Path) -> None:
         ("nim 10^999999", 2, "expected an integer of at most 10^10000, got 10^999999"),
         ("play 10^10001", 2, "expected an integer of at most 10^10000, got 10^10001"),
         ("nim 10^1000000", 2, "10^1000000 is beyond 10^999999, the largest integer that is read"),
-        ("solve chocolate --a 1e999999999", 2, "expected a positive rational such as 5/2, or START:STOP[:STEP], got '1e999999999'"),
+        ("solve chocolate --a 1e999999999", 2, "must be a positive rational such as 5/2, or START:STOP[:STEP], got '1e999999999'"),
     ],
 )
 def test_what_was_a_traceback_or_had_no_end(line: str, status: int, words: str, place: Path) -> None:
