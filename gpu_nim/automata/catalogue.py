@@ -14,8 +14,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata import formulas
-from gpu_nim.automata import neighbourhoods as near
+from gpu_nim.automata import formulas, neighbourhoods
 from gpu_nim.counting.families import ByTotal, UpToTotal
 from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import UsageError, close
@@ -114,16 +113,16 @@ _OCTANT, _SQUARE, _CUBIC = "octant of Z^3", "Z^2", "Z^3"
 _EPSTEIN = "Applegate, Pol and Sloane, The Toothpick Sequence, Congressus Numerantium 206 (2010)"
 
 
-def _square(offsets: near.Offsets, births: frozenset[int] = _ONE) -> Rule:
+def _square(offsets: neighbourhoods.Offsets, births: frozenset[int] = _ONE) -> Rule:
     return Rule(2, offsets, births, _PLANE, symmetry=Symmetry.CUBE)
 
 
 def _cubic(*changed: int) -> Rule:
-    return Rule(3, near.steps(3, *changed), _ONE, _SPACE, symmetry=Symmetry.CUBE)
+    return Rule(3, neighbourhoods.steps(3, *changed), _ONE, _SPACE, symmetry=Symmetry.CUBE)
 
 
 def _piles(piles: int) -> Automaton:
-    offsets = near.two_piles(piles)
+    offsets = neighbourhoods.pair_offsets(piles)
     # Born from any number of parents: the parents of a P-position are P-positions of the generation before.
     rule = Rule(
         dimension=piles,
@@ -131,7 +130,7 @@ def _piles(piles: int) -> Automaton:
         births=frozenset(range(1, len(offsets) + 1)),
         seeds=((0,) * piles,),
         octant=True,
-        touches=near.equal_trailing_ones,
+        touches=neighbourhoods.equal_trailing_ones,
     )
     return Automaton(
         name=f"nim-{piles}",
@@ -163,7 +162,7 @@ _AUTOMATA = (
         summary="three-pile Nim: born when exactly one of (a-1,b-1,c), (a-1,b,c-1), (a,b-1,c-1) is alive",
         space=_OCTANT,
         source="[B], first rule; [NF] Theorem 19",
-        rule=Rule(3, near.two_piles(3), _ONE, _SPACE, octant=True),
+        rule=Rule(3, neighbourhoods.pair_offsets(3), _ONE, _SPACE, octant=True),
         oeis=_by_total(3),
         births_formula=formulas.nim_births,
         cell_test=formulas.p_positions_by_total,
@@ -173,7 +172,7 @@ _AUTOMATA = (
         summary="born when exactly one of the 12 edge neighbours is alive: all P-positions of Nim, and much more",
         space=_OCTANT,
         source="[B], second rule",
-        rule=Rule(3, near.steps(3, 2), _ONE, _SPACE, octant=True, symmetry=Symmetry.PERMUTATIONS),
+        rule=Rule(3, neighbourhoods.steps(3, 2), _ONE, _SPACE, octant=True, symmetry=Symmetry.PERMUTATIONS),
     ),
     Automaton(
         name="fcc",
@@ -194,7 +193,7 @@ _AUTOMATA = (
         summary="born when exactly one of the 4 side neighbours is alive",
         space=_SQUARE,
         source=f"[NF] section 5.4; {_EPSTEIN}",
-        rule=_square(near.steps(2, 1)),
+        rule=_square(neighbourhoods.steps(2, 1)),
         oeis=(GrowthEntry("A147562", "population", 1), GrowthEntry("A147582", "births", 1, 1)),
         births_formula=formulas.ulam_warburton_births,
         cell_test=formulas.ulam_warburton_cells,
@@ -204,7 +203,7 @@ _AUTOMATA = (
         summary="ulam-warburton without its south branch, the image of three-pile Nim",
         space="Z^2 without y < 0, y <= -|x|",
         source="[NF] Theorem 25",
-        rule=Rule(2, near.steps(2, 1), _ONE, _PLANE, universe=near.not_south),
+        rule=Rule(2, neighbourhoods.steps(2, 1), _ONE, _PLANE, universe=neighbourhoods.not_south),
         oeis=_by_total(3),
         births_formula=formulas.nim_births,
         cell_test=formulas.three_branch_cells,
@@ -214,7 +213,7 @@ _AUTOMATA = (
         summary="born when exactly one of the 8 neighbours is alive",
         space=_SQUARE,
         source=_EPSTEIN,
-        rule=_square(near.steps(2, 1, 2)),
+        rule=_square(neighbourhoods.steps(2, 1, 2)),
         oeis=(GrowthEntry("A151725", "population", 1), GrowthEntry("A151726", "births", 1)),
     ),
     Automaton(
@@ -222,7 +221,7 @@ _AUTOMATA = (
         summary="hexagons: born when exactly one of the 6 neighbours is alive",
         space="hexagonal lattice, axial coordinates",
         source=_EPSTEIN,
-        rule=Rule(2, near.HEXAGON, _ONE, _PLANE, symmetry=Symmetry.PERMUTATIONS),
+        rule=Rule(2, neighbourhoods.HEXAGON, _ONE, _PLANE, symmetry=Symmetry.PERMUTATIONS),
         lattice="hexagonal",
         oeis=(GrowthEntry("A151723", "population", 1), GrowthEntry("A151724", "births", 1)),
     ),
@@ -231,7 +230,7 @@ _AUTOMATA = (
         summary="triangles: born when exactly one of the 3 neighbours across a side is alive",
         space="hexagonal lattice without x - y = 0 mod 3",
         source="OEIS A161644",
-        rule=Rule(2, near.HEXAGON, _ONE, ((1, 0),), universe=near.triangles),
+        rule=Rule(2, neighbourhoods.HEXAGON, _ONE, ((1, 0),), universe=neighbourhoods.triangles),
         lattice="triangular",
         oeis=(GrowthEntry("A161644", "population", 1), GrowthEntry("A161645", "births", 1)),
     ),
@@ -240,7 +239,7 @@ _AUTOMATA = (
         summary="born when exactly one of the 8 cells a knight's move away is alive",
         space=_SQUARE,
         source="OEIS A319018",
-        rule=_square(near.KNIGHT),
+        rule=_square(neighbourhoods.KNIGHT),
         oeis=(GrowthEntry("A319018", "population", 1),),
     ),
     Automaton(
@@ -248,7 +247,7 @@ _AUTOMATA = (
         summary="born when 1 or 3 of the 4 side neighbours are alive",
         space=_SQUARE,
         source="OEIS A169707",
-        rule=_square(near.steps(2, 1), frozenset({1, 3})),
+        rule=_square(neighbourhoods.steps(2, 1), frozenset({1, 3})),
         oeis=(GrowthEntry("A169707", "population", 1, 1),),
     ),
     Automaton(

@@ -25,6 +25,15 @@ ParentSource = Callable[[int, int], Iterator[tuple[int, NDArray[np.integer]]]]
 _REMEMBERED = 1 << 28  # bytes of cells that were grown again, kept for further requests
 
 
+def by_generation(cells: NDArray[np.integer], births: NDArray[np.uint64]) -> list[NDArray[np.integer]]:
+    """Return cells (N, d) in order of birth as the newborns of each generation, views of them.
+
+    >>> [newborns.tolist() for newborns in by_generation(np.array([[0], [3], [4]]), np.array([1, 2], np.uint64))]
+    [[[0]], [[3], [4]]]
+    """
+    return np.split(cells, np.cumsum(births).astype(np.int64)[:-1])
+
+
 def split(batch: Batch) -> Iterator[Newborns]:
     """Yield the generations of a batch that has cells, one by one.
 
@@ -33,9 +42,7 @@ def split(batch: Batch) -> Iterator[Newborns]:
     [(4, [[1, 0], [1, 1]]), (5, [[0, 2]])]
     """
     assert batch.cells is not None
-    stops = np.cumsum(batch.births).astype(np.int64)
-    for index, cells in enumerate(np.split(batch.cells, stops[:-1])):
-        yield batch.first + index, cells
+    yield from enumerate(by_generation(batch.cells, batch.births), batch.first)
 
 
 def in_order(cells: NDArray[np.integer]) -> bool:

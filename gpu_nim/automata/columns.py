@@ -27,6 +27,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.automata.cell_sources import by_generation
 from gpu_nim.automata.formulas import nim_sum_is_zero
 from gpu_nim.backends.interface import Batch, Section
 from gpu_nim.model.arguments import items, shown
@@ -179,7 +180,7 @@ class ColumnRecorder:
             counted = np.concatenate(([0], np.cumsum(nim_sum_is_zero(batch.cells))))
             self._keep("p-positions", np.diff(counted[stops], prepend=0).astype(np.uint64))
         if self._boxes is not None:
-            counts = [self._boxes.enter(cells) for cells in np.split(batch.cells, stops[:-1])]
+            counts = [self._boxes.enter(cells) for cells in by_generation(batch.cells, batch.births)]
             self._keep("boxes", np.array(counts, np.uint64).reshape(len(stops), -1))
 
     def table(self, births: NDArray[np.uint64]) -> Table:

@@ -51,10 +51,10 @@ def not_south(cells: NDArray[np.integer]) -> NDArray[np.bool_]:
     return outside
 
 
-def two_piles(piles: int) -> Offsets:
+def pair_offsets(piles: int) -> Offsets:
     """Return the offsets that add 1 to two of the piles.
 
-    >>> two_piles(3)
+    >>> pair_offsets(3)
     ((1, 1, 0), (1, 0, 1), (0, 1, 1))
     """
     return tuple(tuple(int(pile in pair) for pile in range(piles)) for pair in combinations(range(piles), 2))

@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 import click
 
 from gpu_nim._version import __version__
-from gpu_nim.cli.again import start_again
 from gpu_nim.cli.output import say
+from gpu_nim.cli.restart import restart
 from gpu_nim.cli.signals import Terminated, terminations_raised
 from gpu_nim.model.errors import GpunimError, MissingDependency
 from gpu_nim.model.notation import LONGEST_DIGITS
@@ -83,7 +83,7 @@ class LazyGroup(click.Group):
             _leave(error.format_message(), error.exit_code)
         except GpunimError as error:
             if isinstance(error, MissingDependency):
-                start_again(error)
+                restart(error)
             _leave(str(error), error.exit_status)
         except Exception as error:
             if (sentence := _of_the_machine(error)) is not None:

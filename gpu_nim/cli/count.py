@@ -319,8 +319,10 @@ def _print_lines(pairs: Iterable[tuple[int, object]], form: str) -> None:
     if form == "csv":
         click.echo("n,value")
     separator = {"csv": ",", "bfile": " ", "table": "  "}[form]
-    for n, value in pairs:
-        click.echo(f"{n}{separator}{value}")
+    from gpu_nim.oeis.b_files import format_lines
+
+    for line in format_lines(pairs, separator):
+        click.echo(line, nl=False)
 
 
 def _plot(work: _Work, values: list[int]) -> None:

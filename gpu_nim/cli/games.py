@@ -18,7 +18,7 @@ def games(as_json: bool) -> None:
                     "summary": game.summary,
                     "source": game.source,
                     "parameters": {
-                        parameter.name: {"default": parameter.default, "values": parameter.kind.expected, "help": parameter.help}
+                        parameter.name: {"default": parameter.default, "values": parameter.type.expected, "help": parameter.help}
                         for parameter in game.parameters
                     },
                     "grundy": "always" if game.always_grundy else "with --grundy",
@@ -35,4 +35,4 @@ def games(as_json: bool) -> None:
 
 
 def _written(parameter: Parameter) -> str:
-    return f"{parameter.name}={parameter.default or parameter.kind.word.upper()}"
+    return f"{parameter.name}={parameter.default or parameter.type.word.upper()}"

@@ -31,7 +31,7 @@ class _MovieCommand(ListingCommand):
 def _motion_options() -> list[click.Parameter]:
     owners = {option.name: (name, option) for name, motion in MOTIONS.items() for option in motion.options}
     return [
-        click.Option([f"--{name}"], metavar=option.kind.word.upper(), help=f"{owner}: {option.help}.  [default: {option.default}]")
+        click.Option([f"--{name}"], metavar=option.type.word.upper(), help=f"{owner}: {option.help}.  [default: {option.default}]")
         for name, (owner, option) in owners.items()
     ]
 

@@ -64,10 +64,10 @@ def _parameter_option(name: str, owners: list[GameEntry]) -> click.Option:
     words = []
     for game in owners:
         (parameter,) = (parameter for parameter in game.parameters if parameter.name == name)
-        text = f"{parameter.help}{'; or START:STOP[:STEP] to scan' * isinstance(parameter.kind, Rational)}."
+        text = f"{parameter.help}{'; or START:STOP[:STEP] to scan' * isinstance(parameter.type, Rational)}."
         default = "" if parameter.default is None else f"  [default: {parameter.default}]"
         parts.setdefault((text, default), []).append(game.name)
-        words.append(parameter.kind.word)
+        words.append(parameter.type.word)
     told = "  ".join(f"{', '.join(games)}: {text}{default}" for (text, default), games in parts.items())
     return click.Option([f"--{name}", name], type=_Written("|".join(dict.fromkeys(words))), help=told)
 
@@ -114,7 +114,7 @@ def _scanned(entry: GameEntry, texts: dict[str, str]) -> tuple[str, list[Fractio
     """The rational parameter that has several values, with these; None where each has one."""
     found = None
     for parameter in entry.parameters:
-        if isinstance(parameter.kind, Rational) and parameter.name in texts:
+        if isinstance(parameter.type, Rational) and parameter.name in texts:
             values = _rationals(f"--{parameter.name}", texts[parameter.name])
             if len(values) > 1 and found is not None:
                 raise UsageError(f"--{parameter.name} must be one value where --{found[0]} is scanned, got {len(values)}")

@@ -19,7 +19,7 @@ from gpu_nim.model.notation import parse_integer, parse_rational
 from gpu_nim.model.progress import OnStep
 
 
-class Kind(Protocol):
+class ParameterType(Protocol):
     """The values that a parameter takes."""
 
     @property
@@ -138,13 +138,13 @@ class Parameter:
 
     Args:
         name: as in `gpunim solve GAME --name VALUE`, `gpu_nim.solve(GAME, size, name=value)` and `gpunim render GAME:name=VALUE`.
-        kind: the values that it takes.
+        type: the values that it takes.
         default: the default as a text; None where a value must be given.
         help: what it is, for the help text.
     """
 
     name: str
-    kind: Kind
+    type: ParameterType
     default: str | None
     help: str
 
@@ -163,7 +163,7 @@ class Parameter:
         gpu_nim.model.errors.UsageError: --piles must be an integer from 1 to 32, got '40'
         """
         try:
-            return self.kind.read(text)
+            return self.type.read(text)
         except ValueError as error:
             raise UsageError(f"{prefix}{self.name} must be {error}, got {shown(text)}") from None
 
@@ -250,7 +250,7 @@ class GameEntry(ABC):
             if parameter.name in given:
                 result[parameter.name] = given[parameter.name]
             elif parameter.default is None:
-                raise UsageError(f"{prefix}{parameter.name} must be {parameter.kind.expected}, got none")
+                raise UsageError(f"{prefix}{parameter.name} must be {parameter.type.expected}, got none")
             else:
                 result[parameter.name] = parameter.read(parameter.default)
         return result

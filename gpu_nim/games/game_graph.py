@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.arguments import Whole, integer, shown
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.limbs import Ints
 from gpu_nim.model.values import ArrayValue
 
 Position = TypeVar("Position", bound=Hashable)
-Ints = NDArray[np.int64]
 
 
 class Game(Protocol[Position]):

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpu_nim.games.limits import MAX_SIZE
 from gpu_nim.model.arguments import Whole, integer, integers
+from gpu_nim.model.limbs import Ints
 from gpu_nim.model.memory import host_memory, require_memory
 
-Ints = NDArray[np.int64]
 HEAP = ("n",)
 """The coordinates of a position: the size of its heap."""
 

@@ -14,15 +14,14 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.games.game_graph import Ints
+from gpu_nim.backends.shared.bit_sets import bit_of, mex
 from gpu_nim.games.inequality import Vector
 from gpu_nim.games.limits import MAX_COORDINATES
 from gpu_nim.model.arguments import Whole, integer, vectors
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.limbs import U64, Ints
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.progress import OnStep, unseen
-
-U64 = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -175,7 +174,7 @@ def line_grundy(game: LineGame, *, with_pass: bool = False, on_step: OnStep = un
         known = np.bitwise_or.reduce([table[lines[here]] for table, lines in zip(met, line_of, strict=True)])
         if after is not None and total:
             _add(known, np.arange(len(here)), after[here])
-        values[here] = _mex(known)
+        values[here] = mex(known.T)
         for table, lines in zip(met, line_of, strict=True):
             _add(table, lines[here], values[here])
         on_step("position", stop, len(values))
@@ -191,11 +190,5 @@ def _lines(places: NDArray[np.int64], line: NDArray[np.int64], shape: tuple[int,
 
 
 def _add(sets: U64, rows: NDArray[np.intp], values: NDArray[np.int64]) -> None:
-    sets[rows, values >> 6] |= np.uint64(1) << (values & 63).astype(np.uint64)
-
-
-def _mex(sets: U64) -> NDArray[np.int64]:
-    """The least number that is missing from each set."""
-    word = np.argmax(~sets != 0, axis=1)
-    free = ~sets[np.arange(len(sets)), word]
-    return np.asarray(64 * word + np.bitwise_count((free & -free) - np.uint64(1)), dtype=np.int64)
+    word, bit = bit_of(values)
+    sets[rows, word] |= bit

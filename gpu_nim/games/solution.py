@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
-from gpu_nim.games.game_graph import Ints
 from gpu_nim.games.heaps import Period
 from gpu_nim.games.inequality import Vector
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.limbs import Ints
 from gpu_nim.model.values import ArrayValue
 
 CHUNK = 1 << 20

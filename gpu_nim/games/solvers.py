@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import select
-from gpu_nim.games.game_graph import Game, Ints, evolve
+from gpu_nim.games.game_graph import Game, evolve
 from gpu_nim.games.heaps import HEAP, HeapRule, find_period, grundy_values
 from gpu_nim.games.inequality import InequalityGame, Vector
 from gpu_nim.games.limits import MAX_SIZE
 from gpu_nim.games.solution import CHUNK, Solution, first_difference, vectors_of_box
 from gpu_nim.model.arguments import Whole, integer
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.limbs import Ints
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.progress import OnStep, unseen
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gpu_nim.games.heaps import HeapRule, Ints
+from gpu_nim.games.heaps import HeapRule
 from gpu_nim.games.limits import MAX_SIZE
 from gpu_nim.model.arguments import integer, integers, shown
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.limbs import Ints
 
 Heaps = tuple[int, ...]
 

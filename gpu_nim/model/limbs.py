@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 U64 = NDArray[np.uint64]
+Ints = NDArray[np.int64]
 Integers = NDArray[Any]
 """uint64, or object holding non-negative Python integers."""
 

@@ -37,14 +37,14 @@ class Comparison:
     difference: Difference | None
 
 
-def format_lines(pairs: Iterable[tuple[int, int]]) -> Iterator[str]:
-    r"""Yield each pair as a line of a b-file.
+def format_lines(pairs: Iterable[tuple[int, object]], separator: str = " ") -> Iterator[str]:
+    r"""Yield each pair as a line, of a b-file unless there is another separator.
 
     >>> list(format_lines([(0, 1), (1, 6)]))
     ['0 1\n', '1 6\n']
     """
     for n, value in pairs:
-        yield f"{n} {value}\n"
+        yield f"{n}{separator}{value}\n"
 
 
 def read_bfile(path: str | Path) -> Iterator[tuple[int, int, int]]:

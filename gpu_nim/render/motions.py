@@ -285,7 +285,7 @@ class Sweep(Motion):
 
 def _rational_parameters(game: str) -> list[str]:
     entry = games.CATALOGUE.get(game)
-    return [parameter.name for parameter in entry.parameters if isinstance(parameter.kind, Rational)] if entry else []
+    return [parameter.name for parameter in entry.parameters if isinstance(parameter.type, Rational)] if entry else []
 
 
 def sweep_values(first: Fraction, last: Fraction, frames: int) -> list[Fraction]:

@@ -291,7 +291,7 @@ def _written(source: str, game: str, arguments: str, known: list[Parameter]) -> 
         if not equals and last:
             texts[last] += f",{part}"
         elif not equals or name not in names:
-            written = ",".join(f"{parameter.name}={parameter.kind.word.upper()}" for parameter in known)
+            written = ",".join(f"{parameter.name}={parameter.type.word.upper()}" for parameter in known)
             takes = f"{', '.join(names[:-1])} and {names[-1]}"
             hint = close(name, names)
             raise UsageError(f"source {game}:{written} takes only {takes}, got {source!r}{hint}")

@@ -12,7 +12,7 @@ from gpu_nim.backends.interface import Batch
 from gpu_nim.storage.atomic import replacing
 
 
-def plain(value: Value) -> int | float | None:
+def as_number(value: Value) -> int | float | None:
     """Return a value of a table for text formats: integers unchanged, fractions as the nearest double."""
     return float(value) if isinstance(value, Fraction) else value
 
@@ -38,7 +38,7 @@ def write_csv(table: Table, path: Path) -> None:
     with path.open("w", newline="", encoding="ascii") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(table.header)
-        writer.writerows([plain(value) for value in row] for row in table.rows())
+        writer.writerows([as_number(value) for value in row] for row in table.rows())
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gpu_nim.automata.cell_sources import KeptCells, Newborns
+from gpu_nim.automata.cell_sources import KeptCells, Newborns, by_generation
 from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.interface import Batch
 from gpu_nim.model.memory import host_memory
@@ -58,8 +58,6 @@ def load_npz_growth(path: Path) -> Growth:
         births, checksums, cells = (arrays.read(name) for name in ("births", "checksums", "cells"))
 
     def read(first: int, stop: int) -> Iterator[Newborns]:
-        starts = [0, *np.cumsum(births).tolist()]
-        for generation in range(first, stop):
-            yield generation, cells[starts[generation] : starts[generation + 1]]
+        yield from enumerate(by_generation(cells, births)[first:stop], first)
 
     return to_growth(path, attributes, births, checksums, arrays.declared, read)

@@ -28,6 +28,7 @@ from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.interrupts import interrupts_deferred
 from gpu_nim.model.limbs import U64, to_integers
 from gpu_nim.model.reading import Damaged, open_regular, parse_json, printable, read_regular
+from gpu_nim.oeis.b_files import format_lines
 from gpu_nim.storage.atomic import check_writable, replacing, resumable
 from gpu_nim.storage.file_checks import seal, store_of
 from gpu_nim.storage.zarr_arrays import StoredArray
@@ -115,7 +116,7 @@ def write_text(file: IO[str], first: int, values: U64, separator: str) -> None:
 
 
 def _lines(first: int, values: U64, separator: str) -> str:
-    return "".join([f"{n}{separator}{value}\n" for n, value in enumerate(to_integers(values), first)])
+    return "".join(format_lines(enumerate(to_integers(values), first), separator))
 
 
 class _AppendedFile:
@@ -255,4 +256,4 @@ def write_terms(path: Path, first: int, terms: Iterable[int]) -> None:
     separator, header = (",", "n,value\n") if path.suffix == ".csv" else (" ", "")
     with replacing(path) as scratch, scratch.open("w", encoding="ascii", newline="\n") as file:
         file.write(header)
-        file.writelines(f"{n}{separator}{value}\n" for n, value in enumerate(terms, first))
+        file.writelines(format_lines(enumerate(terms, first), separator))

@@ -1,7 +1,5 @@
 """The NumPy backend: every capability on the CPU, without compilation."""
 
-import os
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +9,7 @@ from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes, supports
 from gpu_nim.backends.numpy.frontier import GeneralEngine
 from gpu_nim.backends.numpy.nim import NimEngine, plane_bytes
+from gpu_nim.backends.shared.host_ranges import cores
 from gpu_nim.model.linear_bounds import LinearBounds
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Rule
@@ -70,11 +69,11 @@ class NumpyBackend:
 
 def processor_name() -> str:
     """Return the processor's name and the number of its cores that this process may use."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     name = "CPU"
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as lines:
             name = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), name)
     except OSError:
         pass
-    return f"{name}, {cores} core{'s' if cores != 1 else ''}"
+    usable = cores()
+    return f"{name}, {usable} core{'s' if usable != 1 else ''}"

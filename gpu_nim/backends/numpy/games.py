@@ -22,10 +22,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.backends.shared.bit_sets import bit_of, mex
+from gpu_nim.model.limbs import Ints
 from gpu_nim.model.linear_bounds import LinearBounds
 from gpu_nim.model.memory import host_memory, require_memory
 
-Ints = NDArray[np.int64]
 _CHUNK = 1 << 20  # cells of the box that are processed at once
 
 
@@ -81,10 +82,10 @@ def wedge_grundy(top: Ints) -> NDArray[np.signedinteger]:
         y += y_range.start
         z += z_range.start
         s, w = total - y, total - z
-        values = _mex(x_lines[:, y, z] | y_lines[:, s, z] | z_lines[:, y, w])
+        values = mex(x_lines[:, y, z] | y_lines[:, s, z] | z_lines[:, y, w])
         result[s - z, y, z] = values
         largest = max(largest, int(values.max(initial=-1)))
-        word, bit = _bit_of(values)
+        word, bit = bit_of(values)
         x_lines[word, y, z] |= bit
         y_lines[word, s, z] |= bit
         z_lines[word, y, w] |= bit
@@ -215,9 +216,9 @@ def inequality_grundy(bounds: LinearBounds, limits: Ints) -> NDArray[np.signedin
         for i, movers, reached in game.steps_down(level):
             there, here = number[reached], rows[movers]
             seen[i][:, here] = seen[i][:, there]
-            word, bit = _bit_of(result[reached])
+            word, bit = bit_of(result[reached])
             seen[i][word, here] |= bit
-        values = _mex(np.bitwise_or.reduce(seen[:, :, rows], axis=0))
+        values = mex(np.bitwise_or.reduce(seen[:, :, rows], axis=0))
         result[level] = values
         largest = max(largest, int(values.max(initial=-1)))
     return result.reshape(game.shape)
@@ -312,18 +313,3 @@ def _with_room(words: NDArray[np.uint64], value: int) -> NDArray[np.uint64]:
     if missing <= 0:
         return words
     return np.concatenate([words, np.zeros((missing, *words.shape[1:]), dtype=np.uint64)])
-
-
-def _mex(words: NDArray[np.uint64]) -> Ints:
-    """The least value whose bit is missing, of masks (words, n); one is missing in each."""
-    free = ~words
-    word = (free != 0).argmax(axis=0)
-    first = free[word, np.arange(words.shape[1])]
-    result: Ints = word * 64 + np.bitwise_count((first & (~first + np.uint64(1))) - np.uint64(1))
-    return result
-
-
-def _bit_of(values: NDArray[Any]) -> tuple[Ints, NDArray[np.uint64]]:
-    """The word and the bit in it of each value."""
-    values = values.astype(np.int64)
-    return values >> 6, np.uint64(1) << (values & 63).astype(np.uint64)

@@ -10,7 +10,7 @@ _SCRIPT = "GPUNIM_SCRIPT"  # set by scripts/gpunim to its own path
 _MISSING = "GPUNIM_MISSING"  # read by scripts/lib/environment.sh: extras to install beside the user's choice
 
 
-def start_again(error: MissingDependency) -> None:
+def restart(error: MissingDependency) -> None:
     """Replace this process by the script that started it, which installs the missing extra and runs the command again.
 
     Returns if no script started it, if no extra has the dependency, or if the extra is already installed.
