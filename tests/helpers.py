@@ -1,4 +1,4 @@
-"""What the tests of several files share: the command line within this process and as one of its own, waiting, and P-positions."""
+"""Helpers of several test files: the command line within this process and as a new one, waiting, and P-positions."""
 
 import json
 import sys
@@ -17,7 +17,7 @@ ON_NUMPY = ("--backend", "numpy")
 
 
 def run(*words: object, text: str | None = None) -> Result:
-    """Run gpunim within this process; `text` is what is typed to it."""
+    """Run gpunim within this process; `text` is its input."""
     return CliRunner().invoke(main, [*map(str, words)], input=text)
 
 
@@ -51,7 +51,7 @@ def gpunim(*words: object) -> list[str]:
 
 
 def wait_for(happened: Callable[[], _T], what: object, patience: float = 60) -> _T:
-    """Return what `happened` gives once that is true; fail where it stays false for so many seconds."""
+    """Return the value of `happened` once it is true; fail if it stays false for this many seconds."""
     end = time.monotonic() + patience
     while not (result := happened()):
         assert time.monotonic() < end, f"waited in vain for {what}"

@@ -1,4 +1,4 @@
-"""Rules to grow in tests, a growth by the definition and nothing else, and published terms."""
+"""Rules to grow in tests, a growth by the definition alone, and published terms."""
 
 from collections import Counter
 from itertools import combinations, product
@@ -23,7 +23,7 @@ def published(entry: str) -> list[int]:
 
 
 def literal(rule: Rule, generations: int) -> list[list[tuple[int, ...]]]:
-    """Newborns by the definition: every generation counts afresh who touches each cell."""
+    """Newborns by the definition: every generation counts the touches of each cell again."""
     alive = set(rule.seeds)
     grown = [sorted(alive)]
     for _ in range(generations):

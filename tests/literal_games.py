@@ -1,4 +1,4 @@
-"""Games solved by the letter of the definitions, with nothing shared with the package: the slow path of its tests."""
+"""Games solved literally by the definitions, without code of the package: the slow path of its tests."""
 
 from functools import cache
 from itertools import product

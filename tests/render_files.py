@@ -1,4 +1,4 @@
-"""What tests of pictures share: whether OpenGL is there, and the programs that read files again."""
+"""Helpers of the tests of pictures: whether OpenGL is installed, and the programs that read files back."""
 
 import shutil
 from importlib.util import find_spec

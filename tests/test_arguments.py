@@ -1,4 +1,4 @@
-"""Every public function given what it does not take: a result comes out, or an error of gpunim's own, and nothing else."""
+"""Every public function with invalid arguments: it returns a result or raises an error of gpunim, and nothing else."""
 
 from collections.abc import Callable
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Atomic writes: how they take their names, what may be replaced, and what is left after failures."""
+"""Atomic writes: renaming, what may be replaced, and leftovers after failures."""
 
 import os
 import shutil

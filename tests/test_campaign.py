@@ -1,4 +1,4 @@
-"""The campaigns: a short round of each, and that their rules see what they are there to see."""
+"""The campaigns: a short round of each, and tests that their rules detect faults."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Every entry of the catalogue against what is published of it, and its theorem against its growth."""
+"""Every entry of the catalogue against its published terms, and its theorem against its growth."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""An automaton that is registered by one entry alone: every command and the library know it, its lattice and its OEIS entries."""
+"""An automaton that is registered by one entry: every command and the library know it, its lattice and its OEIS entries."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Games that are registered by one entry alone: solved, saved, listed, explained, drawn and exported as those that are there."""
+"""Games that are registered by one entry: solved, saved, listed, explained, drawn and exported like the others."""
 
 import re
 from dataclasses import dataclass, replace
@@ -39,7 +39,7 @@ class BoundedNim:
 
 
 def steep(slope):
-    """A pile x that holds y down, y <= slope x, beside a free pile z."""
+    """A pile x that bounds y, y <= slope x, beside a free pile z."""
     return InequalityGame("steep", ("x", "y", "z"), (Inequality(1, (slope, Fraction(0), Fraction(0))),))
 
 
@@ -52,7 +52,7 @@ class CountingEntry(VectorEntry):
 
 
 class WronglySolved(BoundedNim):
-    """A game whose fast way takes the nim-sum of whole piles for its Grundy values."""
+    """A game whose fast solver wrongly returns the nim-sum of the piles as Grundy values."""
 
     def box_grundy(self, on_step):
         return np.bitwise_xor.reduce(np.indices((self.largest + 1,) * 2), axis=0)

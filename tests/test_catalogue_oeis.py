@@ -1,4 +1,4 @@
-"""An OEIS entry by formula that is registered by one entry alone: every command and the library know it."""
+"""An OEIS entry by formula that is registered by one entry: every command and the library know it."""
 
 from pathlib import Path
 

@@ -46,7 +46,7 @@ def snapshots(automaton: object, generations: int, every: int, backend: Backend 
 
 
 def saved(folder: Path, automaton: object = "edge", generations: int = 40, every: int = 10) -> Checkpoints:
-    """A folder with the checkpoints of a growth that was cut short of its end."""
+    """A folder with the checkpoints of an interrupted growth."""
     checkpoints = Checkpoints(folder)
     checkpoints.begin()
     for snapshot in snapshots(automaton, generations, every)[:-1]:

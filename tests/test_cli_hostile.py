@@ -1,4 +1,4 @@
-"""Command lines that nobody should type: each ends soon with status 0, 1 or 2 and at most one sentence, and leaves nothing."""
+"""Hostile command lines: each ends soon with status 0, 1 or 2 and at most one sentence, and leaves nothing behind."""
 
 import random
 import shutil
@@ -141,7 +141,7 @@ PREPARED = {"folder", "text.txt", "text.npz", "saved.npz"}
 
 @contextmanager
 def limited(line: list[str]) -> Iterator[None]:
-    """Fail where a line does not end."""
+    """Fail if a line does not end."""
 
     def late(number: int, frame: FrameType | None) -> None:
         pytest.fail(f"no end after {SECONDS} seconds: {line}")
@@ -166,7 +166,7 @@ def prepare(folder: Path) -> None:
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to stand in; a defect shows itself as an exception there."""
+    """A working folder; a defect shows as an exception there."""
     prepare(tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GPUNIM_DEBUG", "1")

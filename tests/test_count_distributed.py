@@ -1,4 +1,4 @@
-"""More than one worker: the same answers, whatever is lost on the way."""
+"""More than one worker: the same results, also when workers are lost."""
 
 import contextlib
 import json
@@ -70,7 +70,7 @@ def test_workers_are_reached_from_this_machine_alone(workers: Cluster) -> None:
 
 
 def _die_or_fill(job: tuple[int, str, tuple[int, int]]) -> np.ndarray:
-    """Fill a piece, but kill this worker the first time that piece `victim` is met."""
+    """Fill a chunk, but kill this worker at the first attempt at chunk `victim`."""
     victim, marker, piece = job
     if piece[0] == victim and not Path(marker).exists():
         Path(marker).touch()

@@ -1,6 +1,6 @@
-"""Files that somebody changed: each is refused in one sentence, or gives the very same result as before.
+"""Changed files: each is refused in one sentence, or gives the same result as before.
 
-Seeded changes of bytes and of structure to every kind of file that is read; then bombs, under a limit of addresses.
+Seeded changes of bytes and of structure to every kind of file; then decompression bombs, under a limit of address space.
 """
 
 import io
@@ -86,7 +86,7 @@ CHANGES: tuple[Callable[[bytearray, Random], None], ...] = (_flip, _flip, _flip,
 
 
 def _damage(place: Path, random: Random) -> str:
-    """Change a file, or the files of a folder, and say how."""
+    """Change a file, or the files of a folder, and return how."""
     files = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
     file = random.choice(files)
     how = random.randrange(20)
@@ -212,7 +212,7 @@ def test_a_changed_file_is_refused_or_gives_the_same(kind: str, tmp_path: Path, 
 
 
 def _read(read: Callable[[Path], Any], place: Path) -> tuple[str | None, Any]:
-    """The sentence by which a file was refused, or what was read."""
+    """The sentence that refused a file, or the contents read."""
     try:
         return None, read(place)
     except GpunimError as error:

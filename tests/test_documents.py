@@ -1,8 +1,8 @@
-"""The documents are true: each command runs as printed, each block of Python too, and each link and path leads somewhere.
+"""The documents are correct: each command and each block of Python runs as printed, and each link and path exists.
 
 A command is a line of an indented block or of a fenced one without a language, or a span of code that begins with the name of a
-program of ours. The commands of a document run in its order in one folder that has the checkout's scripts and pictures, under the
-shell; a few sizes are made smaller, and what cannot run here is listed with the reason.
+script of the project. The commands of a document run in order in one folder with the checkout's scripts and pictures, under the
+shell; a few sizes are made smaller, and commands that cannot run here are listed with the reason.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Optional packages: what is said where one is missing is true, and the command starts again with the extra that brings it."""
+"""Optional packages: the message for a missing one is correct, and the command restarts with the extra that installs it."""
 
 import ast
 import os
@@ -75,7 +75,7 @@ def run_without(module: str, *args: str, **environ: str) -> subprocess.Completed
 
 @pytest.fixture
 def script(tmp_path: Path) -> str:
-    """A stand-in for scripts/gpunim, which writes down what it is given."""
+    """A stand-in for scripts/gpunim, which records its arguments."""
     path = tmp_path / "gpunim"
     path.write_text('#!/bin/sh\nprintf "[%s]" "$GPUNIM_MISSING" "$@"\n')
     path.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Solved games in files: what was written is read, and what is broken is refused in one sentence."""
+"""Solved games in files: they are read back, and damaged ones are refused in one sentence."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""The theorems of [NF] and [V] hold as far as they are tried, and a false statement is caught."""
+"""The theorems of [NF] and [V] hold in the cases checked, and a false statement is detected."""
 
 import numpy as np
 import pytest

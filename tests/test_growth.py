@@ -1,4 +1,4 @@
-"""Three-pile Nim on every backend: against the theorem, against an independent slow path, and against itself resumed."""
+"""Three-pile Nim on every backend: against the theorem, against an independent slow path, and resumed."""
 
 from dataclasses import replace
 from importlib.util import find_spec
@@ -148,7 +148,7 @@ def test_kept_cells_stop_at_their_limit() -> None:
 
 
 class _Wrong(NumpyBackend):
-    """A backend that bears one cell wrongly: at generation 5 a birth too many, or at 6 another cell."""
+    """A backend with one wrong cell: an extra birth at generation 5, or another cell at 6."""
 
     def __init__(self, births: bool) -> None:
         self._births = births
@@ -186,7 +186,7 @@ def test_a_wrong_growth_is_found_out(births: bool, where: int) -> None:
 
 
 def _doubled(name: str) -> Automaton:
-    """An automaton that claims a theorem and bears each cell at twice its place."""
+    """An automaton with a theorem, whose cells are all at twice their places."""
     known = find(name)
     offsets = tuple(tuple(2 * x for x in offset) for offset in known.rule.offsets)
     return replace(known, rule=replace(known.rule, offsets=offsets, touches=None))

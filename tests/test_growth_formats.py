@@ -21,7 +21,7 @@ from tests.render_files import needs_pillow
 
 
 class MadeUpWriter:
-    """Writes a JSON object: automaton, checksums, cells, and where asked for each cell's parent."""
+    """Writes a JSON object: automaton, checksums, cells, and each cell's parent if requested."""
 
     wants_cells = True
 

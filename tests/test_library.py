@@ -1,4 +1,4 @@
-"""The library as it is called: what arguments it takes, what it gives back, and what it refuses in one sentence."""
+"""The library's public functions: their arguments, results, and errors of one sentence."""
 
 import re
 from collections.abc import Iterator

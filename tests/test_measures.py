@@ -1,4 +1,4 @@
-"""What is read off a growth: each column against its definition, and the evolution tree against a search for every parent."""
+"""Columns of growths against their definitions, and the evolution tree against a search for every parent."""
 
 import csv
 import math

@@ -1,4 +1,4 @@
-"""How much memory there is: what the system, the control groups and the process's limits leave, as Linux tells it in files."""
+"""The free memory: by the system, the control groups and the process's limits, as in Linux's files."""
 
 import os
 import resource

@@ -1,4 +1,4 @@
-"""Automata of one's own: from the command line, from Python, on disk, and when they are none."""
+"""User-defined automata: from the command line, from Python, in files, and invalid ones."""
 
 import json
 from functools import partial

@@ -1,4 +1,4 @@
-"""What the package says of itself in several places is the same in all of them."""
+"""Facts about the package that are in several files agree."""
 
 import re
 import tomllib

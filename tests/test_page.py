@@ -1,4 +1,4 @@
-"""The page, as its readers have it: Chromium opens what `gpunim export` and `gpunim show --web` give, on a desk and on a phone.
+"""The page, as its readers see it: Chromium opens the pages of `gpunim export` and `gpunim show --web`, with mouse and touch.
 
 What is seen is compared as pixels of screenshots; a test waits for what should happen and never says when.
 """
@@ -66,7 +66,7 @@ class Browser:
         return self.do("return gpunim.state()")
 
     def complaints(self):
-        """What the page has said on the console, but for how fast the screenshots were."""
+        """The page's messages on the console, except those about the speed of screenshots."""
         return [line for line in self.driver.get_log("browser") if "GPU stall due to ReadPixels" not in line["message"]]
 
     def screenshot(self):
@@ -76,7 +76,7 @@ class Browser:
             return np.asarray(image.convert("RGB"), int)
 
     def picture(self):
-        """What is seen between the words and the controls, once it has come to rest: (height, width, 3)."""
+        """The picture between the texts and the controls, once it is still: (height, width, 3)."""
         last = [self.screenshot()]
 
         def rests():
@@ -100,7 +100,7 @@ class Browser:
         wait_for(lambda: np.array_equal(self.picture(), picture), "an earlier picture to come back")
 
     def changed(self, picture):
-        """Wait until something else is seen, and return it."""
+        """Wait until the picture changes, and return it."""
 
         def other():
             now = self.picture()
@@ -160,13 +160,13 @@ def chromium(tmp_path_factory):
 
 @pytest.fixture
 def browser(chromium):
-    """The browser; the page that it is left with must not have complained."""
+    """The browser; its last page must not have reported errors."""
     yield chromium
     assert chromium.complaints() == []
 
 
 def fills(mask):
-    """Whether the body is whole, in the middle, and as large as the frame allows."""
+    """Whether the body is complete, centred, and as large as the frame allows."""
     height, width = mask.shape
     left, right, top, bottom = frame(mask)
     whole = min(left, top, width - 1 - right, height - 1 - bottom) > 0

@@ -1,4 +1,4 @@
-"""The page that is served: to this machine alone, whatever is sent to its port."""
+"""The page server: it answers only this machine, for any request to its port."""
 
 import http.client
 import socket
@@ -80,7 +80,7 @@ def test_a_request_must_have_one_host(server: PageServer, lines: bytes) -> None:
 
 
 def reset(connection: socket.socket) -> None:
-    """End a connection as a browser does that is closed in the middle: not with a farewell, but with a reset."""
+    """End a connection with a reset, as a browser that is closed in the middle."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     connection.close()
 

@@ -1,4 +1,4 @@
-"""What is computed takes what is planned for it, and what does not fit is refused before it is begun, in one sentence."""
+"""Computations take the planned memory, and those that do not fit are refused in advance, in one sentence."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ from tests.helpers import gpunim
 
 
 class Plan:
-    """What `require_memory` was asked for, and what was taken at most while it was watched."""
+    """The memory that `require_memory` checked, and the peak that was measured."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *modules: Any) -> None:
         self.needed: list[int] = []

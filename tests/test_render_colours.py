@@ -1,4 +1,4 @@
-"""Colours say what they are said to: Grundy values, branches and P-positions, each its own."""
+"""Colours show Grundy values, branches and P-positions, each distinctly."""
 
 import numpy as np
 import pytest

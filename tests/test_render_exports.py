@@ -1,4 +1,4 @@
-"""Meshes hold what is known of the cells, and printable bodies hold together: read again by other programs."""
+"""Meshes have the values of the cells, and printable bodies are connected: read back by other programs."""
 
 import numpy as np
 import pytest

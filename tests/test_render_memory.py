@@ -1,4 +1,4 @@
-"""What pictures and exports take of memory is what is planned for them, and what does not fit is refused before it is begun."""
+"""Pictures and exports take the planned memory, and those that do not fit are refused in advance."""
 
 import json
 import subprocess
@@ -42,7 +42,7 @@ print(taken("VmHWM") - before)
 
 
 def bounded(limit: int, *words: object) -> "subprocess.CompletedProcess[str]":
-    """Run the command line, with no more than `limit` KiB of addresses."""
+    """Run the command line, with at most `limit` KiB of address space."""
     command = ["bash", "-c", f'ulimit -v {limit} && exec "$@"', "-", *gpunim(*words)]
     return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
 

@@ -41,7 +41,7 @@ def asked(option, values=OPTIONS):
 
 
 def effect_or_refusal(command, option, tmp_path, base, suffix):
-    """Whether a command with an option is refused in a sentence that names it; else its file must be another one."""
+    """Check that an option is refused in a sentence that names it, or changes the file."""
     file = tmp_path / f"{option}{suffix}"
     result = run(*command, "-o", file, *asked(option))
     if result.exit_code == 2:

@@ -1,4 +1,4 @@
-"""Pictures of both engines, read again by other programs; figures, movies, exports, pages and windows.
+"""Pictures of both engines, read back by other programs; figures, movies, exports, pages and windows.
 
 What needs OpenGL, Pillow, ffmpeg, trimesh or Chromium is skipped, with the reason, where it is missing.
 """

@@ -1,4 +1,4 @@
-"""Titles, captions and labels: whole and within the margins at every size, or refused."""
+"""Titles, captions and labels: complete and within the margins at every size, or refused."""
 
 from contextlib import suppress
 

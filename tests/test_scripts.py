@@ -113,7 +113,7 @@ class Machine:
         path.write_text(text)
 
     def mood(self, name: str) -> None:
-        """Make the fakes fail in a way: slow, offline or uv-broken."""
+        """Make the fakes fail in one way: slow, offline or uv-broken."""
         Path(f"{self.calls_file}.{name}").touch()
 
     def installers_say(self, text: str) -> None:
@@ -141,14 +141,14 @@ class Machine:
         return subprocess.CompletedProcess(args, process.returncode, stdout, stderr)
 
     def works(self, *args: str, **more: str) -> str:
-        """Run gpunim, hold that it ran with these arguments, and return what was said on stderr."""
+        """Run gpunim, check that it ran with these arguments, and return its stderr."""
         done = self.run(*args, **more)
         assert done.stdout == "".join(f"[{word}]" for word in ("ran", *args)), done.stderr
         assert done.returncode == 0
         return done.stderr
 
     def refuses(self, *args: str, **more: str) -> str:
-        """Run gpunim, hold that it did not come to run, and return the last sentence."""
+        """Run gpunim, check that it was not started, and return the last sentence."""
         done = self.run(*args, **more)
         assert (done.returncode, done.stdout) == (1, "")
         return done.stderr.splitlines()[-1]
@@ -168,7 +168,7 @@ class Machine:
 
     @property
     def mark(self) -> Path:
-        """A file among the installed ones: it is gone when the environment has been made anew."""
+        """A file among the installed ones: it is gone when the environment has been recreated."""
         return self.checkout / ".venv/lib/mark"
 
 

@@ -1,4 +1,4 @@
-"""Ranges of sequences in files: atomic, resumed where they stopped, refused where they do not belong."""
+"""Ranges of sequences in files: atomic, resumable, and refused if they do not match."""
 
 import json
 import os

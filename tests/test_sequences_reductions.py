@@ -1,4 +1,4 @@
-"""Reductions against the values themselves, and over ranges that nobody could visit."""
+"""Reductions against the values themselves, and over ranges that are too long to visit."""
 
 import itertools
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Single values: published figures, and two ways for each sequence that must agree."""
+"""Single values: published figures, and two methods for each sequence that must agree."""
 
 from itertools import accumulate
 

@@ -1,4 +1,4 @@
-"""Several processes with one name or one folder, processes that are killed, and those that they leave behind."""
+"""Several processes with one file or folder, killed processes, and their leftovers."""
 
 import os
 import signal
@@ -113,7 +113,7 @@ def test_other_names_are_free(held: tuple[Path, int]) -> None:
 
 
 class Stopped:
-    """A command that has come to where its first file is about to take its name."""
+    """A command that is stopped just before its first file is renamed."""
 
     def __init__(self, *args: object) -> None:
         words = [sys.executable, "-c", STOPPING, *map(str, args)]
@@ -126,7 +126,7 @@ class Stopped:
         return self.process.pid
 
     def end(self, number: signal.Signals) -> tuple[int, str]:
-        """Send a signal, let it go on, and return its status and what it said on stderr."""
+        """Send a signal, let it continue, and return its status and stderr."""
         self.process.send_signal(number)
         self.process.send_signal(signal.SIGCONT)
         _, stderr = self.process.communicate(timeout=60)

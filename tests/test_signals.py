@@ -1,4 +1,4 @@
-"""The end of a command that is told to end: cleaned up, one sentence, the status that a shell reports."""
+"""Commands ended by signals: clean-up, one sentence, the status that a shell reports."""
 
 import importlib
 import os

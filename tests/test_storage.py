@@ -1,4 +1,4 @@
-"""Files of growths: what is written is read back, atomically written, and damage is said in one sentence."""
+"""Files of growths: they are read back, written atomically, and damage is reported in one sentence."""
 
 import json
 import os
@@ -176,7 +176,7 @@ def test_a_truncated_npz(growth: Growth, tmp_path: Path) -> None:
 
 
 def _edited(growth: Growth, path: Path, *, resealed: bool = True, **changes: object) -> None:
-    """Save a growth and change its attributes and arrays, and the seal with them unless told otherwise."""
+    """Save a growth and change its attributes and arrays, and by default the seal."""
     save(growth, path)
     with np.load(path) as file:
         parts = dict(file)

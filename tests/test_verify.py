@@ -1,4 +1,4 @@
-"""The registry of statements: every one holds, a false one is caught, and the command says so."""
+"""The registry of statements: every one holds, a false one is detected, and the command reports it."""
 
 import json
 import re

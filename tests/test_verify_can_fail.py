@@ -1,6 +1,6 @@
-"""Verification can fail: whatever the program computes by formula is broken on purpose, and some statement has to notice.
+"""Verification can fail: each formula of the program is broken deliberately, and some statement has to fail.
 
-A function is broken where it stands, by giving it another code: whoever holds it, under whatever name, meets the fault.
+A function is broken in place, by replacing its code, so that all references to it have the fault.
 """
 
 import inspect

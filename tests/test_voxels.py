@@ -1,4 +1,4 @@
-"""Voxels, points and patterns: what is written is read back by other tools, or by readers written from the formats alone."""
+"""Voxels, points and patterns: they are read back by other tools, or by readers written from the formats' definitions."""
 
 import json
 import os

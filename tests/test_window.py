@@ -1,6 +1,6 @@
-"""The window, with a hand on the mouse: `gpunim show` on a display of its own, moved by xdotool and seen by screenshots.
+"""The window: `gpunim show` on a separate display, controlled by xdotool and observed by screenshots.
 
-X hands a window its events in order, so what it shows once it has saved a picture is what all events before that made of it.
+X delivers events in order, so after the window has saved a picture it shows the effect of all earlier events.
 """
 
 import ctypes
@@ -33,7 +33,7 @@ FOOT = HEIGHT * 84 // 100  # below it is the slider
 
 @contextmanager
 def display():
-    """An X server, which no client's end starts anew, and its name."""
+    """An X server, which does not reset when its last client ends, and its name."""
     read, write = os.pipe()
     command = ["Xvfb", "-displayfd", str(write), "-screen", "0", "640x480x24", "-nolisten", "tcp", "-noreset"]
     with subprocess.Popen(command, pass_fds=[write], stderr=subprocess.DEVNULL) as server, os.fdopen(read) as told:
@@ -109,7 +109,7 @@ class Desk:
         return np.asarray(ImageGrab.grab(xdisplay=self.display), int)[:height, :width]
 
     def catch_up(self):
-        """Wait until the window has done all that it was told: a key's picture is there."""
+        """Wait until the window has handled all events: the picture of a key press is saved."""
         before = self.picture.stat().st_ino if self.picture.exists() else None
         self.key("s")
 
@@ -120,7 +120,7 @@ class Desk:
         wait_for(saved, "a picture of the window")
 
     def seen(self, width=WIDTH, height=HEIGHT):
-        """What the screen shows after all that the window was told, once it has come to rest."""
+        """The screen after all events, once it is still."""
         self.catch_up()
         last = [self.screen(width, height)]
 

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034  # make.sh reads cuda_reason
-# Which CUDA extra of pyproject.toml fits the NVIDIA driver of this machine. Sourced, never run.
+# Selects the CUDA extra of pyproject.toml for the NVIDIA driver of this machine. Sourced, never run.
 #
-# The driver is read where it is cheapest to read: the kernel module's file, then nvidia-smi (the only one of the three that
+# The driver's version is read from the cheapest source: the kernel module's file, then nvidia-smi (the only one of the three that
 # WSL has), then the name of libcuda. driver_trace is called at every start of gpunim, so it starts no process.
 
 DRIVER_FILE=/proc/driver/nvidia/version
@@ -11,7 +11,7 @@ DRIVER_LIBRARIES=(
     /usr/lib/{x86_64,aarch64}-linux-gnu/libcuda.so.1 /usr/lib64/libcuda.so.1 /usr/lib/libcuda.so.1
     /usr/lib/wsl/lib/libcuda.so.1 /usr/local/nvidia/lib64/libcuda.so.1
 )
-# Patterns are kept in variables, for bash 3.2 reads them in no other place.
+# Patterns are in variables, as bash 3.2 requires.
 DRIVER_IN_FILE='[[:space:]]([0-9]+\.[0-9]+(\.[0-9]+)?)[[:space:]]'
 DRIVER_IN_ANSWER='^([0-9]+\.[0-9.]+)'
 DRIVER_IN_NAME='/libcuda\.so\.([0-9]{3,}\.[0-9.]+)$'
@@ -29,8 +29,8 @@ kernel_driver() {
     fi
 }
 
-# driver_trace: sets `driver_trace` to what can be seen of a driver without starting a process. It changes when a driver
-# comes, goes or moves to another major version.
+# driver_trace: sets `driver_trace` to the facts about a driver that need no process. It changes when a driver is installed or
+# removed, or its major version changes.
 driver_trace() {
     local candidate
     driver_trace=none

@@ -1,17 +1,17 @@
 # shellcheck shell=bash
-# The Python environment of a checkout: made on first use, made anew when it is half-made, updated when pyproject.toml changes
-# or more extras are wanted. Sourced by the scripts beside this folder, never run.
+# The Python environment of a checkout: created on first use, recreated if it is incomplete, updated when pyproject.toml changes
+# or more extras are needed. Sourced by the scripts beside this folder, never run.
 #
 #   GPUNIM_VENV     where the environment is (default: .venv in the checkout)
-#   GPUNIM_EXTRAS   extras to install, separated by commas, beside the CUDA extra that fits the driver, whose place a CUDA extra
-#                   named here takes; empty for none at all
-#   GPUNIM_MISSING  extras that a command asks for when it starts itself again, having found that it needs them
+#   GPUNIM_EXTRAS   extras to install, separated by commas, in addition to the CUDA extra for the driver, which a CUDA extra named
+#                   here replaces; empty for none at all
+#   GPUNIM_MISSING  extras that a command needs, set when it restarts itself
 #
-# In the environment lies its stamp. It tells that the folder is ours; it is the lock that concurrent calls take; and once the
-# environment is complete, it is the record of what it was made from: an empty stamp says that the making was interrupted. The
-# warm path compares the record with pyproject.toml word for word, in bash itself: a hash would cost a process.
+# The environment has a stamp file. It marks the folder as ours; concurrent calls lock it; and when the environment is complete, it
+# records what it was made from: an empty stamp means that the set-up was interrupted. The warm path compares the record with
+# pyproject.toml literally, in bash itself: a hash would cost a process.
 #
-# All of it runs on bash 3.2, the one of macOS: there an empty array counts as unset, which is what ${array[@]+...} is for.
+# All of it runs on bash 3.2, the one of macOS: there an empty array counts as unset, hence ${array[@]+...}.
 
 checkout=$(cd -P -- "${BASH_SOURCE[0]%/*}/../.." && pwd)
 environment=${GPUNIM_VENV:-$checkout/.venv}
@@ -30,7 +30,7 @@ refuse() {
     exit 1
 }
 
-# read_stamp: sets made_for, made_with, made_seeing, made_extras and made_project, all empty where nothing complete was made.
+# read_stamp: sets made_for, made_with, made_seeing, made_extras and made_project, all empty if the environment is not complete.
 read_stamp() {
     made_for='' made_with='' made_seeing='' made_extras='' made_project=''
     [[ -r $stamp ]] || return 0
@@ -59,7 +59,7 @@ is_current() {
     done
 }
 
-# require_environment EXTRA...: makes or updates the environment where needed; extras that it has already stay.
+# require_environment EXTRA...: creates or updates the environment if necessary; installed extras stay.
 require_environment() {
     local -a wanted=("$@") chosen=()
     local extra

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034  # environment.sh sets and reads what is not set or read here
-# Making and updating the environment: the slow path of environment.sh, which sources this file. Everything is said on stderr,
-# so that the stdout of the command that comes after stays its own.
+# Creates and updates the environment: the slow path of environment.sh, which sources this file. All output is on stderr, so that
+# stdout has only the output of the command that follows.
 
 readonly UV_PYTHON='>=3.11,<3.15'
 readonly PYTHONS=(python3.14 python3.13 python3.12 python3.11 python3 python)
@@ -9,7 +9,7 @@ readonly OLDEST_MINOR=11
 readonly OFFLINE='name resolution|Name or service not known|NewConnectionError|ConnectTimeout|ProxyError|dns error|error sending request'
 readonly OFFLINE_TOO='Connection refused|Network is unreachable|Could not connect|tcp connect error|client error \(Connect\)'
 
-# make_under_lock EXTRA...: the stamp is read again under the lock, for another call may have done the work meanwhile.
+# make_under_lock EXTRA...: reads the stamp again under the lock, since another call may have done the work in the meantime.
 make_under_lock() {
     trap 'exit 130' INT
     trap 'exit 143' TERM
@@ -20,8 +20,8 @@ make_under_lock() {
     trap - INT TERM
 }
 
-# take_lock: waits until no other call is making this environment; the lock is held on descriptor 9. The stamp is there from here
-# on, so a folder that holds something and no stamp is somebody else's and is never touched.
+# take_lock: waits until no other call is making this environment; the lock is held on descriptor 9. The stamp exists from here on,
+# so a non-empty folder without a stamp is not ours and is never changed.
 take_lock() {
     if [[ -e $environment && ! -f $stamp ]] && is_occupied "$environment"; then
         refuse "$environment was not made by this script: move it away, or name another place in GPUNIM_VENV"
@@ -45,7 +45,7 @@ is_occupied() {
     return 1
 }
 
-# lock_stamp [--nonblock]: by flock, or where that is missing, as on macOS, by Perl: a lock belongs to the open file, which is ours.
+# lock_stamp [--nonblock]: by flock, or where that is missing, as on macOS, by Perl: the lock belongs to our open file.
 lock_stamp() {
     if type -P flock >/dev/null; then
         flock "$@" 9
@@ -56,7 +56,7 @@ lock_stamp() {
     fi
 }
 
-# bring_up_to_date EXTRA...: updates what is whole in place, makes anew what is not.
+# bring_up_to_date EXTRA...: updates a complete environment in place, and recreates any other.
 bring_up_to_date() {
     local seeing=$made_seeing anew='' extras reason=''
     if [[ $driver_decides ]]; then
@@ -82,7 +82,7 @@ bring_up_to_date() {
 }
 
 # join_extras EXTRA...: sets `extras` to these, the fitting one and those that the environment has, separated by commas. The
-# CUDA extras shut each other out, since both bring a module cupy: a change from one to the other makes the environment anew.
+# CUDA extras exclude each other, since both install a module cupy: a change from one to the other recreates the environment.
 join_extras() {
     local extra cuda=''
     extras=''
@@ -110,13 +110,13 @@ write_stamp() {
     printf '%s\n%s\n%s\n%s\n%s' "$checkout" "$1" "$2" "$3" "$project" >"$stamp"
 }
 
-# announce VERB TOOLS: what takes the time now, and why there is or is no CUDA in it.
+# announce VERB TOOLS: prints the step that takes time, and why CUDA is installed or not.
 announce() {
     [[ -z $reason ]] || say "$reason"
     say "$1 the environment in $environment with $2, once${extras:+ (extras: $extras)}"
 }
 
-# update_in_place: the stamp is empty while packages change, and is put back when the installer fails before it changed any.
+# update_in_place: the stamp is empty while packages change, and is restored if the installer fails before it changed any.
 update_in_place() {
     local before with=$made_with
     IFS= read -r -d '' before <"$stamp" || true
@@ -131,7 +131,7 @@ update_in_place() {
     write_stamp "$with" "$seeing" "$extras"
 }
 
-# make_anew: with uv where it is, else (and where uv fails) with a Python's own venv and pip.
+# make_anew: with uv if it is installed, otherwise (and if uv fails) with Python's venv and pip.
 make_anew() {
     local failure=''
     : >"$stamp"
@@ -155,7 +155,7 @@ make_anew() {
     write_stamp pip "$seeing" "$extras"
 }
 
-# followed COMMAND...: runs it, and meanwhile shows on a terminal how long it has taken and the last line of its log.
+# followed COMMAND...: runs it, and on a terminal shows the elapsed time and the last line of its log.
 followed() {
     local status=0 follower=''
     if [[ -t 2 ]]; then
@@ -171,7 +171,7 @@ followed() {
     return "$status"
 }
 
-# follow_log: shows the log's last line until it is killed, or the script that it belongs to has gone.
+# follow_log: shows the log's last line until it is killed, or its script has ended.
 follow_log() {
     local line seconds=$SECONDS
     while kill -0 "$$" 2>/dev/null; do
@@ -181,7 +181,7 @@ follow_log() {
     done
 }
 
-# clear_environment: takes away what the installers put there, and nothing else that may lie beside it.
+# clear_environment: removes the installers' files, and nothing else.
 clear_environment() { rm -rf -- "$environment"/{bin,include,lib,lib64,share,pyvenv.cfg}; }
 
 venv_with_uv() { uv venv --no-project --allow-existing --python "$UV_PYTHON" -- "$environment" >>"$log" 2>&1 </dev/null; }
@@ -198,8 +198,8 @@ install_with_pip() (
             --editable ".${extras:+[$extras]}"
 ) >>"$log" 2>&1 </dev/null
 
-# failure_of TOOL: prints a sentence on what went wrong by the log of TOOL. pip names it on its last line that begins with ERROR, after
-# which come remarks; uv on its last cause.
+# failure_of TOOL: prints a sentence on the failure from the log of TOOL: pip's last line that begins with ERROR (notes may follow), or
+# uv's last cause.
 failure_of() {
     local line pattern said=''
     if grep -q -E "$OFFLINE|$OFFLINE_TOO" "$log"; then
@@ -220,7 +220,7 @@ find_python() {
     local candidate version old='' bare='' bare_package=''
     for candidate in "${PYTHONS[@]}"; do
         type -P "$candidate" >/dev/null || continue
-        # A name on the PATH may be a shim without an interpreter behind it, so each has to prove itself.
+        # A name on the PATH may be a shim without an interpreter behind it, so each is tested.
         version=$("$candidate" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null </dev/null) || continue
         if ((${version%%.*} != 3 || ${version#*.} < OLDEST_MINOR)); then
             old=$version

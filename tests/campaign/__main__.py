@@ -34,7 +34,7 @@ _SHOWN = 1500  # characters of what a run printed
 @click.option("--jobs", type=click.IntRange(min=1), default=1, help="Processes that try cases at once.")
 @click.option("--report", type=click.Path(path_type=Path), help="Write each fault as a line of JSON, as soon as it is found.")
 def campaign(kinds: tuple[str, ...], seed: int, count: int | None, only: int | None, jobs: int, report: Path | None) -> None:
-    """Try gpunim as hostile users and hostile times do, and print each case that broke a rule.  Leaves with 1 where any did."""
+    """Run gpunim with hostile input and conditions, and print each case that broke a rule.  Exits with 1 if there was any."""
     total = 0
     for kind in kinds or KINDS:
         indices = [only] if only is not None else range(count or COUNTS[kind])
@@ -48,7 +48,7 @@ def campaign(kinds: tuple[str, ...], seed: int, count: int | None, only: int | N
 
 
 def run(kind: str, seed: int, indices: "range | list[int]", jobs: int = 1, report: Path | None = None) -> list[dict[str, Any]]:
-    """Run cases in so many processes, print the faults and return them in order."""
+    """Run cases in this many processes, print the faults and return them in order."""
     runner.warm()
     with tempfile.TemporaryDirectory(prefix="gpunim-campaign-") as room:
         log = Path(room, "faults")

@@ -1,4 +1,4 @@
-"""A case of a campaign, and what is told of one that went wrong."""
+"""A case of a campaign, and the report of a fault."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from tests.campaign.runner import Outcome
 
 @dataclass(frozen=True)
 class Fault:
-    """A run that broke rules, with what it broke."""
+    """A run that broke rules, with these rules."""
 
     outcome: Outcome
     broken: list[str]
@@ -19,14 +19,14 @@ class Fault:
 
 @dataclass(frozen=True)
 class Case:
-    """Something to try: `run` returns what was wrong, or None."""
+    """A case: `run` returns what was wrong, or None."""
 
     name: str
     run: Callable[[], Fault | None]
 
 
 class Campaign(Protocol):
-    """Deals the case of each index; the same for the same seed."""
+    """Generates the case of each index; the same for the same seed."""
 
     name: str
 

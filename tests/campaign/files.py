@@ -1,4 +1,4 @@
-"""Files that lie: each kind that gpunim reads, damaged in one place, is refused in a sentence or gives what the whole one gives."""
+"""Damaged files: each kind that gpunim reads, damaged in one place, is refused in a sentence or gives the intact file's result."""
 
 import hashlib
 import io
@@ -32,7 +32,7 @@ Damage = Callable[[random.Random, Path], str]
 
 @dataclass(frozen=True)
 class Specimen:
-    """A kind of file: where the whole one lies, how it is read, and which part of what comes of it has to be the same."""
+    """A kind of file: the intact one, how it is read, and which part of the result has to be the same."""
 
     whole: Path
     read: Reader
@@ -40,7 +40,7 @@ class Specimen:
 
 
 class Files:
-    """Damaged copies of each kind of file, one damage each."""
+    """Damaged copies of each kind of file, each with one fault."""
 
     name = "files"
 
@@ -51,7 +51,7 @@ class Files:
         self._expected: dict[int, object] = {}
 
     def case(self, seed: int, index: int) -> Case:
-        """Return the case of an index: the kinds in turn, each with a damage of its own."""
+        """Return the case of an index: the kinds in turn, each each with another damage."""
         return Case(f"files {index}", lambda: self._run(random.Random(f"files/{seed}/{index}"), index % len(self._specimens)))
 
     def _run(self, choose: random.Random, which: int) -> Fault | None:
@@ -139,7 +139,7 @@ def _checkpoints(folder: Path) -> list[Specimen]:
 
 
 def _table(folder: Path) -> Specimen:
-    """A table whose making was cut short, with all that lies beside it."""
+    """An interrupted table, with all files beside it."""
     line = ("count", "D", "--piles", "7", "--range", "0:2500000", "--out", "table.npy", "--quiet")
     work = folder / "table.npy.beside"
     work.mkdir()
@@ -198,7 +198,7 @@ def _loaded(path: Path) -> runner.Outcome:
 
 
 def _load(path: Path) -> None:
-    """Print all that a file says, as a program that uses the library would read it."""
+    """Print all contents of a file, as a program that uses the library would read it."""
     import resource
     import sys
 
@@ -260,7 +260,7 @@ def _bytes_of(outcome: runner.Outcome, folder: Path) -> object:
 
 
 def _damaged(choose: random.Random, path: Path) -> str:
-    """Damage one file of what lies in the folder of `path`, and say how."""
+    """Damage one file in the folder of `path`, and return how."""
     victims = sorted(file for file in path.parent.rglob("*") if file.is_file() and (file.stat().st_size or file == path))
     beside = [file for file in victims if path not in (file, *file.parents)]
     # A thing half-made lies beside the name it will have.
@@ -327,7 +327,7 @@ def _swap(choose: random.Random, data: bytearray) -> str:
 
 
 def _place(choose: random.Random, data: bytearray) -> int:
-    """A place in the data, in headers and directories oftener than in between."""
+    """A place in the data, more often in headers and directories than in between."""
     size = len(data)
     return choose.choice((choose.randrange(size), choose.randrange(min(size, 256)), size - 1 - choose.randrange(min(size, 600))))
 
@@ -442,7 +442,7 @@ def _digits(choose: random.Random, path: Path) -> str:
 
 
 def _rebuilt(choose: random.Random, path: Path) -> str:
-    """A zip that is whole by all its sums, with one member that is not what it was."""
+    """A zip with valid checksums, with one member changed."""
     with zipfile.ZipFile(path) as file:
         members = {name: file.read(name) for name in file.namelist()}
     name = choose.choice(sorted(members))

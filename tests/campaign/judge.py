@@ -1,4 +1,4 @@
-"""What every run of gpunim has to keep to, whatever it was asked for."""
+"""The rules that every run of gpunim has to keep."""
 
 import json
 import re
@@ -20,7 +20,7 @@ _BY_ITSELF = ("verify",)  # a counterexample is printed on stdout, with status 1
 
 
 def faults(outcome: Outcome) -> list[str]:
-    """Return what is wrong with an outcome, a few words each; nothing where all is well."""
+    """Return what is wrong with an outcome, a few words each; empty if nothing is."""
     if outcome.status is None:
         return [] if _ANNOUNCED.search(outcome.errors) else ["no end"]
     found = []
@@ -63,7 +63,7 @@ def _json(text: str) -> list[str]:
 
 
 def contents(folder: Path) -> dict[str, tuple[int, int]]:
-    """Return what lies in a folder: for each file its size and time of change, for each folder how many entries it has."""
+    """Return the contents of a folder: for each file its size and time of change, for each folder its number of entries."""
     found = {}
     for path in sorted(folder.rglob("*")):
         state = path.lstat()
@@ -73,9 +73,9 @@ def contents(folder: Path) -> dict[str, tuple[int, int]]:
 
 
 def litter(outcome: Outcome, before: dict[str, tuple[int, int]], after: dict[str, tuple[int, int]]) -> list[str]:
-    """Return what is wrong with what a run left in its folder.
+    """Return what is wrong with the files that a run left in its folder.
 
-    A refusal leaves all as it was; whatever succeeds changes only what its command line names.
+    A refusal changes nothing; a success changes only the files that its command line names.
     """
     changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
     tops = {name.split("/")[0] for name in changed}
@@ -86,7 +86,7 @@ def litter(outcome: Outcome, before: dict[str, tuple[int, int]], after: dict[str
 
 
 def emptied(folder: Path) -> None:
-    """Remove all that lies in a folder."""
+    """Remove all entries of a folder."""
     for path in folder.iterdir():
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)

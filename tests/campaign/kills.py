@@ -1,4 +1,4 @@
-"""Long work ended at any moment: what it leaves can be gone on with to the same end, and nothing goes on without it."""
+"""Long work killed at any moment: it can be resumed to the same result, and no process outlives it."""
 
 import json
 import os
@@ -22,7 +22,7 @@ _PATIENCE = 10.0  # seconds that what was started may take to end after it
 
 @dataclass(frozen=True)
 class Work:
-    """A command line, how it is gone on with (begun anew where that cannot be), and what it makes."""
+    """A command line, how it is resumed (or started over where that is impossible), and its outputs."""
 
     begin: tuple[str, ...]
     go_on: tuple[str, ...] | None
@@ -58,7 +58,7 @@ _WORKS = (
 
 
 class Kills:
-    """Work that a signal ends at a random moment, again and again, until it is done."""
+    """Work that a signal ends at random moments, until it is finished."""
 
     name = "kills"
 
@@ -68,7 +68,7 @@ class Kills:
         self._undisturbed: dict[Work, tuple[float, object]] = {}
 
     def case(self, seed: int, index: int) -> Case:
-        """Return the case of an index: the works in turn, ended by signals at moments of their own."""
+        """Return the case of an index: the works in turn, ended by signals at different moments."""
         work = _WORKS[index % len(_WORKS)]
         return Case(f"kills {index}", lambda: self._run(random.Random(f"kills/{seed}/{index}"), work))
 
@@ -123,7 +123,7 @@ class Kills:
 
 
 def made(outcome: runner.Outcome, folder: Path, names: tuple[str, ...]) -> object:
-    """Return what came of a work: what it said but for times and places, and the contents of its files."""
+    """Return the results of a work: its output without times and paths, and the contents of its files."""
     said: object = None
     if "--json" in outcome.arguments and outcome.output:
         said = {key: value for key, value in json.loads(outcome.output).items() if key not in ("seconds", "device", "backend")}
@@ -146,7 +146,7 @@ def _content(path: Path) -> object:
 
 
 def _values(path: Path) -> bytes | None:
-    """The values of a table or a volume, which the library does not read; None where it is not whole."""
+    """The values of a table or a volume, which the library does not read; None where it is not complete."""
     import numpy as np
     import zarr
 
@@ -158,7 +158,7 @@ def _values(path: Path) -> bytes | None:
 
 
 def _left_behind(folder: Path, work: Work) -> list[str]:
-    """What Ctrl-C or SIGTERM must not leave: anything hidden, but for what the same command goes on with."""
+    """The leftovers that Ctrl-C or SIGTERM must not leave: hidden files, except those that the same command resumes."""
     if work.go_on is not None:
         return []
     hidden = [path.name for path in folder.iterdir() if path.name.startswith(".")]
@@ -166,7 +166,7 @@ def _left_behind(folder: Path, work: Work) -> list[str]:
 
 
 def _ended(line: tuple[str, ...], folder: Path, end: signal.Signals, after: float) -> tuple[runner.Outcome, int]:
-    """Run a command line, send it a signal after so many seconds, and count what outlives it."""
+    """Run a command line, send it a signal after this many seconds, and count the processes that outlive it."""
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors, _marked() as family:
         began = time.monotonic()
         process = runner.start(line, folder, output.fileno(), errors.fileno())
@@ -192,7 +192,7 @@ def _ended(line: tuple[str, ...], folder: Path, end: signal.Signals, after: floa
 
 @contextmanager
 def _marked() -> Iterator["Family"]:
-    """Mark what is started within by a variable of its environment, so that it is known wherever it goes."""
+    """Mark the processes started in the block by an environment variable, which their children inherit."""
     family = Family(f"{os.getpid()}-{time.monotonic_ns()}")
     os.environ[Family.VARIABLE] = family.mark
     try:
@@ -202,7 +202,7 @@ def _marked() -> Iterator["Family"]:
 
 
 class Family:
-    """All processes that carry a mark; zombies are dead."""
+    """All processes with a mark, except zombies."""
 
     VARIABLE = "GPUNIM_CAMPAIGN"
 

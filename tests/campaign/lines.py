@@ -1,4 +1,4 @@
-"""Command lines, well-formed and hostile, made from what click knows of each command: a new option is tried once it exists."""
+"""Command lines, well-formed and hostile, made from click's description of each command, so that new options are included."""
 
 import os
 import random
@@ -243,7 +243,7 @@ def made_up(choose: random.Random) -> tuple[str, ...]:
 
 
 def _small(parameter: click.Parameter) -> bool:
-    """Whether a parameter is always given, since pictures, growths and solutions are asked for small and quick."""
+    """Whether a parameter is always given, so that pictures, growths and solutions are small and fast."""
     return parameter.name in ("quality", "seconds", "fps", "runs", "size") or (
         parameter.name == "generations" and parameter.type.name != "start:stop"
     )
@@ -292,7 +292,7 @@ def _hostile(words: str, parameter: click.Parameter, choose: random.Random) -> s
 
 
 class Lines:
-    """Command lines, each in a folder of its own that holds somebody's work."""
+    """Command lines, each in its own folder with a user's files."""
 
     name = "lines"
 
@@ -327,7 +327,7 @@ class Lines:
 
 
 def _lay_out(folder: Path) -> None:
-    """Make the files that lines read: good ones, and what no reader should wait for or trust."""
+    """Make the files that lines read: good ones, and pipes, devices and damaged ones."""
     (folder / "closed").mkdir(parents=True)
     # In a process of its own: the threads that zarr starts would be missing in what is forked off later.
     outcome = runner.called(_make, ("make",), folder)

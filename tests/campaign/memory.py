@@ -1,4 +1,4 @@
-"""Little memory: whatever is asked for is done within it or refused in a sentence; nothing is killed, and nothing aborts."""
+"""Little memory: every command finishes within it or is refused in a sentence; none is killed or aborts."""
 
 import random
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Two runs at once that want the same name: each is done or refused in a sentence, and what is there in the end is whole."""
+"""Two concurrent runs with the same output: each finishes or is refused in a sentence, and the file is intact in the end."""
 
 import random
 import shutil
@@ -14,7 +14,7 @@ from tests.campaign.kills import made
 
 @dataclass(frozen=True)
 class Pair:
-    """What both run, what is run before, and the files that are made."""
+    """The commands of both, a command to run before, and their outputs."""
 
     line: tuple[str, ...]
     made: tuple[str, ...]
@@ -47,7 +47,7 @@ _PAIRS = (
 
 
 class Pairs:
-    """Two runs at once, the second a moment after the first."""
+    """Two concurrent runs, the second a moment after the first."""
 
     name = "pairs"
 

@@ -1,4 +1,4 @@
-"""Running gpunim as a process with an end: forked off a warm interpreter, which is fast, or started anew, as users do."""
+"""Running gpunim as a process with a time limit: forked from a warm interpreter, which is fast, or started as users do."""
 
 import os
 import resource
@@ -26,7 +26,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a run.  status: as a shell has it, 128 + N for signal N; None where the run was stopped at its limit."""
+    """The outcome of a run.  `status` is a shell's, 128 + N for signal N; None where the run was stopped at its limit."""
 
     arguments: tuple[str, ...]
     status: int | None
@@ -41,7 +41,7 @@ class Outcome:
 
 
 def warm() -> None:
-    """Import what commands import, so that forks need not."""
+    """Import the modules of commands once, before forking."""
     import gpu_nim.cli
     import gpu_nim.storage.npz_files
     import gpu_nim.storage.zarr_files
@@ -113,7 +113,7 @@ def start(
 
 
 def shell_status(returned: int) -> int:
-    """Return the status of a process as a shell has it."""
+    """Return the status of a process as a shell reports it."""
     return returned if returned >= 0 else 128 - returned
 
 
