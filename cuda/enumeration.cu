@@ -21,8 +21,9 @@ struct Piles {
 // What is counted of a tuple closed by its nim-sum.  `bin` is its place in the histogram; `base`, from lane 0's bin, the first of
 // the 32 places in which a row of 32 tuples lies; `window`, from the piles without the low `bits` digits of b and t, the first of
 // the (1 << bits) << SPREAD places in which a tile of 2^bits values of b and as many of t lies.
+constexpr u32 SPREAD_OF_TOTALS = 1, SPREAD_OF_MAXIMA = 0;
 struct HalfTotal {
-    static constexpr u32 SPREAD = 1;
+    static constexpr u32 SPREAD = SPREAD_OF_TOTALS;
     static __device__ __forceinline__ u32 bin(Piles piles, u32 t) { return (piles.sum + t + (piles.nim ^ t)) >> 1; }
     static __device__ __forceinline__ u32 base(u32 of_lane_0) { return of_lane_0; }
     static __device__ __forceinline__ u32 window(Piles outer, u32 b, u32 t, u32 bits) {
@@ -31,7 +32,7 @@ struct HalfTotal {
     }
 };
 struct Largest {
-    static constexpr u32 SPREAD = 0;
+    static constexpr u32 SPREAD = SPREAD_OF_MAXIMA;
     static __device__ __forceinline__ u32 bin(Piles piles, u32 t) { return max(max(piles.largest, t), piles.nim ^ t); }
     static __device__ __forceinline__ u32 base(u32 of_lane_0) { return of_lane_0 & ~31u; }
     static __device__ __forceinline__ u32 window(Piles outer, u32 b, u32 t, u32 bits) {

@@ -29,6 +29,7 @@ constexpr u32 HALVES = 2 * WORDS + 1;              // halves of words a row that
 constexpr u32 REACH = 32;                          // generations a launch at most: the rows and the columns of the halo
 constexpr u32 OWNED = 32 * ROWS - REACH;           // rows that a tile owns
 constexpr u32 THREADS = 128;
+constexpr u32 FIELD = 24;                          // bits of a coordinate in a cell's key
 constexpr u32 DEALT = 512;                         // cells of a generation that a warp deals out at a time
 
 // A tile of the plane as one lane sees it.
@@ -234,7 +235,7 @@ nim_advance(const u64* __restrict__ from, u64* __restrict__ to, const u8* __rest
 }
 
 // Write the cells that nim_advance counted.  keys[start[g] ...] takes those of step g, in any order, each as
-// g << 48 | a << 24 | b; cursor[g] counts what has been written of them.
+// g << 2 FIELD | a << FIELD | b; cursor[g] counts what has been written of them.
 extern "C" __global__ void __launch_bounds__(THREADS, 6)
 nim_cells(const u64* __restrict__ from, const u8* __restrict__ filled_from, u32 rows, u32 row_words, u32 generation, u32 steps,
           const u64* __restrict__ start, u64* __restrict__ cursor, u64* __restrict__ keys) {
@@ -250,6 +251,6 @@ nim_cells(const u64* __restrict__ from, const u8* __restrict__ filled_from, u32 
         if (lane == 0) place = start[g] + atomicAdd(&cursor[g], static_cast<u64>(cells));
         place = __shfl_sync(FULL_WARP, place, 0) + last - mine;
         const u64 n = generation + 1 + g, a = n - static_cast<u64>(tile.strip) * OWNED, b = n - 64ull * tile.column;
-        tile.each_cell([&](u32 u, u32 v) { keys[place++] = static_cast<u64>(g) << 48 | (a - u) << 24 | (b - v); });
+        tile.each_cell([&](u32 u, u32 v) { keys[place++] = static_cast<u64>(g) << 2 * FIELD | (a - u) << FIELD | (b - v); });
     }
 }

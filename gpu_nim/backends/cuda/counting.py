@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
 from gpu_nim.backends.cuda.launches import Defines
 from gpu_nim.backends.cuda.staging import bring_home
-from gpu_nim.backends.cuda.table import KERNELS
+from gpu_nim.backends.cuda.table import KERNELS, read_constants
 from gpu_nim.backends.interface import Rows, Summary
 from gpu_nim.backends.shared.host_ranges import HostRanges
 from gpu_nim.backends.shared.host_ranges import Table as HostTable
@@ -40,7 +40,8 @@ _HALF = np.uint64(2**32 - 1)  # half a word: sums of these cannot wrap
 _TILE_BITS = 9
 _WHOLE = 8192  # places of a histogram that is held whole
 _TRIED = 1 << 31  # tuples that a block counts in 32 bits before it empties its histogram
-_SPREAD = {"count_totals": 1, "count_maxima": 0}  # Kind::SPREAD
+_SPREADS = read_constants("enumeration.cu")
+_SPREAD = {"count_totals": _SPREADS["SPREAD_OF_TOTALS"], "count_maxima": _SPREADS["SPREAD_OF_MAXIMA"]}
 
 
 class DeviceTable(NamedTuple):

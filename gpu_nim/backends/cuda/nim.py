@@ -20,7 +20,7 @@ _CONSTANTS = read_constants("nim.cu")
 _WARPS = _CONSTANTS["THREADS"] // 32  # a warp a tile
 _REACH = _CONSTANTS["REACH"]  # generations a launch
 _OWNED, _WORDS = _CONSTANTS["OWNED"], _CONSTANTS["WORDS"]  # rows and words of a tile
-_KEY = 24  # bits of a coordinate in a cell's key
+_FIELD = _CONSTANTS["FIELD"]  # bits of a coordinate in a cell's key
 
 
 def device_bytes(last: int) -> int:
@@ -136,7 +136,7 @@ class NimEngine:
         self._launch.bind("nim_cells", before | shape | written)(grid)
         keys.sort()
         sorted_keys = to_host(keys).astype(np.int64)
-        n = first + (sorted_keys >> 2 * _KEY)
-        a = sorted_keys >> _KEY & (1 << _KEY) - 1
-        b = sorted_keys & (1 << _KEY) - 1
+        n = first + (sorted_keys >> 2 * _FIELD)
+        a = sorted_keys >> _FIELD & (1 << _FIELD) - 1
+        b = sorted_keys & (1 << _FIELD) - 1
         return np.stack((a, b, 2 * n - a - b), axis=1).astype(np.int32)
