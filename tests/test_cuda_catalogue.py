@@ -1,4 +1,7 @@
-"""All that the catalogues hold runs on the CUDA backend, on arrays as strict as CuPy's, and equals NumPy."""
+"""All that the catalogues hold runs on the CUDA backend, on arrays as strict as CuPy's, and equals NumPy.
+
+What is held here is the host's part; sanitizers run the kernels in other tests (`cuda_host`).
+"""
 
 from typing import Any
 
@@ -23,10 +26,7 @@ from tests import strict_cupy
 from tests.cuda_host import HostLauncher, compiler
 from tests.strict_cupy import Need
 
-pytestmark = [
-    pytest.mark.cuda_host,
-    pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)"),
-]
+pytestmark = pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
 
 
 @pytest.fixture

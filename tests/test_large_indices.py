@@ -12,6 +12,7 @@ import pytest
 from gpu_nim.automata.catalogue import find
 from gpu_nim.backends.cuda import frontier
 from gpu_nim.backends.cuda.bricks import Bricks
+from gpu_nim.backends.cuda.counting import CudaCounting, DeviceRows
 from gpu_nim.backends.cuda.exactly_one import ExactlyOneEngine
 from gpu_nim.backends.cuda.frontier import GeneralEngine
 from gpu_nim.backends.cuda.games import _blocks, _Box
@@ -217,3 +218,23 @@ def test_the_far_corner_of_a_large_box() -> None:
     )
     launch(_blocks("inequality_grundy", box.choices), total=box.last)
     assert values[len(values) - 1].item() == 1
+
+
+@pytest.mark.parametrize("limbs", [1, 2])
+def test_rows_of_counts_far_apart(limbs: int) -> None:
+    """Values of blocks 2^32 + 5 and on, of 16 values each."""
+    random, block, skip = np.random.default_rng(3), 2**32 + 5, 7
+    columns = random.integers(1, 2**20, (2, 16)).astype(np.uint64 if limbs == 1 else object)
+    numbers = random.integers(1, 2**20, (3, 2)).astype(columns.dtype)
+    launcher = VastLauncher()
+    engine = CudaCounting(launcher)
+    rows = vast((block + 3, 2, 2)[: limbs + 1], np.uint64)
+    words = numbers if limbs == 1 else np.stack([numbers, 0 * numbers], axis=-1).astype(np.uint64)
+    rows[block:].set(words)
+    table, out = engine.table(columns, limbs), np.empty((30, 2)[:limbs], np.uint64)
+    engine.fill(table, DeviceRows(rows), 16 * block + skip, out)
+    wanted = (numbers @ columns).reshape(-1)[skip : skip + 30]
+    assert (out if limbs == 1 else out[:, 0]).tolist() == wanted.tolist()
+    found = engine.survey(table, DeviceRows(rows), 16 * block + skip, 30)
+    assert (found.total, found.maximum) == (sum(wanted.tolist()), max(wanted.tolist()))
+    assert wanted[found.argmax] == found.maximum

@@ -176,9 +176,6 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801
     def reshape(self, *shape: Any) -> ndarray:
         return _viewed(self, "reshape", self._host.reshape(*shape))
 
-    def ravel(self) -> ndarray:
-        return _viewed(self, "ravel", self._host.ravel())
-
     def view(self, dtype: Any) -> ndarray:
         return _viewed(self, "view", self._host.view(dtype))
 

@@ -17,21 +17,26 @@ def asarray(obj: Any, dtype: Any = None) -> ndarray:
     """`obj` itself where it is such an array already, else a copy on the device."""
     if isinstance(obj, ndarray) and dtype in (None, obj.dtype):
         return obj
-    return array(obj, dtype)
+    return _copied("asarray", obj, dtype)
 
 
 def array(obj: Any, dtype: Any = None) -> ndarray:
     """A copy of `obj` on the device."""
+    return _copied("array", obj, dtype)
+
+
+def _copied(name: str, obj: Any, dtype: Any) -> ndarray:
     if isinstance(obj, ndarray):
         return obj.astype(obj.dtype if dtype is None else dtype)
     copied = np.array(obj, dtype, order="C")
-    note("array", Need.MEMORY if copied.ndim or not copied else Need.KERNEL)
+    note(name, Need.MEMORY if copied.ndim or not copied else Need.KERNEL)
     return ndarray(copied)
 
 
-def asnumpy(array: ndarray) -> np.ndarray:
+def asnumpy(a: ndarray) -> np.ndarray:
     """A copy of an array on the host."""
-    return array.get()
+    note("asnumpy")
+    return a.get()
 
 
 def empty(shape: Any, dtype: Any = float) -> ndarray:
