@@ -757,7 +757,7 @@ def test_a_page_needs_nothing_from_elsewhere(tmp_path):
         (
             ["render", "nim:3", "-o", "a.png", "--size", "0x10"],
             2,
-            "expected from 16x16 to 16384x16384 pixels, got 0x10",
+            "size must be from 16x16 to 16384x16384 pixels, got 0x10",
         ),
         (["render", "nim:3", "-o", "a.png", "--size", "big"], 2, "expected WIDTHxHEIGHT such as 1920x1080"),
         (["render", "nim:3", "-o", "a.png", "--view", "up"], 2, "view must be one of hero, isometric"),

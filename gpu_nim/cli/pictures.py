@@ -9,9 +9,8 @@ import click
 from gpu_nim.cli.params import RANGE
 from gpu_nim.render.colourings import COLOURINGS, DEFAULT
 from gpu_nim.render.geometry import CUTS
-from gpu_nim.render.look import ENGINES, QUALITIES, SMALLEST_SIDE, Look
+from gpu_nim.render.look import ENGINES, QUALITIES, Look
 from gpu_nim.render.styles import STYLES
-from gpu_nim.render.styles.style import LARGEST_SIDE
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import ANGLES, VIEWS
 
@@ -34,11 +33,7 @@ class Size(click.ParamType):  # type: ignore[type-arg]  # generic only in new re
         match = re.fullmatch(r"([0-9]{1,6})[x×]([0-9]{1,6})", value)
         if match is None:
             self.fail(f"expected WIDTHxHEIGHT such as 1920x1080, or one of {', '.join(_SIZES)}, got {value!r}.", param, ctx)
-        width, height = int(match[1]), int(match[2])
-        if min(width, height) < SMALLEST_SIDE or max(width, height) > LARGEST_SIDE:
-            least, most = (f"{side}x{side}" for side in (SMALLEST_SIDE, LARGEST_SIDE))
-            self.fail(f"expected from {least} to {most} pixels, got {value}.", param, ctx)
-        return width, height
+        return int(match[1]), int(match[2])
 
 
 SIZE = Size()

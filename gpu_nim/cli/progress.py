@@ -3,9 +3,27 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from gpu_nim.backends.interface import Batch
 from gpu_nim.model.progress import OnStep, unseen
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+
+@contextmanager
+def _bar(total: int, left: str, right: str = "", **fields: Any) -> Iterator["Progress"]:
+    """Show a bar between two texts, of one task with these fields."""
+    # Imported only where a bar is shown: Rich takes a tenth of a second.
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    count = TextColumn(left.format("{task.completed:,.0f} of {task.total:,.0f}"))
+    columns = (count, BarColumn(), *([TextColumn(right)] if right else []), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        progress.add_task("", total=total, **fields)
+        yield progress
 
 
 @contextmanager
@@ -14,25 +32,15 @@ def growth_progress(generations: int, shown: bool) -> Iterator[Callable[[Batch],
     if not shown:
         yield lambda _: None
         return
-    # Imported only where a bar is shown: Rich takes a tenth of a second.
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("generation {task.completed:,.0f} of {task.total:,.0f}"),
-        BarColumn(),
-        TextColumn("{task.fields[births]:,} births, {task.fields[rate]:,.0f} cells/s"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=generations, births=0, rate=0.0)
+    rate = "{task.fields[births]:,} births, {task.fields[rate]:,.0f} cells/s"
+    with _bar(generations, "generation {}", rate, births=0, rate=0.0) as progress:
         began, population = time.perf_counter(), 0
 
         def take(batch: Batch) -> None:
             nonlocal population
             population += sum(batch.births.tolist())
             progress.update(
-                task,
+                progress.task_ids[0],
                 completed=batch.first + len(batch.births) - 1,
                 births=int(batch.births[-1]),
                 rate=population / max(time.perf_counter() - began, 1e-9),
@@ -47,17 +55,13 @@ def step_progress(shown: bool) -> Iterator[OnStep]:
     if not shown:
         yield unseen
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description} {task.completed:,.0f} of {task.total:,.0f}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=1, visible=False)
+    with _bar(1, "{{task.description}} {}", visible=False) as progress:
+        (task,) = progress.task_ids
 
         def step(what: str, done: int, total: int) -> None:
             if new := progress.tasks[0].description != what:
                 progress.reset(task, description=what)
-            progress.update(task, completed=done, total=total, visible=True, refresh=new)  # even if it ends at once
+            progress.update(task, completed=done, total=total, visible=True, refresh=new)  # however soon it is over
 
         yield step
 
@@ -68,18 +72,12 @@ def work_progress(total: int, unit: str, shown: bool) -> Iterator[Callable[[int]
     if not shown:
         yield lambda _: None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    text = TextColumn("{task.completed:,.0f} of {task.total:,.0f} " + unit)
-    rate = TextColumn("{task.fields[rate]:,.0f}/s")
-    with Progress(text, BarColumn(), rate, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=total, rate=0.0)
+    with _bar(total, f"{{}} {unit}", "{task.fields[rate]:,.0f}/s", rate=0.0) as progress:
         began, done = time.perf_counter(), 0
 
         def advance(more: int) -> None:
             nonlocal done
             done += more
-            progress.update(task, completed=done, rate=done / max(time.perf_counter() - began, 1e-9))
+            progress.update(progress.task_ids[0], completed=done, rate=done / max(time.perf_counter() - began, 1e-9))
 
         yield advance

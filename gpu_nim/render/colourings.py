@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.automata.formulas import nim_sum_is_zero
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.render.geometry import Blocks
@@ -146,4 +147,4 @@ def nim_p(blocks: Blocks) -> NDArray[np.bool_]:
     if (blocks.sizes > 1).any() and (blocks.corners < 0).any():
         # A block with non-negative coordinates contains P-positions exactly if its corner is one; in other octants this fails.
         raise UsageError(f"color nim-p needs single cells where coordinates are negative, and {blocks.name} is {blocks.note}")
-    return np.asarray(np.bitwise_xor.reduce(np.abs(blocks.corners), axis=1) == 0)
+    return nim_sum_is_zero(np.abs(blocks.corners))

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.errors import UsageError
-from gpu_nim.render.geometry import Blocks, cut, tiles
+from gpu_nim.render.geometry import Blocks, cut, first_of_each, tiles
 from gpu_nim.render.lettering import caption_of, title_of
 from gpu_nim.render.look import Look
 from gpu_nim.render.views import Camera, View, find_view, fit, support
@@ -49,16 +49,10 @@ def hull(blocks: Blocks) -> NDArray[np.float32]:
         width *= 2
     index = (blocks.corners - low) // width
     reach = np.maximum(blocks.sizes, width)
-    shape = tuple((index.max(axis=0) + 1).tolist())
-    keys = np.ravel_multi_index(tuple(index.T.astype(np.intp)), shape)
-    longest = np.zeros(int(np.prod(shape)), dtype=np.int32)
-    longest[keys] = reach  # any of them: blocks that share a cell differ in size only within it
-    filled = np.flatnonzero(longest)
-    coarse = np.column_stack(np.unravel_index(filled, shape)) * width + low
-    corners = (
-        coarse[:, None] + np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]) * longest[filled][:, None, None]
-    )
-    points = np.minimum(corners, high).reshape(-1, 3).astype(np.float32)
+    first = first_of_each(index)  # any of them: blocks that share a cell differ in size only within it
+    coarse = index[first] * width + low
+    corners = coarse[:, None] + np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]) * reach[first][:, None, None]
+    points: NDArray[np.float32] = np.minimum(corners, high).reshape(-1, 3).astype(np.float32)
     return points[support(points, 512)]
 
 

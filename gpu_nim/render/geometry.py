@@ -159,6 +159,18 @@ def visible(blocks: Blocks, camera: Camera) -> Iterator[tuple[int, int, NDArray[
                 yield axis, end, shown
 
 
+def first_of_each(cells: NDArray[np.integer]) -> NDArray[np.intp]:
+    """Return the index of the first of each distinct cell of (N, d), in lexicographic order of the cells.
+
+    >>> first_of_each(np.array([[1, 0], [0, 5], [1, 0], [0, 5], [0, 4]])).tolist()
+    [4, 1, 0]
+    """
+    low = cells.min(axis=0).astype(np.int64)
+    spans = tuple((cells.max(axis=0) - low + 1).tolist())
+    keys = np.ravel_multi_index(tuple((cells - low).T), spans)
+    return np.unique(keys, return_index=True)[1]
+
+
 def coarsen(blocks: Blocks, size: int) -> Blocks:
     """Return the blocks of `size` cells that hold any of these blocks' cells, each once, with its earliest generation.
 
@@ -174,11 +186,8 @@ def coarsen(blocks: Blocks, size: int) -> Blocks:
     if size < 1 or size & (size - 1):
         raise UsageError(f"size must be a power of two, got {size}")
     index = blocks.corners // size
-    low = index.min(axis=0)
-    spans = (index.max(axis=0) - low + 1).tolist()
-    keys = np.ravel_multi_index(tuple((index - low).T.astype(np.int64)), spans)
-    order = np.lexsort((blocks.generations, keys))
-    first = order[np.flatnonzero(np.diff(keys[order], prepend=-1))]
+    order = np.argsort(blocks.generations, kind="stable")
+    first = order[first_of_each(index[order])]
     chosen = blocks.take(first)
     return replace(
         chosen,

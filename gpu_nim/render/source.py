@@ -38,7 +38,7 @@ from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.notation import parse_integer
 from gpu_nim.model.progress import OnStep, unseen
 from gpu_nim.render.colourings import needed_value
-from gpu_nim.render.geometry import Blocks
+from gpu_nim.render.geometry import Blocks, first_of_each
 from gpu_nim.render.values import VALUES
 from gpu_nim.storage.growth_formats import readable_suffixes
 from gpu_nim.storage.save_load import load
@@ -237,10 +237,7 @@ class _Collection:
         require_memory(needed, host_memory(), f"taking {self._count:,} cells together", "an earlier generation takes less")
         cells, born = np.concatenate(self._cells), np.concatenate(self._born)
         while True:
-            low = cells.min(axis=0).astype(np.int64)
-            spans = tuple((cells.max(axis=0) - low + 1).tolist())
-            keys = np.ravel_multi_index(tuple((cells - low).T), spans)
-            first = np.sort(np.unique(keys, return_index=True)[1])  # the earliest of each, still in order of generation
+            first = np.sort(first_of_each(cells))  # the earliest of each, still in order of generation
             cells, born = cells[first], born[first]
             if len(cells) <= self._limit:
                 break

@@ -26,8 +26,8 @@ from gpu_nim.storage.atomic import replacing
 from gpu_nim.storage.voxels import Slabs
 
 _BLOCK = 1 << 20  # bytes a compressed block
-_HEAD = '<VTKFile type="{kind}" version="1.0" byte_order="LittleEndian" header_type="UInt64" compressor="vtkZLibDataCompressor">\n'
-_NAMES = {"u2": "UInt16", "u4": "UInt32", "i8": "Int64", "f4": "Float32"}
+HEAD = '<VTKFile type="{kind}" version="1.0" byte_order="LittleEndian" header_type="UInt64" compressor="vtkZLibDataCompressor">\n'
+_NAMES = {"u1": "UInt8", "u2": "UInt16", "u4": "UInt32", "i4": "Int32", "i8": "Int64", "f4": "Float32"}
 
 
 class Appended:
@@ -71,7 +71,8 @@ def _facts(growth: Growth) -> str:
     return f"<!-- gpunim {growth.version}: {facts.replace('--', '- -')} -->\n"
 
 
-def _array(name: str, dtype: np.dtype[Any], offset: int, components: int = 1) -> str:
+def data_array(name: str, dtype: np.dtype[Any], offset: int, components: int = 1) -> str:
+    """Return the element of an array that is appended at an offset."""
     kind = _NAMES[dtype.str[1:]]
     return (
         f'<DataArray type="{kind}" Name={quoteattr(name)} NumberOfComponents="{components}" format="appended" offset="{offset}"/>\n'
@@ -104,9 +105,9 @@ class VtiWriter:
         with self._path.open("wb") as file:
             file.write(
                 (
-                    f"{_HEAD.format(kind='ImageData')}{_facts(growth)}"
+                    f"{HEAD.format(kind='ImageData')}{_facts(growth)}"
                     f'<ImageData WholeExtent="{extent}" Origin="{origin}" Spacing="1 1 1">\n<Piece Extent="{extent}">\n'
-                    f'<PointData Scalars="birth_plus_one">\n{_array("birth_plus_one", slabs.dtype, 0)}</PointData>\n'
+                    f'<PointData Scalars="birth_plus_one">\n{data_array("birth_plus_one", slabs.dtype, 0)}</PointData>\n'
                     '</Piece>\n</ImageData>\n<AppendedData encoding="raw">\n_'
                 ).encode("ascii", "xmlcharrefreplace")
             )
@@ -160,11 +161,12 @@ class VtpWriter:
         with self._path.open("wb") as file:
             file.write(
                 (
-                    f"{_HEAD.format(kind='PolyData')}{_facts(growth)}"
+                    f"{HEAD.format(kind='PolyData')}{_facts(growth)}"
                     f'<PolyData>\n<Piece NumberOfPoints="{count}" NumberOfVerts="{count}">\n'
-                    f'<PointData Scalars="birth">\n{_array("birth", np.dtype("<u4"), births)}</PointData>\n'
-                    f"<Points>\n{_array('Points', np.dtype('<f4'), points, 3)}</Points>\n<Verts>\n"
-                    f"{_array('connectivity', np.dtype('<i8'), connectivity)}{_array('offsets', np.dtype('<i8'), stops)}</Verts>\n"
+                    f'<PointData Scalars="birth">\n{data_array("birth", np.dtype("<u4"), births)}</PointData>\n'
+                    f"<Points>\n{data_array('Points', np.dtype('<f4'), points, 3)}</Points>\n<Verts>\n"
+                    f"{data_array('connectivity', np.dtype('<i8'), connectivity)}"
+                    f"{data_array('offsets', np.dtype('<i8'), stops)}</Verts>\n"
                     '</Piece>\n</PolyData>\n<AppendedData encoding="raw">\n_'
                 ).encode("ascii", "xmlcharrefreplace")
             )

@@ -1,36 +1,37 @@
 """VTK's XML format of polygons, for ParaView."""
 
-import struct
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.render.exports.export_format import Body, export_format
+from gpu_nim.storage.vtk_files import HEAD, Appended, data_array
 
 
 @export_format(".vtp", "cubes, for ParaView", bytes_a_block=2100)
 def vtp(body: Body) -> bytes:
-    """Return the body's mesh, data raw and appended: colours a point, facts a triangle."""
-    mesh = body.mesh
-    blobs: list[bytes] = []
+    """Return the body's mesh, data compressed and appended: a colour for each point, the cell's values for each triangle."""
+    mesh, data = body.mesh, BytesIO()
 
-    def array(kind: str, name: str, components: int, values: NDArray[Any]) -> str:
-        offset = sum(len(blob) + 8 for blob in blobs)
-        blobs.append(values.tobytes())
-        return f'<DataArray type="{kind}" Name="{name}" NumberOfComponents="{components}" format="appended" offset="{offset}"/>'
+    def array(name: str, values: NDArray[Any], components: int = 1) -> str:
+        offset = data.tell()
+        values = values.astype(values.dtype.newbyteorder("<"), copy=False)
+        appended = Appended(data, values.nbytes)
+        appended.write(values)
+        appended.close()
+        return data_array(name, values.dtype, offset, components)
 
-    points = array("Float32", "points", 3, mesh.points.astype("<f4"))
-    corners = array("Int32", "connectivity", 1, mesh.faces.astype("<i4"))
-    corners += array("Int32", "offsets", 1, 3 * np.arange(1, len(mesh.faces) + 1, dtype="<i4"))
-    colours = "" if mesh.colours is None else array("UInt8", "colour", 3, mesh.colours)
-    facts = "".join(array("Int32", name, 1, values[mesh.faces[:, 0]].astype("<i4")) for name, values in mesh.facts.items())
+    points = array("points", mesh.points, 3)
+    corners = array("connectivity", mesh.faces) + array("offsets", 3 * np.arange(1, len(mesh.faces) + 1, dtype=np.int32))
+    colours = "" if mesh.colours is None else array("colour", mesh.colours, 3)
+    facts = "".join(array(name, values[mesh.faces[:, 0]]) for name, values in mesh.facts.items())
     text = (
-        '<?xml version="1.0"?>\n<VTKFile type="PolyData" version="1.0" byte_order="LittleEndian" header_type="UInt64">'
+        f"{HEAD.format(kind='PolyData')}"
         f'<PolyData><Piece NumberOfPoints="{len(mesh.points)}" NumberOfPolys="{len(mesh.faces)}">'
         f'<PointData Scalars="colour">{colours}</PointData><CellData>{facts}</CellData>'
         f"<Points>{points}</Points><Polys>{corners}</Polys>"
         '</Piece></PolyData><AppendedData encoding="raw">_'
     )
-    data = b"".join(struct.pack("<Q", len(blob)) + blob for blob in blobs)
-    return text.encode() + data + b"</AppendedData></VTKFile>\n"
+    return text.encode() + data.getvalue() + b"</AppendedData></VTKFile>\n"
