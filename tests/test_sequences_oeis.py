@@ -13,7 +13,7 @@ from gpu_nim.oeis.entry import OeisEntry
 OEIS = Path(__file__).parent / "oeis"
 
 
-@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.number)
+@pytest.mark.parametrize("entry", entries().values(), ids=lambda entry: entry.number)
 def test_published_terms(entry: OeisEntry) -> None:
     comparison = compare(OEIS / f"{entry.number}.txt", entry)
     assert comparison.difference is None
@@ -22,7 +22,7 @@ def test_published_terms(entry: OeisEntry) -> None:
 
 
 def test_the_entries_of_the_paper_are_there() -> None:
-    names = {entry.number for entry in entries()}
+    names = {*entries()}
     paper = "A000007 A000012 A000027 A016945 A048883 A130665 A236305 A237686 A237711 A238147 A238759 A241522 A241523"
     assert names >= set(paper.split()) | {"A241717", "A241718", "A241731", "A372967", "A147562", "A147582", "A048833", "A363166"}
     assert names == {path.stem for path in OEIS.glob("A*.txt")}

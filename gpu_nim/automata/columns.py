@@ -84,17 +84,6 @@ def is_whole(column: str) -> bool:
     return column not in ("dimension", "density") and not column.startswith("population/")
 
 
-def n_positions(newborns: Cells) -> Cells:
-    """Return those of these cells (N, d) that are N-positions of Nim, in the same order.
-
-    >>> from gpu_nim import grow
-    >>> n_positions(grow("edge", 3).newborns(3)).tolist()  # what `edge` bears beside the P-positions of total 6
-    [[0, 1, 3], [0, 3, 1], [1, 0, 3], [1, 3, 0], [3, 0, 1], [3, 1, 0]]
-    """
-    found: Cells = newborns[~nim_sum_is_zero(newborns)]
-    return found
-
-
 def parse_section(text: str, dimension: int) -> Section:
     """Return (axis, value) of a plane written as z=0 or x3=-1; UsageError where it is none in this number of dimensions.
 

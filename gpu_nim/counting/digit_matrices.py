@@ -187,25 +187,6 @@ class DigitProduct:
             columns.append([long_integers.long(x) for x in column])
         return [list(row) for row in zip(*columns, strict=True)]
 
-    def prefix(self, n: int) -> int:
-        """f(0) + ... + f(n-1), from the digits of n: each 1 is one block of 2^t indices, whose rows sum to one row.
-
-        >>> DigitProduct((1, 3)).prefix(5)
-        19
-        """
-        states = [self.first_state]  # s(0), s(leading digit of n), s(leading two digits), ...
-        for bit in range(n.bit_length() - 1, -1, -1):
-            states.append(self.step(states[-1], n >> bit & 1))
-        total = 0
-        block_sum = self.first_state
-        for bit in range(n.bit_length()):
-            states.pop()
-            if n >> bit & 1:
-                # The block has the digits of n above this one, and 0 here.
-                total += sum(x * y for x, y in zip(block_sum, self.step(states[-1], 0), strict=True))
-            block_sum = tuple(map(sum, zip(self.step_row(block_sum, 0), self.step_row(block_sum, 1), strict=True)))
-        return total
-
 
 def convolve(left: Sequence[int], right: Sequence[int]) -> list[int]:
     """The product of two polynomials.
@@ -265,11 +246,6 @@ def by_total(piles: int) -> DigitProduct:
 def up_to_total(piles: int) -> DigitProduct:
     """The digit product of A_k, the number of P-positions of k piles with total at most 2n [NF, Theorem 30]."""
     return by_total(piles).sums
-
-
-def sums_up_to_total(piles: int) -> DigitProduct:
-    """The digit product of A_k(0) + ... + A_k(n)."""
-    return up_to_total(piles).sums
 
 
 def even_binomials(piles: int) -> tuple[int, ...]:

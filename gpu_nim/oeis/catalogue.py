@@ -41,9 +41,9 @@ def find(name: str) -> OeisEntry:
     >>> find("a241717").title
     'P-positions of 3-pile Nim whose largest pile is n'
     """
-    known = _all()
+    known = entries()
     if not isinstance(name, str) or name.upper() not in known:
-        raise UsageError(f"sequence must be {', '.join(FAMILIES)} or one of {', '.join(sorted(known))}, got {shown(name)}")
+        raise UsageError(f"sequence must be {', '.join(FAMILIES)} or one of {', '.join(known)}, got {shown(name)}")
     return known[name.upper()]
 
 
@@ -71,15 +71,9 @@ def resolve(name: str, piles: Whole | None = None) -> OeisEntry:
     return entry
 
 
-def entries() -> list[OeisEntry]:
-    """Return every entry, in the order of A-numbers."""
-    known = _all()
-    return [known[name] for name in sorted(known)]
-
-
-def _all() -> dict[str, OeisEntry]:
-    # A formula takes precedence over a growth: A130665 has both.
-    return {**grown_entries(), **_of_families(), **CATALOGUE}
+def entries() -> dict[str, OeisEntry]:
+    """Return every entry by its A-number, in order; a formula takes precedence over a growth."""
+    return dict(sorted({**grown_entries(), **_of_families(), **CATALOGUE}.items()))
 
 
 def _of_families() -> dict[str, OeisEntry]:
