@@ -1,7 +1,8 @@
 """The works that are timed on a GPU: one for each line of what is aimed for and for each kernel, with floors and predictions.
 
 Some have rivals, which are what a user would write without gpunim: one thread a cell of a dense box, CuPy's convolution, a CuPy
-expression. What is aimed for and what is predicted are texts, for an H200: no figure in this module was measured on a GPU.
+expression. What runs on the host has no work here: traced stills, and the messages of a cluster. What is aimed for and what is
+predicted are texts, for an H200: no figure in this module was measured on a GPU.
 """
 
 import json
@@ -31,6 +32,7 @@ from gpu_nim.counting.ranges import Range
 from gpu_nim.games.inequality import chocolate, six_coordinate_chocolate
 from gpu_nim.games.solve import solve
 from gpu_nim.model.errors import BackendError
+from gpu_nim.model.limbs import U64
 from gpu_nim.model.rule import Rule
 
 # Automaton and generation; then what is aimed for, and what was predicted.
@@ -152,8 +154,10 @@ def _counts(cuda: Backend, xp: Any) -> Iterator[Work]:
         values = Range(ByTotal(piles), 0, size, engine)
         expression = Contender("CuPy expression", partial(_expression, piles, size, xp))
         rivals = (expression,) if values.limbs == 1 else ()
-        fill = partial(_fill, values, xp)
+        fill = partial(_fill, values)
         yield _range(values, "count_fill", f"D_{piles}", fill, "80% of the fill", "bound by memory", rivals)
+    values = Range(ByTotal(3), 0, 1 << _FILLED, engine)
+    yield _range(values, "count_fill", "D_3 brought to the host", partial(_fill_host, values, np.zeros(values.size, np.uint64)))
     for piles, power, predicted in _SURVEYED:
         values = Range(ByTotal(piles), 0, 1 << power, engine)
         yield _range(values, "count_survey", f"sum, maximum of D_{piles}", partial(_survey, values), "5e11/s", predicted)
@@ -207,10 +211,13 @@ def _solve(cuda: Backend, game: Any, size: int, grundy: bool) -> int:
     return int(solution.largest_grundy or 0) if grundy else len(solution.p_positions)
 
 
-def _fill(values: Range, xp: Any) -> int:
-    out = xp.empty(values.shape(values.size), np.uint64)
+def _fill(values: Range) -> int:
+    return int(values.device_values().reshape(-1)[-values.limbs])
+
+
+def _fill_host(values: Range, out: U64) -> int:
     values.fill(values.start, out)
-    return int(out.reshape(-1)[-values.limbs])
+    return int(out[-1])
 
 
 def _expression(piles: int, size: int, xp: Any) -> int:
