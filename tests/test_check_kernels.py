@@ -36,6 +36,20 @@ def test_a_jump_back_from_code_out_of_line_is_no_loop() -> None:
     assert largest_loop(straight) is None
 
 
+def test_a_loop_is_left_by_a_call_that_never_returns() -> None:
+    lines = listing(".head:", "IADD3 R1, R1, -0x1, RZ", "@P0 CALL.REL.NOINC `(.L_x_1)", "BRA `(.head)", ".L_x_1:", "EXIT")
+    assert largest_loop(lines) == Loop(instructions=3, shortest=3)
+    helped = listing(".head:", "MOV R8, 0x110", "CALL.REL.NOINC `($__internal_0_$__cuda_sm20_div_u64)", "@P0 BRA `(.head)", "EXIT")
+    assert largest_loop(helped) == Loop(instructions=3, shortest=3)
+
+
+def test_a_jump_by_such_a_call_leads_into_the_loop() -> None:
+    lines = listing(
+        ".head:", "@P1 BRA `(.L_x_2)", ".L_x_1:", "BRA `(.head)", "EXIT", ".L_x_2:", "MOV R1, R2", "CALL.REL.NOINC `(.L_x_1)"
+    )
+    assert largest_loop(lines) == Loop(instructions=4, shortest=2)
+
+
 def test_kernels_are_told_apart() -> None:
     text = "\n".join(["\t.target sm_90", ".text.first:", *listing("EXIT"), ".text.second:", *TWO_LOOPS])
     assert {name: largest_loop(lines) for name, lines in listings(text)} == {"first": None, "second": Loop(8, 5)}

@@ -78,13 +78,12 @@ def _successors(lines: Sequence[str]) -> list[list[int]]:
     for place, instruction in enumerate(instructions):
         opcode, operands = instruction["opcode"], instruction["operands"]
         target = _TARGET.search(operands)
-        following = []
-        certain = instruction["predicate"] is None
-        if opcode in _JUMPS and target:
-            following.append(labels[target[1]])
-            # BRA.DIV and BRA.U jump by an operand before the label.
-            certain = certain and "," not in operands
-        if opcode not in (*_JUMPS, *_ENDS) or not certain:
+        # To a label of its own the compiler also jumps by a call that never returns: out of a loop, for all lanes.
+        jumps = target is not None and (opcode in _JUMPS or (opcode == "CALL" and target[1].startswith(".L")))
+        following = [labels[target[1]]] if jumps and target else []
+        # BRA.DIV and BRA.U jump by an operand before the label.
+        certain = instruction["predicate"] is None and not (jumps and "," in operands)
+        if not (jumps or opcode in _ENDS) or not certain:
             following.append(place + 1)
         after.append([next_place for next_place in following if next_place < len(instructions)])
     return after
