@@ -155,7 +155,7 @@ def test_predicates_of_ones_own_are_given_again(tmp_path: Path) -> None:
     assert resumed.growth().digest == grow(rule, 30, backend="numpy").digest
 
 
-# What was asked for is remembered
+# The options are stored
 
 
 def test_the_files_asked_for_are_written_after_resuming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -137,7 +137,7 @@ def test_info(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "unavailable: no driver here" in run("info").output
 
 
-# CUDA that cannot run says which part is missing
+# The error of an unavailable CUDA backend names the missing part
 
 
 def obstacle(monkeypatch: pytest.MonkeyPatch, **stand_ins: object) -> str:

@@ -32,7 +32,7 @@ def test_colours_of_many_things_can_be_told_apart(theme):
         colours = [theme.bottom, theme.top, theme.categories[0], *distinct_colours(theme, count)]
         assert len(colours) == 3 + count
         assert closest(colours[1:]) >= TOLD_APART * 0.999
-    with pytest.raises(UsageError, match=r"there are \d\d colours that can be told apart, and 500 are needed"):
+    with pytest.raises(UsageError, match=r"there are \d\d distinguishable colours, and 500 are needed"):
         distinct_colours(theme, 500)
 
 

@@ -60,7 +60,7 @@ with ExitStack() as stack:
     print("held", flush=True)
     sys.stdin.read()
 """
-# gpunim, which stops itself where the first file, whole on the disk, is about to take its name.
+# gpunim, which stops itself when the first file is complete on the disk and about to be renamed.
 STOPPING = """
 import os, signal, sys
 import gpu_nim.storage.atomic as atomic
@@ -207,7 +207,7 @@ def test_a_killed_count_is_gone_on_with_unless_its_file_is_there(tmp_path: Path)
     result = run(*asked, "--resume")
     assert result.exit_code == 0
     assert os.listdir(tmp_path) == ["t.csv"]
-    # Killed as it took its name: what the folder holds then is not what it says it holds.
+    # Killed during the rename: the folder's contents then differ from its record.
     half.mkdir(mode=0o700)
     (half / "job.json").write_text("{")
     (half / ".gpunim-done").touch()

@@ -284,7 +284,7 @@ class Backend(Protocol):
         """Return an engine for three-pile Nim by [B]'s first rule.
 
         Args:
-            last: the last generation that it will be asked for.
+            last: the last generation of the growth.
             state: resume from this state; None begins at the seed.
         """
 
@@ -293,7 +293,7 @@ class Backend(Protocol):
 
         Args:
             rule: the rule.
-            last: the last generation that it will be asked for.
+            last: the last generation of the growth.
             state: resume from this state; None begins at the seeds.
             general: use the engine for all rules even where the fast one applies, to compare the two.
         """

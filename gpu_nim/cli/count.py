@@ -206,7 +206,7 @@ class _Work:
         if not self.quiet:
             say(text, err=True)
 
-    def tell_plan(self, text: str, **costs: float) -> None:
+    def print_plan(self, text: str, **costs: float) -> None:
         """Print the cost of the work."""
         if self.form == "json":
             emit_json({**self.facts(), "plan": costs})
@@ -249,7 +249,7 @@ def _range(work: _Work) -> None:
         if work.plan:
             memory = values.planned_memory()
             text += f", {memory:,} bytes of memory at a time"
-            work.tell_plan(text, values=work.size, bytes=size, seconds=seconds, memory=memory)
+            work.print_plan(text, values=work.size, bytes=size, seconds=seconds, memory=memory)
             return
         work.remark(text)
     shown = wants_progress(work.quiet) and work.out is not None
@@ -344,7 +344,7 @@ def _reduce(work: _Work, names: str, records: int) -> None:
         engine = work.backend.counting().name
         text = f"{cost:,} values to visit, at least {duration(seconds)} of one process with {engine}"
         if work.plan:
-            work.tell_plan(text, values=cost, seconds=seconds)
+            work.print_plan(text, values=cost, seconds=seconds)
             return
         work.remark(text)
     shown = wants_progress(work.quiet)
@@ -365,7 +365,7 @@ def _reduce(work: _Work, names: str, records: int) -> None:
 def _enumerate(work: _Work) -> None:
     job, tuples = work.job, work.job.enumeration.tuples
     if work.plan:
-        work.tell_plan(f"{tuples:,} tuples to check", tuples=tuples)
+        work.print_plan(f"{tuples:,} tuples to check", tuples=tuples)
         return
     work.remark(f"checking {tuples:,} tuples")
     with work_progress(tuples, "tuples", wants_progress(work.quiet)) as advance:

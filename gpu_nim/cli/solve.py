@@ -68,8 +68,8 @@ def _parameter_option(name: str, owners: list[GameEntry]) -> click.Option:
         default = "" if parameter.default is None else f"  [default: {parameter.default}]"
         parts.setdefault((text, default), []).append(game.name)
         words.append(parameter.type.word)
-    told = "  ".join(f"{', '.join(games)}: {text}{default}" for (text, default), games in parts.items())
-    return click.Option([f"--{name}", name], type=_Written("|".join(dict.fromkeys(words))), help=told)
+    help_text = "  ".join(f"{', '.join(games)}: {text}{default}" for (text, default), games in parts.items())
+    return click.Option([f"--{name}", name], type=_Written("|".join(dict.fromkeys(words))), help=help_text)
 
 
 @click.command(cls=_SolveCommand)

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 Long: TypeAlias = Any
 """An integer of Python, or of FLINT where it is long and FLINT is installed."""
 
-_LONG = 1 << 14  # bits of a result, from which on FLINT is worth the way to it
+_LONG = 1 << 14  # bits of a result from which on FLINT is faster
 _SHORT_TEXT = 4000  # bits that Python writes as quickly as anyone, and without a limit
 
 

@@ -106,7 +106,7 @@ def require_effect(what: str, takes: Collection[str], look: Look, given: Collect
     Args:
         what: what is drawn, in words.
         takes: the options that change it.
-        look: what is asked for.
+        look: the look.
         given: options that were given explicitly, though they may repeat the default.
 
     >>> require_effect("figure:NF1 as .svg", ["theme"], Look(theme="paper", view="axis", title="Nim"))

@@ -139,7 +139,7 @@ def distinct_colours(theme: Theme, count: int) -> list[Colour]:
     while len(chosen) < count:
         best = int(nearest.argmax())
         if nearest[best] < TOLD_APART:
-            raise UsageError(f"there are {len(chosen)} colours that can be told apart, and {count} are needed")
+            raise UsageError(f"there are {len(chosen)} distinguishable colours, and {count} are needed")
         r, g, b = candidates[best].tolist()
         chosen.append((r, g, b))
         nearest = np.minimum(nearest, np.linalg.norm(seen - seen[best], axis=1))

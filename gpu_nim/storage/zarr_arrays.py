@@ -1,7 +1,7 @@
-"""Zarr v3 stores of gpunim's own, read chunk by chunk: what a store declares is held against its files before anything is read.
+"""Zarr v3 stores written by gpunim, read chunk by chunk, after the metadata are compared with the files.
 
-Zarr itself reads whatever the metadata say: any codec, chunks and fill values of any size.  These arrays are plain ones, in chunks
-of little-endian integers under Blosc or Zstandard, and a chunk is decoded into just the room that it must fill.
+Zarr itself reads anything that the metadata declare: any codec, chunks and fill values of any size.  These arrays are plain ones,
+in chunks of little-endian integers under Blosc or Zstandard, and a chunk is decoded into a buffer of exactly its size.
 """
 
 from importlib import import_module
@@ -19,14 +19,14 @@ from gpu_nim.storage.file_checks import MAX_TEXT, Declared, reason
 
 _METADATA = 1 << 20  # bytes of an array's metadata
 _CHUNK = 1 << 26  # bytes of a chunk: zarr itself chooses no larger ones
-_GIVEN = 1 << 26  # bytes that chunks of nothing but zeros, which earlier versions left out, may come to
+_GIVEN = 1 << 26  # the most bytes of chunks of zeros, which earlier versions left out
 _ABSENT = 1 << 10  # of them
 _TYPES = {f"{sign}int{bits}": np.dtype(f"<{sign[:1] or 'i'}{bits // 8}") for sign in ("", "u") for bits in (8, 16, 32, 64)}
 _BLOSC_HEADER, _ZSTD_HEADER = 16, 6  # bytes at least
 
 
 def read_group(store: Path) -> dict[str, Any]:
-    """Return the attributes of a group; Damaged where it is none of Zarr v3."""
+    """Return the attributes of a group; Damaged where it is no group of Zarr v3."""
     if not store.is_dir():
         raise Damaged("it is no folder")
     found = parse_json(read_member(store, store / "zarr.json", MAX_TEXT))
@@ -49,7 +49,7 @@ class StoredArray:
     def __init__(self, store: Path, name: str) -> None:
         self._store, self._name = store, name
         self.metadata = read_member(store, store / name / "zarr.json", _METADATA)
-        """The bytes in which the array describes itself."""
+        """The bytes of the array's metadata."""
         found = parse_json(self.metadata)
         try:
             self._check(found)
@@ -81,7 +81,7 @@ class StoredArray:
             raise Damaged(f"{self._name} is laid out as gpunim does not")
 
     def read(self, start: int = 0, stop: int | None = None) -> NDArray[Any]:
-        """Return its places `start` to `stop` - 1 along the first axis."""
+        """Return the entries `start` to `stop` - 1 along the first axis."""
         shape, chunk = self.declared.shape, self._chunk.shape
         lower = (start, *[0] * (len(shape) - 1))
         upper = (shape[0] if stop is None else stop, *shape[1:])
@@ -104,7 +104,7 @@ class StoredArray:
         return found
 
     def _check_files(self, grid: list[range]) -> None:
-        """Refuse an array most of which is not there, before it is given room."""
+        """Refuse an array with many missing chunks, before memory is allocated for it."""
         most = min(_GIVEN // self._chunk.nbytes, _ABSENT)
         absent = 0
         for index in product(*grid):
@@ -149,7 +149,7 @@ def read_member(store: Path, path: Path, most: int) -> bytes:
 
 
 def _codec(codecs: list[dict[str, Any]]) -> Any:
-    """What undoes the compression; None where there is none."""
+    """The decompressor; None where there is no compression."""
     codec: Any = import_module("numcodecs")  # what zarr itself decodes with
     first, *others = codecs
     if first["name"] != "bytes" or (first.get("configuration") or {}).get("endian", "little") != "little" or len(others) > 1:
@@ -163,13 +163,13 @@ def _codec(codecs: list[dict[str, Any]]) -> Any:
 
 
 def _sizes_of_blosc(raw: bytes) -> tuple[int, int]:
-    """What a chunk says that it unpacks to, and that it has: Blosc reads and writes by these sizes."""
+    """The unpacked and the packed size that a chunk declares: Blosc reads and writes by these."""
     whole = len(raw) >= _BLOSC_HEADER
     return (int.from_bytes(raw[4:8], "little"), int.from_bytes(raw[12:_BLOSC_HEADER], "little")) if whole else (-1, -1)
 
 
 def _sizes_of_zstd(raw: bytes) -> tuple[int, int]:
-    """What a chunk, a Zstandard frame, says that it unpacks to (RFC 8878, 3.1.1.1), and what it has."""
+    """The unpacked size that a chunk, a Zstandard frame, declares (RFC 8878, 3.1.1.1), and its packed size."""
     if len(raw) < _ZSTD_HEADER:
         return -1, -1
     flag, single, dictionary = raw[4] >> 6, raw[4] >> 5 & 1, (0, 1, 2, 4)[raw[4] & 3]

@@ -77,7 +77,7 @@ require_environment() {
         case $driver_trace in
             none) ;;
             [0-9]*) fit_extra "$driver_trace" && fitting_extra=$cuda_extra ;;
-            *) must_ask=$driver_trace ;; # only a process can tell the version: asked once, then remembered in the stamp
+            *) must_ask=$driver_trace ;; # only a process can read the version: once, then it is in the stamp
         esac
     fi
     read_stamp

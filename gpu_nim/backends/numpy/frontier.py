@@ -126,7 +126,7 @@ class HashTable:
 class GeneralEngine(CellEngine):
     """A growth of any rule, to generation `last` at the most, from its seeds or from a state that an engine returned.
 
-    UsageError when the box of generation `last` has more cells than a 63-bit key can tell apart; InsufficientMemoryError, before a
+    UsageError when the box of generation `last` has more cells than 63-bit keys; InsufficientMemoryError, before a
     step is taken or the table of touched cells is enlarged, when there is not enough memory for it.
 
     >>> from gpu_nim.model.rule import Rule
