@@ -1,5 +1,6 @@
 """scripts/gpu-check: its report of parts that pass, fail, crash, hang or are interrupted. Parts of a few lines stand in."""
 
+import ctypes
 import importlib.util
 import os
 import re
@@ -10,7 +11,8 @@ import time
 from collections.abc import Callable
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -284,3 +286,36 @@ class TestDeviceState:
         monkeypatch.setattr(device_state, "_PATIENCE", 0.2)
         smi(script)
         assert device_state.device_state(None) == {}
+
+    @pytest.mark.parametrize(("bus", "asked"), [("0000:1B:00.0", b"0000:1B:00.0"), (None, 0)])
+    def test_the_driver_s_library_where_there_is_no_nvidia_smi(
+        self, monkeypatch: pytest.MonkeyPatch, bus: str | None, asked: object
+    ) -> None:
+        seen: list[object] = []
+
+        def gives(value: int) -> Callable[..., int]:
+            def function(*arguments: Any) -> int:
+                seen.append(arguments[0] if arguments else None)
+                if arguments:
+                    arguments[-1]._obj.value = value
+                return 0
+
+            return function
+
+        library = SimpleNamespace(
+            nvmlInit_v2=gives(0),
+            nvmlShutdown=gives(0),
+            nvmlDeviceGetHandleByPciBusId_v2=gives(7),
+            nvmlDeviceGetHandleByIndex_v2=gives(7),
+            nvmlDeviceGetClockInfo=gives(1980),
+            nvmlDeviceGetMaxClockInfo=gives(1981),
+            nvmlDeviceGetTemperature=gives(31),
+            nvmlDeviceGetPowerUsage=gives(120_500),
+        )
+        monkeypatch.setenv("PATH", "")
+        monkeypatch.setattr(ctypes, "CDLL", lambda name: library)
+        clocks = {"SM clock": "1980 MHz", "memory clock": "1980 MHz", "most": "1981 MHz"}
+        assert device_state.device_state(bus) == {**clocks, "temperature": "31", "power": "120.5 W"}
+        assert seen[1] == asked
+        library.nvmlInit_v2 = lambda: 9
+        assert device_state.device_state(bus) == {}

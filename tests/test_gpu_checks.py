@@ -79,6 +79,29 @@ def test_cuda_equals_numpy(gpu_checks: ModuleType, capsys: pytest.CaptureFixture
     assert "342 P-positions" in text
 
 
+def test_facts(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(gpu_checks, "cuda_obstacle", lambda: "there is no GPU")
+    assert not gpu_checks.facts()
+    assert capsys.readouterr().out == "obstacle: there is no GPU\n"
+    runtime = SimpleNamespace(
+        getDeviceProperties=lambda _: {"multiProcessorCount": 132},
+        memGetInfo=lambda: (1000, 2000),
+        driverGetVersion=lambda: 13000,
+        runtimeGetVersion=lambda: 12090,
+    )
+    device = SimpleNamespace(id=0, compute_capability="90", pci_bus_id="0000:1B:00.0")
+    cuda = SimpleNamespace(Device=lambda: device, runtime=runtime)
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=cuda, __version__="14.0.1"))
+    monkeypatch.setattr(gpu_checks, "cuda_obstacle", lambda: None)
+    part = told("device", capsys)
+    assert part.passed
+    said = dict(line.split(": ", 1) for line in part.checks[0].lines)
+    assert said["device"] == "kernels on the CPU, compute capability 90"
+    assert said["PCI bus"] == "0000:1B:00.0"
+    assert said["memory"] == "1,000 bytes free of 2,000"
+    assert said["software"].startswith("CuPy 14.0.1, CUDA runtime 12090, Python 3.")
+
+
 def test_checks_end_after_one_that_fails(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     def broken() -> bool:
         raise RuntimeError("out of order")
