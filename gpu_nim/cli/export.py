@@ -8,9 +8,9 @@ import click
 from gpu_nim.cli.output import emit_json, reserve, say
 from gpu_nim.cli.params import FILE
 from gpu_nim.cli.pictures import ListingCommand, given, look_options
-from gpu_nim.render.exports import EXPORTS, check_export, export_options
+from gpu_nim.render.exports import EXPORTS, check_export
 from gpu_nim.render.exports import export as write
-from gpu_nim.render.look import Look, require_effect
+from gpu_nim.render.look import Look
 
 
 def _formats() -> dict[str, list[tuple[str, str]]]:
@@ -26,12 +26,8 @@ def _formats() -> dict[str, list[tuple[str, str]]]:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def export(source: str, out: Path, printable: bool, as_json: bool, **look: Any) -> None:
     """Write SOURCE (see `gpunim render`) as a mesh, or as an HTML page that works offline."""
-    from gpu_nim.storage.atomic import check_writable
-
     wanted = Look(**look)
-    check_export(out, printable=printable)
-    require_effect(*export_options(out.suffix.lower(), printable=printable), wanted, given(look))
-    check_writable(out)
+    check_export(out, wanted, given(look), printable=printable)
     reserve(out)
     report = write(source, out, wanted, printable=printable)
     if as_json:

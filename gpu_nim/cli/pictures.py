@@ -115,9 +115,7 @@ _OPTIONS: dict[str, Callable[[Any], Any]] = {
     "color": named_option("--color", lambda: COLOURINGS, f"{{}}.  [default: {DEFAULT}]"),
     "style": named_option("--style", lambda: STYLES, lambda: f"{{}}.  [default: {_themed_styles()}]"),
     "generations": click.option("--generations", type=RANGE, help="Draw only generations A:B, B excluded."),
-    "cut": named_option(
-        "--cut", lambda: ("none", *CUTS), "Cut away {}: the corner nearest the eye, or the front half.", default=Look.cut
-    ),
+    "cut": named_option("--cut", lambda: ("none", *CUTS), "{}: what is cut away to show the inside.", default=Look.cut),
     "quality": named_option(
         "--quality", lambda: QUALITIES, "{}: final has four samples a pixel, finer shadows and clouds.", default=Look.quality
     ),

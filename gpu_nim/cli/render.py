@@ -10,10 +10,10 @@ from gpu_nim.cli.output import emit_json, reserve, say, wants_progress
 from gpu_nim.cli.params import FILE
 from gpu_nim.cli.pictures import ListingCommand, given, look_options, one_of
 from gpu_nim.cli.progress import step_progress
-from gpu_nim.render.figures import FIGURES, check_figure, figure_options, save_figure
-from gpu_nim.render.image import SUFFIXES, check_ending, save
+from gpu_nim.render.figures import FIGURES, check_figure, save_figure
+from gpu_nim.render.image import SUFFIXES, check_picture, save
 from gpu_nim.render.image import render as draw
-from gpu_nim.render.look import Look, require_effect, style_options
+from gpu_nim.render.look import Look
 from gpu_nim.render.vector_drawing import SUFFIXES as VECTOR_SUFFIXES
 
 
@@ -37,21 +37,15 @@ def render(source: str, out: Path, as_json: bool, quiet: bool, **look: Any) -> N
 
     Files are growths saved by gpunim grow and games saved by gpunim solve.
     """
-    from gpu_nim.storage.atomic import check_writable
-
     began = time.perf_counter()
     wanted = Look(**look)
     if source.startswith("figure:"):
         name = source.removeprefix("figure:")
-        check_figure(name, out, wanted.size)
-        require_effect(*figure_options(name, out.suffix.lower()), wanted, given(look))
-        check_writable(out)
+        check_figure(name, out, wanted, given(look))
         reserve(out)
         report: dict[str, Any] = save_figure(name, out, wanted)
     else:
-        check_ending(out, wanted.size, transparent=wanted.transparent)
-        require_effect(*style_options(wanted), wanted, given(look))
-        check_writable(out)
+        check_picture(out, wanted, given(look))
         reserve(out)
         with step_progress(wants_progress(quiet)) as step:
             picture = draw(source, wanted, on_step=step)

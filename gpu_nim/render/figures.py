@@ -3,7 +3,7 @@
 A figure is drawn in vectors, for .pdf and .svg, and rasterised for other files; a slide is drawn in pixels only.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -34,6 +34,7 @@ from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES, Theme
 from gpu_nim.render.vector_drawing import SUFFIXES, VectorDrawing
 from gpu_nim.render.views import View, fit
+from gpu_nim.storage.atomic import check_writable
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -100,11 +101,9 @@ def figure_options(name: str, suffix: str) -> tuple[str, frozenset[str]]:
 
 def save_figure(name: str, path: Path, look: Look) -> dict[str, object]:
     """Draw a figure into a file, and return a report of it; UsageError for an unknown name or ending."""
-    check_figure(name, path, look.size)
-    suffix = path.suffix.lower()
-    require_effect(*figure_options(name, suffix), look)
+    check_figure(name, path, look)
     found = FIGURES[name]
-    if found.slide is None and suffix in SUFFIXES:
+    if found.slide is None and path.suffix.lower() in SUFFIXES:
         drawing = draw_figure(name, look.theme)
         drawing.save(path)
         size = [round(drawing.width), round(drawing.height)]
@@ -118,10 +117,13 @@ def save_figure(name: str, path: Path, look: Look) -> dict[str, object]:
     return {"source": f"figure:{name}", "out": str(path), "size": size, "note": ""}
 
 
-def check_figure(name: str, path: Path, size: tuple[int, int]) -> None:
-    """Raise what `save_figure` would raise for a figure, a file and the size of a picture."""
-    if FIGURES.find(name).slide or path.suffix.lower() not in SUFFIXES:
-        check_ending(path, size)
+def check_figure(name: str, path: Path, look: Look, given: Collection[str] = ()) -> None:
+    """Raise what `save_figure` would raise before it draws; `given` names the options that were given (see `require_effect`)."""
+    suffix = path.suffix.lower()
+    if FIGURES.find(name).slide or suffix not in SUFFIXES:
+        check_ending(path, look.size)
+    require_effect(*figure_options(name, suffix), look, given)
+    check_writable(path)
 
 
 def draw_figure(name: str, theme: str = "paper") -> VectorDrawing:

@@ -1,5 +1,6 @@
 """One picture: from a source and a look to an image and a file."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from gpu_nim.render.source import blocks_of, name_of
 from gpu_nim.render.styles.style import CameraStyle, LaidOutStyle
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import Camera
-from gpu_nim.storage.atomic import replacing
+from gpu_nim.storage.atomic import check_writable, replacing
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -202,3 +203,10 @@ def check_ending(path: Path, size: tuple[int, int], *, transparent: bool = False
         raise UsageError(f"a .webp picture is at most {_LARGEST_WEBP} pixels wide and high, got {size[0]}x{size[1]}")
     if transparent and path.suffix.lower() in (".jpg", ".jpeg"):
         raise UsageError(f"a transparent picture must be a .png, .webp or .tif file, got {str(path)!r}")
+
+
+def check_picture(path: Path, look: Look, given: Collection[str] = ()) -> None:
+    """Raise what drawing the look into a file would raise before it is drawn; `given` as for `require_effect`."""
+    check_ending(path, look.size, transparent=look.transparent)
+    require_effect(*style_options(look), look, given)
+    check_writable(path)

@@ -3,6 +3,7 @@
 Every module of this folder is imported, so a new format may be one new file.
 """
 
+from collections.abc import Collection
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -43,10 +44,8 @@ def export(source: "Source", path: str | Path, look: Look | None = None, *, prin
         MissingDependency: a package that writes the format is not installed.
     """
     path, look = Path(path), look or Look()
-    check_export(path, printable=printable)
+    check_export(path, look, printable=printable)
     suffix = path.suffix.lower()
-    require_effect(*export_options(suffix, printable=printable), look)
-    check_writable(path)
     blocks, view = solid(source, look, EXPORTS[suffix].limit)
     needed = export_bytes(suffix, len(blocks), printable=printable)
     require_memory(needed, host_memory(), f"exporting {blocks.name}", "an earlier generation takes less")
@@ -65,8 +64,8 @@ def export(source: "Source", path: str | Path, look: Look | None = None, *, prin
     }
 
 
-def check_export(path: Path, *, printable: bool = False) -> None:
-    """Raise UsageError where the ending is of no format, or of none that is printable, and MissingDependency."""
+def check_export(path: Path, look: Look, given: Collection[str] = (), *, printable: bool = False) -> None:
+    """Raise what `export` would raise before it draws; `given` names the options that were given (see `require_effect`)."""
     suffix = path.suffix.lower()
     if suffix not in EXPORTS:
         raise UsageError(f"an export must end in {', '.join(EXPORTS)}, got {str(path)!r}")
@@ -77,6 +76,8 @@ def check_export(path: Path, *, printable: bool = False) -> None:
     if absent:
         others = " or ".join(name for name, known in EXPORTS.items() if not known.packages)
         raise missing(f"{EXPORTS[suffix].what} needs {' and '.join(absent)}", absent[0], f", or write {others} without")
+    require_effect(*export_options(suffix, printable=printable), look, given)
+    check_writable(path)
 
 
 def export_options(suffix: str, *, printable: bool = False) -> tuple[str, frozenset[str]]:
