@@ -30,29 +30,29 @@ _ENDINGS = {"bfile": ".txt", "csv": ".csv"}
 _MAX_JSON = 10_000_000  # values; the object is one line in memory
 _JSON_BYTES = 120  # for each value, in addition to its digits
 _WARN_ABOVE = 1 << 32  # values; about ten seconds
-_REDUCTIONS = """Print reductions of the range, one or more of: sum; max, min; argmax, argmin (the first index of the largest
-and smallest value); histogram (the number of values by binary digits); residues:M (the number of values by remainder modulo M);
-records (values larger than all before them in the range)."""
 
 
-class _FamiliesInHelp(click.Command):
-    """Lists the catalogue of families, imported only for this, under the help text."""
+class _CataloguesInHelp(click.Command):
+    """Lists the catalogues of families and reductions, imported only for this, under the help text."""
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         from gpu_nim.counting.families import FAMILIES
+        from gpu_nim.counting.reductions import REDUCTIONS
 
         super().format_help_text(ctx, formatter)
         with formatter.section("Sequences"):
             rows = [(letter, family.summary.format(piles="K")) for letter, family in FAMILIES.items()]
             formatter.write_dl([*rows, ("A-NUMBER", "An OEIS entry of the catalogue, indexed as in the OEIS")])
+        with formatter.section("Reductions"):
+            formatter.write_dl([(entry.written, entry.about) for entry in REDUCTIONS.values()])
 
 
-@click.command(cls=_FamiliesInHelp)
+@click.command(cls=_CataloguesInHelp)
 @click.argument("sequence")
 @click.option("--piles", type=AMOUNT, help="K, the number of piles of a family, 1 to 1000.")
 @click.option("--at", "n", type=BIGINT, help="Print the value at this index.")
 @click.option("--range", "span", type=RANGE, help="Print the values at START, ..., STOP - 1.")
-@click.option("--reduce", "reduce_to", metavar="NAME,...", help=_REDUCTIONS)
+@click.option("--reduce", "reduce_to", metavar="NAME,...", help="Print reductions of the range, listed below.")
 @click.option("--records", type=click.IntRange(1), default=1000, help="The most records to list, the first ones.")
 @click.option("--method", type=click.Choice(("formula", "enumerate")), default="formula", help="enumerate checks every tuple.")
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="table", help="How to print.")
@@ -88,8 +88,8 @@ def count(
 
     SEQUENCE is the letter of a family, with --piles, or an A-number; both are listed below.
 
-    sum, max, min, argmax, argmin and records are fast over any range. A histogram or residues may have to visit every value; the
-    number of visits and an estimate of their time are printed first, or by --plan without doing the work.
+    Most reductions are fast over any range. For one that has to visit every value, as a histogram may, the number of visits and an
+    estimate of their time are printed first, or by --plan without doing the work.
     """
     from gpu_nim.counting.families import FAMILIES
     from gpu_nim.oeis.catalogue import resolve

@@ -4,6 +4,8 @@ All of them use aligned blocks of indices. Sums, extremes and records need a few
 and histograms read the index from its lowest digit up and count, for all 2^t strings of t digits at once, how many lead to each
 state of a small automaton; if there are too many states (exact histograms of D_k, k >= 4; residues of large moduli), every value of
 the range is visited, and `scanned_values` returns their number in advance.
+
+`REDUCTIONS` is the catalogue: a new reduction is one entry of it, which the command line takes, lists and prints.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +28,8 @@ from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import UsageError, VerificationError
 from gpu_nim.model.limbs import to_integers
 from gpu_nim.model.progress import OnStep, unseen
+from gpu_nim.model.registry import Registry
 
-NAMES = ("sum", "max", "argmax", "min", "argmin", "histogram", "residues:M", "records")
 MAX_RECORDS = 1000
 
 _MAX_STATES = 1 << 18  # automaton states kept at once: some tens of MiB, some seconds a range
@@ -38,8 +40,52 @@ _MAX_TOGETHER = 1 << 14  # values that are searched for records at once
 
 
 @dataclass(frozen=True)
+class Wanted:
+    """What a reduction may depend on beside the range.
+
+    Args:
+        modulus: M of `residues:M`, 0 for the others.
+        records: the most records to find.
+        on_step: called with the number of records found.
+    """
+
+    modulus: int = 0
+    records: int = MAX_RECORDS
+    on_step: OnStep = unseen
+
+
+@dataclass(frozen=True)
+class ReductionEntry:
+    """A reduction of the catalogue.
+
+    Args:
+        name: its name in `gpunim count --reduce`.
+        about: what it gives, for help.
+        gives: what its value is: a value of the sequence or a sum of them; an index; records; or the numbers of values by class.
+        find: `find(family, start, stop, wanted)` returns it without visiting the values; None where that is not possible.
+        scan: `scan(family, values, chunk, modulus)` returns the numbers of values by class of a chunk, by visiting them; None for a
+            reduction that `find` always finds.
+        takes_modulus: whether it is written NAME:M.
+        describe: the words for a class in tables.
+    """
+
+    name: str
+    about: str
+    gives: Literal["value", "index", "records", "counts"]
+    find: Callable[[Family, int, int, Wanted], Any]
+    scan: Callable[[Family, Range, tuple[int, int], int], NDArray[np.int64]] | None = None
+    takes_modulus: bool = False
+    describe: Callable[[int], str] = str
+
+    @property
+    def written(self) -> str:
+        """How it is written on the command line."""
+        return f"{self.name}:M" if self.takes_modulus else self.name
+
+
+@dataclass(frozen=True)
 class Reduction:
-    """One reduction by name; `modulus` for residues, 0 for the others.
+    """One reduction by name; `modulus` for those that take one, 0 for the others.
 
     >>> Reduction.parse("residues:10")
     Reduction(name='residues', modulus=10)
@@ -51,16 +97,21 @@ class Reduction:
     @classmethod
     def parse(cls, text: str) -> Reduction:
         """The reduction that `text` names; UsageError otherwise."""
-        if not isinstance(text, str):
-            raise UsageError(f"reduce must be among {', '.join(NAMES)}, got {shown(text)}")
-        name, _, modulus = text.strip().partition(":")
-        if name == "residues" and re.fullmatch(r"[0-9]+", modulus) and 1 <= int(modulus) <= _MAX_MODULUS:
+        name, _, modulus = text.strip().partition(":") if isinstance(text, str) else ("", "", "")
+        entry = REDUCTIONS.get(name)
+        if entry is None or (modulus and not entry.takes_modulus):
+            known = ", ".join(each.written for each in REDUCTIONS.values())
+            raise UsageError(f"reduce must be among {known}, got {shown(text)}")
+        if not entry.takes_modulus:
+            return cls(name)
+        if re.fullmatch(r"[0-9]+", modulus) and 1 <= int(modulus) <= _MAX_MODULUS:
             return cls(name, int(modulus))
-        if name == "residues":
-            raise UsageError(f"reduce needs residues:M with M from 1 to {_MAX_MODULUS}, got {text!r}")
-        if modulus or name not in {known for known in NAMES if ":" not in known}:
-            raise UsageError(f"reduce must be among {', '.join(NAMES)}, got {text!r}")
-        return cls(name)
+        raise UsageError(f"reduce needs {entry.written} with M from 1 to {_MAX_MODULUS}, got {text!r}")
+
+    @property
+    def entry(self) -> ReductionEntry:
+        """Its entry of the catalogue."""
+        return REDUCTIONS[self.name]
 
     def __str__(self) -> str:
         return f"{self.name}:{self.modulus}" if self.modulus else self.name
@@ -70,8 +121,8 @@ class Reduction:
 class Result:
     """The value of a reduction, and how many values were visited for it, 0 if it was computed from digits alone.
 
-    `value` is an integer for sum, max, argmax, min and argmin; for histogram {binary digits: number of values}, for residues
-    {residue: number of values}, both without zeros; for records a list of (index, value), with `complete` if it has all of them.
+    `value` is what the entry's `gives` says: an integer for a value or index, {class: number of values} without zeros for counts,
+    a list of (index, value) for records, with `complete` if it has all of them.
     """
 
     reduction: Reduction
@@ -102,7 +153,10 @@ def reduce_range(
     >>> [result.value for result in reduce_range(ByTotal(3), 0, 10**12, wanted, NumpyCounting())]
     [731502852159281469325312, 549755813887, {1: 500000000000, 3: 500000000000}]
     """
-    return [_reduce(family, start, stop, reduction, engine, records, run or run_here, on_step) for reduction in reductions]
+    return [
+        _reduce(family, start, stop, reduction, engine, Wanted(reduction.modulus, records, on_step), run or run_here)
+        for reduction in reductions
+    ]
 
 
 def _reduce(
@@ -111,29 +165,16 @@ def _reduce(
     stop: int,
     reduction: Reduction,
     engine: Counting,
-    records: int,
+    wanted: Wanted,
     run: Callable[[ValueScan], Iterable[NDArray[np.int64]]],
-    on_step: OnStep,
 ) -> Result:
-    match reduction.name:
-        case "sum":
-            return Result(reduction, family.sum(start, stop))
-        case "max":
-            return Result(reduction, family.maximum(start, stop))
-        case "min":
-            return Result(reduction, family.minimum(start, stop))
-        case "argmax":
-            return Result(reduction, family.first_at_least(family.maximum(start, stop), start, stop))
-        case "argmin":
-            return Result(reduction, family.first_at_most(family.minimum(start, stop), start, stop))
-        case "records":
-            found = record_values(family, start, stop, records + 1, on_step)
-            return Result(reduction, found[:records], complete=len(found) <= records)
-    job = ValueScan(family, start, stop, reduction, engine)
-    exact = _by_digits(family, start, stop, reduction)
-    if exact is not None:
-        return Result(reduction, exact)
-    return Result(reduction, job.combine(run(job)), scanned=stop - start)
+    found = reduction.entry.find(family, start, stop, wanted)
+    if found is None:
+        job = ValueScan(family, start, stop, reduction, engine)
+        return Result(reduction, job.combine(run(job)), scanned=stop - start)
+    if reduction.entry.gives == "records":
+        return Result(reduction, found[: wanted.records], complete=len(found) <= wanted.records)
+    return Result(reduction, found)
 
 
 def scanned_values(family: Family, start: int, stop: int, reduction: Reduction) -> int:
@@ -143,15 +184,9 @@ def scanned_values(family: Family, start: int, stop: int, reduction: Reduction) 
     >>> scanned_values(ByTotal(4), 0, 10**12, Reduction("histogram"))
     1000000000000
     """
-    if reduction.name not in ("histogram", "residues") or _by_digits(family, start, stop, reduction) is not None:
-        return 0
-    return stop - start
-
-
-def _by_digits(family: Family, start: int, stop: int, reduction: Reduction) -> dict[int, int] | None:
-    if reduction.name == "histogram":
-        return length_counts(family, start, stop)
-    return residue_counts(family, start, stop, reduction.modulus)
+    entry = reduction.entry
+    found = entry.scan is None or entry.find(family, start, stop, Wanted(reduction.modulus)) is not None
+    return 0 if found else stop - start
 
 
 @dataclass(frozen=True)
@@ -172,14 +207,9 @@ class ValueScan:
 
     def do(self, chunk: tuple[int, int]) -> NDArray[np.int64]:
         """The counts of one chunk, compared with the exact sum of its values where that is cheap."""
-        values = Range(self.family, *chunk, self.engine)
-        if self.reduction.name == "residues":
-            return values.residues(*chunk, self.reduction.modulus)
-        survey = values.survey(*chunk)
-        expected = self.family.sum(*chunk) & ((1 << 64 * values.limbs) - 1)
-        if survey.total != expected:
-            raise VerificationError(f"{self.family} sums to {survey.total} over {chunk[0]}:{chunk[1]}, expected {expected}")
-        return survey.lengths
+        scan = self.reduction.entry.scan
+        assert scan is not None
+        return scan(self.family, Range(self.family, *chunk, self.engine), chunk, self.reduction.modulus)
 
     def combine(self, parts: Iterable[NDArray[np.int64]]) -> dict[int, int]:
         """The sum of the chunks' counts, without zeros."""
@@ -278,3 +308,60 @@ def _distinct(states: NDArray[np.int64], modulus: int) -> tuple[NDArray[np.int64
     places = np.array([modulus**i for i in range(width)], np.int64)
     _, index, inverse = np.unique(states @ places, return_index=True, return_inverse=True)
     return states[index], inverse
+
+
+def _lengths(family: Family, values: Range, chunk: tuple[int, int], modulus: int) -> NDArray[np.int64]:
+    """The number of values of each length in binary digits, and the sum of the values compared with the exact one."""
+    survey = values.survey(*chunk)
+    expected = family.sum(*chunk) & ((1 << 64 * values.limbs) - 1)
+    if survey.total != expected:
+        raise VerificationError(f"{family} sums to {survey.total} over {chunk[0]}:{chunk[1]}, expected {expected}")
+    return survey.lengths
+
+
+def _residues(family: Family, values: Range, chunk: tuple[int, int], modulus: int) -> NDArray[np.int64]:
+    return values.residues(*chunk, modulus)
+
+
+REDUCTIONS = Registry[ReductionEntry]("reduction")
+
+for _entry in (
+    ReductionEntry("sum", "the sum", "value", lambda family, start, stop, _: family.sum(start, stop)),
+    ReductionEntry("max", "the largest value", "value", lambda family, start, stop, _: family.maximum(start, stop)),
+    ReductionEntry(
+        "argmax",
+        "the first index of the largest value",
+        "index",
+        lambda family, start, stop, _: family.first_at_least(family.maximum(start, stop), start, stop),
+    ),
+    ReductionEntry("min", "the smallest value", "value", lambda family, start, stop, _: family.minimum(start, stop)),
+    ReductionEntry(
+        "argmin",
+        "the first index of the smallest value",
+        "index",
+        lambda family, start, stop, _: family.first_at_most(family.minimum(start, stop), start, stop),
+    ),
+    ReductionEntry(
+        "histogram",
+        "the number of values by binary digits",
+        "counts",
+        lambda family, start, stop, _: length_counts(family, start, stop),
+        scan=_lengths,
+        describe=lambda digits: "0" if digits == 0 else f"2^{digits - 1} to 2^{digits} - 1",
+    ),
+    ReductionEntry(
+        "residues",
+        "the number of values by remainder modulo M",
+        "counts",
+        lambda family, start, stop, wanted: residue_counts(family, start, stop, wanted.modulus),
+        scan=_residues,
+        takes_modulus=True,
+    ),
+    ReductionEntry(
+        "records",
+        "values larger than all before them in the range",
+        "records",
+        lambda family, start, stop, wanted: record_values(family, start, stop, wanted.records + 1, wanted.on_step),
+    ),
+):
+    REDUCTIONS.add(_entry.name, _entry)
