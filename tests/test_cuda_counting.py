@@ -13,6 +13,7 @@ from gpu_nim.backends.cuda import CudaBackend, counting, staging
 from gpu_nim.backends.cuda.counting import CudaCounting
 from gpu_nim.backends.cuda.launcher import to_host
 from gpu_nim.backends.numpy.counting import NumpyCounting
+from gpu_nim.backends.shared import host_ranges
 from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.families import find_family
 from gpu_nim.counting.ranges import Range, limbs_needed
@@ -196,6 +197,14 @@ def test_more_values_than_the_device_holds_are_refused(launcher, monkeypatch):
     with pytest.raises(InsufficientMemoryError, match=r"1,000 values on .* needs 8,016 bytes, 8,015 are free"):
         count("D", range(1000), piles=3, backend=backend, device=True)
     assert len(count("D", range(999), piles=3, backend=backend, device=True)) == 999
+
+
+@pytest.mark.parametrize("limbs", [1, 4])
+def test_more_values_than_the_host_holds_are_refused(monkeypatch, limbs):
+    monkeypatch.setattr(host_ranges, "host_memory", lambda: 7999)
+    start = 10**30 if limbs > 1 else 0
+    with pytest.raises(InsufficientMemoryError, match=rf"1,000 values needs {8000 * limbs:,} bytes, 7,999 are free"):
+        count("D", range(start, start + 1000), piles=4, backend="numpy", device=True)
 
 
 @pytest.mark.parametrize(("sequence", "n"), [("A237711", 5), ("A147562", range(3))])

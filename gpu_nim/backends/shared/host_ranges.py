@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Rows, Summary
 from gpu_nim.model.limbs import U64, Integers, to_limbs
+from gpu_nim.model.memory import host_memory, require_memory
 
 _CACHE_ENTRIES = 1 << 19  # table entries that stay in the last-level cache: 4 MiB of uint64
 _BLOCK_BITS = 17  # beyond this a longer block saves no significant call overhead
@@ -95,6 +96,7 @@ class HostRanges:
 
     def values(self, table: Table, rows: Integers, skip: int, size: int) -> U64:
         """Return values `skip` to `skip + size - 1` in a new array."""
+        require_memory(8 * table.limbs * size, host_memory(), f"{size:,} values")
         out = np.empty((size,) if table.limbs == 1 else (size, table.limbs), np.uint64)
         self.fill(table, rows, skip, out)
         return out
