@@ -8,6 +8,18 @@
 
 __device__ __forceinline__ u64 element(const u32* x, u32 n) { return global_thread() < n ? x[global_thread()] : 0; }
 
+// The sum of `value` over the block, in every thread.  Two barriers; the second lets it be called again at once.
+__device__ __forceinline__ u64 block_sum(u64 value) {
+    __shared__ u64 of_warp[32];
+    const u32 lane = threadIdx.x & 31u, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
+    value = warp_sum(value);
+    if (lane == 0) of_warp[warp] = value;
+    __syncthreads();
+    const u64 total = warp_sum(lane < warps ? of_warp[lane] : 0ull);
+    __syncthreads();
+    return total;
+}
+
 // ---------------------------------------------------------------- correct
 
 KERNEL(good_tree_sum) {
