@@ -25,7 +25,7 @@ from gpu_nim.render.exports.export_format import Body, ExportFormat
 from gpu_nim.render.exports.triangles import cubes
 from gpu_nim.render.figures import FIGURES, Figure
 from gpu_nim.render.geometry import CUTS
-from gpu_nim.render.look import MESH_OPTIONS, Look
+from gpu_nim.render.look import Look
 from gpu_nim.render.motions import MOTIONS, Turntable, motion_of
 from gpu_nim.render.movie import Movie
 from gpu_nim.render.page import document
@@ -186,7 +186,7 @@ def test_a_rational_parameter_of_a_made_up_game_is_swept(ends, monkeypatch):
 
 
 def test_a_made_up_export_format_is_written_listed_and_named(monkeypatch, tmp_path):
-    made = ExportFormat(xyz, "points, as text", 2000, MESH_OPTIONS, "an .xyz file", printable=True)
+    made = ExportFormat(xyz, "points, as text", 2000, "an .xyz file", printable=True)
     monkeypatch.setitem(EXPORTS, ".xyz", made)
     assert re.search(r"\.xyz +points, as text, or one body to print", run("export", "--help").output)
     assert run("export", "nim:3", "-o", tmp_path / "a.xyz").exit_code == 0

@@ -29,7 +29,7 @@ EXTENSION_POINTS = {
     "oeis.entry": ("OeisEntry",),
     "render.colourings": ("Colouring", "colouring"),
     "render.exports.export_format": ("Body", "ExportFormat", "export_format"),
-    "render.figures": ("Figure", "figure", "slide"),
+    "render.figures": ("Figure", "figure"),
     "render.motions": ("Motion",),
     "render.styles.style": ("Cost", "Style", "CameraStyle", "LaidOutStyle"),
     "render.themes": ("Theme",),

@@ -264,6 +264,8 @@ def test_parents_of_what_has_none() -> None:
     with pytest.raises(UsageError, match=r"parent in the generation before, got \(5, 5\) without"):
         parents(Rule(2, HEXAGON, ONE, ((0, 0),)), np.array([[0, 0]]), np.array([[0, 1], [5, 5]]))
     assert parents(EDGE, np.zeros((0, 3), int), np.zeros((0, 3), int)).tolist() == []
+    with pytest.raises(UsageError, match="63-bit keys"):
+        parents(EDGE, np.array([[0, 0, 0], [2**21, 2**21, 2**21 - 1]]), np.array([[0, 1, 1]]))
 
 
 def test_parents_heed_touches() -> None:

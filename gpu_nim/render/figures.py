@@ -77,21 +77,6 @@ def figure(name: str, about: str) -> Callable[[Callable[[Theme], VectorDrawing]]
     return register
 
 
-def slide(name: str, about: str) -> "Callable[[Callable[[Look], Image]], Callable[[Look], Image]]":
-    """Return a decorator that registers a function of a look as a figure in pixels.
-
-    Args:
-        name: the figure's name, after `figure:`.
-        about: a line for the help text.
-    """
-
-    def register(slide: "Callable[[Look], Image]") -> "Callable[[Look], Image]":
-        FIGURES.add(name, Figure(about, slide=slide))
-        return slide
-
-    return register
-
-
 def figure_options(name: str, suffix: str) -> tuple[str, frozenset[str]]:
     """Return the name of a figure in messages, for a file of that ending, and the options that it takes."""
     if FIGURES[name].slide:
@@ -302,7 +287,6 @@ def _d3(theme: Theme) -> VectorDrawing:
     return drawing
 
 
-@slide("views", "one set of P-positions, four views: a slide")
 def draw_slide(look: Look) -> "Image":
     """Return the slide: Nim's P-positions below 256 from four directions."""
     from PIL import Image
@@ -338,3 +322,6 @@ def draw_slide(look: Look) -> "Image":
     if about:
         about.draw(slide, theme.muted)
     return slide.convert("RGB")
+
+
+FIGURES.add("views", Figure("one set of P-positions, four views: a slide", slide=draw_slide))

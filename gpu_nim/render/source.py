@@ -100,7 +100,7 @@ def blocks_of(source: "Source", *, limit: int = CELLS_LIMIT, color: str | None =
             raise UsageError(f"source must be a text such as nim:256, a growth or a solved game, got {shown(source)}")
         return _of_found(name_of(source), source, limit, color)
     if source.endswith(readable_suffixes()):
-        return _read(source, limit, color)
+        return _of_found(Path(source).name, load(source), limit, color)
     name, colon, arguments = source.partition(":")
     if not colon:
         raise UsageError(
@@ -325,11 +325,6 @@ def _solved(source: str, solution: Solution, largest: int) -> Blocks:
     )
     values = {name: value.of_game(blocks, solution) for name, value in VALUES.items() if value.of_game}
     return replace(blocks, values=values)
-
-
-def _read(source: str, limit: int, color: str | None) -> Blocks:
-    """Return the growth or the solved game in a file; of a game the P-positions, or what `color` needs."""
-    return _of_found(Path(source).name, load(source), limit, color)
 
 
 def _require_near(source: str, cells: NDArray[np.integer]) -> None:

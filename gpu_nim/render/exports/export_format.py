@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -52,8 +53,8 @@ class ExportFormat:
         write: returns the file's content.
         about: the contents of the file, for the help text.
         bytes_a_block: memory for writing, for each block, measured, with a margin.
-        takes: the options of a look that change the file.
         what: the name of the file in messages.
+        takes: the options of a look that change the file.
         printable: whether it can hold one body to print.
         limit: the most blocks that it holds.
         fixed_bytes: memory for writing, for any number of blocks.
@@ -63,8 +64,8 @@ class ExportFormat:
     write: Writer
     about: str
     bytes_a_block: int
-    takes: frozenset[str]
     what: str
+    takes: frozenset[str] = MESH_OPTIONS
     printable: bool = False
     limit: int = CELLS_LIMIT
     fixed_bytes: int = 0
@@ -75,35 +76,17 @@ EXPORTS = Registry[ExportFormat]("export")
 """The export formats, by ending."""
 
 
-def export_format(
-    suffix: str,
-    about: str,
-    *,
-    bytes_a_block: int,
-    takes: frozenset[str] = MESH_OPTIONS,
-    what: str = "",
-    printable: bool = False,
-    limit: int = CELLS_LIMIT,
-    fixed_bytes: int = 0,
-    packages: tuple[str, ...] = (),
-) -> Callable[[Writer], Writer]:
+def export_format(suffix: str, about: str, **facts: Any) -> Callable[[Writer], Writer]:
     """Return a decorator that registers a writer as an export format.
 
     Args:
         suffix: the ending of its files.
         about: as for `ExportFormat`.
-        bytes_a_block: as for `ExportFormat`.
-        takes: as for `ExportFormat`.
-        what: as for `ExportFormat`; by default the ending.
-        printable: as for `ExportFormat`.
-        limit: as for `ExportFormat`.
-        fixed_bytes: as for `ExportFormat`.
-        packages: as for `ExportFormat`.
+        facts: the other arguments of `ExportFormat`; `what` is by default the ending.
     """
 
     def register(write: Writer) -> Writer:
-        said = what or f"a {suffix} file"
-        EXPORTS.add(suffix, ExportFormat(write, about, bytes_a_block, takes, said, printable, limit, fixed_bytes, packages))
+        EXPORTS.add(suffix, ExportFormat(write, about, **{"what": f"a {suffix} file", **facts}))
         return write
 
     return register
