@@ -2,7 +2,8 @@
 // over a warp and over a block, and the digest's mix.
 //
 // The same text is compiled by NVRTC for sm_75 and newer and, in the tests, by a host compiler that runs one fiber for
-// each CUDA thread. One convention makes that possible: dynamic shared memory is declared with DYNAMIC_SHARED(T, name).
+// each CUDA thread. Two conventions make that possible: dynamic shared memory is declared with DYNAMIC_SHARED(T, name), and
+// instructions of PTX are written as macros here, LOP3 and LOAD_RELAXED, in whose place the host compiler has its own.
 #pragma once
 
 typedef unsigned char u8;

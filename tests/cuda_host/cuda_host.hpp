@@ -25,7 +25,8 @@
 // places: a barrier must find all threads of its block alive and on the same line, and no collective but __syncwarp may
 // name a lane that has exited. (PTX allows both; neither survives a change of the kernel.)
 //
-// Kernels follow one convention: dynamic shared memory is declared with DYNAMIC_SHARED(T, name).
+// Kernels follow two conventions: dynamic shared memory is declared with DYNAMIC_SHARED(T, name), and what is written in PTX is a
+// macro of common.cuh that language.hpp defines before it.
 #pragma once
 
 #include "language.hpp"

@@ -22,6 +22,7 @@ LAUNCH_ORDERS = (("forward", 0), ("reverse", 0), ("shuffle", 1), ("shuffle", 2))
 GOOD = (
     "good_tree_sum",
     "good_block_sum",
+    "good_add_sums",
     "good_bounded",
     "good_half_warps",
     "good_syncwarp",
