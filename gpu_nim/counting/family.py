@@ -93,7 +93,7 @@ class Family(ABC):
         >>> find_family("D", 3).sum(0, 10**18 + 12346) == find_family("A", 3).value(10**18 + 12345)
         True
         """
-        _require_range(start, stop)
+        check_range(start, stop)
         return self._sum_through(stop - 1) - (self._sum_through(start - 1) if start else 0)
 
     @abstractmethod
@@ -111,7 +111,7 @@ class Family(ABC):
         >>> find_family("D", 3).maximum(0, 1000)
         19683
         """
-        _require_range(start, stop)
+        check_range(start, stop)
         return max(self.block_maximum(high, bits) for high, bits in dyadic_blocks(start, stop))
 
     def minimum(self, start: int, stop: int) -> int:
@@ -121,7 +121,7 @@ class Family(ABC):
             start: the first index.
             stop: the index after the last.
         """
-        _require_range(start, stop)
+        check_range(start, stop)
         return min(self.block_minimum(high, bits) for high, bits in dyadic_blocks(start, stop))
 
     def bound(self, start: int, stop: int) -> int:
@@ -298,7 +298,7 @@ class Rising(Family):
 
 def _first(start: int, stop: int, holds: Callable[[int, int], bool]) -> int | None:
     """The first index in start, ..., stop - 1 with a property; `holds` is whether some index of a block has it."""
-    _require_range(start, stop)
+    check_range(start, stop)
     for high, bits in dyadic_blocks(start, stop):
         if holds(high, bits):
             while bits:
@@ -328,6 +328,9 @@ def _extreme(product: DigitProduct, high: int, bits: int, *, largest: bool) -> i
     return front[0][0]
 
 
-def _require_range(start: int, stop: int) -> None:
-    if not 0 <= integer("start", start) < integer("stop", stop):
+def check_range(start: int, stop: int) -> tuple[int, int]:
+    """Return the bounds of a range as Python integers; UsageError where they bound none."""
+    first, end = integer("start", start), integer("stop", stop)
+    if not 0 <= first < end:
         raise UsageError(f"range must be START:STOP with 0 <= START < STOP, got {shown(start)}:{shown(stop)}")
+    return first, end

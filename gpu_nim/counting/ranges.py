@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from gpu_nim.backends.interface import Counting, Summary
-from gpu_nim.counting.family import Family
-from gpu_nim.model.arguments import integer
-from gpu_nim.model.errors import UsageError, VerificationError
+from gpu_nim.counting.family import Family, check_range
+from gpu_nim.model.errors import VerificationError
 from gpu_nim.model.limbs import U64
 from gpu_nim.model.memory import host_memory, require_memory
 
@@ -27,7 +26,7 @@ class Range:
 
     `limbs` is the number of 64-bit words of a value: 1 if a bound proven in advance shows that every value of the range fits
     64 bits, more otherwise. With one limb values are uint64 of shape (n,), else uint64 of shape
-    (n, limbs), least significant first (`gpu_nim.backends.interface.to_integers` makes integers of either).
+    (n, limbs), least significant first (`gpu_nim.model.limbs.to_integers` makes integers of either).
 
     >>> from gpu_nim.backends.numpy.counting import NumpyCounting
     >>> from gpu_nim.counting.families import ByMaximum
@@ -36,9 +35,7 @@ class Range:
     """
 
     def __init__(self, family: Family, start: int, stop: int, engine: Counting) -> None:
-        start, stop = integer("start", start), integer("stop", stop)
-        if not 0 <= start < stop:
-            raise UsageError(f"range must be START:STOP with 0 <= START < STOP, got {start}:{stop}")
+        start, stop = check_range(start, stop)
         self.family, self.start, self.stop, self.engine = family, start, stop, engine
         self.limbs = limbs_needed(family, start, stop)
         self._blocks = family.blocks()

@@ -32,7 +32,7 @@ from gpu_nim.storage.atomic import check_writable, placing, remove_leftovers
 from gpu_nim.storage.file_checks import reason, require_room, seal
 from gpu_nim.storage.locks import locked
 from gpu_nim.storage.npz_arrays import NpzArrays
-from gpu_nim.storage.zarr_files import Kept
+from gpu_nim.storage.zarr_files import StoreExtent
 
 KIND = "gpunim checkpoint"
 FORMAT = 2
@@ -52,7 +52,7 @@ class Checkpoints:
         self.folder = Path(folder)
         self.passed_over: list[str] = []
         """A sentence for each checkpoint that `latest` found damaged."""
-        self.kept: Kept | None = None
+        self.extent: StoreExtent | None = None
         """The extent of the cells at the checkpoint that was resumed; None where the folder keeps no cells."""
         self.asked: dict[str, Any] = {}
         """The options of the growth, as they were given to `save`."""
@@ -112,13 +112,13 @@ class Checkpoints:
                 self.passed_over.append(f"{path} is damaged ({error.strerror or error})")
         raise FileError(f"cannot resume from {self.folder}: {self.passed_over[0]}, and no other is intact")
 
-    def save(self, snapshot: Snapshot, *, asked: Mapping[str, Any] | None = None, kept: Kept | None = None) -> None:
+    def save(self, snapshot: Snapshot, *, asked: Mapping[str, Any] | None = None, extent: StoreExtent | None = None) -> None:
         """Write a checkpoint, and remove those before the last two.
 
         Args:
             snapshot: the state of the growth.
             asked: the options of the growth as plain values for JSON; `latest` restores them.
-            kept: the extent of the store of cells.
+            extent: the extent of the store of cells.
 
         Raises:
             FileError: it cannot be written; the message says which checkpoint is left.
@@ -137,7 +137,7 @@ class Checkpoints:
             "tested": snapshot.tested,
             "seconds": snapshot.seconds,
             "asked": dict(asked or {}),
-            "written": None if kept is None else kept.written,
+            "written": None if extent is None else extent.written,
         }
         arrays: dict[str, NDArray[Any]] = {
             "births": snapshot.births,
@@ -145,8 +145,8 @@ class Checkpoints:
             **{f"{_STATE}{name}": array for name, array in snapshot.state.items()},
             **{f"{_MEASURED}{name}": array for name, array in snapshot.measured.items()},
         }
-        if kept is not None:
-            arrays["waiting"] = kept.waiting
+        if extent is not None:
+            arrays["waiting"] = extent.waiting
         record["seal"] = seal(record, arrays)
         try:
             with placing(path) as scratch:
@@ -191,9 +191,9 @@ class Checkpoints:
             if arrays[name].dtype != np.uint64 or arrays[name].shape != (int(state["generation"]) + 1,):
                 raise Damaged("its births are not those of its generations")
         if record["written"] is None:
-            self.kept = None
+            self.extent = None
         else:
-            self.kept = Kept(int(record["written"]), arrays["waiting"])
+            self.extent = StoreExtent(int(record["written"]), arrays["waiting"])
         self.asked = record["asked"]
         return Snapshot(
             known,

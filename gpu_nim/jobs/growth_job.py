@@ -20,7 +20,7 @@ from gpu_nim.storage.growth_bfiles import bfile_column, write_bfile
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, check_growth_file, open_growth, suffixes_with_parents
 from gpu_nim.storage.growth_writer import GrowthWriter, write_growth
 from gpu_nim.storage.voxels import check_volume, open_volume, save_volume
-from gpu_nim.storage.zarr_files import ZarrGrowthWriter, copy_store, keep_zarr_growth, load_zarr_growth
+from gpu_nim.storage.zarr_files import ZarrGrowthWriter, copy_store, load_zarr_growth, open_zarr_growth_in_place
 
 GENERATIONS = 1024
 EVERY = 100
@@ -51,12 +51,12 @@ class Outputs:
         """Those that are written from cells."""
         return [path for path in (self.out, self.volume) if path is not None and _needs_cells(path)]
 
-    def record(self) -> dict[str, Any]:
+    def as_record(self) -> dict[str, Any]:
         """Return them as plain values, with absolute paths."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: str(_whole(value)) if isinstance(value, Path) else value for name, value in values.items()}
 
-    def after(self, record: dict[str, Any]) -> "Outputs":
+    def merged_with(self, record: dict[str, Any]) -> "Outputs":
         """Return these where they are given, and otherwise those of a record."""
         old: dict[str, Any] = {name: Path(value) if isinstance(value, str) else value for name, value in record.items()}
         merged: dict[str, Any] = {field.name: getattr(self, field.name) or old.get(field.name) for field in fields(self)}
@@ -136,7 +136,7 @@ class GrowthJob:
                 asked = self._checkpoints.asked
                 every = every or asked.get("every")
                 columns = columns or asked.get("columns")
-                self.outputs = self.outputs.after(asked)
+                self.outputs = self.outputs.merged_with(asked)
                 generations = snapshot.generations if generations is None else generations
             chosen = chosen or find("nim")
             self._every = every or EVERY
@@ -148,10 +148,10 @@ class GrowthJob:
                 self._bfile = bfile_column(self.outputs.bfile, chosen.oeis, self.columns or ())
                 names = (*names, *({self._bfile[0]} - {*names}))
             self._check_outputs(chosen)
-            self._keeps = self._checkpoints is not None and (
-                self._checkpoints.kept is not None if snapshot is not None else bool(self.outputs.want_cells)
+            self._stores_cells = self._checkpoints is not None and (
+                self._checkpoints.extent is not None if snapshot is not None else bool(self.outputs.want_cells)
             )
-            if snapshot is not None and self.outputs.want_cells and not self._keeps:
+            if snapshot is not None and self.outputs.want_cells and not self._stores_cells:
                 raise UsageError(
                     f"{self.outputs.want_cells[0]} needs the cells of generations 0 to {snapshot.generation}, which {resume} does "
                     "not keep: no file that holds cells was requested at its start"
@@ -160,7 +160,7 @@ class GrowthJob:
                 chosen,
                 GENERATIONS if generations is None else generations,
                 backend,
-                cells=bool(self.outputs.want_cells) or self._keeps,
+                cells=bool(self.outputs.want_cells) or self._stores_cells,
                 verify=verify,
                 columns=names,
                 every=self._every if self._checkpoints is not None else None,
@@ -177,15 +177,15 @@ class GrowthJob:
         """Grow to the end, write the files, and return the growth."""
         with self._held:
             with ExitStack() as stack:
-                writers, kept = self._open(stack)
+                writers, store = self._open(stack)
                 for batch in self.growing:
                     self._write(*(partial(writer.append, batch) for writer in writers))
                     on_batch(batch)
-                    self._save(kept)
+                    self._save(store)
                 growth = self.growing.growth()
                 self._write(*(partial(writer.finish, growth) for writer in writers))
             if self._checkpoints is not None:
-                self._finish(growth, kept)
+                self._finish(growth, store)
             if self.outputs.bfile is not None and self._bfile is not None:
                 write_bfile(growth, self.outputs.bfile, *self._bfile)
         return growth
@@ -215,11 +215,11 @@ class GrowthJob:
             if self.outputs.volume is not None:
                 writers.append(stack.enter_context(open_volume(self.outputs.volume)))
             return writers, None
-        if not self._keeps:
+        if not self._stores_cells:
             return [], None
         snapshot = self.growing.resumed
-        kept = keep_zarr_growth(self._checkpoints.cells, self._checkpoints.kept, snapshot, parents=self.outputs.parents)
-        return [kept], kept
+        store = open_zarr_growth_in_place(self._checkpoints.cells, self._checkpoints.extent, snapshot, parents=self.outputs.parents)
+        return [store], store
 
     def _write(self, *steps: Callable[[], None]) -> None:
         try:
@@ -231,16 +231,16 @@ class GrowthJob:
             left = "the last checkpoint can still be resumed"
             raise FileError(f"cannot write {self._checkpoints.cells}: {error.strerror or error}; {left}") from error
 
-    def _save(self, kept: ZarrGrowthWriter | None) -> None:
+    def _save(self, store: ZarrGrowthWriter | None) -> None:
         growing = self.growing
         if self._checkpoints is None or (growing.generation % self._every and growing.generation != growing.generations):
             return
-        asked = {**self.outputs.record(), "every": self._every, "columns": self.columns}
-        if kept is not None:
+        asked = {**self.outputs.as_record(), "every": self._every, "columns": self.columns}
+        if store is not None:
             flush(self._checkpoints.cells)  # the checkpoint counts on them
-        self._checkpoints.save(growing.snapshot(), asked=asked, kept=None if kept is None else kept.kept())
+        self._checkpoints.save(growing.snapshot(), asked=asked, extent=None if store is None else store.extent())
 
-    def _finish(self, growth: Growth, kept: ZarrGrowthWriter | None) -> None:
+    def _finish(self, growth: Growth, store: ZarrGrowthWriter | None) -> None:
         """Write the files from the store of cells beside the checkpoints."""
         assert self._checkpoints is not None
         out, volume = self.outputs.out, self.outputs.volume
@@ -248,10 +248,10 @@ class GrowthJob:
             copy_store(self._checkpoints.cells, out)
         elif out is not None:
             with open_growth(out, parents=self.outputs.parents) as writer:
-                write_growth(writer, growth if kept is None else self._kept_growth())
+                write_growth(writer, growth if store is None else self._stored_growth())
         if volume is not None:
-            save_volume(self._kept_growth(), volume)
+            save_volume(self._stored_growth(), volume)
 
-    def _kept_growth(self) -> Growth:
+    def _stored_growth(self) -> Growth:
         assert self._checkpoints is not None
         return self.growing.growth(load_zarr_growth(self._checkpoints.cells).source)

@@ -50,7 +50,7 @@ def shuffled_zstd() -> BloscCodec:
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoreExtent:
     """How far a store has come: so many cells in whole chunks, which are not touched again, and those that wait for their chunk."""
 
     written: int
@@ -58,31 +58,31 @@ class Kept:
 
 
 class ZarrGrowthWriter:
-    """Writes cells to the store as they come, whole chunks at a time; with `kept`, to a store that has come so far or further."""
+    """Writes cells to the store as they come, whole chunks at a time; with `extent`, to a store that has come so far or further."""
 
     wants_cells = True
 
-    def __init__(self, group: zarr.Group, *, parents: bool = False, kept: Kept | None = None) -> None:
+    def __init__(self, group: zarr.Group, *, parents: bool = False, extent: StoreExtent | None = None) -> None:
         self._group = group
         self._parents = parents
         self._cells: zarr.Array[Any] | None = None
         self._waiting: list[NDArray[np.integer]] = []
         self._count = 0
-        if kept is not None:
-            self._waiting, self._count = [kept.waiting], len(kept.waiting)
-            if kept.written:
+        if extent is not None:
+            self._waiting, self._count = [extent.waiting], len(extent.waiting)
+            if extent.written:
                 self._cells = _array(group, "cells")
-            if self._cells is not None and self._cells.shape[0] >= kept.written:
-                self._cells.resize((kept.written, self._cells.shape[1]))
+            if self._cells is not None and self._cells.shape[0] >= extent.written:
+                self._cells.resize((extent.written, self._cells.shape[1]))
             elif self._cells is not None:
-                raise FileError(f"it holds {self._cells.shape[0]} cells, {kept.written} are needed")
+                raise FileError(f"it holds {self._cells.shape[0]} cells, {extent.written} are needed")
 
-    def kept(self) -> Kept:
+    def extent(self) -> StoreExtent:
         """Return how far the store has come, to go on from."""
         if self._waiting:
             self._waiting = [np.concatenate(self._waiting)]
         waiting = self._waiting[0] if self._waiting else np.zeros((0, 1), np.int8)
-        return Kept(0 if self._cells is None else self._cells.shape[0], waiting)
+        return StoreExtent(0 if self._cells is None else self._cells.shape[0], waiting)
 
     def append(self, batch: Batch) -> None:
         """Take the next batch's cells."""
@@ -173,12 +173,14 @@ def open_zarr_growth(path: Path, *, parents: bool = False) -> Iterator[ZarrGrowt
         yield ZarrGrowthWriter(group, parents=parents)
 
 
-def keep_zarr_growth(path: Path, kept: Kept | None, snapshot: Snapshot | None, *, parents: bool = False) -> ZarrGrowthWriter:
+def open_zarr_growth_in_place(
+    path: Path, extent: StoreExtent | None, snapshot: Snapshot | None, *, parents: bool = False
+) -> ZarrGrowthWriter:
     """Open a Zarr store that is written in place under its own name, from its beginning or resumed.
 
     Args:
         path: the store.
-        kept: the cells that it holds; None to begin.
+        extent: the cells that it holds; None to begin.
         snapshot: the growth that all these cells are compared with; None to begin.
         parents: save each cell's parent, too.
 
@@ -187,36 +189,36 @@ def keep_zarr_growth(path: Path, kept: Kept | None, snapshot: Snapshot | None, *
     """
     import zarr
 
-    if kept is None or snapshot is None:
+    if extent is None or snapshot is None:
         with interrupts_deferred():
             group = zarr.open_group(path, mode="w", zarr_format=3)
         return ZarrGrowthWriter(group, parents=parents)
     try:
-        _check_kept(path, kept, snapshot)
+        _check_stored(path, extent, snapshot)
         with interrupts_deferred():
             group = zarr.open_group(path, mode="r+", zarr_format=3, use_consolidated=False)
-        return ZarrGrowthWriter(group, parents=parents, kept=kept)
+        return ZarrGrowthWriter(group, parents=parents, extent=extent)
     except Exception as error:  # zarr and the JSON reader each raise types of their own for a damaged store
         why = str(error) if isinstance(error, FileError | Damaged) else reason(error)
         raise FileError(f"cannot go on with {path}, which holds the cells grown so far: {why}") from error
 
 
-def _check_kept(path: Path, kept: Kept, snapshot: Snapshot) -> None:
+def _check_stored(path: Path, extent: StoreExtent, snapshot: Snapshot) -> None:
     read_group(path)
-    waiting = kept.waiting
-    stored = StoredArray(path, "cells") if kept.written else None
-    if stored is not None and stored.declared.shape[0] < kept.written:
-        raise Damaged(f"it holds {stored.declared.shape[0]} cells, {kept.written} are needed")
+    waiting = extent.waiting
+    stored = StoredArray(path, "cells") if extent.written else None
+    if stored is not None and stored.declared.shape[0] < extent.written:
+        raise Damaged(f"it holds {stored.declared.shape[0]} cells, {extent.written} are needed")
     if stored is not None and (stored.declared.dtype, *stored.declared.shape[1:]) != (waiting.dtype, *waiting.shape[1:]):
         raise Damaged("its cells are of another kind than those of its checkpoint")
-    held = kept.written + len(waiting)
+    held = extent.written + len(waiting)
     if held != sum(snapshot.births.tolist()):
         raise Damaged(f"{held} cells are kept, which are not those of its checkpoint")
 
     def read(start: int, stop: int) -> NDArray[Any]:
-        parts = [] if stored is None or start >= kept.written else [stored.read(start, min(stop, kept.written))]
-        if stop > kept.written or not parts:
-            parts.append(waiting[max(0, start - kept.written) : max(0, stop - kept.written)])
+        parts = [] if stored is None or start >= extent.written else [stored.read(start, min(stop, extent.written))]
+        if stop > extent.written or not parts:
+            parts.append(waiting[max(0, start - extent.written) : max(0, stop - extent.written)])
         return np.concatenate(parts)
 
     births, rule = snapshot.births, snapshot.automaton.rule
