@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from gpu_nim.automata import catalogue as automata
 from gpu_nim.automata.catalogue import Automaton, Lattice
 from gpu_nim.automata.cell_sources import Newborns, split
-from gpu_nim.automata.formulas import nim_births
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess, grow
 from gpu_nim.backends.selection import select
@@ -117,8 +116,7 @@ def blocks_of(source: "Source", *, limit: int = CELLS_LIMIT, color: str | None =
         raise UsageError(f"source {name}:GENERATION needs a whole number after the colon, got {source!r}") from None
     if not 0 <= generation <= _GENERATION_LIMIT:
         raise UsageError(f"source {name}:GENERATION can be drawn for generations 0 to {_GENERATION_LIMIT}, got {source!r}")
-    if automaton.rule.dimension not in (2, 3):
-        raise UsageError(f"{name} lives in {automaton.rule.dimension} dimensions, and only 2 or 3 can be drawn")
+    _require_drawable(name, automaton.rule.dimension)
     grown = _nim if name == "nim" else partial(_grow, name=name)
     needs = needed_value(color, source, game=False)
     return _with_value(grown(source, generation=generation, limit=limit, on_step=on_step), needs, automaton.rule)
@@ -153,16 +151,30 @@ def _nim(source: str, generation: int, limit: int, on_step: OnStep) -> Blocks:
         on_step("generation", batch.first + len(batch.births) - 1, last)
 
     growth = grow("nim", last, backend="numpy", cells=True, verify=False, on_batch=step)
-    cells = growth.cells().astype(np.int64)
-    births = nim_births(np.arange((generation >> level) + 1))
+    generations = np.repeat(np.arange(last + 1), growth.births.astype(np.intp)) << level
+    return _blocks(source, growth.cells(), generations, count.value(generation), level)
+
+
+def _blocks(
+    source: str,
+    cells: NDArray[np.integer],
+    generations: NDArray[np.integer],
+    population: int,
+    level: int = 0,
+    lattice: Lattice = "square",
+) -> Blocks:
+    """Return cells of a source, (N, 2) or (N, 3) in units of 2^level, as blocks."""
+    _require_drawable(source, cells.shape[1])
     size = 1 << level
     return Blocks(
         name=source,
-        corners=np.asarray(cells << level, dtype=np.int32),
+        corners=(np.pad(cells, ((0, 0), (0, 3 - cells.shape[1]))).astype(np.int64) << level).astype(np.int32),
         sizes=np.full(len(cells), size, dtype=np.int32),
-        generations=(np.repeat(np.arange(len(births)), births.astype(np.intp)) << level).astype(np.int32),
-        population=count.value(generation),
+        generations=generations.astype(np.int32),
+        population=population,
         note=f"drawn as {len(cells):,} blocks of {size}x{size}x{size} cells" if level else "",
+        flat=cells.shape[1] == 2,
+        lattice=lattice,
     )
 
 
@@ -189,23 +201,7 @@ def _gather(source: str, lattice: Lattice, generations: "Iterable[Newborns]", bi
         collected.add(newborns, generation)
         if sum(counts) > _GROWN_LIMIT:
             _refuse(source, counts)
-    cells, born = collected.finished()
-    flat = cells.shape[1] == 2
-    if flat:
-        cells = np.pad(cells, ((0, 0), (0, 1)))
-    elif cells.shape[1] != 3:
-        raise UsageError(f"{source} lives in {cells.shape[1]} dimensions, and only 2 or 3 can be drawn")
-    size = 1 << collected.level
-    return Blocks(
-        name=source,
-        corners=np.asarray(cells << collected.level, dtype=np.int32),
-        sizes=np.full(len(cells), size, dtype=np.int32),
-        generations=born,
-        population=sum(counts),
-        note=f"drawn as {len(cells):,} blocks of {size}x{size}x{size} cells" if collected.level else "",
-        flat=flat,
-        lattice=lattice,
-    )
+    return _blocks(source, *collected.finished(), sum(counts), collected.level, lattice)
 
 
 class _Collection:
@@ -304,10 +300,6 @@ def _require_drawable(source: str, coordinates: int) -> None:
 
 def _solved(source: str, solution: Solution, largest: int) -> Blocks:
     positions, _ = solution.points(largest)
-    _require_drawable(source, positions.shape[1])
-    flat = positions.shape[1] == 2
-    if flat:
-        positions = np.pad(positions, ((0, 0), (0, 1)))
     if len(positions) > CELLS_LIMIT:
         raise InsufficientMemoryError(
             f"{source} is too large to draw: it holds {len(positions):,} positions, more than {CELLS_LIMIT:,}"
@@ -315,14 +307,7 @@ def _solved(source: str, solution: Solution, largest: int) -> Blocks:
     _require_near(source, positions)
     totals = positions.sum(axis=1)
     order = np.argsort(totals, kind="stable")
-    blocks = Blocks(
-        name=source,
-        corners=positions[order].astype(np.int32),
-        sizes=np.ones(len(positions), dtype=np.int32),
-        generations=(totals[order] // 2).astype(np.int32),
-        population=len(positions),
-        flat=flat,
-    )
+    blocks = _blocks(source, positions[order], totals[order] // 2, len(positions))
     values = {name: value.of_game(blocks, solution) for name, value in VALUES.items() if value.of_game}
     return replace(blocks, values=values)
 
