@@ -140,3 +140,9 @@ def test_a_device_s_memory_within_the_cap(monkeypatch: pytest.MonkeyPatch) -> No
     for cap, free in ((100, 72), (8, 5), (3, 0), (1, 0)):
         with capped(cap * GiB):
             assert launcher.free_memory() == free * GiB
+
+
+def test_a_cap_ends_with_its_command_even_if_another_option_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    assert invoke("grow", "--memory", "1kB", "--gen", "x").exit_code == 2
+    assert memory_cap() is None

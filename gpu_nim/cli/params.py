@@ -109,9 +109,9 @@ def memory_option() -> click.Option:
 
     def cap(ctx: click.Context, _: click.Parameter, size: int | None) -> None:
         if size is not None:
-            ctx.with_resource(capped(size))
+            ctx.find_root().with_resource(capped(size))  # the command's own context is not closed if a later option is wrong
 
-    text = "Take at most so much main memory, and of a GPU's memory, as 8GiB or 500MB.  [default: what is free]"
+    text = "Most main memory, and most memory of a GPU, to use: 8GiB, 500MB.  [default: what is free]"
     return click.Option(
         ["--memory"], type=MemorySize(), envvar=VARIABLE, show_envvar=True, expose_value=False, callback=cap, help=text
     )
