@@ -90,6 +90,7 @@ def random_games(draw, most=4):
     return InequalityGame("random", tuple("wxyz"[:k]), tuple(inequalities))
 
 
+@pytest.mark.thorough
 @settings(max_examples=120, deadline=None)
 @given(random_games(), st.integers(1, 5))
 def test_every_solver_agrees_with_the_definitions(game, size):

@@ -367,6 +367,7 @@ def test_the_triangle_of_d3_shows_the_published_numbers():
     assert all(numbers[n] == value for n, value in terms.items() if n < len(numbers))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("suffix", [pytest.param("pdf", marks=needs_matplotlib), "svg"])
 @pytest.mark.parametrize("name", ["NF1", "V4.1", "d3"])
 def test_a_figure_is_written_as_vectors(name, suffix, tmp_path):
