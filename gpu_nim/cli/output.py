@@ -64,7 +64,7 @@ def reserve(out: Path) -> None:
 
 
 def wants_progress(quiet: bool) -> bool:
-    """Return whether a progress bar has a reader: stderr is a terminal, nobody asked for silence, and Rich is there to draw it."""
+    """Return whether a progress bar has a reader: stderr is a terminal, --quiet was not given, and Rich is installed."""
     return not quiet and sys.stderr.isatty() and find_spec("rich") is not None
 
 

@@ -1,4 +1,4 @@
-"""The report of gpu-check: what every part has come to so far, as Markdown, written whole or not at all."""
+"""The report of gpu-check: the results of every part so far, as Markdown, written atomically."""
 
 import os
 import time

@@ -224,7 +224,7 @@ def _build(source: Path, kernels: tuple[str, ...], flavour: str, options: tuple[
             done = subprocess.run(command, capture_output=True, text=True, env=environment)
             if done.returncode != 0:
                 raise BackendError(f"{source.name} does not compile on the host:\n{done.stderr}")
-        linked.replace(library)  # whole or not at all, whoever else builds it now
+        linked.replace(library)  # atomic: other processes may build it at the same time
     finally:
         for file in (wrapper_file, object_file, linked):
             file.unlink(missing_ok=True)

@@ -1,6 +1,6 @@
 """The planted bugs of `seeded_bugs.cu`: how each is launched, and what has to catch it.
 
-Run as a module (``python -m tests.cuda_host.seeded FLAVOUR``) it launches them all and prints what came of it as JSON;
+Run as a module (``python -m tests.cuda_host.seeded FLAVOUR``) it launches them all and prints the results as JSON;
 that is how the tests see the flavours that need another process.
 """
 
