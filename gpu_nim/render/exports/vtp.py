@@ -10,7 +10,7 @@ from gpu_nim.render.exports.export_format import Body, export_format
 from gpu_nim.storage.vtk_files import HEAD, Appended, data_array
 
 
-@export_format(".vtp", "cubes, for ParaView", bytes_a_block=2100)
+@export_format(".vtp", "cubes, for ParaView", bytes_a_block=1300)
 def vtp(body: Body) -> bytes:
     """Return the body's mesh, data compressed and appended: a colour for each point, the cell's values for each triangle."""
     mesh, data = body.mesh, BytesIO()
