@@ -49,6 +49,7 @@ def assert_words_within(image, theme="dark"):
     place=st.sampled_from([lettering.title_of, lettering.caption_of]),
 )
 @example(words=["Å"], size=(16, 32), place=lettering.title_of)
+@example(words=["Å"], size=(16, 36), place=lettering.title_of)
 def test_words_are_whole_and_within_the_margins_or_refused(words, size, place):
     from PIL import Image
 

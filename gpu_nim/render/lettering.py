@@ -11,7 +11,7 @@ from gpu_nim.render.colours import Colour
 
 _LEADING = 1.2  # of the size: from one line to the next
 _RISE = 0.8  # of the size: from the top of a line to its baseline
-_ACCENT = 0.15  # of the size: how far accents on capitals are above the top of a line, at most
+_ACCENT = 0.3  # of the size: how far accents on capitals are above the top of a line at most, with the rounding to pixels
 _LEAST = 7.0  # pixels: smaller letters cannot be read
 _SMALLER = 0.94  # sizes are tried in these steps
 _SHRUNK = 0.65  # of the requested size: text is set in more lines rather than smaller than this
