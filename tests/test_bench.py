@@ -48,7 +48,7 @@ def test_bench_grow_without_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_bench_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("scipy", reason="scipy is not installed")
-    works = (("nim", 15, ("python set", "scipy convolve", "plain frontier")),)
+    works = (("nim", 15, ("python set", "scipy convolve", "general engine")),)
     monkeypatch.setattr("gpu_nim.bench.grow._WORKS", works)
     monkeypatch.setattr("gpu_nim.bench.grow._CUDA_WORKS", ())
     monkeypatch.setattr("gpu_nim.bench.harness._CEILING_BYTES", 1 << 16)
@@ -58,5 +58,5 @@ def test_bench_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "ceiling, " in output
     facts = json.loads(CliRunner().invoke(main, ["bench", "grow", "--runs", "2", "--json"]).stdout)
     timings = {timing["name"]: timing for timing in facts["timings"]}
-    assert timings["python set"]["result"] == timings["plain frontier"]["result"] == 256
+    assert timings["python set"]["result"] == timings["general engine"]["result"] == 256
     assert all(len(timing["seconds"]) == 2 for timing in facts["timings"])

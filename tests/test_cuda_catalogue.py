@@ -116,7 +116,7 @@ def test_a_growth_compiles_no_kernel_but_its_own(name: str) -> None:
         for _ in resumed:
             pass
     assert growing.growth().digest == resumed.growth().digest
-    # The engine for any rule saves the filled slots of its table, which CuPy picks out.
+    # The general engine saves the filled slots of its table, which CuPy picks out.
     saving = set() if automata.find(name).rule.exactly_one else {"not_equal", "ndarray.__getitem__"}
     assert {function for function, need in calls if need is Need.KERNEL} == saving
     assert any(need is Need.MEMORY for _, need in calls)

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.backends.cuda import CudaBackend, exactly_one, frontier
+from gpu_nim.backends.cuda import CudaBackend, exactly_one, general
 from gpu_nim.backends.cuda.bricks import Bricks
 from gpu_nim.backends.cuda.exactly_one import device_bytes, supports
 from gpu_nim.backends.cuda.launcher import to_host
 from gpu_nim.backends.cuda.nim import NimEngine
 from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine as NumpyExactlyOne
-from gpu_nim.backends.numpy.frontier import GeneralEngine as NumpyFrontier
+from gpu_nim.backends.numpy.general import GeneralEngine as NumpyGeneral
 from gpu_nim.backends.numpy.nim import NimEngine as NumpyNim
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule, Symmetry
@@ -70,7 +70,7 @@ class TestExactlyOne:
 
     def test_edge(self, launcher):
         births = self.engine(launcher, EDGE, 63).advance(63).births
-        # Counted by an independent frontier in C++ when the project was planned.
+        # Counted by an independent program in C++ when the project was planned.
         assert births[:14].tolist() == [1, 3, 3, 15, 3, 15, 27, 63, 3, 15, 27, 81, 75, 63]
         population = np.cumsum(births)
         assert [int(population[n]) for n in (7, 15, 63)] == [130, 826, 43102]
@@ -195,13 +195,13 @@ class TestExactlyOne:
             self.engine(launcher, FCC, 5).advance(to, section=section)
 
 
-class TestFrontier:
-    engine = staticmethod(frontier.GeneralEngine)
+class TestGeneral:
+    engine = staticmethod(general.GeneralEngine)
 
     @many
     @given(rule=rules(), generations=st.integers(0, 6), more=st.integers(0, 5), value=st.integers(-2, 2))
     def test_equals_numpy(self, launcher, rule, generations, more, value):
-        engines = self.engine(launcher, rule, generations + more), NumpyFrontier(rule, generations + more)
+        engines = self.engine(launcher, rule, generations + more), NumpyGeneral(rule, generations + more)
         same(*(engine.advance(generations, cells=True, section=(0, value)) for engine in engines))
 
     @pytest.mark.parametrize(
@@ -235,8 +235,8 @@ class TestFrontier:
         def cuda(rule, last, state=None):
             return self.engine(launcher, rule, last, state)
 
-        whole = NumpyFrontier(rule, stop + more).advance(stop + more, cells=True)
-        starts, ends = (NumpyFrontier, cuda) if back else (cuda, NumpyFrontier)
+        whole = NumpyGeneral(rule, stop + more).advance(stop + more, cells=True)
+        starts, ends = (NumpyGeneral, cuda) if back else (cuda, NumpyGeneral)
         first = starts(rule, max(stop, 0) + planned)
         if stop >= 0:
             first.advance(stop)
@@ -247,9 +247,9 @@ class TestFrontier:
             assert rest.cells.tolist() == whole.cells[whole.births[: stop + 1].sum() :].tolist()
 
     def test_the_table_grows(self, launcher, monkeypatch):
-        monkeypatch.setattr(frontier, "_FIRST_BITS", 1)
+        monkeypatch.setattr(general, "_FIRST_BITS", 1)
         batch = self.engine(launcher, FCC, 20).advance(20)
-        assert batch.checksums.tolist() == NumpyFrontier(FCC, 20).advance(20).checksums.tolist()
+        assert batch.checksums.tolist() == NumpyGeneral(FCC, 20).advance(20).checksums.tolist()
 
     def test_a_table_past_the_memory_is_refused(self, launcher, monkeypatch):
         engine = self.engine(launcher, FCC, 64)
@@ -260,7 +260,7 @@ class TestFrontier:
         monkeypatch.undo()
         done = engine.generation
         rest = engine.advance(done + 3)
-        assert rest.births.tolist() == NumpyFrontier(FCC, done + 3).advance(done + 3).births[done + 1 :].tolist()
+        assert rest.births.tolist() == NumpyGeneral(FCC, done + 3).advance(done + 3).births[done + 1 :].tolist()
 
     def test_a_state_of_the_fast_path_is_refused(self, launcher):
         state = NumpyExactlyOne(FCC, 5).state()
@@ -280,7 +280,7 @@ class TestFrontier:
 @many
 @given(rule=FAST, generations=st.integers(0, 12))
 def test_fast_equals_general(launcher, rule, generations):
-    engines = (engine(launcher, rule, generations) for engine in (exactly_one.ExactlyOneEngine, frontier.GeneralEngine))
+    engines = (engine(launcher, rule, generations) for engine in (exactly_one.ExactlyOneEngine, general.GeneralEngine))
     same(*(engine.advance(generations, cells=True, section=(1, 1)) for engine in engines))
 
 
@@ -288,8 +288,8 @@ def test_fast_equals_general(launcher, rule, generations):
     ("rule", "general", "engine"),
     [
         (FCC, False, exactly_one.ExactlyOneEngine),
-        (FCC, True, frontier.GeneralEngine),
-        (RULE750, False, frontier.GeneralEngine),
+        (FCC, True, general.GeneralEngine),
+        (RULE750, False, general.GeneralEngine),
     ],
 )
 def test_the_backend_takes_the_fast_path_where_it_applies(rule, general, engine):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gpu_nim.backends.numpy import exactly_one
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes, supports
-from gpu_nim.backends.numpy.frontier import GeneralEngine
+from gpu_nim.backends.numpy.general import GeneralEngine
 from gpu_nim.backends.shared.layouts import Layout, domain_box
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule, Symmetry
@@ -105,7 +105,7 @@ def test_plane_section_of_fcc():
     assert np.cumsum(batch.section).tolist() == terms
 
 
-# The figures that the project was planned with, counted by an independent frontier in C++.
+# The figures that the project was planned with, counted by an independent program in C++.
 def test_edge_to_512():
     population = np.cumsum(ExactlyOneEngine(EDGE, 512).advance(512).births)
     assert [int(population[n]) for n in (7, 15, 63, 127, 512)] == [130, 826, 43102, 344062, 22447861]

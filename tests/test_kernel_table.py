@@ -64,7 +64,7 @@ def test_two_kernels_of_one_name_are_refused(tmp_path: Path) -> None:
 
 
 def test_constants_are_those_of_the_compiler() -> None:
-    constants = read_constants("frontier.cu")
+    constants = read_constants("general.cu")
     assert constants["EMPTY"] == 2**64 - 1
     assert (constants["CLOSED"], constants["TOTAL"]) == (1 << 15, (1 << 15) - 1)
     assert constants["MAX_DIMENSION"] == MAX_DIMENSION

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from gpu_nim.automata.catalogue import find
-from gpu_nim.backends.cuda import frontier
+from gpu_nim.backends.cuda import general
 from gpu_nim.backends.cuda.bricks import Bricks
 from gpu_nim.backends.cuda.counting import CudaCounting, DeviceRows
 from gpu_nim.backends.cuda.exactly_one import ExactlyOneEngine
-from gpu_nim.backends.cuda.frontier import GeneralEngine
 from gpu_nim.backends.cuda.games import _blocks, _Box
+from gpu_nim.backends.cuda.general import GeneralEngine
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.shared.cells import Keys
 from gpu_nim.backends.shared.layouts import Layout
@@ -87,14 +87,14 @@ def test_a_table_of_many_slots(monkeypatch: pytest.MonkeyPatch, bits: int) -> No
     grid, near = Keys(rule, last), 32
 
     def home(key: int) -> int:
-        """Fibonacci hashing, as in cuda/frontier.cu."""
+        """Fibonacci hashing, as in cuda/general.cu."""
         return (key * 0x9E3779B97F4A7C15) % 2**64 >> 64 - bits
 
     def clear(keys: xp.ndarray) -> None:
         for key in range(grid.size):
             keys[home(key) : home(key) + near].set(np.full(min(near, len(keys) - home(key)), 2**64 - 1, np.uint64))
 
-    monkeypatch.setattr(frontier, "_FIRST_BITS", bits)
+    monkeypatch.setattr(general, "_FIRST_BITS", bits)
     engine = GeneralEngine(VastLauncher(clear), rule, last)
     batch, wanted = engine.advance(last, cells=True), NumpyBackend().automaton(rule, last).advance(last, cells=True)
     assert batch.births.tolist() == wanted.births.tolist()

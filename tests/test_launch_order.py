@@ -9,7 +9,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from gpu_nim.backends.cuda import exactly_one, frontier, nim
+from gpu_nim.backends.cuda import exactly_one, general, nim
 from gpu_nim.backends.cuda.launcher import Launcher
 from gpu_nim.backends.interface import Engine
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine as NumpyExactlyOne
@@ -98,12 +98,12 @@ class TestNim:
 
 
 class TestGeneral:
-    STEP = ("frontier_touch", "frontier_decide", "wait", "frontier_survey")
+    STEP = ("general_touch", "general_decide", "wait", "general_survey")
 
     @pytest.mark.parametrize("rule", [RULE750, TRIANGULAR], ids=["rule 750", "a universe"])
     def test_a_generation_waits_once(self, monkeypatch: pytest.MonkeyPatch, rule: Rule) -> None:
-        launcher = watched(monkeypatch, frontier)
-        engine = frontier.GeneralEngine(launcher, rule, 5)
+        launcher = watched(monkeypatch, general)
+        engine = general.GeneralEngine(launcher, rule, 5)
         engine.advance(1)
         launcher.launched.clear()
         with strict_cupy.recorded() as calls:
@@ -114,7 +114,7 @@ class TestGeneral:
 
     def test_room_is_doubled_as_far_as_there_is_memory(self, monkeypatch: pytest.MonkeyPatch) -> None:
         launcher = HostLauncher()
-        engine = frontier.GeneralEngine(launcher, RULE750, 5)
+        engine = general.GeneralEngine(launcher, RULE750, 5)
         for free, pairs, room in ((10**6, 5000, 8192), (10**5, 5000, 8192), (16 * 9000, 8500, 9000), (10**6, 9001, 18000)):
             monkeypatch.setattr(launcher, "free_memory", lambda free=free: free)
             engine._make_room(pairs)
@@ -126,7 +126,7 @@ class TestGeneral:
 
     def test_a_rule_without_predicates_has_nothing_compiled_but_our_kernels(self) -> None:
         with strict_cupy.recorded() as calls:
-            frontier.GeneralEngine(HostLauncher(), RULE750, 12).advance(12)
+            general.GeneralEngine(HostLauncher(), RULE750, 12).advance(12)
         assert not [name for name, need in calls if need is Need.KERNEL]
 
 
@@ -135,7 +135,7 @@ class TestGeneral:
     [
         (nim.NimEngine, "nim.cu"),
         (partial(exactly_one.ExactlyOneEngine, rule=FCC), "exactly_one.cu"),
-        (partial(frontier.GeneralEngine, rule=RULE750), "frontier.cu"),
+        (partial(general.GeneralEngine, rule=RULE750), "general.cu"),
     ],
     ids=["nim", "exactly one", "general"],
 )

@@ -189,7 +189,7 @@ def test_the_bfiles_begin_as_published_and_go_on_as_grown(number: str, column: s
     published = terms_of(number)
     assert {n: terms[n] for n in published} == published
     assert table("fcc", 150, column)[column] == [terms[n + 1] for n in range(151)]
-    # What two other programs had at generations 64 to 1024, a frontier without symmetry and one in C++.
+    # What two other programs had at generations 64 to 1024, one in NumPy without symmetry and one in C++.
     if column == "population":
         assert [terms[n + 1] for n in (64, 128, 512, 1024)] == [340777, 2742193, 178638361, 1435773241]
     else:

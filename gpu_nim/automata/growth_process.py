@@ -78,7 +78,7 @@ class GrowthProcess:
         verify: check births, and cells where there are any, against the theorem.
         columns: the columns of the growth's table.
         every: a batch ends at each multiple of this number of generations.
-        general: use the engine for all rules, even where there is a faster one.
+        general: use the general engine, even where there is a faster one.
         resume: the snapshot to resume from.
 
     Attributes:
@@ -172,7 +172,7 @@ class GrowthProcess:
         state = None if self.resumed is None else self.resumed.state
         if self._by_planes and (state is None or "words" in state):
             return self._backend.nim(self.generations, state)
-        # A state goes to an engine of the kind that it came from: that for all rules counts touches.
+        # A state goes to an engine of the kind that it came from: the general one counts touches.
         general = self._general if state is None else "touches" in state
         rule = self.automaton.rule
         try:
@@ -192,7 +192,7 @@ class GrowthProcess:
     def planned_memory(self) -> int | None:
         """Return the bytes of the backend's memory that are planned for growing from the seeds.
 
-        None if that is not known before: the engine for all rules takes memory as the growth does, and asks for it each time.
+        None if that is not known before: the general engine takes memory as the growth does, and asks for it each time.
 
         >>> from gpu_nim.backends.selection import select
         >>> GrowthProcess("nim", 1024, select("numpy")).planned_memory()

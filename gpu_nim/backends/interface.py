@@ -271,7 +271,7 @@ class Backend(Protocol):
     def growth_memory(self, rule: Rule, last: int, *, nim: bool = False, general: bool = False) -> int | None:
         """Return the bytes that `nim`, or else `automaton`, plans to take of `free_memory` for a growth from its seeds.
 
-        None if that is not known in advance: the engine for all rules checks memory again as the growth goes on.
+        None if that is not known in advance: the general engine checks memory again as the growth goes on.
 
         Args:
             rule: the rule.
@@ -289,13 +289,13 @@ class Backend(Protocol):
         """
 
     def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
-        """Return an engine for any rule: the fast one for exactly-one growth where it applies.
+        """Return an engine for the rule: the fast one for exactly-one growth where it applies.
 
         Args:
             rule: the rule.
             last: the last generation of the growth.
             state: resume from this state; None begins at the seeds.
-            general: use the engine for all rules even where the fast one applies, to compare the two.
+            general: use the general engine even where the fast one applies, to compare the two.
         """
 
     def counting(self) -> Counting:

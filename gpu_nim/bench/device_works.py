@@ -23,7 +23,7 @@ from gpu_nim.automata.growth_process import GrowthProcess, grow
 from gpu_nim.backends.cuda.launcher import Launcher
 from gpu_nim.backends.interface import Backend
 from gpu_nim.bench.count import doubling, longest
-from gpu_nim.bench.floors import Floor, exactly_one_floor, frontier_floor, nim_floor, range_floor, sweep_floor, tuples_floor
+from gpu_nim.bench.floors import Floor, exactly_one_floor, general_floor, nim_floor, range_floor, sweep_floor, tuples_floor
 from gpu_nim.bench.harness import Contender
 from gpu_nim.bench.peers import convolve, dense_cube
 from gpu_nim.counting.digit_matrices import even_binomials
@@ -127,9 +127,9 @@ def _general(cuda: Backend, name: str, generations: int) -> Work:
         return sum(int(batch.births.sum()) for batch in process)
 
     def floor(births: int) -> Floor:
-        return frontier_floor(generations, births, len(find(name).rule.offsets))
+        return general_floor(generations, births, len(find(name).rule.offsets))
 
-    return Work(f"{name} {generations}, engine for all rules", "frontier", ours, floor, int)
+    return Work(f"{name} {generations}, general engine", "general", ours, floor, int)
 
 
 def _cold() -> Work:

@@ -70,8 +70,8 @@ def exactly_one_floor(generations: int, births: int, symmetry: Symmetry) -> Floo
     return Floor(copied=50 * births / _IMAGES[symmetry], launches=generations)
 
 
-def frontier_floor(generations: int, births: int, offsets: int) -> Floor:
-    """The engine for all rules: for each touch a sector of 32 bytes read and written, and three launches a generation."""
+def general_floor(generations: int, births: int, offsets: int) -> Floor:
+    """The general engine: for each touch a sector of 32 bytes read and written, and three launches a generation."""
     return Floor(copied=64 * births * offsets, launches=3 * generations)
 
 

@@ -23,7 +23,7 @@ _WORKS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("nim", 1024, ()),
     ("nim", 8192, ()),
     ("edge", 64, ("python set", SCIPY)),
-    ("edge", 256, ("plain frontier",)),
+    ("edge", 256, ("general engine",)),
     ("edge", 512, ()),
     ("fcc", 512, ()),
 )
@@ -54,17 +54,17 @@ def present() -> set[str]:
     return {peer for peer in _PEERS if peer != SCIPY or find_spec("scipy") is not None}
 
 
-def plain_frontier(rule: Rule, generations: int) -> int:
+def general_engine(rule: Rule, generations: int) -> int:
     """Return the population after some generations by NumPy's engine for any rule, without symmetry or a fast path.
 
-    >>> plain_frontier(find("edge").rule, 15)
+    >>> general_engine(find("edge").rule, 15)
     826
     """
     engine = NumpyBackend().automaton(replace(rule, symmetry=Symmetry.NONE), generations, general=True)
     return sum(engine.advance(generations).births.tolist())
 
 
-_PEERS = {"python set": python_set, SCIPY: scipy_convolve, "plain frontier": plain_frontier}
+_PEERS = {"python set": python_set, SCIPY: scipy_convolve, "general engine": general_engine}
 
 
 def _ours(backend: Backend, name: str, generations: int) -> Contender:

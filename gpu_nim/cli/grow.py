@@ -39,7 +39,7 @@ Cells = tuple[tuple[int, ...], ...]
 @click.option("--seed", "seeds", type=CELLS, help='With --offsets: cells of generation 0, as "0,0;5,0".  [default: the origin]')
 @click.option("--octant", is_flag=True, help="With --offsets: only cells without a negative coordinate.")
 @click.option("--backend", type=click.Choice(NAMES), default="auto", help="Where to grow; auto uses a GPU if there is one.")
-@click.option("--general", is_flag=True, help="Use the engine for all rules, even where a faster one applies.")
+@click.option("--general", is_flag=True, help="Use the general engine, even where a faster one applies.")
 @click.option(
     "--columns",
     metavar="NAMES",

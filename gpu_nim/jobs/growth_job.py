@@ -85,7 +85,7 @@ class GrowthJob:
         columns: the columns of the growth's table.
         outputs: the files to write.
         verify: whether to check the growth against its theorem.
-        general: whether to use the engine for all rules, even where a faster one applies.
+        general: whether to use the general engine, even where a faster one applies.
         checkpoint: a new folder for checkpoints.
         resume: a folder of checkpoints to resume from.
         every: the number of generations between checkpoints.

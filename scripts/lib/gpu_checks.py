@@ -27,8 +27,8 @@ from scripts.lib.part_process import end_with_parent, tell
 ROOT = Path(__file__).resolve().parents[2]
 BACKENDS = ("cuda", "numpy")
 
-# Automaton, generation, and whether cells are compared one by one beside births and checksums.  rule750 and nim-5 take the engine
-# for all rules.
+# Automaton, generation, and whether cells are compared one by one beside births and checksums.  rule750 and nim-5 take the general
+# engine.
 GROWTHS = (
     ("nim", 4096, True),
     ("nim", 16384, False),

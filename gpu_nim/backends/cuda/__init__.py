@@ -12,7 +12,7 @@ from gpu_nim.backends.cuda import games
 from gpu_nim.backends.cuda.counting import CudaCounting
 from gpu_nim.backends.cuda.exactly_one import ExactlyOneEngine, supports
 from gpu_nim.backends.cuda.exactly_one import device_bytes as brick_bytes
-from gpu_nim.backends.cuda.frontier import GeneralEngine
+from gpu_nim.backends.cuda.general import GeneralEngine
 from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher
 from gpu_nim.backends.cuda.nim import NimEngine, device_bytes
 from gpu_nim.backends.interface import Counting, Engine, State

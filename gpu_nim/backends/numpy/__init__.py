@@ -7,7 +7,7 @@ from gpu_nim.backends.interface import Engine, State
 from gpu_nim.backends.numpy import games
 from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes, supports
-from gpu_nim.backends.numpy.frontier import GeneralEngine
+from gpu_nim.backends.numpy.general import GeneralEngine
 from gpu_nim.backends.numpy.nim import NimEngine, plane_bytes
 from gpu_nim.backends.shared.host_ranges import cores
 from gpu_nim.model.linear_bounds import LinearBounds

@@ -101,7 +101,7 @@ class Layout:
 
 
 def touched_state(rule: Rule, state: State) -> State:
-    """Convert the state of exactly-one growth on the host into one of the engine for all rules.
+    """Convert the state of exactly-one growth on the host into one of the general engine.
 
     A sealed cell is touched and closed, and orbits are unfolded.
 

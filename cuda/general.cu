@@ -1,4 +1,4 @@
-// Any growth in one to eight dimensions: a hash table of touched cells, and a frontier that reads only the newborns.
+// The general engine, for any rule in one to eight dimensions: a hash table of touched cells, of which a step reads the newborns.
 //
 // Rule.  A dead cell is born when the number of alive cells that touch it is in the births set.  Alive cells never go away, so
 // that number only grows, and only by newborns: a generation adds one touch along every offset of every newborn, and then tests
@@ -52,9 +52,9 @@ __device__ __forceinline__ u64 locate(u64* __restrict__ keys, u32 bits, u64 key,
 // Touch newborn + jump for every newborn and jump, where allowed[jump number * count + newborn number] is not 0 or `all` is.
 // counters[0] counts what is listed in `changed`, counters[1] keys that are new to the table.
 extern "C" __global__ void __launch_bounds__(256, 4)
-frontier_touch(const u64* __restrict__ newborns, u64 count, const i64* __restrict__ jumps, u32 jump_count,
-               const u8* __restrict__ allowed, u32 all, u64* __restrict__ keys, u32* __restrict__ touches, u32 bits,
-               u64* __restrict__ changed, u64* __restrict__ counters) {
+general_touch(const u64* __restrict__ newborns, u64 count, const i64* __restrict__ jumps, u32 jump_count,
+              const u8* __restrict__ allowed, u32 all, u64* __restrict__ keys, u32* __restrict__ touches, u32 bits,
+              u64* __restrict__ changed, u64* __restrict__ counters) {
     // From pair to pair a thread goes on by the same number of jumps and of newborns, so that it divides once.
     const u64 further = global_threads() / count, along = global_threads() % count;
     u64 jump = global_thread() / count, i = global_thread() % count;
@@ -82,8 +82,8 @@ frontier_touch(const u64* __restrict__ newborns, u64 count, const i64* __restric
 // Decide the counters[0] cells listed in `changed`: born[t] is 1 where t touches give birth.  The keys of those born go to
 // `newborns`, in any order, and counters[2] counts them.
 extern "C" __global__ void __launch_bounds__(256, 4)
-frontier_decide(const u64* __restrict__ changed, const u8* __restrict__ born, const u64* __restrict__ keys,
-                u32* __restrict__ touches, u64* __restrict__ newborns, u64* __restrict__ counters) {
+general_decide(const u64* __restrict__ changed, const u8* __restrict__ born, const u64* __restrict__ keys,
+               u32* __restrict__ touches, u64* __restrict__ newborns, u64* __restrict__ counters) {
     const u64 count = counters[0];
     for (u64 i = global_thread(); i < count; i += global_threads()) {
         const u64 slot = changed[i];
@@ -96,8 +96,8 @@ frontier_decide(const u64* __restrict__ changed, const u8* __restrict__ born, co
 
 // Enter `count` distinct keys with their touches; empty slots of another table among them are passed over.
 extern "C" __global__ void __launch_bounds__(256, 4)
-frontier_enter(const u64* __restrict__ from_keys, const u32* __restrict__ from_touches, u64 count, u64* __restrict__ keys,
-               u32* __restrict__ touches, u32 bits) {
+general_enter(const u64* __restrict__ from_keys, const u32* __restrict__ from_touches, u64 count, u64* __restrict__ keys,
+              u32* __restrict__ touches, u32 bits) {
     for (u64 i = global_thread(); i < count; i += global_threads()) {
         if (from_keys[i] == EMPTY) continue;
         bool entered;
@@ -108,8 +108,8 @@ frontier_enter(const u64* __restrict__ from_keys, const u32* __restrict__ from_t
 // Add the number of newborns to reports[3 at], the mixes of their representatives to reports[3 at + 1], and to reports[3 at + 2] how
 // many have coordinate `axis` equal to `level` (none where axis is 8).  box = {origin, strides}, eight each; the coefficients beyond the dimension are 0.
 extern "C" __global__ void __launch_bounds__(256, 2)
-frontier_survey(const u64* __restrict__ newborns, u64 count, const i64* __restrict__ box, u32 dimension, u32 sorted, u32 unsign,
-                const u64* __restrict__ coefficients, u32 axis, i64 level, u64* __restrict__ reports, u32 at) {
+general_survey(const u64* __restrict__ newborns, u64 count, const i64* __restrict__ box, u32 dimension, u32 sorted, u32 unsign,
+               const u64* __restrict__ coefficients, u32 axis, i64 level, u64* __restrict__ reports, u32 at) {
     u64 births = 0, sum = 0, in_section = 0;
     for (u64 i = global_thread(); i < count; i += global_threads()) {
         u64 rest = newborns[i];

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.backends.numpy import frontier
-from gpu_nim.backends.numpy.frontier import DenseTable, GeneralEngine, HashTable
+from gpu_nim.backends.numpy import general
+from gpu_nim.backends.numpy.general import DenseTable, GeneralEngine, HashTable
 from gpu_nim.backends.shared.cells import coordinate_dtype
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
@@ -31,7 +31,7 @@ from tests.lattices import (
 def table(request, monkeypatch):
     """Both tables of touches."""
     if request.param == "hash":
-        monkeypatch.setattr(frontier, "_DENSE_BYTES", 0)
+        monkeypatch.setattr(general, "_DENSE_BYTES", 0)
     return request.param
 
 
@@ -39,7 +39,7 @@ def table(request, monkeypatch):
 @given(rule=rules(), generations=st.integers(0, 4), dense=st.sampled_from([0, 1 << 30]))
 def test_equals_the_definition(rule, generations, dense):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(frontier, "_DENSE_BYTES", dense)
+        patch.setattr(general, "_DENSE_BYTES", dense)
         batch = GeneralEngine(rule, generations).advance(generations, cells=True, section=(0, 1))
     expected = literal(rule, generations)
     assert generations_of(batch) == expected
@@ -105,7 +105,7 @@ def test_touched_cells_may_be_born_later():
 def test_resumes(rule, stop, more, dense):
     whole = GeneralEngine(rule, 9).advance(stop + more, cells=True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(frontier, "_DENSE_BYTES", dense)
+        patch.setattr(general, "_DENSE_BYTES", dense)
         first = GeneralEngine(rule, 7)
         if stop >= 0:
             first.advance(stop)
@@ -162,9 +162,9 @@ def test_a_box_past_63_bits_is_refused():
 
 def test_a_table_past_the_memory_is_refused(monkeypatch):
     engine = GeneralEngine(FCC, 400)
-    monkeypatch.setattr(frontier, "_DENSE_BYTES", 0)
+    monkeypatch.setattr(general, "_DENSE_BYTES", 0)
     engine = GeneralEngine(FCC, 400)
-    monkeypatch.setattr(frontier, "host_memory", lambda: 10**6)
+    monkeypatch.setattr(general, "host_memory", lambda: 10**6)
     with pytest.raises(InsufficientMemoryError, match="touched cells needs"):
         engine.advance(40)
 
@@ -199,8 +199,8 @@ def test_the_digest_folds_cells_by_the_rules_symmetry():
 def test_a_step_past_the_memory_is_refused(monkeypatch):
     engine = GeneralEngine(CUBIC26, 20)
     engine.advance(4)
-    monkeypatch.setattr(frontier, "_FEW_PAIRS", 10)
-    monkeypatch.setattr(frontier, "host_memory", lambda: 1000)
+    monkeypatch.setattr(general, "_FEW_PAIRS", 10)
+    monkeypatch.setattr(general, "host_memory", lambda: 1000)
     with pytest.raises(InsufficientMemoryError, match=r"generation 5 needs .* bytes, 1,000 are free"):
         engine.advance(5)
     monkeypatch.undo()

@@ -1,4 +1,4 @@
-"""Any growth on CUDA, one to eight dimensions and any births: a hash table of touched cells (`cuda/frontier.cu`).
+"""The general engine on CUDA, for any rule in one to eight dimensions: a hash table of touched cells (`cuda/general.cu`).
 
 A generation is three launches, to touch, to decide and to survey, and one wait: the host has to know how many cells were touched
 and born before it can make room for the next.  Launches are bound anew where the table or the room has grown, which is seldom.
@@ -20,10 +20,10 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import require_memory
 from gpu_nim.model.rule import MAX_DIMENSION, Cells, Rule, Symmetry
 
-_CONSTANTS = read_constants("frontier.cu")
+_CONSTANTS = read_constants("general.cu")
 _EMPTY, _CLOSED = np.uint64(_CONSTANTS["EMPTY"]), _CONSTANTS["CLOSED"]
 _SLOT_BYTES = 12
-_THREADS = KERNELS["frontier_touch"].threads  # and of the others
+_THREADS = KERNELS["general_touch"].threads  # and of the others
 _FIRST_BITS = 12  # of the number of slots
 _FIRST_ROOM = 1 << 12  # newborns times offsets
 
@@ -68,7 +68,7 @@ class GeneralEngine:
         self.generation = -1
         if state is not None:
             if "touches" not in state:
-                raise UsageError(f"state must hold touches, as the engine for any rule saves it, got {', '.join(state)}")
+                raise UsageError(f"state must hold touches, as the general engine saves it, got {', '.join(state)}")
             self.generation = int(state["generation"])
             with device_memory_errors(f"the state of generation {self.generation}"):
                 self._lay(state["newborns"])
@@ -155,7 +155,7 @@ class GeneralEngine:
     def _copy(self, keys: Any, touches: Any) -> None:
         """Enter these keys, EMPTY ones among them passed over, with their touches."""
         table = {"keys": self._keys, "touches": self._touches, "bits": self._bits}
-        launch = self._launch.bind("frontier_enter", {"from_keys": keys, "from_touches": touches, "count": len(keys), **table})
+        launch = self._launch.bind("general_enter", {"from_keys": keys, "from_touches": touches, "count": len(keys), **table})
         launch(_blocks(launch, len(keys)))
 
     def _make_room(self, pairs: int) -> None:
@@ -194,9 +194,9 @@ class GeneralEngine:
         cells = {"box": self._box, "dimension": rule.dimension, "coefficients": self._coefficients}
         reports = {"axis": axis, "level": level, "reports": self._reports}
         self._launches = _Launches(
-            bind("frontier_touch", newborns | jumps | allowed | table | listed | {"count": 0, "bits": self._bits}),
-            bind("frontier_decide", newborns | table | listed | {"born": self._births}),
-            bind("frontier_survey", newborns | cells | fold | reports | {"count": 0, "at": 0}),
+            bind("general_touch", newborns | jumps | allowed | table | listed | {"count": 0, "bits": self._bits}),
+            bind("general_decide", newborns | table | listed | {"born": self._births}),
+            bind("general_survey", newborns | cells | fold | reports | {"count": 0, "at": 0}),
         )
         return self._launches
 
