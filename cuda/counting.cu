@@ -1,4 +1,4 @@
-// Counts of P-positions: values over a range, and surveys of a range that store nothing.
+// Counts of P-positions: values over a range, and their lengths and residues, which store none of them.
 //
 // Blocks.  2^m consecutive indices share their high digits, and then share a row: value[h, l] = sum_c rows[h, c] * table[c, l]
 // (gpu_nim/counting/blocks.py).  The dimension c is 1 for D_2 and D_3, 2 for D_4 and D_5, 3 for D_6 and D_7.  Arithmetic is modulo
@@ -13,7 +13,7 @@
 // 64 bits a column is two neighbouring l's, so that every store has 16 bytes.
 //
 // Bytes.  A value costs its own write and dimension / (rows an item) reads of a table that stays in L2: the write is the floor.
-// A survey writes nothing, and costs some 30 integer operations a value.
+// Lengths and residues write nothing, and cost some 30 integer operations a value.
 //
 // Rows.  A row, too, is linear in the row of a block 2^t times as long: rows[h 2^t + j] = coarse[h] * steps[j], one d x d matrix
 // for each string j of t digits, the product of theirs.  So the host makes one row for 2^t blocks.
@@ -26,7 +26,6 @@
 namespace {
 
 constexpr u32 THREADS = 256;
-constexpr u64 NOWHERE = ~0ull;                     // a place that comes after every other
 
 // ---------------------------------------------------------------- numbers
 
@@ -64,24 +63,15 @@ __device__ __forceinline__ void add_product(Wide& sum, Wide row, Wide column) {
     add(sum, Wide{row.low * column.low, high});
 }
 
-__device__ __forceinline__ bool less(u64 a, u64 b) { return a < b; }
-__device__ __forceinline__ bool less(Wide a, Wide b) { return a.high < b.high || (a.high == b.high && a.low < b.low); }
-
-__device__ __forceinline__ u64 complement(u64 a) { return ~a; }
-__device__ __forceinline__ Wide complement(Wide a) { return Wide{~a.low, ~a.high}; }
-
-__device__ __forceinline__ u64 low_word(u64 a) { return a; }
-__device__ __forceinline__ u64 low_word(Wide a) { return a.low; }
-__device__ __forceinline__ u64 high_word(u64) { return 0; }
-__device__ __forceinline__ u64 high_word(Wide a) { return a.high; }
-
 // How many binary digits a has.
 __device__ __forceinline__ u32 length(u64 a) { return 64u - static_cast<u32>(__clzll(static_cast<i64>(a))); }
 __device__ __forceinline__ u32 length(Wide a) { return a.high != 0 ? 64u + length(a.high) : length(a.low); }
 
-__device__ __forceinline__ u64 from_lane(u64 a, int distance) { return __shfl_xor_sync(FULL_WARP, a, distance); }
-__device__ __forceinline__ Wide from_lane(Wide a, int distance) {
-    return Wide{from_lane(a.low, distance), from_lane(a.high, distance)};
+// Add digit i to base 2^32 of each thread's value to sums[i], which 2^32 of them cannot wrap.
+constexpr u64 HALF = 0xffffffffull;
+__device__ __forceinline__ void add_digits(u64* sums, u64 a) { add_sums(sums, a & HALF, a >> 32); }
+__device__ __forceinline__ void add_digits(u64* sums, Wide a) {
+    add_sums(sums, a.low & HALF, a.low >> 32, a.high & HALF, a.high >> 32);
 }
 
 // ---------------------------------------------------------------- rows times columns
@@ -106,8 +96,8 @@ __device__ __forceinline__ void rows_of(const Product<Value, Row>& product, u64 
     end = static_cast<u32>(min(from + product.run, in_range));
 }
 
-// Go through all values, each item's in the order of their rows: visitor.begin(q, row), visitor.visit(row, value) ...,
-// visitor.end(q).  UNROLL rows are under way together.
+// Go through all values, each item's in the order of their rows: visitor.begin(q), visitor.visit(row, value) ...  UNROLL rows are
+// under way together.
 template <u32 D, u32 UNROLL, class Value, class Row, class Visitor>
 __device__ __forceinline__ void sweep_registers(const Product<Value, Row>& product, Visitor& visitor) {
     const u64 columns = 1ull << product.bits;
@@ -120,7 +110,7 @@ __device__ __forceinline__ void sweep_registers(const Product<Value, Row>& produ
         Value column[D];
 #pragma unroll
         for (u32 c = 0; c < D; ++c) column[c] = load(product.table + c * columns + q);
-        visitor.begin(q, row);
+        visitor.begin(q);
 #pragma unroll UNROLL
         for (; row < end; ++row) {
             Value value{};
@@ -128,7 +118,6 @@ __device__ __forceinline__ void sweep_registers(const Product<Value, Row>& produ
             for (u32 c = 0; c < D; ++c) add_product(value, load(product.rows + static_cast<u64>(row) * D + c), column[c]);
             visitor.visit(row, value);
         }
-        visitor.end(q);
     }
 }
 
@@ -142,7 +131,7 @@ __device__ __forceinline__ void sweep_memory(const Product<Value, Row>& product,
         u32 row, end;
         rows_of(product, q, item >> product.bits, row, end);
         if (row >= end) continue;
-        visitor.begin(q, row);
+        visitor.begin(q);
         for (; row < end; row += TOGETHER) {
             const Value* column = product.table + q;
             Value value[TOGETHER] = {};
@@ -158,7 +147,6 @@ __device__ __forceinline__ void sweep_memory(const Product<Value, Row>& product,
             for (u32 i = 0; i < TOGETHER; ++i)
                 if (row + i < end) visitor.visit(row + i, value[i]);
         }
-        visitor.end(q);
     }
 }
 
@@ -202,96 +190,31 @@ struct Store {
     u32 bits;
     u64 first, offset;
 
-    __device__ __forceinline__ void begin(u64 q, u32) { offset = q - first; }
+    __device__ __forceinline__ void begin(u64 q) { offset = q - first; }
     __device__ __forceinline__ void visit(u32 row, Value value) { out[(static_cast<u64>(row) << bits) + offset] = value; }
-    __device__ __forceinline__ void end(u64) {}
-};
-
-// The largest value so far, and the first place that has it.
-template <class Value>
-struct Extreme {
-    Value value;
-    u64 place;
 };
 
 template <class Value>
-__device__ __forceinline__ void offer(Extreme<Value>& best, const Extreme<Value>& other) {
-    if (less(other.value, best.value)) return;
-    if (less(best.value, other.value) || other.place < best.place) best = other;
-}
+struct Lengths {
+    Histogram histogram;
+    Value sum;
 
-// Sum, largest, smallest (as the largest complement) and lengths.  Within an item rows ascend, so the first of equal values is
-// kept; between items places are compared.
-template <class Value>
-struct Look {
-    Histogram lengths;
-    u32 bits;
-    Value total;
-    Extreme<Value> largest, smallest;
-    Value top, bottom;                             // of the item
-    u32 top_row, bottom_row;
-
-    __device__ __forceinline__ void begin(u64, u32 row) {
-        top = bottom = Value{};                    // never beaten, they stand in the first row
-        top_row = bottom_row = row;
-    }
-    __device__ __forceinline__ void visit(u32 row, Value value) {
-        add(total, value);
-        if (less(top, value)) {
-            top = value;
-            top_row = row;
-        }
-        const Value mirrored = complement(value);
-        if (less(bottom, mirrored)) {
-            bottom = mirrored;
-            bottom_row = row;
-        }
-        lengths.count(length(value));
-    }
-    __device__ __forceinline__ void end(u64 q) {
-        offer(largest, Extreme<Value>{top, (static_cast<u64>(top_row) << bits) + q});
-        offer(smallest, Extreme<Value>{bottom, (static_cast<u64>(bottom_row) << bits) + q});
+    __device__ __forceinline__ void begin(u64) {}
+    __device__ __forceinline__ void visit(u32, Value value) {
+        add(sum, value);
+        histogram.count(length(value));
     }
 };
 
-// What a whole block found, in thread 0, with `combine(best, other)` bringing two findings together.
-template <class T, class Combine>
-__device__ __forceinline__ T block_result(T found, Combine combine) {
-    __shared__ T of_warp[32];
-    const u32 lane = threadIdx.x & 31u, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
-    for (int distance = 16; distance > 0; distance >>= 1) combine(found, from_lane(found, distance));
-    __syncthreads();                               // of_warp may still be read by a call before
-    if (lane == 0) of_warp[warp] = found;
-    __syncthreads();
-    if (threadIdx.x == 0)
-        for (u32 w = 1; w < warps; ++w) combine(found, of_warp[w]);
-    return found;
-}
-
 template <class Value>
-__device__ __forceinline__ Extreme<Value> from_lane(const Extreme<Value>& a, int distance) {
-    return Extreme<Value>{from_lane(a.value, distance), from_lane(a.place, distance)};
-}
-
-// findings[8 block ...]: the sum's two words; the maximum's two words and its place; the largest complement's two and its place.
-template <class Value>
-__device__ __forceinline__ void survey(const Product<Value, Value>& product, u32 copies, u64* __restrict__ findings,
-                                       u64* __restrict__ lengths) {
+__device__ __forceinline__ void lengths(const Product<Value, Value>& product, u32 copies, u64* __restrict__ sums,
+                                        u64* __restrict__ counts) {
     DYNAMIC_SHARED(u32, counters);
-    const Histogram histogram{counters, 8 * sizeof(Value) + 1, copies};
-    histogram.clear();
-    const Extreme<Value> none{Value{}, NOWHERE};
-    Look<Value> look{histogram, product.bits, Value{}, none, none, Value{}, Value{}, 0, 0};
-    sweep<2>(product, look);
-    histogram.flush(lengths);
-    const Value total = block_result(look.total, [](Value& sum, Value other) { add(sum, other); });
-    const auto better = [](Extreme<Value>& best, const Extreme<Value>& other) { offer(best, other); };
-    const Extreme<Value> largest = block_result(look.largest, better), smallest = block_result(look.smallest, better);
-    if (threadIdx.x != 0) return;
-    u64* const mine = findings + 8ull * blockIdx.x;
-    mine[0] = low_word(total), mine[1] = high_word(total);
-    mine[2] = low_word(largest.value), mine[3] = high_word(largest.value), mine[4] = largest.place;
-    mine[5] = low_word(smallest.value), mine[6] = high_word(smallest.value), mine[7] = smallest.place;
+    Lengths<Value> visitor{{counters, 8 * sizeof(Value) + 1, copies}, Value{}};
+    visitor.histogram.clear();
+    sweep<2>(product, visitor);
+    visitor.histogram.flush(counts);
+    add_digits(sums, visitor.sum);
 }
 
 // Remainders modulo m without a division: with inverse = floor((2^64 - 1) / m), floor(a inverse / 2^64) is the quotient or one
@@ -314,13 +237,12 @@ struct Residues {
     Histogram histogram;                           // of no copies where it would not fit
     u64* __restrict__ counts;
 
-    __device__ __forceinline__ void begin(u64, u32) {}
+    __device__ __forceinline__ void begin(u64) {}
     __device__ __forceinline__ void visit(u32, Value value) {
         const u32 residue = modulus.of(value);
         if (histogram.copies != 0) histogram.count(residue);
         else atomicAdd(&counts[residue], 1ull);
     }
-    __device__ __forceinline__ void end(u64) {}
 };
 
 template <class Value>
@@ -383,19 +305,20 @@ count_fill_wide(const u64* __restrict__ table, const u64* __restrict__ rows, u32
     sweep<4>(product, store);
 }
 
-// Survey values `first` to first + count - 1, fewer than 2^32 of them: see survey().
+// Of the values `first` to first + count - 1, fewer than 2^32 of them: add to counts[l] how many have l binary digits, and to sums[i]
+// digit i to base 2^32 of what each thread's values add up to.
 extern "C" __global__ void __launch_bounds__(THREADS, 3)
-count_survey(const u64* __restrict__ table, const u64* __restrict__ rows, u32 dimension, u32 bits, u64 first, u64 count, u32 run,
-             u32 copies, u64* __restrict__ findings, u64* __restrict__ lengths) {
-    survey(Product<u64, u64>{table, rows, dimension, bits, first, count, run}, copies, findings, lengths);
+count_lengths(const u64* __restrict__ table, const u64* __restrict__ rows, u32 dimension, u32 bits, u64 first, u64 count, u32 run,
+              u32 copies, u64* __restrict__ sums, u64* __restrict__ counts) {
+    lengths(Product<u64, u64>{table, rows, dimension, bits, first, count, run}, copies, sums, counts);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 2)
-count_survey_wide(const u64* __restrict__ table, const u64* __restrict__ rows, u32 dimension, u32 bits, u64 first, u64 count,
-                  u32 run, u32 copies, u64* __restrict__ findings, u64* __restrict__ lengths) {
-    survey(Product<Wide, Wide>{reinterpret_cast<const Wide*>(table), reinterpret_cast<const Wide*>(rows), dimension, bits, first,
-                               count, run},
-           copies, findings, lengths);
+count_lengths_wide(const u64* __restrict__ table, const u64* __restrict__ rows, u32 dimension, u32 bits, u64 first, u64 count,
+                   u32 run, u32 copies, u64* __restrict__ sums, u64* __restrict__ counts) {
+    lengths(Product<Wide, Wide>{reinterpret_cast<const Wide*>(table), reinterpret_cast<const Wide*>(rows), dimension, bits, first,
+                                count, run},
+            copies, sums, counts);
 }
 
 // Add the values `first` to first + count - 1, fewer than 2^32 of them, to counts[value modulo `modulus`].

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +14,8 @@ from hypothesis import strategies as st
 from gpu_nim.backends.cuda import CudaBackend, counting, staging
 from gpu_nim.backends.cuda.counting import CudaCounting
 from gpu_nim.backends.cuda.launcher import to_host
+from gpu_nim.backends.cuda.launches import Launch
+from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.backends.shared import host_ranges
 from gpu_nim.counting.enumeration import Enumeration
@@ -40,21 +44,19 @@ def ranges(draw):
 
 
 # Threads a block and blocks at once: few, so that each has several items of work, and as many as there are.
-grids = st.sampled_from([(32, 4), (counting._BLOCK, 32)])
+grids = st.sampled_from([(32, 4), (KERNELS["count_fill"].threads, 32)])
 
 
 @contextmanager
 def cut(grid, **constants):
     """Inside, the engine launches this grid and cuts its work by these constants."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"_BLOCK": grid[0], **constants}.items():
+        for name, value in constants.items():
             patch.setattr(counting, name, value)
+        for name in filter(re.compile("count_").match, KERNELS):
+            patch.setitem(KERNELS, name, replace(KERNELS[name], threads=grid[0]))
         patch.setattr(HostLauncher, "resident", lambda self, kernel, **_: grid[1])
         yield
-
-
-def facts(survey):
-    return survey.total, survey.maximum, survey.argmax, survey.minimum, survey.argmin, survey.lengths.tolist()
 
 
 @examples
@@ -113,6 +115,15 @@ def exact(product):
     limbs, columns, rows, skip, size = product
     values = rows.astype(object) @ columns.astype(object)
     return (values.ravel() & (2 ** (64 * limbs) - 1))[skip : skip + size].tolist()
+
+
+def facts(lengths):
+    return lengths.total, lengths.counts.tolist()
+
+
+def expected_lengths(values, limbs):
+    digits = [value.bit_length() for value in values]
+    return sum(values) % 2 ** (64 * limbs), np.bincount(digits, minlength=64 * limbs + 1).tolist()
 
 
 @examples
@@ -213,24 +224,24 @@ def test_what_is_not_counted_on_the_device_cannot_stay_there(sequence, n):
         count(sequence, n, device=True)
 
 
-def test_a_survey_waits_once(launcher, monkeypatch):
+def test_counting_a_range_waits_once(launcher, monkeypatch):
     """All launches are queued before anything is read."""
     waits: list[int] = []
     launched: list[str] = []
-    launch = type(launcher).__call__
+    launch = Launch.__call__
 
-    def watched(self, kernel, *rest):
-        launched.append(kernel)
-        launch(self, kernel, *rest)
+    def watched(self, *arguments, **changed):
+        launched.append(self._kernel)
+        launch(self, *arguments, **changed)
 
-    monkeypatch.setattr(type(launcher), "__call__", watched)
+    monkeypatch.setattr(Launch, "__call__", watched)
     monkeypatch.setattr(counting, "to_host", lambda values: waits.append(len(launched)) or to_host(values))
     counts, span = find_family("D", 3), (5, 45)
-    with cut((32, 4), _SURVEYED=16):
+    with cut((32, 4), _COUNTED=16):
         values = Range(counts, *span, CudaCounting(launcher))
-        assert facts(values.survey(*span)) == facts(Range(counts, *span, HOST).survey(*span))
+        assert facts(values.lengths(*span)) == facts(Range(counts, *span, HOST).lengths(*span))
         values.residues(*span, 7)
-    assert launched == ["count_survey"] * 3 + ["count_residues"] * 3
+    assert launched == ["count_lengths"] * 3 + ["count_residues"] * 3
     assert waits == [3, 6]
 
 
@@ -250,22 +261,18 @@ def test_kernels_compiled_for_a_dimension(dimension, data, run):
     with cut((32, 4), _LEAST_RUN=run):
         table = engine.table(columns, limbs)
         assert to_integers(to_host(engine.values(table, rows, skip, size))) == values
-        survey = engine.survey(table, rows, skip, size)
-        assert (survey.total, survey.argmin) == (sum(values) % 2 ** (64 * limbs), values.index(min(values)))
+        assert facts(engine.lengths(table, rows, skip, size)) == expected_lengths(values, limbs)
         assert engine.residues(table, rows, skip, size, 3).tolist() == np.bincount([v % 3 for v in values], minlength=3).tolist()
 
 
 @examples
 @given(product=products(), launched=st.sampled_from([1, 50, 1 << 31]), run=st.sampled_from([1, 2, 8]), grid=grids)
-def test_survey_is_exact_and_names_first_places(launcher, product, launched, run, grid):
+def test_lengths_are_exact(launcher, product, launched, run, grid):
     limbs, columns, rows, skip, size = product
     engine = CudaCounting(launcher)
-    with cut(grid, _SURVEYED=launched, _LEAST_RUN=run):
-        survey = engine.survey(engine.table(columns, limbs), rows, skip, size)
-    values = exact(product)
-    lengths = np.bincount([value.bit_length() for value in values], minlength=64 * limbs + 1)
-    extremes = max(values), values.index(max(values)), min(values), values.index(min(values))
-    assert facts(survey) == (sum(values) % 2 ** (64 * limbs), *extremes, lengths.tolist())
+    with cut(grid, _COUNTED=launched, _LEAST_RUN=run):
+        lengths = engine.lengths(engine.table(columns, limbs), rows, skip, size)
+    assert facts(lengths) == expected_lengths(exact(product), limbs)
 
 
 # 8704 residues are the most that shared memory is given.
@@ -277,7 +284,7 @@ moduli = st.sampled_from([1, 2, 3, 64, 1000, 8704, 8705, 2**16 + 1, 2**20 + 7])
 def test_residues_are_exact(launcher, product, modulus, launched, grid):
     limbs, columns, rows, skip, size = product
     engine = CudaCounting(launcher)
-    with cut(grid, _SURVEYED=launched, _LEAST_RUN=1):
+    with cut(grid, _COUNTED=launched, _LEAST_RUN=1):
         found = engine.residues(engine.table(columns, limbs), rows, skip, size, modulus)
     assert np.array_equal(found, np.bincount([value % modulus for value in exact(product)], minlength=modulus))
 
@@ -285,9 +292,9 @@ def test_residues_are_exact(launcher, product, modulus, launched, grid):
 @examples
 @given(counts=sequences, span=ranges(), modulus=st.integers(1, 300))
 @example(counts=find_family("D", 1), span=(1, 258), modulus=1)  # nothing but zeros, from the middle of a block
-def test_surveys_and_residues_of_sequences_equal_numpy(launcher, counts, span, modulus):
+def test_lengths_and_residues_of_sequences_equal_numpy(launcher, counts, span, modulus):
     device, host = Range(counts, *span, CudaCounting(launcher)), Range(counts, *span, HOST)
-    assert facts(device.survey(*span)) == facts(host.survey(*span))
+    assert facts(device.lengths(*span)) == facts(host.lengths(*span))
     assert np.array_equal(device.residues(*span, modulus), host.residues(*span, modulus))
 
 
@@ -331,8 +338,7 @@ def test_three_limbs_are_counted_on_the_host(launcher):
     assert values.limbs > 2
     assert to_integers(values.values()) == [counts.value(n) for n in range(start, start + 40)]
     assert values.engine.chunk_size(values.limbs) == HOST.chunk_size(values.limbs)  # and not a device's worth of them
-    survey = values.survey(start, start + 40)
-    assert survey.total == counts.sum(start, start + 40)
+    assert values.lengths(start, start + 40).total == counts.sum(start, start + 40)
     remainders = [counts.value(n) % 5 for n in range(start, start + 40)]
     assert values.residues(start, start + 40, 5).tolist() == np.bincount(remainders, minlength=5).tolist()
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from gpu_nim.backends.cuda import CudaBackend, staging
 from gpu_nim.backends.cuda import games as cuda_games
 from gpu_nim.backends.cuda.launcher import to_host
+from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.games import solvers
 from gpu_nim.games.inequality import InequalityGame, bar, chocolate, parse_game, six_coordinate_chocolate
@@ -203,7 +204,8 @@ def test_the_largest_value(launcher):
     values[most:] = 0xFFFF
     shared = 4 * (2 * 64 + 2 * (most // 32 + 1))
     arguments = (none, *no_bounds, 0, sides, 1, 0, 1, most, most // 32 + 1, values)
-    launcher("inequality_grundy", (1,), (64,), arguments, shared)
+    named = dict(zip(KERNELS["inequality_grundy"].names, arguments, strict=True))
+    launcher.bind("inequality_grundy", named, shared_bytes=shared)(1)
     np.testing.assert_array_equal(to_host(values), np.arange(most + 1))
 
 

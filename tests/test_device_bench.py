@@ -77,7 +77,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
         "_GROWN_LONG": (("edge", 8, "2.5 s", "2.5 s"),),
         "_BY_GENERAL_ENGINE": ("edge", 7),
         "_FILLED": 8,
-        "_SURVEYED": ((3, 9, ""), (4, 9, "")),
+        "_COUNTED": ((3, 9, ""), (4, 9, "")),
         "_REDUCED": 9,
         "_TRIED": 7,
         "_CHOCOLATE": 15,

@@ -235,6 +235,4 @@ def test_rows_of_counts_far_apart(limbs: int) -> None:
     engine.fill(table, DeviceRows(rows), 16 * block + skip, out)
     wanted = (numbers @ columns).reshape(-1)[skip : skip + 30]
     assert (out if limbs == 1 else out[:, 0]).tolist() == wanted.tolist()
-    found = engine.survey(table, DeviceRows(rows), 16 * block + skip, 30)
-    assert (found.total, found.maximum) == (sum(wanted.tolist()), max(wanted.tolist()))
-    assert wanted[found.argmax] == found.maximum
+    assert engine.lengths(table, DeviceRows(rows), 16 * block + skip, 30).total == sum(wanted.tolist())

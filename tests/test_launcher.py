@@ -111,7 +111,7 @@ def launcher(cupy: StandIn, tmp_path: Path) -> CupyLauncher:
 def test_a_file_is_compiled_once_and_a_kernel_looked_up_once(launcher: CupyLauncher, cupy: StandIn) -> None:
     array = np.zeros(4, np.uint32)
     for kernel in ("first", "second", "first"):
-        launcher(kernel, (2,), (64,), (array, 7), 16)
+        launcher.bind(kernel, {"out": array, "number": 7}, shared_bytes=16)(2)
     assert cupy.calls == {"compile": 1, "look up first": 1, "look up second": 1}
     name, grid, block, (passed, number), shared_bytes = cupy.launches[-1]
     assert (name, grid, block, shared_bytes) == ("first", (2,), (64,), 16)
@@ -119,17 +119,11 @@ def test_a_file_is_compiled_once_and_a_kernel_looked_up_once(launcher: CupyLaunc
     assert (number, number.dtype) == (7, np.int32)
 
 
-def test_an_empty_grid_is_checked_but_not_launched(launcher: CupyLauncher, cupy: StandIn) -> None:
-    launcher("first", (0, 5), (64,), (np.zeros(4, np.uint32), 7))
-    assert not cupy.launches
-    with pytest.raises(KernelArgumentError, match="argument 0"):
-        launcher("first", (0,), (64,), (np.zeros(4, np.int32), 7))
-
-
 def test_much_shared_memory_is_asked_for_first(launcher: CupyLauncher, cupy: StandIn) -> None:
-    launcher("first", (1,), (32,), (np.zeros(1, np.uint32), 0), 48 * 1024)
+    arguments = {"out": np.zeros(1, np.uint32), "number": 0}
+    launcher.bind("first", arguments, shared_bytes=48 * 1024)
     assert cupy.functions["first"].max_dynamic_shared_size_bytes == 48 * 1024
-    launcher("first", (1,), (32,), (np.zeros(1, np.uint32), 0), 96 * 1024)
+    launcher.bind("first", arguments, shared_bytes=96 * 1024)
     assert cupy.functions["first"].max_dynamic_shared_size_bytes == 96 * 1024
 
 
@@ -159,7 +153,7 @@ def test_a_bound_launch_changes_its_scalars(launcher: CupyLauncher, cupy: StandI
         assert (name, block, number.dtype, shared_bytes) == ("first", (64,), np.int32, 16)
         assert passed is array
     assert launch.resident == 5 * 84
-    assert (launch.blocks(65, 64), launch.blocks(10**9, 64)) == (2, 5 * 84)
+    assert (launch.threads, launch.blocks(65), launch.blocks(10**9)) == (64, 2, 5 * 84)
 
 
 @pytest.mark.parametrize(
@@ -252,13 +246,13 @@ def test_what_the_device_has(launcher: CupyLauncher) -> None:
 def test_a_compile_failure_is_one_sentence(launcher: CupyLauncher, cupy: StandIn) -> None:
     cupy.compile_error = CompileException('cuda/two.cu(3): error: identifier "x" is undefined\n  x;\n  ^\n1 error')
     with pytest.raises(BackendError, match=r"^cuda/two\.cu does not compile .*: cuda/two\.cu\(3\): error: .*undefined$"):
-        launcher("first", (1,), (32,), (np.zeros(1, np.uint32), 0))
+        launcher.bind("first", {"out": np.zeros(1, np.uint32), "number": 0})
 
 
 def test_a_failed_launch_names_the_kernel(launcher: CupyLauncher, cupy: StandIn) -> None:
     cupy.launch_error = RuntimeError("CUDA_ERROR_INVALID_VALUE:\n invalid argument")
     with pytest.raises(BackendError, match=r"^kernel first: the device refused \(CUDA_ERROR_INVALID_VALUE: invalid arg"):
-        launcher("first", (1,), (32,), (np.zeros(1, np.uint32), 0))
+        launcher.bind("first", {"out": np.zeros(1, np.uint32), "number": 0})(1)
 
 
 def test_running_out_of_memory_is_a_refusal() -> None:

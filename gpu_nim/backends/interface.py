@@ -13,7 +13,7 @@ themselves fit (`gpu_nim.model.limbs`).
 """
 
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,25 +87,16 @@ class Engine(Protocol):
         """Return the state after generation `self.generation`, copied to the host."""
 
 
-@dataclass(frozen=True)
-class Summary:
-    """Reductions of the values of consecutive indices.
+class Lengths(NamedTuple):
+    """How long the values of consecutive indices are, and their sum, by which they are checked.
 
     Attributes:
-        total: their sum modulo 2^(64 limbs).
-        maximum: the largest value.
-        argmax: its first place, counted from the first index surveyed.
-        minimum: the smallest value.
-        argmin: its first place, counted likewise.
-        lengths: shape (64 limbs + 1,); entry i is the number of values with i binary digits.
+        total: the sum modulo 2^(64 limbs).
+        counts: shape (64 limbs + 1,); entry i is the number of values with i binary digits.
     """
 
     total: int
-    maximum: int
-    argmax: int
-    minimum: int
-    argmin: int
-    lengths: NDArray[np.int64]
+    counts: NDArray[np.int64]
 
 
 class Rows(Protocol):
@@ -144,7 +135,7 @@ class Counting(Protocol):
         """Return "numpy" or "cuda"."""
 
     def chunk_size(self, limbs: int) -> int:
-        """Return about how many values are surveyed, or tuples tried, in at most a second.
+        """Return about how many values are counted, or tuples tried, in at most a second.
 
         Args:
             limbs: 64-bit words of a value; 1 for tuples.
@@ -167,7 +158,7 @@ class Counting(Protocol):
         """
 
     def rows(self, source: Rows, first: int, stop: int, bits: int, limbs: int) -> Any:
-        """Return the rows of blocks `first` to `stop - 1` as `fill`, `survey` and `residues` take them.
+        """Return the rows of blocks `first` to `stop - 1` as `fill`, `lengths` and `residues` take them.
 
         These take plain rows, too: shape (blocks, dimension), in the table's type.
 
@@ -202,8 +193,8 @@ class Counting(Protocol):
             uint64, of shape (size,) for limbs = 1 and (size, limbs) otherwise, least significant first.
         """
 
-    def survey(self, table: Any, rows: Any, skip: int, size: int) -> Summary:
-        """Return reductions of the `size` values from value `skip` on, without storing the values.
+    def lengths(self, table: Any, rows: Any, skip: int, size: int) -> Lengths:
+        """Return how many of the `size` values from value `skip` on have each length, without storing the values.
 
         Args:
             table: what `table` returned.
@@ -299,7 +290,7 @@ class Backend(Protocol):
         """
 
     def counting(self) -> Counting:
-        """Return the engine that fills ranges, surveys them and tries tuples."""
+        """Return the engine that fills and counts ranges and tries tuples."""
 
     def wedge_outcomes(self, top: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the P-positions of the game of (x, y, z) with 0 <= y <= top[x, z], shape (n, 3), in lexicographic order.

@@ -2,6 +2,7 @@
 
 from importlib import import_module, resources
 from importlib.resources.abc import Traversable
+from itertools import cycle, islice
 from typing import Any
 
 import numpy as np
@@ -76,12 +77,15 @@ def dense_cube(launcher: Launcher, rule: Rule, generations: int) -> int:
     alive, inside = xp.asarray(box.alive.reshape(-1)), xp.asarray(box.inside.reshape(-1))
     strides = np.array(box.alive.strides, np.int64)
     jumps = xp.asarray(np.array([int(np.dot(offset, strides)) for offset in rule.offsets], np.int64))
-    threads = DENSE_CUBE["dense_grow"].threads
-    grid, following = (-(-box.alive.size // threads),), xp.zeros_like(alive)
-    for _ in range(generations):
-        launcher("dense_grow", grid, (threads,), (alive, following, inside, box.alive.size, jumps, len(rule.offsets)))
-        alive, following = following, alive
-    return int(alive.sum(dtype=np.int64))
+    arguments = {"inside": inside, "cells": box.alive.size, "jumps": jumps, "offsets": len(rule.offsets)}
+    following = xp.zeros_like(alive)
+    steps = [
+        launcher.bind("dense_grow", arguments | {"alive": before, "next": after})
+        for before, after in ((alive, following), (following, alive))
+    ]
+    for step in islice(cycle(steps), generations):
+        step(-(-box.alive.size // step.threads))
+    return int((alive, following)[generations % 2].sum(dtype=np.int64))
 
 
 def dense_cube_sources() -> Traversable:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_nim.backends.interface import Counting, Summary
+from gpu_nim.backends.interface import Counting, Lengths
 from gpu_nim.counting.family import Family, check_range
 from gpu_nim.model.errors import VerificationError
 from gpu_nim.model.limbs import U64
@@ -92,10 +92,10 @@ class Range:
         size, dimension = min(at_a_time, self.size), self._blocks.dimension
         return 8 * self.limbs * (dimension * ((1 << self._bits) + (size >> self._bits) + 2) + size)
 
-    def survey(self, first: int, stop: int) -> Summary:
-        """Reductions of the values at first, ..., stop - 1, without storing these."""
+    def lengths(self, first: int, stop: int) -> Lengths:
+        """How many of the values at first, ..., stop - 1 have each length, one by one."""
         skip, rows = self._rows(first, stop - first)
-        return self.engine.survey(self._loaded_table(), rows, skip, stop - first)
+        return self.engine.lengths(self._loaded_table(), rows, skip, stop - first)
 
     def residues(self, first: int, stop: int, modulus: int) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Count the residues of the values at first, ..., stop - 1, one by one."""

@@ -312,11 +312,11 @@ def _distinct(states: NDArray[np.int64], modulus: int) -> tuple[NDArray[np.int64
 
 def _lengths(family: Family, values: Range, chunk: tuple[int, int], modulus: int) -> NDArray[np.int64]:
     """The number of values of each length in binary digits, and the sum of the values compared with the exact one."""
-    survey = values.survey(*chunk)
+    lengths = values.lengths(*chunk)
     expected = family.sum(*chunk) & ((1 << 64 * values.limbs) - 1)
-    if survey.total != expected:
-        raise VerificationError(f"{family} sums to {survey.total} over {chunk[0]}:{chunk[1]}, expected {expected}")
-    return survey.lengths
+    if lengths.total != expected:
+        raise VerificationError(f"{family} sums to {lengths.total} over {chunk[0]}:{chunk[1]}, expected {expected}")
+    return lengths.counts
 
 
 def _residues(family: Family, values: Range, chunk: tuple[int, int], modulus: int) -> NDArray[np.int64]:

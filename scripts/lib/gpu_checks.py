@@ -228,7 +228,7 @@ def every_kernel() -> None:
         for start in (3, 2**24 + 5):  # values of one limb, and for seven piles of two
             values = Range(counts, start, start + 5000, engine)
             values.values()
-            values.survey(start, start + 5000)
+            values.lengths(start, start + 5000)
             values.residues(start, start + 5000, 1000)
         for limbs in (1, 2):
             engine.rows(counts.blocks(), 5, 5000, 4, limbs)  # so many are made on the device

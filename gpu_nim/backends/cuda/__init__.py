@@ -1,8 +1,8 @@
-"""The CUDA backend: hand-written kernels, launched through one checked door.
+"""The CUDA backend: hand-written kernels, each launch checked.
 
 Each capability module is written against a `Launcher` (`launcher.py`) and knows neither CuPy nor NumPy by name: it
-allocates with `launcher.xp` and binds its kernels with `launcher.bind`, or launches one with `launcher(kernel, grid, block,
-args)`. Production passes the CuPy launcher; the tests pass one that runs the very same `.cu` files on the CPU.
+allocates with `launcher.xp` and binds its kernels with `launcher.bind`. Production passes the CuPy launcher; the tests pass
+one that runs the very same `.cu` files on the CPU.
 """
 
 import numpy as np
@@ -61,7 +61,7 @@ class CudaBackend:
         return GeneralEngine(self._launcher, rule, last, state)
 
     def counting(self) -> Counting:
-        """Return the engine that fills ranges, surveys them and tries tuples."""
+        """Return the engine that fills and counts ranges and tries tuples."""
         return CudaCounting(self._launcher)
 
     def wedge_outcomes(self, top: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -1,8 +1,7 @@
 """Counting on CUDA (`cuda/counting.cu`, `cuda/enumeration.cu`): values of one or two limbs there, longer ones on the host.
 
 A table stays on the device; the rows of a long range are made there from one row for 2^t blocks. Values stay there, too, or
-come home a piece at a time. All launches of a survey are queued before the first is waited for, and bring back a histogram and a
-few words a block.
+come home a piece at a time. All launches over a range are queued before the first is waited for, and bring back a histogram.
 """
 
 from typing import Any, NamedTuple
@@ -13,15 +12,14 @@ from numpy.typing import NDArray
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
 from gpu_nim.backends.cuda.launches import Defines
 from gpu_nim.backends.cuda.staging import bring_home
-from gpu_nim.backends.cuda.table import KERNELS, read_constants
-from gpu_nim.backends.interface import Rows, Summary
+from gpu_nim.backends.cuda.table import read_constants
+from gpu_nim.backends.interface import Lengths, Rows
 from gpu_nim.backends.shared.host_ranges import HostRanges
 from gpu_nim.backends.shared.host_ranges import Table as HostTable
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.limbs import U64, Integers, to_limbs
 from gpu_nim.model.memory import require_memory
 
-_BLOCK = KERNELS["count_fill"].threads  # and of all others
 _WAVES = 16  # items a thread: few, so that columns are read seldom, and enough for all to end together
 _LEAST_RUN = 8
 _MAX_COMPILED = 4  # dimensions that kernels are compiled for; a column of more would take too many registers
@@ -32,10 +30,9 @@ _STEPS_BITS = 10  # rows made of one on the device: 2^10
 _MAX_STEPS = 1 << 20  # entries of all their matrices
 
 _CHUNK = 1 << 36  # values or tuples
-_SURVEYED = 1 << 31  # values a launch: no counter of 32 bits can wrap
+_COUNTED = 1 << 31  # values a launch: no counter of 32 bits can wrap
 _COUNTERS = 34 << 10  # bytes of shared memory for histograms: several blocks a multiprocessor
 _MAX_COPIES = 128
-_HALF = np.uint64(2**32 - 1)  # half a word: sums of these cannot wrap
 
 _TILE_BITS = 9
 _WHOLE = 8192  # places of a histogram that is held whole
@@ -103,10 +100,10 @@ class CudaCounting:
             size = stop - first
             values = self._launch.xp.empty((size, *coarse.shape[1:]), np.uint64)
             skipped = first & ((1 << inner) - 1)
-            kernel, defines = _kernel("count_rows", limbs), _compiled_for(dimension)
-            grid = min(-(-size * dimension // _BLOCK), self._launch.resident(kernel, defines=defines))
-            arguments = (coarse, steps, dimension, inner, skipped, size, values)
-            self._launch(kernel, (grid,), (_BLOCK,), arguments, defines=defines)
+            numbers = {"dimension": dimension, "t": inner, "first": skipped, "size": size}
+            arrays = {"coarse": coarse, "steps": steps, "rows": values}
+            launch = self._launch.bind(_kernel("count_rows", limbs), arrays | numbers, defines=_compiled_for(dimension))
+            launch(launch.blocks(size * dimension))
             return DeviceRows(values)
 
     def fill(self, table: DeviceTable | HostTable, rows: Any, skip: int, out: U64) -> None:
@@ -134,30 +131,20 @@ class CudaCounting:
         first, stop = place // pair, -(-(place + size) // pair)
         values = self._launch.xp.empty(2 * (stop - first), np.uint64)
         kernel = _kernel("count_fill", table.limbs)
-        self._sweep(kernel, table, rows[block:], table.bits - (pair - 1), first, stop - first, (values,))
+        self._sweep(kernel, table, rows[block:], table.bits - (pair - 1), first, stop - first, {"out": values})
         return values[place % pair :][:size] if pair == 2 else values.reshape(-1, 2)
 
-    def survey(self, table: DeviceTable | HostTable, rows: Any, skip: int, size: int) -> Summary:
-        """Survey the values, up to 2^31 a launch."""
+    def lengths(self, table: DeviceTable | HostTable, rows: Any, skip: int, size: int) -> Lengths:
+        """Count lengths and add up, up to 2^31 values a launch."""
         if isinstance(table, HostTable):
-            return self._host.survey(table, rows, skip, size)
-        kernel, bins = _kernel("count_survey", table.limbs), 64 * table.limbs + 1
-        copies = _copies(bins)
-        shared = 4 * bins * copies
-        with device_memory_errors(f"surveying {size} values"):
-            values = self._on_device(rows, table)
-            launches = [(at, min(_SURVEYED, size - at), *divmod(skip + at, 1 << table.bits)) for at in range(0, size, _SURVEYED)]
-            grids = [self._plan(kernel, table, table.bits, place, count, shared)[0] for _, count, _, place in launches]
-            # One array, and so one wait: the lengths that all launches add to, and then what each block found.
-            found = self._launch.xp.zeros(bins + 8 * sum(grids), np.uint64)
-            end = bins
-            for grid, (_, count, block, place) in zip(grids, launches, strict=True):
-                begin, end = end, end + 8 * grid
-                rest = (copies, found[begin:end], found[:bins])
-                self._sweep(kernel, table, values[block:], table.bits, place, count, rest, shared)
+            return self._host.lengths(table, rows, skip, size)
+        with device_memory_errors(f"lengths of {size} values"):
+            bins = 64 * table.limbs + 1
+            found = self._launch.xp.zeros(bins + 2 * table.limbs, np.uint64)  # one array, and so one wait
+            self._count("count_lengths", table, rows, skip, size, bins, {"counts": found[:bins], "sums": found[bins:]})
             home = to_host(found)
-        shifts = np.repeat([at - place for at, _, _, place in launches], grids)
-        return _summary(home[bins:].reshape(-1, 8), home[:bins], table.limbs, shifts)
+        total = sum(digit << 32 * i for i, digit in enumerate(home[bins:].tolist()))
+        return Lengths(total % (1 << 64 * table.limbs), home[:bins].astype(np.int64))
 
     def residues(self, table: DeviceTable | HostTable, rows: Any, skip: int, size: int, modulus: int) -> NDArray[np.int64]:
         """Count residues, up to 2^31 values a launch: in shared memory as far as they fit it, else in L2."""
@@ -165,21 +152,8 @@ class CudaCounting:
             return self._host.residues(table, rows, skip, size, modulus)
         with device_memory_errors(f"residues of {size} values modulo {modulus}"):
             counts = self._launch.xp.zeros(modulus, np.uint64)
-            copies = _copies(modulus)
-            numbers = (modulus, ((1 << 64) - 1) // modulus, (1 << 64) % modulus, copies)
-            values = self._on_device(rows, table)
-            for at in range(0, size, _SURVEYED):
-                block, place = divmod(skip + at, 1 << table.bits)
-                self._sweep(
-                    _kernel("count_residues", table.limbs),
-                    table,
-                    values[block:],
-                    table.bits,
-                    place,
-                    min(_SURVEYED, size - at),
-                    (*numbers, counts),
-                    4 * modulus * copies,
-                )
+            numbers = {"modulus": modulus, "inverse": ((1 << 64) - 1) // modulus, "word": (1 << 64) % modulus}
+            self._count("count_residues", table, rows, skip, size, modulus, {"counts": counts} | numbers)
             return _int64(counts)
 
     def try_totals(self, piles: int, limit: int, first: int, stop: int) -> NDArray[np.int64]:
@@ -208,14 +182,20 @@ class CudaCounting:
         shared = 4 * ((window or 1 << side + _SPREAD[kernel]) + 32)
         with device_memory_errors(f"trying tuples of {piles} piles to {limit}"):
             counts = self._launch.xp.zeros(values, np.uint64)
-            self._launch(
-                kernel,
-                (min(units, self._launch.resident(kernel, shared_bytes=shared)),),
-                (_BLOCK,),
-                (values, outer, first if outer else 0, b_first, b_stop, t_stop, side, units, window, _TRIED, counts),
-                shared,
-            )
+            tuples = {"values": values, "outer": outer, "outer_first": first if outer else 0, "b_first": b_first, "b_stop": b_stop}
+            tiles_of = {"t_stop": t_stop, "bits": side, "units": units, "window": window, "most": _TRIED, "counts": counts}
+            launch = self._launch.bind(kernel, tuples | tiles_of, shared_bytes=shared)
+            launch(min(units, launch.resident))
             return _int64(counts)
+
+    def _count(self, kernel: str, table: DeviceTable, rows: Any, skip: int, size: int, bins: int, rest: dict[str, Any]) -> None:
+        """Launch a kernel that counts values by bins, as often as so many values need."""
+        copies, values = _copies(bins), self._on_device(rows, table)
+        for at in range(0, size, _COUNTED):
+            block, place = divmod(skip + at, 1 << table.bits)
+            count = min(_COUNTED, size - at)
+            arguments = rest | {"copies": copies}
+            self._sweep(_kernel(kernel, table.limbs), table, values[block:], table.bits, place, count, arguments, 4 * bins * copies)
 
     def _sweep(
         self,
@@ -225,23 +205,18 @@ class CudaCounting:
         bits: int,
         first: int,
         count: int,
-        rest: tuple[object, ...],
+        rest: dict[str, Any],
         shared_bytes: int = 0,
     ) -> None:
         """Launch a kernel over `count` values (or pairs) from number `first` of the blocks; 2^bits of them in a block."""
-        grid, run = self._plan(kernel, table, bits, first, count, shared_bytes)
         dimension = table.columns.shape[0]
-        arguments = (table.columns, rows, dimension, bits, first, count, run, *rest)
-        self._launch(kernel, (grid,), (_BLOCK,), arguments, shared_bytes, _compiled_for(dimension))
-
-    def _plan(self, kernel: str, table: DeviceTable, bits: int, first: int, count: int, shared_bytes: int) -> tuple[int, int]:
-        """The blocks to launch for so many values, and how many rows an item of work has."""
-        defines = _compiled_for(table.columns.shape[0])
-        resident = self._launch.resident(kernel, shared_bytes=shared_bytes, defines=defines)
+        arrays = {"table": table.columns, "rows": rows}
+        numbers = {"dimension": dimension, "bits": bits, "first": first, "count": count, "run": 1}
+        defines = _compiled_for(dimension)
+        launch = self._launch.bind(kernel, arrays | numbers | rest, shared_bytes=shared_bytes, defines=defines)
         height = (first + count - 1 >> bits) + 1
-        run = min(height, max(_LEAST_RUN, count // (resident * _BLOCK * _WAVES)))
-        items = -(-height // run) << bits
-        return min(-(-items // _BLOCK), resident), run
+        run = min(height, max(_LEAST_RUN, count // (launch.resident * launch.threads * _WAVES)))
+        launch(launch.blocks(-(-height // run) << bits), run=run)
 
     def _on_device(self, rows: Any, table: DeviceTable) -> Any:
         return rows.values if isinstance(rows, DeviceRows) else self._upload(rows, table.limbs)
@@ -270,23 +245,3 @@ def _copies(bins: int) -> int:
     """How many copies of a histogram fit in shared memory: a power of two, or 0."""
     fitting = min(_MAX_COPIES, _COUNTERS // (4 * bins))
     return 1 << fitting.bit_length() - 1 if fitting else 0
-
-
-def _summary(findings: U64, lengths: U64, limbs: int, shifts: NDArray[np.int64]) -> Summary:
-    """Bring together what all blocks found; `shifts` makes the places of each block count from the first value surveyed."""
-    modulus = 1 << 64 * limbs
-    low, high = (int((words & _HALF).sum()) + (int((words >> np.uint64(32)).sum()) << 32) for words in findings[:, :2].T)
-    maximum, argmax = _first_largest(findings[:, 2:5], shifts)
-    mirrored, argmin = _first_largest(findings[:, 5:8], shifts)
-    return Summary((low + (high << 64)) % modulus, maximum, argmax, modulus - 1 ^ mirrored, argmin, lengths.astype(np.int64))
-
-
-def _first_largest(found: U64, shifts: NDArray[np.int64]) -> tuple[int, int]:
-    """The largest of some values, low and high word and place a row, and the first place that has it."""
-    low, high = found[:, 0], found[:, 1]
-    of_largest = high == high.max()
-    of_largest &= low == low[of_largest].max()
-    # A block without values names the last place there is for the least of values, and cannot be first.
-    places = found[of_largest, 2].tolist()
-    place = min(place + shift for place, shift in zip(places, shifts[of_largest].tolist(), strict=True))
-    return int(low[of_largest][0]) + (int(high[of_largest][0]) << 64), place

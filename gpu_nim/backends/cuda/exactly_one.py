@@ -139,7 +139,7 @@ class ExactlyOneEngine:
         self._lay = bind("exactly_one_lay", self._shape | touched | rings | {"generation": 0})
         self._tick = bind("exactly_one_tick", {"clock": self._clock, "generations": 0})
         # A warp a brick: a small growth never has work for the whole device.
-        self._grid = self._grow.blocks(bricks.count * 32, _THREADS)
+        self._grid = self._grow.blocks(bricks.count * 32)
 
     def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
         """Grow through generation `to` and report each generation since the last one done.
@@ -233,7 +233,7 @@ class ExactlyOneEngine:
         """Move touched cells to, or from, the part of a table that begins at its 32-bit word `first`."""
         part = {"touched": self._touched, "sealed": slab, "first": first, "words": len(slab)}
         launch = self._launch.bind(kernel, self._shape | codec | part, defines=self._bricks.defines)
-        launch(launch.blocks(len(self._bricks.columns) * 32, _THREADS))
+        launch(launch.blocks(len(self._bricks.columns) * 32))
 
     def _require_room(self) -> None:
         most, capacity = int(to_host(self._counts).max()), self._capacity

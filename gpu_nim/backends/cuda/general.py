@@ -12,7 +12,7 @@ import numpy as np
 
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, predicate_errors, to_host
 from gpu_nim.backends.cuda.launches import Launch
-from gpu_nim.backends.cuda.table import KERNELS, read_constants
+from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.interface import Batch, Section, State
 from gpu_nim.backends.shared.cells import Keys, check_request
 from gpu_nim.model.digest import COEFFICIENTS
@@ -23,7 +23,6 @@ from gpu_nim.model.rule import MAX_DIMENSION, Cells, Rule, Symmetry
 _CONSTANTS = read_constants("general.cu")
 _EMPTY, _CLOSED = np.uint64(_CONSTANTS["EMPTY"]), _CONSTANTS["CLOSED"]
 _SLOT_BYTES = 12
-_THREADS = KERNELS["general_touch"].threads  # and of the others
 _FIRST_BITS = 12  # of the number of slots
 _FIRST_ROOM = 1 << 12  # newborns times offsets
 
@@ -95,7 +94,7 @@ class GeneralEngine:
                     self._step()
                 self.generation += 1
                 survey = self._bound().survey
-                survey(_blocks(survey, self._count), count=self._count, at=self.generation - first)
+                survey(survey.blocks(self._count), count=self._count, at=self.generation - first)
                 if cells:
                     grown.append(self._cells())
             births, checksums, sections = np.ascontiguousarray(to_host(self._reports).reshape(-1, 3).T)
@@ -156,7 +155,7 @@ class GeneralEngine:
         """Enter these keys, EMPTY ones among them passed over, with their touches."""
         table = {"keys": self._keys, "touches": self._touches, "bits": self._bits}
         launch = self._launch.bind("general_enter", {"from_keys": keys, "from_touches": touches, "count": len(keys), **table})
-        launch(_blocks(launch, len(keys)))
+        launch(launch.blocks(len(keys)))
 
     def _make_room(self, pairs: int) -> None:
         """Make room for the newborns that touch so many cells, and for what they touch."""
@@ -212,7 +211,7 @@ class GeneralEngine:
                 for number, offset in enumerate(rule.offsets):
                     self._allowed[number * count : (number + 1) * count] = rule.touches(cells, offset)
         self._counters.fill(0)
-        blocks = _blocks(touch, pairs)
+        blocks = touch.blocks(pairs)
         touch(blocks, count=count)
         decide(blocks)
         _, entered, self._count = to_host(self._counters).tolist()
@@ -229,7 +228,3 @@ class GeneralEngine:
         keys = np.sort(to_host(self._newborns[: self._count]))
         cells: Cells = self._grid.decode(keys[keys != _EMPTY].astype(np.int64)).astype(self._grid.cell_dtype)
         return cells
-
-
-def _blocks(launch: Launch, items: int) -> int:
-    return launch.blocks(items, _THREADS)

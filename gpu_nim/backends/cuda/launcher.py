@@ -1,4 +1,4 @@
-"""The one door to a kernel: a launcher checks a launch against the kernel table and then makes it."""
+"""The only way to a kernel: a launcher checks its arguments against the kernel table once, for as many launches as one makes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["CupyLauncher", "Launcher", "device_memory_errors", "predicate_errors
 
 
 class Launcher(Protocol):
-    """Launches kernels of the kernel table by name, on arrays of `xp`."""
+    """Binds kernels of the kernel table, by name, to arrays of `xp`."""
 
     @property
     def xp(self) -> ModuleType:
@@ -41,25 +41,10 @@ class Launcher(Protocol):
     def free_memory(self) -> int:
         """Bytes of device memory that are free."""
 
-    def __call__(
-        self,
-        kernel: str,
-        grid: tuple[int, ...],
-        block: tuple[int, ...],
-        args: tuple[object, ...],
-        shared_bytes: int = 0,
-        defines: Defines | None = None,
-    ) -> None:
-        """Run `kernel` over `grid` blocks of `block` threads; a grid that contains 0 runs nothing.
-
-        Raises `KernelArgumentError` where `args` do not match the kernel table, `BackendError` where the kernel does
-        not compile or the launch fails.
-        """
-
     def bind(self, kernel: str, args: Mapping[str, object], *, shared_bytes: int = 0, defines: Defines | None = None) -> Launch:
         """Check a kernel's arguments, by name, once for many launches, each of as many threads a block as its launch bounds say.
 
-        Raises as a launch does.
+        Raises `KernelArgumentError` where `args` do not match the kernel table, `BackendError` where the kernel does not compile.
         """
 
     def resident(self, kernel: str, *, shared_bytes: int = 0, defines: Defines | None = None) -> int:
@@ -187,22 +172,6 @@ class CupyLauncher:
             left = int(free) + int(pool.free_bytes())
         cap = memory_cap()
         return left if cap is None else max(0, min(left, cap - int(pool.used_bytes())))
-
-    def __call__(
-        self,
-        kernel: str,
-        grid: tuple[int, ...],
-        block: tuple[int, ...],
-        args: tuple[object, ...],
-        shared_bytes: int = 0,
-        defines: Defines | None = None,
-    ) -> None:
-        """Check the launch against the kernel table and queue it on the current stream."""
-        checked = check_arguments(kernel, args, self._cupy.ndarray, self._table)
-        if 0 in grid:  # CuPy would make it 1
-            return
-        with self._device, device_memory_errors(f"kernel {kernel}"):
-            self._function(kernel, shared_bytes, defines)(grid, block, checked, shared_mem=shared_bytes)
 
     def bind(self, kernel: str, args: Mapping[str, object], *, shared_bytes: int = 0, defines: Defines | None = None) -> Launch:
         """Check the arguments, and compile the kernel where it has not been."""

@@ -25,15 +25,15 @@ may leave them out.
 class Launch:
     """A kernel with its arguments: call it with a grid, and with the scalars that have changed since the last call, by name.
 
-    `resident` is the number of its blocks that the device holds at once.
+    `threads` is the number of threads in a block, `resident` the number of blocks that the device holds at once.
     """
 
-    __slots__ = ("_given", "_kernel", "_run", "_scalars", "_values", "resident")
+    __slots__ = ("_given", "_kernel", "_run", "_scalars", "_values", "resident", "threads")
 
     def __init__(
         self, kernel: str, entry: Kernel, values: Sequence[Any], run: Callable[[int, tuple[Any, ...]], None], resident: int
     ) -> None:
-        self._kernel, self._run, self.resident = kernel, run, resident
+        self._kernel, self._run, self.threads, self.resident = kernel, run, entry.threads, resident
         self._values = tuple(values)
         places = {name: place for place, (name, param) in enumerate(zip(entry.names, entry.params, strict=True)) if param[0] != "*"}
         self._scalars = {name: (place, *_range(entry.params[place])) for name, place in places.items()}
@@ -60,9 +60,9 @@ class Launch:
         self._values = tuple(values)
         self._given.update(changed)
 
-    def blocks(self, items: int, threads: int) -> int:
+    def blocks(self, items: int) -> int:
         """The grid that gives each of `items` a thread, but no more blocks than are resident at once."""
-        return min(self.resident, -(-items // threads))
+        return min(self.resident, -(-items // self.threads))
 
 
 def find_kernel(kernel: str, table: Mapping[str, Kernel]) -> Kernel:

@@ -63,7 +63,7 @@ class NumpyBackend:
         return games.inequality_grundy(bounds, limits)
 
     def counting(self) -> NumpyCounting:
-        """Return the engine that fills ranges, surveys them and tries tuples."""
+        """Return the engine that fills and counts ranges and tries tuples."""
         return NumpyCounting()
 
 

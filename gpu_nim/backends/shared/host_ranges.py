@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.interface import Rows, Summary
+from gpu_nim.backends.interface import Lengths, Rows
 from gpu_nim.model.limbs import U64, Integers, to_limbs
 from gpu_nim.model.memory import host_memory, require_memory
 
@@ -23,7 +23,7 @@ _WIDE_VALUES = 1 << 13  # of these at once: all their digits stay in the second-
 _DIGIT, _DIGIT_MASK = 28, (1 << 28) - 1
 _MAX_PRODUCTS = 255  # of 56 bits that, with a carry, add up to 64
 _THREADED = 1 << 20  # values from which on threads are used
-_SURVEY_BITS = 18  # values of a chunk of a survey
+_COUNTED_BITS = 18  # values counted at a time
 _CHUNK = 1 << 25
 
 
@@ -43,7 +43,7 @@ def cores() -> int:
 
 
 class HostRanges:
-    """Fills and surveys ranges on the host; see `gpu_nim.backends.interface.Counting` for what each method returns.
+    """Fills and counts ranges on the host; see `gpu_nim.backends.interface.Counting` for what each method returns.
 
     >>> engine = HostRanges(threads=1)
     >>> table = engine.table(np.array([[1, 3, 3, 9]], np.uint64), 1)
@@ -101,41 +101,31 @@ class HostRanges:
         self.fill(table, rows, skip, out)
         return out
 
-    def survey(self, table: Table, rows: Integers, skip: int, size: int) -> Summary:
-        """Survey the values a cache-sized chunk at a time."""
-        total, lengths = 0, np.zeros(64 * table.limbs + 1, np.int64)
-        extremes: tuple[int, int, int, int] | None = None
-        for at, values in self._chunks(table, rows, skip, size):
+    def lengths(self, table: Table, rows: Integers, skip: int, size: int) -> Lengths:
+        """Count lengths and add up, a cache-sized chunk at a time."""
+        total, counts = 0, np.zeros(64 * table.limbs + 1, np.int64)
+        for values in self._chunks(table, rows, skip, size):
             total += int(values.sum(dtype=np.uint64)) if table.limbs == 1 else sum(values.tolist())
-            lengths += _lengths(values, len(lengths))
-            high, low = int(values.argmax()), int(values.argmin())
-            largest, smallest = int(values[high]), int(values[low])
-            if extremes is None:
-                extremes = largest, at + high, smallest, at + low
-            else:
-                top = (largest, at + high) if largest > extremes[0] else extremes[:2]
-                bottom = (smallest, at + low) if smallest < extremes[2] else extremes[2:]
-                extremes = *top, *bottom
-        assert extremes is not None
-        return Summary(total & ((1 << 64 * table.limbs) - 1), *extremes, lengths)
+            counts += _lengths(values, len(counts))
+        return Lengths(total & ((1 << 64 * table.limbs) - 1), counts)
 
     def residues(self, table: Table, rows: Integers, skip: int, size: int, modulus: int) -> NDArray[np.int64]:
         """Count residues a cache-sized chunk at a time."""
         counts = np.zeros(modulus, np.int64)
-        for _, values in self._chunks(table, rows, skip, size):
+        for values in self._chunks(table, rows, skip, size):
             remainders = (values % (np.uint64(modulus) if table.limbs == 1 else modulus)).astype(np.int64)
             counts += np.bincount(remainders, minlength=modulus)
         return counts
 
-    def _chunks(self, table: Table, rows: Integers, skip: int, size: int) -> Iterator[tuple[int, Integers]]:
+    def _chunks(self, table: Table, rows: Integers, skip: int, size: int) -> Iterator[Integers]:
         length = table.columns.shape[1]
-        chunk = max(length, 1 << _SURVEY_BITS) if table.limbs == 1 else length
+        chunk = max(length, 1 << _COUNTED_BITS) if table.limbs == 1 else length
         scratch = np.empty(min(size, chunk), np.uint64 if table.limbs == 1 else object)
         for at in range(0, size, chunk):
             values = scratch[: min(chunk, size - at)]
             block, offset = divmod(skip + at, length)
             _multiply(table.columns, rows[block:], offset, values)
-            yield at, values
+            yield values
 
 
 def _fill(table: Table, rows: Integers, skip: int, out: U64) -> None:
