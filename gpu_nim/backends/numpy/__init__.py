@@ -9,10 +9,12 @@ from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes, supports
 from gpu_nim.backends.numpy.general import GeneralEngine
 from gpu_nim.backends.numpy.nim import NimEngine, plane_bytes
+from gpu_nim.backends.numpy.trace import NumpyTracer
 from gpu_nim.backends.shared.host_ranges import cores
 from gpu_nim.model.linear_bounds import LinearBounds
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Rule
+from gpu_nim.model.tracing import Scene
 
 
 class NumpyBackend:
@@ -65,6 +67,10 @@ class NumpyBackend:
     def counting(self) -> NumpyCounting:
         """Return the engine that fills and counts ranges and tries tuples."""
         return NumpyCounting()
+
+    def tracer(self, scene: Scene) -> NumpyTracer:
+        """Return what traces rays through a scene."""
+        return NumpyTracer(scene)
 
 
 def processor_name() -> str:

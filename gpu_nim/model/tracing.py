@@ -1,0 +1,164 @@
+"""Rays, what they hit, and scenes: sets of unit cells that a ray can cross in cubes known to be empty.
+
+Cells are integers, and a place is a cell and a fraction of it, so that nothing depends on how far from (0, 0, 0) it is. A scene
+tells the largest aligned cube round a cell that is empty: level h is the cube of side 2^h whose corner is a multiple of 2^h.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.model.values import ArrayValue
+
+Doubles = NDArray[np.float64]
+Triple = tuple[int, int, int]
+
+MAX_BITS = 60
+"""Scenes reach to cells below 2^60, and eyes to 2^61: differences and multiples of them fit 64 bits."""
+
+START, MISS = 3, -1
+"""Faces of `Hits` that are no axis: the ray starts inside, or hits nothing."""
+
+
+@dataclass(frozen=True)
+class NimScene:
+    """The P-positions of three-pile Nim of generation `first` to `last`, in a box and where an inequality holds.
+
+    With x = a ^ b ^ c and o = a | b | c, the cell (a, b, c) is one if x = 0 and first <= o <= last, since o is its generation. The
+    cube of level h round it holds one exactly if x >> h is 0 and o >> h is between first >> h and last >> h: it repeats Nim. So the
+    largest empty cube has the level of the highest bit of x, or of the highest bit in which o differs from a bound that it breaks.
+
+    Where p a + q b + r c > 0 there is nothing. A cell that breaks this by s > 0 lies in an empty cube of level h if
+    (|p| + |q| + |r|)(2^h - 1) < s, since no sum in that cube is smaller by more.
+
+    Attributes:
+        last: the last generation, below 2^60.
+        first: the first generation.
+        box: the number of cells along each axis from (0, 0, 0).
+        inequality: (p, q, r), or (0, 0, 0) for none; (-1, 3, -1) is 3b <= a + c. Their absolute values times a coordinate must
+            stay below 2^62.
+    """
+
+    last: int
+    first: int = 0
+    box: Triple = (1 << MAX_BITS,) * 3
+    inequality: Triple = (0, 0, 0)
+
+    @property
+    def shape(self) -> Triple:
+        """The number of cells along each axis."""
+        a, b, c = (min(side, self.last + 1) for side in self.box)
+        return a, b, c
+
+    @property
+    def corner(self) -> Triple:
+        """The least coordinates."""
+        return 0, 0, 0
+
+
+@dataclass(frozen=True, eq=False)
+class BrickScene(ArrayValue):
+    """Any set of cells, as a pyramid of bricks of 4 x 4 x 4 bits.
+
+    A brick is a 64-bit word; cell (a, b, c) of it is bit 16a + 4b + c. A stage has a bit for each brick of the one before, set
+    where that is not empty, and the last stage is one brick. So a word answers for three levels: one bit for its own, eight for
+    the next, and the whole word for the one after.
+
+    Attributes:
+        words: the bricks of all stages, uint64, the finest stage first, each stage in lexicographic order.
+        starts: where each stage begins in `words`.
+        corner: the cell of the first bit.
+        shape: the number of cells along each axis; each stage holds the bricks that cover it.
+        before: the number of cells in the bricks of the finest stage before each, so that cells are numbered: uint32.
+    """
+
+    words: NDArray[np.uint64] = field(repr=False)
+    starts: tuple[int, ...]
+    corner: Triple
+    shape: Triple
+    before: NDArray[np.uint32] = field(repr=False)
+
+    def stage_shape(self, stage: int) -> Triple:
+        """Return the number of bricks along each axis of a stage."""
+        a, b, c = (-(-side // 4 ** (stage + 1)) for side in self.shape)
+        return a, b, c
+
+    def numbers(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the numbers of cells of the set, (3, n), in the order of bricks and of the bits in them: int64 (n,)."""
+        place, bit = self._find(cells)
+        below = self.words[place] & ((np.uint64(1) << bit) - np.uint64(1))
+        return self.before[place].astype(np.int64) + np.bitwise_count(below)
+
+    def _find(self, cells: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+        a, b, c = (part - low for part, low in zip(cells, self.corner, strict=True))
+        _, wide, deep = self.stage_shape(0)
+        return ((a >> 2) * wide + (b >> 2)) * deep + (c >> 2), ((a & 3) << 4 | (b & 3) << 2 | c & 3).astype(np.uint64)
+
+
+Scene = NimScene | BrickScene
+
+
+@dataclass(frozen=True, eq=False)
+class Rays(ArrayValue):
+    """n rays, each from a place in a direction.
+
+    Attributes:
+        cells: int64 (3, n), the cells that they start in.
+        fractions: float64 (3, n), where in that cell, from 0 to 1, both included: a side belongs to both cells.
+        directions: float64 (3, n), of length 1.
+        levels: int8 (n,), cells are merged to cubes of this level everywhere.
+        spread: the width that a ray has at distance 1: where it is wider than a cube, that cube counts as one cell.
+    """
+
+    cells: NDArray[np.int64]
+    fractions: Doubles
+    directions: Doubles
+    levels: NDArray[np.int8]
+    spread: float = 0.0
+
+    def __len__(self) -> int:
+        return len(self.levels)
+
+
+@dataclass(frozen=True, eq=False)
+class Hits(ArrayValue):
+    """What n rays hit first.
+
+    Attributes:
+        distances: float64 (n,), infinite where a ray hits nothing.
+        cells: int64 (3, n), the cell that the ray enters; where it is merged, one in the cube of that level that is hit.
+        levels: int8 (n,), the level of the cube that is hit. The cube of that level before it is empty.
+        faces: int8 (n,), the axis of the face that is entered; START or MISS where there is none.
+    """
+
+    distances: Doubles
+    cells: NDArray[np.int64]
+    levels: NDArray[np.int8]
+    faces: NDArray[np.int8]
+
+    @classmethod
+    def empty(cls, count: int) -> "Hits":
+        """Return hits to be written."""
+        none = np.full(count, np.inf)
+        return cls(none, np.zeros((3, count), np.int64), np.zeros(count, np.int8), np.full(count, MISS, np.int8))
+
+
+def surface(rays: Rays, hits: Hits, which: Any) -> tuple[NDArray[np.int64], Doubles]:
+    """Return where rays meet the faces that they hit, to start further rays from: cells (3, m) before them, and fractions (3, m).
+
+    Args:
+        rays: the rays.
+        hits: their hits.
+        which: a mask or indices of rays that hit a face.
+    """
+    cells, axis = hits.cells[:, which], hits.faces[which].astype(np.intp)
+    moved = rays.fractions[:, which] + rays.directions[:, which] * hits.distances[which]
+    fractions = np.clip(moved - (cells - rays.cells[:, which]), 0.0, 1.0)
+    each = np.arange(len(axis))
+    ahead = rays.directions[:, which][axis, each] > 0
+    cells = cells.copy()
+    cells[axis, each] -= np.where(ahead, 1, -1)
+    fractions[axis, each] = np.where(ahead, 1.0, 0.0)
+    return cells, fractions

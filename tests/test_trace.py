@@ -1,0 +1,216 @@
+"""The tracer: cubes that are skipped against a literal walk from cell to cell, places beyond 2^53, surfaces, scenes."""
+
+from fractions import Fraction
+from math import inf
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from gpu_nim.backends.numpy.trace import NumpyTracer, _highest_bit
+from gpu_nim.backends.shared.brick_scenes import BrickPacker
+from gpu_nim.model.tracing import MISS, START, NimScene, Rays, surface
+
+# Literal
+
+
+def walk(is_full, corner, shape, cell, fraction, direction):
+    """Walk from cell to cell, in rational numbers: (distance, cell, face) of the first full one, or None."""
+    place = [Fraction(c) + Fraction(float(f)) for c, f in zip(cell, fraction, strict=True)]
+    slope = [Fraction(float(d)) for d in direction]
+    here, t, face = list(cell), Fraction(0), START
+    low, high = np.array(corner), np.array(corner) + shape
+    while True:
+        if is_full(tuple(here)):
+            return float(t), tuple(here), face
+        crossings = []
+        for axis in range(3):
+            if slope[axis]:
+                side = here[axis] + (slope[axis] > 0)
+                crossings.append(((side - place[axis]) / slope[axis], axis))
+        t, face = min(crossings)
+        here[face] += 1 if slope[face] > 0 else -1
+        ahead = here[face] >= high[face] if slope[face] > 0 else here[face] < low[face]
+        if ahead:
+            return None
+
+
+def cells_of(is_full, corner, shape):
+    index = np.indices(shape).reshape(3, -1).T + corner
+    return index[[is_full(tuple(cell)) for cell in index.tolist()]]
+
+
+def nim(last, first=0, inequality=(0, 0, 0), box=(inf, inf, inf)):
+    """Nim by its definition: nim-sum 0, half the total between two bounds, an inequality, a box."""
+    return lambda cell: (
+        cell[0] ^ cell[1] ^ cell[2] == 0
+        and min(cell) >= 0
+        and first <= sum(cell) // 2 <= last
+        and sum(n * c for n, c in zip(inequality, cell, strict=True)) <= 0
+        and all(c < side for c, side in zip(cell, box, strict=True))
+    )
+
+
+def speckled(cell):
+    """Some set in a box that does not begin at 0, sparse and without any order."""
+    a, b, c = cell
+    return (a * 7 + b * 13 + c * 29 + a * b * c) % 11 == 0 and -5 <= a < 16 and -9 <= b < 8 and 2 <= c < 25
+
+
+def packed(is_full, corner, shape):
+    packer = BrickPacker(corner, shape)
+    packer.add(cells_of(is_full, corner, shape))
+    return packer.scene()
+
+
+SCENES = {
+    "nim": (NimScene(31), nim(31), (0, 0, 0), (32, 32, 32)),
+    "nim to no power of two": (NimScene(21), nim(21), (0, 0, 0), (22, 22, 22)),
+    "generations of nim": (NimScene(27, first=9), nim(27, 9), (0, 0, 0), (28, 28, 28)),
+    "chocolate": (NimScene(31, inequality=(-1, 3, -1)), nim(31, 0, (-1, 3, -1)), (0, 0, 0), (32, 32, 32)),
+    "chocolate in a box": (
+        NimScene(40, inequality=(-2, 5, -2), box=(25, 21, 25)),
+        nim(40, 0, (-2, 5, -2), (25, 21, 25)),
+        (0, 0, 0),
+        (25, 21, 25),
+    ),
+    "bricks": (packed(speckled, (-5, -9, 2), (21, 17, 23)), speckled, (-5, -9, 2), (21, 17, 23)),
+    "bricks of nim": (packed(nim(63), (0, 0, 0), (64, 64, 64)), nim(63), (0, 0, 0), (64, 64, 64)),
+}
+
+
+def random_rays(seed, corner, shape, count=40, out=20):
+    """Rays from inside and outside a box towards places in it."""
+    random = np.random.default_rng(seed)
+    cells = np.array([random.integers(low - out, low + side + out, count) for low, side in zip(corner, shape, strict=True)])
+    fractions = random.random((3, count))
+    targets = np.array(corner)[:, None] + random.random((3, count)) * np.array(shape)[:, None]
+    directions = targets - cells
+    directions /= np.linalg.norm(directions, axis=0)
+    return Rays(cells, fractions, directions, np.zeros(count, np.int8))
+
+
+@pytest.mark.parametrize("name", SCENES)
+@settings(max_examples=15)
+@given(seed=st.integers(0, 2**32))
+def test_a_ray_hits_what_a_walk_from_cell_to_cell_hits(name, seed):
+    scene, is_full, corner, shape = SCENES[name]
+    rays = random_rays(seed, corner, shape, 4)
+    hits = NumpyTracer(scene).trace(rays)
+    reach = np.minimum(corner, rays.cells.min(axis=1))
+    for k in range(len(rays)):
+        place = (part[:, k].tolist() for part in (rays.cells, rays.fractions, rays.directions))
+        found = walk(is_full, reach, np.array(shape) + 40, *place)
+        if found is None:
+            assert (hits.distances[k], hits.faces[k]) == (inf, MISS)
+        else:
+            distance, cell, face = found
+            assert (tuple(hits.cells[:, k].tolist()), hits.faces[k], hits.levels[k]) == (cell, face, 0)
+            assert hits.distances[k] == pytest.approx(distance, rel=1e-12, abs=1e-12)
+
+
+# Far out
+
+
+def spray(cell, fraction, count, spread, *, least=0, seed=5):
+    """Rays from one place in all directions."""
+    directions = np.random.default_rng(seed).normal(size=(3, count))
+    directions /= np.linalg.norm(directions, axis=0)
+    cells, fractions = (np.repeat(np.array(part)[:, None], count, axis=1) for part in (cell, fraction))
+    return Rays(cells, fractions, directions, np.full(count, least, np.int8), spread)
+
+
+@pytest.mark.parametrize("bits", [12, 20, 40, 60])
+def test_rays_from_inside_end_and_meet_faces(bits):
+    eye = [(1 << bits) // 16 * 9 + 1, (1 << bits) // 16 * 8 + 2, (1 << bits) // 16 * 7 + 1]
+    rays = spray(eye, (0.25, 0.5, 0.75), 2000, 1e-3)
+    hits = NumpyTracer(NimScene((1 << bits) - 1)).trace(rays)
+    found = np.flatnonzero(hits.faces >= 0)
+    assert len(found) > 300
+    a, b, c = hits.cells[:, found] >> hits.levels[found]
+    assert not (a ^ b ^ c).any()
+    assert (0.5 * 2.0 ** hits.levels[found] <= np.maximum(hits.distances[found] * 1e-3, 0.5)).all()
+    cells, fractions = surface(rays, hits, found)
+    # The cube before the face is empty, and the face is a face of the cube that is hit.
+    before, axis, each = cells >> hits.levels[found], hits.faces[found], np.arange(len(found))
+    assert (before[0] ^ before[1] ^ before[2]).all()
+    cube = hits.cells[:, found] >> hits.levels[found]
+    assert (np.abs(before - cube).sum(axis=0) == 1).all()
+    assert (before[axis, each] != cube[axis, each]).all()
+    assert ((fractions >= 0) & (fractions <= 1)).all()
+
+
+def test_the_set_is_the_same_at_every_scale():
+    """Seen from places that differ by a power of two, hits differ by it: so 2^60 is as exact as 2^20."""
+    small = spray((599186, 531000, 466000), (0.5, 0.5, 0.5), 4000, 1e-3, least=2)
+    below = NumpyTracer(NimScene((1 << 20) - 1)).trace(small)
+    for bits in (40, 60):
+        power = bits - 20
+        cells = (small.cells << power) + (1 << power - 1)
+        large = Rays(cells, np.zeros((3, 4000)), small.directions, small.levels + np.int8(power), small.spread)
+        above = NumpyTracer(NimScene((1 << bits) - 1)).trace(large)
+        assert np.array_equal(above.faces, below.faces)
+        found = below.faces >= 0
+        assert np.allclose(above.distances[found], below.distances[found] * 2.0**power, rtol=1e-9)
+        assert np.array_equal((above.cells >> power >> below.levels)[:, found], (below.cells >> below.levels)[:, found])
+
+
+def test_a_surface_does_not_shade_itself():
+    """Rays from where others meet a face, away from it, do not meet it again: they start in the empty cell before it."""
+    scene = NimScene((1 << 60) - 1)
+    tracer = NumpyTracer(scene)
+    rays = spray((1 << 59, 9 << 55, 7 << 55), (0.5, 0.5, 0.5), 2000, 1e-3)
+    hits = tracer.trace(rays)
+    found = np.flatnonzero(hits.faces >= 0)
+    cells, fractions = surface(rays, hits, found)
+    normals = np.zeros((3, len(found)))
+    axis = hits.faces[found]
+    normals[axis, np.arange(len(found))] = -np.sign(rays.directions[:, found][axis, np.arange(len(found))])
+    tilted = normals + 0.3 * spray((0, 0, 0), (0, 0, 0), len(found), 0, seed=8).directions
+    away = Rays(cells, fractions, tilted / np.linalg.norm(tilted, axis=0), hits.levels[found], 1e-3)
+    again = tracer.trace(away)
+    assert (again.faces != START).all()
+    assert (again.faces >= 0).sum() > 50
+    level = hits.levels[found]
+    assert ((again.cells >> level) != (hits.cells[:, found] >> level)).any(axis=0)[again.faces >= 0].all()
+
+
+@given(st.integers(0, 2**62 - 1))
+@example(2**62 - 1)
+@example(2**53 - 1)
+@example(2**54 - 1)
+def test_the_highest_bit_is_exact_beyond_doubles(value):
+    assert _highest_bit(np.array([value]))[0] == value.bit_length() - 1 or value == 0
+
+
+def test_a_ray_that_starts_in_a_cell_of_the_set_meets_it_at_once():
+    hits = NumpyTracer(NimScene(7)).trace(spray((1, 2, 3), (0.5, 0.5, 0.5), 3, 0.0))
+    assert hits.distances.tolist() == [0, 0, 0]
+    assert hits.faces.tolist() == [START] * 3
+
+
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_a_ray_along_an_axis_keeps_to_its_row(axis, sign):
+    direction = np.zeros((3, 1))
+    direction[axis] = sign
+    cell = np.array([[5], [5], [5]])
+    cell[axis] = -3 if sign > 0 else 40
+    rays = Rays(cell, np.full((3, 1), 0.5), direction, np.zeros(1, np.int8))
+    hits = NumpyTracer(NimScene(15)).trace(rays)
+    row = [5, 5, 5]
+    row[axis] = 0  # 5 ^ 5
+    assert hits.cells[:, 0].tolist() == row
+    assert hits.faces[0] == axis
+
+
+# Bricks
+
+
+@given(st.sets(st.tuples(*(st.integers(-9, 30),) * 3), min_size=1, max_size=40))
+def test_cells_of_bricks_are_numbered_from_0(cells):
+    packer = BrickPacker((-9, -9, -9), (40, 40, 40))
+    packer.add(np.array(sorted(cells)))
+    numbers = packer.scene().numbers(np.array(sorted(cells)).T)
+    assert sorted(numbers.tolist()) == list(range(len(cells)))
