@@ -90,3 +90,9 @@ def backend(request: pytest.FixtureRequest) -> Iterator[Any]:
     from gpu_nim.backends.cuda import CudaBackend
 
     yield CudaBackend(_launcher(request.param))
+
+
+@pytest.fixture
+def no_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files hold no command, so that those of different commands can be compared byte by byte."""
+    monkeypatch.setattr("gpu_nim.model.provenance.one_line", lambda text: "")

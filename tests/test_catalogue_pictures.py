@@ -40,7 +40,7 @@ from gpu_nim.render.window import help_line, keys
 from tests.helpers import run
 from tests.render_files import needs_ffmpeg, needs_pillow, needs_trimesh
 
-pytestmark = needs_pillow
+pytestmark = [needs_pillow, pytest.mark.usefixtures("no_command")]
 SMALL = ("--size", "64x48", "--engine", "numpy", "--quality", "draft")
 needs_lxml = pytest.mark.skipif(any(find_spec(name) is None for name in ("lxml", "networkx")), reason="lxml is not installed")
 

@@ -18,7 +18,7 @@ from gpu_nim.render.window import WINDOW_OPTIONS, Window
 from tests.helpers import run
 from tests.render_files import needs_ffmpeg, needs_matplotlib, needs_opengl, needs_pillow
 
-pytestmark = needs_pillow
+pytestmark = [needs_pillow, pytest.mark.usefixtures("no_command")]
 
 # An option of the command line, and a value that it does not have by itself.
 OPTIONS = {

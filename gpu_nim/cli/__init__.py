@@ -17,6 +17,7 @@ from gpu_nim.cli.restart import restart
 from gpu_nim.cli.signals import Terminated, terminations_raised
 from gpu_nim.model.errors import GpunimError, MissingDependency
 from gpu_nim.model.notation import LONGEST_DIGITS
+from gpu_nim.model.provenance import command_line
 
 COMMANDS = {
     "automata": "gpu_nim.cli.automata:automata",
@@ -67,7 +68,7 @@ class LazyGroup(click.Group):
         sys.set_int_max_str_digits(LONGEST_DIGITS)
         extra["standalone_mode"] = False
         try:
-            with terminations_raised():
+            with terminations_raised(), command_line(sys.argv[1:] if args is None else args):
                 status = super().main(args, prog_name, **extra)
                 sys.stdout.flush()
         except Terminated as error:

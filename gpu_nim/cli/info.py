@@ -1,22 +1,35 @@
-"""`gpunim info`: versions, and which backends are available or why not."""
+"""`gpunim info`: versions, and which backends are available or why not; or what made a file."""
 
 import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 import click
 
 from gpu_nim._version import __version__
 from gpu_nim.cli.output import emit_json, print_table
+from gpu_nim.cli.params import FILE
 
 _PACKAGES = ("numpy", "cupy-cuda13x", "cupy-cuda12x", "zarr", "pyvista", "distributed")
 
 
 @click.command()
+@click.argument("file", type=FILE, required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def info(as_json: bool) -> None:
-    """Print versions, the backends with the reason why one is unavailable, and the GPU."""
+def info(file: Path | None, as_json: bool) -> None:
+    """Print versions, the backends with the reason why one is unavailable, and the GPU.
+
+    With FILE, a picture, a movie or a mesh of gpunim, print the version and the command that made it.
+    """
+    if file is not None:
+        made = _made(file)
+        if as_json:
+            emit_json(made)
+        else:
+            print_table(list(made.items()))
+        return
     facts = _facts()
     if as_json:
         emit_json(facts)
@@ -31,6 +44,13 @@ def info(as_json: bool) -> None:
             if key not in ("available", "device", "reason") and value is not None
         ]
     print_table(rows)
+
+
+def _made(file: Path) -> dict[str, str]:
+    from gpu_nim.render.metadata import read_provenance
+
+    made = read_provenance(file)
+    return {"file": str(file), "software": made.software, "command": made.command}
 
 
 def _facts() -> dict[str, Any]:

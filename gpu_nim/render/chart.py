@@ -11,13 +11,21 @@ from typing import Any
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.extras import missing
+from gpu_nim.model.provenance import call, made_by
+from gpu_nim.render.metadata import figure_options
 from gpu_nim.storage.atomic import check_writable, replacing
 
 SUFFIXES = (".pdf", ".png", ".svg")
 MAX_POINTS = 1 << 18
 """The most dots: more are indistinguishable, and a PDF of them does not open."""
 
-_PYPLOT_SETTINGS = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "gpunim"}
+_PYPLOT_SETTINGS = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "svg.hashsalt": "gpunim",
+    "pdf.fonttype": 42,  # TrueType, whose text can be searched and copied
+}
 _LARGEST_FLOAT_BITS = 1000
 
 
@@ -33,6 +41,7 @@ def draw(path: Path, title: str, first: int, values: Sequence[int], *, rows: boo
         raise UsageError(f"plot needs values below 2^{_LARGEST_FLOAT_BITS}, {title} has longer ones")
     figures: Any = import_module("matplotlib.figure")
     matplotlib: Any = import_module("matplotlib")
+    made = made_by(call("chart.draw", str(path), title, first, ..., rows))
     with matplotlib.rc_context(_PYPLOT_SETTINGS):
         figure = figures.Figure(figsize=(6, 4), layout="constrained")
         axes = figure.add_subplot()
@@ -45,7 +54,7 @@ def draw(path: Path, title: str, first: int, values: Sequence[int], *, rows: boo
         axes.set_yscale("log", nonpositive="mask")
         axes.set_title(title)
         with replacing(path) as scratch:
-            figure.savefig(scratch, dpi=300, metadata={"Date": None} if path.suffix == ".svg" else None)
+            figure.savefig(scratch, dpi=300, metadata=figure_options(path.suffix, made))
 
 
 def check(path: Path, points: int) -> None:

@@ -19,6 +19,7 @@ from gpu_nim.counting.families import ByMaximum
 from gpu_nim.games.inequality import sheared
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.provenance import call
 from gpu_nim.model.registry import Registry
 from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.colours import Colour
@@ -97,7 +98,7 @@ def save_figure(name: str, path: Path, look: Look) -> dict[str, object]:
         needed = _BYTES_A_PIXEL * width * height
         require_memory(needed, host_memory(), f"drawing figure:{name} at {width}x{height}", "a smaller --size takes less")
         image = found.slide(look) if found.slide else draw_figure(name, look.theme).image(width, height)
-        save(Picture(image, "numpy", 0, 0, ""), path)
+        save(Picture(image, "numpy", 0, 0, "", call("figures.save_figure", name, str(path), look)), path)
         size = list(image.size)
     return {"source": f"figure:{name}", "out": str(path), "size": size, "note": ""}
 
@@ -127,7 +128,9 @@ def draw_figure(name: str, theme: str = "paper") -> VectorDrawing:
     draw = FIGURES.find(name).drawing
     if draw is None:
         raise UsageError(f"figure {name} is a slide of pixels, not a drawing")
-    return draw(THEMES.find(theme))
+    drawing = draw(THEMES.find(theme))
+    drawing.call = call("draw_figure", name, theme)
+    return drawing
 
 
 def _grown(automaton: str) -> tuple[NDArray[np.integer], NDArray[np.integer], list[tuple[int, int]]]:

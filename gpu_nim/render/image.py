@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.model.progress import OnStep, unseen
+from gpu_nim.model.provenance import call, made_by
 from gpu_nim.render import opengl
 from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.framing import aim, cut_open
 from gpu_nim.render.geometry import Blocks, generations_between
 from gpu_nim.render.lettering import caption_of, title_of
 from gpu_nim.render.look import Look, require_effect, style_options
+from gpu_nim.render.metadata import image_options
 from gpu_nim.render.picture_memory import fits, require_picture_memory
 from gpu_nim.render.pixels import background, quantise
 from gpu_nim.render.source import blocks_of, name_of
@@ -43,6 +45,10 @@ class Picture:
         drawn: the number of blocks drawn.
         population: the number of cells of the source.
         note: what was left out, or why another engine was used, or "".
+        call: the call of the library that drew it.
+
+    >>> render("nim:3", size=(64, 48), engine="numpy")
+    Picture(64x48, 16 cells, numpy)
     """
 
     image: "Image"
@@ -50,6 +56,11 @@ class Picture:
     drawn: int
     population: int
     note: str
+    call: str
+
+    def __repr__(self) -> str:
+        width, height = self.image.size
+        return f"Picture({width}x{height}, {self.population:,} cells, {self.engine})"
 
 
 def render(source: "Source", look: Look | None = None, *, on_step: OnStep = unseen, **options: object) -> Picture:
@@ -78,16 +89,17 @@ def render(source: "Source", look: Look | None = None, *, on_step: OnStep = unse
     if blocks.flat:
         require_effect(*style_options(look, flat=True), look)
     engine, reason = choose_engine(look, len(blocks))
+    made = call("render", name_of(source), look)
     if issubclass(look.drawn_style, LaidOutStyle):
         image = look.drawn_style.lay_out(blocks, base_colours(blocks, look.color, THEMES[look.theme]), look)
-        return Picture(image, engine, len(blocks), blocks.population, blocks.note)
+        return Picture(image, engine, len(blocks), blocks.population, blocks.note, made)
     camera = aim(blocks, look)
     blocks = cut_open(blocks, look, camera.basis[2])
     on_step("light", 0, 1)
     with Drawing(blocks, look, engine) as drawing:
         image = drawing.frame(camera, on_step=on_step)
     note = "; ".join(filter(None, (drawing.blocks.note, reason)))
-    return Picture(image, engine, len(drawing.blocks), blocks.population, note)
+    return Picture(image, engine, len(drawing.blocks), blocks.population, note, made)
 
 
 def prepare(source: "Source", look: Look, on_step: OnStep = unseen) -> Blocks:
@@ -174,7 +186,7 @@ class Drawing:
 
 
 def save(picture: Picture, path: str | Path) -> None:
-    """Write a picture to a file, atomically.
+    """Write a picture to a file, atomically, with its provenance (see `gpu_nim.render.metadata`).
 
     Args:
         picture: the picture.
@@ -191,6 +203,7 @@ def save(picture: Picture, path: str | Path) -> None:
         options: dict[str, Any] = {"quality": 90, "subsampling": 0}
     else:
         options = {"optimize": False}
+    options |= image_options(path.suffix.lower(), made_by(picture.call))
     with replacing(path) as scratch:
         image.save(scratch, **options)
 

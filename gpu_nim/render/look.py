@@ -16,7 +16,7 @@ ENGINES = ("auto", "opengl", "numpy")
 SMALLEST_SIDE = 16
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Look:
     """The appearance of a picture.
 
@@ -35,6 +35,13 @@ class Look:
 
     Raises:
         UsageError: a value is none of these.
+
+    >>> Look(size=(640, 480), theme="paper").style_name
+    'cubes'
+    >>> Look(theme="papyrus")
+    Traceback (most recent call last):
+        ...
+    gpu_nim.model.errors.UsageError: theme must be one of dark, paper, neon, got 'papyrus'
     """
 
     size: tuple[int, int] = (1920, 1080)
@@ -66,6 +73,10 @@ class Look:
                 raise UsageError(f"{name} must be one of {', '.join(known)}, got {value!r}")
         if not self.title.replace("\n", "").isprintable():
             raise UsageError(f"title must be printable text, got {self.title!r}")
+
+    def __repr__(self) -> str:
+        given = (field.name for field in fields(self) if getattr(self, field.name) != field.default)
+        return f"Look({', '.join(f'{name}={getattr(self, name)!r}' for name in given)})"
 
     @property
     def style_name(self) -> str:

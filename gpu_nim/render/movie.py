@@ -26,9 +26,11 @@ from gpu_nim._version import __version__
 from gpu_nim.model.errors import BackendError, FileError, GpunimError, UsageError
 from gpu_nim.model.extras import missing
 from gpu_nim.model.interrupts import interrupts_blocked
+from gpu_nim.model.provenance import Provenance, call, made_by
 from gpu_nim.model.reading import open_regular
 from gpu_nim.render.image import choose_engine
 from gpu_nim.render.look import Look, require_effect
+from gpu_nim.render.metadata import add_gif_comment, movie_tags
 from gpu_nim.render.motions import MOTIONS, Motion, motion_of, movie_options
 from gpu_nim.render.picture_memory import require_picture_memory
 from gpu_nim.render.source import contents
@@ -46,6 +48,7 @@ _MARK = "gpunim"  # the key of the text chunk in a frame's PNG that holds the mo
 
 # Players assume BT.709 or BT.601 for untagged pictures, depending on their size; ffmpeg converts to BT.601 by default.
 _AS_BT709 = "scale=in_range=pc:out_range=tv:out_color_matrix=bt709,format=yuv420p"
+_THREADS = "8"  # on every machine: the bytes depend on it
 _TAGGED = "setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=bt709"
 
 
@@ -117,7 +120,7 @@ def make_movie(
             if len(missing) == movie.frames:  # it cannot be drawn: nothing to resume
                 (folder / _NOTE).unlink()
             raise
-        _encode(encoder, folder, movie, folder / path.name)
+        _encode(encoder, folder, movie, folder / path.name, made_by(call("make_movie", movie, str(path))))
     return {
         "source": movie.source,
         "out": str(path),
@@ -261,7 +264,7 @@ def _worth_sharing(frames: int, jobs: int) -> bool:
     return jobs > 1 and frames >= 2 * jobs
 
 
-def _encode(encoder: str, folder: Path, movie: Movie, path: Path) -> None:
+def _encode(encoder: str, folder: Path, movie: Movie, path: Path, made: Provenance) -> None:
     """Join the frames."""
     palette = str(folder / "palette.png")
     if path.suffix.lower() == ".gif":
@@ -269,7 +272,10 @@ def _encode(encoder: str, folder: Path, movie: Movie, path: Path) -> None:
         options = ["-i", palette, "-lavfi", "paletteuse=dither=bayer:bayer_scale=4", "-loop", "0"]
     else:
         options = ["-vf", f"{_AS_BT709},{_TAGGED}", "-c:v", "libx264", "-preset", "medium", "-crf", "17", "-movflags", "+faststart"]
+        options += ["-threads", _THREADS, *movie_tags(made)]
     _give_frames(encoder, folder, movie, [*options, str(path)])
+    if path.suffix.lower() == ".gif":
+        add_gif_comment(path, made)
 
 
 def _give_frames(encoder: str, folder: Path, movie: Movie, options: list[str]) -> None:

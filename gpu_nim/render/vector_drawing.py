@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.extras import missing
+from gpu_nim.model.provenance import made_by
 from gpu_nim.render.colours import Colour
 from gpu_nim.render.lettering import font
 from gpu_nim.render.lettering import width as pixels_wide
+from gpu_nim.render.metadata import figure_options, svg_metadata
 from gpu_nim.storage.atomic import replacing
 
 if TYPE_CHECKING:
@@ -66,12 +68,13 @@ class Words:
 
 @dataclass
 class VectorDrawing:
-    """A drawing of a width and height in points, on a background or none."""
+    """A drawing of a width and height in points, on a background or none; `call` made it, a call of the library."""
 
     width: float
     height: float
     background: Colour | None = None
     marks: list[Shape | Words] = field(default_factory=list)
+    call: str = "gpu_nim.render.vector_drawing.VectorDrawing"
 
     def polygon(self, points: Iterable[Sequence[float]], fill: Colour) -> None:
         """Fill a polygon."""
@@ -96,6 +99,7 @@ class VectorDrawing:
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{_n(self.width)}pt" height="{_n(self.height)}pt" '
             f'viewBox="0 0 {_n(self.width)} {_n(self.height)}" font-family="Helvetica, Arial, sans-serif">'
         ]
+        out.append(svg_metadata(made_by(self.call)))
         if self.background is not None:
             out.append(f'<rect width="100%" height="100%" fill="{_hex(self.background)}"/>')
         for mark in self.marks:
@@ -166,7 +170,7 @@ class VectorDrawing:
                 axes.text(*mark.at, text, size=size, color=mark.colour, ha=side, va="baseline", zorder=order)
         document = BytesIO()
         with import_module("matplotlib").rc_context({"pdf.fonttype": 42}):  # TrueType, whose text can be searched and copied
-            figure.savefig(document, format="pdf", metadata={"CreationDate": None})
+            figure.savefig(document, format="pdf", metadata=figure_options(".pdf", made_by(self.call)))
         return document.getvalue()
 
     def image(self, width: int, height: int) -> "Image":

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gpu_nim.model.errors import FileError
+from gpu_nim.model.provenance import call
 from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.framing import hull
 from gpu_nim.render.geometry import SIDES, side
@@ -64,6 +65,7 @@ class Window:
         require_picture_memory(drawn, "opengl", source, 2 * len(self._blocks))
         self._hull = hull(self._blocks)
         self._picture = picture
+        self._call = call("window.Window", source, look, str(picture))
         self._aspect = look.size[0] / look.size[1]
         theme = THEMES[look.theme]
         shader = Shader(self._blocks, base_colours(self._blocks, look.color, theme), theme, fine=False)
@@ -147,7 +149,7 @@ class Window:
         image = Image.fromarray(np.asarray(self._plotter.screenshot(return_img=True)))
         self._slider.On()
         try:
-            save(Picture(image, "opengl", self.shown, self._blocks.population, self._blocks.note), self._picture)
+            save(Picture(image, "opengl", self.shown, self._blocks.population, self._blocks.note, self._call), self._picture)
             said = f"{self._picture} is written"
         except FileError as error:
             said = str(error)

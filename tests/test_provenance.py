@@ -1,0 +1,128 @@
+"""Files say which version and which command made them, to other programs and to `gpunim info`; the same command in another process
+writes the same bytes.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from gpu_nim import __version__
+from gpu_nim.render.image import render, save
+from gpu_nim.render.metadata import read_provenance
+from gpu_nim.render.movie import ffmpeg
+from tests.helpers import facts, refused, run
+from tests.render_files import needs_ffmpeg, needs_matplotlib, needs_pillow
+
+pytestmark = needs_pillow
+SOFTWARE = f"gpunim {__version__}"
+SMALL = ("--size", "64x48", "--engine", "numpy", "--quality", "draft")
+MOVIE = (*SMALL, "--seconds", "0.1", "--jobs", "1", "--quiet")
+TITLE = ("--title", "Nim ⊕ (a\\b) <'c'>")
+DOC = "{http://purl.org/dc/elements/1.1/}"
+COMMANDS = {
+    **{f"a{suffix}": ("render", "nim:3", *SMALL, *TITLE) for suffix in (".png", ".jpg", ".webp", ".tif")},
+    "a.svg": ("render", "figure:NF1"),
+    "a ⊕ (b.pdf": ("render", "figure:NF1"),
+    "a.mp4": ("movie", "nim:3", *MOVIE, *TITLE),
+    "a.gif": ("movie", "nim:3", *MOVIE, *(20 * TITLE)),
+}
+NEEDS = {".pdf": needs_matplotlib, ".mp4": needs_ffmpeg, ".gif": needs_ffmpeg}
+FILES = [pytest.param(name, marks=NEEDS.get(Path(name).suffix, ())) for name in COMMANDS]
+
+
+def other_program(file: Path) -> tuple[str, str]:
+    """The software and the command in a file, by another reader than gpunim's."""
+    from PIL import Image
+
+    data = file.read_bytes()
+    if file.suffix == ".png":
+        with Image.open(file) as image:
+            return image.info["Software"], image.info["Comment"]
+    if file.suffix in (".jpg", ".webp", ".tif"):
+        with Image.open(file) as image:
+            exif = image.getexif()
+        return exif[0x131], exif[0x10E].encode("latin-1").decode()
+    if file.suffix == ".gif":
+        comments = re.findall(rb"\x21\xfe((?:[\x01-\xff].+)?)\0\x3b$", data, re.DOTALL)
+        parts, text = comments[-1], b""
+        while parts:
+            text, parts = text + parts[1 : parts[0] + 1], parts[parts[0] + 1 :]
+        software, _, command = text.decode().partition(": ")
+        return software, command
+    if file.suffix == ".svg":
+        root = ElementTree.fromstring(data)
+        return str(root.findtext(f".//{DOC}creator")), str(root.findtext(f".//{DOC}description"))
+    if file.suffix == ".pdf":
+        start = data.index(b"/Subject (") + 10
+        text = data[start : data.index(b")\n", start)].replace(b"\\(", b"(").replace(b"\\)", b")").replace(b"\\\\", b"\\")
+        return re.search(rb"/Creator \((.*?)\)", data)[1].decode(), text.decode("utf-16")
+    told = subprocess.run([ffmpeg(), "-i", file], capture_output=True, text=True, check=False).stderr
+    tags = dict(re.findall(r"^    (\w+) +: (.*)$", told, re.MULTILINE))
+    return tags["encoder"], tags["comment"]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_says_what_made_it(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = (*COMMANDS[name], "-o", name)
+    result = run(*words)
+    assert result.exit_code == 0, result.output
+    found = other_program(Path(name))
+    assert found[0] == SOFTWARE
+    assert found[1].startswith(f"gpunim {words[0]} {words[1]} ")
+    assert ("⊕" in found[1]) == ("⊕" in "".join(words))
+    assert facts("info", name) == {"file": name, "software": SOFTWARE, "command": found[1]}
+
+
+def test_a_call_of_the_library_is_the_command(tmp_path):
+    save(render("nim:3", size=(64, 48), engine="numpy", theme="paper"), tmp_path / "a.png")
+    call = "gpu_nim.render.render('nim:3', Look(size=(64, 48), theme='paper', engine='numpy'))"
+    assert read_provenance(tmp_path / "a.png").command == call
+
+
+@pytest.mark.parametrize("suffix", [".png", ".jpg", ".gif", ".svg", ".pdf", ".mp4", ".glb", ".3mf", ".ply"])
+@pytest.mark.parametrize("content", [b"", b"x", bytes(100), b"\x89PNG\r\n\x1a\n" + bytes(40), b"glTF" + b"\xff" * 40])
+def test_a_file_that_does_not_say_is_one_sentence(suffix, content, tmp_path):
+    file = tmp_path / f"a{suffix}"
+    file.write_bytes(content)
+    assert re.search(r"gpunim: cannot read .*: it (does not say which version|is damaged)", refused("info", file, status=1))
+
+
+def test_other_files_are_refused(tmp_path):
+    assert "a file that says what made it ends in .png, " in refused("info", tmp_path / "a.txt")
+    assert "cannot read" in refused("info", tmp_path / "a.png", status=1)
+
+
+_MADE = """
+import json, sys
+from click.testing import CliRunner
+from gpu_nim.cli import main
+for words in json.load(sys.stdin):
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 0, result.output
+"""
+
+
+@needs_matplotlib
+@needs_ffmpeg
+@pytest.mark.thorough
+def test_the_same_command_writes_the_same_bytes(tmp_path):
+    plots = [("count", "D", "--piles", "3", "--range", "1:64", "--plot", f"p{suffix}") for suffix in (".png", ".svg", ".pdf")]
+    commands = json.dumps([*((*words, "-o", name) for name, words in COMMANDS.items()), *plots])
+    made = []
+    for seed in ("1", "2"):
+        folder = tmp_path / seed
+        folder.mkdir()
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "TZ": f"UTC{seed}"}
+        command = [sys.executable, "-c", _MADE]
+        done = subprocess.run(command, input=commands, cwd=folder, env=environment, text=True, capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr
+        made.append({file.name: file.read_bytes() for file in folder.iterdir()})
+    assert set(made[0]) == set(made[1]) == {*COMMANDS, "p.png", "p.svg", "p.pdf"}
+    assert [name for name in made[0] if made[0][name] != made[1][name]] == []
