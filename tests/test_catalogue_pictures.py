@@ -26,7 +26,8 @@ from gpu_nim.render.exports.triangles import cubes
 from gpu_nim.render.figures import FIGURES, Figure
 from gpu_nim.render.geometry import CUTS
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions import MOTIONS, Turntable, motion_of
+from gpu_nim.render.motions import MOTIONS, motion_of
+from gpu_nim.render.motions.turntable import Turntable
 from gpu_nim.render.movie import Movie
 from gpu_nim.render.page import document
 from gpu_nim.render.source import blocks_of
@@ -165,7 +166,7 @@ def test_a_made_up_motion_is_made_listed_and_named_with_its_option(monkeypatch, 
     made = ("movie", "nim:3", "-o", tmp_path / "a.gif", *SMALL, "--seconds", "0.1", "--jobs", "1", "--motion")
     assert run(*made, "wobble").exit_code == 0
     assert run(*made, "wobble", "--far", "3").exit_code == 0
-    assert re.search(r"motion must be one of turntable, .*wobble, got 'wobbl'", run(*made, "wobbl").output)
+    assert re.search(r"motion must be one of .*turntable, .*wobble, got 'wobbl'", run(*made, "wobbl").output)
     assert "far must be an integer from 1 to 9, got '10'" in run(*made, "wobble", "--far", "10").output
     assert "far would have no effect on motion growth: motion wobble takes it" in run(*made, "growth", "--far", "3").output
     assert MOTIONS["wobble"].values(Movie("nim:3", "wobble", options={"far": "5"})) == {"far": 5}

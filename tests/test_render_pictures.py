@@ -27,7 +27,10 @@ from gpu_nim.render.figures import draw_figure
 from gpu_nim.render.framing import aim, hull
 from gpu_nim.render.image import Drawing, render, save
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions import flight, motion_of, orbit, sweep_values
+from gpu_nim.render.motions import motion_of
+from gpu_nim.render.motions.fly_in import flight
+from gpu_nim.render.motions.sweep import sweep_values
+from gpu_nim.render.motions.turntable import orbit
 from gpu_nim.render.movie import Movie, ffmpeg, make_movie
 from gpu_nim.render.raster import draw_points, draw_quads
 from gpu_nim.render.source import blocks_of
@@ -467,17 +470,19 @@ def test_a_movie_that_is_none_is_refused(options, message):
 
 
 @pytest.mark.parametrize(
-    ("first", "last", "frames"), [("1", "8", 8), ("1", "8", 9), ("1", "8", 240), ("8", "1", 50), ("1/2", "7/2", 31), ("3", "3", 2)]
+    ("first", "last", "frames", "hold"),
+    [("1", "8", 8, 1), ("1", "8", 9, 1), ("1", "8", 240, 10), ("1", "8", 240, 25), ("8", "1", 50, 2), ("1/2", "7/2", 31, 4)],
 )
-def test_a_sweep_stands_at_its_ends_and_at_every_whole_number(first, last, frames):
+def test_a_sweep_pauses_at_its_ends_and_at_every_whole_number(first, last, frames, hold):
     first, last = Fraction(first), Fraction(last)
-    values = sweep_values(first, last, frames)
+    values = sweep_values(first, last, frames, hold)
     assert (len(values), values[0], values[-1]) == (frames, first, last)
     assert values == sorted(values, reverse=first > last)
     low, high = min(first, last), max(first, last)
     assert {a for a in values if a.denominator == 1} == {Fraction(a) for a in range(10) if low <= a <= high}
-    if frames > 100:
-        assert all(values.count(Fraction(a)) >= 10 for a in range(2, 8))  # long enough to be seen
+    assert {values.count(stop) for stop in {first, last, *(a for a in values if a.denominator == 1)}} == {hold}
+    if hold == 10:
+        assert sweep_values(first, last, frames) == values  # a third of the movie
 
 
 def test_a_sweep_with_fewer_frames_than_whole_numbers_is_refused():

@@ -29,10 +29,20 @@ class _MovieCommand(ListingCommand):
 
 
 def _motion_options() -> list[click.Parameter]:
-    owners = {option.name: (name, option) for name, motion in MOTIONS.items() for option in motion.options}
+    """One option for each name, with the help of each motion that has it."""
+    owners: dict[str, dict[str, list[str]]] = {}
+    options = {}
+    for name, motion in MOTIONS.items():
+        for option in motion.options:
+            options[option.name] = option
+            owners.setdefault(option.name, {}).setdefault(option.help, []).append(name)
     return [
-        click.Option([f"--{name}"], metavar=option.type.word.upper(), help=f"{owner}: {option.help}.  [default: {option.default}]")
-        for name, (owner, option) in owners.items()
+        click.Option(
+            [f"--{name}"],
+            metavar=option.type.word.upper(),
+            help="; ".join(f"{one_of(of)}: {text}" for text, of in owners[name].items()) + f".  [default: {option.default}]",
+        )
+        for name, option in options.items()
     ]
 
 

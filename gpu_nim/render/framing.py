@@ -21,11 +21,11 @@ def view_of(blocks: Blocks, look: Look) -> View:
     return view
 
 
-def aim(blocks: Blocks, look: Look, caption: str = "") -> Camera:
-    """Return the camera of the look, fitted to the blocks, with space for the look's title and for a caption."""
+def aim(blocks: Blocks, look: Look, caption: str = "", view: View | None = None) -> Camera:
+    """Return the camera of the look, or of a view, fitted to the blocks, with space for the look's title and for a caption."""
     head, foot = margins(look, caption)
     frame = look.drawn_style.framed(hull(blocks), blocks, look.quality)
-    return fit(view_of(blocks, look), frame, look.size[0] / look.size[1], head=head, foot=foot)
+    return fit(view or view_of(blocks, look), frame, look.size[0] / look.size[1], head=head, foot=foot)
 
 
 def margins(look: Look, caption: str = "") -> tuple[float, float]:

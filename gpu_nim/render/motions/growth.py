@@ -1,0 +1,207 @@
+"""Growth in time, with a camera that goes out as the body grows."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.render.framing import aim, cut_open, view_of
+from gpu_nim.render.geometry import Blocks, middles
+from gpu_nim.render.image import Drawing, prepare
+from gpu_nim.render.look import Look, require_effect
+from gpu_nim.render.motions.motion import MOTIONS, Motion, movie_options
+from gpu_nim.render.motions.schedule import Schedule, hold_option, scheduled
+from gpu_nim.render.views import Camera
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from gpu_nim.render.movie import Movie
+
+_NEAREST = 3  # generations of the body that the camera keeps in view, as if they were there from the beginning
+_SPHERE = 0.87  # of a side: the radius of the sphere around a cube
+
+HOLD = hold_option("at generations 2^m - 1")
+
+
+class Pullback:
+    """The camera of a growth: it goes out from each stop to the next, and the cells that are shown are always in view.
+
+    The extent of a growth is proportional to its generations, or nearly so, and it doubles from 2^m - 1 to 2^(m+1) - 1: in each of
+    these spans the picture repeats itself on twice the scale, and takes equally long.
+
+    Args:
+        blocks: the whole body.
+        look: its appearance.
+        schedule: makes the schedule of the frames from the number of stops.
+        caption: the longest caption.
+    """
+
+    def __init__(self, blocks: Blocks, look: Look, schedule: Callable[[int], Schedule], caption: str = "") -> None:
+        first, last = int(blocks.generations.min()), int(blocks.generations.max())
+        self.stops = growth_stops(first, last)
+        self.schedule = schedule(len(self.stops))
+        view = view_of(blocks, look)
+        shown = [blocks.take(blocks.generations <= max(stop, first + _NEAREST)) for stop in self.stops]
+        self._cameras = [aim(part, look, caption, view) for part in shown]
+        aspect = look.size[0] / look.size[1]
+        self._ways = [
+            _ways_out(blocks, span, cameras, aspect)
+            for span, cameras in zip(pairwise(self.stops), pairwise(self._cameras), strict=True)
+        ]
+
+    def frame(self, number: int) -> tuple[int, Camera]:
+        """Return the generation that a frame shows, and its camera.
+
+        Args:
+            number: the frame, counted from 0.
+        """
+        stop, part = self.schedule.place(number)
+        if not part:
+            return self.stops[stop], self._cameras[stop]
+        way = float(part)
+        eased = way * way * (3 - 2 * way) if self.schedule.hold else way
+        first, last = self.stops[stop : stop + 2]
+        time = (first + 1) * ((last + 1) / (first + 1)) ** eased - 1
+        way_out = float(np.interp(time, *self._ways[stop]))
+        return min(int(time + 1e-9), last), between(self._cameras[stop], self._cameras[stop + 1], way_out)
+
+
+def growth_stops(first: int, last: int) -> list[int]:
+    """Return the generations at which a movie from one generation to another pauses: the ends, and each 2^m - 1 between.
+
+    >>> growth_stops(0, 20), growth_stops(2, 3), growth_stops(5, 5)
+    ([0, 1, 3, 7, 15, 20], [2, 3], [5])
+    """
+    complete = (2**m - 1 for m in range((last + 1).bit_length()))
+    return sorted({first, last, *(generation for generation in complete if first < generation)})
+
+
+def between(one: Camera, other: Camera, way: float) -> Camera:
+    """Return a camera between two of the same directions: what is in view of both is in view of it."""
+    return replace(one, eye=one.eye * (1 - way) + other.eye * way, scale=one.scale * (1 - way) + other.scale * way)
+
+
+def _ways_out(
+    blocks: Blocks, span: tuple[int, int], cameras: tuple[Camera, Camera], aspect: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return generations of a span, and how far the camera is on its way from one end of the span to the other when each is shown.
+
+    It is in proportion, or farther where a cell would be out of view.
+    """
+    first, last = span
+    here = (blocks.generations > first) & (blocks.generations <= last)
+    generations, of = np.unique(blocks.generations[here], return_inverse=True)
+    centres, radii = middles(blocks)[here], _SPHERE * blocks.sizes[here]
+    # The distance of a cell from each border of the picture is linear in the way of the camera.
+    start, end = (_clear(centres, radii, camera, aspect) for camera in cameras)
+    needed = np.where(start >= 0, 0.0, np.where(end > start, np.clip(start / np.minimum(start - end, -1e-9), 0, 1), 1.0)).max(
+        axis=0
+    )
+    ways = (generations - first) / (last - first)
+    np.maximum.at(ways, of, needed)
+    return np.array([first, *generations, last]), np.array([0.0, *np.maximum.accumulate(ways), 1.0])
+
+
+def _clear(centres: NDArray[np.floating], radii: NDArray[np.floating], camera: Camera, aspect: float) -> NDArray[np.floating]:
+    """Return how far each sphere is from the left, right, lower and upper border, (4, N), in the world at its distance."""
+    x, y, z = ((centres - camera.eye.astype(np.float32)) @ camera.basis.T.astype(np.float32)).T
+    half = camera.scale if camera.parallel else camera.scale * (-z - radii)
+    return np.asarray(np.stack([half * aspect + x, half * aspect - x, half + y, half - y]) - radii)
+
+
+class GrowingBody:
+    """A body that grows, in its colours.  A context manager: it holds a window.
+
+    Args:
+        blocks: the body.
+        look: its appearance.
+        engine: opengl or numpy.
+        schedule: as for `Pullback`.
+        caption: returns the caption of a generation; by default its number and the population.
+    """
+
+    def __init__(
+        self,
+        blocks: Blocks,
+        look: Look,
+        engine: str,
+        schedule: Callable[[int], Schedule],
+        caption: "Callable[[Blocks, int], str] | None" = None,
+    ) -> None:
+        self.whole, self._caption = blocks, caption or grown_caption
+        last = int(blocks.generations.max())
+        words = (self._caption(blocks, generation) for generation in growth_stops(int(blocks.generations.min()), last))
+        self.pullback = Pullback(blocks, look, schedule, max(words, key=len))
+        toward = self.pullback.frame(0)[1].basis[2]
+        self._drawing = Drawing(cut_open(blocks, look, toward), look, engine)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._drawing.__exit__(*error)
+
+    def frame(self, number: int) -> "Image":
+        """Return one frame.
+
+        Args:
+            number: counted from 0.
+        """
+        generation, camera = self.pullback.frame(number)
+        shown = self._drawing.blocks.generations <= generation
+        return self._drawing.frame(camera, shown, self._caption(self.whole, generation))
+
+
+_POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def grown_caption(blocks: Blocks, generation: int) -> str:
+    """Return the caption of a generation: its population, and at 2^m - 1 why the movie pauses.
+
+    After such a generation growth by one touch begins again, with few cells.
+
+    >>> from gpu_nim.render.source import blocks_of
+    >>> grown_caption(blocks_of("nim:8"), 6)
+    'generation 6    population 37'
+    >>> grown_caption(blocks_of("nim:8"), 7)
+    'generation 7 = 2³ − 1    population 64    27 born, then 3'
+    """
+    words = [f"generation {generation:,}"]
+    power = (generation + 1).bit_length() - 1
+    complete = generation + 1 == 1 << power
+    if complete and power:
+        words[0] += f" = 2{str(power).translate(_POWERS)} − 1"
+    if len(blocks) == blocks.population:
+        words.append(f"population {int((blocks.generations <= generation).sum()):,}")
+        if complete and generation < int(blocks.generations.max()):
+            born, then = (int((blocks.generations == later).sum()) for later in (generation, generation + 1))
+            words.append(f"{born:,} born, then {then:,}")
+    return "    ".join(words)
+
+
+@MOTIONS.register("growth")
+class GrowthInTime(Motion):
+    """The body grows, generation by generation, and the camera goes out with it."""
+
+    about = "it grows, and the camera goes out with it; it pauses at generations 2^m - 1"
+    options = (HOLD,)
+
+    def __init__(self, movie: "Movie") -> None:
+        super().__init__(movie)
+        blocks = prepare(movie.source, movie.look)
+        if blocks.flat:
+            require_effect(*movie_options(movie.motion, flat=True), movie.look)
+        hold = self.values(movie)["hold"]
+        self.body = GrowingBody(blocks, movie.look, self.engine, lambda stops: scheduled(stops, movie.frames, hold))
+
+    def __exit__(self, *error: object) -> None:
+        """Close the window."""
+        self.body.__exit__(*error)
+
+    def frame(self, number: int) -> "Image":
+        """Return one frame."""
+        return self.body.frame(number)

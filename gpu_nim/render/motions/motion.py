@@ -1,0 +1,155 @@
+"""What motions of movies have in common."""
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from gpu_nim.games.entries import Parameter
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.registry import Registry
+from gpu_nim.render.framing import aim, cut_open, hull
+from gpu_nim.render.geometry import Blocks
+from gpu_nim.render.image import Drawing, choose_engine, prepare
+from gpu_nim.render.look import OPTIONS, require_effect
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from gpu_nim.render.movie import Movie
+
+
+def movie_options(motion: str, *, flat: bool = False) -> tuple[str, frozenset[str]]:
+    """Return the name of a movie with a motion in messages, and the options of a look that it takes."""
+    takes = OPTIONS - {"transparent"} - MOTIONS[motion].refuses
+    return (f"a {motion} of a flat body", takes - {"cut"}) if flat else (f"a {motion} movie", takes)
+
+
+class Motion(ABC):
+    """Draws the frames of a movie, in any order: a frame depends on its number alone.  A context manager: it may hold windows.
+
+    The class attributes describe the motion:
+
+    - about: a line for the help text.
+    - options: its own options, which become options of `gpunim movie` and are given in `Movie.options`.
+    - refuses: the options of a look that would have no effect.
+
+    Args:
+        movie: the movie.
+    """
+
+    about: ClassVar[str]
+    options: ClassVar[tuple[Parameter, ...]] = ()
+    refuses: ClassVar[frozenset[str]] = frozenset()
+
+    @classmethod
+    def check(cls, movie: "Movie") -> None:
+        """Check the options and the source of a movie with this motion.
+
+        Args:
+            movie: the movie.
+
+        Raises:
+            UsageError: an option has no effect, or a value or the source does not suit.
+        """
+        for name in movie.options.keys() - {option.name for option in cls.options}:
+            takers = " or ".join(motion for motion, known in MOTIONS.items() if name in {option.name for option in known.options})
+            raise UsageError(f"{name} would have no effect on motion {movie.motion}: motion {takers or 'none'} takes it")
+        cls.values(movie)
+
+    @classmethod
+    def values(cls, movie: "Movie") -> dict[str, Any]:
+        """Return the values of the motion's own options in a movie.
+
+        Args:
+            movie: the movie.
+
+        Raises:
+            UsageError: a text names no value.
+        """
+        texts = {option.name: movie.options.get(option.name, option.default) for option in cls.options}
+        return {option.name: option.read(texts[option.name] or "") for option in cls.options}
+
+    def __init__(self, movie: "Movie") -> None:
+        self.movie = movie
+        self.engine, self.note = choose_engine(movie.look)
+
+    def __enter__(self) -> Self:
+        return self
+
+    @abstractmethod
+    def __exit__(self, *error: object) -> None:
+        """Close the windows."""
+
+    @abstractmethod
+    def frame(self, number: int) -> "Image":
+        """Return one frame.
+
+        Args:
+            number: counted from 0.
+        """
+
+    def part(self, number: int) -> float:
+        """Return how much of the movie is before a frame, 0 to 1.
+
+        Args:
+            number: the frame, counted from 0.
+        """
+        return number / max(self.movie.frames - 1, 1)
+
+
+class BodyMotion(Motion):
+    """A motion that shows one body.
+
+    The class attribute `draws_flat` says whether it can be made of flat bodies.
+
+    Args:
+        movie: the movie.
+
+    Raises:
+        UsageError: the motion needs a body in space, and the movie's is flat.
+    """
+
+    draws_flat: ClassVar[bool] = True
+
+    def __init__(self, movie: "Movie") -> None:
+        super().__init__(movie)
+        self.aspect = movie.look.size[0] / movie.look.size[1]
+        self._drawing: Drawing | None = None
+        self.whole = self.framed_body()
+        if self.whole.flat:
+            if not self.draws_flat:
+                raise UsageError(f"a {movie.motion} movie needs a body in space, and {movie.source} is flat")
+            require_effect(*movie_options(movie.motion, flat=True), movie.look)
+        self.camera = aim(self.whole, movie.look, self.widest_caption(self.whole))
+        self.blocks = cut_open(self.whole, movie.look, self.camera.basis[2])
+        self.hull = hull(self.blocks)
+
+    def __exit__(self, *error: object) -> None:
+        """Close the window."""
+        if self._drawing is not None:
+            self._drawing.__exit__(*error)
+
+    def framed_body(self) -> Blocks:
+        """Return the body that fills the picture."""
+        return prepare(self.movie.source, self.movie.look)
+
+    def widest_caption(self, blocks: Blocks) -> str:
+        """Return the longest caption of any frame.
+
+        Args:
+            blocks: the body that fills the picture.
+        """
+        return ""
+
+    def drawing(self) -> Drawing:
+        """Return the body in its colours, made at the first call."""
+        if self._drawing is None:
+            self._drawing = Drawing(self.blocks, self.movie.look, self.engine)
+        return self._drawing
+
+
+MOTIONS = Registry[type[Motion]]("motion")
+
+
+def motion_of(movie: "Movie") -> Motion:
+    """Return the renderer of a movie."""
+    return MOTIONS[movie.motion](movie)

@@ -1,0 +1,142 @@
+"""Sweeps over a parameter of a game."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil, floor
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from gpu_nim.games import catalogue as games
+from gpu_nim.games.entries import Parameter, Rational
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.notation import parse_rational
+from gpu_nim.render.framing import cut_open
+from gpu_nim.render.geometry import Blocks
+from gpu_nim.render.image import Drawing, prepare
+from gpu_nim.render.motions.motion import MOTIONS, BodyMotion
+from gpu_nim.render.motions.schedule import hold_option, scheduled
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from gpu_nim.render.movie import Movie
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The first and the last value of a parameter, which may be named: 1:8 or a=1:8."""
+
+    word: ClassVar[str] = "[name=]first:last"
+    expected: ClassVar[str] = "FIRST:LAST or NAME=FIRST:LAST such as 1:8 or a=1:8"
+
+    def read(self, text: str) -> tuple[str, Fraction, Fraction]:
+        """The name, or "", and the values that a text names."""
+        name, _, ends = text.rpartition("=")
+        try:
+            first, last = map(parse_rational, ends.split(":"))
+        except ValueError:
+            raise ValueError(self.expected) from None
+        if min(first, last) <= 0:
+            raise ValueError("values greater than 0")
+        return name, first, last
+
+
+@MOTIONS.register("sweep")
+class Sweep(BodyMotion):
+    """A rational parameter of a game goes from one value to another; the larger body of the first and the last frames them all."""
+
+    about = "a rational parameter of a game changes, such as the a of a chocolate, with a pause at each whole value"
+    options = (
+        Parameter("sweep", Ends(), "1:8", "the values of the parameter; NAME where the game has several"),
+        hold_option("at the first, the last and every whole value"),
+    )
+
+    @classmethod
+    def check(cls, movie: "Movie") -> None:
+        """Check the source, and the values of its parameter."""
+        super().check(movie)
+        _, first, last = cls._range(movie)
+        sweep_values(first, last, movie.frames, cls.values(movie)["hold"])
+
+    @classmethod
+    def _range(cls, movie: "Movie") -> tuple[str, Fraction, Fraction]:
+        """Return the parameter's name, and its first and last value."""
+        game, _, arguments = movie.source.partition(":")
+        rational = _rational_parameters(game)
+        if not rational:
+            able = " or ".join(filter(_rational_parameters, games.CATALOGUE))
+            raise UsageError(f"a sweep needs a game with a rational parameter, {able}, got {movie.source!r}")
+        name, first, last = cls.values(movie)["sweep"]
+        if (not name and len(rational) > 1) or (name and name not in rational):
+            raise UsageError(f"sweep must name a rational parameter of {game}, {' or '.join(rational)}, got {name!r}")
+        name = name or rational[0]
+        if any(part.startswith(f"{name}=") for part in arguments.split(",")):
+            raise UsageError(f"a sweep goes through values of {name}, got the source {movie.source!r} with one")
+        return name, first, last
+
+    def __init__(self, movie: "Movie") -> None:
+        self.name, first, last = self._range(movie)
+        self.sweep = sweep_values(first, last, movie.frames, self.values(movie)["hold"])
+        self._picture = lru_cache(1)(self._draw)  # a pause is drawn once
+        super().__init__(movie)
+
+    def framed_body(self) -> Blocks:
+        """Return the larger body of the first and the last frame."""
+        ends = map(self._body, (self.sweep[0], self.sweep[-1]))
+        return max(ends, key=lambda blocks: np.subtract(*blocks.bounds()[::-1]).sum())
+
+    def widest_caption(self, blocks: Blocks) -> str:
+        """Return the caption of the body that fills the picture, with the greatest value."""
+        return self._caption(max(self.sweep), blocks)
+
+    def frame(self, number: int) -> "Image":
+        """Return one frame."""
+        return self._picture(self.sweep[number]).copy()
+
+    def _draw(self, value: Fraction) -> "Image":
+        look = self.movie.look
+        blocks = cut_open(self._body(value), look, self.camera.basis[2])
+        with Drawing(blocks, look, self.engine) as drawing:
+            return drawing.frame(self.camera, None, self._caption(value, blocks))
+
+    def _body(self, value: Fraction) -> Blocks:
+        game, _, arguments = self.movie.source.partition(":")
+        return prepare(f"{game}:{self.name}={value},{arguments}", self.movie.look)
+
+    def _caption(self, value: Fraction, blocks: Blocks) -> str:
+        game = games.find(self.movie.source.partition(":")[0])
+        return f"{game.summary}    {self.name} = {float(value):.3f}    {len(blocks):,} positions"
+
+
+def _rational_parameters(game: str) -> list[str]:
+    entry = games.CATALOGUE.get(game)
+    return [parameter.name for parameter in entry.parameters if isinstance(parameter.type, Rational)] if entry else []
+
+
+def sweep_values(first: Fraction, last: Fraction, frames: int, hold: int | None = None) -> list[Fraction]:
+    """Return the value of each frame of a sweep, with a pause at each end and at every whole number between them.
+
+    Args:
+        first: the first value.
+        last: the last value.
+        frames: the number of frames.
+        hold: the frames of each pause; None for a third of the movie, but one frame at least.
+
+    Raises:
+        UsageError: the pauses take more frames than there are.
+
+    >>> [str(a) for a in sweep_values(Fraction(1), Fraction(3), 9, 2)]
+    ['1', '1', '3/2', '2', '2', '7/3', '8/3', '3', '3']
+    """
+    low, high = min(first, last), max(first, last)
+    whole = range(ceil(low), floor(high) + 1)
+    needed = len(whole) + sum(end.denominator > 1 for end in {low, high})
+    if frames < needed:
+        raise UsageError(f"a sweep from {first} to {last} needs {needed:,} frames or more, one for each whole value, got {frames}")
+    stops = sorted({low, high, *map(Fraction, whole)}, reverse=first > last)
+    schedule = scheduled(len(stops), frames, max(1, frames // (3 * len(stops))) if hold is None else hold)
+    ahead = [*stops, stops[-1]]
+    places = map(schedule.place, range(frames))
+    return [ahead[stop] + (ahead[stop + 1] - ahead[stop]) * way for stop, way in places]

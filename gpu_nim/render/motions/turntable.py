@@ -1,0 +1,73 @@
+"""The turntable, and its camera."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.render.framing import margins
+from gpu_nim.render.motions.motion import MOTIONS, BodyMotion
+from gpu_nim.render.views import Camera, View, fit, from_angles
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_ELEVATION = 20.0  # degrees above the horizon
+
+
+@MOTIONS.register("turntable")
+class Turntable(BodyMotion):
+    """The body turns once."""
+
+    about = "the body turns once"
+
+    def frame(self, number: int) -> "Image":
+        """Return one frame."""
+        return self.drawing().frame(self.turned(number / self.movie.frames))
+
+    def turned(self, turn: float) -> Camera:
+        """Return the camera after a part of the turn."""
+        x, y, z = self.camera.basis[2]
+        azimuth = float(np.degrees(np.arctan2(y, x)))
+        look = self.movie.look
+        elevation = _ELEVATION if look.view is None else float(np.degrees(np.arcsin(np.clip(z, -1, 1))))
+        parallel = look.view is not None and self.camera.parallel
+        return orbit(self.hull, azimuth + 360 * turn, self.aspect, elevation, parallel=parallel, head=margins(look)[0])
+
+
+def orbit(
+    points: NDArray[np.floating],
+    azimuth: float,
+    aspect: float,
+    elevation: float = _ELEVATION,
+    *,
+    parallel: bool = False,
+    head: float = 0.0,
+) -> Camera:
+    """Return a turntable's camera, at a constant distance from the body's axis with all of the body in view.
+
+    Args:
+        points: the hull of the body, (N, 3).
+        azimuth: in degrees.
+        aspect: width over height of the picture.
+        elevation: in degrees.
+        parallel: whether sight lines are parallel.
+        head: the part of the height that is left free for a title.
+    """
+    middle = (points.min(axis=0) + points.max(axis=0)) / 2
+    # The body of revolution: every point at every angle, as rings.
+    rings = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+    arms = np.linalg.norm((points - middle)[:, :2], axis=1)
+    swept = np.stack([arms[:, None] * np.cos(rings), arms[:, None] * np.sin(rings)], axis=-1)
+    heights = np.broadcast_to((points - middle)[:, 2, None], swept.shape[:2])
+    whole = np.concatenate([swept, heights[..., None]], axis=-1).reshape(-1, 3)
+    still = fit(_from_the_side(0.0, elevation, parallel), whole, aspect, margin=0.04, head=head)
+    basis = _from_the_side(azimuth, elevation, parallel).basis()
+    return replace(still, eye=middle + (still.basis @ still.eye) @ basis, basis=basis)
+
+
+def _from_the_side(azimuth: float, elevation: float, parallel: bool) -> View:
+    """Return a view whose upward direction turns with it, so that the body turns even when seen from above."""
+    up = from_angles(azimuth, elevation + 90)
+    return replace(from_angles(azimuth, elevation), up=up.toward, parallel=parallel)

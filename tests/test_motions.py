@@ -1,0 +1,120 @@
+"""Motions of movies: the schedule of their frames, and where their cameras are."""
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import groupby, pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpu_nim.model.errors import UsageError
+from gpu_nim.render.look import Look
+from gpu_nim.render.motions import motion_of
+from gpu_nim.render.motions.growth import Pullback, growth_stops
+from gpu_nim.render.motions.schedule import Schedule, scheduled
+from gpu_nim.render.movie import Movie
+from gpu_nim.render.source import blocks_of
+from tests.render_files import needs_pillow
+
+LOOK = Look(size=(64, 48), quality="draft", engine="numpy")
+
+
+@given(st.integers(1, 12), st.integers(1, 300), st.data())
+def test_each_frame_has_one_place_and_each_pause_its_length(stops, frames, data):
+    hold = data.draw(st.integers(0, frames // stops))
+    places = list(map(Schedule(stops, frames, hold).place, range(frames)))
+    assert places == sorted(places)
+    assert all(0 <= stop < stops and 0 <= way < 1 for stop, way in places)
+    assert places[0] == (0, Fraction(0))
+    if frames > 1 or stops == 1 or hold:
+        assert places[-1] == (stops - 1, Fraction(0))
+    if stops == 1:
+        return
+    if hold:
+        paused = {stop: len(list(group)) for (stop, way), group in groupby(places) if not way}
+        assert paused == dict.fromkeys(range(stops), hold)
+    steps = [float(b[0] - a[0] + b[1] - a[1]) for a, b in pairwise(places)]
+    moving = frames - stops * hold
+    even = (stops - 1) / max(frames - 1, 1) if not hold else 1 / (moving // (stops - 1) + 1)
+    assert max(steps, default=0) <= even + 1e-9  # no way is faster than the others
+
+
+def test_pauses_that_do_not_fit_are_refused():
+    with pytest.raises(UsageError, match="8 of 11 frames take 88, got a movie of 80 frames"):
+        Schedule(8, 80, 11)
+    with pytest.raises(UsageError, match="hold must be a number of frames, 1 or more, or auto, got '0'"):
+        Movie("nim:7", "growth", options={"hold": "0"})
+    with pytest.raises(UsageError, match="hold must leave room"):
+        Movie("chocolate:size=7", "sweep", 240, options={"hold": "100"})
+    assert scheduled(9, 8, None).hold == 0
+    assert Schedule(3, 9, 1).place(8) == (2, Fraction(0))
+
+
+def test_a_growth_stops_at_its_ends_and_before_powers_of_two():
+    assert growth_stops(0, 31) == [0, 1, 3, 7, 15, 31]
+    assert growth_stops(4, 8) == [4, 7, 8]
+    assert growth_stops(0, 0) == [0]
+
+
+GROWN = {name: blocks_of(name) for name in ("nim:21", "edge:9", "fcc:6", "ulam-warburton:20", "hexagonal:9", "chocolate:size=7")}
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.sampled_from(sorted(GROWN)),
+    st.integers(2, 60),
+    st.integers(0, 3),
+    st.sampled_from(["hero", "isometric", "axis", "gasket", "200,35"]),
+    st.sampled_from([(64, 48), (48, 64)]),
+)
+def test_a_growths_camera_goes_out_smoothly_and_has_in_view_all_that_is_shown(name, frames, hold, view, size):
+    blocks = GROWN[name]
+    if blocks.flat and view == "gasket":
+        view = "axis"
+    stops = growth_stops(0, int(blocks.generations.max()))
+    if frames < len(stops) * hold:
+        frames += len(stops) * hold
+    path = Pullback(blocks, replace(LOOK, size=size, view=view), lambda count: Schedule(count, frames, hold), "generation 1")
+    seen = [path.frame(number) for number in range(frames)]
+    assert [generation for generation, _ in seen] == sorted(generation for generation, _ in seen)
+    assert (seen[0][0], seen[-1][0]) == (0, stops[-1])
+    held = [path.frame(number) for number in range(frames) if not path.schedule.place(number)[1]]
+    assert {generation for generation, _ in held} == set(stops) or not hold
+    heights = []
+    for generation, camera in seen:
+        shown = blocks.take(blocks.generations <= generation)
+        corners = shown.corners[:, None] + shown.sizes[:, None, None] * np.array([[0.2] * 3, [0.8] * 3])
+        if blocks.flat:
+            corners = corners[:, :1] * [1, 1, 0] if blocks.lattice == "square" else np.zeros((1, 1, 3))
+        across = camera.project(corners)[..., :2]
+        assert (np.abs(across) <= [size[0] / size[1] + 1e-4, 1 + 1e-4]).all()
+        middle = (blocks.centres()[blocks.generations <= 3]).mean(axis=0)
+        heights.append(float(camera.scale if camera.parallel else camera.distance(middle)))
+        assert np.array_equal(camera.basis, seen[0][1].basis)
+    assert all(after >= before * 0.999 for before, after in pairwise(heights))  # outwards
+    # Over a way of s frames the picture's scale doubles about once, and a way is eased in and out.
+    ways = max(len(stops) - 1, 1)
+    most = 3 / ((frames - len(stops) * hold) // ways + 1) if hold else 2 * ways / max(frames - 1, 1)
+    assert max((np.log2(after / before) for before, after in pairwise(heights)), default=0) <= most
+
+
+def test_a_growth_that_leaps_ahead_is_in_view_at_once():
+    """Cells far out in the first generation after a pause: the camera is there before them."""
+    body = blocks_of("nim:15")
+    far = replace(body, corners=np.where(body.generations[:, None] == 8, 4 * body.corners, body.corners).astype(np.int32))
+    path = Pullback(far, LOOK, lambda stops: Schedule(stops, 60, 2))
+    for number in range(60):
+        generation, camera = path.frame(number)
+        across = camera.project(far.centres()[far.generations <= generation])[:, :2]
+        assert (np.abs(across) < [64 / 48, 1]).all(), (number, generation)
+
+
+@needs_pillow
+def test_a_frame_does_not_depend_on_the_frames_before_it():
+    movie = Movie("nim:7", "growth", 30, options={"hold": "3"}, look=LOOK)
+    with motion_of(movie) as one, motion_of(movie) as other:
+        numbers = (29, 3, 16, 0)
+        drawn = {number: np.asarray(one.frame(number)) for number in numbers}
+        assert all(np.array_equal(other.frame(number), drawn[number]) for number in reversed(numbers))
