@@ -26,7 +26,8 @@ from gpu_nim.render.exports.triangles import cubes
 from gpu_nim.render.figures import FIGURES, Figure
 from gpu_nim.render.geometry import CUTS
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions import MOTIONS, motion_of
+from gpu_nim.render.motions import MOTIONS
+from gpu_nim.render.motions.sweep import Sweep
 from gpu_nim.render.motions.turntable import Turntable
 from gpu_nim.render.movie import Movie
 from gpu_nim.render.page import document
@@ -180,7 +181,7 @@ def test_a_rational_parameter_of_a_made_up_game_is_swept(ends, monkeypatch):
     )
     monkeypatch.setitem(games.CATALOGUE, "steep", steep)
     look = Look(size=(64, 48), engine="numpy", quality="draft")
-    with motion_of(Movie("steep:size=7", "sweep", 5, options={"sweep": ends}, look=look)) as sweep:
+    with Sweep(Movie("steep:size=7", "sweep", 5, options={"sweep": ends}, look=look)) as sweep:
         assert len(sweep.blocks) == len(blocks_of("chocolate:a=1,size=7"))  # the larger body frames all
         first, last = (np.asarray(sweep.frame(number)) for number in (0, 4))
     assert not np.array_equal(first, last)

@@ -28,7 +28,7 @@ from gpu_nim.render.framing import aim, hull
 from gpu_nim.render.image import Drawing, render, save
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import motion_of
-from gpu_nim.render.motions.fly_in import flight
+from gpu_nim.render.motions.fly_in import FlyIn, flight
 from gpu_nim.render.motions.sweep import sweep_values
 from gpu_nim.render.motions.turntable import orbit
 from gpu_nim.render.movie import Movie, ffmpeg, make_movie
@@ -433,7 +433,7 @@ def test_a_turntable_keeps_its_distance_and_the_whole_body():
 @pytest.mark.parametrize("view", [None, "isometric", "gasket", "axis"])
 def test_a_flight_begins_where_the_still_is_and_ends_inside(view):
     blocks = blocks_of("nim:15")
-    with motion_of(Movie(blocks.name, "fly-in", look=Look(size=(64, 48), view=view, title="Nim", engine="numpy"))) as renderer:
+    with FlyIn(Movie(blocks.name, "fly-in", look=Look(size=(64, 48), view=view, title="Nim", engine="numpy"))) as renderer:
         outside = renderer.camera
     start, end = flight(outside, blocks, 0.0), flight(outside, blocks, 1.0)
     for part in ("eye", "basis", "scale"):
