@@ -7,6 +7,7 @@ from collections.abc import Callable
 from itertools import product
 from typing import Any, TypeVar
 
+from click import Context
 from click.testing import CliRunner, Result
 
 from gpu_nim.cli import main
@@ -43,6 +44,15 @@ def refused(*words: object, status: int = 2) -> str:
     assert result.stdout == ""
     assert result.stderr.count("\n") == 1
     return result.stderr
+
+
+def option_names(command: str) -> set[str]:
+    """Return the names of a command's arguments and long options, on the command line and as parameters, with underscores."""
+    context = Context(main)
+    found = main.get_command(context, command)
+    assert found is not None
+    names = {name for each in found.get_params(context) for name in (f"--{each.name}", *each.opts)}
+    return {name[2:].replace("-", "_") for name in names if name.startswith("--")} - {"_click_default_help"}
 
 
 def gpunim(*words: object) -> list[str]:

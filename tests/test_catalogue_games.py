@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from gpu_nim import load, render, solve
-from gpu_nim.games.catalogue import CATALOGUE, find, register
+from gpu_nim.games.catalogue import CATALOGUE, RESERVED, find, register
 from gpu_nim.games.entries import HeapEntry, InequalityEntry, Integer, Parameter, Rational, VectorEntry
 from gpu_nim.games.inequality import Inequality, InequalityGame
 from gpu_nim.games.take_away import SubtractionRule
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.source import blocks_of
-from tests.helpers import facts, printed, refused, run
+from tests.helpers import facts, option_names, printed, refused, run
 from tests.render_files import needs_pillow
 
 SIZE, MOST = 12, 4
@@ -236,6 +236,8 @@ def test_they_are_compared_with_their_definitions(monkeypatch):
 def test_a_name_is_taken_once_and_options_of_every_game_are_kept():
     with pytest.raises(UsageError, match="a game is called made-up-steep already"):
         register(STEEP)
+    of_games = {parameter.name for game in CATALOGUE.values() for parameter in game.parameters}
+    assert option_names("solve") - of_games <= RESERVED
     size = Parameter("size", Integer(), "1", "")
     with pytest.raises(UsageError, match="a parameter of a game cannot be called size"):
         register(HeapEntry(name="x", summary="", source="", rules=SubtractionRule, parameters=(size,)))

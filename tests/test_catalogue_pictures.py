@@ -39,7 +39,7 @@ from gpu_nim.render.values import VALUES, Value
 from gpu_nim.render.vector_drawing import VectorDrawing
 from gpu_nim.render.views import VIEWS, View
 from gpu_nim.render.window import help_line, keys
-from tests.helpers import run
+from tests.helpers import option_names, run
 from tests.render_files import needs_ffmpeg, needs_pillow, needs_trimesh
 
 pytestmark = [needs_pillow, pytest.mark.usefixtures("no_command")]
@@ -171,6 +171,15 @@ def test_a_made_up_motion_is_made_listed_and_named_with_its_option(monkeypatch, 
     assert "far must be an integer from 1 to 9, got '10'" in run(*made, "wobble", "--far", "10").output
     assert "far would have no effect on motion growth: motion wobble takes it" in run(*made, "growth", "--far", "3").output
     assert MOTIONS["wobble"].values(Movie("nim:3", "wobble", options={"far": "5"})) == {"far": 5}
+
+
+def test_an_option_of_a_motion_cannot_take_the_name_of_one_of_every_movie():
+    of_motions = {option.name for motion in MOTIONS.values() for option in motion.options}
+    for name in sorted(option_names("movie") - of_motions):
+        wobble = type("Wobble", (Turntable,), {"options": (Parameter(name, Integer(1, 9), "2", ""),)})
+        with pytest.raises(UsageError, match=f"option of motion wobble cannot be called {name}, which is an option of every movie"):
+            MOTIONS.add("wobble", wobble)
+    assert "wobble" not in MOTIONS
 
 
 @pytest.mark.parametrize("ends", ["1:3", "slope=3:1"])

@@ -5,6 +5,8 @@ import os
 from functools import cache
 from importlib.util import find_spec
 
+from gpu_nim.model.errors import one_line
+
 INSTALL = "install the extra cuda13, or cuda12 with a driver before 580"
 _CUPY = 14  # 13 finds no NVRTC among Python's packages, and numbers the places of an array with 32 bits
 
@@ -31,10 +33,10 @@ def cuda_obstacle() -> str | None:
         nvrtc.getVersion()
         cupy.cuda.Device().compute_capability  # noqa: B018  # opens the device
     except ImportError as error:
-        return f"the CUDA backend needs CuPy, which is installed but does not load ({_line(error)}): {INSTALL}"
+        return f"the CUDA backend needs CuPy, which is installed but does not load ({one_line(error)}): {INSTALL}"
     except RuntimeError as error:
         missing = "NVRTC" if "nvrtc" in str(error).lower() else "a working CUDA device"
-        return f"the CUDA backend needs {missing}, and CuPy says: {_line(error)}; {INSTALL}"
+        return f"the CUDA backend needs {missing}, and CuPy says: {one_line(error)}; {INSTALL}"
     return None
 
 
@@ -58,7 +60,3 @@ def driver_version() -> str | None:
     except OSError:
         return None
     return next((word for word in words if word[:1].isdigit() and "." in word), None)
-
-
-def _line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:200]

@@ -6,6 +6,8 @@ traceback and exits with `exit_status`. Each type is also a subclass of the matc
 
 from collections.abc import Iterable
 
+_QUOTED = 300  # characters of another library's message
+
 
 def close(given: str, known: Iterable[str]) -> str:
     """Return the end of a message about an unknown name: a suggestion of similar known names, or "".
@@ -21,6 +23,19 @@ def close(given: str, known: Iterable[str]) -> str:
 
     near = get_close_matches(given[:100], known, cutoff=0.5)
     return f"; did you mean {' or '.join(near)}?" if near else ""
+
+
+def one_line(error: BaseException) -> str:
+    r"""Return what an error says as one line of at most 300 characters, for a message that quotes it.
+
+    Args:
+        error: an error of another library.
+
+    >>> one_line(RuntimeError("CUDA_ERROR_INVALID_VALUE:\n invalid argument")), len(one_line(ValueError("long " * 100)))
+    ('CUDA_ERROR_INVALID_VALUE: invalid argument', 300)
+    """
+    text = " ".join(str(error).split())
+    return text if len(text) <= _QUOTED else f"{text[: _QUOTED - 3]}..."
 
 
 class GpunimError(Exception):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from gpu_nim.games.entries import Parameter
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.registry import Registry
+from gpu_nim.model.registry import E, Registry
 from gpu_nim.render.framing import aim, cut_open, hull
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import Drawing, choose_engine, prepare
@@ -147,7 +147,22 @@ class BodyMotion(Motion):
         return self._drawing
 
 
-MOTIONS = Registry[type[Motion]]("motion")
+RESERVED = OPTIONS | {"source", "out", "motion", "seconds", "fps", "jobs", "json", "as_json", "quiet", "memory", "help"}
+"""What every movie takes: no option of a motion may have such a name."""
+
+
+class _Motions(Registry[type[Motion]]):
+    """The motions, whose options become options of `gpunim movie`."""
+
+    def add(self, name: str, entry: E) -> E:
+        """Register a motion, and return it; UsageError where one of its options has a name in `RESERVED`."""
+        for option in getattr(entry, "options", ()):
+            if option.name.replace("-", "_") in RESERVED:
+                raise UsageError(f"an option of motion {name} cannot be called {option.name}, which is an option of every movie")
+        return super().add(name, entry)
+
+
+MOTIONS = _Motions("motion")
 
 
 def motion_of(movie: "Movie") -> Motion:
