@@ -565,7 +565,7 @@ def test_a_killed_movie_goes_on_where_it_was(tmp_path):
     # Shorten the rest by standing frames in: only one is left to be drawn.
     from PIL import Image
 
-    from gpu_nim.render.movie import _write_frame
+    from gpu_nim.render.movie import _encoded, _write_frame
 
     with Image.open(there[0]) as first:
         first.load()
@@ -573,7 +573,7 @@ def test_a_killed_movie_goes_on_where_it_was(tmp_path):
         for number in range(1800):
             file = frames / f"{number:06d}.png"
             if not file.exists() and number != 1700:
-                _write_frame(first, file, f"{mark} {number}")
+                _write_frame(_encoded(first, f"{mark} {number}"), file)
     done = ran(*command, *options, "--json")
     report = json.loads(done.stdout)
     assert (done.returncode, report["frames"], report["resumed"]) == (0, 1800, 1799)

@@ -1,10 +1,11 @@
 """`gpunim movie`: a body turning, growing, or changing."""
 
 import os
+from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from math import isnan
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,10 +13,13 @@ from gpu_nim.cli.output import emit_json, say, wants_progress
 from gpu_nim.cli.params import FILE
 from gpu_nim.cli.pictures import ListingCommand, look_options, named_option, one_of
 from gpu_nim.cli.progress import step_progress
-from gpu_nim.model.errors import UsageError
+from gpu_nim.model.errors import SchedulerLost, UsageError
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import MOTIONS
 from gpu_nim.render.movie import SUFFIXES, Movie, make_movie
+
+if TYPE_CHECKING:
+    from gpu_nim.jobs.clusters import Cluster
 
 _SECONDS = click.FloatRange(0, 3600, min_open=True)  # an hour at 30 frames a second takes some days to draw
 
@@ -46,6 +50,12 @@ def _motion_options() -> list[click.Parameter]:
     ]
 
 
+def _cluster(scheduler: str) -> "AbstractContextManager[Cluster]":
+    from gpu_nim.jobs.clusters import cluster
+
+    return cluster(scheduler)
+
+
 @click.command(cls=_MovieCommand, listings=lambda: {"Motions": [(name, motion.about) for name, motion in MOTIONS.items()]})
 @click.argument("source")
 @click.option("-o", "--out", type=FILE, required=True, help=f"The file: {one_of(SUFFIXES)}.")
@@ -53,6 +63,7 @@ def _motion_options() -> list[click.Parameter]:
 @click.option("--seconds", type=_SECONDS, default=Movie.frames / Movie.rate, help="The length of the movie.")
 @click.option("--fps", type=int, default=Movie.rate, help="Frames a second.")
 @click.option("--jobs", type=click.IntRange(1), help="The number of processes that draw.  [default: 2, or 1 on one core]")
+@click.option("--scheduler", help="Draw on the workers of the Dask scheduler at this address, not on this machine.")
 @look_options()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--quiet", is_flag=True, help="Print no progress.")
@@ -63,6 +74,7 @@ def movie(
     seconds: float,
     fps: int,
     jobs: int | None,
+    scheduler: str | None,
     as_json: bool,
     quiet: bool,
     **look: Any,
@@ -70,11 +82,18 @@ def movie(
     """Make a movie of SOURCE (see `gpunim render`); the same command resumes a movie that was interrupted."""
     if isnan(seconds):
         raise UsageError("seconds must be a number, got nan")
+    if jobs is not None and scheduler is not None:
+        raise UsageError("give either --jobs, processes of this machine, or --scheduler")
     texts = {option.name: look.pop(option.name) for option in _motion_options() if option.name}
     options = {name: text for name, text in texts.items() if text is not None}
     wanted = Movie(source, motion, max(1, round(seconds * fps)), fps, options, Look(**look))
-    with step_progress(wants_progress(quiet)) as step:
-        report = make_movie(wanted, out, jobs=jobs or min(2, os.cpu_count() or 1), on_frame=partial(step, "frame"))
+    with step_progress(wants_progress(quiet)) as step, ExitStack() as stack:
+        try:
+            workers = stack.enter_context(_cluster(scheduler)) if scheduler is not None else None
+            draw_at_once = jobs or min(2, os.cpu_count() or 1)
+            report = make_movie(wanted, out, jobs=draw_at_once, workers=workers, on_frame=partial(step, "frame"))
+        except SchedulerLost as error:
+            raise SchedulerLost(f"{error}, then run this command again: the frames so far are kept") from error
     if as_json:
         emit_json(report)
         return

@@ -1,16 +1,17 @@
 """Movies, drawn frame by frame into a folder and then joined.
 
 The folder is beside the movie (see `gpu_nim.storage.atomic`) until the movie is complete: the same command, with the same options
-and source, resumes a movie that was stopped. Each frame's PNG holds a mark of the movie that it belongs to.
+and source, resumes a movie that was stopped. Each frame's PNG holds a mark of the movie that it belongs to. A frame depends on the
+movie and its number alone, so that processes of this machine, or of others, can draw them in any order.
 """
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from io import BytesIO
 from multiprocessing import get_context
@@ -19,8 +20,8 @@ from pathlib import Path
 from shutil import copyfileobj, which
 from subprocess import DEVNULL, PIPE, Popen
 from tempfile import TemporaryFile
-from threading import Thread
-from typing import TYPE_CHECKING
+from threading import Lock, Thread, local
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from gpu_nim._version import __version__
 from gpu_nim.model.errors import BackendError, FileError, GpunimError, UsageError
@@ -39,6 +40,9 @@ from gpu_nim.storage.atomic import check_writable, resumable
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+Chunk = TypeVar("Chunk")
+Result = TypeVar("Result")
 
 SUFFIXES = (".mp4", ".gif")
 _NOTE = "movie"  # the file beside the frames that holds the mark of their movie
@@ -85,8 +89,20 @@ class Movie:
             raise UsageError(f"a movie cannot be made of {self.look.style_name}")
 
 
+class Workers(Protocol):
+    """What draws frames on other machines, such as a `gpu_nim.jobs.clusters.Cluster`."""
+
+    def map(self, function: Callable[[Chunk], Result], chunks: Iterable[Chunk]) -> Iterator[Result]:
+        """Yield function(chunk) for each chunk, in order."""
+
+
 def make_movie(
-    movie: Movie, path: str | Path, *, jobs: int = 1, on_frame: Callable[[int, int], None] | None = None
+    movie: Movie,
+    path: str | Path,
+    *,
+    jobs: int = 1,
+    workers: Workers | None = None,
+    on_frame: Callable[[int, int], None] | None = None,
 ) -> dict[str, object]:
     """Draw a movie into a file, and return a report of it as plain values.
 
@@ -94,6 +110,7 @@ def make_movie(
         movie: what it shows.
         path: an .mp4 (H.264) or .gif file.
         jobs: the number of processes that draw.
+        workers: draw in place of processes of this machine. They send frames back, and need no files but the source.
         on_frame: called with the number of frames drawn and of all frames.
 
     Raises:
@@ -105,19 +122,22 @@ def make_movie(
     check_writable(path)
     encoder = ffmpeg()
     engine, _ = choose_engine(movie.look)
-    require_picture_memory(movie.look, engine, movie.source, at_once=jobs if _worth_sharing(movie.frames, jobs) else 1)
-    mark = _mark(movie, engine)
+    drawn = replace(movie, look=replace(movie.look, engine=engine))  # one engine draws all frames, on any machine
+    at_once = jobs if workers is None and _worth_sharing(movie.frames, jobs) else 1
+    require_picture_memory(movie.look, engine, movie.source, at_once=at_once)
+    mark = _mark(drawn, engine)
     report = on_frame or (lambda done, total: None)
     with resumable(path, lambda folder: _read_mark(folder) == mark) as folder:
         (folder / _NOTE).write_text(mark)
         missing = _missing_frames(folder, movie, mark)
-        there = movie.frames - len(missing)
+        there = done = movie.frames - len(missing)
         report(there, movie.frames)
+        frames = _draw(drawn, folder, mark, missing, jobs) if workers is None else _gather(workers, drawn, folder, mark, missing)
         try:
-            for done, _ in enumerate(_draw(movie, folder, mark, missing, jobs), there + 1):
+            for done, _ in enumerate(frames, there + 1):
                 report(done, movie.frames)
         except GpunimError:
-            if len(missing) == movie.frames:  # it cannot be drawn: nothing to resume
+            if not done:  # it cannot be drawn: nothing to resume
                 (folder / _NOTE).unlink()
             raise
         _encode(encoder, folder, movie, folder / path.name, made_by(call("make_movie", movie, str(path))))
@@ -220,17 +240,57 @@ def _draw_one(number: int) -> int:
 
 
 def _save_frame(renderer: Motion, folder: Path, mark: str, number: int) -> None:
-    _write_frame(renderer.frame(number), _frame_file(folder, number), f"{mark} {number}")
+    _write_frame(_encoded(renderer.frame(number), f"{mark} {number}"), _frame_file(folder, number))
 
 
-def _write_frame(frame: "Image", file: Path, mark: str) -> None:
+def _encoded(frame: "Image", mark: str) -> bytes:
     from PIL.PngImagePlugin import PngInfo
 
-    said = PngInfo()
+    said, content = PngInfo(), BytesIO()
     said.add_text(_MARK, mark)
+    frame.save(content, format="PNG", compress_level=1, pnginfo=said)
+    return content.getvalue()
+
+
+def _write_frame(content: bytes, file: Path) -> None:
     scratch = file.with_suffix(f".{os.getpid()}.part")
-    frame.save(scratch, format="PNG", compress_level=1, pnginfo=said)
+    scratch.write_bytes(content)
     scratch.replace(file)
+
+
+def _gather(workers: Workers, movie: Movie, folder: Path, mark: str, missing: list[int]) -> Iterator[int]:
+    """Have workers draw the missing frames, and yield the number of each that has come back."""
+    frames = workers.map(draw_frame, ((movie, mark, number) for number in missing))
+    for number, content in zip(missing, frames, strict=True):
+        _write_frame(content, _frame_file(folder, number))
+        yield number
+
+
+_of_thread = local()  # .renderer: (mark, renderer), since a window belongs to the thread that made it
+_one_at_a_time = Lock()
+
+
+def draw_frame(job: tuple[Movie, str, int]) -> bytes:
+    """Return a frame as a PNG file; a worker keeps the body for further frames of the movie.
+
+    Args:
+        job: the movie, its mark and the number of the frame.
+
+    Raises:
+        FileError: the source is another file here than where the movie was asked for.
+    """
+    movie, mark, number = job
+    with _one_at_a_time:
+        known, renderer = getattr(_of_thread, "renderer", ("", None))
+        if renderer is None or known != mark:
+            if renderer is not None:
+                renderer.__exit__(None, None, None)
+            _of_thread.renderer = ("", None)
+            if _mark(movie, movie.look.engine) != mark:
+                raise FileError(f"{movie.source} must be the same file on every worker, got another on one of them")
+            renderer = motion_of(movie)
+            _of_thread.renderer = (mark, renderer)
+        return _encoded(renderer.frame(number), f"{mark} {number}")
 
 
 def _draw(movie: Movie, folder: Path, mark: str, missing: list[int], jobs: int) -> Iterator[int]:

@@ -1,0 +1,158 @@
+"""Movies drawn by other machines, and what their files say of colours."""
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpu_nim import grow, save
+from gpu_nim.model.errors import FileError, SchedulerLost
+from gpu_nim.render import movie as movies
+from gpu_nim.render.look import Look
+from gpu_nim.render.movie import Movie, draw_frame, make_movie
+from tests.helpers import run
+from tests.render_files import needs_ffmpeg, needs_pillow
+
+LOOK = Look(size=(64, 48), quality="draft", engine="numpy")
+pytestmark = [needs_pillow, needs_ffmpeg]
+
+
+class Here:
+    """Workers that are this process, which lose their scheduler after some frames."""
+
+    def __init__(self, frames=100):
+        self.frames, self.drawn = frames, []
+
+    def map(self, function, jobs):
+        for job in jobs:
+            if len(self.drawn) == self.frames:
+                raise SchedulerLost("the Dask scheduler was lost: start it again")
+            self.drawn.append(job[2])
+            yield function(job)
+
+
+def pixels(path):
+    from PIL import Image, ImageSequence
+
+    with Image.open(path) as image:
+        return [np.asarray(frame.convert("RGB")) for frame in ImageSequence.Iterator(image)]
+
+
+def test_frames_of_workers_are_those_of_this_machine_and_are_kept_when_they_are_lost(tmp_path):
+    movie = Movie("nim:7", "growth", 8, 10, look=LOOK)
+    make_movie(movie, tmp_path / "here.gif")
+    few = Here(frames=3)
+    with pytest.raises(SchedulerLost):
+        make_movie(movie, tmp_path / "there.gif", workers=few)
+    assert not (tmp_path / "there.gif").exists()
+    rest = Here()
+    assert make_movie(movie, tmp_path / "there.gif", workers=rest)["resumed"] == 3
+    assert (few.drawn, rest.drawn) == ([0, 1, 2], [3, 4, 5, 6, 7])
+    assert np.array_equal(pixels(tmp_path / "here.gif"), pixels(tmp_path / "there.gif"))
+
+
+def test_the_engine_is_chosen_once_for_all_workers(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(movies, "choose_engine", lambda look, blocks=0: ("numpy", ""))
+    monkeypatch.setattr(movies, "draw_frame", lambda job: (asked.append(job[0].look.engine), draw_frame(job))[1])
+    make_movie(Movie("nim:3", frames=2, look=replace(LOOK, engine="auto")), tmp_path / "a.gif", workers=Here())
+    assert asked == ["numpy", "numpy"]
+
+
+def test_a_worker_with_another_source_is_refused(tmp_path):
+    source = str(tmp_path / "a.npz")
+    save(grow("nim", 3), source)
+    movie = Movie(source, look=LOOK)
+    mark = movies._mark(movie, "numpy")
+    assert draw_frame((movie, mark, 0)).startswith(b"\x89PNG")
+    save(grow("nim", 4), source)
+    other = movies._mark(replace(movie, frames=9), "numpy")
+    with pytest.raises(FileError, match=r"a\.npz must be the same file on every worker"):
+        draw_frame((movie, other, 0))
+
+
+def test_jobs_and_a_scheduler_are_not_both_taken(tmp_path):
+    result = run("movie", "nim:3", "-o", tmp_path / "a.gif", "--jobs", "2", "--scheduler", "tcp://127.0.0.1:1")
+    assert result.exit_code == 2
+    assert "give either --jobs, processes of this machine, or --scheduler" in result.output
+
+
+@pytest.mark.thorough
+def test_a_movie_is_drawn_on_a_dask_cluster(tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+    command = ["movie", "nim:7", "--motion", "growth", "--seconds", "0.5", "--fps", "20", "--size", "64x48"]
+    command += ["--engine", "numpy", "--quality", "draft", "--json"]
+    options = {"n_workers": 2, "threads_per_worker": 2, "dashboard_address": "127.0.0.1:0", "silence_logs": 50}
+    with distributed.LocalCluster(host="127.0.0.1", **options) as local:
+        made = run(*command, "-o", tmp_path / "there.gif", "--scheduler", local.scheduler_address)
+        assert made.exit_code == 0, made.output
+        assert json.loads(made.stdout)["frames"] == 10
+    assert run(*command, "-o", tmp_path / "here.gif", "--jobs", "1").exit_code == 0
+    assert np.array_equal(pixels(tmp_path / "here.gif"), pixels(tmp_path / "there.gif"))
+    assert sys.modules.get("distributed")
+
+
+class Bits:
+    """The bits of an H.264 unit, with the Exp-Golomb codes of ITU-T H.264, section 9.1."""
+
+    def __init__(self, unit):
+        self.text = "".join(f"{byte:08b}" for byte in unit.replace(b"\0\0\3", b"\0\0"))
+        self.at = 0
+
+    def take(self, count):
+        self.at += count
+        return int(self.text[self.at - count : self.at], 2)
+
+    def golomb(self):
+        zeros = self.text.index("1", self.at) - self.at
+        self.at += zeros
+        return self.take(zeros + 1) - 1
+
+
+def colours_of_stream(unit):
+    """The video_signal_type of a sequence parameter set of the High profile (H.264 7.3.2.1.1 and E.1.1)."""
+    bits = Bits(unit[1:])
+    assert bits.take(8) == 100  # High
+    bits.take(16)
+    bits.golomb()
+    assert bits.golomb() == 1  # 4:2:0
+    assert (bits.golomb(), bits.golomb(), bits.take(1), bits.take(1)) == (0, 0, 0, 0)  # 8 bits, no scaling lists
+    bits.golomb()
+    if bits.golomb() == 0:
+        bits.golomb()
+    bits.golomb()
+    bits.take(1)
+    bits.golomb()
+    bits.golomb()
+    if not bits.take(1):
+        bits.take(1)
+    bits.take(1)
+    if bits.take(1):
+        for _ in range(4):
+            bits.golomb()
+    assert bits.take(1)  # vui_parameters_present_flag
+    if bits.take(1) and bits.take(8) == 255:
+        bits.take(32)
+    if bits.take(1):
+        bits.take(1)
+    assert bits.take(1)  # video_signal_type_present_flag
+    bits.take(3)
+    full = bits.take(1)
+    assert bits.take(1)  # colour_description_present_flag
+    return bits.take(8), bits.take(8), bits.take(8), full
+
+
+def test_an_mp4_says_bt709_in_its_container_and_in_its_stream(tmp_path):
+    make_movie(Movie("nim:3", frames=2, rate=10, look=LOOK), tmp_path / "a.mp4")
+    content = (tmp_path / "a.mp4").read_bytes()
+    at = content.index(b"colrnclx") + 8
+    primaries, transfer, matrix = (int.from_bytes(content[at + 2 * k : at + 2 * k + 2], "big") for k in range(3))
+    assert (primaries, transfer, matrix, content[at + 6] >> 7) == (1, 1, 1, 0)  # ISO 14496-12, 12.1.5: BT.709, limited range
+    at = content.index(b"avcC") + 4
+    assert content[at + 5] & 31 == 1  # one sequence parameter set
+    length = int.from_bytes(content[at + 6 : at + 8], "big")
+    assert colours_of_stream(content[at + 8 : at + 8 + length]) == (1, 1, 1, 0)
