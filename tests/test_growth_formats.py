@@ -1,8 +1,6 @@
 """A format of growths' files is one entry: a made-up one is grown into, saved, loaded, verified and named in help and errors."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +12,6 @@ from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.cell_sources import KeptCells
 from gpu_nim.backends.interface import Batch
 from gpu_nim.render.source import contents
-from gpu_nim.storage.atomic import replacing
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, GrowthFormat, describe_formats
 from tests.helpers import facts, printed, refused, run
 from tests.render_files import needs_pillow
@@ -25,7 +22,7 @@ class MadeUpWriter:
 
     wants_cells = True
 
-    def __init__(self, path: Path, parents: bool) -> None:
+    def __init__(self, path: Path, *, parents: bool = False) -> None:
         self._path, self._parents = path, parents
         self._cells = KeptCells(1 << 20)
 
@@ -39,12 +36,6 @@ class MadeUpWriter:
             found = ancestry(growth.rule, self._cells(0, growth.generations + 1))
             whole["parents"] = [parent for _, parents in found for parent in parents.tolist()]
         self._path.write_text(json.dumps({**whole, "cells": self._cells.packed().tolist()}))
-
-
-@contextmanager
-def open_made_up(path: Path, *, parents: bool = False) -> Iterator[MadeUpWriter]:
-    with replacing(path) as scratch:
-        yield MadeUpWriter(scratch, parents)
 
 
 def load_made_up(path: Path) -> Growth:
@@ -68,7 +59,7 @@ def load_made_up(path: Path) -> Growth:
 
 @pytest.fixture
 def made_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    entry = GrowthFormat(".made", "as JSON", open_made_up, load_made_up, dimensions=(3,), parents=True)
+    entry = GrowthFormat(".made", "as JSON", MadeUpWriter, load_made_up, dimensions=(3,), parents=True)
     monkeypatch.setitem(GROWTH_FORMATS, ".made", entry)
 
 

@@ -277,7 +277,7 @@ def _write(work: _Work, limbs: int, chunks: Any) -> None:
 def _print_range(work: _Work, chunks: "Iterable[U64]") -> None:
     from gpu_nim.model.limbs import to_integers
     from gpu_nim.model.memory import host_memory, require_memory
-    from gpu_nim.storage.sequence_files import write_text
+    from gpu_nim.storage.sequence_files import TEXTS, lines
 
     if work.form == "json":
         needed = work.size * (_JSON_BYTES + 4 * len(str(work.family.maximum(work.job.start, work.job.stop))))
@@ -286,15 +286,15 @@ def _print_range(work: _Work, chunks: "Iterable[U64]") -> None:
         emit_json({**work.facts(), "values": values})
         return
     at = work.span[0]
-    if work.form == "csv":
-        sys.stdout.write("n,value\n")
+    separator, header = TEXTS[_ENDINGS[work.form]] if work.form in _ENDINGS else ("", "")
+    sys.stdout.write(header)
     widths = len(str(work.span[1] - 1)), len(str(work.family.maximum(work.job.start, work.job.stop))) if work.form == "table" else 0
     for part in chunks:
         if work.form == "table":
-            lines = (f"{n:>{widths[0]}}  {value:>{widths[1]}}\n" for n, value in enumerate(to_integers(part), at))
-            sys.stdout.write("".join(lines))
+            rows = (f"{n:>{widths[0]}}  {value:>{widths[1]}}\n" for n, value in enumerate(to_integers(part), at))
+            sys.stdout.write("".join(rows))
         else:
-            write_text(sys.stdout, at, part, "," if work.form == "csv" else " ")
+            sys.stdout.write(lines(at, part, separator))
         at += len(part)
     sys.stdout.flush()
 
@@ -316,11 +316,11 @@ def _print_terms(work: _Work) -> None:
 
 
 def _print_lines(pairs: Iterable[tuple[int, object]], form: str) -> None:
-    if form == "csv":
-        click.echo("n,value")
-    separator = {"csv": ",", "bfile": " ", "table": "  "}[form]
     from gpu_nim.oeis.b_files import format_lines
+    from gpu_nim.storage.sequence_files import TEXTS
 
+    separator, header = TEXTS[_ENDINGS[form]] if form in _ENDINGS else ("  ", "")
+    click.echo(header, nl=False)
     for line in format_lines(pairs, separator):
         click.echo(line, nl=False)
 

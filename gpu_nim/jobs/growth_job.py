@@ -20,7 +20,7 @@ from gpu_nim.storage.growth_bfiles import bfile_column, write_bfile
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, check_growth_file, open_growth, suffixes_with_parents
 from gpu_nim.storage.growth_writer import GrowthWriter, write_growth
 from gpu_nim.storage.voxels import check_volume, open_volume, save_volume
-from gpu_nim.storage.zarr_files import ZarrGrowthWriter, copy_store, load_zarr_growth, open_zarr_growth_in_place
+from gpu_nim.storage.zarr_files import ZarrGrowthWriter, copy_store, load_zarr_growth, new_zarr_growth, resumed_zarr_growth
 
 GENERATIONS = 1024
 EVERY = 100
@@ -217,8 +217,11 @@ class GrowthJob:
             return writers, None
         if not self._stores_cells:
             return [], None
-        snapshot = self.growing.resumed
-        store = open_zarr_growth_in_place(self._checkpoints.cells, self._checkpoints.extent, snapshot, parents=self.outputs.parents)
+        cells, extent, snapshot = self._checkpoints.cells, self._checkpoints.extent, self.growing.resumed
+        if extent is None or snapshot is None:
+            store = new_zarr_growth(cells, parents=self.outputs.parents)
+        else:
+            store = resumed_zarr_growth(cells, extent, snapshot, parents=self.outputs.parents)
         return [store], store
 
     def _write(self, *steps: Callable[[], None]) -> None:

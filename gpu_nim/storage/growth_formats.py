@@ -1,20 +1,20 @@
 """The catalogue of file formats of growths: one entry each, which `save`, `load`, `grow --out`, `verify`, help and errors read."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from gpu_nim.automata.growth import Growth
 from gpu_nim.model.errors import UsageError
-from gpu_nim.storage.atomic import check_writable
-from gpu_nim.storage.csv_files import open_csv_growth
+from gpu_nim.storage.atomic import check_writable, replacing
+from gpu_nim.storage.csv_files import CsvGrowthWriter
 from gpu_nim.storage.growth_attributes import is_growth_store
 from gpu_nim.storage.growth_writer import GrowthWriter
-from gpu_nim.storage.npz_files import load_npz_growth, open_npz_growth
-from gpu_nim.storage.rle_files import open_rle_growth
-from gpu_nim.storage.vtk_files import open_vti_growth, open_vtp_growth
-from gpu_nim.storage.zarr_files import load_zarr_growth, open_zarr_growth
+from gpu_nim.storage.npz_files import NpzGrowthWriter, load_npz_growth
+from gpu_nim.storage.rle_files import RleWriter
+from gpu_nim.storage.vtk_files import VtiWriter, VtpWriter
+from gpu_nim.storage.zarr_files import load_zarr_growth, new_zarr_growth
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,8 @@ class GrowthFormat:
     Args:
         suffix: the ending of its files.
         holds: the contents of the file, as help prints them after the suffix.
-        open: takes the path, and `parents=True` of formats that hold parents.
+        writer: returns the writer of a new file, which is renamed when it is finished; takes the path, and `parents=True` of
+            formats that hold parents.
         load: reads the growth back; None for formats that are only written.
         dimensions: the dimensions that its cells may have; None for any.
         cells: whether it is written from cells.
@@ -33,7 +34,7 @@ class GrowthFormat:
 
     suffix: str
     holds: str
-    open: Callable[..., AbstractContextManager[GrowthWriter]]
+    writer: Callable[..., GrowthWriter]
     load: Callable[[Path], Growth] | None = None
     dimensions: tuple[int, ...] | None = None
     cells: bool = True
@@ -43,13 +44,13 @@ class GrowthFormat:
 GROWTH_FORMATS = {
     each.suffix: each
     for each in (
-        GrowthFormat(".zarr", "cells", open_zarr_growth, load_zarr_growth, parents=True),
-        GrowthFormat(".npz", "cells", open_npz_growth, load_npz_growth),
-        GrowthFormat(".csv", "the table", open_csv_growth, cells=False),
-        GrowthFormat(".rle", "for Golly", open_rle_growth, dimensions=(2,)),
-        GrowthFormat(".rle3", "for Golly", open_rle_growth, dimensions=(3,)),
-        GrowthFormat(".vti", "for VTK", open_vti_growth, dimensions=(2, 3)),
-        GrowthFormat(".vtp", "for VTK", open_vtp_growth, dimensions=(1, 2, 3)),
+        GrowthFormat(".zarr", "cells", new_zarr_growth, load_zarr_growth, parents=True),
+        GrowthFormat(".npz", "cells", NpzGrowthWriter, load_npz_growth),
+        GrowthFormat(".csv", "the table", CsvGrowthWriter, cells=False),
+        GrowthFormat(".rle", "for Golly", RleWriter, dimensions=(2,)),
+        GrowthFormat(".rle3", "for Golly", RleWriter, dimensions=(3,)),
+        GrowthFormat(".vti", "for VTK", VtiWriter, dimensions=(2, 3)),
+        GrowthFormat(".vtp", "for VTK", VtpWriter, dimensions=(1, 2, 3)),
     )
 }
 
@@ -76,8 +77,9 @@ def describe_formats() -> str:
     return ", ".join(f"{' or '.join(alike)} {holds}" for holds, alike in suffixes.items())
 
 
-def open_growth(path: str | Path, *, parents: bool = False) -> AbstractContextManager[GrowthWriter]:
-    """Return a context manager that writes a growth to a file, atomically, in the format of its suffix (see `GROWTH_FORMATS`).
+@contextmanager
+def open_growth(path: str | Path, *, parents: bool = False) -> Iterator[GrowthWriter]:
+    """Write a growth to a file in the block, atomically, in the format of its suffix (see `GROWTH_FORMATS`).
 
     Args:
         path: the file. A .csv holds the columns of the growth's table.
@@ -102,8 +104,9 @@ def open_growth(path: str | Path, *, parents: bool = False) -> AbstractContextMa
     """
     path = Path(path)
     check_growth_file(path, parents=parents)
-    chosen = GROWTH_FORMATS[path.suffix]
-    return chosen.open(path, parents=True) if parents else chosen.open(path)
+    writer = GROWTH_FORMATS[path.suffix].writer
+    with replacing(path, is_growth_store) as scratch:
+        yield writer(scratch, parents=True) if parents else writer(scratch)
 
 
 def check_growth_file(path: Path, dimension: int | None = None, *, parents: bool = False) -> None:

@@ -69,10 +69,12 @@ class NpzArrays:
         declared, (info, transposed, start) = self.declared[name], self._members[name]
         content = bytearray(declared.nbytes)
         with _opened(self._zip, info) as member:
-            _skip(member, start)
-            view = memoryview(content)
-            while view:
-                view = view[_into(member, view[:_AT_ONCE]) :]
+            member.read(start)  # not seek, after which the CRC-32 is not compared
+            for at in range(0, len(content), _AT_ONCE):
+                part = member.read(min(_AT_ONCE, len(content) - at))
+                if len(part) < min(_AT_ONCE, len(content) - at):
+                    raise Damaged("it was truncated")
+                content[at : at + len(part)] = part
             if member.read(1):  # and so to its end, where its CRC-32 is compared
                 raise Damaged(f"{name} is longer than it says")
         flat = np.frombuffer(content, declared.dtype)
@@ -156,19 +158,3 @@ def _opened(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[IO[byte
         raise
     except Exception as error:  # as _unzipped
         raise Damaged(f"{printable(info.filename, 40)} is damaged ({reason(error)})") from error
-
-
-def _into(member: IO[bytes], view: memoryview) -> int:
-    part = member.read(len(view))
-    if not part:
-        raise Damaged("it was truncated")
-    view[: len(part)] = part
-    return len(part)
-
-
-def _skip(member: IO[bytes], count: int) -> None:
-    while count:
-        part = member.read(count)
-        if not part:
-            raise Damaged("it was truncated")
-        count -= len(part)

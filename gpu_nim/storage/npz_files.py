@@ -5,7 +5,6 @@ Arrays births, checksums and cells as in `zarr_files`, and attributes, a JSON te
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,6 @@ from gpu_nim.automata.cell_sources import KeptCells, Newborns, by_generation
 from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.interface import Batch
 from gpu_nim.model.memory import host_memory
-from gpu_nim.storage.atomic import replacing
 from gpu_nim.storage.file_checks import Declared, reading, require_room
 from gpu_nim.storage.growth_attributes import check_declared, sealed, to_growth
 from gpu_nim.storage.npz_arrays import NpzArrays
@@ -40,13 +38,6 @@ class NpzGrowthWriter:
         np.savez_compressed(
             self._path, births=growth.births, checksums=growth.checksums, cells=cells, attributes=json.dumps(attributes)
         )
-
-
-@contextmanager
-def open_npz_growth(path: Path) -> Iterator[NpzGrowthWriter]:
-    """Open an npz file for a growth; see `gpu_nim.storage.growth_formats.open_growth`."""
-    with replacing(path) as scratch:
-        yield NpzGrowthWriter(scratch)
 
 
 def load_npz_growth(path: Path) -> Growth:

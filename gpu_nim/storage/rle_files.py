@@ -5,7 +5,6 @@ other rules they hold the rule that keeps every pattern unchanged.  RLE has y up
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,6 @@ from gpu_nim.backends.interface import Batch
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory
 from gpu_nim.model.rule import Rule
-from gpu_nim.storage.atomic import replacing
 
 _LINE = 70  # characters of a line
 _GRID = 100  # cells a side, the limit of 3D.lua
@@ -94,9 +92,9 @@ class RleWriter:
 
     wants_cells = True
 
-    def __init__(self, path: Path, dimension: int) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._dimension = dimension
+        self._dimension = dimension = 3 if path.suffix == ".rle3" else 2
         self._kept = KeptCells(host_memory() // 6)
         self._lower = self._upper = np.zeros(dimension, np.int64)
 
@@ -141,10 +139,3 @@ class RleWriter:
         with self._path.open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(f"{line}\n" for line in heading)
             file.writelines(f"{line}\n" for line in encode(places))
-
-
-@contextmanager
-def open_rle_growth(path: Path) -> Iterator[RleWriter]:
-    """Open an .rle or .rle3 file for a growth; see `gpu_nim.storage.growth_formats.open_growth`."""
-    with replacing(path) as scratch:
-        yield RleWriter(scratch, 3 if path.suffix == ".rle3" else 2)

@@ -16,11 +16,11 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import IO, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -35,7 +35,9 @@ from gpu_nim.storage.zarr_arrays import StoredArray
 
 KIND = "gpunim table"
 FORMAT = 1
-SUFFIXES = (".npy", ".zarr", ".csv", ".txt")
+TEXTS = {".csv": (",", "n,value\n"), ".txt": (" ", "")}
+"""The separator and the first line of each format of text."""
+SUFFIXES = (".npy", ".zarr", *TEXTS)
 
 _JOB = "job.json"
 _NOTE = 1 << 20  # bytes of it
@@ -110,22 +112,20 @@ def check_table(path: Path) -> None:
     check_writable(path, _is_table)
 
 
-def write_text(file: IO[str], first: int, values: U64, separator: str) -> None:
-    """Write one `n value` a line."""
-    file.write(_lines(first, values, separator))
-
-
-def _lines(first: int, values: U64, separator: str) -> str:
+def lines(first: int, values: U64, separator: str) -> str:
+    """Return one `n value` a line."""
     return "".join(format_lines(enumerate(to_integers(values), first), separator))
 
 
 class _AppendedFile:
-    """A file that is appended to, after its first `size` bytes, and its SHA-256.
+    """A file that is appended to, after its first `size` bytes or else a header, and its SHA-256.
 
-    A memory map would also do for arrays, but keeps everything written in this process's memory.
+    `encode` returns the bytes of the values at first, first + 1, ...  A memory map would also do for arrays, but keeps everything
+    written in this process's memory.
     """
 
-    def __init__(self, path: Path, size: int) -> None:
+    def __init__(self, path: Path, size: int, header: bytes, encode: Callable[[int, U64], bytes | memoryview]) -> None:
+        self._encode = encode
         self._digest = hashlib.sha256()
         if size:
             with open_regular(path, within=path.parent) as before:
@@ -133,6 +133,11 @@ class _AppendedFile:
                     self._digest.update(before.read(min(_READ, size - start)))
             os.truncate(path, size)
         self._file = path.open("ab" if size else "wb")
+        if not size:
+            self._append(header)
+
+    def write(self, first: int, values: U64) -> None:
+        self._append(self._encode(first, values))
 
     def _append(self, content: bytes | memoryview) -> None:
         self._file.write(content)
@@ -144,29 +149,6 @@ class _AppendedFile:
 
     def close(self) -> None:
         self._file.close()
-
-
-class _TextWriter(_AppendedFile):
-    def __init__(self, path: Path, separator: str, header: str, size: int) -> None:
-        super().__init__(path, size)
-        self._separator = separator
-        if not size:
-            self._append(header.encode())
-
-    def write(self, first: int, values: U64) -> None:
-        self._append(_lines(first, values, self._separator).encode())
-
-
-class _NpyWriter(_AppendedFile):
-    def __init__(self, path: Path, shape: tuple[int, ...], size: int) -> None:
-        super().__init__(path, size)
-        if not size:
-            header = BytesIO()
-            np.lib.format.write_array_header_1_0(header, {"descr": "<u8", "fortran_order": False, "shape": shape})
-            self._append(header.getvalue())
-
-    def write(self, first: int, values: U64) -> None:
-        self._append(np.ascontiguousarray(values, "<u8").data.cast("B"))
 
 
 class _ZarrWriter:
@@ -197,14 +179,15 @@ class _ZarrWriter:
 
 
 def _data_writer(path: Path, job: dict[str, Any], done: int, size: int) -> Writer:
-    if path.suffix == ".csv":
-        return _TextWriter(path, ",", "n,value\n", size)
-    if path.suffix == ".txt":
-        return _TextWriter(path, " ", "", size)
+    if path.suffix in TEXTS:
+        separator, line = TEXTS[path.suffix]
+        return _AppendedFile(path, size, line.encode(), lambda first, values: lines(first, values, separator).encode())
     count, limbs = job["stop"] - job["start"], job["limbs"]
     shape = (count,) if limbs == 1 else (count, limbs)
     if path.suffix == ".npy":
-        return _NpyWriter(path, shape, size)
+        header = BytesIO()
+        np.lib.format.write_array_header_1_0(header, {"descr": "<u8", "fortran_order": False, "shape": shape})
+        return _AppendedFile(path, size, header.getvalue(), lambda _, values: np.ascontiguousarray(values, "<u8").data.cast("B"))
     if not done:
         import zarr
 
@@ -253,7 +236,7 @@ def _require_space(path: Path, count: int, limbs: int) -> None:
 
 def write_terms(path: Path, first: int, terms: Iterable[int]) -> None:
     """Write terms at first, first + 1, ... to a .csv file or a b-file, atomically."""
-    separator, header = (",", "n,value\n") if path.suffix == ".csv" else (" ", "")
+    separator, header = TEXTS[path.suffix]
     with replacing(path) as scratch, scratch.open("w", encoding="ascii", newline="\n") as file:
         file.write(header)
         file.writelines(format_lines(enumerate(terms, first), separator))

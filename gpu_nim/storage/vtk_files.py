@@ -11,7 +11,6 @@ The arrays are appended to the XML as raw data in zlib blocks: [blocks] [bytes a
 import shutil
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 from xml.sax.saxutils import quoteattr
@@ -22,7 +21,6 @@ from numpy.typing import NDArray
 from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.interface import Batch
 from gpu_nim.model.errors import UsageError
-from gpu_nim.storage.atomic import replacing
 from gpu_nim.storage.voxels import Slabs
 
 _BLOCK = 1 << 20  # bytes a compressed block
@@ -189,17 +187,3 @@ def _generations(growth: Growth) -> Iterator[NDArray[Any]]:
 def _ranges(start: int, stop: int) -> Iterator[NDArray[Any]]:
     for first in range(start, stop, _BLOCK):
         yield np.arange(first, min(first + _BLOCK, stop), dtype="<i8")
-
-
-@contextmanager
-def open_vti_growth(path: Path) -> Iterator[VtiWriter]:
-    """Open a .vti file for a growth; see `gpu_nim.storage.growth_formats.open_growth`."""
-    with replacing(path) as scratch:
-        yield VtiWriter(scratch)
-
-
-@contextmanager
-def open_vtp_growth(path: Path) -> Iterator[VtpWriter]:
-    """Open a .vtp file for a growth; see `gpu_nim.storage.growth_formats.open_growth`."""
-    with replacing(path) as scratch:
-        yield VtpWriter(scratch)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -162,26 +161,22 @@ class ZarrGrowthWriter:
         self._count -= count
 
 
-@contextmanager
-def open_zarr_growth(path: Path, *, parents: bool = False) -> Iterator[ZarrGrowthWriter]:
-    """Open a Zarr store for a growth; see `gpu_nim.storage.growth_formats.open_growth`."""
+def new_zarr_growth(path: Path, *, parents: bool = False) -> ZarrGrowthWriter:
+    """Make a Zarr store for a growth, with each cell's parent if requested."""
     import zarr
 
-    with replacing(path, is_growth_store) as scratch:
-        with interrupts_deferred():
-            group = zarr.open_group(scratch, mode="w", zarr_format=3)
-        yield ZarrGrowthWriter(group, parents=parents)
+    with interrupts_deferred():
+        group = zarr.open_group(path, mode="w", zarr_format=3)
+    return ZarrGrowthWriter(group, parents=parents)
 
 
-def open_zarr_growth_in_place(
-    path: Path, extent: StoreExtent | None, snapshot: Snapshot | None, *, parents: bool = False
-) -> ZarrGrowthWriter:
-    """Open a Zarr store that is written in place under its own name, from its beginning or resumed.
+def resumed_zarr_growth(path: Path, extent: StoreExtent, snapshot: Snapshot, *, parents: bool = False) -> ZarrGrowthWriter:
+    """Open the Zarr store of an interrupted growth, to write on in place.
 
     Args:
         path: the store.
-        extent: the cells that it holds; None to begin.
-        snapshot: the growth that all these cells are compared with; None to begin.
+        extent: the cells that it holds.
+        snapshot: the growth that all these cells are compared with.
         parents: save each cell's parent, too.
 
     Raises:
@@ -189,10 +184,6 @@ def open_zarr_growth_in_place(
     """
     import zarr
 
-    if extent is None or snapshot is None:
-        with interrupts_deferred():
-            group = zarr.open_group(path, mode="w", zarr_format=3)
-        return ZarrGrowthWriter(group, parents=parents)
     try:
         _check_stored(path, extent, snapshot)
         with interrupts_deferred():
