@@ -23,6 +23,9 @@ from gpu_nim.model.rule import Rule, Symmetry
 Lattice = Literal["square", "hexagonal", "triangular"]
 """How the cells of a plane are drawn; cells in space are cubes."""
 
+AUTOMATON, GENERATIONS = "nim", 1024
+"""What is grown by default, and to which generation."""
+
 
 @dataclass(frozen=True)
 class GrowthEntry:

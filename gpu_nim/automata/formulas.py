@@ -37,14 +37,26 @@ def p_positions_by_total(cells: NDArray[np.integer], generations: NDArray[np.int
     return np.asarray(inside & nim_sum_is_zero(cells) & (cells.sum(axis=1, dtype=np.int64) == 2 * generations))
 
 
+def ulam_warburton_births_of_weight(weight: int) -> int:
+    """Return 4 * 3^(w - 1), and 1 for w = 0: the births of a generation with w 1s in its binary digits (A147582).
+
+    >>> [ulam_warburton_births_of_weight(weight) for weight in range(4)]
+    [1, 4, 12, 36]
+    """
+    return 4 * 3 ** (weight - 1) if weight else 1
+
+
+_MAX_WEIGHT = 40  # births of larger weights exceed 64 bits
+_ULAM_WARBURTON_BIRTHS = np.array([ulam_warburton_births_of_weight(weight) for weight in range(_MAX_WEIGHT + 1)], np.uint64)
+
+
 def ulam_warburton_births(generations: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Return 4 * 3^(wt(n) - 1) for n >= 1, and 1 for n = 0 (A147582).
+    """Return the births by the 1s in the binary digits of each generation (see `ulam_warburton_births_of_weight`).
 
     >>> ulam_warburton_births(np.arange(8)).tolist()
     [1, 4, 4, 12, 4, 12, 12, 36]
     """
-    weight = np.maximum(np.bitwise_count(generations).astype(np.int64) - 1, 0).astype(np.uint64)
-    return np.where(generations == 0, np.uint64(1), np.uint64(4) * np.uint64(3) ** weight)
+    return np.asarray(_ULAM_WARBURTON_BIRTHS[np.bitwise_count(generations)])
 
 
 def ulam_warburton_cells(cells: NDArray[np.integer], generations: NDArray[np.int64]) -> NDArray[np.bool_]:

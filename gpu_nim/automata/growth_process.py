@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.catalogue import Automaton, find
+from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton, find
 from gpu_nim.automata.cell_sources import CellSource, KeptCells, RegrownCells
 from gpu_nim.automata.columns import DEFAULT_COLUMNS, ColumnRecorder
 from gpu_nim.automata.growth import Growth
@@ -318,8 +318,8 @@ def _automaton(automaton: str | Automaton | Rule) -> Automaton:
 
 
 def grow(
-    automaton: str | Automaton | Rule = "nim",
-    generations: Whole = 1024,
+    automaton: str | Automaton | Rule = AUTOMATON,
+    generations: Whole = GENERATIONS,
     *,
     backend: str | Backend = "auto",
     cells: bool = False,

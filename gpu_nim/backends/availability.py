@@ -5,7 +5,7 @@ import os
 from functools import cache
 from importlib.util import find_spec
 
-from gpu_nim.model.errors import one_line
+from gpu_nim.model.errors import message_of
 
 INSTALL = "install the extra cuda13, or cuda12 with a driver before 580"
 _CUPY = 14  # 13 finds no NVRTC among Python's packages, and numbers the places of an array with 32 bits
@@ -33,10 +33,10 @@ def cuda_obstacle() -> str | None:
         nvrtc.getVersion()
         cupy.cuda.Device().compute_capability  # noqa: B018  # opens the device
     except ImportError as error:
-        return f"the CUDA backend needs CuPy, which is installed but does not load ({one_line(error)}): {INSTALL}"
+        return f"the CUDA backend needs CuPy, which is installed but does not load ({message_of(error)}): {INSTALL}"
     except RuntimeError as error:
         missing = "NVRTC" if "nvrtc" in str(error).lower() else "a working CUDA device"
-        return f"the CUDA backend needs {missing}, and CuPy says: {one_line(error)}; {INSTALL}"
+        return f"the CUDA backend needs {missing}, and CuPy says: {message_of(error)}; {INSTALL}"
     return None
 
 

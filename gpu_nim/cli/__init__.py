@@ -15,7 +15,7 @@ from gpu_nim._version import __version__
 from gpu_nim.cli.output import say
 from gpu_nim.cli.restart import restart
 from gpu_nim.cli.signals import Terminated, terminations_raised
-from gpu_nim.model.errors import GpunimError, MissingDependency, one_line
+from gpu_nim.model.errors import GpunimError, MissingDependency, message_of
 from gpu_nim.model.notation import LONGEST_DIGITS
 from gpu_nim.model.provenance import command_line
 
@@ -100,7 +100,7 @@ def _of_the_machine(error: Exception) -> str | None:
     if isinstance(error, ModuleNotFoundError) and not (error.name or __name__).startswith("gpu_nim"):
         return f"this needs the package {error.name}, which is not installed: reinstall the environment"
     if isinstance(error, MemoryError):
-        return f"there is not enough memory for this ({one_line(error) or 'none left'})"
+        return f"there is not enough memory for this ({message_of(error) or 'none left'})"
     if isinstance(error, OSError):  # mostly of stdout, since the files of gpunim raise FileError
         return f"cannot read or write {error.filename or 'the output'}: {error.strerror or error}"
     if isinstance(error, ValueError) and "integer string conversion" in str(error):

@@ -5,20 +5,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpu_nim.automata.catalogue import Automaton
+from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton
 from gpu_nim.automata.columns import COLUMNS, DEFAULT_COLUMNS, Value
 from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.selection import NAMES, select
 from gpu_nim.cli.output import emit_json, print_table, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, CELLS, COUNTS, FILE, SIZE
 from gpu_nim.cli.progress import growth_progress
+from gpu_nim.jobs.growth_job import EVERY, GrowthJob, Outputs
 from gpu_nim.storage.growth_formats import describe_formats, suffixes_with_parents
 
 if TYPE_CHECKING:
     from gpu_nim.automata.growth import Growth
     from gpu_nim.automata.growth_process import GrowthProcess
     from gpu_nim.backends.interface import Backend
-    from gpu_nim.jobs.growth_job import Outputs
 
 _SHOWN = 5  # last generations in the summary
 
@@ -27,7 +27,9 @@ Cells = tuple[tuple[int, ...], ...]
 
 @click.command()
 @click.argument("automaton", required=False)
-@click.option("--gen", "generations", type=SIZE, help="The last generation; generation 0 holds the seed.  [default: 1024]")
+@click.option(
+    "--gen", "generations", type=SIZE, help=f"The last generation; generation 0 holds the seed.  [default: {GENERATIONS}]"
+)
 @click.option(
     "--offsets",
     type=CELLS,
@@ -53,7 +55,7 @@ Cells = tuple[tuple[int, ...], ...]
     "--parents", is_flag=True, help=f"Save each cell's parent, the evolution tree, in --out, a {suffixes_with_parents()}."
 )
 @click.option("--checkpoint", type=FILE, help="Write checkpoints to this folder, to resume from after an interruption.")
-@click.option("--every", type=AMOUNT, help="Generations from one checkpoint to the next.  [default: 100]")
+@click.option("--every", type=AMOUNT, help=f"Generations from one checkpoint to the next.  [default: {EVERY}]")
 @click.option("--resume", type=FILE, help="Resume from this folder's latest checkpoint, with the options given then.")
 @click.option("--no-verify", is_flag=True, help="Do not check the growth against its theorem.")
 @click.option("--plan", is_flag=True, help="Say how much memory the growth is planned to take, and do not start it.")
@@ -83,13 +85,11 @@ def grow(
     quiet: bool,
 ) -> int:
     """Grow AUTOMATON (see `gpunim automata`), by default nim, from its seed, and count the births of each generation."""
-    from gpu_nim.jobs.growth_job import GENERATIONS, GrowthJob, Outputs
-
     chosen = _automaton(automaton, offsets, births, seeds, octant)
     if plan:
         if resume is not None:
             raise click.UsageError("--plan is for a growth from its seed: leave out --resume.")
-        _print_plan(chosen or "nim", GENERATIONS if generations is None else generations, select(backend), general, as_json)
+        _print_plan(chosen or AUTOMATON, GENERATIONS if generations is None else generations, select(backend), general, as_json)
         return 0
     run = GrowthJob(
         chosen,
@@ -163,7 +163,7 @@ def _shown(value: Value) -> int | str | None:
     return value if value is None or isinstance(value, int) else f"{float(value):.6f}"
 
 
-def _print_summary(growth: "Growth", growing: "GrowthProcess", outputs: "Outputs") -> None:
+def _print_summary(growth: "Growth", growing: "GrowthProcess", outputs: Outputs) -> None:
     births = growth.births.tolist()
     first = max(0, len(births) - _SHOWN)
     saved = [path for path in (outputs.out, outputs.volume, outputs.bfile) if path is not None]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gpu_nim.automata.ancestry import require_one_parent
-from gpu_nim.automata.catalogue import Automaton, GrowthEntry, find
+from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton, GrowthEntry, find
 from gpu_nim.automata.columns import DEFAULT_COLUMNS
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess, Snapshot
@@ -22,8 +22,7 @@ from gpu_nim.storage.growth_writer import GrowthWriter, write_growth
 from gpu_nim.storage.voxels import check_volume, open_volume, save_volume
 from gpu_nim.storage.zarr_files import ZarrGrowthWriter, copy_store, load_zarr_growth, new_zarr_growth, resumed_zarr_growth
 
-GENERATIONS = 1024
-EVERY = 100
+EVERY = 100  # generations from one checkpoint to the next
 
 
 @dataclass(frozen=True)
@@ -138,7 +137,7 @@ class GrowthJob:
                 columns = columns or asked.get("columns")
                 self.outputs = self.outputs.merged_with(asked)
                 generations = snapshot.generations if generations is None else generations
-            chosen = chosen or find("nim")
+            chosen = chosen or find(AUTOMATON)
             self._every = every or EVERY
             self.columns = None if columns is None else tuple(columns)
             """The requested columns, now or at the start of the growth; None for the default."""

@@ -25,13 +25,13 @@ def close(given: str, known: Iterable[str]) -> str:
     return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
-def one_line(error: BaseException) -> str:
-    r"""Return what an error says as one line of at most 300 characters, for a message that quotes it.
+def message_of(error: BaseException) -> str:
+    r"""Return the message of an error on one line of at most 300 characters, to be quoted in another.
 
     Args:
         error: an error of another library.
 
-    >>> one_line(RuntimeError("CUDA_ERROR_INVALID_VALUE:\n invalid argument")), len(one_line(ValueError("long " * 100)))
+    >>> message_of(RuntimeError("CUDA_ERROR_INVALID_VALUE:\n invalid argument")), len(message_of(ValueError("long " * 100)))
     ('CUDA_ERROR_INVALID_VALUE: invalid argument', 300)
     """
     text = " ".join(str(error).split())

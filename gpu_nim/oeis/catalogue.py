@@ -12,6 +12,7 @@ from itertools import count
 
 import numpy as np
 
+from gpu_nim.automata.formulas import ulam_warburton_births_of_weight
 from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.counting.digit_matrices import by_total
 from gpu_nim.counting.families import FAMILIES, UpToMaximum, UpToTotal, find_family, listed
@@ -148,9 +149,9 @@ def _function(number: str, title: str, offset: int, function: Callable[[int], in
     return OeisEntry(number, title, offset, from_function(function))
 
 
-def _walkers(n: int) -> int:
-    """A third of the births of the three-branch Ulam-Warburton automaton in generation n - 1, 1 where that is none."""
-    return max(1, 3 ** ((n - 1).bit_count() - 1)) if n > 1 else 1
+def _ulam_warburton(n: int) -> int:
+    """The births of generation n - 1 of the Ulam-Warburton automaton."""
+    return ulam_warburton_births_of_weight((n - 1).bit_count())
 
 
 def _diagonal(n: int) -> int:
@@ -170,9 +171,8 @@ _ENTRIES = (
     OeisEntry("A048833", "P-positions of Nim with 2n counters, piles in any order", 0, unordered_by_total),
     _function("A147562", "Cells of the Ulam-Warburton automaton after n generations", 0,
               lambda n: 1 + 4 * ((UpToTotal(3).value(n - 1) - 1) // 3) if n else 0),
-    _function("A147582", "Cells born in generation n of the Ulam-Warburton automaton", 1,
-              lambda n: 4 * _walkers(n) if n > 1 else 1),
-    _function("A147610", "3^(wt(n-1) - 1), a quarter of A147582", 2, _walkers),
+    _function("A147582", "Cells born in generation n of the Ulam-Warburton automaton", 1, _ulam_warburton),
+    _function("A147610", "3^(wt(n-1) - 1), a quarter of A147582", 2, lambda n: _ulam_warburton(n) // 4),
     _function("A151920", "(A130665(n+1) - 1)/3", 0, lambda n: (UpToTotal(3).value(n + 1) - 1) // 3),
     _function("A363166", "P-positions of 3-pile Nim with no pile over n and no empty one, piles in any order", 1,
               _distinct_triples),

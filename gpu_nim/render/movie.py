@@ -8,8 +8,6 @@ movie and its number alone, so that processes of this machine, or of others, can
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
@@ -295,6 +293,8 @@ def draw_frame(job: tuple[Movie, str, int]) -> bytes:
 
 def _draw(movie: Movie, folder: Path, mark: str, missing: list[int], jobs: int) -> Iterator[int]:
     """Draw the missing frames, and yield the number of each finished one."""
+    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor  # here, for the start-up time of other work
+
     if not missing:
         return
     if not _worth_sharing(len(missing), jobs):

@@ -11,9 +11,9 @@ The arrays are appended to the XML as raw data in zlib blocks: [blocks] [bytes a
 import shutil
 import zlib
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 from typing import IO, Any
-from xml.sax.saxutils import quoteattr
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +73,7 @@ def data_array(name: str, dtype: np.dtype[Any], offset: int, components: int = 1
     """Return the element of an array that is appended at an offset."""
     kind = _NAMES[dtype.str[1:]]
     return (
-        f'<DataArray type="{kind}" Name={quoteattr(name)} NumberOfComponents="{components}" format="appended" offset="{offset}"/>\n'
+        f'<DataArray type="{kind}" Name="{escape(name)}" NumberOfComponents="{components}" format="appended" offset="{offset}"/>\n'
     )
 
 

@@ -13,7 +13,7 @@ from gpu_nim.backends.availability import INSTALL
 from gpu_nim.backends.cuda.launches import Defines, Launch, check_arguments, find_kernel, in_order
 from gpu_nim.backends.cuda.sources import OPTIONS, cuda_source
 from gpu_nim.backends.cuda.table import KERNELS, Kernel
-from gpu_nim.model.errors import BackendError, GpunimError, InsufficientMemoryError, MissingDependency, UsageError, one_line
+from gpu_nim.model.errors import BackendError, GpunimError, InsufficientMemoryError, MissingDependency, UsageError, message_of
 from gpu_nim.model.memory_cap import memory_cap
 
 if TYPE_CHECKING:
@@ -86,9 +86,9 @@ def device_memory_errors(work: str) -> Iterator[None]:
     except GpunimError:
         raise
     except MemoryError as error:
-        raise InsufficientMemoryError(f"{work}: the device has too little free memory ({one_line(error)})") from error
+        raise InsufficientMemoryError(f"{work}: the device has too little free memory ({message_of(error)})") from error
     except ImportError as error:  # CuPy loads libraries when it first needs them
-        raise MissingDependency(f"{work}: CuPy lacks a library ({one_line(error)}): {INSTALL}") from error
+        raise MissingDependency(f"{work}: CuPy lacks a library ({message_of(error)}): {INSTALL}") from error
     except Exception as error:
         if isinstance(error, RuntimeError) or type(error).__module__.partition(".")[0] in ("cupy", "cupy_backends"):
             raise BackendError(_refused(work, error)) from error
@@ -103,12 +103,12 @@ def predicate_errors(name: str) -> Iterator[None]:
     except (AttributeError, IndexError, TypeError, ValueError) as error:
         raise UsageError(
             f"{name} must take the device's arrays, by operators and indexing alone, got {type(error).__name__} "
-            f"({one_line(error)}): with --backend numpy it may use any of NumPy's functions"
+            f"({message_of(error)}): with --backend numpy it may use any of NumPy's functions"
         ) from error
 
 
 def _refused(work: str, error: Exception) -> str:
-    return f"{work}: the device refused ({one_line(error)})"
+    return f"{work}: the device refused ({message_of(error)})"
 
 
 class CupyLauncher:
