@@ -94,7 +94,6 @@ inline const char* launch(const KernelEntry& kernel, const unsigned* grid, const
     CUDA_HOST_EXPORT int cuda_host_count() { return sizeof cuda_host_kernels / sizeof cuda_host_kernels[0]; }        \
     CUDA_HOST_EXPORT const char* cuda_host_name(int k) { return cuda_host_kernels[k].name; }                         \
     CUDA_HOST_EXPORT const char* cuda_host_signature(int k) { return cuda_host_kernels[k].signature(); }             \
-    CUDA_HOST_EXPORT void cuda_host_rest() { cuda_host::scheduler.end_tsan_threads(); }                              \
     CUDA_HOST_EXPORT const char* cuda_host_launch(int k, const unsigned* grid, const unsigned* block,                \
                                                   size_t dynamic_shared, void** arguments, int order,                \
                                                   unsigned seed) {                                                   \

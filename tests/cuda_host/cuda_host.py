@@ -18,7 +18,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
-import math
 import os
 import re
 import shutil
@@ -43,7 +42,6 @@ from tests import strict_cupy
 HEADERS = Path(__file__).resolve().parent
 CACHE = HEADERS.parents[1] / ".cache" / "cuda_host"
 ORDERS = ("forward", "reverse", "shuffle")
-TSAN_THREADS = 6000  # TSan dies of more than about 8000
 LOG_VARIABLE = "GPUNIM_SANITIZER_LOG"
 
 
@@ -127,10 +125,9 @@ def sanitized(flavour: str, log: Path) -> tuple[list[str], dict[str, str]]:
 class _Library:
     """One `.cu` file, built in one flavour and loaded."""
 
-    _tsan_threads: ClassVar[dict[_Library, int]] = {}  # how many each library keeps, under TSan
+    _one_launch: ClassVar = threading.Lock()  # of all libraries, which share fibers
 
     def __init__(self, source: Path, kernels: tuple[str, ...], flavour: str, options: tuple[str, ...]) -> None:
-        self._flavour = flavour
         self._loaded = ctypes.CDLL(str(_build(source, kernels, flavour, options)))
         for text in ("cuda_host_name", "cuda_host_signature", "cuda_host_launch"):
             getattr(self._loaded, text).restype = ctypes.c_char_p
@@ -141,7 +138,6 @@ class _Library:
             *(ctypes.c_int, ctypes.c_uint),
         )
         self.numbers = {self._loaded.cuda_host_name(k).decode(): k for k in range(self._loaded.cuda_host_count())}
-        self._one_launch = threading.Lock()
 
     def signature(self, kernel: str) -> tuple[str, ...]:
         """The kernel's parameters in the notation of the kernel table, read from its C++ type."""
@@ -161,21 +157,11 @@ class _Library:
         """Run a kernel; each of `values` holds one parameter's bytes. What went wrong, or None."""
         pointers = (ctypes.c_void_p * len(values))(*(value.ctypes.data for value in values))
         with self._one_launch:
-            if self._flavour == "tsan":
-                self._make_room(2 * math.prod(block))
             message = self._loaded.cuda_host_launch(
                 *(self.numbers[kernel], (ctypes.c_uint * 3)(*grid), (ctypes.c_uint * 3)(*block)),
                 *(shared_bytes, pointers, order, seed),
             )
         return None if message is None else message.decode(errors="replace")
-
-    def _make_room(self, threads: int) -> None:
-        kept = self._tsan_threads
-        kept[self] = max(threads, kept.get(self, 0))
-        if sum(kept.values()) > TSAN_THREADS:
-            for other in [library for library in kept if library is not self]:
-                other._loaded.cuda_host_rest()
-                del kept[other]
 
 
 @functools.cache

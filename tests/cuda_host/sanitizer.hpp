@@ -20,8 +20,11 @@
 extern "C" void __tsan_java_free(unsigned long begin, unsigned long bytes);
 extern "C" void __tsan_java_alloc(unsigned long begin, unsigned long bytes);
 #define CUDA_HOST_UNSEEN __attribute__((no_sanitize("thread")))
+// An inline variable that all libraries of the process share. (Everything else is hidden and each library's own.)
+#define CUDA_HOST_SHARED __attribute__((visibility("default")))
 #else
 #define CUDA_HOST_UNSEEN
+#define CUDA_HOST_SHARED
 #endif
 
 namespace cuda_host {
@@ -65,15 +68,20 @@ struct StackRecord {
     void* thread = nullptr;
 };
 
+// TSan takes what follows for the thread's, and for ordered by nothing after what went before.
+CUDA_HOST_UNSEEN inline void become_tsan_thread([[maybe_unused]] void* thread) {
+#if defined(__SANITIZE_THREAD__)
+    __tsan_switch_to_fiber(thread, __tsan_switch_to_fiber_no_sync);
+#endif
+}
+
 // Call just before leaving `from` for `to`. A stack that `ends` is never returned to.
 CUDA_HOST_UNSEEN inline void announce_switch([[maybe_unused]] StackRecord& from, [[maybe_unused]] const StackRecord& to,
                                              [[maybe_unused]] bool ends) {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_start_switch_fiber(ends ? nullptr : &from.fake_frames, to.bottom, to.size);
 #endif
-#if defined(__SANITIZE_THREAD__)
-    __tsan_switch_to_fiber(to.thread, __tsan_switch_to_fiber_no_sync);
-#endif
+    become_tsan_thread(to.thread);
 }
 
 // Call first thing on `here`; `left` gets the bounds of the stack that was left.
@@ -120,7 +128,7 @@ CUDA_HOST_UNSEEN inline void* new_tsan_thread() {
 #endif
 }
 
-CUDA_HOST_UNSEEN inline void end_tsan_thread([[maybe_unused]] void* thread) {
+CUDA_HOST_UNSEEN inline void destroy_tsan_thread([[maybe_unused]] void* thread) {
 #if defined(__SANITIZE_THREAD__)
     __tsan_destroy_fiber(thread);
 #endif

@@ -107,15 +107,20 @@ class Shuffler {
     uint64_t state_;
 };
 
+// The stacks of fibers, and for each thread of the largest block, of even and of odd blocks, what TSan takes it for. TSan keeps in each
+// of its threads a clock for each other one, so a wait costs as much as there are threads: all libraries use the same.
+struct FiberPool {
+    StackPool stacks;
+    void* tsan_threads[2 * max_threads] = {};
+};
+CUDA_HOST_SHARED inline FiberPool fibers;
+
 class Scheduler {
   public:
     // Runs the whole grid; false where it failed, and error() says why.
     bool run(const Launch& launch);
     const char* error() const { return error_; }
     char* dynamic_shared() { return shared_.dynamic(); }
-
-    // Gives back what is kept from launch to launch for TSan alone: its threads, with their stacks.
-    void end_tsan_threads();
 
     // Called from kernels, on a fiber.
     int wait_at_barrier(Operation operation, bool predicate, Site site);
@@ -134,6 +139,8 @@ class Scheduler {
     void resume(Thread& thread, unsigned set);
     void return_to_scheduler(bool ends);
     void abandon_threads();
+    void begin_tsan_threads(unsigned sets);
+    void end_tsan_threads(unsigned sets);
     void release_barrier();
     bool release_warp(unsigned warp);
     bool check_collective(const Thread* lanes, unsigned lane, unsigned lanes_present, unsigned warp,
@@ -161,9 +168,7 @@ class Scheduler {
     Thread* current_ = nullptr;
     Context own_context_{};
     StackRecord own_record_;
-    StackPool stacks_;
     SharedMemory shared_;
-    void* tsan_threads_[2 * max_threads] = {};  // one set for even blocks, one for odd
     BlockOrder order_[2];
     unsigned set_ = 0;
     Token start_, end_, fence_;
@@ -207,7 +212,6 @@ CUDA_HOST_UNSEEN inline void Scheduler::fail(const char* format, ...) {
 CUDA_HOST_UNSEEN inline void Scheduler::fiber_main() {
     Scheduler& self = scheduler;
     confirm_switch(self.current_->record, self.own_record_);
-    self.start_.acquire();
     self.launch_->kernel(self.launch_->arguments);
     self.current_->status = Status::finished;
     self.return_to_scheduler(true);
@@ -216,7 +220,6 @@ CUDA_HOST_UNSEEN inline void Scheduler::fiber_main() {
 
 CUDA_HOST_UNSEEN inline void Scheduler::return_to_scheduler(bool ends) {
     Thread& self = *current_;
-    end_.release();  // here and not at the kernel's end, which a thread of a failing launch never reaches
     announce_switch(self.record, own_record_, ends);
     switch_context(self.context, own_context_);
     confirm_switch(self.record, own_record_);
@@ -224,12 +227,11 @@ CUDA_HOST_UNSEEN inline void Scheduler::return_to_scheduler(bool ends) {
 
 CUDA_HOST_UNSEEN inline void Scheduler::start(Thread& thread, unsigned set) {
     const unsigned owner = set * max_threads + number_of(thread);
-    thread.stack = stacks_.take(owner);
+    thread.stack = fibers.stacks.take(owner);
     thread.record.bottom = thread.stack;
     thread.record.size = StackPool::stack_bytes;
     forget_stack_contents(thread.record);
-    if (tsan_threads_[owner] == nullptr) tsan_threads_[owner] = new_tsan_thread();
-    thread.record.thread = tsan_threads_[owner];
+    thread.record.thread = fibers.tsan_threads[owner];
     prepare_context(thread.context, thread.stack, StackPool::stack_bytes, fiber_main);
     thread.status = Status::ready;
 }
@@ -244,7 +246,7 @@ CUDA_HOST_UNSEEN inline void Scheduler::resume(Thread& thread, unsigned set) {
     confirm_switch(own_record_, left);
     current_ = nullptr;
     if (thread.status == Status::finished) {
-        stacks_.give_back(thread.stack);
+        fibers.stacks.give_back(thread.stack);
         thread.stack = nullptr;
         --alive_;
     }
@@ -254,19 +256,39 @@ CUDA_HOST_UNSEEN inline void Scheduler::resume(Thread& thread, unsigned set) {
 CUDA_HOST_UNSEEN inline void Scheduler::abandon_threads() {
     for (unsigned t = 0; t < thread_count_; ++t) {
         if (threads_[t].stack == nullptr) continue;
-        stacks_.give_back(threads_[t].stack);
+        fibers.stacks.give_back(threads_[t].stack);
         threads_[t].stack = nullptr;
     }
-    end_tsan_threads();
+    for (unsigned owner = 0; owner < 2 * max_threads; ++owner) {
+        if (fibers.tsan_threads[owner] == nullptr) continue;
+        destroy_tsan_thread(fibers.tsan_threads[owner]);
+        fibers.tsan_threads[owner] = nullptr;
+        fibers.stacks.forget(owner);
+    }
 }
 
-CUDA_HOST_UNSEEN inline void Scheduler::end_tsan_threads() {
-    for (unsigned owner = 0; owner < 2 * max_threads; ++owner) {
-        if (tsan_threads_[owner] == nullptr) continue;
-        end_tsan_thread(tsan_threads_[owner]);
-        tsan_threads_[owner] = nullptr;
-        stacks_.forget(owner);
-    }
+// What the host did before the launch happens before all that its threads do, and that before what the host does next. TSan is told so
+// for each of its threads once, not for each block that it runs.
+CUDA_HOST_UNSEEN inline void Scheduler::begin_tsan_threads(unsigned sets) {
+    start_.release();
+    for (unsigned set = 0; set < sets; ++set)
+        for (unsigned t = 0; t < thread_count_; ++t) {
+            void*& thread = fibers.tsan_threads[set * max_threads + t];
+            if (thread == nullptr) thread = new_tsan_thread();
+            become_tsan_thread(thread);
+            start_.acquire();
+        }
+    become_tsan_thread(own_record_.thread);
+}
+
+CUDA_HOST_UNSEEN inline void Scheduler::end_tsan_threads(unsigned sets) {
+    for (unsigned set = 0; set < sets; ++set)
+        for (unsigned t = 0; t < thread_count_; ++t) {
+            become_tsan_thread(fibers.tsan_threads[set * max_threads + t]);
+            end_.release();
+        }
+    become_tsan_thread(own_record_.thread);
+    end_.acquire();
 }
 
 // ---------------------------------------------------------------- waiting, seen from the kernel
@@ -423,7 +445,8 @@ CUDA_HOST_UNSEEN inline bool Scheduler::run(const Launch& launch) {
         for (uint64_t b = 0; b < blocks; ++b) block_sequence[b] = b;
         shuffler.shuffle(block_sequence, blocks);
     }
-    start_.release();
+    const unsigned sets = blocks > 1 ? 2 : 1;
+    begin_tsan_threads(sets);
     for (uint64_t k = 0; k < blocks && !failed_; ++k) {
         uint64_t block = k;
         if (launch.order == Order::reverse) block = blocks - 1 - k;
@@ -435,7 +458,7 @@ CUDA_HOST_UNSEEN inline bool Scheduler::run(const Launch& launch) {
                     static_cast<unsigned>(block / (uint64_t{gridDim.x} * gridDim.y))};
         run_block(static_cast<unsigned>(k & 1));
     }
-    end_.acquire();
+    end_tsan_threads(sets);
     free(block_sequence);
     if (failed_) abandon_threads();
     shared_.release();
