@@ -103,7 +103,7 @@ def sanitized(flavour: str, log: Path) -> tuple[list[str], dict[str, str]]:
     """The command prefix and the environment in which Python can run kernels of `flavour`; reports go to `log`.PID."""
     cxx = compiler()
     assert cxx is not None, "no host compiler"
-    environment = dict(os.environ, GPUNIM_CUDA_HOST=flavour, PYTHONMALLOC="malloc")
+    environment = dict(os.environ, GPUNIM_CUDA_HOST=flavour)
     environment[LOG_VARIABLE] = str(log)
     libraries = [
         subprocess.run([cxx, f"-print-file-name={name}"], check=True, capture_output=True, text=True).stdout.strip()
