@@ -142,7 +142,7 @@ def test_an_export_takes_each_option_or_refuses_it(suffix, more, takes, tmp_path
 @pytest.mark.parametrize("motion", MOTIONS)
 @pytest.mark.thorough
 def test_a_movie_takes_each_option_or_refuses_it(motion):
-    source = "chocolate:size=7" if motion == "sweep" else "edge:7"
+    source = {"sweep": "chocolate:size=7", "walk": "nim:15", "side-by-side": "nim:7"}.get(motion, "edge:7")
     looks = {
         "size": (80, 56),
         "view": "isometric",
@@ -162,6 +162,10 @@ def test_a_movie_takes_each_option_or_refuses_it(motion):
 
     base = frames()
     for option, value in looks.items():
+        if option in MOTIONS[motion].refuses:
+            with pytest.raises(UsageError, match=f"{option} would have no effect"):
+                frames(**{option: value})
+            continue
         assert any(not np.array_equal(a, b) for a, b in zip(base, frames(**{option: value}), strict=True)), option
     with pytest.raises(UsageError, match="transparent would have no effect"):
         frames(transparent=True)

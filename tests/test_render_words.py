@@ -105,7 +105,16 @@ def test_a_title_too_long_for_its_picture_is_refused():
 
 
 @needs_pillow
-@pytest.mark.parametrize(("motion", "source"), [("growth", "nim:15"), ("sweep", "chocolate:size=7"), ("turntable", "nim:7")])
+@pytest.mark.parametrize(
+    ("motion", "source"),
+    [
+        ("growth", "nim:15"),
+        ("sweep", "chocolate:size=7"),
+        ("turntable", "nim:7"),
+        ("side-by-side", "nim:7"),
+        ("walk", "nim:15"),
+    ],
+)
 @pytest.mark.parametrize("size", [(160, 120), (120, 200), (64, 48)])
 def test_a_movies_words_are_within_its_frames(motion, source, size):
     movie = Movie(source, motion, 8, look=Look(size=size, title="Nim", quality="draft", engine="numpy"))

@@ -132,9 +132,16 @@ def choose_engine(look: Look, blocks: int = 0) -> tuple[str, str]:
 
 
 class Drawing:
-    """A body in its colours, ready to be drawn from any number of cameras.  A context manager: it holds a window."""
+    """A body in its colours, ready to be drawn from any number of cameras.  A context manager: it holds a window.
 
-    def __init__(self, blocks: Blocks, look: Look, engine: str) -> None:
+    Args:
+        blocks: the body.
+        look: its appearance.
+        engine: opengl or numpy.
+        base: the colour of each block, sRGB float32 (N, 3); None for those of the look.
+    """
+
+    def __init__(self, blocks: Blocks, look: Look, engine: str, base: NDArray[np.float32] | None = None) -> None:
         self.blocks = blocks
         self.look = look
         self.engine = engine
@@ -142,7 +149,7 @@ class Drawing:
         style = look.drawn_style
         if not issubclass(style, CameraStyle):
             raise UsageError(f"a movie cannot be made of {look.style_name}")
-        base = base_colours(blocks, look.color, self.theme)
+        base = base_colours(blocks, look.color, self.theme) if base is None else base
         require_picture_memory(look, engine, blocks.name, len(blocks), more=style.extra_bytes(blocks, look.quality))
         width, height = (part * look.supersampling for part in look.size)
         self._canvas = opengl.Canvas(width, height) if engine == "opengl" else None

@@ -122,6 +122,7 @@ class GrowingBody:
         engine: opengl or numpy.
         schedule: as for `Pullback`.
         caption: returns the caption of a generation; by default its number and the population.
+        base: the colour of each block of a body that is not cut open; None for those of the look.
     """
 
     def __init__(
@@ -131,13 +132,14 @@ class GrowingBody:
         engine: str,
         schedule: Callable[[int], Schedule],
         caption: "Callable[[Blocks, int], str] | None" = None,
+        base: NDArray[np.float32] | None = None,
     ) -> None:
         self.whole, self._caption = blocks, caption or grown_caption
         last = int(blocks.generations.max())
         words = (self._caption(blocks, generation) for generation in growth_stops(int(blocks.generations.min()), last))
         self.pullback = Pullback(blocks, look, schedule, max(words, key=len))
         toward = self.pullback.frame(0)[1].basis[2]
-        self._drawing = Drawing(cut_open(blocks, look, toward), look, engine)
+        self._drawing = Drawing(cut_open(blocks, look, toward), look, engine, base)
 
     def __enter__(self) -> Self:
         return self
@@ -159,6 +161,22 @@ class GrowingBody:
 _POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
+def _power(generation: int) -> int:
+    """Return m where the generation is 2^m - 1, or 0."""
+    power = (generation + 1).bit_length() - 1
+    return power if generation + 1 == 1 << power else 0
+
+
+def generation_words(generation: int) -> str:
+    """Return the number of a generation in words.
+
+    >>> generation_words(6), generation_words(7)
+    ('generation 6', 'generation 7 = 2³ − 1')
+    """
+    power = _power(generation)
+    return f"generation {generation:,}" + (f" = 2{str(power).translate(_POWERS)} − 1" if power else "")
+
+
 def grown_caption(blocks: Blocks, generation: int) -> str:
     """Return the caption of a generation: its population, and at 2^m - 1 why the movie pauses.
 
@@ -170,14 +188,10 @@ def grown_caption(blocks: Blocks, generation: int) -> str:
     >>> grown_caption(blocks_of("nim:8"), 7)
     'generation 7 = 2³ − 1    population 64    27 born, then 3'
     """
-    words = [f"generation {generation:,}"]
-    power = (generation + 1).bit_length() - 1
-    complete = generation + 1 == 1 << power
-    if complete and power:
-        words[0] += f" = 2{str(power).translate(_POWERS)} − 1"
+    words = [generation_words(generation)]
     if len(blocks) == blocks.population:
         words.append(f"population {int((blocks.generations <= generation).sum()):,}")
-        if complete and generation < int(blocks.generations.max()):
+        if _power(generation) and generation < int(blocks.generations.max()):
             born, then = (int((blocks.generations == later).sum()) for later in (generation, generation + 1))
             words.append(f"{born:,} born, then {then:,}")
     return "    ".join(words)

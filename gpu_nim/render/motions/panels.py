@@ -1,0 +1,67 @@
+"""Two pictures on one: side by side, or one above the other where the picture is upright."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gpu_nim.model.errors import UsageError
+from gpu_nim.render.framing import margins
+from gpu_nim.render.geometry import Blocks
+from gpu_nim.render.image import prepare
+from gpu_nim.render.lettering import title_of
+from gpu_nim.render.look import Look
+from gpu_nim.render.pixels import background, quantise
+from gpu_nim.render.themes import THEMES
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+
+class Panels:
+    """The layout of two panels under a title.
+
+    Args:
+        look: the appearance of the whole picture.
+    """
+
+    def __init__(self, look: Look) -> None:
+        self._look = look
+        width, height = look.size
+        self._top = round(margins(look)[0] * height)
+        self._beside = width >= height
+        room = height - self._top
+        size = (width // 2, room) if self._beside else (width, room // 2)
+        self.look = replace(look, size=size, title="", transparent=True)
+        """The appearance of a panel."""
+
+    def join(self, one: "Image", other: "Image") -> "Image":
+        """Return the picture of two panels.
+
+        Args:
+            one: the panel on the left, or above, RGBA.
+            other: the other panel.
+        """
+        from PIL import Image
+
+        look, theme = self._look, THEMES[self._look.theme]
+        whole = Image.fromarray(quantise(background(theme, *look.size))).convert("RGBA")
+        second = (look.size[0] - other.width, self._top) if self._beside else (0, look.size[1] - other.height)
+        for panel, place in ((one, (0, self._top)), (other, second)):
+            whole.alpha_composite(panel, place)
+        image = whole.convert("RGB")
+        if look.title:
+            title_of(look.title, *look.size).draw(image, theme.text)
+        return image
+
+
+def positions_of_nim(source: str, motion: str, look: Look) -> Blocks:
+    """Return three-pile Nim, whose every block is a P-position.
+
+    Raises:
+        UsageError: the source is another body, or too large for that.
+    """
+    if source.partition(":")[0] != "nim" or "=" in source:
+        raise UsageError(f"a {motion} movie needs nim:GENERATION, got {source!r}")
+    blocks = prepare(source, look)
+    if int(blocks.sizes.max()) > 1:
+        raise UsageError(f"a {motion} movie needs every P-position by itself, and {source} is {blocks.note}")
+    return blocks
