@@ -19,7 +19,7 @@ from gpu_nim.backends import availability
 from gpu_nim.bench.harness import Contender, race
 from gpu_nim.cli import COMMANDS
 from gpu_nim.cli.output import print_table
-from gpu_nim.cli.params import IntegerRange
+from gpu_nim.cli.params import RANGE
 from gpu_nim.cli.progress import step_progress
 from gpu_nim.model.notation import parse_integer
 from tests.helpers import gpunim, refused, run, wait_for
@@ -349,7 +349,7 @@ def test_no_integers(text: str) -> None:
 
 @pytest.mark.parametrize(("text", "pair"), [("0:5", (0, 5)), ("2^40:+1e9", (2**40, 2**40 + 10**9)), ("1e3:2e3", (1000, 2000))])
 def test_ranges(text: str, pair: tuple[int, int]) -> None:
-    assert IntegerRange().convert(text, None, None) == pair
+    assert RANGE.convert(text, None, None) == pair
 
 
 @pytest.mark.parametrize(
@@ -364,7 +364,7 @@ def test_ranges(text: str, pair: tuple[int, int]) -> None:
 )
 def test_no_ranges(text: str, words: str) -> None:
     with pytest.raises(click.BadParameter, match=words):
-        IntegerRange().convert(text, None, None)
+        RANGE.convert(text, None, None)
 
 
 def test_tables_align(capsys: pytest.CaptureFixture[str]) -> None:

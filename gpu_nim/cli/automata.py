@@ -4,10 +4,11 @@ import click
 
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.cli.output import emit_json, print_table
+from gpu_nim.cli.params import json_option
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def automata(as_json: bool) -> None:
     """List the automata with their spaces, OEIS entries and rules."""
     if as_json:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpu_nim.cli.output import emit_json, print_table, wants_progress
+from gpu_nim.cli.params import json_option
 from gpu_nim.cli.progress import step_progress
 from gpu_nim.model.errors import BackendError
 
@@ -27,8 +28,8 @@ def bench() -> None:
 
 def _options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a benchmark the options that all of them have."""
-    json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-    return click.option("--runs", type=click.IntRange(1, 100), default=5, help="Warm runs of each contender.")(json(command))
+    runs = click.option("--runs", type=click.IntRange(1, 100), default=5, help="Warm runs of each contender.")
+    return runs(json_option(command))
 
 
 @bench.command("grow")

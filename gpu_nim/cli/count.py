@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpu_nim.backends.selection import NAMES
+from gpu_nim.cli.catalogues import CatalogueCommand
 from gpu_nim.cli.output import duration, emit_json, print_table, reserve, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, BIGINT, FILE, RANGE
 from gpu_nim.cli.progress import step_progress, work_progress
@@ -32,22 +33,19 @@ _JSON_BYTES = 120  # for each value, in addition to its digits
 _WARN_ABOVE = 1 << 32  # values; about ten seconds
 
 
-class _CataloguesInHelp(click.Command):
-    """Lists the catalogues of families and reductions, imported only for this, under the help text."""
+def _listings() -> dict[str, list[tuple[str, str]]]:
+    """The catalogues of families and reductions, imported only for help."""
+    from gpu_nim.counting.families import FAMILIES
+    from gpu_nim.counting.reductions import REDUCTIONS
 
-    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from gpu_nim.counting.families import FAMILIES
-        from gpu_nim.counting.reductions import REDUCTIONS
-
-        super().format_help_text(ctx, formatter)
-        with formatter.section("Sequences"):
-            rows = [(letter, family.summary.format(piles="K")) for letter, family in FAMILIES.items()]
-            formatter.write_dl([*rows, ("A-NUMBER", "An OEIS entry of the catalogue, indexed as in the OEIS")])
-        with formatter.section("Reductions"):
-            formatter.write_dl([(entry.written, entry.about) for entry in REDUCTIONS.values()])
+    families = [(letter, family.summary.format(piles="K")) for letter, family in FAMILIES.items()]
+    return {
+        "Sequences": [*families, ("A-NUMBER", "An OEIS entry of the catalogue, indexed as in the OEIS")],
+        "Reductions": [(entry.written, entry.about) for entry in REDUCTIONS.values()],
+    }
 
 
-@click.command(cls=_CataloguesInHelp)
+@click.command(cls=CatalogueCommand, listings=_listings)
 @click.argument("sequence")
 @click.option("--piles", type=AMOUNT, help="K, the number of piles of a family, 1 to 1000.")
 @click.option("--at", "n", type=BIGINT, help="Print the value at this index.")

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from gpu_nim.cli.output import emit_json, print_table, reserve, say, wants_progress
-from gpu_nim.cli.params import AMOUNT, FILE, SIZE
+from gpu_nim.cli.params import AMOUNT, FILE, SIZE, json_option
 from gpu_nim.cli.progress import work_progress
 from gpu_nim.model.errors import UsageError
 
@@ -16,7 +16,7 @@ _SUFFIXES = (".graphml", ".dot")
 @click.option("--piles", type=AMOUNT, default=3, help="The number of piles.")
 @click.option("--gen", "generations", type=SIZE, default=6, help="The last generation; generation 0 has no counters.")
 @click.option("--out", type=FILE, help="Save the graph: .graphml, or .dot for Graphviz.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def evolution(piles: int, generations: int, out: Path | None, as_json: bool) -> None:
     """Build the evolution graph of the P-positions of Nim, and count them by their numbers of parents and children.
 

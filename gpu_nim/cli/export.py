@@ -5,9 +5,10 @@ from typing import Any
 
 import click
 
+from gpu_nim.cli.catalogues import CatalogueCommand
 from gpu_nim.cli.output import emit_json, reserve, say
-from gpu_nim.cli.params import FILE
-from gpu_nim.cli.pictures import ListingCommand, given, look_options
+from gpu_nim.cli.params import FILE, json_option
+from gpu_nim.cli.pictures import given, look_options
 from gpu_nim.render.exports import EXPORTS, check_export
 from gpu_nim.render.exports import export as write
 from gpu_nim.render.look import Look
@@ -18,12 +19,12 @@ def _formats() -> dict[str, list[tuple[str, str]]]:
     return {"Files": rows}
 
 
-@click.command(cls=ListingCommand, listings=_formats)
+@click.command(cls=CatalogueCommand, listings=_formats)
 @click.argument("source")
 @click.option("-o", "--out", type=FILE, required=True, help="The file: see the endings below.")
 @click.option("--printable", is_flag=True, help="One watertight body for a 3D printer.")
 @look_options("view", "theme", "color", "generations", "cut", "title")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def export(source: str, out: Path, printable: bool, as_json: bool, **look: Any) -> None:
     """Write SOURCE (see `gpunim render`) as a mesh, or as an HTML page that works offline."""
     wanted = Look(**look)

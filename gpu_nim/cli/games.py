@@ -3,12 +3,13 @@
 import click
 
 from gpu_nim.cli.output import emit_json, print_table
+from gpu_nim.cli.params import json_option
 from gpu_nim.games.catalogue import CATALOGUE
 from gpu_nim.games.entries import Parameter
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def games(as_json: bool) -> None:
     """List the games that can be solved and drawn, with their parameters."""
     if as_json:

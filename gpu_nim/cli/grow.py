@@ -10,7 +10,7 @@ from gpu_nim.automata.columns import COLUMNS, DEFAULT_COLUMNS, Value
 from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.selection import NAMES, select
 from gpu_nim.cli.output import emit_json, print_table, say, wants_progress
-from gpu_nim.cli.params import AMOUNT, CELLS, COUNTS, FILE, SIZE
+from gpu_nim.cli.params import AMOUNT, CELLS, COUNTS, FILE, SIZE, json_option
 from gpu_nim.cli.progress import growth_progress
 from gpu_nim.jobs.growth_job import EVERY, GrowthJob, Outputs
 from gpu_nim.storage.growth_formats import describe_formats, suffixes_with_parents
@@ -59,7 +59,7 @@ Cells = tuple[tuple[int, ...], ...]
 @click.option("--resume", type=FILE, help="Resume from this folder's latest checkpoint, with the options given then.")
 @click.option("--no-verify", is_flag=True, help="Do not check the growth against its theorem.")
 @click.option("--plan", is_flag=True, help="Say how much memory the growth is planned to take, and do not start it.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 @click.option("--quiet", is_flag=True, help="Print no progress and no table.")
 def grow(
     automaton: str | None,

@@ -10,14 +10,14 @@ import click
 
 from gpu_nim._version import __version__
 from gpu_nim.cli.output import emit_json, print_table
-from gpu_nim.cli.params import FILE
+from gpu_nim.cli.params import FILE, json_option
 
 _PACKAGES = ("numpy", "cupy-cuda13x", "cupy-cuda12x", "zarr", "pyvista", "distributed")
 
 
 @click.command()
 @click.argument("file", type=FILE, required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def info(file: Path | None, as_json: bool) -> None:
     """Print versions, the backends with the reason why one is unavailable, and the GPU.
 

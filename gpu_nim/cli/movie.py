@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpu_nim.cli.catalogues import CatalogueCommand, named_option, one_of
 from gpu_nim.cli.output import emit_json, say, wants_progress
-from gpu_nim.cli.params import FILE
-from gpu_nim.cli.pictures import ListingCommand, look_options, named_option, one_of
+from gpu_nim.cli.params import FILE, json_option
+from gpu_nim.cli.pictures import look_options
 from gpu_nim.cli.progress import step_progress
 from gpu_nim.model.errors import SchedulerLost, UsageError
 from gpu_nim.render.look import Look
@@ -22,14 +23,6 @@ if TYPE_CHECKING:
     from gpu_nim.jobs.clusters import Cluster
 
 _SECONDS = click.FloatRange(0, 3600, min_open=True)  # an hour at 30 frames a second takes some days to draw
-
-
-class _MovieCommand(ListingCommand):
-    """The command, with the options of the motions that are registered at the time it is called."""
-
-    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the options of all motions before those of every movie."""
-        return [*_motion_options(), *super().get_params(ctx)]
 
 
 def _motion_options() -> list[click.Parameter]:
@@ -56,7 +49,11 @@ def _cluster(scheduler: str) -> "AbstractContextManager[Cluster]":
     return cluster(scheduler)
 
 
-@click.command(cls=_MovieCommand, listings=lambda: {"Motions": [(name, motion.about) for name, motion in MOTIONS.items()]})
+@click.command(
+    cls=CatalogueCommand,
+    listings=lambda: {"Motions": [(name, motion.about) for name, motion in MOTIONS.items()]},
+    options=_motion_options,
+)
 @click.argument("source")
 @click.option("-o", "--out", type=FILE, required=True, help=f"The file: {one_of(SUFFIXES)}.")
 @named_option("--motion", lambda: MOTIONS, default=Movie.motion)
@@ -65,7 +62,7 @@ def _cluster(scheduler: str) -> "AbstractContextManager[Cluster]":
 @click.option("--jobs", type=click.IntRange(1), help="The number of processes that draw.  [default: 2, or 1 on one core]")
 @click.option("--scheduler", help="Draw on the workers of the Dask scheduler at this address, not on this machine.")
 @look_options()
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 @click.option("--quiet", is_flag=True, help="Print no progress.")
 def movie(
     source: str,

@@ -56,12 +56,12 @@ def step_progress(shown: bool) -> Iterator[OnStep]:
         yield unseen
         return
     with _bar(1, "{{task.description}} {}", visible=False) as progress:
-        (task,) = progress.task_ids
+        (task,) = progress.tasks
 
         def step(what: str, done: int, total: int) -> None:
-            if new := progress.tasks[0].description != what:
-                progress.reset(task, description=what)
-            progress.update(task, completed=done, total=total, visible=True, refresh=new)  # however soon it is over
+            if new := task.description != what:
+                progress.reset(task.id, description=what)
+            progress.update(task.id, completed=done, total=total, visible=True, refresh=new)  # however soon it is over
 
         yield step
 
@@ -73,11 +73,9 @@ def work_progress(total: int, unit: str, shown: bool) -> Iterator[Callable[[int]
         yield lambda _: None
         return
     with _bar(total, f"{{}} {unit}", "{task.fields[rate]:,.0f}/s", rate=0.0) as progress:
-        began, done = time.perf_counter(), 0
+        (task,) = progress.tasks
 
         def advance(more: int) -> None:
-            nonlocal done
-            done += more
-            progress.update(progress.task_ids[0], completed=done, rate=done / max(time.perf_counter() - began, 1e-9))
+            progress.update(task.id, advance=more, rate=(task.completed + more) / max(task.elapsed or 0, 1e-9))
 
         yield advance

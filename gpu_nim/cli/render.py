@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
+from gpu_nim.cli.catalogues import CatalogueCommand, one_of
 from gpu_nim.cli.output import emit_json, reserve, say, wants_progress
-from gpu_nim.cli.params import FILE
-from gpu_nim.cli.pictures import ListingCommand, given, look_options, one_of
+from gpu_nim.cli.params import FILE, json_option
+from gpu_nim.cli.pictures import given, look_options
 from gpu_nim.cli.progress import step_progress
 from gpu_nim.render.figures import FIGURES, check_figure, save_figure
 from gpu_nim.render.image import SUFFIXES, check_picture, save
@@ -17,7 +18,7 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.vector_drawing import SUFFIXES as VECTOR_SUFFIXES
 
 
-@click.command(cls=ListingCommand, listings=lambda: {"Figures": [(name, found.about) for name, found in FIGURES.items()]})
+@click.command(cls=CatalogueCommand, listings=lambda: {"Figures": [(name, found.about) for name, found in FIGURES.items()]})
 @click.argument("source")
 @click.option(
     "-o",
@@ -28,7 +29,7 @@ from gpu_nim.render.vector_drawing import SUFFIXES as VECTOR_SUFFIXES
 )
 @look_options()
 @click.option("--transparent", is_flag=True, help="An alpha channel in place of the background.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 @click.option("--quiet", is_flag=True, help="Print no progress.")
 def render(source: str, out: Path, as_json: bool, quiet: bool, **look: Any) -> None:
     """Draw SOURCE: AUTOMATON:GENERATION such as nim:255, GAME:PARAMETER=VALUE,size=M, a file, or figure:NAME.

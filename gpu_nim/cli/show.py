@@ -5,8 +5,9 @@ from typing import Any
 
 import click
 
+from gpu_nim.cli.catalogues import CatalogueCommand
 from gpu_nim.cli.params import FILE
-from gpu_nim.cli.pictures import ListingCommand, given, look_options
+from gpu_nim.cli.pictures import given, look_options
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.look import Look, require_effect
 from gpu_nim.render.page import PAGE_OPTIONS, document
@@ -14,7 +15,7 @@ from gpu_nim.render.page_server import PageServer
 from gpu_nim.render.window import HELP, Window, view_keys
 
 
-@click.command(cls=ListingCommand, listings=lambda: {"Keys and mouse": [*view_keys().items(), *HELP]})
+@click.command(cls=CatalogueCommand, listings=lambda: {"Keys and mouse": [*view_keys().items(), *HELP]})
 @click.argument("source")
 @click.option("--web", is_flag=True, help="Serve a page on this machine for a browser, in place of a window.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8765, help="The page's port; 0 chooses a free one.")

@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from gpu_nim.backends.selection import NAMES
+from gpu_nim.cli.catalogues import CatalogueCommand
 from gpu_nim.cli.output import emit_json, print_table, reserve, wants_progress
-from gpu_nim.cli.params import FILE, SIZE
+from gpu_nim.cli.params import FILE, SIZE, Parsed, json_option
 from gpu_nim.cli.progress import step_progress, work_progress
 from gpu_nim.games.catalogue import CATALOGUE, check_parameters, find, parameter_owners, read_values
 from gpu_nim.games.entries import GameEntry, Rational
@@ -27,21 +28,6 @@ class _GameName(click.Choice):  # type: ignore[type-arg]  # generic only in new 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name; a usage error lists the known ones."""
         return find(value).name
-
-
-class _Written(click.ParamType):  # type: ignore[type-arg]
-    """The text of a parameter's value, which the game's entry parses; `name` is its placeholder in help."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-
-class _SolveCommand(click.Command):
-    """The command, with the arguments and options that the catalogue of games has at the time of the call."""
-
-    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the game, the parameters of all games, and the options of every game."""
-        return [*_catalogue_options(tuple(CATALOGUE.values())), *super().get_params(ctx)]
 
 
 @lru_cache(maxsize=1)
@@ -69,13 +55,13 @@ def _parameter_option(name: str, owners: list[GameEntry]) -> click.Option:
         parts.setdefault((text, default), []).append(game.name)
         words.append(parameter.type.word)
     help_text = "  ".join(f"{', '.join(games)}: {text}{default}" for (text, default), games in parts.items())
-    return click.Option([f"--{name}", name], type=_Written("|".join(dict.fromkeys(words))), help=help_text)
+    return click.Option([f"--{name}", name], type=Parsed("|".join(dict.fromkeys(words)), str), help=help_text)
 
 
-@click.command(cls=_SolveCommand)
+@click.command(cls=CatalogueCommand, options=lambda: _catalogue_options(tuple(CATALOGUE.values())))
 @click.option("--backend", type=click.Choice(NAMES), default="auto", help="Where to solve; auto uses a GPU if there is one.")
 @click.option("--out", type=FILE, help="Save the solution: .zarr or .npz, or .csv with one position a line.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def solve(game: str, size: int | None, grundy: bool, backend: str, out: Path | None, as_json: bool, **options: str | None) -> None:
     """Solve GAME up to a size: its P-positions or Grundy values, and whether and where they first differ from Nim's.
 

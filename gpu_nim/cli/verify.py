@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from gpu_nim.cli.output import emit_json, print_table, say, wants_progress
-from gpu_nim.cli.params import AMOUNT
+from gpu_nim.cli.params import AMOUNT, json_option
 from gpu_nim.cli.progress import work_progress
 from gpu_nim.model.errors import UsageError
 from gpu_nim.storage.growth_formats import readable_suffixes
@@ -19,7 +19,7 @@ _FACTS = ("automaton", "generations", "population", "digest")
 @click.option("--upto", type=AMOUNT, default=64, help="The reach of the checks: the largest pile, index or generation.")
 @click.option("--as", "name", help="Compare the b-file WHAT with this OEIS entry, or with --piles a family of `count`.")
 @click.option("--piles", type=AMOUNT, help="The number of piles of the family.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def verify(what: tuple[str, ...], show_list: bool, upto: int, name: str | None, piles: int | None, as_json: bool) -> int:
     """Verify statements by name (or the beginning of names, or 'all'), a growth's file that holds cells, or, with --as, a b-file.
 
