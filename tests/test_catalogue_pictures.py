@@ -6,7 +6,6 @@ import re
 import xml.etree.ElementTree as ElementTree
 import zipfile
 from dataclasses import replace
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -20,7 +19,7 @@ from gpu_nim.model.registry import Registry
 from gpu_nim.render import exports
 from gpu_nim.render.colourings import COLOURINGS, Colouring
 from gpu_nim.render.colours import Map
-from gpu_nim.render.exports import EXPORTS, export
+from gpu_nim.render.exports import EXPORTS, Printing, export
 from gpu_nim.render.exports.export_format import Body, ExportFormat
 from gpu_nim.render.exports.triangles import cubes
 from gpu_nim.render.figures import FIGURES, Figure
@@ -44,7 +43,6 @@ from tests.render_files import needs_ffmpeg, needs_pillow, needs_trimesh
 
 pytestmark = [needs_pillow, pytest.mark.usefixtures("no_command")]
 SMALL = ("--size", "64x48", "--engine", "numpy", "--quality", "draft")
-needs_lxml = pytest.mark.skipif(any(find_spec(name) is None for name in ("lxml", "networkx")), reason="lxml is not installed")
 
 
 def xyz(body: Body) -> bytes:
@@ -237,11 +235,9 @@ def test_an_obj_file_has_the_cubes_and_their_colours(tmp_path):
     assert points[:, 3:].max() <= 1
 
 
-@needs_trimesh
-@needs_lxml
 @pytest.mark.parametrize("printable", [False, True])
 def test_a_3mf_file_is_a_zip_of_xml_with_the_body(printable, tmp_path):
-    report = export("nim:3", tmp_path / "a.3mf", printable=printable)
+    report = export("nim:3", tmp_path / "a.3mf", printing=Printing() if printable else None)
     with zipfile.ZipFile(tmp_path / "a.3mf") as archive:
         assert archive.testzip() is None
         assert {"[Content_Types].xml", "_rels/.rels"} <= set(archive.namelist())
@@ -282,13 +278,14 @@ def test_ply_and_stl_files_are_what_their_formats_say(tmp_path):
 
 def test_without_trimesh_a_mesh_is_one_sentence_and_a_page_is_written(monkeypatch, tmp_path):
     monkeypatch.setattr(exports, "find_spec", lambda name: None)
+    others = r"or write \.glb or \.html or \.3mf or \.vtp without"
     for suffix in (name for name, known in EXPORTS.items() if known.packages):
-        with pytest.raises(MissingDependency, match=rf"\{suffix} file needs trimesh.*, or write \.html or \.vtp without"):
+        with pytest.raises(MissingDependency, match=rf"\{suffix} file needs trimesh.*, {others}"):
             export("nim:3", tmp_path / f"a{suffix}")
     monkeypatch.setitem(EXPORTS, ".xyz", replace(EXPORTS[".vtp"], packages=("matplotlib",), what="an .xyz file"))
     with pytest.raises(MissingDependency, match=r"an \.xyz file needs matplotlib") as refused:
         export("nim:3", tmp_path / "a.xyz")
     assert refused.value.extra == "plot"
-    for suffix in (".html", ".vtp"):
+    for suffix in (".html", ".vtp", ".glb", ".3mf"):
         export("nim:3", tmp_path / f"a{suffix}")
-    assert sorted(file.suffix for file in tmp_path.iterdir()) == [".html", ".vtp"]
+    assert sorted(file.suffix for file in tmp_path.iterdir()) == [".3mf", ".glb", ".html", ".vtp"]

@@ -100,7 +100,7 @@ def test_a_made_up_format_takes_parents(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @needs_pillow
-@pytest.mark.usefixtures("made_up")
+@pytest.mark.usefixtures("made_up", "no_command")
 def test_a_made_up_format_is_drawn_and_exported(tmp_path: Path) -> None:
     growth = grow("nim", 7)
     looks = ("--size", "32x32", "--engine", "numpy", "--quality", "draft")

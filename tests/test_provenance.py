@@ -7,17 +7,19 @@ import os
 import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from gpu_nim import __version__
+from gpu_nim.render.exports import EXPORTS
 from gpu_nim.render.image import render, save
 from gpu_nim.render.metadata import read_provenance
 from gpu_nim.render.movie import ffmpeg
 from tests.helpers import facts, refused, run
-from tests.render_files import needs_ffmpeg, needs_matplotlib, needs_pillow
+from tests.render_files import needs_ffmpeg, needs_matplotlib, needs_pillow, needs_trimesh
 
 pytestmark = needs_pillow
 SOFTWARE = f"gpunim {__version__}"
@@ -30,9 +32,16 @@ COMMANDS = {
     "a.svg": ("render", "figure:NF1"),
     "a ⊕ (b.pdf": ("render", "figure:NF1"),
     "a.mp4": ("movie", "nim:3", *MOVIE, *TITLE),
+    **{f"a{suffix}": ("export", "nim:3") for suffix in EXPORTS if suffix != ".html"},
+    "b.3mf": ("export", "nim:3", "--printable", "--stand"),
     "a.gif": ("movie", "nim:3", *MOVIE, *(20 * TITLE)),
 }
-NEEDS = {".pdf": needs_matplotlib, ".mp4": needs_ffmpeg, ".gif": needs_ffmpeg}
+NEEDS = {
+    **dict.fromkeys((".ply", ".obj", ".stl"), needs_trimesh),
+    ".pdf": needs_matplotlib,
+    ".mp4": needs_ffmpeg,
+    ".gif": needs_ffmpeg,
+}
 FILES = [pytest.param(name, marks=NEEDS.get(Path(name).suffix, ())) for name in COMMANDS]
 
 
@@ -58,6 +67,22 @@ def other_program(file: Path) -> tuple[str, str]:
     if file.suffix == ".svg":
         root = ElementTree.fromstring(data)
         return str(root.findtext(f".//{DOC}creator")), str(root.findtext(f".//{DOC}description"))
+    if file.suffix == ".3mf":
+        with zipfile.ZipFile(file) as archive:
+            root = ElementTree.fromstring(archive.read("3D/3dmodel.model"))
+        application, description = root.findall("{http://schemas.microsoft.com/3dmanufacturing/core/2015/02}metadata")
+        return str(application.text), str(description.text)
+    if file.suffix == ".vtp":
+        root = ElementTree.fromstring(data[: data.index(b"<Piece")] + b"</PolyData></VTKFile>")
+        software, command = (bytes(map(int, text.text.split()[:-1])).decode() for text in root.iter("Array"))
+        return software, command
+    if file.suffix == ".glb":
+        asset = json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")])["asset"]
+        return asset["generator"], asset["extras"]["command"]
+    if file.suffix in (".ply", ".obj", ".stl"):
+        comment = {".ply": rb"\ncomment (.*)\nelement", ".obj": rb"\A# (.*)", ".stl": rb"\A([^\0]{,80})"}[file.suffix]
+        software, _, command = re.search(comment, data)[1].decode().partition(": ")
+        return software, command
     if file.suffix == ".pdf":
         start = data.index(b"/Subject (") + 10
         text = data[start : data.index(b")\n", start)].replace(b"\\(", b"(").replace(b"\\)", b")").replace(b"\\\\", b"\\")
@@ -111,7 +136,8 @@ for words in json.load(sys.stdin):
 
 @needs_matplotlib
 @needs_ffmpeg
-@pytest.mark.thorough
+@needs_trimesh
+@pytest.mark.slow
 def test_the_same_command_writes_the_same_bytes(tmp_path):
     plots = [("count", "D", "--piles", "3", "--range", "1:64", "--plot", f"p{suffix}") for suffix in (".png", ".svg", ".pdf")]
     commands = json.dumps([*((*words, "-o", name) for name, words in COMMANDS.items()), *plots])

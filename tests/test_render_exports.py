@@ -1,5 +1,7 @@
 """Meshes have the values of the cells, and printable bodies are connected: read back by other programs."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,12 +9,14 @@ from hypothesis import strategies as st
 
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.model.errors import UsageError
-from gpu_nim.render.exports import export
+from gpu_nim.model.provenance import Provenance
+from gpu_nim.render.exports import Printing, export, gltf
 from gpu_nim.render.exports.triangles import Mesh, cubes, printable_body
-from gpu_nim.render.exports.trimesh_formats import glb_of
-from gpu_nim.render.geometry import Blocks, pieces
+from gpu_nim.render.geometry import Blocks, components
 from gpu_nim.render.look import Look
+from gpu_nim.render.page import colour_bytes
 from gpu_nim.render.source import blocks_of
+from tests.helpers import facts, refused
 from tests.render_files import needs_trimesh
 
 
@@ -21,15 +25,20 @@ def blocks_at(cells):
     return Blocks("cells", cells, np.ones(len(cells), np.int32), np.zeros(len(cells), np.int32), len(cells))
 
 
-def pieces_by_walking(cells):
-    """The sizes of the pieces, by walking from cell to cell that share a side, an edge or a corner."""
+def pieces(blocks, by="corners"):
+    return np.sort(np.bincount(components(blocks, by)))[::-1]
+
+
+def pieces_by_walking(cells, by="corners"):
+    """The sizes of the pieces, by walking from cell to cell that share a side, or also an edge or a corner."""
+    length = {"corners": max, "sides": sum}[by]
     left, found = set(cells), []
     while left:
         seen, ahead = set(), [left.pop()]
         while ahead:
             here = ahead.pop()
             seen.add(here)
-            near = {c for c in left if max(abs(a - b) for a, b in zip(c, here, strict=True)) == 1}
+            near = {c for c in left if length([abs(a - b) for a, b in zip(c, here, strict=True)]) == 1}
             left -= near
             ahead += near
         found.append(len(seen))
@@ -37,58 +46,90 @@ def pieces_by_walking(cells):
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.sets(st.tuples(*[st.integers(-4, 4)] * 3), min_size=1, max_size=60))
-def test_pieces_are_those_that_one_can_walk_through(cells):
-    assert pieces(blocks_at(cells)).tolist() == pieces_by_walking(cells)
+@given(st.sets(st.tuples(*[st.integers(-4, 4)] * 3), min_size=1, max_size=60), st.sampled_from(["corners", "sides"]))
+def test_pieces_are_those_that_one_can_walk_through(cells, by):
+    assert pieces(blocks_at(cells), by).tolist() == pieces_by_walking(cells, by)
 
 
 @needs_trimesh
 @settings(deadline=None, max_examples=25)
 @given(st.sets(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=24))
-def test_any_cells_that_hang_together_print_as_one_watertight_body(cells):
+def test_any_cells_print_as_a_watertight_body_a_piece(cells):
     import trimesh
 
-    blocks = blocks_at(cells)
-    if len(pieces_by_walking(cells)) > 1:
-        with pytest.raises(UsageError, match="cells cannot be printed as one body: it falls into"):
-            printable_body(blocks)
-        return
-    points, faces = printable_body(blocks)
+    points, faces = printable_body(blocks_at(cells))
     mesh = trimesh.Trimesh(points, faces, process=False)
     assert mesh.is_watertight
     assert mesh.is_volume
-    assert sum(part.volume > 0 for part in mesh.split()) == 1  # hollows inside are parts of negative volume
+    assert sum(part.volume > 0 for part in mesh.split()) == len(pieces_by_walking(cells))  # hollows have negative volumes
 
 
 @needs_trimesh
 @pytest.mark.parametrize("name", [name for name, found in CATALOGUE.items() if found.rule.dimension in (2, 3)])
-def test_every_automaton_prints_in_one_piece_or_is_refused(name, tmp_path):
+def test_every_automaton_prints_in_the_size_and_the_pieces_that_are_said(name, tmp_path):
     import trimesh
 
     file = tmp_path / "a.stl"
     source = f"{name}:6"
     blocks = blocks_of(source)
-    if blocks.lattice != "square" or len(pieces_by_walking({*map(tuple, blocks.corners.tolist())})) > 1:
-        with pytest.raises(UsageError, match=f"tiles|falls into {len(pieces(blocks))} pieces that do not touch"):
-            export(source, file, printable=True)
+    if blocks.lattice != "square":
+        with pytest.raises(UsageError, match="tiles"):
+            export(source, file, printing=Printing())
         assert not file.exists()
         return
-    report = export(source, file, printable=True)
+    walked = pieces_by_walking({*map(tuple, blocks.corners.tolist())})
+    note = str(export(source, file, printing=Printing(50))["note"])
     mesh = trimesh.load(file)
     assert mesh.is_watertight
-    assert sum(part.volume > 0 for part in mesh.split()) == 1
-    assert "in one piece, with necks of 0.4 blocks: print it" in report["note"]
+    assert mesh.extents.max() == pytest.approx(50)
+    assert mesh.bounds[0] == pytest.approx([0, 0, 0])
+    assert sum(part.volume > 0 for part in mesh.split()) == len(walked)
+    if len(walked) == 1:
+        assert note.endswith("; in one piece")
+    else:
+        assert f"warning: in {len(walked)} pieces that do not touch, the largest of {walked[0]} of {len(blocks)} blocks" in note
 
 
 @needs_trimesh
-@pytest.mark.parametrize("suffix", ["stl", "ply"])
-def test_a_body_that_would_fall_apart_is_not_written(suffix, tmp_path):
-    message = r"knight:5 cannot be printed as one body: it falls into \d+ pieces .* the largest of \d+ of \d+ blocks"
-    with pytest.raises(UsageError, match=message):
-        export("knight:5", tmp_path / f"a.{suffix}", printable=True)
-    with pytest.raises(UsageError, match="it falls into 3 pieces"):
-        export("nim:3", tmp_path / f"a.{suffix}", Look(generations=(2, 3)), printable=True)
-    assert not list(tmp_path.iterdir())
+@pytest.mark.parametrize("size", [20, 400])
+def test_a_stand_joins_the_pieces_that_reach_into_it(size, tmp_path):
+    import trimesh
+
+    cells = blocks_at({(0, 0, 0), (5, 0, 0), (0, 5, 1), (9, 9, 9)})
+    note = export(cells, tmp_path / "a.stl", printing=Printing(size, stand=True))["note"]
+    mesh = trimesh.load(tmp_path / "a.stl")
+    assert mesh.is_watertight
+    *_, plate = parts = mesh.split()
+    assert len(parts) == 5
+    assert plate.extents == pytest.approx([size, size, 2])
+    loose = sum(part.bounds[0][2] >= 2 for part in parts[:-1])
+    assert loose == {20: 1, 400: 2}[size]
+    assert f"in {1 + loose} pieces" in note
+
+
+@pytest.mark.parametrize("suffix", [".stl", ".3mf"])
+def test_cubes_for_a_printer_come_with_a_warning(suffix, tmp_path):
+    pytest.importorskip("trimesh")
+    note = str(export("nim:3", tmp_path / f"a{suffix}")["note"])
+    assert note.startswith("warning: in 16 pieces that share no side, the largest of 1 of 16 blocks")
+    assert export(blocks_at({(0, 0, 0), (0, 0, 1)}), tmp_path / f"b{suffix}")["note"] == ""
+
+
+def test_the_command_prints_in_the_size_that_is_asked_for(tmp_path):
+    pytest.importorskip("trimesh")
+    file = tmp_path / "a.stl"
+    assert "--stand is for a printable body: it needs --printable" in refused("export", "nim:3", "-o", file, "--stand")
+    assert "it needs --printable" in refused("export", "nim:3", "-o", file, "--print-size", 100)
+    assert "print_size must be from 1" in refused("export", "nim:3", "-o", file, "--printable", "--print-size", "nan")
+    assert not file.exists()
+    printed = facts("export", "nim:3", "-o", file, "--printable", "--print-size", 25)
+    assert printed["note"] == "25 mm across, with necks of 2.3 mm; in one piece"
+
+
+@pytest.mark.parametrize("size", [0.5, 20_000, float("nan"), float("inf")])
+def test_a_size_that_cannot_be_printed_is_refused(size):
+    with pytest.raises(UsageError, match="print_size must be from 1 to 10,000 millimetres, got"):
+        Printing(size)
 
 
 SOURCES = (("edge:6", None, ()), ("edge:6", "branch", ("branch",)), ("chocolate:size=5,grundy=4", "grundy", ("grundy",)))
@@ -142,4 +183,51 @@ def test_numbers_that_a_mesh_does_not_hold_are_refused():
     points, faces = cubes(blocks_at({(2**24 - 1, 0, 0)}))
     assert points[:, 0].max() == 2**24
     with pytest.raises(UsageError, match="generation has numbers beyond"):
-        glb_of(Mesh(points, faces, None, {"generation": np.full(8, 2**24 + 1, np.int32)}))
+        gltf.triangles(Mesh(points, faces, None, {"generation": np.full(8, 2**24 + 1, np.int32)}), Provenance(""))
+
+
+def read_glb(data):
+    """The scene of a .glb file, and a function that reads one of its accessors."""
+    size = int.from_bytes(data[12:16], "little")
+    scene = json.loads(data[20 : 20 + size])
+    kinds = {5121: np.uint8, 5123: np.uint16, 5125: np.uint32, 5126: np.float32}
+
+    def read(number):
+        accessor = scene["accessors"][number]
+        width = {"SCALAR": 1, "VEC3": 3, "VEC4": 4}[accessor["type"]]
+        start = 28 + size + scene["bufferViews"][accessor["bufferView"]]["byteOffset"]
+        values = np.frombuffer(data, kinds[accessor["componentType"]], width * accessor["count"], start)
+        return values.reshape(-1, width) if width > 1 else values
+
+    return scene, read
+
+
+@pytest.mark.parametrize(("source", "color"), [("edge:7", "branch"), ("fcc:5", None), ("chocolate:size=7,grundy=4", "grundy")])
+def test_instances_are_the_cells_with_their_colours_and_values(source, color, monkeypatch, tmp_path):
+    monkeypatch.setattr(gltf, "PLAIN_LIMIT", 3)
+    export(source, tmp_path / "a.glb", Look(color=color))
+    blocks, facts = expected(source, color)
+    scene, read = read_glb((tmp_path / "a.glb").read_bytes())
+    (node,) = scene["nodes"]
+    instances = {name: read(at) for name, at in node["extensions"]["EXT_mesh_gpu_instancing"]["attributes"].items()}
+    assert scene["extensionsRequired"] == ["EXT_mesh_gpu_instancing"]
+    places = instances.pop("TRANSLATION")[:, [2, 0, 1]]  # y is upright
+    assert np.array_equal(places, blocks.corners)
+    light = (colour_bytes(blocks, Look(color=color)) / 255) ** 2.2  # sRGB, nearly
+    assert np.abs(instances.pop("_COLOR_0") / 255 - np.c_[light, np.ones(len(light))]).max() < 0.02
+    assert instances.keys() == {f"_{name.upper()}" for name in facts}
+    for name, values in facts.items():
+        assert np.array_equal(instances[f"_{name.upper()}"], values)
+    (primitive,) = scene["meshes"][0]["primitives"]
+    cube = read(primitive["attributes"]["POSITION"])
+    assert {*map(tuple, cube.tolist())} == {(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)}
+    a, b, c = np.moveaxis(cube[read(primitive["indices"]).reshape(-1, 3)], 1, 0)
+    assert np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6 == pytest.approx(1)  # it faces out
+
+
+def test_a_million_cells_are_a_glb_of_twenty_megabytes(tmp_path):
+    blocks = blocks_of("nim:255")
+    plain = export(blocks, tmp_path / "a.glb")["bytes"]
+    assert plain < 20e6
+    instances = len(gltf.instanced(blocks, colour_bytes(blocks, Look()), Provenance("")))
+    assert 16 * instances < 20e6 < 16 * plain

@@ -10,7 +10,7 @@ import pytest
 
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.render import exports, image, opengl, picture_memory, source
-from gpu_nim.render.exports import export, export_bytes
+from gpu_nim.render.exports import Printing, export, export_bytes
 from gpu_nim.render.image import choose_engine, render
 from gpu_nim.render.look import Look
 from gpu_nim.render.picture_memory import picture_bytes, require_picture_memory
@@ -92,16 +92,18 @@ def test_a_cloud_takes_what_is_planned() -> None:
 
 
 @pytest.mark.parametrize(
-    ("suffix", "printable"), [(".ply", False), (".stl", False), (".glb", False), (".vtp", False), (".html", False), (".stl", True)]
+    ("suffix", "printable"),
+    [(".ply", False), (".stl", False), (".glb", False), (".vtp", False), (".html", False), (".3mf", False), (".stl", True)],
 )
 def test_an_export_takes_what_is_planned(suffix: str, printable: bool, tmp_path: Path) -> None:
     import tracemalloc
 
     blocks = blocks_of("nim:127")
-    export("nim:3", tmp_path / f"b{suffix}", printable=printable)  # loads what writes it
+    printing = Printing() if printable else None
+    export("nim:3", tmp_path / f"b{suffix}", printing=printing)  # loads what writes it
     tracemalloc.start()
     try:
-        export(blocks, tmp_path / f"a{suffix}", printable=printable)
+        export(blocks, tmp_path / f"a{suffix}", printing=printing)
         taken = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

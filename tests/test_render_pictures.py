@@ -21,7 +21,7 @@ import pytest
 
 from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.render import opengl
-from gpu_nim.render.exports import export
+from gpu_nim.render.exports import Printing, export
 from gpu_nim.render.exports.triangles import cubes, printable_body
 from gpu_nim.render.figures import draw_figure
 from gpu_nim.render.framing import aim, hull
@@ -693,7 +693,7 @@ def test_a_mesh_is_read_again_with_its_bounds_and_colours(suffix, tmp_path):
 def test_a_printable_mesh_is_watertight_to_an_independent_reader(tmp_path):
     import trimesh
 
-    export("nim:15", tmp_path / "a.stl", printable=True)
+    export("nim:15", tmp_path / "a.stl", printing=Printing())
     mesh = trimesh.load(tmp_path / "a.stl")
     assert mesh.is_watertight
     assert mesh.is_volume
@@ -739,7 +739,7 @@ def test_a_glb_is_laid_out_as_the_format_asks(tmp_path):
 )
 def test_an_export_that_is_none_is_refused(source, name, printable, message, tmp_path):
     with pytest.raises(UsageError, match=message):
-        export(source, tmp_path / name, printable=printable)
+        export(source, tmp_path / name, printing=Printing() if printable else None)
     assert not list(tmp_path.iterdir())
 
 

@@ -147,7 +147,9 @@ def test_vtp_is_read_by_vtk(tmp_path: Path, name: str, generations: int, monkeyp
     dimension = find(name).rule.dimension
     assert np.array_equal(places[:, :dimension], growth.cells())
     assert not places[:, dimension:].any()
-    assert array_of(points, "birth").tolist() == [n for n, cells in growth for _ in cells]
+    generations_of_cells = [n for n, cells in growth for _ in cells]
+    assert array_of(points, "generation").tolist() == generations_of_cells
+    assert vtk_to_numpy(points.GetCellData().GetArray("generation")).tolist() == generations_of_cells  # type: ignore[attr-defined]
     assert points.GetNumberOfVerts() == growth.population  # type: ignore[attr-defined]
     assert os.listdir(tmp_path) == ["a.vtp"]
 

@@ -9,7 +9,8 @@ from gpu_nim.cli.catalogues import CatalogueCommand
 from gpu_nim.cli.output import emit_json, reserve, say
 from gpu_nim.cli.params import FILE, json_option
 from gpu_nim.cli.pictures import given, look_options
-from gpu_nim.render.exports import EXPORTS, check_export
+from gpu_nim.model.errors import UsageError
+from gpu_nim.render.exports import EXPORTS, Printing, check_export
 from gpu_nim.render.exports import export as write
 from gpu_nim.render.look import Look
 
@@ -23,14 +24,19 @@ def _formats() -> dict[str, list[tuple[str, str]]]:
 @click.argument("source")
 @click.option("-o", "--out", type=FILE, required=True, help="The file: see the endings below.")
 @click.option("--printable", is_flag=True, help="One watertight body for a 3D printer.")
+@click.option("--print-size", type=float, default=Printing.size, help="The largest measure of a printable body, in millimetres.")
+@click.option("--stand", is_flag=True, help="A plate below a printable body, in which its lowest parts are set.")
 @look_options("view", "theme", "color", "generations", "cut", "title")
 @json_option
-def export(source: str, out: Path, printable: bool, as_json: bool, **look: Any) -> None:
+def export(source: str, out: Path, printable: bool, print_size: float, stand: bool, as_json: bool, **look: Any) -> None:
     """Write SOURCE (see `gpunim render`) as a mesh, or as an HTML page that works offline."""
     wanted = Look(**look)
+    if not printable and (vain := sorted(given(["print_size", "stand"]))):
+        raise UsageError(f"--{vain[0].replace('_', '-')} is for a printable body: it needs --printable")
+    printing = Printing(print_size, stand) if printable else None
     check_export(out, wanted, given(look), printable=printable)
     reserve(out)
-    report = write(source, out, wanted, printable=printable)
+    report = write(source, out, wanted, printing=printing)
     if as_json:
         emit_json(report)
         return

@@ -8,6 +8,7 @@ of even coordinate sum have none.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -197,25 +198,29 @@ def coarsen(blocks: Blocks, size: int) -> Blocks:
     )
 
 
-def pieces(blocks: Blocks) -> NDArray[np.intp]:
-    """Return how many blocks each component of a body has, largest first; a shared side, edge or corner connects blocks.
+def components(blocks: Blocks, by: Literal["corners", "sides"] = "corners") -> NDArray[np.intp]:
+    """Return the component of each block, (N,), numbered from 0 in order of their least blocks.
 
-    The blocks must be of one size.
+    Args:
+        blocks: blocks of one size.
+        by: what connects two blocks: a shared side, edge or corner, or a side alone.
 
     >>> from gpu_nim.render.source import blocks_of
-    >>> pieces(blocks_of("nim:7")).tolist(), pieces(generations_between(blocks_of("nim:3"), 2, 3)).tolist()
-    ([64], [1, 1, 1])
+    >>> nim = blocks_of("nim:7")  # its cells share edges alone
+    >>> np.unique(components(nim)).size, np.unique(components(nim, by="sides")).size
+    (1, 64)
     """
     index = (blocks.corners.astype(np.int64) - blocks.bounds()[0]) // int(blocks.sizes.max())
     spans = [span + 2 for span in index.max(axis=0).tolist()]
-    if spans[0] * spans[1] * spans[2] >= 2**62:
+    if spans[0] * spans[1] * spans[2] >= 2**59:
         raise UsageError(f"{blocks.name} is too far flung to find which of its cells hang together")
     steps = np.array([spans[1] * spans[2], spans[2], 1])
-    keys = np.sort(index @ steps)
+    order = np.argsort(index @ steps)
+    keys = (index @ steps)[order]
     label = np.arange(len(keys))
     pairs = []
     for x, y, z in product((-1, 0, 1), repeat=3):
-        if (x, y, z) > (0, 0, 0):
+        if (x, y, z) > (0, 0, 0) and (by == "corners" or abs(x) + abs(y) + abs(z) == 1):
             beside = keys + np.array([x, y, z]) @ steps
             at = np.minimum(np.searchsorted(keys, beside), len(keys) - 1)
             met = np.flatnonzero(keys[at] == beside)
@@ -227,7 +232,9 @@ def pieces(blocks: Blocks) -> NDArray[np.intp]:
         np.minimum.at(label, high, low)
         while (further := label[label] != label).any():
             label[further] = label[label[further]]
-    return np.asarray(np.sort(np.unique(label, return_counts=True)[1])[::-1])
+    found = np.empty_like(label)
+    found[order] = np.unique(label, return_inverse=True)[1]
+    return found
 
 
 def generations_between(blocks: Blocks, first: int, stop: int) -> Blocks:

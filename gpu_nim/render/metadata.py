@@ -1,14 +1,17 @@
 """The provenance of a picture, a movie or a mesh in the fields of its format, and read back from a file.
 
-.png                          text chunks Software and Comment
-.jpg, .webp, .tif             EXIF Software and ImageDescription, in UTF-8
-.gif                          comment
-.svg                          metadata: Dublin Core creator and description
-.pdf                          document information: Creator and Subject
-.mp4                          tags encoder and comment
-.glb                          asset: generator, and command in its extras
-.3mf                          metadata: Application and Description
-.ply, .obj, .vtp, .stl        a comment; .stl has only 80 bytes of it, which may cut the command off
+    .png                     text chunks Software and Comment
+    .jpg, .webp, .tif        EXIF Software and ImageDescription, in UTF-8
+    .gif                     comment
+    .svg                     metadata: Dublin Core creator and description
+    .pdf                     document information: Creator and Subject
+    .mp4                     tags encoder and comment
+    .glb                     asset: generator, and command in its extras
+    .3mf                     metadata: Application and Description
+    .vtp                     field data: texts software and command
+    .ply, .obj, .stl         a comment; .stl has only 80 bytes of it, which may cut the command off
+
+Other programs show them, and `gpunim info FILE`.
 """
 
 import re
@@ -26,7 +29,7 @@ from gpu_nim.model.reading import open_regular, parse_json
 
 _DESCRIPTION, _SOFTWARE = 0x010E, 0x0131  # EXIF
 _DC = "http://purl.org/dc/elements/1.1/"
-_BEGINNING = 1 << 16  # bytes of a file, within which its comment is
+_BEGINNING = 1 << 18  # bytes of a file, within which its comment is
 _MOST = 1 << 26  # bytes of a part of a file that is read whole
 
 
@@ -172,6 +175,18 @@ def _three_mf(file: IO[bytes]) -> _Pair:
         return _xml(model, "Application", "Description", "name")
 
 
+def _vtp(file: IO[bytes]) -> _Pair:
+    data = file.read(_BEGINNING)
+
+    def read(name: bytes) -> str:
+        match = re.search(rb'<Array type="String" Name="' + name + rb'"[^>]*>([\d ]*) 0</Array>', data)
+        if match is None:
+            raise KeyError(name)
+        return bytes(map(int, match[1].split())).decode()
+
+    return read(b"software"), read(b"command")
+
+
 def _pdf(file: IO[bytes]) -> _Pair:
     data = file.read(_MOST)
 
@@ -229,11 +244,12 @@ def _glb(file: IO[bytes]) -> _Pair:
 
 _READERS: dict[str, Callable[[IO[bytes]], _Pair]] = {
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff"), _image),
-    **dict.fromkeys((".ply", ".obj", ".vtp", ".stl"), _comment),
+    **dict.fromkeys((".ply", ".obj", ".stl"), _comment),
     ".gif": _gif,
     ".svg": _svg,
     ".pdf": _pdf,
     ".mp4": _mp4,
     ".glb": _glb,
     ".3mf": _three_mf,
+    ".vtp": _vtp,
 }

@@ -2,7 +2,7 @@
 
     .vti   ImageData: point data birth_plus_one, generation of birth + 1 and 0 where nothing was born; a point's coordinates are the
            cell's own
-    .vtp   PolyData: a vertex a cell, point data birth, the generation of birth, in order of birth
+    .vtp   PolyData: a vertex a cell, in order of birth; point data and cell data generation, that of its birth
 
 The arrays are appended to the XML as raw data in zlib blocks: [blocks] [bytes a block] [bytes in the last block if it is not full]
 [compressed bytes of each block], all uint64, and then the blocks.
@@ -156,12 +156,13 @@ class VtpWriter:
                     data.write(chunk)
                 data.close()
         points, births, connectivity, stops = offsets
+        born = data_array("generation", np.dtype("<u4"), births)
         with self._path.open("wb") as file:
             file.write(
                 (
                     f"{HEAD.format(kind='PolyData')}{_facts(growth)}"
                     f'<PolyData>\n<Piece NumberOfPoints="{count}" NumberOfVerts="{count}">\n'
-                    f'<PointData Scalars="birth">\n{data_array("birth", np.dtype("<u4"), births)}</PointData>\n'
+                    f'<PointData Scalars="generation">\n{born}</PointData>\n<CellData Scalars="generation">\n{born}</CellData>\n'
                     f"<Points>\n{data_array('Points', np.dtype('<f4'), points, 3)}</Points>\n<Verts>\n"
                     f"{data_array('connectivity', np.dtype('<i8'), connectivity)}"
                     f"{data_array('offsets', np.dtype('<i8'), stops)}</Verts>\n"

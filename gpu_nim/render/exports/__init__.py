@@ -13,16 +13,18 @@ from typing import TYPE_CHECKING
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.extras import missing
 from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.provenance import call, made_by
 from gpu_nim.render.exports.export_format import EXPORTS, Body
-from gpu_nim.render.exports.triangles import strength
+from gpu_nim.render.exports.triangles import Printing, cubes_note, printing_note
 from gpu_nim.render.look import SHAPE_OPTIONS, Look, require_effect
 from gpu_nim.render.page import solid
+from gpu_nim.render.source import name_of
 from gpu_nim.storage.atomic import check_writable, replacing
 
 if TYPE_CHECKING:
     from gpu_nim.render.source import Source
 
-__all__ = ["EXPORTS", "check_export", "export", "export_bytes", "export_options"]
+__all__ = ["EXPORTS", "Printing", "check_export", "export", "export_bytes", "export_options"]
 
 _PRINTABLE_BYTES_A_BLOCK = 26000
 
@@ -30,26 +32,33 @@ for _module in iter_modules(__path__, f"{__name__}."):
     import_module(_module.name)
 
 
-def export(source: "Source", path: str | Path, look: Look | None = None, *, printable: bool = False) -> dict[str, object]:
+def export(source: "Source", path: str | Path, look: Look | None = None, *, printing: Printing | None = None) -> dict[str, object]:
     """Write a source as a mesh or a page, and return a report of it as plain values.
 
     Args:
         source: as for `render` (see `gpu_nim.render.source`).
         path: the file; its ending names the format.
         look: its colours, generations and cut; for a page its view and title, too.
-        printable: one watertight body for a 3D printer, in place of cubes that touch along edges.
+        printing: one watertight body for a 3D printer, in millimetres, in place of cubes that touch along edges: each cube is
+            a little larger than its cell, so that those which touch are joined.
 
     Raises:
-        UsageError: an unknown ending, an option without effect, or a printable body whose cells are not connected.
+        UsageError: an unknown ending, or an option without effect.
         MissingDependency: a package that writes the format is not installed.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     export("nim:3", f"{folder}/nim.3mf", printing=Printing(size=60))["note"]
+    '60 mm across, with necks of 5.5 mm; in one piece'
     """
     path, look = Path(path), look or Look()
-    check_export(path, look, printable=printable)
+    check_export(path, look, printable=bool(printing))
     suffix = path.suffix.lower()
     blocks, view = solid(source, look, EXPORTS[suffix].limit)
-    needed = export_bytes(suffix, len(blocks), printable=printable)
+    needed = export_bytes(suffix, len(blocks), printable=bool(printing))
     require_memory(needed, host_memory(), f"exporting {blocks.name}", "an earlier generation takes less")
-    body = Body(blocks, look, view, printable)
+    made = made_by(call("export", name_of(source), str(path), look, *filter(None, [printing])))
+    body = Body(blocks, look, view, made, printing)
     document = EXPORTS[suffix].write(body)
     with replacing(path) as scratch:
         scratch.write_bytes(document)
@@ -59,9 +68,15 @@ def export(source: "Source", path: str | Path, look: Look | None = None, *, prin
         "bytes": len(document),
         "population": blocks.population,
         "drawn": len(blocks),
-        "triangles": len(body.mesh.faces) if printable else 12 * len(blocks),
-        "note": "; ".join(filter(None, (blocks.note, strength(blocks) if printable else ""))),
+        "triangles": len(body.mesh.faces) if printing else 12 * len(blocks),
+        "note": "; ".join(filter(None, (blocks.note, _print_note(suffix, body)))),
     }
+
+
+def _print_note(suffix: str, body: Body) -> str:
+    if body.printing:
+        return printing_note(body.blocks, body.printing)
+    return cubes_note(body.blocks) if EXPORTS[suffix].takes == SHAPE_OPTIONS else ""  # triangles alone are for printing
 
 
 def check_export(path: Path, look: Look, given: Collection[str] = (), *, printable: bool = False) -> None:
@@ -88,4 +103,4 @@ def export_options(suffix: str, *, printable: bool = False) -> tuple[str, frozen
 def export_bytes(suffix: str, blocks: int, *, printable: bool = False) -> int:
     """Return the bytes of memory that an export of so many blocks takes."""
     known = EXPORTS[suffix]
-    return (_PRINTABLE_BYTES_A_BLOCK if printable else known.bytes_a_block) * blocks + known.fixed_bytes
+    return _PRINTABLE_BYTES_A_BLOCK * blocks + known.fixed_bytes if printable else known.memory(blocks)

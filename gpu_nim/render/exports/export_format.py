@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from gpu_nim.model.provenance import Provenance
 from gpu_nim.model.registry import Registry
-from gpu_nim.render.exports.triangles import Mesh, cubes, printable_body
+from gpu_nim.render.exports.triangles import Mesh, Printing, cubes, printed_body
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.look import MESH_OPTIONS, Look
 from gpu_nim.render.page import colour_bytes
@@ -24,23 +25,28 @@ class Body:
         blocks: the blocks to write.
         look: their appearance.
         view: where a page looks from at first.
-        printable: write one watertight body for a 3D printer.
+        made: what makes the file.
+        printing: how to print it, as one watertight body; None for cubes.
     """
 
     blocks: Blocks
     look: Look
     view: View
-    printable: bool = False
+    made: Provenance
+    printing: Printing | None = None
 
     @cached_property
     def mesh(self) -> Mesh:
         """The body as triangles: each block a cube with its colour and values, or the printable body."""
-        if self.printable:
-            return Mesh(*printable_body(self.blocks))
+        if self.printing:
+            return Mesh(*printed_body(self.blocks, self.printing))
         known = {"generation": self.blocks.generations, **self.blocks.values}
         facts = {name: np.repeat(values, 8).astype(np.int32) for name, values in known.items()}
         return Mesh(*cubes(self.blocks), np.repeat(colour_bytes(self.blocks, self.look), 8, axis=0), facts)
 
+
+TEXT_LIMIT = 1 << 18
+"""The most blocks that are written as text: a minute's work."""
 
 Writer = Callable[[Body], bytes]
 
@@ -55,6 +61,7 @@ class ExportFormat:
         bytes_a_block: memory for writing, for each block, measured, with a margin.
         what: the name of the file in messages.
         takes: the options of a look that change the file.
+        many: a number of blocks, and the memory for each where there are more.
         printable: whether it can hold one body to print.
         limit: the most blocks that it holds.
         fixed_bytes: memory for writing, for any number of blocks.
@@ -66,10 +73,16 @@ class ExportFormat:
     bytes_a_block: int
     what: str
     takes: frozenset[str] = MESH_OPTIONS
+    many: tuple[int, int] | None = None
     printable: bool = False
     limit: int = CELLS_LIMIT
     fixed_bytes: int = 0
     packages: tuple[str, ...] = ()
+
+    def memory(self, blocks: int) -> int:
+        """Return the bytes for writing so many blocks."""
+        few = self.many is None or blocks <= self.many[0]
+        return self.fixed_bytes + blocks * (self.bytes_a_block if few or self.many is None else self.many[1])
 
 
 EXPORTS = Registry[ExportFormat]("export")

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.errors import UsageError
-from gpu_nim.render.geometry import SIDES, Blocks, pieces
+from gpu_nim.render.geometry import SIDES, Blocks, components
 
 _CORNERS = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=np.int32)
 # The two triangles of each side, as corners above, anticlockwise from outside.
@@ -20,6 +21,11 @@ _TRIANGLES = np.array(
 )
 _OVERLAP = 0.2  # of a cell: how far a printed cube reaches into the next
 _NECK = 1.0  # millimetres: what a printed body's thinnest parts should have
+_PLATE = 2.0  # millimetres: the thickness of a stand
+
+
+MAX_PRINT = 10_000
+"""The largest measure of a print, in millimetres."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,26 @@ class Mesh:
     faces: NDArray[np.int32]
     colours: NDArray[np.uint8] | None = None
     facts: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Printing:
+    """How a body is printed.
+
+    Args:
+        size: its largest measure in millimetres.
+        stand: whether it has a plate below, in which its lowest parts are set.
+
+    Raises:
+        UsageError: the size is none that can be printed.
+    """
+
+    size: float = 100.0
+    stand: bool = False
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.size <= MAX_PRINT:
+            raise UsageError(f"print_size must be from 1 to {MAX_PRINT:,} millimetres, got {self.size:g}")
 
 
 def cubes(blocks: Blocks) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
@@ -62,14 +88,8 @@ def printable_body(blocks: Blocks) -> tuple[NDArray[np.float32], NDArray[np.int3
     >>> set(np.unique(edges, axis=0, return_counts=True)[1].tolist())
     {2}
 
-    Raises UsageError where the blocks are not connected, not even by corners.
+    Blocks that do not even touch in a corner remain apart, each piece with its own surface.
     """
-    found = pieces(blocks)
-    if len(found) > 1:
-        raise UsageError(
-            f"{blocks.name} cannot be printed as one body: it falls into {len(found):,} pieces that do not touch, the largest "
-            f"of {found[0]:,} of {len(blocks):,} blocks"
-        )
     size = int(blocks.sizes.max())
     low, _ = blocks.bounds()
     index = (blocks.corners.astype(np.int64) - low) // size
@@ -97,8 +117,44 @@ def _side_corners(axis: int, end: int) -> list[int]:
     return [*first, second[2]]
 
 
-def strength(blocks: Blocks) -> str:
-    """Return the scale at which a printable body must be printed to be strong enough."""
+def printed_body(blocks: Blocks, printing: Printing) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+    """Return the printable body in millimetres, its least corner at the origin: points and faces.
+
+    A stand is a plate below the whole body, which overlaps its lowest parts: a further closed surface, which slicers unite with it.
+    """
+    points, faces = printable_body(blocks)
+    low, high = points.min(axis=0), points.max(axis=0)
+    points = (points - low) * (np.float32(printing.size) / (high - low).max())
+    if printing.stand:
+        plate = _CORNERS * np.array([*points.max(axis=0)[:2], _PLATE], dtype=np.float32)
+        faces = np.concatenate([faces, _TRIANGLES + len(points)])
+        points = np.concatenate([points, plate])
+    return points.astype(np.float32), faces.astype(np.int32)
+
+
+def printing_note(blocks: Blocks, printing: Printing) -> str:
+    """Return the size, the strength and, as a warning, the number of loose pieces of a print, in words."""
     low, high = blocks.bounds()
-    across = float((high - low).max() / blocks.sizes.max()) * _NECK / (2 * _OVERLAP)
-    return f"in one piece, with necks of {2 * _OVERLAP:g} blocks: print it {across:,.0f} mm across for necks of {_NECK:g} mm"
+    side = int(blocks.sizes.max())
+    across = float((high - low).max()) / side + 2 * _OVERLAP
+    neck = 2 * _OVERLAP * printing.size / across
+    weak = f" (at {ceil(_NECK * printing.size / neck):,} mm they have {_NECK:g} mm)" if neck < _NECK else ""
+    labels = components(blocks)
+    lowest = np.full(labels.max() + 1, high[2])
+    np.minimum.at(lowest, labels, blocks.corners[:, 2])
+    joined = printing.stand & ((lowest[labels] - low[2]) / side * printing.size / across < _PLATE)
+    note = f"{printing.size:g} mm across, with necks of {neck:.2g} mm{weak}"
+    return f"{note}; {_in_pieces(np.where(joined, -1, labels), 'that do not touch')}"
+
+
+def cubes_note(blocks: Blocks) -> str:
+    """Return a warning of the pieces that a print of cubes would be in, connected by sides alone, or ""."""
+    labels = components(blocks, by="sides")
+    return f"{_in_pieces(labels, 'that share no side')}; printable joins those that touch" if labels.any() else ""
+
+
+def _in_pieces(labels: NDArray[np.intp], apart: str) -> str:
+    counts = np.unique(labels, return_counts=True)[1]
+    if len(counts) == 1:
+        return "in one piece"
+    return f"warning: in {len(counts):,} pieces {apart}, the largest of {counts.max():,} of {len(labels):,} blocks"

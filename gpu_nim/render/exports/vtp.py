@@ -10,6 +10,12 @@ from gpu_nim.render.exports.export_format import Body, export_format
 from gpu_nim.storage.vtk_files import HEAD, Appended, data_array
 
 
+def _text(name: str, text: str) -> str:
+    """Return the element of a text, by the codes of its bytes."""
+    codes = " ".join(map(str, (*text.encode(), 0)))
+    return f'<Array type="String" Name="{name}" NumberOfTuples="1" format="ascii">{codes}</Array>'
+
+
 @export_format(".vtp", "cubes, for ParaView", bytes_a_block=1300)
 def vtp(body: Body) -> bytes:
     """Return the body's mesh, data compressed and appended: a colour for each point, the cell's values for each triangle."""
@@ -29,7 +35,8 @@ def vtp(body: Body) -> bytes:
     facts = "".join(array(name, values[mesh.faces[:, 0]]) for name, values in mesh.facts.items())
     text = (
         f"{HEAD.format(kind='PolyData')}"
-        f'<PolyData><Piece NumberOfPoints="{len(mesh.points)}" NumberOfPolys="{len(mesh.faces)}">'
+        f"<PolyData><FieldData>{_text('software', body.made.software)}{_text('command', body.made.command)}</FieldData>"
+        f'<Piece NumberOfPoints="{len(mesh.points)}" NumberOfPolys="{len(mesh.faces)}">'
         f'<PointData Scalars="colour">{colours}</PointData><CellData>{facts}</CellData>'
         f"<Points>{points}</Points><Polys>{corners}</Polys>"
         '</Piece></PolyData><AppendedData encoding="raw">_'

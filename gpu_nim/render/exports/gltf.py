@@ -1,0 +1,134 @@
+"""Binary glTF 2.0, z upright turned to y upright, colours in linear light as the format requires.
+
+Up to `PLAIN_LIMIT` blocks are plain triangles, which every program reads, with the values of the cells as attributes of the
+points, such as _GENERATION.  They take 300 bytes a block.  More are instances of one cube by EXT_mesh_gpu_instancing, each with its
+place, colour and values, in 18 bytes a block: three.js and viewers made with it, such as <model-viewer>, read those.
+"""
+
+import json
+import struct
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.model.provenance import Provenance
+from gpu_nim.render.colours import to_linear
+from gpu_nim.render.exports.export_format import Body, export_format
+from gpu_nim.render.exports.triangles import Mesh, cubes, exact_floats
+from gpu_nim.render.geometry import Blocks
+from gpu_nim.render.page import colour_bytes
+
+PLAIN_LIMIT = 1 << 16
+"""The most blocks that are written as plain triangles: 20 MB."""
+
+_INSTANCING = "EXT_mesh_gpu_instancing"
+_MATTE = {"pbrMetallicRoughness": {"metallicFactor": 0.0, "roughnessFactor": 0.8}}
+_KINDS = {"u1": 5121, "u2": 5123, "u4": 5125, "f4": 5126}
+_POINTS, _CORNERS = 34962, 34963  # what a buffer is for
+
+
+@export_format(".glb", "cubes, glTF 2.0, binary", bytes_a_block=1300, many=(PLAIN_LIMIT, 120))
+def glb(body: Body) -> bytes:
+    """Return a body as binary glTF: plain triangles, or instances where these would be many."""
+    blocks = body.blocks
+    if len(blocks) > PLAIN_LIMIT and (blocks.sizes == blocks.sizes[0]).all():
+        return instanced(blocks, colour_bytes(blocks, body.look), body.made)
+    return triangles(body.mesh, body.made)
+
+
+def triangles(mesh: Mesh, made: Provenance) -> bytes:
+    """Return a mesh as plain triangles.
+
+    Raises:
+        UsageError: a value is a number that 32-bit floats, the format's largest numbers for points, do not hold.
+    """
+    file = _File(made)
+    points = file.add(_upright(mesh.points), target=_POINTS, bounds=True)
+    attributes = {"POSITION": points}
+    if mesh.colours is not None:
+        attributes["COLOR_0"] = file.add(_light(mesh.colours), target=_POINTS)
+    for name, values in mesh.facts.items():
+        attributes[f"_{name.upper()}"] = file.add(exact_floats(values, name), target=_POINTS)
+    faces = file.add(mesh.faces.ravel().astype("<u4"), target=_CORNERS)
+    return file.finish([{"mesh": 0}], attributes, faces)
+
+
+def instanced(blocks: Blocks, colours: NDArray[np.uint8], made: Provenance) -> bytes:
+    """Return blocks of one size as instances of a cube.
+
+    Raises:
+        UsageError: a coordinate is a number that 32-bit floats do not hold.
+    """
+    file = _File(made)
+    instances = {
+        "TRANSLATION": file.add(_upright(exact_floats(blocks.corners, blocks.name))),
+        "_COLOR_0": file.add(_light(colours)),
+    }
+    for name, values in {"generation": blocks.generations, **blocks.values}.items():
+        small = values.min() >= 0 and values.max() < 2**16
+        instances[f"_{name.upper()}"] = file.add(values.astype("<u2") if small else exact_floats(values, name))
+    first = blocks.take(np.array([0]))
+    corners, faces = cubes(first)
+    points = file.add(_upright(corners - first.corners[0].astype(np.float32)), target=_POINTS, bounds=True)
+    node = {"mesh": 0, "extensions": {_INSTANCING: {"attributes": instances}}}
+    return file.finish([node], {"POSITION": points}, file.add(faces.ravel().astype("<u4"), target=_CORNERS))
+
+
+def _upright(points: NDArray[np.float32]) -> NDArray[np.float32]:
+    return points[:, [1, 2, 0]]
+
+
+def _light(colours: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return sRGB colours (N, 3) in linear light with an alpha, (N, 4)."""
+    light = np.rint(to_linear(colours / np.float32(255)) * 255).astype(np.uint8)
+    return np.pad(light, ((0, 0), (0, 1)), constant_values=255)
+
+
+class _File:
+    """Arrays one after the other in one buffer, and the JSON that describes them."""
+
+    def __init__(self, made: Provenance) -> None:
+        self._made = made
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._views: list[dict[str, Any]] = []
+        self._accessors: list[dict[str, Any]] = []
+
+    def add(self, array: NDArray[Any], *, target: int | None = None, bounds: bool = False) -> int:
+        """Add an array, of numbers (N,), vectors (N, 3) or colours (N, 4), and return the number of its accessor."""
+        kind = {1: "SCALAR", 2: f"VEC{array.shape[-1]}"}[array.ndim]
+        accessor: dict[str, Any] = {"bufferView": len(self._views), "componentType": _KINDS[array.dtype.str[1:]]}
+        accessor |= {"count": len(array), "type": kind}
+        if array.dtype == np.uint8:
+            accessor["normalized"] = True
+        if bounds:
+            accessor |= {"min": array.min(axis=0).tolist(), "max": array.max(axis=0).tolist()}
+        view = {"buffer": 0, "byteOffset": self._size, "byteLength": array.nbytes}
+        self._views.append(view if target is None else {**view, "target": target})
+        self._accessors.append(accessor)
+        data = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False)).tobytes()
+        self._parts.append(data + bytes(-len(data) % 4))
+        self._size += len(self._parts[-1])
+        return len(self._accessors) - 1
+
+    def finish(self, nodes: list[dict[str, Any]], attributes: dict[str, int], indices: int) -> bytes:
+        """Return the file of one mesh at these nodes."""
+        used = sorted({name for node in nodes for name in node.get("extensions", {})})
+        scene = {
+            "asset": {"version": "2.0", "generator": self._made.software, "extras": {"command": self._made.command}},
+            **({"extensionsUsed": used, "extensionsRequired": used} if used else {}),
+            "scene": 0,
+            "scenes": [{"nodes": list(range(len(nodes)))}],
+            "nodes": nodes,
+            "meshes": [{"primitives": [{"attributes": attributes, "indices": indices, "material": 0}]}],
+            "materials": [_MATTE],
+            "accessors": self._accessors,
+            "bufferViews": self._views,
+            "buffers": [{"byteLength": self._size}],
+        }
+        text = json.dumps(scene, separators=(",", ":"), ensure_ascii=False).encode()
+        text += b" " * (-len(text) % 4)
+        length = 12 + 8 + len(text) + 8 + self._size
+        head = struct.pack("<4sIII4s", b"glTF", 2, length, len(text), b"JSON")
+        return b"".join((head, text, struct.pack("<I4s", self._size, b"BIN\0"), *self._parts))
