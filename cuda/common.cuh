@@ -1,4 +1,4 @@
-// What every kernel file includes: short integer names, dynamic shared memory, three-input logic, the global index, sums
+// What every kernel file includes: short names of numbers, dynamic shared memory, three-input logic, the global index, sums
 // over a warp and over a block, and the digest's mix.
 //
 // The same text is compiled by NVRTC for sm_75 and newer and, in the tests, by a host compiler that runs one fiber for
@@ -12,6 +12,7 @@ typedef unsigned int u32;
 typedef int i32;
 typedef unsigned long long u64;
 typedef long long i64;
+typedef double f64;
 
 // T* name: the block's dynamic shared memory, aligned to 16 bytes. Two names in one kernel name the same bytes.
 #ifndef DYNAMIC_SHARED

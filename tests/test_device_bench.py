@@ -84,6 +84,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
         "_CHOCOLATE_GRUNDY": 7,
         "_SIX": 1,
         "_SIX_GRUNDY": 1,
+        "_TRACED": (16, 9),
     }
     for name, value in sizes.items():
         monkeypatch.setattr(device_works, name, value)

@@ -110,6 +110,22 @@ def test_a_ray_hits_what_a_walk_from_cell_to_cell_hits(name, seed):
             assert hits.distances[k] == pytest.approx(distance, rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.parametrize("name", SCENES)
+@pytest.mark.parametrize("spread", [0.0, 0.03, 0.3])
+def test_both_backends_hit_the_same_to_the_last_bit(backend, name, spread):
+    scene, _, corner, shape = SCENES[name]
+    rays = random_rays(7, corner, shape, 300)
+    rays = Rays(rays.cells, rays.fractions, rays.directions, np.arange(300, dtype=np.int8) % 3, spread)
+    assert backend.tracer(scene).trace(rays) == NumpyTracer(scene).trace(rays)
+
+
+def test_both_backends_hit_the_same_far_out(backend):
+    chocolate = NimScene((1 << 60) - 1, box=(1 << 60, 1 << 60, 1 << 60), inequality=(-1, 3, -1))
+    for scene in (NimScene((1 << 60) - 1), NimScene(987654321987654321, 123456789123456789), chocolate):
+        rays = spray((1 << 59, 9 << 55, 7 << 55), (0.5, 0.5, 0.5), 200, 1e-3)
+        assert backend.tracer(scene).trace(rays) == NumpyTracer(scene).trace(rays)
+
+
 # Far out
 
 
@@ -165,7 +181,7 @@ def test_a_surface_does_not_shade_itself():
     found = np.flatnonzero(hits.faces >= 0)
     cells, fractions = surface(rays, hits, found)
     normals = np.zeros((3, len(found)))
-    axis = hits.faces[found]
+    axis = hits.faces[found].astype(int)
     normals[axis, np.arange(len(found))] = -np.sign(rays.directions[:, found][axis, np.arange(len(found))])
     tilted = normals + 0.3 * spray((0, 0, 0), (0, 0, 0), len(found), 0, seed=8).directions
     away = Rays(cells, fractions, tilted / np.linalg.norm(tilted, axis=0), hits.levels[found], 1e-3)

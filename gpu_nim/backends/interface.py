@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from gpu_nim.model.limbs import U64, Integers
 from gpu_nim.model.linear_bounds import LinearBounds
 from gpu_nim.model.rule import Rule
+from gpu_nim.model.tracing import Hits, Rays, Scene
 from gpu_nim.model.values import ArrayValue
 
 State = dict[str, NDArray[np.generic]]
@@ -244,6 +245,25 @@ class Counting(Protocol):
         """
 
 
+class Tracer(Protocol):
+    """Traces rays through one scene. Several threads may use it at once."""
+
+    @property
+    def batch(self) -> int:
+        """Return how many rays are best traced at once."""
+
+    @property
+    def threads(self) -> int:
+        """Return by how many threads it is best used."""
+
+    def trace(self, rays: Rays) -> Hits:
+        """Return what each ray hits first.
+
+        Args:
+            rays: the rays.
+        """
+
+
 @runtime_checkable
 class Backend(Protocol):
     """A device that grows, counts and solves."""
@@ -291,6 +311,13 @@ class Backend(Protocol):
 
     def counting(self) -> Counting:
         """Return the engine that fills and counts ranges and tries tuples."""
+
+    def tracer(self, scene: Scene) -> Tracer:
+        """Return what traces rays through a scene; both backends give the same hits, to the last bit.
+
+        Args:
+            scene: the scene.
+        """
 
     def wedge_outcomes(self, top: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the P-positions of the game of (x, y, z) with 0 <= y <= top[x, z], shape (n, 3), in lexicographic order.

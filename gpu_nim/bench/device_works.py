@@ -1,8 +1,8 @@
 """The works that are timed on a GPU: one for each line of what is aimed for and for each kernel, with floors and predictions.
 
 Some have rivals, which are what a user would write without gpunim: one thread a cell of a dense box, CuPy's convolution, a CuPy
-expression. What runs on the host has no work here: traced stills, and the messages of a cluster. What is aimed for and what is
-predicted are texts, for an H200: no figure in this module was measured on a GPU.
+expression. What runs on the host has no work here: the light of traced stills, and the messages of a cluster. What is aimed for
+and what is predicted are texts, for an H200: no figure in this module was measured on a GPU.
 """
 
 import json
@@ -23,7 +23,16 @@ from gpu_nim.automata.growth_process import GrowthProcess, grow
 from gpu_nim.backends.cuda.launcher import Launcher
 from gpu_nim.backends.interface import Backend
 from gpu_nim.bench.count import doubling, longest
-from gpu_nim.bench.floors import Floor, exactly_one_floor, general_floor, nim_floor, range_floor, sweep_floor, tuples_floor
+from gpu_nim.bench.floors import (
+    Floor,
+    exactly_one_floor,
+    general_floor,
+    nim_floor,
+    range_floor,
+    rays_floor,
+    sweep_floor,
+    tuples_floor,
+)
 from gpu_nim.bench.harness import Contender
 from gpu_nim.bench.peers import convolve, dense_cube
 from gpu_nim.counting.digit_matrices import even_binomials
@@ -34,6 +43,7 @@ from gpu_nim.games.solve import solve
 from gpu_nim.model.errors import BackendError
 from gpu_nim.model.limbs import U64
 from gpu_nim.model.rule import Rule
+from gpu_nim.model.tracing import NimScene, Rays
 
 # Automaton and generation; then what is aimed for, and what was predicted.
 _COMPARED = (("nim", 256), ("edge", 256), ("fcc", 128))
@@ -59,6 +69,7 @@ _REDUCED = 32
 _TRIED = 4095  # the largest pile of the triples
 # Outcomes of 3y <= x + z, its Grundy values, and both of the chocolate of six coordinates.
 _CHOCOLATE, _CHOCOLATE_GRUNDY, _SIX, _SIX_GRUNDY = 1023, 255, 12, 8
+_TRACED = (1920, 1080)  # rays, from within Nim to 2^40
 
 
 @dataclass(frozen=True)
@@ -105,6 +116,7 @@ def works(cuda: Backend, naive: Launcher) -> Iterator[Work]:
     yield _cold()
     yield from _counts(cuda, naive.xp)
     yield from _games(cuda)
+    yield _traced(cuda)
     yield from (_growth(cuda, *facts) for facts in _GROWN_LONG)
 
 
@@ -200,6 +212,22 @@ def _games(cuda: Backend) -> Iterator[Work]:
         floor = sweep_floor(cells, piles * size, bytes_a_cell)
         ours = partial(_solve, cuda, game, size, grundy)
         yield Work(f"{name}, to {size}", kernel, ours, partial(_always, floor), partial(_always, cells), aimed, predicted)
+
+
+def _traced(cuda: Backend) -> Work:
+    width, height = _TRACED
+    x, y = (part.ravel() for part in np.meshgrid(np.linspace(-0.5, 0.5, width), np.linspace(-0.3, 0.3, height)))
+    directions = np.stack([-0.6 - 0.55 * x, -0.4 + 0.8 * x, y - 0.2])
+    directions /= np.linalg.norm(directions, axis=0)
+    eye = np.repeat([[9 << 36], [8 << 36], [7 << 36]], width * height, axis=1)
+    rays = Rays(eye, np.full(eye.shape, 0.5), directions, np.zeros(width * height, np.int8), 1 / width)
+    tracer = cuda.tracer(NimScene((1 << 40) - 1))
+
+    def ours() -> int:
+        return int(np.isfinite(tracer.trace(rays).distances).sum())
+
+    name = f"{width}x{height} rays within nim 2^40"
+    return Work(name, "trace", ours, partial(_always, rays_floor(len(rays))), partial(_always, len(rays)))
 
 
 def _always(value: Any, _: int) -> Any:

@@ -89,3 +89,8 @@ def tuples_floor(tuples: int) -> Floor:
 def sweep_floor(cells: int, totals: int, bytes_a_cell: float) -> Floor:
     """A game solved total by total: what each cell reads and writes, and a launch a total."""
     return Floor(copied=bytes_a_cell * cells, launches=totals)
+
+
+def rays_floor(rays: int) -> Floor:
+    """Rays that are traced: what each is and what it hits, 73 and 34 bytes."""
+    return Floor(copied=107 * rays, launches=1)

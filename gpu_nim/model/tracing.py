@@ -87,14 +87,44 @@ class BrickScene(ArrayValue):
 
     def numbers(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the numbers of cells of the set, (3, n), in the order of bricks and of the bits in them: int64 (n,)."""
-        place, bit = self._find(cells)
-        below = self.words[place] & ((np.uint64(1) << bit) - np.uint64(1))
-        return self.before[place].astype(np.int64) + np.bitwise_count(below)
-
-    def _find(self, cells: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
         a, b, c = (part - low for part, low in zip(cells, self.corner, strict=True))
         _, wide, deep = self.stage_shape(0)
-        return ((a >> 2) * wide + (b >> 2)) * deep + (c >> 2), ((a & 3) << 4 | (b & 3) << 2 | c & 3).astype(np.uint64)
+        place = ((a >> 2) * wide + (b >> 2)) * deep + (c >> 2)
+        return self.number_of(place << 6 | (a & 3) << 4 | (b & 3) << 2 | c & 3)
+
+    def number_of(self, keys: NDArray[np.integer]) -> NDArray[np.int64]:
+        """Return the numbers of cells of the set by their keys: 64 times the place of a brick, and the bit in it."""
+        place, bit = keys >> 6, (keys & 63).astype(np.uint64)
+        below = self.words[place] & ((np.uint64(1) << bit) - np.uint64(1))
+        return np.asarray(self.before[place].astype(np.int64) + np.bitwise_count(below))
+
+    def first_cells(self, cells: NDArray[np.int64], levels: NDArray[np.int8]) -> NDArray[np.int64]:
+        """Return a cell of the set in each of some cubes that hold one: the first, brick by brick.
+
+        Args:
+            cells: a cell in each cube, (3, n).
+            levels: the levels of the cubes, (n,).
+        """
+        corner = np.array(self.corner)[:, None]
+        found = cells - corner
+        for level in np.unique(levels[levels > 0]).tolist():
+            which = np.flatnonzero(levels == level)
+            bricks = found[:, which] >> 2 * (level // 2)
+            if level % 2:  # eight bits of a brick
+                first = bricks & ~1
+                shift = ((first[0] & 3) << 4 | (first[1] & 3) << 2 | first[2] & 3).astype(np.uint64)
+                bricks = self._within(level // 2, bricks >> 2, np.uint64(0x330033) << shift)
+            for stage in reversed(range(level // 2)):
+                bricks = self._within(stage, bricks, np.uint64(0xFFFFFFFFFFFFFFFF))
+            found[:, which] = bricks
+        return np.asarray(found + corner)
+
+    def _within(self, stage: int, bricks: NDArray[np.int64], mask: Any) -> NDArray[np.int64]:
+        """The cells of a stage of the first bits of bricks (3, n) under a mask."""
+        _, wide, deep = self.stage_shape(stage)
+        words = self.words[self.starts[stage] + (bricks[0] * wide + bricks[1]) * deep + bricks[2]] & mask
+        bits = np.bitwise_count((words & (~words + np.uint64(1))) - np.uint64(1)).astype(np.int64)
+        return np.asarray((bricks << 2) + np.stack([bits >> 4, bits >> 2 & 3, bits & 3]))
 
 
 Scene = NimScene | BrickScene

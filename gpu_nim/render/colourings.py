@@ -99,16 +99,26 @@ def rank_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
 
 def ages(blocks: Blocks) -> NDArray[np.float64]:
     """Return the place of each block's generation between the first and the last, 0 to 1, float64 (N,)."""
-    first, last = int(blocks.generations.min()), int(blocks.generations.max())
-    return np.asarray((blocks.generations - first) / max(last - first, 1))
+    return ages_of(blocks.generations)
+
+
+def ages_of(generations: NDArray[np.integer]) -> NDArray[np.float64]:
+    """Return the place of each generation (N,) between the first and the last, 0 to 1."""
+    first, last = int(generations.min()), int(generations.max())
+    return np.asarray((generations - first) / max(last - first, 1))
 
 
 def ranks(blocks: Blocks) -> NDArray[np.float64]:
     """Return the fraction of all cells that are older than each block's middle one, 0 to 1, float64 (N,)."""
+    return ranks_of(blocks.generations, blocks.sizes.astype(np.float64) ** 2)
+
+
+def ranks_of(generations: NDArray[np.integer], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the fraction of the weight that is older than the middle of each generation (N,), 0 to 1."""
     # A bin for each generation present, since generations reach 2^30.
-    _, places = np.unique(blocks.generations, return_inverse=True)
-    weights = np.bincount(places, blocks.sizes.astype(np.float64) ** 2)
-    return np.asarray(((np.cumsum(weights) - weights / 2) / weights.sum())[places])
+    _, places = np.unique(generations, return_inverse=True)
+    summed = np.bincount(places, weights)
+    return np.asarray(((np.cumsum(summed) - summed / 2) / summed.sum())[places])
 
 
 @colouring("grundy", needs="grundy")

@@ -20,9 +20,11 @@ from gpu_nim.render.look import Look, require_effect, style_options
 from gpu_nim.render.metadata import image_options
 from gpu_nim.render.picture_memory import fits, require_picture_memory
 from gpu_nim.render.pixels import background, quantise
-from gpu_nim.render.source import blocks_of, name_of
+from gpu_nim.render.source import CELLS_LIMIT, TooManyCells, blocks_of, name_of
 from gpu_nim.render.styles.style import CameraStyle, LaidOutStyle
 from gpu_nim.render.themes import THEMES
+from gpu_nim.render.trace import Traced
+from gpu_nim.render.traced_body import BY_GENERATION, TracedBody, defined_scene, population, traced_body
 from gpu_nim.render.views import Camera
 from gpu_nim.storage.atomic import check_writable, replacing
 
@@ -41,7 +43,7 @@ class Picture:
 
     Attributes:
         image: a Pillow image, RGB or RGBA.
-        engine: opengl or numpy.
+        engine: opengl, numpy or trace.
         drawn: the number of blocks drawn.
         population: the number of cells of the source.
         note: what was left out, or why another engine was used, or "".
@@ -84,8 +86,13 @@ def render(source: "Source", look: Look | None = None, *, on_step: OnStep = unse
     """
     look = replace(look or Look(), **options)  # type: ignore[arg-type]
     require_effect(*style_options(look), look)
+    if traced_at_once(source, look):
+        return _traced(source, look, on_step)
     require_picture_memory(look, choose_engine(look)[0], name_of(source))
-    blocks = prepare(source, look, on_step)
+    try:
+        blocks = prepare(source, look, on_step, merge=not may_trace(look))
+    except TooManyCells:
+        return _traced(source, look, on_step)
     if blocks.flat:
         require_effect(*style_options(look, flat=True), look)
     engine, reason = choose_engine(look, len(blocks))
@@ -102,9 +109,41 @@ def render(source: "Source", look: Look | None = None, *, on_step: OnStep = unse
     return Picture(image, engine, len(drawing.blocks), blocks.population, note, made)
 
 
-def prepare(source: "Source", look: Look, on_step: OnStep = unseen) -> Blocks:
-    """Return the blocks of a source that the look shows: of its generations, no finer than its style draws them."""
-    blocks = blocks_of(source, color=look.color, on_step=on_step)
+def may_trace(look: Look) -> bool:
+    """Return whether a picture is traced where its cells would otherwise be merged."""
+    return look.engine == "auto" and "trace" in look.drawn_style.costs and look.cut == "none" and look.color in BY_GENERATION
+
+
+def traced_at_once(source: "Source", look: Look) -> bool:
+    """Return whether a picture is traced, as far as can be told before its source is grown."""
+    if look.engine == "trace":
+        return True
+    scene = defined_scene(source) if may_trace(look) else None
+    return scene is not None and population(scene) > CELLS_LIMIT
+
+
+def _traced(source: "Source", look: Look, on_step: OnStep) -> Picture:
+    """Trace rays to a source, cell by cell."""
+    if "trace" not in look.drawn_style.costs:
+        raise UsageError(f"style {look.style_name} cannot be traced, got engine 'trace'")
+    require_picture_memory(look, "trace", name_of(source))
+    body = traced_body(source, look, on_step)
+    with Drawing(body.outline, look, "trace", body=body) as drawing:
+        image = drawing.frame(aim(body.outline, look), on_step=on_step)
+    note = "" if look.engine == "trace" else "traced cell by cell"
+    return Picture(image, "trace", body.population, body.population, note, call("render", name_of(source), look))
+
+
+def prepare(source: "Source", look: Look, on_step: OnStep = unseen, *, merge: bool = True) -> Blocks:
+    """Return the blocks of a source that the look shows: of its generations, no finer than its style draws them.
+
+    Args:
+        source: as for `render`.
+        look: what is shown of it.
+        on_step: called for progress.
+        merge: as for `blocks_of`.
+    """
+    blocks = blocks_of(source, color=look.color, merge=merge, on_step=on_step)
     if look.generations is not None:
         blocks = generations_between(blocks, *look.generations)
     if blocks.flat and not look.drawn_style.draws_flat:
@@ -114,6 +153,8 @@ def prepare(source: "Source", look: Look, on_step: OnStep = unseen) -> Blocks:
 
 def choose_engine(look: Look, blocks: int = 0) -> tuple[str, str]:
     """Return the engine for a picture of so many blocks and, where OpenGL was preferred but not chosen, why."""
+    if look.engine == "trace":
+        raise UsageError("engine trace draws pictures, not movies")
     if "opengl" not in look.drawn_style.costs:
         if look.engine == "opengl":
             raise UsageError(f"style {look.style_name} is drawn by NumPy alone, got engine 'opengl'")
@@ -137,11 +178,19 @@ class Drawing:
     Args:
         blocks: the body.
         look: its appearance.
-        engine: opengl or numpy.
+        engine: opengl, numpy or trace.
         base: the colour of each block, sRGB float32 (N, 3); None for those of the look.
+        body: what is traced, framed by the blocks, for engine trace.
     """
 
-    def __init__(self, blocks: Blocks, look: Look, engine: str, base: NDArray[np.float32] | None = None) -> None:
+    def __init__(
+        self,
+        blocks: Blocks,
+        look: Look,
+        engine: str,
+        base: NDArray[np.float32] | None = None,
+        body: TracedBody | None = None,
+    ) -> None:
         self.blocks = blocks
         self.look = look
         self.engine = engine
@@ -149,6 +198,10 @@ class Drawing:
         style = look.drawn_style
         if not issubclass(style, CameraStyle):
             raise UsageError(f"a movie cannot be made of {look.style_name}")
+        if body is not None:
+            self._canvas = None
+            self._style: CameraStyle = Traced(body, look)
+            return
         base = base_colours(blocks, look.color, self.theme) if base is None else base
         require_picture_memory(look, engine, blocks.name, len(blocks), more=style.extra_bytes(blocks, look.quality))
         width, height = (part * look.supersampling for part in look.size)

@@ -12,7 +12,7 @@ from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import View
 
 QUALITIES = ("draft", "final")
-ENGINES = ("auto", "opengl", "numpy")
+ENGINES = ("auto", "opengl", "numpy", "trace")
 SMALLEST_SIDE = 16
 
 
@@ -27,7 +27,7 @@ class Look:
         color: a name of `colourings.COLOURINGS`; None is rank.
         style: a name of `styles.STYLES`; None is the theme's own.
         quality: draft or final.
-        engine: auto, opengl or numpy.
+        engine: auto, opengl, numpy or trace.
         cut: a name of `geometry.CUTS`, or none.
         generations: draw only the generations from the first to before the second; None for all.
         transparent: an alpha channel in place of the background.
@@ -108,6 +108,8 @@ MESH_OPTIONS = SHAPE_OPTIONS | {"theme", "color"}
 def style_options(look: Look, *, flat: bool = False) -> tuple[str, frozenset[str]]:
     """Return the name of a still in the look's style in messages, and the options that it takes."""
     takes = OPTIONS - look.drawn_style.refuses
+    if look.engine == "trace":
+        return "engine trace", takes - {"cut"}
     return ("a flat body", takes - {"cut"}) if flat else (f"style {look.style_name}", takes)
 
 

@@ -82,7 +82,7 @@ class Sky:
         start = [points[..., k] - np.float32(self._low[k]) for k in range(3)]
         start[axis] += end * np.float32(0.02)
         total = np.zeros(start[0].shape, dtype=np.float32)
-        cones = _cones_about(axis, end)
+        cones = cones_about(axis, end)
         free = np.ones((len(cones), *total.shape), dtype=np.float32)
         for level, opaque in enumerate(self._levels):
             width = self._base << level
@@ -93,16 +93,16 @@ class Sky:
                 shift = np.random.default_rng(level).random((3, *total.shape), dtype=np.float32) - np.float32(0.5)
                 at = [part + moved for part, moved in zip(at, shift, strict=True)]
             for which, cone in enumerate(cones):
-                x, y, z = ((part + np.float32(_STEP * way)).astype(np.int32) for part, way in zip(at, cone, strict=True))
+                x, y, z = ((part + np.float32(STEP * way)).astype(np.int32) for part, way in zip(at, cone, strict=True))
                 free[which] *= 1 - opaque.ravel()[(x * opaque.shape[1] + y) * opaque.shape[2] + z]
         for which, cone in enumerate(cones):
             total += free[which] * np.float32(abs(cone[axis]))
         return np.asarray(np.rint(total * np.float32(255 / np.abs(cones[:, axis]).sum())), dtype=np.uint8)
 
 
-_STEP = 1.5  # of a grid's cell: the distance along a cone of its first sample, off the side that it starts from
+STEP = 1.5  # of a grid's cell: the distance along a cone of its first sample, off the side that it starts from
 _RIM = 3  # empty grid cells on every side
-_BLOCKED = 0.75  # a cone is wider than its samples: the most of it that is blocked
+BLOCKED = 0.75  # a cone is wider than its samples: the most of it that is blocked
 
 
 def samples(quads: NDArray[np.float32], corners: bool, spread: float) -> NDArray[np.float32]:
@@ -112,7 +112,7 @@ def samples(quads: NDArray[np.float32], corners: bool, spread: float) -> NDArray
 
 
 def _opaque(grid: NDArray[np.float32], width: int) -> NDArray[np.float32]:
-    return np.pad((1 - np.exp(-grid / np.float32(width) ** 2)) * np.float32(_BLOCKED), _RIM)
+    return np.pad((1 - np.exp(-grid / np.float32(width) ** 2)) * np.float32(BLOCKED), _RIM)
 
 
 def _halve(grid: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -121,7 +121,7 @@ def _halve(grid: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.asarray(padded.reshape(x, 2, y, 2, z, 2).sum(axis=(1, 3, 5)))
 
 
-def _cones_about(axis: int, end: int) -> NDArray[np.float32]:
+def cones_about(axis: int, end: int) -> NDArray[np.float32]:
     """Five directions into the half space that a side faces."""
     cones = []
     for tilt in ((0, 0), (1, 0.3), (-0.3, 1), (-1, -0.3), (0.3, -1)):
@@ -239,28 +239,60 @@ class LitFrame:
 
     def _colours_of(self, axis: int, end: int, indices: NDArray[np.intp], quads: NDArray[np.float32]) -> NDArray[np.uint8]:
         shader, theme = self._shader, self._shader.theme
-        base = shader.base[indices][:, None, :]
         points = samples(quads, shader.corners, 0.7)
-        up = self._camera.basis[1]
+        sky = shader.sky.seen(axis, end)[indices].astype(np.float32) / np.float32(255)
+        side_light = SideLight(theme, self._lamps, self._camera, axis, end)
+        lit = None
+        if side_light.facing[0] > 0:
+            bias = (shader.blocks.sizes[indices] * np.float32(0.9) + np.float32(1.5 * self._shadow.texel))[:, None]
+            lit = self._shadow.lit(points, bias, 0.006 * self._span, shader.taps)
+        far = (self._camera.distance(points) - self._near) / max(self._far - self._near, 1e-9)
+        light = side_light.reflected(shader.base[indices][:, None, :], sky, lit, far)
+        return np.broadcast_to(np.rint(to_srgb(light) * 255).astype(np.uint8), quads.shape)
+
+
+class SideLight:
+    """The light on sides that face one way.
+
+    Args:
+        theme: the theme.
+        lamps: the lamps.
+        camera: the camera, whose upward direction is that of the sky.
+        axis: the axis that the sides are perpendicular to.
+        end: -1 or 1, which end of the axis they face.
+    """
+
+    def __init__(self, theme: Theme, lamps: Lamps, camera: Camera, axis: int, end: int) -> None:
+        self._theme = theme
         normal = np.zeros(3)
         normal[axis] = end
-        sky = shader.sky.seen(axis, end)[indices].astype(np.float32) / np.float32(255)
+        self.facing = [float(normal @ lamp) for lamp in (lamps.key, lamps.fill, lamps.rim)]
+        """How much the sides face the key, the fill and the rim light: not at all below 0."""
+        self._above = 0.5 + 0.5 * float(normal @ camera.basis[1])
+
+    def reflected(
+        self, base: NDArray[np.float32], sky: NDArray[np.float32], lit: NDArray[np.float32] | None, far: NDArray[np.floating]
+    ) -> NDArray[np.float32]:
+        """Return the light that comes to the eye, linear float32 (..., 3).
+
+        Args:
+            base: the colours of the sides, linear, (..., 3).
+            sky: the open part of the sky before them, (...).
+            lit: the part of the key light that reaches them, (...); None where they face away from it.
+            far: their distance, 0 for the nearest place and 1 for the farthest.
+        """
+        theme = self._theme
         # Dark corners keep a little of the body's own colour, as light that bounced once would have.
         open_ = np.float32(0.06) + np.float32(0.94) * sky ** np.float32(1.4)
         light = np.empty((*sky.shape, 3), dtype=np.float32)
-        above = 0.5 + 0.5 * float(normal @ up)
-        cool = open_ * np.float32(theme.ambient * (0.55 + 0.45 * above))
+        cool = open_ * np.float32(theme.ambient * (0.55 + 0.45 * self._above))
         white = warm = np.zeros_like(sky)
-        facing = [float(normal @ lamp) for lamp in (self._lamps.key, self._lamps.fill, self._lamps.rim)]
-        if facing[0] > 0:
-            bias = (shader.blocks.sizes[indices] * np.float32(0.9) + np.float32(1.5 * self._shadow.texel))[:, None]
-            lit = self._shadow.lit(points, bias, 0.006 * self._span, shader.taps)
-            warm = lit * np.float32(theme.key * facing[0]) * (np.float32(0.35) + np.float32(0.65) * np.sqrt(sky))
-        if facing[1] > 0:
-            cool = cool + sky * np.float32(0.62 * facing[1])
-        if facing[2] > 0:
-            white = sky * np.float32(0.25 * facing[2])
-        far = (self._camera.distance(points) - self._near) / max(self._far - self._near, 1e-9)
+        if lit is not None:
+            warm = lit * np.float32(theme.key * self.facing[0]) * (np.float32(0.35) + np.float32(0.65) * np.sqrt(sky))
+        if self.facing[1] > 0:
+            cool = cool + sky * np.float32(0.62 * self.facing[1])
+        if self.facing[2] > 0:
+            white = sky * np.float32(0.25 * self.facing[2])
         haze = (theme.haze * np.clip(far, 0, 1) ** 1.5).astype(np.float32)
         behind = to_linear((np.array(theme.bottom) + np.array(theme.top)) / 2)
         for k in range(3):
@@ -268,4 +300,4 @@ class LitFrame:
             # A soft shoulder: bright sides keep their hue.
             colour = colour * (1 + colour * np.float32(0.25)) / (1 + colour * np.float32(0.5))
             light[..., k] = colour * (1 - haze) + behind[k] * haze
-        return np.broadcast_to(np.rint(to_srgb(light) * 255).astype(np.uint8), quads.shape)
+        return light

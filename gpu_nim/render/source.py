@@ -58,6 +58,10 @@ _GROWN_LIMIT = 1 << 27  # cells that are grown to be drawn coarser: a minute's w
 _GENERATION_LIMIT = 2**30 - 1  # coordinates are int32, and a block reaches beyond its corner
 
 
+class TooManyCells(Exception):
+    """There are more cells than `limit`, and they are not to be merged."""
+
+
 def name_of(source: "Source") -> str:
     """Return the name of a source in messages and captions.
 
@@ -73,12 +77,15 @@ def name_of(source: "Source") -> str:
     return f"{automaton}:{generations}" if automaton is not None else str(getattr(source, "game", shown(source)))
 
 
-def blocks_of(source: "Source", *, limit: int = CELLS_LIMIT, color: str | None = None, on_step: OnStep = unseen) -> Blocks:
+def blocks_of(
+    source: "Source", *, limit: int = CELLS_LIMIT, merge: bool = True, color: str | None = None, on_step: OnStep = unseen
+) -> Blocks:
     """Return a source as blocks.
 
     Args:
         source: a text as above, a growth, a solved game, or blocks.
         limit: the most blocks; where there are more cells, each block stands for several.
+        merge: whether it may; otherwise TooManyCells is raised, as soon as there are more.
         color: the colouring (see `gpu_nim.render.colourings`), which may need a further value of each cell (see
             `gpu_nim.render.values`). For grundy all positions of a saved game are drawn, not only the P-positions.
         on_step: called for progress, as the source is grown.
@@ -97,9 +104,9 @@ def blocks_of(source: "Source", *, limit: int = CELLS_LIMIT, color: str | None =
     if not isinstance(source, str):
         if not isinstance(source, Growth | Solution):
             raise UsageError(f"source must be a text such as nim:256, a growth or a solved game, got {shown(source)}")
-        return _of_found(name_of(source), source, limit, color)
+        return _of_found(name_of(source), source, limit, merge, color)
     if source.endswith(readable_suffixes()):
-        return _of_found(Path(source).name, load(source), limit, color)
+        return _of_found(Path(source).name, load(source), limit, merge, color)
     name, colon, arguments = source.partition(":")
     if not colon:
         raise UsageError(
@@ -117,7 +124,7 @@ def blocks_of(source: "Source", *, limit: int = CELLS_LIMIT, color: str | None =
     if not 0 <= generation <= _GENERATION_LIMIT:
         raise UsageError(f"source {name}:GENERATION can be drawn for generations 0 to {_GENERATION_LIMIT}, got {source!r}")
     _require_drawable(name, automaton.rule.dimension)
-    grown = _nim if name == "nim" else partial(_grow, name=name)
+    grown = _nim if name == "nim" else partial(_grow, name=name, merge=merge)
     needs = needed_value(color, source, game=False)
     return _with_value(grown(source, generation=generation, limit=limit, on_step=on_step), needs, automaton.rule)
 
@@ -178,7 +185,7 @@ def _blocks(
     )
 
 
-def _grow(source: str, name: str, generation: int, limit: int, on_step: OnStep) -> Blocks:
+def _grow(source: str, name: str, generation: int, limit: int, merge: bool, on_step: OnStep) -> Blocks:
     growing = GrowthProcess(name, generation, select("numpy"), cells=True, verify=False)
 
     def newborns() -> Iterator["Newborns"]:
@@ -186,17 +193,23 @@ def _grow(source: str, name: str, generation: int, limit: int, on_step: OnStep) 
             yield from split(batch)
             on_step("generation", growing.generation, generation)
 
-    return _gather(source, growing.automaton.lattice, newborns(), None, limit)
+    return _gather(source, growing.automaton.lattice, newborns(), None, limit, merge)
 
 
-def _gather(source: str, lattice: Lattice, generations: "Iterable[Newborns]", births: list[int] | None, limit: int) -> Blocks:
+def _gather(
+    source: str, lattice: Lattice, generations: "Iterable[Newborns]", births: list[int] | None, limit: int, merge: bool
+) -> Blocks:
     """Collect newborns, generation by generation, in at most `limit` blocks, with not many more of them in memory."""
+    if births is not None and sum(births) > limit and not merge:
+        raise TooManyCells
     if births is not None and sum(births) > _GROWN_LIMIT:
         _refuse(source, births)
     collected = _Collection(limit)
     counts: list[int] = []
     for generation, newborns in generations:
         counts.append(len(newborns))
+        if sum(counts) > limit and not merge:
+            raise TooManyCells
         _require_near(source, newborns)
         collected.add(newborns, generation)
         if sum(counts) > _GROWN_LIMIT:
@@ -319,10 +332,10 @@ def _require_near(source: str, cells: NDArray[np.integer]) -> None:
         raise UsageError(f"{source} has coordinates of size {most:,}, and only those up to {_GENERATION_LIMIT:,} can be drawn")
 
 
-def _of_found(name: str, saved: "Growth | Solution", limit: int, color: str | None) -> Blocks:
+def _of_found(name: str, saved: "Growth | Solution", limit: int, merge: bool, color: str | None) -> Blocks:
     needs = needed_value(color, name, game=isinstance(saved, Solution))
     if isinstance(saved, Growth):
-        found = _gather(name, saved.lattice, iter(saved), saved.births.tolist(), limit)
+        found = _gather(name, saved.lattice, iter(saved), saved.births.tolist(), limit, merge)
         return _with_value(found, needs, saved.rule)
     if not (needs and VALUES[needs].every_position):
         return _solved(name, saved, 0)

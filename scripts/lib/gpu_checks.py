@@ -16,12 +16,14 @@ from gpu_nim import grow, solve
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.availability import cuda_obstacle, driver_version
 from gpu_nim.backends.selection import select
+from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.bench.device import HEADER, Device, open_device, rows
 from gpu_nim.bench.device_works import Work, works
 from gpu_nim.counting.families import find_family
 from gpu_nim.counting.ranges import Range
 from gpu_nim.games.inequality import chocolate, parse_game, six_coordinate_chocolate
 from gpu_nim.model.errors import InsufficientMemoryError
+from gpu_nim.model.tracing import NimScene, Rays
 from scripts.lib.part_process import end_with_parent, tell
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -237,6 +239,11 @@ def every_kernel() -> None:
     for game, size in ((chocolate(3), 31), (six_coordinate_chocolate(), 2), (parse_game(";".join("abcdefghi")), 1)):
         for grundy in (False, True):
             solve(game, size, grundy=grundy, backend="cuda")
+    packer = BrickPacker((0, 0, 0), (32, 32, 32))
+    packer.add(grow("nim", 31, backend=device, cells=True).cells())
+    rays = Rays(np.full((3, 999), 40), np.zeros((3, 999)), np.full((3, 999), -(3**-0.5)), np.zeros(999, np.int8))
+    for scene in (NimScene(31), packer.scene()):
+        device.tracer(scene).trace(rays)
 
 
 def sanitized(tool: str) -> bool:

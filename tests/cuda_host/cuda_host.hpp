@@ -21,7 +21,7 @@
 //     does not hide a race.
 //
 // What it is not: blocks of one grid never run at the same time, so there is no grid-wide synchronisation; atomics and
-// memory are sequentially consistent; float intrinsics and textures are absent. It is stricter than the hardware in two
+// memory are sequentially consistent; textures, and operations on doubles but those that trace.cu uses, are absent. It is stricter than the hardware in two
 // places: a barrier must find all threads of its block alive and on the same line, and no collective but __syncwarp may
 // name a lane that has exited. (PTX allows both; neither survives a change of the kernel.)
 //

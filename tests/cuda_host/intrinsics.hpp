@@ -1,6 +1,7 @@
-// The intrinsics: barriers, warp collectives, fences, integer instructions, atomics.
+// The intrinsics: barriers, warp collectives, fences, integer instructions, doubles, atomics.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -166,6 +167,19 @@ inline unsigned __umulhi(unsigned a, unsigned b) { return static_cast<unsigned>(
 inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
     return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
 }
+
+// ---------------------------------------------------------------- doubles, each operation rounded to nearest
+
+inline double __dadd_rn(double a, double b) { return a + b; }
+inline double __dsub_rn(double a, double b) { return a - b; }
+inline double __dmul_rn(double a, double b) { return a * b; }
+inline double __ddiv_rn(double a, double b) { return a / b; }
+inline double __ll2double_rn(long long a) { return static_cast<double>(a); }
+inline long long __double2ll_rz(double a) { return static_cast<long long>(a); }
+inline long long __double_as_longlong(double a) { return static_cast<long long>(cuda_host::to_bits(a)); }
+inline double __longlong_as_double(long long a) { return cuda_host::from_bits<double>(static_cast<uint64_t>(a)); }
+using std::fabs;
+
 template <class T>
 inline T __ldg(const T* address) {
     return *address;

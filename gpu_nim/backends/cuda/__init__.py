@@ -15,11 +15,13 @@ from gpu_nim.backends.cuda.exactly_one import device_bytes as brick_bytes
 from gpu_nim.backends.cuda.general import GeneralEngine
 from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher
 from gpu_nim.backends.cuda.nim import NimEngine, device_bytes
+from gpu_nim.backends.cuda.trace import CudaTracer
 from gpu_nim.backends.interface import Counting, Engine, State
 from gpu_nim.backends.shared.layouts import touched_state
 from gpu_nim.model.linear_bounds import LinearBounds
 from gpu_nim.model.memory import require_memory
 from gpu_nim.model.rule import Rule
+from gpu_nim.model.tracing import Scene
 
 __all__ = ["CudaBackend", "CupyLauncher", "Launcher"]
 
@@ -63,6 +65,10 @@ class CudaBackend:
     def counting(self) -> Counting:
         """Return the engine that fills and counts ranges and tries tuples."""
         return CudaCounting(self._launcher)
+
+    def tracer(self, scene: Scene) -> CudaTracer:
+        """Return what traces rays through a scene."""
+        return CudaTracer(self._launcher, scene)
 
     def wedge_outcomes(self, top: NDArray[np.int64]) -> NDArray[np.int64]:
         """Solve 0 <= y <= top[x, z]: the P-positions (n, 3)."""

@@ -9,7 +9,7 @@ For that a kernel is written out, not made by a macro:
     extern "C" __global__ void __launch_bounds__(THREADS, 4)
     name(const u64* __restrict__ values, u32 count, u64* out) {
 
-with the integer names of `cuda/common.cuh` for types.  A parameter is told as NumPy writes a type, ``u1 u4 u8 i4 i8`` for
+with the names of `cuda/common.cuh` for types.  A parameter is told as NumPy writes a type, ``u1 u4 u8 i4 i8 f8`` for
 a scalar, with ``*`` before it for a pointer and ``*c`` for a pointer to const: ``*cu4`` is ``const unsigned int*``.
 Constants that the host has to know are `constexpr` integers at the beginning of a line: `read_constants`.
 """
@@ -26,7 +26,15 @@ from gpu_nim.backends.cuda.sources import cuda_directory
 
 __all__ = ["KERNELS", "Kernel", "kernels_of", "read_constants", "read_kernels"]
 
-_TYPES = {"u8": "u1", "u16": "u2", "u32": "u4", "i32": "i4", "u64": "u8", "i64": "i8"}  # of common.cuh, as NumPy has them
+_TYPES = {
+    "u8": "u1",
+    "u16": "u2",
+    "u32": "u4",
+    "i32": "i4",
+    "u64": "u8",
+    "i64": "i8",
+    "f64": "f8",
+}  # of common.cuh, as NumPy has them
 _BITS = {"u8": 8, "u16": 16, "u32": 32, "u64": 64}  # what an unsigned constant wraps at
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)

@@ -12,7 +12,6 @@ every ray ends. `cuda/trace.cu` does the same in the same order, to the last bit
 """
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -23,30 +22,35 @@ from gpu_nim.model.tracing import START, BrickScene, Hits, NimScene, Rays, Scene
 
 Ints = NDArray[np.int64]
 
-_TILE = 1 << 13  # rays at once: 2 MB of state
+_TILE = 1 << 15  # rays at once: more leave the cache, and fewer cost more calls a ray
 _CROWD = 0.8  # the part of a tile's rays that go on, below which the others are dropped
 _LEAST = 1e-200  # of a direction's components, so that none is 0
+_TOP = 62  # no cube is larger
 _EXPONENT, _BIAS = 52, 1023  # of a double
 
 
 class NumpyTracer:
-    """Traces rays through a scene, on all cores."""
+    """Traces rays through a scene; it may be used by several threads at once."""
+
+    @property
+    def batch(self) -> int:
+        """How many rays are best traced at once."""
+        return _TILE
+
+    @property
+    def threads(self) -> int:
+        """By how many threads it is best used."""
+        return cores()
 
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
-        self._open = _open_nim(scene) if isinstance(scene, NimScene) else _open_bricks(scene)
+        self._open = open_levels(scene)
 
     def trace(self, rays: Rays) -> Hits:
         """Return what the rays hit."""
         hits = Hits.empty(len(rays))
-        tiles = [slice(start, start + _TILE) for start in range(0, len(rays), _TILE)]
-        workers = min(cores(), len(tiles))
-        if workers > 1:
-            with ThreadPoolExecutor(workers) as pool:
-                list(pool.map(lambda tile: self._trace(rays, tile, hits), tiles))
-        else:
-            for tile in tiles:
-                self._trace(rays, tile, hits)
+        for start in range(0, len(rays), _TILE):
+            self._trace(rays, slice(start, start + _TILE), hits)
         return hits
 
     @np.errstate(invalid="ignore")  # rays that are dropped a little later go on to places that no integer holds
@@ -124,8 +128,12 @@ def _highest_bit(values: Ints) -> Ints:
     return _exponent((values & ~(values >> 1)).astype(np.float64))
 
 
-def _open_nim(scene: NimScene) -> Callable[[Ints], Ints]:
+def open_levels(scene: Scene) -> Callable[[Ints], Ints]:
     """Return what gives the level of the largest empty cube round each cell (3, n), below 0 for a cell of the set."""
+    return _open_nim(scene) if isinstance(scene, NimScene) else _open_bricks(scene)
+
+
+def _open_nim(scene: NimScene) -> Callable[[Ints], Ints]:
     last, lowest = scene.last, scene.first
     weight = sum(map(abs, scene.inequality))
 
@@ -156,7 +164,7 @@ def _excluded(scene: Scene) -> Callable[[Ints, Ints], NDArray[np.bool_]] | None:
         return None
 
     def excluded(cells: Ints, level: Ints) -> Any:
-        side = (1 << level) - 1
+        side = (1 << np.minimum(level, _TOP)) - 1
         # The corner of the cube with the least sum.
         return (
             _sums(
@@ -169,7 +177,6 @@ def _excluded(scene: Scene) -> Callable[[Ints, Ints], NDArray[np.bool_]] | None:
 
 
 def _open_bricks(scene: BrickScene) -> Callable[[Ints], Ints]:
-    """As `_open_nim`, for a pyramid of bricks."""
     stages = [(start, *scene.stage_shape(stage)[1:]) for stage, start in enumerate(scene.starts)]
     most = (np.array(scene.shape) - 1)[:, None]
 

@@ -2,6 +2,7 @@
 
 from itertools import accumulate
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ class BrickPacker:
         self._starts = (0, *ends[:-1])
         self._words = np.zeros(ends[-1], np.uint64)
         self._corner, self._shape = corner, shape
+        self._dtype = np.uint32 if prod(self._stages[0]) <= 1 << 26 else np.uint64
 
     @staticmethod
     def required_bytes(shape: Triple) -> int:
@@ -37,16 +39,21 @@ class BrickPacker:
         """
         return 17 * prod(-(-side // 4) for side in shape)
 
-    def add(self, cells: NDArray[np.integer]) -> None:
-        """Add cells (N, 3); a cell may be added again."""
+    def add(self, cells: NDArray[np.integer]) -> NDArray[Any]:
+        """Add cells (N, 3), and return their keys for `BrickScene.number_of`; a cell may be added again."""
+        keys = np.empty(len(cells), self._dtype)
         for start in range(0, len(cells), _CHUNK):
-            self._set(0, cells[start : start + _CHUNK] - np.array(self._corner))
+            part = slice(start, start + _CHUNK)
+            places, bits = self._set(0, cells[part] - np.array(self._corner))
+            keys[part] = places << 6 | bits
+        return keys
 
-    def _set(self, stage: int, cells: NDArray[np.integer]) -> None:
+    def _set(self, stage: int, cells: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         a, b, c = cells.T.astype(np.int64)
         _, wide, deep = self._stages[stage]
-        bits = np.uint64(1) << ((a & 3) << 4 | (b & 3) << 2 | c & 3).astype(np.uint64)
-        np.bitwise_or.at(self._words, self._starts[stage] + ((a >> 2) * wide + (b >> 2)) * deep + (c >> 2), bits)
+        places, bits = ((a >> 2) * wide + (b >> 2)) * deep + (c >> 2), (a & 3) << 4 | (b & 3) << 2 | c & 3
+        np.bitwise_or.at(self._words, self._starts[stage] + places, np.uint64(1) << bits.astype(np.uint64))
+        return places, bits
 
     def scene(self) -> BrickScene:
         """Return the scene of the cells so far."""

@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 class Cubes(CameraStyle):
     """The sides of each block that face the eye, lit; flat bodies as tiles in their plain colours."""
 
-    costs: ClassVar = {"numpy": Cost(80 << 20, 30, 700, 300), "opengl": Cost(OPENGL_BYTES, 62, 1600, 1000)}
+    costs: ClassVar = {
+        "numpy": Cost(80 << 20, 30, 700, 300),
+        "opengl": Cost(OPENGL_BYTES, 62, 1600, 1000),
+        "trace": Cost(200 << 20, 24, 0, 0),
+    }
 
     def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: "Look", canvas: "Canvas | None") -> None:
         super().__init__(blocks, base, look, canvas)

@@ -1,0 +1,196 @@
+// Rays through sets of cells that tell of any cell the largest empty cube round it: a thread a ray.
+//
+// A ray is in cell c at distance t. Coordinates against which it moves are complemented, c -> -1 - c: aligned cubes stay aligned cubes,
+// and all rays go up. With h the level of the empty cube round c, the last cell before its far sides is f = c | (2^h - 1), and side k is
+// met at
+//
+//     t_k = ((f_k + 1 - E_k) - e_k) / d_k,
+//
+// where E, e is the start, a cell and a fraction. The ray goes on at the least t_k in cell f_k + 1 on that axis, and on the others in
+// E + floor(e + t d), held between c and f.
+//
+// Invariant.  A coordinate never goes down and one goes up in each step, so a ray ends. What is hit is hit at its face: a ray takes to
+// coarser cubes, of the level at which it is as wide as they are, only in an empty one.
+//
+// The result is that of gpu_nim/backends/numpy/trace.py to the last bit: double precision, rounded after each operation, none of them
+// fused, in the same order.
+//
+// Layout.  Coordinates of n rays are three rows of n: neighbouring threads read neighbouring words.
+//
+// Bytes.  A ray is 73 bytes in and 34 out, and in between nothing for Nim; for bricks one word of 8 bytes a step and stage that it asks.
+#include "common.cuh"
+
+namespace {
+
+constexpr u32 THREADS = 128;
+constexpr u32 START = 3;                           // the face of a ray that starts inside
+constexpr i64 TOP = 62;                            // no cube is larger
+
+// floor(log2(value)) of a positive double, and something far below 0 for 0.
+__device__ __forceinline__ i64 exponent(f64 value) { return (__double_as_longlong(value) >> 52) - 1023; }
+
+__device__ __forceinline__ i64 highest_bit(i64 value) { return 63 - __clzll(value); }
+
+// The P-positions of Nim of generation first to last where p a + q b + r c <= 0.
+struct Nim {
+    i64 first, last, p, q, r, weight;
+
+    // The level of the largest empty cube round a cell, -1 for a cell of the set.
+    __device__ __forceinline__ i64 open(i64 a, i64 b, i64 c) const {
+        const i64 born = a | b | c;
+        i64 wrong = a ^ b ^ c;
+        if (born > last) wrong |= born ^ last;
+        if (born < first) wrong |= born ^ first;
+        i64 level = highest_bit(wrong);
+        if (weight != 0) {
+            const i64 slack = p * a + q * b + r * c - 1;
+            if (slack >= 0) level = max(level, highest_bit(slack / weight + 1));
+        }
+        return level;
+    }
+
+    // Whether the inequality fails in all of the cube of a level round a cell: at its corner with the least sum.
+    __device__ __forceinline__ bool excluded(i64 a, i64 b, i64 c, i64 level) const {
+        if (weight == 0) return false;
+        const i64 side = (1ll << min(level, TOP)) - 1;
+        return p * corner(a, p, side) + q * corner(b, q, side) + r * corner(c, r, side) > 0;
+    }
+
+    __device__ __forceinline__ static i64 corner(i64 x, i64 n, i64 side) { return n < 0 ? x | side : x & ~side; }
+};
+
+// A pyramid of bricks of 4 x 4 x 4 bits: see `BrickScene` in gpu_nim/model/tracing.py.
+struct Bricks {
+    const u64* words;
+    const u64* starts;                             // where each stage begins
+    u32 stages;
+    i64 side[3];
+
+    __device__ __forceinline__ i64 open(i64 a, i64 b, i64 c) const {
+        i64 high = (side[1] + 3) / 4, deep = (side[2] + 3) / 4;
+        for (u32 stage = 0; stage < stages; ++stage) {
+            const u64 word = words[starts[stage] + static_cast<u64>(((a >> 2) * high + (b >> 2)) * deep + (c >> 2))];
+            const u32 bit = static_cast<u32>((a & 3) << 4 | (b & 3) << 2 | (c & 3));
+            if (word != 0) {
+                if (stage == 0 && (word >> bit & 1) != 0) return -1;
+                return 2 * stage + ((word >> (bit & 0x2au) & 0x330033u) == 0);
+            }
+            a >>= 2, b >>= 2, c >>= 2;
+            high = (high + 3) / 4, deep = (deep + 3) / 4;
+        }
+        return 2 * stages;
+    }
+
+    __device__ __forceinline__ bool excluded(i64, i64, i64, i64) const { return false; }
+};
+
+// Where rays start and where what they hit is written: rows of `count`.
+struct Batch {
+    const i64* cells;
+    const f64* fractions;
+    const f64* directions;
+    const u8* levels;
+    u32 count;
+    u64 spread;                                    // the bits of a double
+    f64* distances;
+    i64* hit_cells;
+    u8* hit_levels;
+    u8* faces;
+};
+
+template <class Scene>
+__device__ __forceinline__ void trace(const Scene& scene, const Batch& batch, const i64 (&corner)[3], const i64 (&side)[3], u64 ray) {
+    i64 cell[3], start[3], flip[3], end[3];
+    f64 e[3], d[3], inverse[3], t = 0, leave = 0;
+    i64 low[3];
+    u32 face = 0;
+    bool inside = true;
+#pragma unroll
+    for (u32 k = 0; k < 3; ++k) {
+        const u64 at = k * static_cast<u64>(batch.count) + ray;
+        const f64 direction = batch.directions[at], fraction = batch.fractions[at];
+        flip[k] = direction < 0 ? -1 : 0;
+        start[k] = (batch.cells[at] - corner[k]) ^ flip[k];
+        e[k] = direction < 0 ? __dsub_rn(1.0, fraction) : fraction;
+        d[k] = fabs(direction);
+        if (!(d[k] > 1e-200)) d[k] = 1e-200;
+        inverse[k] = __ddiv_rn(1.0, d[k]);
+        low[k] = -side[k] & flip[k];
+        end[k] = low[k] + side[k];
+        inside = inside && start[k] < end[k];
+        const f64 entry = start[k] < low[k] ? __dmul_rn(__dsub_rn(__ll2double_rn(low[k] - start[k]), e[k]), inverse[k]) : 0.0;
+        const f64 exit = __dmul_rn(__dsub_rn(__ll2double_rn(end[k] - start[k]), e[k]), inverse[k]);
+        if (k == 0 || entry > t) t = entry, face = k;
+        if (k == 0 || exit < leave) leave = exit;
+    }
+    if (!inside || !(t < leave)) return;
+#pragma unroll
+    for (u32 k = 0; k < 3; ++k) {
+        const i64 moved = start[k] + __double2ll_rz(__dadd_rn(e[k], __dmul_rn(d[k], t)));
+        cell[k] = t > 0 && face == k ? low[k] : min(max(moved, max(start[k], low[k])), end[k] - 1);
+    }
+    if (!(t > 0)) face = START;
+    const f64 spread = __longlong_as_double(static_cast<i64>(batch.spread));
+    i64 level = batch.levels[ray];
+    while (true) {
+        const i64 a = cell[0] ^ flip[0], b = cell[1] ^ flip[1], c = cell[2] ^ flip[2];
+        i64 free = scene.open(a, b, c);
+        const i64 wanted = max(level, exponent(__dmul_rn(t, spread)));
+        if (scene.excluded(a, b, c, level)) free = max(free, level);
+        if (scene.excluded(a, b, c, wanted)) free = max(free, wanted);
+        if (free >= wanted) level = wanted;
+        if (free < level) {
+            const u64 row = batch.count;
+            batch.distances[ray] = t;
+            batch.hit_cells[ray] = a + corner[0];
+            batch.hit_cells[row + ray] = b + corner[1];
+            batch.hit_cells[2 * row + ray] = c + corner[2];
+            batch.hit_levels[ray] = static_cast<u8>(level);
+            batch.faces[ray] = static_cast<u8>(face);
+            return;
+        }
+        const i64 mask = (1ll << free) - 1;
+        f64 exits[3];
+#pragma unroll
+        for (u32 k = 0; k < 3; ++k)
+            exits[k] = __dmul_rn(__dsub_rn(__ll2double_rn((cell[k] | mask) + 1 - start[k]), e[k]), inverse[k]);
+        t = exits[0] < exits[1] ? exits[0] : exits[1];
+        t = t < exits[2] ? t : exits[2];
+        face = exits[0] == t ? 0u : exits[1] == t ? 1u : 2u;
+        bool out = false;
+#pragma unroll
+        for (u32 k = 0; k < 3; ++k) {
+            const i64 far = cell[k] | mask, moved = start[k] + __double2ll_rz(__dadd_rn(e[k], __dmul_rn(d[k], t)));
+            cell[k] = face == k ? far + 1 : min(max(moved, cell[k]), far);
+            out = out || cell[k] >= end[k];
+        }
+        if (out) return;
+    }
+}
+
+}  // namespace
+
+// Trace rays through the P-positions of Nim (`NimScene`). What misses is not written.
+extern "C" __global__ void __launch_bounds__(THREADS, 4)
+trace_nim(const i64* __restrict__ cells, const f64* __restrict__ fractions, const f64* __restrict__ directions,
+          const u8* __restrict__ levels, u32 count, u64 spread, i64 side_a, i64 side_b, i64 side_c, i64 first, i64 last, i64 p,
+          i64 q, i64 r, f64* distances, i64* hit_cells, u8* hit_levels, u8* faces) {
+    const u64 ray = global_thread();
+    if (ray >= count) return;
+    const Nim scene{first, last, p, q, r, (p < 0 ? -p : p) + (q < 0 ? -q : q) + (r < 0 ? -r : r)};
+    const i64 corner[3] = {0, 0, 0}, side[3] = {side_a, side_b, side_c};
+    trace(scene, {cells, fractions, directions, levels, count, spread, distances, hit_cells, hit_levels, faces}, corner, side, ray);
+}
+
+// Trace rays through a pyramid of bricks (`BrickScene`). What misses is not written.
+extern "C" __global__ void __launch_bounds__(THREADS, 4)
+trace_bricks(const i64* __restrict__ cells, const f64* __restrict__ fractions, const f64* __restrict__ directions,
+             const u8* __restrict__ levels, u32 count, u64 spread, i64 side_a, i64 side_b, i64 side_c, i64 corner_a, i64 corner_b,
+             i64 corner_c, const u64* __restrict__ words, const u64* __restrict__ starts, u32 stages, f64* distances, i64* hit_cells,
+             u8* hit_levels, u8* faces) {
+    const u64 ray = global_thread();
+    if (ray >= count) return;
+    const Bricks scene{words, starts, stages, {side_a, side_b, side_c}};
+    const i64 corner[3] = {corner_a, corner_b, corner_c}, side[3] = {side_a, side_b, side_c};
+    trace(scene, {cells, fractions, directions, levels, count, spread, distances, hit_cells, hit_levels, faces}, corner, side, ray);
+}

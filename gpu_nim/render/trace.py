@@ -1,0 +1,222 @@
+"""Pictures by rays: for each sample of a pixel one to the body, and one from there to the light.
+
+The light is that of `gpu_nim.render.shading`, and so is the open sky: cones are cast from each hit into cubes of the scene that are
+empty or not, each twice as wide as the one before.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.backends.interface import Tracer
+from gpu_nim.backends.numpy.trace import open_levels
+from gpu_nim.backends.selection import select
+from gpu_nim.model.progress import OnStep, unseen
+from gpu_nim.model.tracing import START, Hits, Rays, Triple, surface
+from gpu_nim.render.colours import to_linear, to_srgb
+from gpu_nim.render.shading import BLOCKED, STEP, Lamps, SideLight, cones_about
+from gpu_nim.render.styles.style import CameraStyle
+from gpu_nim.render.themes import THEMES
+from gpu_nim.render.traced_body import TracedBody
+from gpu_nim.render.views import Camera
+
+if TYPE_CHECKING:
+    from gpu_nim.render.look import Look
+
+Linear = NDArray[np.float32]
+
+_SAMPLES = {"draft": ((0.5, 0.5),), "final": ((0.375, 0.125), (0.875, 0.375), (0.125, 0.625), (0.625, 0.875))}
+_SUN = 0.012  # the radius of the key light at distance 1, where a pixel has several samples
+_SKY_LEVELS = 9  # sizes of cubes that a cone is cast into
+_SHADE = BLOCKED * (1 - np.exp(-1.0))  # what a cube that is not empty takes from a cone: a level of Nim (see `shading`)
+_CORNER = 0.125  # from a corner of a side, the place where its sky is computed
+
+
+@dataclass(frozen=True)
+class Eye:
+    """A place, exact however far out: a cell, and a fraction of it, 0 to 1."""
+
+    cell: Triple
+    fraction: tuple[float, float, float]
+
+    @classmethod
+    def at(cls, place: NDArray[np.float64]) -> "Eye":
+        """Return a place given in doubles."""
+        a, b, c = np.floor(place).astype(np.int64).tolist()
+        x, y, z = (place - np.floor(place)).tolist()
+        return cls((a, b, c), (x, y, z))
+
+
+def primary_rays(
+    camera: Camera, eye: Eye, size: tuple[int, int], pixels: NDArray[np.int64], at: tuple[float, float], fineness: float = 1.0
+) -> Rays:
+    """Return the rays through pixels.
+
+    Args:
+        camera: the camera.
+        eye: the place of its eye.
+        size: width and height of the picture.
+        pixels: the numbers of the pixels, row by row from the top left, (n,).
+        at: the place in each pixel, 0 to 1 to the right and down.
+        fineness: how many cubes may be side by side in a pixel before they count as one.
+    """
+    width, height = size
+    x = (2 * (pixels % width + at[0]) - width) / height * camera.scale
+    y = (height - 2 * (pixels // width + at[1])) / height * camera.scale
+    right, up, toward = camera.basis[:, :, None]
+    offset = right * x + up * y
+    cells, fractions = np.array(eye.cell)[:, None], np.array(eye.fraction)[:, None]
+    spread = 2 * camera.scale / height / fineness
+    if camera.parallel:
+        whole = np.floor(fractions + offset)
+        directions = np.repeat(-toward, len(pixels), axis=1)
+        level = max(0, int(np.floor(np.log2(spread))))
+        return Rays(cells + whole.astype(np.int64), fractions + offset - whole, directions, np.full(len(pixels), level, np.int8))
+    directions = offset - toward
+    directions /= np.sqrt((directions * directions).sum(axis=0))
+    starts = np.broadcast_to(cells, offset.shape), np.broadcast_to(fractions, offset.shape)
+    return Rays(*starts, directions, np.zeros(len(pixels), np.int8), spread)
+
+
+class Traced(CameraStyle):
+    """A body ready to be traced from any number of cameras.
+
+    Args:
+        body: the body.
+        look: the appearance of the pictures.
+    """
+
+    def __init__(self, body: TracedBody, look: "Look") -> None:
+        super().__init__(body.outline, np.empty((0, 3), np.float32), look, None)
+        self.body = body
+        self._samples = _SAMPLES[look.quality]
+        self._tracer: Tracer = select().tracer(body.scene)
+        self._open = open_levels(body.scene)
+
+    def draw(self, camera: Camera, shown: NDArray[np.bool_] | None, on_step: OnStep) -> NDArray[np.float32]:
+        """See `CameraStyle.draw`; all of the body is shown."""
+        return self.seen_from(camera, Eye.at(camera.eye), on_step)
+
+    def seen_from(self, camera: Camera, eye: Eye, on_step: OnStep = unseen) -> NDArray[np.float32]:
+        """Return the body from an exact place, as `draw` does.
+
+        Args:
+            camera: the camera.
+            eye: the place of its eye, in place of the camera's own.
+            on_step: called for progress.
+        """
+        width, height = self.look.size
+        picture = np.empty((width * height, 4), np.float32)
+        frame = _Frame(self, camera, eye)
+        batches = range(0, len(picture), self._tracer.batch)
+
+        def fill(start: int) -> None:
+            part = picture[start : start + self._tracer.batch]
+            part[:] = self._seen(frame, np.arange(start, start + len(part)))
+
+        with ThreadPoolExecutor(self._tracer.threads) as pool:
+            waiting = [pool.submit(fill, start) for start in batches]
+            try:
+                for done, batch in enumerate(waiting, 1):
+                    batch.result()
+                    on_step("pixel", min(done * self._tracer.batch, len(picture)), len(picture))
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+        return picture.reshape(height, width, 4)
+
+    def _seen(self, frame: "_Frame", pixels: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The colours of pixels, premultiplied sRGB and alpha, the mean of their samples in linear light."""
+        total = np.zeros((len(pixels), 4), np.float32)
+        for number, at in enumerate(self._samples):
+            rays = primary_rays(frame.camera, frame.eye, self.look.size, pixels, at, len(self._samples) ** 0.5)
+            hits = self._tracer.trace(rays)
+            which = np.flatnonzero(hits.faces >= 0)
+            total[which, :3] += frame.light(rays, hits, which, number)
+            total[which, 3] += 1
+            total[hits.faces == START, 3] += 1  # the eye is in a cell: black
+        total /= len(self._samples)
+        alpha = total[:, 3:]
+        colour = np.divide(total[:, :3], alpha, out=np.zeros_like(total[:, :3]), where=alpha > 0)
+        total[:, :3] = to_srgb(colour) * alpha
+        return total
+
+    def lit(
+        self,
+        cells: NDArray[np.int64],
+        fractions: NDArray[np.float64],
+        toward: NDArray[np.float64],
+        levels: NDArray[np.int8],
+        spread: float,
+    ) -> NDArray[np.float32]:
+        """Return whether the light from a direction reaches places before sides: 0 or 1, float32 (n,)."""
+        directions = np.repeat((toward / np.linalg.norm(toward))[:, None], len(levels), axis=1)
+        hits = self._tracer.trace(Rays(cells, fractions, directions, levels, spread))
+        return np.isinf(hits.distances).astype(np.float32)
+
+    def sky(
+        self, cells: NDArray[np.int64], fractions: NDArray[np.float64], levels: NDArray[np.int8], axis: int, end: int
+    ) -> NDArray[np.float32]:
+        """Return the open part of the sky before places on sides that face one way, 0 to 1, float32 (n,)."""
+        cones = cones_about(axis, end)
+        corner, shape = (np.array(part)[:, None] for part in (self.body.scene.corner, self.body.scene.shape))
+        places = cells - corner
+        total = np.zeros(len(levels), np.float32)
+        weight = np.abs(cones[:, axis])
+        for cone, share in zip(cones, weight / weight.sum(), strict=True):
+            free = np.full(len(levels), share, np.float32)
+            for further in range(_SKY_LEVELS):
+                level = levels.astype(np.int64) + further
+                reach = np.float64(STEP) * cone[:, None] * np.ldexp(1.0, level)
+                at = places + np.floor(fractions + reach).astype(np.int64)
+                inside = ((at >= 0) & (at < shape)).all(axis=0)
+                free *= np.where(inside & (self._open(at) < level), np.float32(1 - _SHADE), np.float32(1))
+            total += free
+        return total
+
+
+class _Frame:
+    """The light of one picture."""
+
+    def __init__(self, drawing: Traced, camera: Camera, eye: Eye) -> None:
+        self.camera, self.eye = camera, eye
+        self._drawing = drawing
+        theme = THEMES[drawing.look.theme]
+        lamps = Lamps.of(camera)
+        self._sides = {(axis, end): SideLight(theme, lamps, camera, axis, end) for axis in range(3) for end in (-1, 1)}
+        samples = len(drawing._samples)
+        right = np.cross(lamps.key, camera.basis[1])
+        turns = np.pi / 4 + np.arange(samples) * 2.399963
+        radii = _SUN * np.sqrt((np.arange(samples) + 0.5) / samples) if samples > 1 else np.zeros(1)
+        self._sun = [
+            lamps.key + radius * (np.cos(turn) * right + np.sin(turn) * np.cross(right, lamps.key))
+            for turn, radius in zip(turns, radii, strict=True)
+        ]
+        corners = np.array(np.meshgrid(*zip(*drawing.body.outline.bounds(), strict=True)), float).reshape(3, -1)
+        distances = camera.basis[2] @ (camera.eye[:, None] - corners)
+        self._near, self._far = float(max(distances.min(), 0)), float(distances.max())
+
+    def light(self, rays: Rays, hits: Hits, which: NDArray[np.intp], sample: int) -> Linear:
+        """Return the light that comes along some rays from what they hit, linear (m, 3)."""
+        drawing = self._drawing
+        result = np.empty((len(which), 3), np.float32)
+        cells, fractions = surface(rays, hits, which)
+        base = to_linear(drawing.body.colours(hits.cells[:, which], hits.levels[which]))
+        directions = rays.directions[:, which]
+        far = (hits.distances[which] * -(self.camera.basis[2] @ directions) - self._near) / max(self._far - self._near, 1e-9)
+        for axis in range(3):
+            for end in (-1, 1):
+                mine = np.flatnonzero((hits.faces[which] == axis) & (np.sign(directions[axis]) == -end))
+                if not len(mine):
+                    continue
+                side = self._sides[axis, end]
+                place = cells[:, mine], fractions[:, mine]
+                levels = hits.levels[which[mine]]
+                lit = None
+                if side.facing[0] > 0:
+                    lit = drawing.lit(*place, self._sun[sample], levels, rays.spread)
+                result[mine] = side.reflected(base[mine], drawing.sky(*place, levels, axis, end), lit, far[mine])
+        return result

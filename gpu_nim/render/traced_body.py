@@ -1,0 +1,380 @@
+"""Bodies for the tracer: a scene, the colours of its cells, and coarse blocks that frame it.
+
+Three-pile Nim and the chocolate 3y <= x + z, which has Nim's P-positions [V Theorem 3.5], are traced from their definition, at any
+size up to 2^60. Any other source is packed into a pyramid of bits, cell by cell, with the generation or the colour of each.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.automata import catalogue as automata
+from gpu_nim.automata.cell_sources import Newborns, split
+from gpu_nim.automata.growth import Growth
+from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.backends.selection import select
+from gpu_nim.backends.shared.brick_scenes import BrickPacker
+from gpu_nim.counting.families import UpToTotal
+from gpu_nim.games import catalogue as games
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.notation import parse_integer
+from gpu_nim.model.progress import OnStep, unseen
+from gpu_nim.model.tracing import MAX_BITS, BrickScene, NimScene, Scene, Triple
+from gpu_nim.render.colourings import DEFAULT, ages_of, base_colours, needed_value, ranks_of
+from gpu_nim.render.geometry import Blocks, generations_between
+from gpu_nim.render.source import CELLS_LIMIT, blocks_of, name_of
+from gpu_nim.render.themes import THEMES, distinct_colours
+from gpu_nim.storage.growth_formats import readable_suffixes
+from gpu_nim.storage.save_load import load
+
+if TYPE_CHECKING:
+    from gpu_nim.render.look import Look
+    from gpu_nim.render.source import Source
+
+Colours = NDArray[np.float32]
+CellColours = Callable[[NDArray[np.int64], NDArray[np.int8]], Colours]
+
+_OUTLINE = 6  # bits of a coordinate of the blocks that frame a body
+_PALETTE = 10  # bits of a generation that has a colour of its own
+BY_GENERATION = (None, "rank", "generation")
+"""The colourings that need no more than a cell's generation; None is rank."""
+
+_KEPT_BYTES = 10  # of a cell, while a growth is packed: its key and its generation
+_CHECKED = 1 << 20  # cells a generation, on the mean, from which on memory is checked
+_LATEST = 2**16 - 1  # generation of a packed growth
+
+
+@dataclass(frozen=True)
+class TracedBody:
+    """A body to be traced.
+
+    Args:
+        name: the name of the source.
+        scene: its cells.
+        population: their number.
+        outline: coarse blocks that hold them, int64.
+        colours: returns the colour of each hit, sRGB float32 (n, 3), of cells (3, n) and their levels (n,).
+    """
+
+    name: str
+    scene: Scene
+    population: int
+    outline: Blocks
+    colours: CellColours
+
+
+def traced_body(source: "Source", look: "Look", on_step: OnStep = unseen) -> TracedBody:
+    """Return a source as a body to be traced.
+
+    Args:
+        source: as for `gpu_nim.render.source.blocks_of`; nim:N up to N = 2^60.
+        look: its colours and generations.
+        on_step: called for progress, as the source is grown.
+
+    Raises:
+        UsageError: the source is unknown or flat, or has not what its colours need.
+        InsufficientMemoryError: it does not fit in memory.
+
+    >>> from gpu_nim.render.look import Look
+    >>> traced_body("nim:2^40", Look()).population
+    1208925819614629174706179
+    """
+    scene = defined_scene(source)
+    if scene is not None:
+        return _defined(name_of(source), scene, look)
+    if look.color in BY_GENERATION:
+        cells = _growth(source, on_step)
+        if cells is not None:
+            return _packed(name_of(source), cells, look)
+    blocks = blocks_of(source, color=look.color, on_step=on_step)
+    if (blocks.sizes > 1).any():
+        raise UsageError(
+            f"color {look.color} can be traced of up to {CELLS_LIMIT:,} cells, and {blocks.name} has {blocks.population:,}"
+        )
+    return _of_blocks(blocks, look)
+
+
+def defined_scene(source: "Source") -> NimScene | None:
+    """Return the scene of a text that names Nim, or a chocolate with Nim's P-positions, or None.
+
+    >>> defined_scene("nim:2^40").last, defined_scene("edge:9")
+    (1099511627776, None)
+    """
+    if not isinstance(source, str) or source.endswith(readable_suffixes()):
+        return None
+    name, _, arguments = source.partition(":")
+    if name == "nim" and "=" not in arguments:
+        return _nim(source, arguments)
+    if name == "chocolate":
+        texts = dict(part.partition("=")[::2] for part in arguments.split(","))
+        if texts.keys() <= {"a", "size"} and "size" in texts and _has_nims_positions(texts.get("a", "3")):
+            return _chocolate(source, texts["size"])
+    return None
+
+
+def _nim(source: str, generation: str) -> NimScene | None:
+    try:
+        last = parse_integer(generation)
+    except ValueError:
+        return None  # `blocks_of` says what is wrong
+    if last > 1 << MAX_BITS:
+        raise UsageError(f"source nim:GENERATION can be drawn up to 2^{MAX_BITS}, got {source!r}")
+    return NimScene(last) if last >= 0 else None
+
+
+def _chocolate(source: str, size: str) -> NimScene | None:
+    try:
+        most = parse_integer(size)
+    except ValueError:
+        return None
+    if most >= 1 << MAX_BITS:
+        raise UsageError(f"source chocolate:size=SIZE can be drawn to below 2^{MAX_BITS}, got {source!r}")
+    # x and z are up to the size, y up to two thirds of it, and the generation is x | y | z.
+    return (
+        NimScene((1 << most.bit_length()) - 1, box=(most + 1, 2 * most // 3 + 1, most + 1), inequality=(-1, 3, -1))
+        if most >= 0
+        else None
+    )
+
+
+def _has_nims_positions(a: str) -> bool:
+    try:
+        return bool(games.read_values(games.find("chocolate"), {"a": a})["a"] == Fraction(3))
+    except UsageError:
+        return False
+
+
+# Sets given by their definition
+
+
+def coarse_cells(scene: NimScene, bits: int) -> tuple[NDArray[np.int64], int]:
+    """Return the cubes of a level that may hold cells of the scene, (N, 3) in units of their side, and that level.
+
+    The level is the least at which coordinates have up to so many bits.
+    """
+    level = max(0, (max(scene.shape) - 1).bit_length() - bits)
+    wide, high, deep = (-(-side >> level) for side in scene.shape)
+    a, c = (part.ravel() for part in np.indices((wide, deep)))
+    cubes = np.stack([a, a ^ c, c], axis=1)
+    born = generations_of(cubes)
+    keep = (cubes[:, 1] < high) & (born >= scene.first >> level) & (born <= scene.last >> level)
+    # In each cube, the corner with the least sum.
+    corners = (cubes << level) + ((np.array(scene.inequality) < 0) << level) - (np.array(scene.inequality) < 0)
+    return cubes[keep & (corners @ np.array(scene.inequality) <= 0)], level
+
+
+def generations_of(cubes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the generations a | b | c of P-positions (N, 3) of Nim."""
+    return np.asarray(np.bitwise_or.reduce(cubes, axis=1))
+
+
+def population(scene: NimScene) -> int:
+    """Return the number of cells of a scene, exactly.
+
+    Binary digits are read from the highest. So many low ones change the sum n a + p b + q c by less than so much, so that a sum
+    further from 0 is decided, and few sums have to be told apart; and for each bound whether the digits so far equal its own.
+
+    >>> population(NimScene(2**10 - 1)), population(NimScene(127, box=(128, 128, 128), inequality=(-1, 3, -1)))
+    (1048576, 5462)
+    """
+    count = UpToTotal(3)
+    if not any(scene.inequality) and min(scene.box) > scene.last:
+        return count.value(scene.last) - (count.value(scene.first - 1) if scene.first else 0)
+    most = [side - 1 for side in scene.shape]
+    weight = sum(map(abs, scene.inequality))
+    states = {(0, True, True, True, True, True): 1}
+    for bit in reversed(range(max(most).bit_length())):
+        following: dict[tuple[int, bool, bool, bool, bool, bool], int] = {}
+        for (total, *tight), number in states.items():
+            for digits in ((0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0)):
+                union = int(any(digits))
+                bounds = (
+                    (digits[0], most[0]),
+                    (digits[1], most[1]),
+                    (digits[2], most[2]),
+                    (union, scene.last),
+                    (-union, -scene.first),
+                )
+                kept = []
+                for close, (digit, bound) in zip(tight, bounds, strict=True):
+                    own = (abs(bound) >> bit & 1) * (-1 if bound < 0 else 1)
+                    if close and digit > own:
+                        break
+                    kept.append(close and digit == own)
+                else:
+                    summed = 2 * total + sum(n * digit for n, digit in zip(scene.inequality, digits, strict=True))
+                    clipped = min(max(summed, -weight), weight + 1)
+                    key = (clipped, kept[0], kept[1], kept[2], kept[3], kept[4])
+                    following[key] = following.get(key, 0) + number
+        states = following
+    return sum(number for (total, *_), number in states.items() if total <= 0)
+
+
+def _defined(name: str, scene: NimScene, look: "Look") -> TracedBody:
+    needed_value(look.color, name, game=False)
+    if look.generations is not None:
+        first, stop = look.generations
+        scene = replace(scene, first=first, last=min(stop - 1, scene.last))
+    cubes, level = coarse_cells(scene, _OUTLINE)
+    if not len(cubes) or scene.first > scene.last:
+        raise UsageError(f"generations must name some of {name}, got {scene.first}:{scene.last + 1}, which holds no cell of it")
+    outline = _coarse_blocks(name, cubes << level, 1 << level, generations_of(cubes) << level)
+    cubes, level = coarse_cells(scene, _PALETTE)
+    colours = _nims_colours(look, np.bincount(generations_of(cubes)), level, name)
+    return TracedBody(name, scene, population(scene), outline, colours)
+
+
+def _nims_colours(look: "Look", births: NDArray[np.integer], level: int, name: str) -> CellColours:
+    """Return the colours of cells of Nim, by the coordinates alone; `births` are of generations in units of 2^level."""
+    theme = THEMES[look.theme]
+    if look.color == "branch":
+        table = np.array([theme.categories[0], *distinct_colours(theme, 3)], np.float32)
+
+        def by_branch(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
+            cubes = (cells >> levels).T
+            return np.asarray(table[np.where(generations_of(cubes) == 0, 0, cubes.argmin(axis=1) + 1)])
+
+        return by_branch
+    if look.color == "nim-p":
+        return lambda cells, levels: np.full((len(levels), 3), theme.pick, np.float32)
+    palette = generation_palette(look, births, name)
+
+    def by_generation(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
+        return np.asarray(palette[generations_of((cells >> levels << levels).T) >> level])
+
+    return by_generation
+
+
+def generation_palette(look: "Look", births: NDArray[np.integer], name: str) -> Colours:
+    """Return the colour of each generation that has births."""
+    theme, color = THEMES[look.theme], look.color or DEFAULT
+    born = np.flatnonzero(births)
+    if color not in BY_GENERATION:
+        raise UsageError(f"color must be rank, generation, branch or nim-p for {name} as it is traced, got {color!r}")
+    palette = np.zeros((len(births), 3), np.float32)
+    palette[born] = theme.map(ranks_of(born, births[born].astype(np.float64)) if color == "rank" else ages_of(born))
+    return palette
+
+
+# Sets packed into bricks
+
+
+def _growth(source: "Source", on_step: OnStep) -> "_Cells | None":
+    """Return the cells of a growth in space, or None for any other source."""
+    if isinstance(source, str) and source.endswith(readable_suffixes()):
+        source = load(source)
+    if isinstance(source, Growth):
+        return _saved(source) if source.newborns(0).shape[1] == 3 else None
+    if not isinstance(source, str):
+        return None
+    name, _, generation = source.partition(":")
+    if name not in automata.CATALOGUE or automata.CATALOGUE[name].rule.dimension != 3:
+        return None
+    try:
+        last = parse_integer(generation)
+    except ValueError:
+        return None
+    if not 0 <= last <= _LATEST:
+        raise UsageError(f"source {name}:GENERATION can be traced for generations 0 to {_LATEST}, got {source!r}")
+
+    def newborns() -> Iterator[Newborns]:
+        growing = GrowthProcess(name, last, select("numpy"), cells=True, verify=False)
+        for batch in growing:
+            yield from split(batch)
+            on_step("generation", growing.generation, last)
+
+    low, high = automata.CATALOGUE[name].rule.box(last)
+    return _Cells(newborns(), low, high)
+
+
+def _saved(growth: Growth) -> "_Cells":
+    bounds = np.array([[cells.min(axis=0), cells.max(axis=0)] for _, cells in growth if len(cells)])
+    low, high = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
+    return _Cells(growth, tuple(low.tolist()), tuple(high.tolist()))
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """Newborns, and the corners, both included, of a box that holds them."""
+
+    newborns: Iterable[Newborns]
+    low: tuple[int, ...]
+    high: tuple[int, ...]
+
+
+def _packed(name: str, cells: _Cells, look: "Look") -> TracedBody:
+    """Pack a growth: its bits, and the generation of each cell."""
+    corner, shape = _box(cells.low, cells.high)
+    work = f"tracing {name}"
+    require_memory(BrickPacker.required_bytes(shape), host_memory(), work, "an earlier generation takes less")
+    packer = BrickPacker(corner, shape)
+    first, stop = look.generations or (0, _LATEST + 1)
+    keys: list[tuple[int, NDArray[np.integer]]] = []
+    total = 0
+    for generation, born in cells.newborns:
+        if first <= generation < stop and len(born):
+            keys.append((generation, packer.add(born)))
+            total += len(born)
+            if total > _CHECKED * len(keys):  # now and then
+                require_memory(_KEPT_BYTES * total, host_memory(), work, "an earlier generation takes less")
+    if not keys:
+        raise UsageError(f"generations must name some of {name}, got {first}:{stop}, which holds no cell of it")
+    scene = packer.scene()
+    births = np.zeros(keys[-1][0] + 1, np.int64)
+    generations = np.zeros(total, np.uint16)
+    for generation, of_generation in keys:
+        births[generation] = len(of_generation)
+        generations[scene.number_of(of_generation)] = generation
+    palette = generation_palette(look, births, name)
+
+    def colours(hit: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
+        return np.asarray(palette[generations[scene.numbers(scene.first_cells(hit, levels))]])
+
+    return TracedBody(name, scene, total, _outline(name, scene), colours)
+
+
+def _of_blocks(blocks: Blocks, look: "Look") -> TracedBody:
+    """Pack cells that have colours of their own."""
+    if blocks.flat:
+        raise UsageError(f"engine trace needs a body in space, and {blocks.name} is flat")
+    if look.generations is not None:
+        blocks = generations_between(blocks, *look.generations)
+    low, high = blocks.bounds()
+    packer = BrickPacker(*_box(low.tolist(), (high - 1).tolist()))
+    keys = packer.add(blocks.corners)
+    scene = packer.scene()
+    table = np.empty((len(blocks), 3), np.float32)
+    table[scene.number_of(keys)] = base_colours(blocks, look.color, THEMES[look.theme])
+
+    def colours(hit: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
+        return np.asarray(table[scene.numbers(scene.first_cells(hit, levels))])
+
+    return TracedBody(blocks.name, scene, blocks.population, _outline(blocks.name, scene), colours)
+
+
+def _box(low: Iterable[int], high: Iterable[int]) -> tuple[Triple, Triple]:
+    (a, b, c), (wide, high_, deep) = low, (last - first + 1 for first, last in zip(low, high, strict=True))
+    return (a, b, c), (wide, high_, deep)
+
+
+def _outline(name: str, scene: BrickScene) -> Blocks:
+    """The bricks of a stage that has few, as blocks."""
+    stage = next(k for k in range(len(scene.starts)) if max(scene.stage_shape(k)) <= 1 << _OUTLINE)
+    shape = scene.stage_shape(stage)
+    words = scene.words[scene.starts[stage] :][: prod(shape)]
+    bricks = np.stack(np.unravel_index(np.flatnonzero(words), shape), axis=1)
+    side = 4 ** (stage + 1)
+    return _coarse_blocks(name, bricks * side + np.array(scene.corner), side, np.zeros(len(bricks), np.int64))
+
+
+def _coarse_blocks(name: str, corners: NDArray[np.int64], side: int, generations: NDArray[np.int64]) -> Blocks:
+    """Blocks whose coordinates may need 64 bits: they frame a body and are not drawn."""
+    sizes: Any = np.full(len(corners), side)
+    wide: Any = (corners, generations)
+    return Blocks(name=name, corners=wide[0], sizes=sizes, generations=wide[1], population=len(corners))
