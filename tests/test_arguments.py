@@ -53,7 +53,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "points": (SOLUTION.points, {"largest": 0}),
     "count": (count, {"sequence": "D", "n": 5, "piles": 3, "backend": "numpy"}),
     "count a range": (count, {"sequence": "A130665", "n": range(5), "backend": "numpy"}),
-    "find_family": (find_family, {"letter": "D", "piles": 3}),
+    "find_family": (find_family, {"name": "D", "piles": 3}),
     "value": (find_family("a", 4).value, {"n": 3}),
     "Reduction.parse": (Reduction.parse, {"text": "sum"}),
     "select": (select, {"name": "numpy"}),

@@ -214,7 +214,7 @@ def test_a_made_up_export_format_is_written_listed_and_named(monkeypatch, tmp_pa
 def test_a_name_is_registered_once():
     registry = Registry[int]("planet")
     registry.add("earth", 3)
-    with pytest.raises(ValueError, match="there is a planet 'earth' already"):
+    with pytest.raises(UsageError, match="a planet is called earth already"):
         registry.add("earth", 4)
     with pytest.raises(UsageError, match="planet must be one of earth, got 'mars'"):
         registry.find("mars")

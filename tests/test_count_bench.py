@@ -15,9 +15,9 @@ from gpu_nim.model.errors import VerificationError
 pytestmark = pytest.mark.thorough
 
 
-@pytest.mark.parametrize(("letter", "piles"), [("D", 3), ("D", 4), ("D", 7), ("a", 3), ("d", 3)])
-def test_the_plain_formulas_are_right(letter: str, piles: int) -> None:
-    counts = find_family(letter, piles)
+@pytest.mark.parametrize(("name", "piles"), [("D", 3), ("D", 4), ("D", 7), ("a", 3), ("d", 3)])
+def test_the_plain_formulas_are_right(name: str, piles: int) -> None:
+    counts = find_family(name, piles)
     assert plain_formula(counts, 300).tolist() == [counts.value(n) for n in range(300)]
 
 

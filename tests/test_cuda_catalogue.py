@@ -81,9 +81,9 @@ def test_every_game_that_a_device_solves(cuda: CudaBackend, name: str, grundy: b
 
 # One limb, two, and more than the device takes.
 @pytest.mark.parametrize("start", [1000, 2**40, 2**90])
-@pytest.mark.parametrize("letter", FAMILIES)
-def test_every_family_is_counted(cuda: CudaBackend, letter: str, start: int) -> None:
-    family, stop = find_family(letter, 4), start + 3000
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_family_is_counted(cuda: CudaBackend, name: str, start: int) -> None:
+    family, stop = find_family(name, 4), start + 3000
     wanted = [Reduction.parse(name) for name in ("sum", "max", "argmin", "residues:7")]
     one, other = (
         (Range(family, start, stop, engine).values().tolist(), reduce_range(family, start, stop, wanted, engine))
@@ -92,9 +92,9 @@ def test_every_family_is_counted(cuda: CudaBackend, letter: str, start: int) -> 
     assert one == other
 
 
-@pytest.mark.parametrize("letter", [letter for letter in FAMILIES if find_family(letter, 3).enumerated_by is not None])
-def test_every_enumeration(cuda: CudaBackend, letter: str) -> None:
-    family, limit = find_family(letter, 3), 40
+@pytest.mark.parametrize("name", [name for name in FAMILIES if find_family(name, 3).enumerated_by is not None])
+def test_every_enumeration(cuda: CudaBackend, name: str) -> None:
+    family, limit = find_family(name, 3), 40
     trial = Enumeration(family, limit, cuda.counting())
     counts = trial.combine([trial.do(chunk) for chunk in trial.chunks()])
     assert counts.tolist() == [family.value(n) for n in range(limit + 1)]

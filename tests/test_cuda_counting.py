@@ -68,9 +68,9 @@ def test_ranges_equal_single_values(launcher, counts, span):
     assert np.array_equal(values, Range(counts, *span, HOST).values())
 
 
-@pytest.mark.parametrize(("letter", "piles"), [("D", 3), ("D", 4), ("D", 6), ("A", 3), ("d", 3), ("a", 4)])
-def test_straddles_the_64_bit_bound(launcher, letter, piles):
-    counts = find_family(letter, piles)
+@pytest.mark.parametrize(("name", "piles"), [("D", 3), ("D", 4), ("D", 6), ("A", 3), ("d", 3), ("a", 4)])
+def test_straddles_the_64_bit_bound(launcher, name, piles):
+    counts = find_family(name, piles)
     low, high = 0, 1
     while limbs_needed(counts, 0, high) == 1:
         high *= 2
@@ -358,12 +358,12 @@ def test_trying_equals_numpy(launcher, data):
             assert getattr(engine, name)(*arguments).tolist() == getattr(HOST, name)(*arguments).tolist()
 
 
-@pytest.mark.parametrize(("letter", "piles", "limit"), [("D", 3, 200), ("d", 3, 200), ("A", 4, 30), ("a", 4, 30), ("D", 5, 12)])
+@pytest.mark.parametrize(("name", "piles", "limit"), [("D", 3, 200), ("d", 3, 200), ("A", 4, 30), ("a", 4, 30), ("D", 5, 12)])
 @pytest.mark.parametrize("whole", [0, 8192])
-def test_trying_proves_the_formulas(launcher, letter, piles, limit, whole):
+def test_trying_proves_the_formulas(launcher, name, piles, limit, whole):
     engine = CudaCounting(launcher, tile_bits=6, whole=whole)
     with cut((64, 1), _CHUNK=(limit + 1) ** (piles - 1) // 3):
-        trial = Enumeration(find_family(letter, piles), limit, engine)
+        trial = Enumeration(find_family(name, piles), limit, engine)
         assert len(trial.chunks()) >= 3
         trial.combine([trial.do(piece) for piece in trial.chunks()])
 

@@ -32,7 +32,7 @@ STOP = 40
 class Stern(DigitFamily):
     """prod_j (1 + k x^(2^j) + x^(2^(j+1))), for one pile Stern's diatomic sequence from its second term on (A002487)."""
 
-    letter = "S"
+    name = "S"
     summary = "Stern's sequence with weight {piles}"
 
     @property
@@ -71,7 +71,7 @@ class PowerBlocks:
 class Powers(Rising):
     """n^k: no digit matrices, no residues by digits, and nothing that tuples could count."""
 
-    letter = "pow"
+    name = "pow"
     summary = "The power n^{piles}"
     numbers: ClassVar = {3: "A999991"}
 
@@ -101,7 +101,7 @@ def made_up(request: pytest.FixtureRequest) -> Iterator[type[Family]]:
     """A family that the package does not know, in the catalogue for the time of a test."""
     register(request.param)
     yield request.param
-    del FAMILIES[request.param.letter]
+    del FAMILIES[request.param.name]
 
 
 @pytest.fixture(params=["numpy", pytest.param("cuda", marks=pytest.mark.cuda_host)])
@@ -118,22 +118,22 @@ def engine(request: pytest.FixtureRequest) -> Backend:
 def words(made_up: type[Family], engine: Backend, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The beginning of a command line that counts this family with three piles, on each backend in turn."""
     monkeypatch.setattr("gpu_nim.backends.selection.select", lambda _: engine)
-    return ["count", made_up.letter, "--piles", "3"]
+    return ["count", made_up.name, "--piles", "3"]
 
 
-def expected(letter: str, stop: int = STOP) -> list[int]:
-    return [VALUES[letter](3, n) for n in range(stop)]
+def expected(name: str, stop: int = STOP) -> list[int]:
+    return [VALUES[name](3, n) for n in range(stop)]
 
 
-def test_a_letter_is_taken_once(made_up: type[Family]) -> None:
-    with pytest.raises(UsageError, match=f"a family is called {made_up.letter} already"):
+def test_a_name_is_taken_once(made_up: type[Family]) -> None:
+    with pytest.raises(UsageError, match=f"a sequence is called {made_up.name} already"):
         register(made_up)
-    assert FAMILIES[made_up.letter] is made_up
+    assert FAMILIES[made_up.name] is made_up
 
 
 @pytest.mark.parametrize("made_up", [Powers], indirect=True)
 def test_its_oeis_entries_are_known(made_up: type[Family]) -> None:
-    assert printed("count", "A999991", "--at", 12) == printed("count", made_up.letter, "--piles", 3, "--at", 12) == "1728\n"
+    assert printed("count", "A999991", "--at", 12) == printed("count", made_up.name, "--piles", 3, "--at", 12) == "1728\n"
     assert "A999991" in refused("count", "A999992", "--at", 12)
 
 
@@ -173,7 +173,7 @@ def test_reductions(words: list[str]) -> None:
 
 
 def test_extremes_of_every_range(made_up: type[Family]) -> None:
-    family, values = made_up(3), expected(made_up.letter)
+    family, values = made_up(3), expected(made_up.name)
     for start in range(STOP):
         for stop in range(start + 1, STOP + 1):
             part = values[start:stop]
@@ -226,22 +226,22 @@ def test_the_library(words: list[str], engine: Backend) -> None:
 
 def test_b_files(made_up: type[Family], tmp_path: Path) -> None:
     path = tmp_path / "b.txt"
-    path.write_text("".join(f"{n} {value}\n" for n, value in enumerate(expected(made_up.letter))))
-    assert f"40 terms, n = 0 to 39, all those of {made_up.letter}" in printed("verify", path, "--as", made_up.letter, "--piles", 3)
+    path.write_text("".join(f"{n} {value}\n" for n, value in enumerate(expected(made_up.name))))
+    assert f"40 terms, n = 0 to 39, all those of {made_up.name}" in printed("verify", path, "--as", made_up.name, "--piles", 3)
     path.write_text("0 1\n1 77\n")
-    assert run("verify", path, "--as", made_up.letter, "--piles", 3).exit_code == 1
+    assert run("verify", path, "--as", made_up.name, "--piles", 3).exit_code == 1
 
 
 def test_help_and_messages_know_it(made_up: type[Family]) -> None:
-    letter = made_up.letter
-    assert f"  {letter}  " in printed("count", "--help")
+    name = made_up.name
+    assert f"  {name}  " in printed("count", "--help")
     assert made_up.summary.format(piles="K") in printed("count", "--help")
-    assert f"a, {letter} or one of A000007" in refused("count", "E", "--at", 3)
-    assert f"piles is needed with the sequence {letter}" in refused("count", letter, "--at", 3)
-    assert f"piles belongs to D, A, d, a and {letter}" in refused("count", "A237711", "--piles", 3, "--at", 3)
-    assert f"is for D, A, d, a, {letter} and entries" in refused("count", "A048833", "--range", "0:9", "--reduce", "sum")
-    assert f"D, A, d, a or {letter}, and a b-file" in refused("verify", "all", "--piles", 3)
-    with pytest.raises(UsageError, match=f"sequence must be one of D, A, d, a, {letter}, got 'E'"):
+    assert f"a, {name} or one of A000007" in refused("count", "E", "--at", 3)
+    assert f"piles is needed with the sequence {name}" in refused("count", name, "--at", 3)
+    assert f"piles belongs to D, A, d, a and {name}" in refused("count", "A237711", "--piles", 3, "--at", 3)
+    assert f"is for D, A, d, a, {name} and entries" in refused("count", "A048833", "--range", "0:9", "--reduce", "sum")
+    assert f"D, A, d, a or {name}, and a b-file" in refused("verify", "all", "--piles", 3)
+    with pytest.raises(UsageError, match=f"sequence must be one of D, A, d, a, {name}, got 'E'"):
         find_family("E", 3)
 
 

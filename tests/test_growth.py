@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gpu_nim import grow
 from gpu_nim.automata.catalogue import CATALOGUE, Automaton, find
-from gpu_nim.automata.cell_sources import KeptCells, split
+from gpu_nim.automata.cell_sources import CellsInMemory, split
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.numpy import NumpyBackend
@@ -141,10 +141,10 @@ def test_a_growth_too_large_states_the_bytes() -> None:
 
 
 def test_kept_cells_stop_at_their_limit() -> None:
-    kept = KeptCells(limit=10)
+    kept = CellsInMemory(limit=10)
     batch = NumpyBackend().nim(1).advance(1, cells=True)
     with pytest.raises(InsufficientMemoryError, match="12 bytes, more than the 10 set aside"):
-        kept.keep(batch)
+        kept.add(batch)
 
 
 class _Wrong(NumpyBackend):

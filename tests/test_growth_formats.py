@@ -9,7 +9,7 @@ import pytest
 from gpu_nim import Growth, grow, load, save
 from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.catalogue import find
-from gpu_nim.automata.cell_sources import KeptCells
+from gpu_nim.automata.cell_sources import CellsInMemory
 from gpu_nim.backends.interface import Batch
 from gpu_nim.render.source import contents
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, GrowthFormat, describe_formats
@@ -24,10 +24,10 @@ class MadeUpWriter:
 
     def __init__(self, path: Path, *, parents: bool = False) -> None:
         self._path, self._parents = path, parents
-        self._cells = KeptCells(1 << 20)
+        self._cells = CellsInMemory(1 << 20)
 
     def append(self, batch: Batch) -> None:
-        self._cells.keep(batch)
+        self._cells.add(batch)
 
     def finish(self, growth: Growth) -> None:
         whole = {"automaton": growth.automaton, "births": growth.births.tolist(), "checksums": growth.checksums.tolist()}

@@ -82,11 +82,11 @@ def test_decimal_digits(number: int) -> None:
         sys.set_int_max_str_digits(limit)
 
 
-@pytest.mark.parametrize("letter", [*FAMILIES])
+@pytest.mark.parametrize("name", [*FAMILIES])
 @pytest.mark.parametrize("piles", [1, 3, 4])
 @pytest.mark.parametrize("start", [0, 5, 1000])
-def test_records_are_those_of_the_values(letter: str, piles: int, start: int) -> None:
-    counts = find_family(letter, piles)
+def test_records_are_those_of_the_values(name: str, piles: int, start: int) -> None:
+    counts = find_family(name, piles)
     expected: list[tuple[int, int]] = []
     for n in range(start, start + 700):
         value = counts.value(n)
@@ -96,12 +96,12 @@ def test_records_are_those_of_the_values(letter: str, piles: int, start: int) ->
     assert record_values(counts, start, start + 700, 7) == expected[:7]
 
 
-@pytest.mark.parametrize("letter", ["a", "d", "A"])
-def test_many_records_are_looked_for_together(letter: str, monkeypatch) -> None:
+@pytest.mark.parametrize("name", ["a", "d", "A"])
+def test_many_records_are_looked_for_together(name: str, monkeypatch) -> None:
     asked = []
     first = Family.first_at_least
     monkeypatch.setattr(Family, "first_at_least", lambda self, *where: asked.append(where) or first(self, *where))
-    assert len(record_values(find_family(letter, 4), 0, 10**18, 20_000)) == 20_000
+    assert len(record_values(find_family(name, 4), 0, 10**18, 20_000)) == 20_000
     assert len(asked) < 100
 
 

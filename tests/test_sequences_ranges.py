@@ -31,39 +31,39 @@ def singles(counts: Family, start: int, stop: int) -> list[int]:
     return [counts.value(n) for n in range(start, stop)]
 
 
-def around_the_bound(letter: str, piles: int) -> int:
+def around_the_bound(name: str, piles: int) -> int:
     """The first power of two m at which the values below 2m no longer all fit 64 bits."""
     stop = 1
-    while limbs_needed(find_family(letter, piles), 0, stop) == 1:
+    while limbs_needed(find_family(name, piles), 0, stop) == 1:
         stop *= 2
     return stop // 2
 
 
-@pytest.mark.parametrize("letter", [*FAMILIES])
+@pytest.mark.parametrize("name", [*FAMILIES])
 @pytest.mark.parametrize("piles", [1, 2, 3, 4, 5, 6, 7, 10])
 @pytest.mark.parametrize("engine", [ENGINE, SmallBlocks(threads=2), SmallBlocks(threads=1)], ids=["large", "small2", "small1"])
-def test_ranges_equal_single_values(letter: str, piles: int, engine: NumpyCounting) -> None:
-    counts = find_family(letter, piles)
+def test_ranges_equal_single_values(name: str, piles: int, engine: NumpyCounting) -> None:
+    counts = find_family(name, piles)
     for start, size in ((0, 1), (0, 300), (5, 100), (1000, 33), (2**20 - 40, 90)):
         values = Range(counts, start, start + size, engine)
         assert to_integers(values.values()) == singles(counts, start, start + size)
 
 
-@pytest.mark.parametrize("letter", [*FAMILIES])
+@pytest.mark.parametrize("name", [*FAMILIES])
 @pytest.mark.parametrize("piles", [3, 4, 5, 7])
-def test_ranges_that_straddle_word_sizes(letter: str, piles: int) -> None:
-    counts = find_family(letter, piles)
+def test_ranges_that_straddle_word_sizes(name: str, piles: int) -> None:
+    counts = find_family(name, piles)
     for middle in (2**32, 2**63, 2**64, 2**200):
         values = Range(counts, middle - 30, middle + 30, ENGINE)
         assert to_integers(values.values()) == singles(counts, middle - 30, middle + 30)
 
 
 @pytest.mark.parametrize(
-    ("letter", "piles"), [("D", 4), ("D", 5), ("D", 6), ("A", 3), ("A", 4), ("a", 3), ("a", 4), ("d", 4), ("d", 5)]
+    ("name", "piles"), [("D", 4), ("D", 5), ("D", 6), ("A", 3), ("A", 4), ("a", 3), ("a", 4), ("d", 4), ("d", 5)]
 )
-def test_ranges_that_straddle_the_bound_of_their_sequence(letter: str, piles: int) -> None:
-    counts = find_family(letter, piles)
-    middle = 2 * around_the_bound(letter, piles)
+def test_ranges_that_straddle_the_bound_of_their_sequence(name: str, piles: int) -> None:
+    counts = find_family(name, piles)
+    middle = 2 * around_the_bound(name, piles)
     below, across = Range(counts, middle // 2 - 64, middle // 2, ENGINE), Range(counts, middle - 64, middle + 64, ENGINE)
     assert below.limbs == 1
     assert across.limbs == 2
@@ -82,8 +82,8 @@ def test_the_bound_is_exact() -> None:
 
 @given(st.sampled_from([*FAMILIES]), st.integers(1, 9), st.integers(0, 2**70), st.integers(1, 200))
 @settings(max_examples=60, deadline=None)
-def test_any_range(letter: str, piles: int, start: int, size: int) -> None:
-    counts = find_family(letter, piles)
+def test_any_range(name: str, piles: int, start: int, size: int) -> None:
+    counts = find_family(name, piles)
     assert to_integers(Range(counts, start, start + size, SmallBlocks(threads=2)).values()) == singles(counts, start, start + size)
 
 
@@ -139,8 +139,8 @@ def test_lengths_of_the_largest_words() -> None:
 @pytest.mark.parametrize("piles", [20, 64, 65, 90])
 @pytest.mark.parametrize("engine", [ENGINE, SmallBlocks(threads=2)], ids=["large", "small"])
 def test_many_piles_and_many_limbs(piles: int, engine: NumpyCounting) -> None:
-    for letter in FAMILIES:
-        counts = find_family(letter, piles)
+    for name in FAMILIES:
+        counts = find_family(name, piles)
         values = Range(counts, 900, 1300, engine)
         assert values.limbs > 2
         assert to_integers(values.values()) == singles(counts, 900, 1300)

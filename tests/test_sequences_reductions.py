@@ -31,8 +31,8 @@ def reduced(counts: Family, start: int, stop: int, *names: str) -> list[object]:
 
 @given(st.sampled_from([*FAMILIES]), st.integers(1, 8), st.integers(0, 500), st.integers(1, 200), st.integers(1, 50))
 @settings(max_examples=80, deadline=None)
-def test_reductions_are_those_of_the_values(letter: str, piles: int, start: int, size: int, modulus: int) -> None:
-    counts, stop = find_family(letter, piles), start + size
+def test_reductions_are_those_of_the_values(name: str, piles: int, start: int, size: int, modulus: int) -> None:
+    counts, stop = find_family(name, piles), start + size
     values = [counts.value(n) for n in range(start, stop)]
     names = ("sum", "max", "argmax", "min", "argmin", "histogram", f"residues:{modulus}")
     assert reduced(counts, start, stop, *names) == [
@@ -55,8 +55,8 @@ def test_reductions_are_those_of_the_values(letter: str, piles: int, start: int,
 
 @given(st.sampled_from([*FAMILIES]), st.integers(1, 8), st.integers(0, 500), st.integers(1, 200), st.integers(1, 50))
 @settings(max_examples=30, deadline=None)
-def test_visiting_every_value_gives_the_same(letter: str, piles: int, start: int, size: int, modulus: int) -> None:
-    counts, stop = find_family(letter, piles), start + size
+def test_visiting_every_value_gives_the_same(name: str, piles: int, start: int, size: int, modulus: int) -> None:
+    counts, stop = find_family(name, piles), start + size
     lengths, residues = (
         ValueScan(counts, start, stop, r, ENGINE) for r in (Reduction("histogram"), Reduction("residues", modulus))
     )

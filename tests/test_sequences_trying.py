@@ -18,10 +18,10 @@ def tried(counts: Family, limit: int) -> list[int]:
     return counted
 
 
-@pytest.mark.parametrize("letter", [*FAMILIES])
+@pytest.mark.parametrize("name", [*FAMILIES])
 @pytest.mark.parametrize("piles", [1, 2, 3, 4, 5, 6, 7])
-def test_all_totals_and_all_maxima(letter: str, piles: int) -> None:
-    counts = find_family(letter, piles)
+def test_all_totals_and_all_maxima(name: str, piles: int) -> None:
+    counts = find_family(name, piles)
     for limit in (0, 1, 2, 5, 8):
         assert tried(counts, limit) == [counts.value(n) for n in range(limit + 1)]
 
@@ -29,8 +29,8 @@ def test_all_totals_and_all_maxima(letter: str, piles: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("piles", "limit"), [(3, 16384), (4, 1024), (5, 128)])
 def test_as_far_as_a_few_seconds_go(piles: int, limit: int) -> None:
-    for letter in ("D", "d"):
-        assert len(tried(find_family(letter, piles), limit)) == limit + 1
+    for name in ("D", "d"):
+        assert len(tried(find_family(name, piles), limit)) == limit + 1
 
 
 @pytest.mark.parametrize(("piles", "limit"), [(3, 40), (4, 20), (5, 9)])

@@ -20,15 +20,15 @@ INDEX = st.one_of(st.integers(0, 300), st.integers(0, 10**12), st.integers(0, 2*
 
 
 @pytest.mark.parametrize(
-    ("letter", "piles", "value"),
+    ("name", "piles", "value"),
     [
         ("D", 3, 205891132094649),
         ("A", 3, 709336344130297783394358628245643660),
         ("D", 4, 17224872324869148255709614969561582),
     ],
 )
-def test_the_figures_of_the_design(letter: str, piles: int, value: int) -> None:
-    assert find_family(letter, piles).value(N) == value
+def test_the_figures_of_the_design(name: str, piles: int, value: int) -> None:
+    assert find_family(name, piles).value(N) == value
 
 
 def test_six_and_seven_piles_begin_as_they_must() -> None:
@@ -83,8 +83,8 @@ def test_closed_forms_and_tight_piles_agree(piles: int, n: int) -> None:
 @given(st.integers(1, 12), st.integers(0, 400), st.integers(1, 300))
 @settings(max_examples=60, deadline=None)
 def test_sums_and_extremes_are_those_of_the_values(piles: int, start: int, size: int) -> None:
-    for letter in FAMILIES:
-        counts = find_family(letter, piles)
+    for name in FAMILIES:
+        counts = find_family(name, piles)
         values = [counts.value(n) for n in range(start, start + size)]
         assert counts.sum(start, start + size) == sum(values)
         assert counts.maximum(start, start + size) == max(values)
@@ -140,16 +140,16 @@ def test_count_is_the_way_in() -> None:
 
 
 @pytest.mark.parametrize(
-    ("letter", "piles", "words"),
+    ("name", "piles", "words"),
     [
         ("E", 3, "sequence must be one of D, A, d, a, got 'E'"),
         ("D", 0, "piles must be an integer from 1 to 1000, got 0"),
         ("D", 1001, "1001"),
     ],
 )
-def test_wrong_sequences(letter: str, piles: int, words: str) -> None:
+def test_wrong_sequences(name: str, piles: int, words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        find_family(letter, piles)
+        find_family(name, piles)
 
 
 def test_wrong_indices() -> None:
@@ -182,17 +182,17 @@ def test_long_steps_are_the_short_ones(piles: int, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("piles", [3, 4, 5])
-@pytest.mark.parametrize("letter", ["D", "A"])
+@pytest.mark.parametrize("name", ["D", "A"])
 @pytest.mark.thorough
-def test_long_indices_by_products_of_matrices(letter: str, piles: int) -> None:
+def test_long_indices_by_products_of_matrices(name: str, piles: int) -> None:
     n = 3**12000 + 2**15000  # 19,020 binary digits: beyond those that are taken one by one
-    steps = {"D": recursions.D, "A": recursions.A}[letter]
-    assert find_family(letter, piles).value(n) == steps(piles, n)
+    steps = {"D": recursions.D, "A": recursions.A}[name]
+    assert find_family(name, piles).value(n) == steps(piles, n)
 
 
-@pytest.mark.parametrize(("letter", "piles", "n"), [("D", 40, 10**18), ("A", 8, 10**9), ("d", 20, 10**400), ("a", 30, 10**400)])
-def test_a_value_tells_how_far_it_has_come(letter: str, piles: int, n: int) -> None:
+@pytest.mark.parametrize(("name", "piles", "n"), [("D", 40, 10**18), ("A", 8, 10**9), ("d", 20, 10**400), ("a", 30, 10**400)])
+def test_a_value_tells_how_far_it_has_come(name: str, piles: int, n: int) -> None:
     told: list[tuple[str, int, int]] = []
-    assert find_family(letter, piles).value(n, lambda *step: told.append(step)) == find_family(letter, piles).value(n)
+    assert find_family(name, piles).value(n, lambda *step: told.append(step)) == find_family(name, piles).value(n)
     assert len(told) > 1
     assert all(0 <= done < total for _, done, total in told)

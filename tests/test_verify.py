@@ -19,6 +19,7 @@ from gpu_nim.cli import main
 from gpu_nim.counting.families import find_family
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.registry import Registry
 from gpu_nim.theorems import Statement, catalogue, exhaustive, find_statements, papers, run_checks, statements
 from gpu_nim.theorems.check_result import CheckResult
 from gpu_nim.theorems.growth_check import cells_to_check, check_cells, last_regrown, theorem_of
@@ -62,8 +63,8 @@ def test_what_the_issue_asks_for_is_there() -> None:
 def test_a_wrong_count_is_a_counterexample(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     true = exhaustive.counts
 
-    def spoilt(letter: str, piles: int, limit: int) -> tuple[int, ...]:
-        values = list(true(letter, piles, limit))
+    def spoilt(name: str, piles: int, limit: int) -> tuple[int, ...]:
+        values = list(true(name, piles, limit))
         values[-1] += 1
         at = min(limit, 3)
         values[at] += at < limit
@@ -107,7 +108,7 @@ def test_names() -> None:
         find_statements(["nf-theorem-99"])
     with pytest.raises(UsageError, match="upto must be at least 1, got 0"):
         list(run_checks(statements(), 0))
-    with pytest.raises(UsageError, match="there is a statement 'nf-lemma-6' already"):
+    with pytest.raises(UsageError, match="a statement is called nf-lemma-6 already"):
         catalogue.statement("nf-lemma-6", "", "")(lambda upto: CheckResult(""))
 
 
@@ -165,7 +166,8 @@ MADE_UP_NAMES = ["made-up-squares", "made-up-primes", "made-up-error"]
 def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A new file among the papers, beside which only one other statement is known."""
     known = {statement.name: statement for statement in statements()}
-    monkeypatch.setattr(catalogue, "_STATEMENTS", {"nf-lemma-8": known["nf-lemma-8"]})
+    monkeypatch.setattr(catalogue, "_STATEMENTS", Registry[Statement]("statement"))
+    catalogue._STATEMENTS.add("nf-lemma-8", known["nf-lemma-8"])
     monkeypatch.setattr(papers, "__path__", [*papers.__path__, str(tmp_path)])
     (tmp_path / "zz_made_up.py").write_text(MADE_UP)
     yield

@@ -76,8 +76,8 @@ def widened(source: CellSource, rule: Rule | None, generations: int) -> CellSour
     return read
 
 
-class KeptCells:
-    """Newborns kept in memory, packed: a growth's source of cells, after every batch was added.
+class CellsInMemory:
+    """Newborns in memory, packed: a growth's source of cells, after every batch was added.
 
     Args:
         limit: the most bytes that they may take.
@@ -88,8 +88,8 @@ class KeptCells:
         self._limit = limit
         self._bytes = 0
 
-    def keep(self, batch: Batch) -> None:
-        """Keep a batch's cells.
+    def add(self, batch: Batch) -> None:
+        """Add a batch's cells.
 
         Raises:
             InsufficientMemoryError: the cells exceed the limit.

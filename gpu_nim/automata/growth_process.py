@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton, find
-from gpu_nim.automata.cell_sources import CellSource, KeptCells, RegrownCells
+from gpu_nim.automata.cell_sources import CellsInMemory, CellSource, RegrownCells
 from gpu_nim.automata.columns import DEFAULT_COLUMNS, ColumnRecorder
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.user_defined import describe, find_automaton
@@ -366,10 +366,10 @@ def grow(
     if on_batch is not None and not callable(on_batch):
         raise UsageError(f"on_batch must be a function or None, got {shown(on_batch)}")
     growing = GrowthProcess(automaton, generations, select(backend), cells=cells, verify=verify, columns=columns)
-    kept = KeptCells(host_memory() // 2) if cells else None
+    kept = CellsInMemory(host_memory() // 2) if cells else None
     for batch in growing:
         if kept is not None:
-            kept.keep(batch)
+            kept.add(batch)
         if on_batch is not None:
             on_batch(batch)
     return growing.growth(kept)

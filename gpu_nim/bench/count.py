@@ -21,7 +21,7 @@ from gpu_nim.counting.families import ByMaximum, ByTotal, UpToMaximum, UpToTotal
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range
 from gpu_nim.model.errors import BackendError
-from gpu_nim.model.progress import OnStep, unseen
+from gpu_nim.model.progress import OnStep, unreported
 
 _SIZE = 1 << 24
 _BY_FORMULA = 1 << 22  # the plain formulas are slower: they race over a shorter range
@@ -33,7 +33,7 @@ _RANGES = (*(ByTotal(k) for k in range(3, 8)), UpToTotal(3), UpToMaximum(3), ByM
 U64 = NDArray[np.uint64]
 
 
-def races(numpy: Backend, cuda: Backend | None, runs: int, on_step: OnStep = unseen) -> Iterator[list[Timing]]:
+def races(numpy: Backend, cuda: Backend | None, runs: int, on_step: OnStep = unreported) -> Iterator[list[Timing]]:
     """Race the backends over 64-bit ranges, then the plain formulas, then PARI; `cuda` is None where there is no GPU."""
     backends = [backend for backend in (numpy, cuda) if backend is not None]
     for family in _RANGES:

@@ -11,7 +11,7 @@ from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.bench.harness import Contender, Timing, race
 from gpu_nim.bench.peers import python_set, scipy_convolve
-from gpu_nim.model.progress import OnStep, unseen
+from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.rule import Rule, Symmetry
 
 SCIPY = "scipy convolve"
@@ -32,7 +32,7 @@ _CUDA_WORKS: tuple[tuple[str, int], ...] = (
 )  # fmt: skip
 
 
-def races(numpy: Backend, cuda: Backend | None, runs: int, on_step: OnStep = unseen) -> Iterator[list[Timing]]:
+def races(numpy: Backend, cuda: Backend | None, runs: int, on_step: OnStep = unreported) -> Iterator[list[Timing]]:
     """Race gpunim's backends against those peers that are `present`, a work at a time; `cuda` is None where there is no GPU."""
     here = present()
     for name, generations, peers in _WORKS:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gpu_nim.model.errors import VerificationError
-from gpu_nim.model.progress import OnStep, unseen
+from gpu_nim.model.progress import OnStep, unreported
 
 _CEILING_BYTES = 1 << 28  # well beyond every cache of a processor, quick to write
 
@@ -42,7 +42,7 @@ class Timing:
         return statistics.median(self.seconds)
 
 
-def race(work: str, contenders: Sequence[Contender], runs: int, on_step: OnStep = unseen) -> list[Timing]:
+def race(work: str, contenders: Sequence[Contender], runs: int, on_step: OnStep = unreported) -> list[Timing]:
     """Return each contender's timing over `runs` warm runs in turn; VerificationError where their results differ.
 
     Args:

@@ -38,7 +38,7 @@ def _listings() -> dict[str, list[tuple[str, str]]]:
     from gpu_nim.counting.families import FAMILIES
     from gpu_nim.counting.reductions import REDUCTIONS
 
-    families = [(letter, family.summary.format(piles="K")) for letter, family in FAMILIES.items()]
+    families = [(name, family.summary.format(piles="K")) for name, family in FAMILIES.items()]
     return {
         "Sequences": [*families, ("A-NUMBER", "An OEIS entry of the catalogue, indexed as in the OEIS")],
         "Reductions": [(entry.written, entry.about) for entry in REDUCTIONS.values()],
@@ -84,7 +84,7 @@ def count(
 ) -> None:
     """Count P-positions of Nim, exactly.
 
-    SEQUENCE is the letter of a family, with --piles, or an A-number; both are listed below.
+    SEQUENCE is the name of a family, with --piles, or an A-number; both are listed below.
 
     Most reductions are fast over any range. For one that has to visit every value, as a histogram may, the number of visits and an
     estimate of their time are printed first, or by --plan without doing the work.

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from gpu_nim.backends.interface import Batch
-from gpu_nim.model.progress import OnStep, unseen
+from gpu_nim.model.progress import OnStep, unreported
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -53,7 +53,7 @@ def growth_progress(generations: int, shown: bool) -> Iterator[Callable[[Batch],
 def step_progress(shown: bool) -> Iterator[OnStep]:
     """Yield a function that takes the name of a step, the amount done and the total, and updates a bar."""
     if not shown:
-        yield unseen
+        yield unreported
         return
     with _bar(1, "{{task.description}} {}", visible=False) as progress:
         (task,) = progress.tasks

@@ -25,7 +25,7 @@ from math import comb
 from gpu_nim.counting import long_integers
 from gpu_nim.counting.long_integers import Long
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.progress import OnStep, unseen
+from gpu_nim.model.progress import OnStep, unreported
 
 State = tuple[int, ...]
 
@@ -121,7 +121,7 @@ class DigitProduct:
         """s(0) = (1, 0, ..., 0), which is also the row of the empty string of digits."""
         return (1, *([0] * (self.dimension - 1)))
 
-    def state(self, n: int, on_step: OnStep = unseen) -> State:
+    def state(self, n: int, on_step: OnStep = unreported) -> State:
         """(f(n), f(n-1), ..., f(n-dimension+1)), with f = 0 at negative indices.
 
         >>> DigitProduct((1, 6, 1)).state(3)
@@ -133,7 +133,7 @@ class DigitProduct:
             state = self.step(state, n >> bit & 1)
         return state
 
-    def row(self, low: int, bits: int, on_step: OnStep = unseen) -> State:
+    def row(self, low: int, bits: int, on_step: OnStep = unreported) -> State:
         """The row v with f(high 2^bits + low) = v . s(high), for 0 <= low < 2^bits.
 
         Its entry c is the coefficient of x^(low + c 2^bits) in prod_(j < bits) W(x^(2^j)).
@@ -147,7 +147,7 @@ class DigitProduct:
             row = self.step_row(row, low >> bit & 1)
         return row
 
-    def value(self, n: int, on_step: OnStep = unseen) -> int:
+    def value(self, n: int, on_step: OnStep = unreported) -> int:
         """f(n). The high and low halves of the digits are multiplied separately, so that the integers stay half as long.
 
         >>> DigitProduct((1, 6, 1)).value(10**18 + 12345)

@@ -1,6 +1,6 @@
 """The catalogue of families of sequences: a class each, with everything that counting, listing and drawing it needs.
 
-A new family is one class decorated with `register`; the command line and `gpu_nim.count` then take its letter.
+A new family is one class decorated with `register`; the command line and `gpu_nim.count` then take its name.
 """
 
 from __future__ import annotations
@@ -12,36 +12,26 @@ from gpu_nim.counting.blocks import BlockSequence, ClosedBlocks
 from gpu_nim.counting.digit_matrices import DigitProduct, by_total, up_to_total
 from gpu_nim.counting.family import DigitFamily, Family, Rising
 from gpu_nim.counting.residues import ClosedResidues, ResidueAutomaton
-from gpu_nim.model.arguments import Whole, integer, shown
-from gpu_nim.model.errors import UsageError
+from gpu_nim.model.arguments import Whole, integer
 from gpu_nim.model.progress import OnStep
+from gpu_nim.model.registry import Registry
 
-FAMILIES: dict[str, type[Family]] = {}
-"""Every family by its letter, in the order in which messages list them."""
+FAMILIES = Registry[type[Family]]("sequence")
+"""Every family by its name, in the order in which messages list them."""
 
 Registered = TypeVar("Registered", bound=type[Family])
 
 
 def register(family: Registered) -> Registered:
-    """Add a family to the catalogue under its letter, and return it.
+    """Add a family to the catalogue under its name, and return it; UsageError where the name is taken."""
+    return FAMILIES.add(family.name, family)
+
+
+def find_family(name: str, piles: Whole) -> Family:
+    """Return the sequence of the family of that name with that many piles.
 
     Args:
-        family: the class.
-
-    Raises:
-        UsageError: its letter is taken.
-    """
-    if family.letter in FAMILIES:
-        raise UsageError(f"a family is called {family.letter} already")
-    FAMILIES[family.letter] = family
-    return family
-
-
-def find_family(letter: str, piles: Whole) -> Family:
-    """The sequence of the family of that letter with that many piles.
-
-    Args:
-        letter: a letter of `FAMILIES`.
+        name: a name of `FAMILIES`.
         piles: 1 to 1000.
 
     Raises:
@@ -50,13 +40,11 @@ def find_family(letter: str, piles: Whole) -> Family:
     >>> find_family("D", 4).value(7)
     216
     """
-    if not isinstance(letter, str) or letter not in FAMILIES:
-        raise UsageError(f"sequence must be one of {', '.join(FAMILIES)}, got {shown(letter)}")
-    return FAMILIES[letter](integer("piles", piles))
+    return FAMILIES.find(name)(integer("piles", piles))
 
 
 def listed(conjunction: str = "and") -> str:
-    """The letters of all families, for a sentence.
+    """Return the names of all families, for a sentence.
 
     >>> listed("or")
     'D, A, d or a'
@@ -69,7 +57,7 @@ def listed(conjunction: str = "and") -> str:
 class ByTotal(DigitFamily):
     """D_k(n), the P-positions of total 2n [NF, section 3, Theorem 29]."""
 
-    letter = "D"
+    name = "D"
     summary = "P-positions of {piles}-pile Nim with 2n counters"
     numbers: ClassVar = {1: "A000007", 2: "A000012", 3: "A048883", 4: "A237711", 5: "A238759"}
     enumerated_by = "total"
@@ -84,7 +72,7 @@ class ByTotal(DigitFamily):
 class UpToTotal(Rising, DigitFamily):
     """A_k(n), the P-positions of total at most 2n [NF, section 3, Theorem 30]."""
 
-    letter = "A"
+    name = "A"
     summary = "P-positions of {piles}-pile Nim with at most 2n counters"
     numbers: ClassVar = {3: "A130665", 4: "A237686", 5: "A238147"}
     enumerated_by = "total"
@@ -114,7 +102,7 @@ class _ClosedFamily(Family):
 class ByMaximum(_ClosedFamily):
     """d_k(n), the P-positions whose largest pile is n [NF, section 3, Theorems 11, 16 and 18]."""
 
-    letter = "d"
+    name = "d"
     summary = "P-positions of {piles}-pile Nim whose largest pile is n"
     numbers: ClassVar = {3: "A241717", 4: "A241718", 5: "A241731"}
 
@@ -145,7 +133,7 @@ class ByMaximum(_ClosedFamily):
 class UpToMaximum(Rising, _ClosedFamily):
     """a_k(n), the P-positions with no pile over n [NF, section 3, Theorems 12, 13, 15 and 17]."""
 
-    letter = "a"
+    name = "a"
     summary = "P-positions of {piles}-pile Nim with no pile over n"
     numbers: ClassVar = {3: "A236305", 4: "A241522", 5: "A241523"}
     cumulative = True

@@ -16,7 +16,7 @@ from gpu_nim.counting.digit_matrices import DigitProduct, State
 from gpu_nim.counting.residues import DigitResidues, ResidueAutomaton
 from gpu_nim.model.arguments import Whole, integer, shown
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.progress import OnStep, unseen
+from gpu_nim.model.progress import OnStep, unreported
 
 MAX_PILES = 1000
 
@@ -30,7 +30,7 @@ class Family(ABC):
 
     The class attributes describe the family:
 
-    - letter: its name, on the command line and in `gpu_nim.count`.
+    - name: D for example, on the command line and in `gpu_nim.count`.
     - summary: what the value at n counts, with {piles} for the number of piles.
     - enumerated_by: the property of P-positions that the enumeration of all tuples of piles counts them by; None for a family that
       this cannot count.
@@ -43,7 +43,7 @@ class Family(ABC):
 
     piles: int
 
-    letter: ClassVar[str]
+    name: ClassVar[str]
     summary: ClassVar[str]
     enumerated_by: ClassVar[Literal["total", "maximum"] | None] = None
     cumulative: ClassVar[bool] = False
@@ -53,7 +53,7 @@ class Family(ABC):
         object.__setattr__(self, "piles", integer("piles", self.piles, 1, MAX_PILES))
 
     def __str__(self) -> str:
-        return f"{self.letter}_{self.piles}"
+        return f"{self.name}_{self.piles}"
 
     @property
     def title(self) -> str:
@@ -65,7 +65,7 @@ class Family(ABC):
         """Whether a plot shows each range between powers of two as a row of its own."""
         return False
 
-    def value(self, n: Whole, on_step: OnStep = unseen) -> int:
+    def value(self, n: Whole, on_step: OnStep = unreported) -> int:
         """The exact value at n, an integer of any size.
 
         Args:

@@ -27,7 +27,7 @@ from gpu_nim.counting.ranges import Range, limbs_needed
 from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import UsageError, VerificationError
 from gpu_nim.model.limbs import to_integers
-from gpu_nim.model.progress import OnStep, unseen
+from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.registry import Registry
 
 MAX_RECORDS = 1000
@@ -51,7 +51,7 @@ class Wanted:
 
     modulus: int = 0
     records: int = MAX_RECORDS
-    on_step: OnStep = unseen
+    on_step: OnStep = unreported
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def reduce_range(
     *,
     records: int = MAX_RECORDS,
     run: Callable[[ValueScan], Iterable[NDArray[np.int64]]] | None = None,
-    on_step: OnStep = unseen,
+    on_step: OnStep = unreported,
 ) -> list[Result]:
     """Return each reduction of the values at start, ..., stop - 1, exact, in the given order.
 
@@ -225,7 +225,7 @@ def run_here(job: ValueScan) -> Iterator[NDArray[np.int64]]:
     return map(job.do, job.chunks())
 
 
-def record_values(family: Family, start: int, stop: int, most: int, on_step: OnStep = unseen) -> list[tuple[int, int]]:
+def record_values(family: Family, start: int, stop: int, most: int, on_step: OnStep = unreported) -> list[tuple[int, int]]:
     """The first `most` indices of the range with a value larger than all before them in it, with these values.
 
     `on_step` is called with the number of them found.

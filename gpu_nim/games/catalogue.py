@@ -29,6 +29,7 @@ from gpu_nim.games.lines import NimWithPass, Wythoff
 from gpu_nim.games.take_away import OctalCode, SubtractionRule
 from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import UsageError, close
+from gpu_nim.model.registry import Registry
 
 RESERVED = frozenset({"game", "size", "grundy", "backend", "on_step", "out", "json", "as_json", "memory", "help"})
 """Names that no parameter may have, since `gpu_nim.solve`, `gpunim solve` or sources of pictures use them."""
@@ -118,7 +119,7 @@ _GAMES: tuple[GameEntry, ...] = (
     ),
 )
 
-CATALOGUE: dict[str, GameEntry] = {}
+CATALOGUE = Registry[GameEntry]("game")
 
 
 def register(entry: GameEntry) -> None:
@@ -130,12 +131,10 @@ def register(entry: GameEntry) -> None:
     Raises:
         UsageError: its name is taken, or the name of a parameter is in `RESERVED`.
     """
-    if entry.name in CATALOGUE:
-        raise UsageError(f"a game is called {entry.name} already")
     for parameter in entry.parameters:
         if parameter.name in RESERVED:
             raise UsageError(f"a parameter of a game cannot be called {parameter.name}, which is an option of every game")
-    CATALOGUE[entry.name] = entry
+    CATALOGUE.add(entry.name, entry)
 
 
 for _entry in _GAMES:

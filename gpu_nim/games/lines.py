@@ -21,7 +21,7 @@ from gpu_nim.model.arguments import Whole, integer, vectors
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.limbs import U64, Ints
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.progress import OnStep, unseen
+from gpu_nim.model.progress import OnStep, unreported
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class LineGame:
             for take in range(1, min(pile for pile, on in zip(position, line, strict=True) if on) + 1):
                 yield tuple(pile - take * on for pile, on in zip(position, line, strict=True))
 
-    def box_grundy(self, on_step: OnStep = unseen) -> Ints:
+    def box_grundy(self, on_step: OnStep = unreported) -> Ints:
         """The Grundy values over the box of the positions; see `line_grundy`."""
         return line_grundy(self, on_step=on_step)
 
@@ -135,12 +135,12 @@ class NimWithPass:
         if passes and any(piles):
             yield (*piles, 0)
 
-    def box_grundy(self, on_step: OnStep = unseen) -> Ints:
+    def box_grundy(self, on_step: OnStep = unreported) -> Ints:
         """The Grundy values over the box of the piles, of the positions before the pass; see `line_grundy`."""
         return line_grundy(self.nim, with_pass=True, on_step=on_step)
 
 
-def line_grundy(game: LineGame, *, with_pass: bool = False, on_step: OnStep = unseen) -> NDArray[np.int64]:
+def line_grundy(game: LineGame, *, with_pass: bool = False, on_step: OnStep = unreported) -> NDArray[np.int64]:
     """Return the Grundy values of a line game over the box of its positions, int64.
 
     Args:

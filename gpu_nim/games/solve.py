@@ -10,7 +10,7 @@ from gpu_nim.games.solution import Solution
 from gpu_nim.games.solvers import check_size, solve_inequalities
 from gpu_nim.model.arguments import Whole, shown
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.progress import OnStep, unseen
+from gpu_nim.model.progress import OnStep, unreported
 
 
 def solve(
@@ -19,7 +19,7 @@ def solve(
     *,
     grundy: bool = False,
     backend: str | Backend = "auto",
-    on_step: OnStep = unseen,
+    on_step: OnStep = unreported,
     **parameters: Any,
 ) -> Solution:
     """Solve a game up to a size: an inequality game in the box of that size (see `InequalityGame.limits`), or one of the catalogue.

@@ -19,7 +19,7 @@ from gpu_nim.model.arguments import Whole, integer
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.limbs import Ints
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.progress import OnStep, unseen
+from gpu_nim.model.progress import OnStep, unreported
 
 _FIRST_HEAPS = 4096  # heaps that are solved before a period is looked for
 
@@ -86,7 +86,7 @@ def solve_inequalities(game: InequalityGame, size: Whole, *, grundy: bool = Fals
     )
 
 
-def solve_game(game: Game[Vector], name: str, coordinates: tuple[str, ...], size: int, *, on_step: OnStep = unseen) -> Solution:
+def solve_game(game: Game[Vector], name: str, coordinates: tuple[str, ...], size: int, *, on_step: OnStep = unreported) -> Solution:
     """Solve any game whose positions are vectors with entries 0 to `size`: a `BoxGame` by its own solver, others by their options.
 
     Args:

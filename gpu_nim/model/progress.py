@@ -6,8 +6,8 @@ OnStep = Callable[[str, int, int], None]
 """Called with the name of a step, the amount done, and the total."""
 
 
-def unseen(what: str, done: int, total: int) -> None:
+def unreported(what: str, done: int, total: int) -> None:
     """Ignore a progress report.
 
-    >>> unseen("generation", 3, 1024)
+    >>> unreported("generation", 3, 1024)
     """

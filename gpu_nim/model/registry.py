@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from gpu_nim.model.errors import UsageError
+from gpu_nim.model.arguments import shown
+from gpu_nim.model.errors import UsageError, close
 
 T = TypeVar("T")
 E = TypeVar("E")
@@ -38,10 +39,10 @@ class Registry(dict[str, T]):
             entry: the entry.
 
         Raises:
-            ValueError: the name is taken.
+            UsageError: the name is taken.
         """
         if name in self:
-            raise ValueError(f"there is a {self.kind} {name!r} already")
+            raise UsageError(f"a {self.kind} is called {name} already")
         self[name] = entry  # type: ignore[assignment]  # E is T, but for a decorated function, which keeps its own type
         return entry
 
@@ -60,8 +61,9 @@ class Registry(dict[str, T]):
             name: the name.
 
         Raises:
-            UsageError: there is none; the message lists the names.
+            UsageError: there is none; the message lists the names and suggests similar ones.
         """
-        if name not in self:
-            raise UsageError(f"{self.kind} must be one of {', '.join(self)}, got {name!r}")
+        if not isinstance(name, str) or name not in self:
+            hint = close(name, self) if isinstance(name, str) else ""
+            raise UsageError(f"{self.kind} must be one of {', '.join(self)}, got {shown(name)}{hint}")
         return self[name]

@@ -52,7 +52,7 @@ def resolve(name: str, piles: Whole | None = None) -> OeisEntry:
     """Return the sequence of that name.
 
     Args:
-        name: the letter of a family, or an A-number.
+        name: the name of a family, or an A-number.
         piles: the number of piles of a family; None with an A-number.
 
     Raises:

@@ -28,7 +28,7 @@ def count(
     """Count P-positions: one value, or the values over a range of consecutive indices.
 
     Args:
-        sequence: the letter of a family of `gpu_nim.counting.families`, such as "D" for k piles of total 2n [NF, section 3], or
+        sequence: the name of a family of `gpu_nim.counting.families`, such as "D" for k piles of total 2n [NF, section 3], or
             an A-number, indexed as the OEIS does.
         n: an index, or a range of them with step 1.
         piles: k, 1 to 1000, with a family.

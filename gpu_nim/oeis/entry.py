@@ -18,7 +18,7 @@ class OeisEntry:
     """One entry.
 
     Attributes:
-        number: its A-number; of a family, letter and piles, as D_4.
+        number: its A-number; of a family, name and piles, as D_4.
         title: what it counts.
         offset: the index of its first term.
         compute: yields its terms.

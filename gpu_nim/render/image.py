@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.errors import MissingDependency, UsageError
-from gpu_nim.model.progress import OnStep, unseen
+from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.provenance import call, made_by
 from gpu_nim.render import opengl
 from gpu_nim.render.colourings import base_colours
@@ -65,7 +65,7 @@ class Picture:
         return f"Picture({width}x{height}, {self.population:,} cells, {self.engine})"
 
 
-def render(source: "Source", look: Look | None = None, *, on_step: OnStep = unseen, **options: object) -> Picture:
+def render(source: "Source", look: Look | None = None, *, on_step: OnStep = unreported, **options: object) -> Picture:
     """Return the picture of a source.
 
     Args:
@@ -134,7 +134,7 @@ def _traced(source: "Source", look: Look, on_step: OnStep) -> Picture:
     return Picture(image, "trace", body.population, body.population, note, call("render", name_of(source), look))
 
 
-def prepare(source: "Source", look: Look, on_step: OnStep = unseen, *, merge: bool = True) -> Blocks:
+def prepare(source: "Source", look: Look, on_step: OnStep = unreported, *, merge: bool = True) -> Blocks:
     """Return the blocks of a source that the look shows: of its generations, no finer than its style draws them.
 
     Args:
@@ -221,7 +221,7 @@ class Drawing:
         shown: NDArray[np.bool_] | None = None,
         caption: str = "",
         *,
-        on_step: OnStep = unseen,
+        on_step: OnStep = unreported,
     ) -> "Image":
         """Return the picture from a camera, with only the blocks of the mask `shown` where given, and a caption below it."""
         return self._finish(self._style.draw(camera, shown, on_step), caption)

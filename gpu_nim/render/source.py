@@ -35,7 +35,7 @@ from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, close
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.notation import parse_integer
-from gpu_nim.model.progress import OnStep, unseen
+from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.render.colourings import needed_value
 from gpu_nim.render.geometry import Blocks, first_of_each
 from gpu_nim.render.values import VALUES
@@ -78,7 +78,7 @@ def name_of(source: "Source") -> str:
 
 
 def blocks_of(
-    source: "Source", *, limit: int = CELLS_LIMIT, merge: bool = True, color: str | None = None, on_step: OnStep = unseen
+    source: "Source", *, limit: int = CELLS_LIMIT, merge: bool = True, color: str | None = None, on_step: OnStep = unreported
 ) -> Blocks:
     """Return a source as blocks.
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gpu_nim.backends.interface import Tracer
 from gpu_nim.backends.numpy.trace import open_levels
 from gpu_nim.backends.selection import select
-from gpu_nim.model.progress import OnStep, unseen
+from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.tracing import START, Hits, Rays, Triple, surface
 from gpu_nim.render.colours import to_linear, to_srgb
 from gpu_nim.render.shading import BLOCKED, STEP, Lamps, SideLight, cones_about
@@ -100,7 +100,7 @@ class Traced(CameraStyle):
         """See `CameraStyle.draw`; all of the body is shown."""
         return self.seen_from(camera, Eye.at(camera.eye), on_step)
 
-    def seen_from(self, camera: Camera, eye: Eye, on_step: OnStep = unseen) -> NDArray[np.float32]:
+    def seen_from(self, camera: Camera, eye: Eye, on_step: OnStep = unreported) -> NDArray[np.float32]:
         """Return the body from an exact place, as `draw` does.
 
         Args:

@@ -24,7 +24,7 @@ from gpu_nim.games import catalogue as games
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.notation import parse_integer
-from gpu_nim.model.progress import OnStep, unseen
+from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.tracing import MAX_BITS, BrickScene, NimScene, Scene, Triple
 from gpu_nim.render.colourings import DEFAULT, ages_of, base_colours, needed_value, ranks_of
 from gpu_nim.render.geometry import Blocks, generations_between
@@ -69,7 +69,7 @@ class TracedBody:
     colours: CellColours
 
 
-def traced_body(source: "Source", look: "Look", on_step: OnStep = unseen) -> TracedBody:
+def traced_body(source: "Source", look: "Look", on_step: OnStep = unreported) -> TracedBody:
     """Return a source as a body to be traced.
 
     Args:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gpu_nim.automata.cell_sources import KeptCells, Newborns, by_generation
+from gpu_nim.automata.cell_sources import CellsInMemory, Newborns, by_generation
 from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.interface import Batch
 from gpu_nim.model.memory import host_memory
@@ -25,11 +25,11 @@ class NpzGrowthWriter:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._cells = KeptCells(host_memory() // 3)
+        self._cells = CellsInMemory(host_memory() // 3)
 
     def append(self, batch: Batch) -> None:
         """Take the next batch's cells; InsufficientMemoryError where they would not fit."""
-        self._cells.keep(batch)
+        self._cells.add(batch)
 
     def finish(self, growth: Growth) -> None:
         """Write the file."""

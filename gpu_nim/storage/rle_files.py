@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.cell_sources import KeptCells
+from gpu_nim.automata.cell_sources import CellsInMemory
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.neighbourhoods import HEXAGON, steps
 from gpu_nim.backends.interface import Batch
@@ -95,7 +95,7 @@ class RleWriter:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._dimension = dimension = 3 if path.suffix == ".rle3" else 2
-        self._kept = KeptCells(host_memory() // 6)
+        self._kept = CellsInMemory(host_memory() // 6)
         self._lower = self._upper = np.zeros(dimension, np.int64)
 
     def append(self, batch: Batch) -> None:
@@ -113,7 +113,7 @@ class RleWriter:
         if self._dimension == 3 and size > _GRID:
             last = batch.first + len(batch.births) - 1
             raise UsageError(f"a .rle3 file holds {_GRID} cells a side, as Golly's 3D.lua does, and generation {last} has {size}")
-        self._kept.keep(batch)
+        self._kept.add(batch)
 
     def finish(self, growth: Growth) -> None:
         """Write the file."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from gpu_nim.model.errors import UsageError, close
+from gpu_nim.model.registry import Registry
 from gpu_nim.theorems import papers
 from gpu_nim.theorems.check_result import CheckResult
 
@@ -54,7 +55,7 @@ class StatementResult:
         return self.result.holds
 
 
-_STATEMENTS: dict[str, Statement] = {}
+_STATEMENTS = Registry[Statement]("statement")
 
 
 def statement(name: str, source: str, claim: str, at_most: int | None = None) -> Callable[[Check], Check]:
@@ -71,9 +72,7 @@ def statement(name: str, source: str, claim: str, at_most: int | None = None) ->
     """
 
     def register(check: Check) -> Check:
-        if name in _STATEMENTS:
-            raise UsageError(f"there is a statement {name!r} already")
-        _STATEMENTS[name] = Statement(name, source, claim, check, at_most)
+        _STATEMENTS.add(name, Statement(name, source, claim, check, at_most))
         return check
 
     return register

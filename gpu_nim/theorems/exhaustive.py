@@ -42,13 +42,13 @@ def index_scope(piles: Iterable[int], upto: int) -> str:
 
 
 @cache
-def counts(letter: str, piles: int, limit: int) -> tuple[int, ...]:
+def counts(name: str, piles: int, limit: int) -> tuple[int, ...]:
     """Return the sequence of a family at 0, ..., limit, counted by enumeration.
 
     >>> counts("d", 3, 5)
     (1, 3, 3, 9, 3, 9)
     """
-    trial = Enumeration(find_family(letter, piles), limit, NumpyCounting())
+    trial = Enumeration(find_family(name, piles), limit, NumpyCounting())
     return tuple(trial.add([trial.do((0, limit + 1 if piles > 1 else 1))]).tolist())
 
 

@@ -252,7 +252,7 @@ def _places(index: Any) -> tuple[Any, ...]:
     places = index if isinstance(index, tuple) else (index,)
     for place in places:
         if isinstance(place, np.ndarray | list):
-            raise TypeError(f"a {type(place).__name__} as an index is copied to the device unseen: use `asarray`")
+            raise TypeError(f"a {type(place).__name__} as an index is copied to the device unreported: use `asarray`")
     if sum(isinstance(place, ndarray) and place.dtype == bool for place in places) > 1:
         raise ValueError("more than one boolean array in an index is not supported")
     return tuple(place._host if isinstance(place, ndarray) else place for place in places)

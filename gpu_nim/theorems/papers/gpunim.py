@@ -34,7 +34,7 @@ from gpu_nim.theorems.catalogue import Case, check_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
 from gpu_nim.theorems.exhaustive import counts, index_scope, max_index, max_pile, p_positions
 
-_ENUMERATED = [letter for letter, family in FAMILIES.items() if family.enumerated_by]
+_ENUMERATED = [name for name, family in FAMILIES.items() if family.enumerated_by]
 _OTHER_WAYS: dict[type[Family], Callable[[int, int], int]] = {
     ByTotal: recursions.D,
     UpToTotal: recursions.A,
@@ -56,13 +56,13 @@ def formulas_of_counts(upto: int) -> CheckResult:
     def cases() -> Iterator[Case]:
         for k in _PILES:
             last = max_index(k, min(upto, _INDICES))
-            for letter in _ENUMERATED:
-                known, family = counts(letter, k, last), find_family(letter, k)
-                yield f"{letter}_{k} by formula up to {last}", [family.value(n) for n in range(last + 1)], [*known]
+            for name in _ENUMERATED:
+                known, family = counts(name, k, last), find_family(name, k)
+                yield f"{name}_{k} by formula up to {last}", [family.value(n) for n in range(last + 1)], [*known]
                 sums = [family.sum(0, n + 1) for n in range(last + 1)]
-                yield f"the sums of {letter}_{k} up to {last}", sums, np.cumsum(known).tolist()
+                yield f"the sums of {name}_{k} up to {last}", sums, np.cumsum(known).tolist()
                 extremes = family.maximum(0, last + 1), family.minimum(last // 2, last + 1)
-                yield f"the extremes of {letter}_{k} up to {last}", extremes, (max(known), min(known[last // 2 :]))
+                yield f"the extremes of {name}_{k} up to {last}", extremes, (max(known), min(known[last // 2 :]))
             by_digits = [f(k, n) for n in range(last + 1) for f in (digit_by_digit.a, digit_by_digit.d)]
             tried = [value for pair in zip(counts("a", k, last), counts("d", k, last), strict=True) for value in pair]
             yield f"a_{k} and d_{k} digit by digit up to {last}", by_digits, tried
@@ -101,11 +101,11 @@ def tables(upto: int) -> CheckResult:
     def cases() -> Iterator[Case]:
         for k in _PILES:
             last = max_index(k, min(upto, _INDICES))
-            for letter in _ENUMERATED:
+            for name in _ENUMERATED:
                 for start in (0, last // 3):
-                    found = count(letter, range(start, last + 1), piles=k)
+                    found = count(name, range(start, last + 1), piles=k)
                     assert isinstance(found, np.ndarray)
-                    yield f"the table of {letter}_{k} from {start} to {last}", found.tolist(), [*counts(letter, k, last)[start:]]
+                    yield f"the table of {name}_{k} from {start} to {last}", found.tolist(), [*counts(name, k, last)[start:]]
         for n in _LONG:
             found = count("D", range(n, n + 40), piles=4)
             assert isinstance(found, np.ndarray)

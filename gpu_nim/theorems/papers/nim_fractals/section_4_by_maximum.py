@@ -18,13 +18,13 @@ def _split(n: int) -> tuple[int, int]:
     return b, n + 1 - (1 << b)
 
 
-def _cases(letter: str, piles: tuple[int, ...], upto: int, formula: Callable[[int, int], int]) -> CheckResult:
+def _cases(name: str, piles: tuple[int, ...], upto: int, formula: Callable[[int, int], int]) -> CheckResult:
     """Compare a formula in (k, n) with the counts for n > 0."""
 
     def cases() -> Iterator[Case]:
         for k in piles:
-            for n, counted in enumerate(counts(letter, k, max_index(k, upto))[1:], 1):
-                yield f"{letter}_{k}({n})", counted, formula(k, n)
+            for n, counted in enumerate(counts(name, k, max_index(k, upto))[1:], 1):
+                yield f"{name}_{k}({n})", counted, formula(k, n)
 
     return check_cases(cases(), index_scope(piles, upto))
 
@@ -33,7 +33,7 @@ def _cases(letter: str, piles: tuple[int, ...], upto: int, formula: Callable[[in
 def sandwich(upto: int) -> CheckResult:
     def cases() -> Iterator[Case]:
         for k in range(2, 8):
-            a, A = (counts(letter, k, max_index(k, upto)) for letter in "aA")
+            a, A = (counts(name, k, max_index(k, upto)) for name in "aA")
             for n in range(len(a)):
                 yield f"a_{k}({2 * n // k}) <= A_{k}({n}) <= a_{k}({n})", a[2 * n // k] <= A[n] <= a[n], True
 
