@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gpu_nim._version import __version__
+from gpu_nim.model.presentation import present_by
 
 if TYPE_CHECKING:
     from gpu_nim.automata.growth import Growth
@@ -30,6 +31,8 @@ _HOMES = {
     "save": "gpu_nim.storage.save_load",
     "solve": "gpu_nim.games.solve",
 }
+
+present_by("gpu_nim.render.notebook")
 
 
 def __getattr__(name: str) -> Any:

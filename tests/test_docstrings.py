@@ -132,6 +132,11 @@ def test_what_is_public_is_described() -> None:
     assert {label: found for label, found in wrong.items() if found} == {}
 
 
+def test_what_a_user_imports_has_an_example() -> None:
+    rooms = [(room, name) for room in (gpu_nim, gpu_nim.render) for name in room.__all__ if name != "__version__"]
+    assert [f"{room.__name__}.{name}" for room, name in rooms if ">>>" not in (getattr(room, name).__doc__ or "")] == []
+
+
 def test_sections_are_true() -> None:
     wrong = {}
     for path in sorted(PACKAGE.rglob("*.py")):

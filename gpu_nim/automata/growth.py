@@ -12,10 +12,11 @@ from gpu_nim.automata.columns import DEFAULT_COLUMNS, Table
 from gpu_nim.model.arguments import Whole, integer, shown
 from gpu_nim.model.digest import digest
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.presentation import Presentable
 from gpu_nim.model.rule import Rule, Symmetry
 
 
-class Growth:
+class Growth(Presentable):
     """A finished growth: births and checksums of each generation, and the cells on demand.
 
     Attributes:

@@ -15,6 +15,7 @@ from gpu_nim.games.inequality import Vector
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.limbs import Ints
+from gpu_nim.model.presentation import Presentable
 from gpu_nim.model.values import ArrayValue
 
 CHUNK = 1 << 20
@@ -22,7 +23,7 @@ CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
-class Solution(ArrayValue):
+class Solution(Presentable, ArrayValue):
     """The solved positions 0 <= x <= limits of a game.
 
     Two solutions are equal if game and results are, on any backend.

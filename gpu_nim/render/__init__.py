@@ -16,15 +16,30 @@ if TYPE_CHECKING:
     from gpu_nim.render.image import Picture, render, save
     from gpu_nim.render.look import Look
     from gpu_nim.render.movie import Movie, make_movie
+    from gpu_nim.render.notebook import add_body, embed, to_pyvista
     from gpu_nim.render.source import blocks_of
 
-__all__ = ["Look", "Movie", "Picture", "blocks_of", "draw_figure", "export", "make_movie", "render", "save"]
+__all__ = [
+    "Look",
+    "Movie",
+    "Picture",
+    "add_body",
+    "blocks_of",
+    "draw_figure",
+    "embed",
+    "export",
+    "make_movie",
+    "render",
+    "save",
+    "to_pyvista",
+]
 
 # Names are imported when first used, so that importing one does not import the others' modules.
 _HOMES = {
     **dict.fromkeys(("Picture", "render", "save"), "gpu_nim.render.image"),
     "Look": "gpu_nim.render.look",
     **dict.fromkeys(("Movie", "make_movie"), "gpu_nim.render.movie"),
+    **dict.fromkeys(("add_body", "embed", "to_pyvista"), "gpu_nim.render.notebook"),
     "blocks_of": "gpu_nim.render.source",
     "draw_figure": "gpu_nim.render.figures",
     "export": "gpu_nim.render.exports",

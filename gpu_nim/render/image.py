@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +64,11 @@ class Picture:
     def __repr__(self) -> str:
         width, height = self.image.size
         return f"Picture({width}x{height}, {self.population:,} cells, {self.engine})"
+
+    def _repr_png_(self) -> bytes:
+        content = BytesIO()
+        self.image.save(content, "PNG", **image_options(".png", made_by(self.call)))
+        return content.getvalue()
 
 
 def render(source: "Source", look: Look | None = None, *, on_step: OnStep = unreported, **options: object) -> Picture:
@@ -246,7 +252,7 @@ class Drawing:
 
 
 def save(picture: Picture, path: str | Path) -> None:
-    """Write a picture to a file, atomically, with its provenance (see `gpu_nim.render.metadata`).
+    r"""Write a picture to a file, atomically, with its provenance (see `gpu_nim.render.metadata`).
 
     Args:
         picture: the picture.
@@ -255,6 +261,12 @@ def save(picture: Picture, path: str | Path) -> None:
     Raises:
         UsageError: the ending is of no format, or the format cannot hold this size or transparency.
         FileError: the file cannot be written.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(render("nim:7", size=(64, 48), engine="numpy"), Path(folder, "nim.png"))
+    ...     Path(folder, "nim.png").read_bytes()[:4]
+    b'\\x89PNG'
     """
     path = Path(path)
     image = picture.image

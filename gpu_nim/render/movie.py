@@ -68,6 +68,9 @@ class Movie:
 
     Raises:
         UsageError: a value is none of these, or there is no such movie of the source.
+
+    >>> Movie("chocolate:size=31", "sweep", frames=90, options={"sweep": "1:4"}).rate
+    30
     """
 
     source: str
@@ -114,6 +117,12 @@ def make_movie(
     Raises:
         UsageError: the format cannot have this ending or size.
         MissingDependency: ffmpeg is not installed.
+
+    >>> import tempfile
+    >>> movie = Movie("nim:3", frames=2, look=Look(size=(64, 48), engine="numpy"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     make_movie(movie, Path(folder, "nim.gif"))["motion"]
+    'turntable'
     """
     path = Path(path)
     _check_format(path, movie)

@@ -80,7 +80,11 @@ class ExportFormat:
     packages: tuple[str, ...] = ()
 
     def memory(self, blocks: int) -> int:
-        """Return the bytes for writing so many blocks."""
+        """Return the bytes for writing so many blocks.
+
+        Args:
+            blocks: their number.
+        """
         few = self.many is None or blocks <= self.many[0]
         return self.fixed_bytes + blocks * (self.bytes_a_block if few or self.many is None else self.many[1])
 

@@ -1,0 +1,178 @@
+"""Results in notebooks: a table with a small picture, pictures, pages within the notebook, and grids for PyVista."""
+
+from base64 import b64encode
+from collections.abc import Iterable
+from dataclasses import replace
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gpu_nim.automata.growth import Growth
+from gpu_nim.games.solution import Solution
+from gpu_nim.model.arguments import integer
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
+from gpu_nim.model.extras import missing
+from gpu_nim.render.geometry import Blocks, tiles
+from gpu_nim.render.image import Picture, prepare, render
+from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
+from gpu_nim.render.page import colour_bytes, document, solid
+from gpu_nim.render.source import CELLS_LIMIT, blocks_of, name_of
+
+if TYPE_CHECKING:
+    from gpu_nim.render.source import Source
+
+_PLOT_SIZE = (960, 600)
+_SMALL = Look(size=(320, 240), quality="draft", engine="numpy")
+_SMALL_LIMIT = 1 << 15  # blocks of the picture beside a table, which takes less than a second
+_QUICK = 1 << 20  # cells; a growth of more is not grown again for that picture
+_LISTED = 16  # births in a table
+_VOXEL, _QUAD = 11, 9  # VTK's types of cells
+_VOXEL_CORNERS = np.array([[x, y, z] for z in (0, 1) for y in (0, 1) for x in (0, 1)])
+
+
+def html(result: "Growth | Solution") -> str:
+    """Return a table of a result, with a small picture where one is drawn quickly."""
+    rows = "".join(
+        f'<tr><th style="text-align:left">{escape(name)}</th><td style="text-align:left">{escape(value)}</td></tr>'
+        for name, value in _rows(result)
+    )
+    return f'<div style="display:flex;gap:1em;align-items:center">{_small_picture(result)}<table>{rows}</table></div>'
+
+
+def _rows(result: "Growth | Solution") -> Iterable[tuple[str, str]]:
+    if isinstance(result, Growth):
+        births = result.births[:_LISTED].tolist()
+        yield "automaton", result.automaton
+        yield "generations", f"{result.generations:,}"
+        yield "population", f"{result.population:,}"
+        yield "births", ", ".join(map(str, births)) + (", ..." if result.generations >= _LISTED else "")
+        yield "verified", {True: "yes", False: "no", None: "no theorem"}[result.verified]
+        yield "digest", result.digest
+    else:
+        yield "game", result.game
+        yield "positions", f"{result.positions:,}, {', '.join(result.coordinates)} up to {', '.join(map(str, result.limits))}"
+        yield "P-positions", f"{len(result.p_positions):,}"
+        if result.largest_grundy is not None:
+            yield "largest Grundy value", str(result.largest_grundy)
+        yield "P-positions of Nim", "the same" if result.equals_nim else f"they differ first at {result.first_difference}"
+    yield "backend", f"{result.backend}, {result.device}"
+
+
+def _small_picture(result: "Growth | Solution") -> str:
+    if isinstance(result, Growth) and result.population > _QUICK:
+        return ""
+    try:
+        picture = render(blocks_of(result, limit=_SMALL_LIMIT), _SMALL)
+    except (UsageError, InsufficientMemoryError):  # of one or four dimensions, or too large
+        return ""
+    data = b64encode(picture._repr_png_()).decode("ascii")
+    width, height = _SMALL.size
+    return f'<img width="{width}" height="{height}" alt="{escape(name_of(result))}" src="data:image/png;base64,{data}">'
+
+
+def plot(result: "Growth | Solution", **options: Any) -> Picture:
+    """Return a picture of a result, for a notebook."""
+    return render(result, replace(Look(size=_PLOT_SIZE), **options))
+
+
+class EmbeddedPage:
+    """A page that a notebook shows within itself: see `embed`."""
+
+    def __init__(self, page: bytes, name: str, height: int) -> None:
+        self._page, self._name, self._height = page.decode(), name, height
+
+    def __repr__(self) -> str:
+        return f"EmbeddedPage({self._name}, {len(self._page):,} characters)"
+
+    def _repr_html_(self) -> str:
+        style = f"width:100%;height:{self._height}px;border:0"
+        return f'<iframe title="{escape(self._name)}" style="{style}" allowfullscreen srcdoc="{escape(self._page)}"></iframe>'
+
+
+def embed(source: "Source", look: Look | None = None, *, height: int = 480, **options: Any) -> EmbeddedPage:
+    """Return the page of a source, which a notebook shows within itself and keeps: it needs no server and no network.
+
+    Args:
+        source: as for `render`.
+        look: its theme, colours, generations, cut, title and first view.
+        height: pixels.
+        options: arguments of `Look`, which replace those of `look`.
+
+    Raises:
+        UsageError: the source is unknown, or an option wrong or without effect.
+
+    >>> page = embed("nim:7", theme="paper")
+    >>> page._repr_html_().partition(" srcdoc=")[0]
+    '<iframe title="nim:7" style="width:100%;height:480px;border:0" allowfullscreen'
+    """
+    height = integer("height", height, 50, 10_000)
+    return EmbeddedPage(document(source, replace(look or Look(), **options)), name_of(source), height)
+
+
+def to_pyvista(source: "Source", *, limit: int = CELLS_LIMIT) -> Any:
+    """Return the cells of a source as a `pyvista.UnstructuredGrid`.
+
+    A cell is a voxel from its coordinates to those plus one, in the plane a square, two halves of a hexagon or a triangle.  The
+    cell data have `generation`, and `grundy` for games that were solved for it, in order of generation.
+
+    Args:
+        source: as for `render`.
+        limit: the most cells; where there are more, each voxel is the block that several are merged to.
+
+    Raises:
+        UsageError: the source is unknown, or cannot be drawn.
+        MissingDependency: PyVista is not installed.
+
+    >>> grid = to_pyvista("edge:3")
+    >>> grid.n_cells, grid.bounds[1], grid.cell_data["generation"].tolist()
+    (22, 4.0, [0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3])
+    """
+    return _grid(blocks_of(source, limit=limit))
+
+
+def add_body(plotter: Any, source: "Source", look: Look | None = None, **mesh_options: Any) -> Any:
+    """Add a source to a PyVista plotter, and return its actor: it can be combined with everything that PyVista draws.
+
+    Args:
+        plotter: a `pyvista.Plotter`.
+        source: as for `render`.
+        look: its theme, whose colours it has, colouring, generations and cut.
+        mesh_options: arguments of `plotter.add_mesh`, such as opacity or show_edges.
+
+    Raises:
+        UsageError: the source is unknown, or an option of the look would have no effect.
+        MissingDependency: PyVista is not installed.
+
+    >>> class Plotter:  # for pyvista.Plotter(), which opens a window
+    ...     def add_mesh(self, mesh, **options):
+    ...         return mesh.n_cells, options
+    >>> add_body(Plotter(), "nim:3", Look(color="branch"), opacity=0.5)
+    (16, {'scalars': 'colour', 'rgb': True, 'opacity': 0.5})
+    """
+    look = look or Look()
+    require_effect("a body in a plotter", MESH_OPTIONS, look)
+    blocks = prepare(source, look)
+    if not blocks.flat:
+        blocks, _ = solid(source, look)
+    grid = _grid(blocks, colour=colour_bytes(blocks, look))
+    return plotter.add_mesh(grid, **{"scalars": "colour", "rgb": True, **mesh_options})
+
+
+def _grid(blocks: Blocks, **more: Any) -> Any:
+    try:
+        import pyvista as pv
+    except ImportError:
+        raise missing("a grid for PyVista needs PyVista", "pyvista") from None
+    if blocks.flat:
+        corners, owners = tiles(blocks, fill=1.0)
+    else:
+        corners = (blocks.corners[:, None] + _VOXEL_CORNERS * blocks.sizes[:, None, None]).astype(np.float32)
+        owners = np.arange(len(blocks))
+    points, indices = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
+    cells = indices.reshape(len(owners), -1)
+    cells = np.column_stack([np.full(len(cells), cells.shape[1]), cells])
+    grid = pv.UnstructuredGrid(cells.ravel(), np.full(len(cells), _QUAD if blocks.flat else _VOXEL, np.uint8), points)
+    for name, values in {"generation": blocks.generations, **blocks.values, **more}.items():
+        grid.cell_data[name] = values[owners]
+    return grid

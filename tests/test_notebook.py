@@ -1,0 +1,191 @@
+"""Results show themselves in notebooks: by the methods that Jupyter calls, in HTML that a parser reads, and as grids of PyVista."""
+
+import io
+import subprocess
+import sys
+from base64 import b64decode
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from gpu_nim import grow, load, save, solve
+from gpu_nim.model.errors import UsageError
+from gpu_nim.render import add_body, blocks_of, embed, render, to_pyvista
+from gpu_nim.render.look import Look
+from gpu_nim.render.page import colour_bytes, document
+from tests.helpers import p_positions
+from tests.render_files import needs_pillow
+
+pytestmark = needs_pillow
+
+
+class Parsed(HTMLParser):
+    """The elements of a fragment with their attributes, in order, and its text; whether every one is closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.words, self.open = [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        if tag != "img":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+    def of(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def shown(result):
+    parsed = Parsed(result._repr_html_())
+    assert parsed.open == []
+    return parsed, dict(zip(parsed.words[::2], parsed.words[1::2], strict=True))
+
+
+def test_a_growth_is_a_table_with_its_picture():
+    from PIL import Image
+
+    growth = grow("edge", 7)
+    parsed, rows = shown(growth)
+    assert (rows["automaton"], rows["population"], rows["digest"]) == ("edge", "130", growth.digest)
+    assert rows["births"] == "1, 3, 3, 15, 3, 15, 27, 63"
+    (picture,) = parsed.of("img")
+    kind, _, data = picture["src"].partition(",")
+    assert kind == "data:image/png;base64"
+    image = np.asarray(Image.open(io.BytesIO(b64decode(data))))
+    expected = render("edge:7", size=(320, 240), quality="draft", engine="numpy").image
+    assert np.array_equal(image, np.asarray(expected))
+
+
+def test_a_solved_game_is_a_table_with_its_picture():
+    parsed, rows = shown(solve("4y <= x + z", 15))
+    assert rows["game"] == "inequalities, 4y <= x + z"
+    assert rows["P-positions of Nim"] == "they differ first at (5, 3, 8)"
+    assert "largest Grundy value" not in rows
+    assert len(parsed.of("img")) == 1
+    _, rows = shown(solve("3y <= x + z", 7, grundy=True))
+    assert rows["P-positions of Nim"] == "the same"
+    assert rows["largest Grundy value"].isdigit()
+
+
+def test_a_result_that_cannot_be_drawn_quickly_is_a_table_alone(monkeypatch):
+    parsed, rows = shown(grow("nim-4", 3))
+    assert (parsed.of("img"), rows["automaton"]) == ([], "nim-4")
+    monkeypatch.setattr("gpu_nim.render.notebook._QUICK", 15)
+    assert shown(grow("nim", 3))[0].of("img") == []
+    with pytest.raises(UsageError, match="only 2 or 3 can be drawn"):
+        grow("nim-4", 3).plot()
+
+
+def test_what_a_file_names_is_no_markup(tmp_path):
+    save(grow("nim", 3), tmp_path / "a.npz")
+    growth = load(tmp_path / "a.npz")
+    growth.automaton = '<script>alert(1)</script>&amp;"'
+    parsed, rows = shown(growth)
+    assert rows["automaton"] == growth.automaton
+    assert parsed.of("script") == []
+    assert parsed.of("img")[0]["alt"] == f"{growth.automaton}:3"
+
+
+def test_a_plot_is_the_picture_of_the_result():
+    from PIL import Image
+
+    plotted = grow("nim", 7).plot(size=(64, 48), engine="numpy", theme="paper")
+    assert plotted.image.tobytes() == render("nim:7", size=(64, 48), engine="numpy", theme="paper").image.tobytes()
+    assert Image.open(io.BytesIO(plotted._repr_png_())).tobytes() == plotted.image.tobytes()
+    assert grow("nim", 3).plot(engine="numpy", quality="draft").image.size == (960, 600)
+    with pytest.raises(UsageError, match="theme must be one of"):
+        grow("nim", 3).plot(theme="papyrus")
+
+
+def test_a_page_is_embedded_whole():
+    parsed = Parsed(embed(grow("nim", 7), Look(theme="paper"), height=300, title="Nim & <more>")._repr_html_())
+    ((tag, attributes),) = parsed.elements
+    assert (tag, attributes["title"]) == ("iframe", "nim:7")
+    assert attributes["srcdoc"].encode() == document(grow("nim", 7), Look(theme="paper", title="Nim & <more>"))
+    assert "height:300px" in attributes["style"]
+    with pytest.raises(UsageError, match="size would have no effect: a page takes"):
+        embed("nim:7", size=(64, 48))
+    with pytest.raises(UsageError, match="height must be an integer from 50"):
+        embed("nim:7", height=0)
+
+
+@pytest.fixture
+def pv():
+    return pytest.importorskip("pyvista", reason="PyVista is not installed")
+
+
+def test_a_grid_has_the_cells_with_their_generations(pv):
+    grid = grow("nim", 7).to_pyvista()
+    lower = np.array([np.array(grid.get_cell(k).bounds)[::2] for k in range(grid.n_cells)]).astype(int)
+    assert sorted(map(tuple, lower.tolist())) == p_positions(8)
+    assert np.array_equal(2 * grid.cell_data["generation"], lower.sum(axis=1))
+    assert grid.compute_cell_sizes()["Volume"] == pytest.approx(np.ones(64))
+    assert grid.n_points < 8 * 64  # shared, so that filters see which cells touch
+
+
+@pytest.mark.parametrize(
+    ("name", "halves", "area"), [("ulam-warburton", 1, 1), ("hexagonal", 2, 3**0.5 / 4), ("triangular", 1, None)]
+)
+def test_a_grid_in_the_plane_has_the_tiles(pv, name, halves, area):
+    growth = grow(name, 4)
+    grid = growth.to_pyvista()
+    assert grid.n_cells == halves * growth.population
+    assert grid.bounds[4:] == (0, 0)
+    assert np.bincount(grid.cell_data["generation"]).tolist() == (halves * growth.births).tolist()
+    if area is not None:
+        assert grid.compute_cell_sizes()["Area"] == pytest.approx(np.full(grid.n_cells, area), rel=1e-5)
+
+
+def test_a_solved_game_is_a_grid_of_its_p_positions(pv):
+    solution = solve("wythoff", 20)
+    assert to_pyvista(solution).n_cells == len(solution.p_positions)
+    assert to_pyvista("nim:63", limit=1024).compute_cell_sizes()["Volume"] == pytest.approx(np.full(1024, 8))
+
+
+def test_a_body_is_added_to_a_plotter_in_its_colours(pv):
+    class Plotter:
+        def add_mesh(self, grid, **options):
+            self.added = grid, options
+            return "an actor"
+
+    look = Look(theme="paper", color="branch", generations=(2, 6), cut="corner")
+    plotter = Plotter()
+    assert add_body(plotter, "edge:7", look, opacity=0.5) == "an actor"
+    grid, options = plotter.added
+    assert options == {"scalars": "colour", "rgb": True, "opacity": 0.5}
+    assert {*grid.cell_data["generation"].tolist()} <= {2, 3, 4, 5}
+    blocks = blocks_of("edge:7", color="branch")
+    assert {*map(tuple, grid.cell_data["colour"].tolist())} <= {*map(tuple, colour_bytes(blocks, look).tolist())}
+    with pytest.raises(UsageError, match="title would have no effect: a body in a plotter takes"):
+        add_body(Plotter(), "nim:3", Look(title="Nim"))
+
+
+def test_a_grid_without_pyvista_is_one_sentence(monkeypatch):
+    from gpu_nim.model.errors import MissingDependency
+
+    monkeypatch.setitem(sys.modules, "pyvista", None)
+    with pytest.raises(MissingDependency, match="a grid for PyVista needs PyVista"):
+        grow("nim", 3).to_pyvista()
+
+
+def test_nothing_that_draws_is_imported_before_it_is_needed():
+    heavy = ("PIL", "gpu_nim.render", "gpu_nim.render.notebook", "matplotlib", "pyvista")
+    script = f"""
+import sys
+import gpu_nim
+growth = gpu_nim.grow("nim", 3)
+print(*(name for name in {heavy} if name in sys.modules))
+growth._repr_html_()
+print(*(name for name in {heavy} if name in sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["", "PIL gpu_nim.render gpu_nim.render.notebook"]
