@@ -15,8 +15,8 @@ from gpu_nim.model.values import ArrayValue
 Doubles = NDArray[np.float64]
 Triple = tuple[int, int, int]
 
-MAX_BITS = 60
-"""Scenes reach to cells below 2^60, and eyes to 2^61: differences and multiples of them fit 64 bits."""
+LARGEST = 1 << 60
+"""The largest coordinate of a scene; an eye may be at 2^61, so that differences and multiples of them fit 64 bits."""
 
 START, MISS = 3, -1
 """Faces of `Hits` that are no axis: the ray starts inside, or hits nothing."""
@@ -34,7 +34,7 @@ class NimScene:
     (|p| + |q| + |r|)(2^h - 1) < s, since no sum in that cube is smaller by more.
 
     Attributes:
-        last: the last generation, below 2^60.
+        last: the last generation, up to 2^60.
         first: the first generation.
         box: the number of cells along each axis from (0, 0, 0).
         inequality: (p, q, r), or (0, 0, 0) for none; (-1, 3, -1) is 3b <= a + c. Their absolute values times a coordinate must
@@ -43,7 +43,7 @@ class NimScene:
 
     last: int
     first: int = 0
-    box: Triple = (1 << MAX_BITS,) * 3
+    box: Triple = (LARGEST + 1,) * 3
     inequality: Triple = (0, 0, 0)
 
     @property

@@ -31,6 +31,7 @@ Linear = NDArray[np.float32]
 _SAMPLES = {"draft": ((0.5, 0.5),), "final": ((0.375, 0.125), (0.875, 0.375), (0.125, 0.625), (0.625, 0.875))}
 _SUN = 0.012  # the radius of the key light at distance 1, where a pixel has several samples
 _SKY_LEVELS = 9  # sizes of cubes that a cone is cast into
+_FARTHEST = 61  # level of a cone's samples: further out nothing is
 _SHADE = BLOCKED * (1 - np.exp(-1.0))  # what a cube that is not empty takes from a cone: a level of Nim (see `shading`)
 _CORNER = 0.125  # from a corner of a side, the place where its sky is computed
 
@@ -170,7 +171,7 @@ class Traced(CameraStyle):
             free = np.full(len(levels), share, np.float32)
             for further in range(_SKY_LEVELS):
                 level = levels.astype(np.int64) + further
-                reach = np.float64(STEP) * cone[:, None] * np.ldexp(1.0, level)
+                reach = np.float64(STEP) * cone[:, None] * np.ldexp(1.0, np.minimum(level, _FARTHEST))
                 at = places + np.floor(fractions + reach).astype(np.int64)
                 inside = ((at >= 0) & (at < shape)).all(axis=0)
                 free *= np.where(inside & (self._open(at) < level), np.float32(1 - _SHADE), np.float32(1))

@@ -25,7 +25,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.notation import parse_integer
 from gpu_nim.model.progress import OnStep, unreported
-from gpu_nim.model.tracing import MAX_BITS, BrickScene, NimScene, Scene, Triple
+from gpu_nim.model.tracing import LARGEST, BrickScene, NimScene, Scene, Triple
 from gpu_nim.render.colourings import DEFAULT, ages_of, base_colours, needed_value, ranks_of
 from gpu_nim.render.geometry import Blocks, generations_between
 from gpu_nim.render.source import CELLS_LIMIT, blocks_of, name_of
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 Colours = NDArray[np.float32]
 CellColours = Callable[[NDArray[np.int64], NDArray[np.int8]], Colours]
 
-_OUTLINE = 6  # bits of a coordinate of the blocks that frame a body
+_OUTLINE = 6  # bits of a coordinate of the blocks that frame Nim
+_MOST_BLOCKS = 1 << 17  # that frame another body
 _PALETTE = 10  # bits of a generation that has a colour of its own
 BY_GENERATION = (None, "rank", "generation")
 """The colourings that need no more than a cell's generation; None is rank."""
@@ -123,8 +124,8 @@ def _nim(source: str, generation: str) -> NimScene | None:
         last = parse_integer(generation)
     except ValueError:
         return None  # `blocks_of` says what is wrong
-    if last > 1 << MAX_BITS:
-        raise UsageError(f"source nim:GENERATION can be drawn up to 2^{MAX_BITS}, got {source!r}")
+    if last > LARGEST:
+        raise UsageError(f"source nim:GENERATION can be drawn up to 2^60, got {source!r}")
     return NimScene(last) if last >= 0 else None
 
 
@@ -133,8 +134,8 @@ def _chocolate(source: str, size: str) -> NimScene | None:
         most = parse_integer(size)
     except ValueError:
         return None
-    if most >= 1 << MAX_BITS:
-        raise UsageError(f"source chocolate:size=SIZE can be drawn to below 2^{MAX_BITS}, got {source!r}")
+    if most >= LARGEST:
+        raise UsageError(f"source chocolate:size=SIZE can be drawn to below 2^60, got {source!r}")
     # x and z are up to the size, y up to two thirds of it, and the generation is x | y | z.
     return (
         NimScene((1 << most.bit_length()) - 1, box=(most + 1, 2 * most // 3 + 1, most + 1), inequality=(-1, 3, -1))
@@ -183,13 +184,15 @@ def population(scene: NimScene) -> int:
     >>> population(NimScene(2**10 - 1)), population(NimScene(127, box=(128, 128, 128), inequality=(-1, 3, -1)))
     (1048576, 5462)
     """
+    if scene.first > scene.last:
+        return 0
     count = UpToTotal(3)
     if not any(scene.inequality) and min(scene.box) > scene.last:
         return count.value(scene.last) - (count.value(scene.first - 1) if scene.first else 0)
     most = [side - 1 for side in scene.shape]
     weight = sum(map(abs, scene.inequality))
     states = {(0, True, True, True, True, True): 1}
-    for bit in reversed(range(max(most).bit_length())):
+    for bit in reversed(range(max(*most, scene.first, scene.last).bit_length())):
         following: dict[tuple[int, bool, bool, bool, bool, bool], int] = {}
         for (total, *tight), number in states.items():
             for digits in ((0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0)):
@@ -364,13 +367,18 @@ def _box(low: Iterable[int], high: Iterable[int]) -> tuple[Triple, Triple]:
 
 
 def _outline(name: str, scene: BrickScene) -> Blocks:
-    """The bricks of a stage that has few, as blocks."""
-    stage = next(k for k in range(len(scene.starts)) if max(scene.stage_shape(k)) <= 1 << _OUTLINE)
-    shape = scene.stage_shape(stage)
-    words = scene.words[scene.starts[stage] :][: prod(shape)]
-    bricks = np.stack(np.unravel_index(np.flatnonzero(words), shape), axis=1)
-    side = 4 ** (stage + 1)
-    return _coarse_blocks(name, bricks * side + np.array(scene.corner), side, np.zeros(len(bricks), np.int64))
+    """The bits of a stage that has few, as blocks."""
+    for stage, start in enumerate(scene.starts):
+        shape = scene.stage_shape(stage)
+        words = scene.words[start:][: prod(shape)]
+        if int(np.bitwise_count(words).sum(dtype=np.int64)) <= _MOST_BLOCKS:
+            break
+    some = np.flatnonzero(words)
+    bits = np.unpackbits(words[some].astype("<u8").view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
+    brick, bit = np.nonzero(bits)
+    cubes = 4 * np.stack(np.unravel_index(some[brick], shape), axis=1) + np.stack([bit >> 4, bit >> 2 & 3, bit & 3], axis=1)
+    side = 4**stage
+    return _coarse_blocks(name, cubes * side + np.array(scene.corner), side, np.zeros(len(cubes), np.int64))
 
 
 def _coarse_blocks(name: str, corners: NDArray[np.int64], side: int, generations: NDArray[np.int64]) -> Blocks:

@@ -1,0 +1,187 @@
+"""Traced pictures: against the engine that draws sides, bodies and their colours, and what the command says."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpu_nim import grow, solve
+from gpu_nim.backends.numpy.trace import NumpyTracer
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.tracing import NimScene
+from gpu_nim.render import source, trace
+from gpu_nim.render.framing import aim
+from gpu_nim.render.geometry import SIDES, side
+from gpu_nim.render.image import render
+from gpu_nim.render.look import Look
+from gpu_nim.render.raster import draw_quads
+from gpu_nim.render.source import blocks_of
+from gpu_nim.render.traced_body import coarse_cells, population, traced_body
+from tests.helpers import run
+from tests.render_files import needs_pillow
+
+SMALL = {"size": (96, 72), "quality": "draft"}
+TINY = {"size": (32, 24), "quality": "draft"}
+
+
+def numbered(blocks):
+    """Every side of every block, in a colour that is the block's number."""
+    numbers = np.arange(1, len(blocks) + 1, dtype=np.uint32)
+    colours = numbers.view(np.uint8).reshape(-1, 4)[:, :3]
+    for axis, end in SIDES:
+        yield side(blocks, axis, end), np.repeat(colours[:, None], 4, axis=1)
+
+
+@pytest.mark.parametrize("view", ["hero", "isometric", "200,30"])
+def test_rays_see_the_cells_that_are_drawn_as_cubes(view):
+    """At nim:63, pixel by pixel: the same cell wherever a pixel and those beside it are of one cell or of none."""
+    blocks = blocks_of("nim:63")
+    look = Look(size=(480, 360), view=view)
+    camera = aim(blocks, look)
+    drawn = draw_quads(numbered(blocks), camera, 480, 360)
+    numbers = drawn[..., 0] + 256 * drawn[..., 1].astype(int)
+    rays = trace.primary_rays(camera, trace.Eye.at(camera.eye), look.size, np.arange(480 * 360), (0.5, 0.5))
+    hits = NumpyTracer(NimScene(63)).trace(rays)
+    known = {tuple(cell): number for number, cell in enumerate(blocks.corners.tolist(), 1)}
+    cells = (hits.cells >> hits.levels << hits.levels).T.tolist()
+    seen = np.array([known[tuple(cell)] if face >= 0 else 0 for cell, face in zip(cells, hits.faces, strict=True)])
+    around = [np.roll(numbers, (down, across), (0, 1)) for down in (-1, 0, 1) for across in (-1, 0, 1)]
+    inside = np.all([beside == numbers for beside in around], axis=0)
+    assert (hits.levels[hits.faces >= 0] == 0).all()
+    assert (inside & (numbers > 0)).sum() > 2000
+    assert np.array_equal(seen.reshape(360, 480)[inside], numbers[inside])
+
+
+@needs_pillow
+@pytest.mark.parametrize(("name", "options"), [("nim:31", {}), ("edge:12", {"theme": "paper"}), ("fcc:6", {"color": "branch"})])
+def test_a_traced_picture_looks_like_the_others(name, options):
+    sides, rays = (np.asarray(render(name, engine=engine, **SMALL, **options).image, float) for engine in ("numpy", "trace"))
+    assert np.abs(sides - rays).mean() < 8
+    assert np.corrcoef(sides.ravel(), rays.ravel())[0, 1] > 0.95
+
+
+@needs_pillow
+def test_what_would_be_merged_is_traced(monkeypatch):
+    monkeypatch.setattr("gpu_nim.render.image.CELLS_LIMIT", 400)
+    monkeypatch.setitem(source.blocks_of.__kwdefaults__, "limit", 400)
+    for body in ("nim:31", "edge:15", "chocolate:a=3,size=63", grow("edge", 15, cells=True)):
+        assert render(body, **TINY).engine == "trace"
+    assert render("edge:15", engine="numpy", **TINY).engine == "numpy"
+    assert "blocks of" in render("edge:15", cut="half", **TINY).note
+    assert "blocks of" in render("nim:31", style="points", **TINY).note
+
+
+@needs_pillow
+@pytest.mark.parametrize(("name", "cells"), [("nim:2^40-1", 4**40), ("nim:2^60", 4**60 + 3), ("chocolate:size=2^40-1", None)])
+def test_a_body_of_any_size_is_drawn(name, cells):
+    picture = render(name, **TINY)
+    assert picture.engine == "trace"
+    assert cells in (None, picture.population)
+    assert np.ptp(np.asarray(picture.image, int), axis=(0, 1)).max() > 60
+
+
+@needs_pillow
+def test_the_same_picture_at_every_size():
+    small, large = (np.asarray(render(f"nim:2^{bits}-1", engine="trace", **SMALL).image, int) for bits in (20, 50))
+    assert (np.abs(small - large).max(axis=2) > 2).mean() < 0.002
+
+
+@given(
+    st.integers(0, 70),
+    st.integers(0, 40),
+    st.tuples(*(st.integers(1, 70),) * 3),
+    st.sampled_from([(0, 0, 0), (-1, 3, -1), (-2, 5, -2)]),
+)
+@settings(max_examples=30)
+def test_populations_and_coarse_cells_are_those_of_the_definition(last, first, box, inequality):
+    scene = NimScene(last, first, box, inequality)
+    a, c = (part.ravel() for part in np.indices((128, 128)))
+    cells = np.stack([a, a ^ c, c], axis=1)
+    half = cells.sum(axis=1) // 2
+    cells = cells[(half <= last) & (half >= first) & (cells < np.array(box)).all(axis=1) & (cells @ np.array(inequality) <= 0)]
+    assert population(scene) == len(cells)
+    for bits in (7, 3):
+        coarse, level = coarse_cells(scene, bits)
+        assert {tuple(cell) for cell in (cells >> level).tolist()} <= {tuple(cell) for cell in coarse.tolist()}
+    assert len(coarse_cells(scene, 7)[0]) == len(cells)
+
+
+@pytest.mark.parametrize("color", ["rank", "generation"])
+def test_every_cell_has_the_colour_of_its_generation(color):
+    look = Look(color=color)
+    blocks = blocks_of("edge:14")
+    packed = traced_body("edge:14", look)
+    assert packed.population == len(blocks)
+    levels = np.zeros(len(blocks), np.int8)
+    found = packed.colours(blocks.corners.T.astype(np.int64), levels)
+    for generation in range(15):
+        assert len(np.unique(found[blocks.generations == generation], axis=0)) == 1
+    assert len(np.unique(found, axis=0)) == 15
+
+
+def test_merged_cells_have_the_colour_of_one_of_them():
+    growth = grow("fcc", 7, cells=True)
+    body = traced_body(growth, Look(color="generation"))
+    cells = growth.cells().astype(np.int64)
+    own = {tuple(colour) for colour in body.colours(cells.T, np.zeros(len(cells), np.int8)).tolist()}
+    for level in (1, 2, 3, 4):
+        levels = np.full(len(cells), level, np.int8)
+        first = body.scene.first_cells(cells.T, levels)
+        alive = {tuple(cell) for cell in cells.tolist()}
+        corner = np.array(body.scene.corner)[:, None]
+        assert all(tuple(cell) in alive for cell in first.T.tolist())
+        assert np.array_equal(first - corner >> level, cells.T - corner >> level)
+        assert {tuple(colour) for colour in body.colours(cells.T, levels).tolist()} <= own
+
+
+def test_a_part_of_the_generations_is_traced():
+    for name in ("nim:31", "edge:31"):
+        body = traced_body(name, Look(generations=(8, 16)))
+        blocks = blocks_of(name)
+        assert body.population == ((blocks.generations >= 8) & (blocks.generations < 16)).sum()
+        with pytest.raises(UsageError, match="holds no cell of it"):
+            traced_body(name, Look(generations=(40, 50)))
+
+
+def test_grundy_values_are_traced_in_their_colours():
+    solution = solve("chocolate", 15, grundy=True)
+    body = traced_body("chocolate:size=15,grundy=3", Look(color="grundy"))
+    points, values = solution.points(3)
+    found = body.colours(points.T, np.zeros(len(points), np.int8))
+    assert body.population == len(points)
+    assert len(np.unique(np.column_stack([found, values]), axis=0)) == len(np.unique(values)) == len(np.unique(found, axis=0))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("ulam-warburton:9",), "needs a body in space"),
+        (("nim:2^61",), "up to 2^60"),
+        (("nim:-1",), "generations 0 to"),
+        (("nim:x",), "whole number"),
+        (("nim:31", "--style", "points"), "style points cannot be traced"),
+        (("nim:31", "--cut", "half"), "cut would have no effect: engine trace takes"),
+        (("nim:31", "--color", "grundy"), "needs a solved game"),
+        (("edge:70000",), "generations 0 to 65535"),
+    ],
+)
+def test_what_cannot_be_traced_is_said_in_a_sentence(words, message, tmp_path):
+    done = run("render", *words, "--engine", "trace", "-o", str(tmp_path / "a.png"))
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@needs_pillow
+def test_the_command_reports_a_traced_picture(tmp_path):
+    out = tmp_path / "a.png"
+    done = run("render", "nim:2^40", "-o", str(out), "--size", "64x48", "--quality", "draft", "--json")
+    assert done.exit_code == 0
+    report = json.loads(done.stdout)
+    assert (report["engine"], report["population"], report["note"]) == ("trace", 4**40 + 3, "traced cell by cell")
+    assert done.exit_code == 0
+    movie = run("movie", "nim:15", "-o", str(tmp_path / "a.gif"), "--engine", "trace")
+    assert movie.exit_code == 2
+    assert "engine trace draws pictures, not movies" in movie.stderr
