@@ -51,14 +51,14 @@ def xyz(body: Body) -> bytes:
 
 ENTRIES = {
     "style": (STYLES, "dust", type("Dust", (Points,), {})),
-    "color": (COLOURINGS, "height", Colouring(lambda blocks, theme: theme.map(blocks.corners[:, 2] / 3))),
+    "colour": (COLOURINGS, "height", Colouring(lambda blocks, theme: theme.map(blocks.corners[:, 2] / 3))),
     "theme": (THEMES, "sea", replace(THEMES["dark"], name="sea", top=(0.0, 0.5, 0.5))),
     "view": (VIEWS, "below", lambda cells: View((0.5, 0.5, -2.0))),
     "cut": (CUTS, "left", lambda side_of, toward: side_of[:, 0] < 0),
 }
 COMMANDS = {
     "style": ("render", "movie"),
-    "color": ("render", "movie", "export", "show"),
+    "colour": ("render", "movie", "export", "show"),
     "theme": ("render", "movie", "export", "show"),
     "view": ("render", "movie", "export", "show"),
     "cut": ("render", "movie", "export", "show"),
@@ -77,17 +77,17 @@ def test_a_made_up_value_is_computed_where_a_colouring_needs_it(monkeypatch, tmp
     made = Value(of_growth=lambda blocks, rule: blocks.corners[:, 2] * len(rule.offsets))
     monkeypatch.setitem(VALUES, "depth", made)
     monkeypatch.setitem(COLOURINGS, "deep", Colouring(lambda blocks, theme: theme.map(blocks.values["depth"] / 9), needs="depth"))
-    assert run("render", "nim:3", "-o", tmp_path / "a.png", *SMALL, "--color", "deep").exit_code == 0
+    assert run("render", "nim:3", "-o", tmp_path / "a.png", *SMALL, "--colour", "deep").exit_code == 0
     save(grow("nim", 3), tmp_path / "a.npz")
     for source in ("nim:3", str(tmp_path / "a.npz")):
-        blocks = blocks_of(source, color="deep")
+        blocks = blocks_of(source, colour="deep")
         assert np.array_equal(blocks.values["depth"], 3 * blocks.corners[:, 2])
-    with pytest.raises(UsageError, match="color deep needs a growth, and chocolate:size=3 is a solved game"):
-        blocks_of("chocolate:size=3", color="deep")
+    with pytest.raises(UsageError, match="colour deep needs a growth, and chocolate:size=3 is a solved game"):
+        blocks_of("chocolate:size=3", colour="deep")
     monkeypatch.setitem(VALUES, "depth", Value(of_game=lambda blocks, solution: blocks.corners[:, 2]))
-    assert np.array_equal((game := blocks_of("chocolate:size=3", color="deep")).values["depth"], game.corners[:, 2])
-    with pytest.raises(UsageError, match="color deep needs a solved game, and nim:3 is a growth"):
-        blocks_of("nim:3", color="deep")
+    assert np.array_equal((game := blocks_of("chocolate:size=3", colour="deep")).values["depth"], game.corners[:, 2])
+    with pytest.raises(UsageError, match="colour deep needs a solved game, and nim:3 is a growth"):
+        blocks_of("nim:3", colour="deep")
     with pytest.raises(UsageError, match="value must be one of branch, grundy, depth, got 'height'"):
         Colouring(lambda blocks, theme: theme.map(blocks.corners[:, 2]), needs="height")
 

@@ -87,7 +87,7 @@ PLAUSIBLE = {
     "--birth": ["1", "1,3", "0", "99", "1,1"],
     "--checkpoint": ["ck", "folder", "no/such/x"],
     "--code": ["0.77", "0.07", "4.7", "4.0", "0."],
-    "--color": ["generation", "rank", "grundy", "branch", "nim-p"],
+    "--colour": ["generation", "rank", "grundy", "branch", "nim-p"],
     "--columns": [
         "births", "population", "boxes 2", "dimension", "density",
         "population/n^3", "p-positions", "births,births", "section x=1",
@@ -235,7 +235,7 @@ def test_hostile_lines(seed: int, place: Path) -> None:
     [
         ("render chocolate:size=² -o a.png", 2, "source 'chocolate:size=²': size must be a whole number, got '²'"),
         ("render nim:٣ -o a.png", 2, "source nim:GENERATION needs a whole number after the colon, got 'nim:٣'"),
-        ("render chocolate:size=3 --color branch -o a.png", 2, "color branch needs a growth, and chocolate:size=3 is"),
+        ("render chocolate:size=3 --colour branch -o a.png", 2, "colour branch needs a growth, and chocolate:size=3 is"),
         ("render chocolate:a=1e999999999 -o a.png", 2, "a must be a number such as 3, 5/2 or 2.5, got '1e999999999'"),
         ("render nim:3 --size 16384x16 -o a.webp", 2, "a .webp picture is at most 16383 pixels wide and high, got 16384x16"),
         ("render figure:NF1 --size 16384x16 -o a.webp", 2, "a .webp picture is at most 16383 pixels wide and high, got 16384x16"),

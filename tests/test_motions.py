@@ -135,7 +135,7 @@ def test_the_sides_are_equal_generation_by_generation_and_the_other_is_the_autom
 @needs_pillow
 @pytest.mark.parametrize("size", [(160, 80), (60, 150)])
 def test_panels_are_beside_or_above_each_other_and_show_the_same_generation(size):
-    movie = Movie("nim:7", "side-by-side", 40, look=replace(LOOK, size=size, color="branch"))
+    movie = Movie("nim:7", "side-by-side", 40, look=replace(LOOK, size=size, colour="branch"))
     with SideBySide(movie) as motion:
         for number in range(40):
             (one, _), (other, _) = (body.pullback.frame(number) for body in motion.bodies)

@@ -46,7 +46,7 @@ def test_oklab_is_as_published():
 
 @pytest.mark.parametrize("name", ["nim-3", *(name for name, found in CATALOGUE.items() if found.rule.exactly_one)])
 def test_no_two_branches_share_a_colour(name):
-    blocks = blocks_of(f"{name}:4", color="branch")
+    blocks = blocks_of(f"{name}:4", colour="branch")
     colours = base_colours(blocks, "branch", DARK)
     pairs = np.unique(np.column_stack([blocks.values["branch"], colours]), axis=0)
     assert len(pairs) == len(np.unique(blocks.values["branch"])) == len(np.unique(colours, axis=0))
@@ -56,12 +56,12 @@ def test_no_two_branches_share_a_colour(name):
 def test_a_file_of_outcomes_alone_has_no_colours_of_grundy_values(tmp_path):
     save(solve("nim", 7, piles=2), tmp_path / "a.npz")
     with pytest.raises(UsageError, match=r"needs a game solved for Grundy values, and a\.npz holds outcomes alone"):
-        prepare(str(tmp_path / "a.npz"), Look(color="grundy"))
+        prepare(str(tmp_path / "a.npz"), Look(colour="grundy"))
 
 
 def test_the_grundy_values_of_a_file_are_its_colours(tmp_path):
     save(solve("nim", 7, piles=2, grundy=True), tmp_path / "a.npz")
-    blocks = prepare(str(tmp_path / "a.npz"), Look(color="grundy"))
+    blocks = prepare(str(tmp_path / "a.npz"), Look(colour="grundy"))
     assert len(blocks) == 64
     shown = base_colours(blocks, "grundy", DARK)
     for cell, colour in zip(blocks.corners.tolist(), shown, strict=True):
@@ -71,7 +71,7 @@ def test_the_grundy_values_of_a_file_are_its_colours(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("source", "color", "message"),
+    ("source", "colour", "message"),
     [
         ("chocolate:size=7", "grundy", r"several Grundy values, and all of chocolate:size=7 have 0: .*grundy=3"),
         ("nim:7", "grundy", "needs a solved game, and nim:7 is a growth"),
@@ -80,15 +80,15 @@ def test_the_grundy_values_of_a_file_are_its_colours(tmp_path):
         ("hexagonal:7", "nim-p", "hexagonal:7 lives on a hexagonal lattice"),
     ],
 )
-def test_a_colour_that_would_say_nothing_is_refused(source, color, message):
-    look = Look(color=color)
+def test_a_colour_that_would_say_nothing_is_refused(source, colour, message):
+    look = Look(colour=colour)
     with pytest.raises(UsageError, match=message):
-        base_colours(prepare(source, look), color, DARK)
+        base_colours(prepare(source, look), colour, DARK)
 
 
 def test_branches_of_an_automaton_of_ones_own(tmp_path):
     save(grow(Rule(2, ((1, 0), (0, 1)), frozenset({1}), ((0, 0),)), 3, cells=True), tmp_path / "a.npz")
-    blocks = blocks_of(str(tmp_path / "a.npz"), color="branch")
+    blocks = blocks_of(str(tmp_path / "a.npz"), colour="branch")
     assert blocks.values["branch"][:3].tolist() == [0, 1, 2]
     assert set(blocks.values["branch"].tolist()) == {0, 1, 2}
 
@@ -97,7 +97,7 @@ def test_branches_of_a_file_without_a_rule_are_refused(tmp_path):
     rule = Rule(2, ((1, 0), (0, 1)), frozenset({1}), ((0, 0),), universe=lambda cells: cells[:, 0] < 9)
     save(grow(rule, 3, cells=True), tmp_path / "a.npz")
     with pytest.raises(UsageError, match=r"the branch of each cell needs a rule of offsets, and a\.npz grew by predicates"):
-        blocks_of(str(tmp_path / "a.npz"), color="branch")
+        blocks_of(str(tmp_path / "a.npz"), colour="branch")
 
 
 @pytest.mark.parametrize("source", ["fcc:20", "edge:20"])

@@ -135,21 +135,21 @@ def test_a_size_that_cannot_be_printed_is_refused(size):
 SOURCES = (("edge:6", None, ()), ("edge:6", "branch", ("branch",)), ("chocolate:size=5,grundy=4", "grundy", ("grundy",)))
 
 
-def expected(source, color):
-    blocks = blocks_of(source, color=color)
+def expected(source, colour):
+    blocks = blocks_of(source, colour=colour)
     return blocks, {"generation": blocks.generations, **blocks.values}
 
 
-@pytest.mark.parametrize(("source", "color", "more"), SOURCES)
-def test_a_vtp_file_has_the_generation_of_each_triangle(source, color, more, tmp_path):
+@pytest.mark.parametrize(("source", "colour", "more"), SOURCES)
+def test_a_vtp_file_has_the_generation_of_each_triangle(source, colour, more, tmp_path):
     reader_module = pytest.importorskip("vtkmodules.vtkIOXML", reason="VTK is not installed")
     support = pytest.importorskip("vtkmodules.util.numpy_support")
-    export(source, tmp_path / "a.vtp", Look(color=color))
+    export(source, tmp_path / "a.vtp", Look(colour=colour))
     reader = reader_module.vtkXMLPolyDataReader()
     reader.SetFileName(str(tmp_path / "a.vtp"))
     reader.Update()
     mesh = reader.GetOutput()
-    blocks, facts = expected(source, color)
+    blocks, facts = expected(source, colour)
     assert set(facts) == {"generation", *more}
     for name, values in facts.items():
         read = support.vtk_to_numpy(mesh.GetCellData().GetArray(name))
@@ -161,13 +161,13 @@ def test_a_vtp_file_has_the_generation_of_each_triangle(source, color, more, tmp
 
 @needs_trimesh
 @pytest.mark.parametrize("suffix", ["ply", "glb"])
-@pytest.mark.parametrize(("source", "color", "more"), SOURCES)
-def test_a_mesh_has_the_generation_of_each_point(source, color, more, suffix, tmp_path):
+@pytest.mark.parametrize(("source", "colour", "more"), SOURCES)
+def test_a_mesh_has_the_generation_of_each_point(source, colour, more, suffix, tmp_path):
     import trimesh
 
-    export(source, tmp_path / f"a.{suffix}", Look(color=color))
+    export(source, tmp_path / f"a.{suffix}", Look(colour=colour))
     mesh = trimesh.load(tmp_path / f"a.{suffix}", force="mesh", process=False)
-    _, facts = expected(source, color)
+    _, facts = expected(source, colour)
     assert set(facts) == {"generation", *more}
     for name, values in facts.items():
         attributes = mesh.vertex_attributes if suffix == "glb" else mesh.metadata["_ply_raw"]["vertex"]["data"]
@@ -202,18 +202,18 @@ def read_glb(data):
     return scene, read
 
 
-@pytest.mark.parametrize(("source", "color"), [("edge:7", "branch"), ("fcc:5", None), ("chocolate:size=7,grundy=4", "grundy")])
-def test_instances_are_the_cells_with_their_colours_and_values(source, color, monkeypatch, tmp_path):
+@pytest.mark.parametrize(("source", "colour"), [("edge:7", "branch"), ("fcc:5", None), ("chocolate:size=7,grundy=4", "grundy")])
+def test_instances_are_the_cells_with_their_colours_and_values(source, colour, monkeypatch, tmp_path):
     monkeypatch.setattr(gltf, "PLAIN_LIMIT", 3)
-    export(source, tmp_path / "a.glb", Look(color=color))
-    blocks, facts = expected(source, color)
+    export(source, tmp_path / "a.glb", Look(colour=colour))
+    blocks, facts = expected(source, colour)
     scene, read = read_glb((tmp_path / "a.glb").read_bytes())
     (node,) = scene["nodes"]
     instances = {name: read(at) for name, at in node["extensions"]["EXT_mesh_gpu_instancing"]["attributes"].items()}
     assert scene["extensionsRequired"] == ["EXT_mesh_gpu_instancing"]
     places = instances.pop("TRANSLATION")[:, [2, 0, 1]]  # y is upright
     assert np.array_equal(places, blocks.corners)
-    light = (colour_bytes(blocks, Look(color=color)) / 255) ** 2.2  # sRGB, nearly
+    light = (colour_bytes(blocks, Look(colour=colour)) / 255) ** 2.2  # sRGB, nearly
     assert np.abs(instances.pop("_COLOR_0") / 255 - np.c_[light, np.ones(len(light))]).max() < 0.02
     assert instances.keys() == {f"_{name.upper()}" for name in facts}
     for name, values in facts.items():

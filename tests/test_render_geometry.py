@@ -211,7 +211,7 @@ def test_a_corner_and_a_half_are_cut_away_on_the_side_of_the_eye():
 
 @pytest.mark.parametrize(("name", "expected"), [("nim:3", 3), ("edge:6", 3), ("fcc:5", 12), ("ulam-warburton:9", 4)])
 def test_branches_are_those_of_generation_one_and_every_cell_is_next_to_its_own(name, expected):
-    blocks = blocks_of(name, color="branch")
+    blocks = blocks_of(name, colour="branch")
     branch = blocks.values["branch"]
     assert set(branch[blocks.generations == 1].tolist()) == set(range(1, expected + 1))
     assert (branch[blocks.generations == 0] == 0).all()
@@ -220,7 +220,7 @@ def test_branches_are_those_of_generation_one_and_every_cell_is_next_to_its_own(
 
 @pytest.mark.parametrize("generation", [1, 7, 30])
 def test_branches_of_nim_by_its_digits_are_those_traced_through_parents(generation):
-    blocks = blocks_of(f"nim:{generation}", color="branch")
+    blocks = blocks_of(f"nim:{generation}", colour="branch")
     by_digits, traced = blocks.values["branch"], traced_branches(blocks, CATALOGUE["nim"].rule)
     first = blocks.generations == 1
     names = dict(zip(by_digits[first], traced[first], strict=True))
@@ -272,7 +272,7 @@ def test_a_saved_game_is_drawn_as_the_one_solved_on_the_spot(tmp_path):
     read, solved = blocks_of(str(tmp_path / "game.npz")), blocks_of("chocolate:a=3,size=15")
     assert np.array_equal(read.corners, solved.corners)
     with pytest.raises(UsageError, match=r"game\.npz is a solved game"):
-        blocks_of(str(tmp_path / "game.npz"), color="branch")
+        blocks_of(str(tmp_path / "game.npz"), colour="branch")
     (tmp_path / "other.npz").write_bytes(b"nothing")
     with pytest.raises(FileError, match=r"cannot read .*other\.npz"):
         blocks_of(str(tmp_path / "other.npz"))
@@ -332,7 +332,7 @@ def test_p_positions_are_picked_out_of_the_edge_automaton():
 
 
 def test_a_colour_that_needs_values_says_so():
-    with pytest.raises(UsageError, match="color grundy needs the grundy of each cell, and nim:3 has none"):
+    with pytest.raises(UsageError, match="colour grundy needs the grundy of each cell, and nim:3 has none"):
         base_colours(blocks_of("nim:3"), "grundy", THEMES["dark"])
 
 

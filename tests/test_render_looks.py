@@ -56,11 +56,11 @@ def test_points_stand_out_from_the_background(theme, source):
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_every_colour_stands_out_from_the_background(theme):
-    for source, colors in {"edge:9": set(COLOURINGS) - {"grundy"}, "chocolate:size=7,grundy=9": {"grundy"}}.items():
-        for color in sorted(colors):
-            blocks = blocks_of(source, color=color)
+    for source, colours in {"edge:9": set(COLOURINGS) - {"grundy"}, "chocolate:size=7,grundy=9": {"grundy"}}.items():
+        for colour in sorted(colours):
+            blocks = blocks_of(source, colour=colour)
             for style in ("cubes", "points"):
-                assert_body_stands_out(blocks, theme, style=style, color=color, engine="numpy")
+                assert_body_stands_out(blocks, theme, style=style, colour=colour, engine="numpy")
 
 
 def test_ink_covers_what_its_discs_cover():

@@ -25,7 +25,7 @@ OPTIONS = {
     "size": "80x56",
     "view": "isometric",
     "theme": "paper",
-    "color": "nim-p",
+    "colour": "nim-p",
     "style": "points",
     "generations": "0:6",
     "cut": "corner",
@@ -122,10 +122,10 @@ def test_the_slide_refuses_what_it_does_not_take(option, tmp_path):
 @pytest.mark.parametrize(
     ("suffix", "more", "takes"),
     [
-        (".ply", [], {"theme", "color", "generations", "cut"}),
-        (".glb", [], {"theme", "color", "generations", "cut"}),
-        (".vtp", [], {"theme", "color", "generations", "cut"}),
-        (".html", [], {"theme", "color", "generations", "cut", "title"}),
+        (".ply", [], {"theme", "colour", "generations", "cut"}),
+        (".glb", [], {"theme", "colour", "generations", "cut"}),
+        (".vtp", [], {"theme", "colour", "generations", "cut"}),
+        (".html", [], {"theme", "colour", "generations", "cut", "title"}),
         (".stl", [], {"generations", "cut"}),
         (".stl", ["--printable"], {"generations", "cut"}),
         (".ply", ["--printable"], {"generations", "cut"}),
@@ -135,7 +135,7 @@ def test_an_export_takes_each_option_or_refuses_it(suffix, more, takes, tmp_path
     command = ["export", "edge:7", *more]
     assert run(*command, "-o", tmp_path / f"base{suffix}").exit_code == 0
     base = (tmp_path / f"base{suffix}").read_bytes()
-    for option in ("theme", "color", "generations", "cut", "title"):
+    for option in ("theme", "colour", "generations", "cut", "title"):
         assert effect_or_refusal(command, option, tmp_path, base, suffix) == (option in takes), option
 
 
@@ -147,7 +147,7 @@ def test_a_movie_takes_each_option_or_refuses_it(motion):
         "size": (80, 56),
         "view": "isometric",
         "theme": "paper",
-        "color": "generation",
+        "colour": "generation",
         "style": "points",
         "generations": (0, 6),
         "cut": "corner",

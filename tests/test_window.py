@@ -307,7 +307,7 @@ def test_the_help_names_every_key(desk):
     ("end", "source", "options"),
     [
         ("q", "fcc:6", ["--view", "gasket", "--cut", "corner"]),
-        ("close", "edge:9", ["--view", "200,30", "--color", "branch", "--generations", "3:10"]),
+        ("close", "edge:9", ["--view", "200,30", "--colour", "branch", "--generations", "3:10"]),
         (signal.SIGINT, "nim:0", ["--theme", "neon", "--title", "gpunim <image> $x$"]),
         (signal.SIGTERM, "ulam-warburton:7", ["--theme", "paper", "--view", "hero"]),
     ],

@@ -26,7 +26,7 @@ def _formats() -> dict[str, list[tuple[str, str]]]:
 @click.option("--printable", is_flag=True, help="One watertight body for a 3D printer.")
 @click.option("--print-size", type=float, default=Printing.size, help="The largest measure of a printable body, in millimetres.")
 @click.option("--stand", is_flag=True, help="A plate below a printable body, in which its lowest parts are set.")
-@look_options("view", "theme", "color", "generations", "cut", "title")
+@look_options("view", "theme", "colour", "generations", "cut", "title")
 @json_option
 def export(source: str, out: Path, printable: bool, print_size: float, stand: bool, as_json: bool, **look: Any) -> None:
     """Write SOURCE (see `gpunim render`) as a mesh, or as an HTML page that works offline."""

@@ -43,7 +43,7 @@ _OPTIONS: dict[str, Callable[[Any], Any]] = {
     "size": click.option("--size", type=SIZE, default="1920x1080", help=f"WIDTHxHEIGHT in pixels, or {', '.join(_SIZES)}."),
     "view": named_option("--view", lambda: (*VIEWS, ANGLES), "{} in degrees.  [default: hero; axis if flat]"),
     "theme": named_option("--theme", lambda: THEMES, default=Look.theme),
-    "color": named_option("--color", lambda: COLOURINGS, f"{{}}.  [default: {DEFAULT}]"),
+    "colour": named_option("--colour", lambda: COLOURINGS, f"{{}}.  [default: {DEFAULT}]"),
     "style": named_option("--style", lambda: STYLES, lambda: f"{{}}.  [default: {_themed_styles()}]"),
     "generations": click.option("--generations", type=RANGE, help="Draw only generations A:B, B excluded."),
     "cut": named_option("--cut", lambda: ("none", *CUTS), "{}: what is cut away to show the inside.", default=Look.cut),

@@ -1,4 +1,4 @@
-"""Colourings: one function each, registered under the name that the option `color` takes.
+"""Colourings: one function each, registered under the name that the option `colour` takes.
 
 @colouring("total")
 def by_total(blocks, theme):
@@ -41,7 +41,7 @@ class Colouring:
             VALUES.find(self.needs)
 
 
-COLOURINGS = Registry[Colouring]("color")
+COLOURINGS = Registry[Colouring]("colour")
 DEFAULT = "rank"
 
 
@@ -60,28 +60,28 @@ def colouring(name: str, *, needs: str = "") -> Callable[[Colours], Colours]:
     return register
 
 
-def needed_value(color: str | None, name: str, *, game: bool) -> str:
+def needed_value(colour: str | None, name: str, *, game: bool) -> str:
     """Return the further value that a colouring reads of a growth or a solved game of that name, or "".
 
     Raises:
         UsageError: growths, or games, do not have this value.
     """
-    needs = COLOURINGS.find(color).needs if color else ""
+    needs = COLOURINGS.find(colour).needs if colour else ""
     if needs and (VALUES[needs].of_game if game else VALUES[needs].of_growth) is None:
         needed, found = ("growth", "solved game") if game else ("solved game", "growth")
-        raise UsageError(f"color {color} needs a {needed}, and {name} is a {found}")
+        raise UsageError(f"colour {colour} needs a {needed}, and {name} is a {found}")
     return needs
 
 
-def base_colours(blocks: Blocks, color: str | None, theme: Theme) -> NDArray[np.float32]:
+def base_colours(blocks: Blocks, colour: str | None, theme: Theme) -> NDArray[np.float32]:
     """Return the colour of each block before light falls on it, sRGB float32 (N, 3).
 
     Raises:
         UsageError: the blocks do not have the value that the colours show.
     """
-    found = COLOURINGS.find(color or DEFAULT)
+    found = COLOURINGS.find(colour or DEFAULT)
     if found.needs and found.needs not in blocks.values:
-        raise UsageError(f"color {color} needs the {found.needs} of each cell, and {blocks.name} has none")
+        raise UsageError(f"colour {colour} needs the {found.needs} of each cell, and {blocks.name} has none")
     return found.colours(blocks, theme)
 
 
@@ -127,7 +127,7 @@ def grundy_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
     values = blocks.values["grundy"]
     if values.min() == values.max():
         raise UsageError(
-            f"color grundy needs positions of several Grundy values, and all of {blocks.name} have {values.max()}: a "
+            f"colour grundy needs positions of several Grundy values, and all of {blocks.name} have {values.max()}: a "
             "chocolate takes them as in chocolate:size=31,grundy=3"
         )
     return theme.map(values / int(values.max()))
@@ -153,8 +153,8 @@ def nim_p(blocks: Blocks) -> NDArray[np.bool_]:
     fcc contains Nim in each octant, as `edge` does in its single one: its cells of generation n and total 2n are P-positions.
     """
     if blocks.lattice != "square":
-        raise UsageError(f"color nim-p needs coordinates that are piles, and {blocks.name} lives on a {blocks.lattice} lattice")
+        raise UsageError(f"colour nim-p needs coordinates that are piles, and {blocks.name} lives on a {blocks.lattice} lattice")
     if (blocks.sizes > 1).any() and (blocks.corners < 0).any():
         # A block with non-negative coordinates contains P-positions exactly if its corner is one; in other octants this fails.
-        raise UsageError(f"color nim-p needs single cells where coordinates are negative, and {blocks.name} is {blocks.note}")
+        raise UsageError(f"colour nim-p needs single cells where coordinates are negative, and {blocks.name} is {blocks.note}")
     return nim_sum_is_zero(np.abs(blocks.corners))

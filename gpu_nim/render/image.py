@@ -104,7 +104,7 @@ def render(source: "Source", look: Look | None = None, *, on_step: OnStep = unre
     engine, reason = choose_engine(look, len(blocks))
     made = call("render", name_of(source), look)
     if issubclass(look.drawn_style, LaidOutStyle):
-        image = look.drawn_style.lay_out(blocks, base_colours(blocks, look.color, THEMES[look.theme]), look)
+        image = look.drawn_style.lay_out(blocks, base_colours(blocks, look.colour, THEMES[look.theme]), look)
         return Picture(image, engine, len(blocks), blocks.population, blocks.note, made)
     camera = aim(blocks, look)
     blocks = cut_open(blocks, look, camera.basis[2])
@@ -117,7 +117,7 @@ def render(source: "Source", look: Look | None = None, *, on_step: OnStep = unre
 
 def may_trace(look: Look) -> bool:
     """Return whether a picture is traced where its cells would otherwise be merged."""
-    return look.engine == "auto" and "trace" in look.drawn_style.costs and look.cut == "none" and look.color in BY_GENERATION
+    return look.engine == "auto" and "trace" in look.drawn_style.costs and look.cut == "none" and look.colour in BY_GENERATION
 
 
 def traced_at_once(source: "Source", look: Look) -> bool:
@@ -149,7 +149,7 @@ def prepare(source: "Source", look: Look, on_step: OnStep = unreported, *, merge
         on_step: called for progress.
         merge: as for `blocks_of`.
     """
-    blocks = blocks_of(source, color=look.color, merge=merge, on_step=on_step)
+    blocks = blocks_of(source, colour=look.colour, merge=merge, on_step=on_step)
     if look.generations is not None:
         blocks = generations_between(blocks, *look.generations)
     if blocks.flat and not look.drawn_style.draws_flat:
@@ -208,7 +208,7 @@ class Drawing:
             self._canvas = None
             self._style: CameraStyle = Traced(body, look)
             return
-        base = base_colours(blocks, look.color, self.theme) if base is None else base
+        base = base_colours(blocks, look.colour, self.theme) if base is None else base
         require_picture_memory(look, engine, blocks.name, len(blocks), more=style.extra_bytes(blocks, look.quality))
         width, height = (part * look.supersampling for part in look.size)
         self._canvas = opengl.Canvas(width, height) if engine == "opengl" else None

@@ -24,7 +24,7 @@ class Look:
         size: width and height in pixels.
         view: a name of `views.VIEWS`, "AZIM,ELEV" in degrees, or a `View`; None is hero, or axis for flat bodies.
         theme: a name of `themes.THEMES`.
-        color: a name of `colourings.COLOURINGS`; None is rank.
+        colour: a name of `colourings.COLOURINGS`; None is rank.
         style: a name of `styles.STYLES`; None is the theme's own.
         quality: draft or final.
         engine: auto, opengl, numpy or trace.
@@ -47,7 +47,7 @@ class Look:
     size: tuple[int, int] = (1920, 1080)
     view: str | View | None = None
     theme: str = "dark"
-    color: str | None = None
+    colour: str | None = None
     style: str | None = None
     quality: str = "final"
     engine: str = "auto"
@@ -63,7 +63,7 @@ class Look:
             raise UsageError(f"size must be from {least} to {most} pixels, got {width}x{height}")
         THEMES.find(self.theme)
         for name, value, known in (
-            ("color", self.color, COLOURINGS),
+            ("colour", self.colour, COLOURINGS),
             ("style", self.style, STYLES),
             ("quality", self.quality, QUALITIES),
             ("engine", self.engine, ENGINES),
@@ -101,7 +101,7 @@ OPTIONS = frozenset(field.name for field in fields(Look))
 SHAPE_OPTIONS = frozenset(("generations", "cut"))
 """Those that change a body, in any format."""
 
-MESH_OPTIONS = SHAPE_OPTIONS | {"theme", "color"}
+MESH_OPTIONS = SHAPE_OPTIONS | {"theme", "colour"}
 """Those that change a mesh."""
 
 

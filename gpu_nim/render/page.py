@@ -37,7 +37,7 @@ TEMPLATE = files("gpu_nim.render").joinpath("viewer.html")
 
 def solid(source: "Source", look: Look, limit: int = CELLS_LIMIT) -> tuple[Blocks, View]:
     """Return a source as at most `limit` cubes in space, with the look's cut, and the view of the look."""
-    blocks = prepare(blocks_of(source, limit=limit, color=look.color), look)
+    blocks = prepare(blocks_of(source, limit=limit, colour=look.colour), look)
     view = view_of(blocks, look)
     return require_cubes(cut_open(blocks, look, view.basis()[2])), view
 
@@ -92,7 +92,7 @@ def _turnable(view: View) -> dict[str, object]:
 
 def colour_bytes(blocks: Blocks, look: Look) -> NDArray[np.uint8]:
     """Return the colour of each block, sRGB (N, 3)."""
-    return np.asarray(np.rint(base_colours(blocks, look.color, THEMES[look.theme]) * 255), dtype=np.uint8)
+    return np.asarray(np.rint(base_colours(blocks, look.colour, THEMES[look.theme]) * 255), dtype=np.uint8)
 
 
 def _text(array: NDArray[Any]) -> str:

@@ -78,7 +78,7 @@ def name_of(source: "Source") -> str:
 
 
 def blocks_of(
-    source: "Source", *, limit: int = CELLS_LIMIT, merge: bool = True, color: str | None = None, on_step: OnStep = unreported
+    source: "Source", *, limit: int = CELLS_LIMIT, merge: bool = True, colour: str | None = None, on_step: OnStep = unreported
 ) -> Blocks:
     """Return a source as blocks.
 
@@ -86,7 +86,7 @@ def blocks_of(
         source: a text as above, a growth, a solved game, or blocks.
         limit: the most blocks; where there are more cells, each block stands for several.
         merge: whether it may; otherwise TooManyCells is raised, as soon as there are more.
-        color: the colouring (see `gpu_nim.render.colourings`), which may need a further value of each cell (see
+        colour: the colouring (see `gpu_nim.render.colourings`), which may need a further value of each cell (see
             `gpu_nim.render.values`). For grundy all positions of a saved game are drawn, not only the P-positions.
         on_step: called for progress, as the source is grown.
 
@@ -104,9 +104,9 @@ def blocks_of(
     if not isinstance(source, str):
         if not isinstance(source, Growth | Solution):
             raise UsageError(f"source must be a text such as nim:256, a growth or a solved game, got {shown(source)}")
-        return _of_found(name_of(source), source, limit, merge, color)
+        return _of_found(name_of(source), source, limit, merge, colour)
     if source.endswith(readable_suffixes()):
-        return _of_found(Path(source).name, load(source), limit, merge, color)
+        return _of_found(Path(source).name, load(source), limit, merge, colour)
     name, colon, arguments = source.partition(":")
     if not colon:
         raise UsageError(
@@ -115,7 +115,7 @@ def blocks_of(
         )
     # nim is an automaton and a game: nim:255 is a growth, nim:size=255 a solved game.
     if "=" in arguments or (name in games.CATALOGUE and name not in automata.CATALOGUE):
-        return _game(source, games.find(name), arguments, color)
+        return _game(source, games.find(name), arguments, colour)
     automaton = _automaton(name, source)
     try:
         generation = parse_integer(arguments)
@@ -125,7 +125,7 @@ def blocks_of(
         raise UsageError(f"source {name}:GENERATION can be drawn for generations 0 to {_GENERATION_LIMIT}, got {source!r}")
     _require_drawable(name, automaton.rule.dimension)
     grown = _nim if name == "nim" else partial(_grow, name=name, merge=merge)
-    needs = needed_value(color, source, game=False)
+    needs = needed_value(colour, source, game=False)
     return _with_value(grown(source, generation=generation, limit=limit, on_step=on_step), needs, automaton.rule)
 
 
@@ -272,9 +272,9 @@ def _with_value(blocks: Blocks, needs: str, rule: "Rule | None") -> Blocks:
     return replace(blocks, values={**blocks.values, needs: of_growth(blocks, rule)})
 
 
-def _game(source: str, game: GameEntry, arguments: str, color: str | None) -> Blocks:
+def _game(source: str, game: GameEntry, arguments: str, colour: str | None) -> Blocks:
     """Return the positions of a game of Grundy value up to `grundy`; their generation is half the total, rounded down."""
-    needed_value(color, source, game=True)
+    needed_value(colour, source, game=True)
     common = (
         Parameter("size", Integer(), str(game.drawn_size), "the largest coordinate"),
         Parameter("grundy", Integer(), "0", "the largest Grundy value drawn"),
@@ -332,13 +332,13 @@ def _require_near(source: str, cells: NDArray[np.integer]) -> None:
         raise UsageError(f"{source} has coordinates of size {most:,}, and only those up to {_GENERATION_LIMIT:,} can be drawn")
 
 
-def _of_found(name: str, saved: "Growth | Solution", limit: int, merge: bool, color: str | None) -> Blocks:
-    needs = needed_value(color, name, game=isinstance(saved, Solution))
+def _of_found(name: str, saved: "Growth | Solution", limit: int, merge: bool, colour: str | None) -> Blocks:
+    needs = needed_value(colour, name, game=isinstance(saved, Solution))
     if isinstance(saved, Growth):
         found = _gather(name, saved.lattice, iter(saved), saved.births.tolist(), limit, merge)
         return _with_value(found, needs, saved.rule)
     if not (needs and VALUES[needs].every_position):
         return _solved(name, saved, 0)
     if saved.largest_grundy is None:
-        raise UsageError(f"color {color} needs a game solved for Grundy values, and {name} holds outcomes alone")
+        raise UsageError(f"colour {colour} needs a game solved for Grundy values, and {name} holds outcomes alone")
     return _solved(name, saved, saved.largest_grundy)

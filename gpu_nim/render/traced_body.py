@@ -89,14 +89,14 @@ def traced_body(source: "Source", look: "Look", on_step: OnStep = unreported) ->
     scene = defined_scene(source)
     if scene is not None:
         return _defined(name_of(source), scene, look)
-    if look.color in BY_GENERATION:
+    if look.colour in BY_GENERATION:
         cells = _growth(source, on_step)
         if cells is not None:
             return _packed(name_of(source), cells, look)
-    blocks = blocks_of(source, color=look.color, on_step=on_step)
+    blocks = blocks_of(source, colour=look.colour, on_step=on_step)
     if (blocks.sizes > 1).any():
         raise UsageError(
-            f"color {look.color} can be traced of up to {CELLS_LIMIT:,} cells, and {blocks.name} has {blocks.population:,}"
+            f"colour {look.colour} can be traced of up to {CELLS_LIMIT:,} cells, and {blocks.name} has {blocks.population:,}"
         )
     return _of_blocks(blocks, look)
 
@@ -220,7 +220,7 @@ def population(scene: NimScene) -> int:
 
 
 def _defined(name: str, scene: NimScene, look: "Look") -> TracedBody:
-    needed_value(look.color, name, game=False)
+    needed_value(look.colour, name, game=False)
     if look.generations is not None:
         first, stop = look.generations
         scene = replace(scene, first=first, last=min(stop - 1, scene.last))
@@ -236,7 +236,7 @@ def _defined(name: str, scene: NimScene, look: "Look") -> TracedBody:
 def _nims_colours(look: "Look", births: NDArray[np.integer], level: int, name: str) -> CellColours:
     """Return the colours of cells of Nim, by the coordinates alone; `births` are of generations in units of 2^level."""
     theme = THEMES[look.theme]
-    if look.color == "branch":
+    if look.colour == "branch":
         table = np.array([theme.categories[0], *distinct_colours(theme, 3)], np.float32)
 
         def by_branch(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
@@ -244,7 +244,7 @@ def _nims_colours(look: "Look", births: NDArray[np.integer], level: int, name: s
             return np.asarray(table[np.where(generations_of(cubes) == 0, 0, cubes.argmin(axis=1) + 1)])
 
         return by_branch
-    if look.color == "nim-p":
+    if look.colour == "nim-p":
         return lambda cells, levels: np.full((len(levels), 3), theme.pick, np.float32)
     palette = generation_palette(look, births, name)
 
@@ -256,12 +256,12 @@ def _nims_colours(look: "Look", births: NDArray[np.integer], level: int, name: s
 
 def generation_palette(look: "Look", births: NDArray[np.integer], name: str) -> Colours:
     """Return the colour of each generation that has births."""
-    theme, color = THEMES[look.theme], look.color or DEFAULT
+    theme, colour = THEMES[look.theme], look.colour or DEFAULT
     born = np.flatnonzero(births)
-    if color not in BY_GENERATION:
-        raise UsageError(f"color must be rank, generation, branch or nim-p for {name} as it is traced, got {color!r}")
+    if colour not in BY_GENERATION:
+        raise UsageError(f"colour must be rank, generation, branch or nim-p for {name} as it is traced, got {colour!r}")
     palette = np.zeros((len(births), 3), np.float32)
-    palette[born] = theme.map(ranks_of(born, births[born].astype(np.float64)) if color == "rank" else ages_of(born))
+    palette[born] = theme.map(ranks_of(born, births[born].astype(np.float64)) if colour == "rank" else ages_of(born))
     return palette
 
 
@@ -353,7 +353,7 @@ def _of_blocks(blocks: Blocks, look: "Look") -> TracedBody:
     keys = packer.add(blocks.corners)
     scene = packer.scene()
     table = np.empty((len(blocks), 3), np.float32)
-    table[scene.number_of(keys)] = base_colours(blocks, look.color, THEMES[look.theme])
+    table[scene.number_of(keys)] = base_colours(blocks, look.colour, THEMES[look.theme])
 
     def colours(hit: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
         return np.asarray(table[scene.numbers(scene.first_cells(hit, levels))])

@@ -55,9 +55,9 @@ def branches(blocks: Blocks, rule: Rule) -> NDArray[np.integer]:
         # The leading binary digit is in two of the piles, which name the branch; the third pile is less than either.
         return np.where(blocks.generations == 0, 0, blocks.corners.argmin(axis=1) + 1).astype(np.int32)
     if (blocks.sizes > 1).any():
-        raise UsageError(f"color branch needs single cells, and {blocks.name} is {blocks.note}")
+        raise UsageError(f"colour branch needs single cells, and {blocks.name} is {blocks.note}")
     if not rule.exactly_one:
-        raise UsageError(f"color branch needs births on exactly one touch, and {blocks.name} has births {sorted(rule.births)}")
+        raise UsageError(f"colour branch needs births on exactly one touch, and {blocks.name} has births {sorted(rule.births)}")
     return traced_branches(blocks, rule)
 
 

@@ -68,7 +68,7 @@ class Window:
         self._call = call("window.Window", source, look, str(picture))
         self._aspect = look.size[0] / look.size[1]
         theme = THEMES[look.theme]
-        shader = Shader(self._blocks, base_colours(self._blocks, look.color, theme), theme, fine=False)
+        shader = Shader(self._blocks, base_colours(self._blocks, look.colour, theme), theme, fine=False)
         light = shader.frame(fit(self._view, self._hull, self._aspect))
         quads = [side(self._blocks, axis, end) for axis, end in SIDES]
         colours = [light.colours(axis, end, slice(None), quad) for (axis, end), quad in zip(SIDES, quads, strict=True)]

@@ -41,7 +41,7 @@ class SideBySide(Motion):
         self.panels = Panels(movie.look)
         look, hold = self.panels.look, self.values(movie)["hold"]
         nim = positions_of_nim(movie.source, movie.motion, look)
-        colours = base_colours(nim, look.color, THEMES[look.theme])
+        colours = base_colours(nim, look.colour, THEMES[look.theme])
         views = (look.view or _FROM_THE_SEED, None)
         names = ("three-pile Nim    {}", "Ulam-Warburton, no south branch")
         self.bodies = [
