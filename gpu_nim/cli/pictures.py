@@ -48,7 +48,10 @@ _OPTIONS: dict[str, Callable[[Any], Any]] = {
     "generations": click.option("--generations", type=RANGE, help="Draw only generations A:B, B excluded."),
     "cut": named_option("--cut", lambda: ("none", *CUTS), "{}: what is cut away to show the inside.", default=Look.cut),
     "quality": named_option(
-        "--quality", lambda: QUALITIES, "{}: final has four samples a pixel, finer shadows and clouds.", default=Look.quality
+        "--quality",
+        lambda: QUALITIES,
+        "{}: final has four samples a pixel, finer shadows and clouds; cinema is path traced and takes minutes.",
+        default=Look.quality,
     ),
     "engine": named_option("--engine", lambda: ENGINES, "{}; numpy needs no OpenGL.", default=Look.engine),
     "title": click.option("--title", default="", help="A line of text above the picture."),

@@ -168,6 +168,11 @@ class Hits(ArrayValue):
     levels: NDArray[np.int8]
     faces: NDArray[np.int8]
 
+    @property
+    def met(self) -> NDArray[np.intp]:
+        """The rays that enter a face of a cell, from without: (m,)."""
+        return np.flatnonzero((self.faces != MISS) & (self.faces != START))
+
     @classmethod
     def empty(cls, count: int) -> "Hits":
         """Return hits to be written."""

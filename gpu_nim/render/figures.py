@@ -28,7 +28,7 @@ from gpu_nim.render.geometry import Blocks, side, visible
 from gpu_nim.render.image import Picture, check_ending, render, save
 from gpu_nim.render.lettering import fit_words, title_of, write
 from gpu_nim.render.lettering import width as pixels_wide
-from gpu_nim.render.look import Look, require_effect
+from gpu_nim.render.look import Look, require_drawn, require_effect
 from gpu_nim.render.pixels import background, quantise
 from gpu_nim.render.shading import Shader
 from gpu_nim.render.source import blocks_of
@@ -109,6 +109,7 @@ def check_figure(name: str, path: Path, look: Look, given: Collection[str] = ())
     if FIGURES.find(name).slide or suffix not in SUFFIXES:
         check_ending(path, look.size)
     require_effect(*figure_options(name, suffix), look, given)
+    require_drawn(f"figure:{name}", look)
     check_writable(path)
 
 

@@ -13,11 +13,12 @@ from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.provenance import call, made_by
 from gpu_nim.render import opengl
+from gpu_nim.render.cinema import Cinema
 from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.framing import aim, cut_open
 from gpu_nim.render.geometry import Blocks, generations_between
 from gpu_nim.render.lettering import caption_of, title_of
-from gpu_nim.render.look import Look, require_effect, style_options
+from gpu_nim.render.look import CINEMA, Look, require_effect, style_options
 from gpu_nim.render.metadata import image_options
 from gpu_nim.render.picture_memory import fits, require_picture_memory
 from gpu_nim.render.pixels import background, quantise
@@ -122,7 +123,7 @@ def may_trace(look: Look) -> bool:
 
 def traced_at_once(source: "Source", look: Look) -> bool:
     """Return whether a picture is traced, as far as can be told before its source is grown."""
-    if look.engine == "trace":
+    if look.traced:
         return True
     scene = defined_scene(source) if may_trace(look) else None
     return scene is not None and population(scene) > CELLS_LIMIT
@@ -131,13 +132,18 @@ def traced_at_once(source: "Source", look: Look) -> bool:
 def _traced(source: "Source", look: Look, on_step: OnStep) -> Picture:
     """Trace rays to a source, cell by cell."""
     if "trace" not in look.drawn_style.costs:
-        raise UsageError(f"style {look.style_name} cannot be traced, got engine 'trace'")
+        raise UsageError(f"style {look.style_name} cannot be traced, got {_tracing_option(look)}")
     require_picture_memory(look, "trace", name_of(source))
     body = traced_body(source, look, on_step)
     with Drawing(body.outline, look, "trace", body=body) as drawing:
         image = drawing.frame(aim(body.outline, look), on_step=on_step)
-    note = "" if look.engine == "trace" else "traced cell by cell"
+        notes = ("" if look.traced else "traced cell by cell", drawing.shortfall)
+    note = "; ".join(filter(None, notes))
     return Picture(image, "trace", body.population, body.population, note, call("render", name_of(source), look))
+
+
+def _tracing_option(look: Look) -> str:
+    return "engine 'trace'" if look.engine == "trace" else f"quality {look.quality!r}"
 
 
 def prepare(source: "Source", look: Look, on_step: OnStep = unreported, *, merge: bool = True) -> Blocks:
@@ -206,7 +212,7 @@ class Drawing:
             raise UsageError(f"a movie cannot be made of {look.style_name}")
         if body is not None:
             self._canvas = None
-            self._style: CameraStyle = Traced(body, look)
+            self._style: CameraStyle = (Cinema if look.quality == CINEMA else Traced)(body, look)
             return
         base = base_colours(blocks, look.colour, self.theme) if base is None else base
         require_picture_memory(look, engine, blocks.name, len(blocks), more=style.extra_bytes(blocks, look.quality))
@@ -220,6 +226,11 @@ class Drawing:
     def __exit__(self, *error: object) -> None:
         if self._canvas is not None:
             self._canvas.__exit__(*error)
+
+    @property
+    def shortfall(self) -> str:
+        """What the last frame lacks, since it was interrupted, or ""."""
+        return self._style.shortfall if isinstance(self._style, Cinema) else ""
 
     def frame(
         self,

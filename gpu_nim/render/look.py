@@ -11,7 +11,8 @@ from gpu_nim.render.styles.style import LARGEST_SIDE, Style
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import View
 
-QUALITIES = ("draft", "final")
+CINEMA = "cinema"
+QUALITIES = ("draft", "final", CINEMA)
 ENGINES = ("auto", "opengl", "numpy", "trace")
 SMALLEST_SIDE = 16
 
@@ -26,7 +27,7 @@ class Look:
         theme: a name of `themes.THEMES`.
         colour: a name of `colourings.COLOURINGS`; None is rank.
         style: a name of `styles.STYLES`; None is the theme's own.
-        quality: draft or final.
+        quality: draft, final, or cinema, which is path traced (see `gpu_nim.render.cinema`).
         engine: auto, opengl, numpy or trace.
         cut: a name of `geometry.CUTS`, or none.
         generations: draw only the generations from the first to before the second; None for all.
@@ -71,6 +72,8 @@ class Look:
         ):
             if value is not None and value not in known:
                 raise UsageError(f"{name} must be one of {', '.join(known)}, got {value!r}")
+        if self.quality == CINEMA and self.engine not in ("auto", "trace"):
+            raise UsageError(f"engine must be auto or trace for quality {CINEMA}, got {self.engine!r}")
         if not self.title.replace("\n", "").isprintable():
             raise UsageError(f"title must be printable text, got {self.title!r}")
 
@@ -87,6 +90,11 @@ class Look:
     def drawn_style(self) -> type[Style]:
         """The style that is drawn."""
         return STYLES[self.style_name]
+
+    @property
+    def traced(self) -> bool:
+        """Whether rays are traced, whatever the source."""
+        return self.engine == "trace" or self.quality == CINEMA
 
     @property
     def supersampling(self) -> int:
@@ -108,8 +116,8 @@ MESH_OPTIONS = SHAPE_OPTIONS | {"theme", "colour"}
 def style_options(look: Look, *, flat: bool = False) -> tuple[str, frozenset[str]]:
     """Return the name of a still in the look's style in messages, and the options that it takes."""
     takes = OPTIONS - look.drawn_style.refuses
-    if look.engine == "trace":
-        return "engine trace", takes - {"cut"}
+    if look.traced:
+        return "a traced picture", takes - {"cut"}
     return ("a flat body", takes - {"cut"}) if flat else (f"style {look.style_name}", takes)
 
 
@@ -132,3 +140,10 @@ def require_effect(what: str, takes: Collection[str], look: Look, given: Collect
         *others, last = sorted(takes)
         names = f"{', '.join(others)} and {last}" if others else f"only {last}"
         raise UsageError(f"{', '.join(useless)} would have no effect: {what} takes {names}")
+
+
+def require_drawn(what: str, look: Look) -> None:
+    """Raise UsageError where a look would have something path traced that cannot be; `what` is its name in words."""
+    if look.quality == CINEMA:
+        others = ", ".join(quality for quality in QUALITIES if quality != CINEMA)
+        raise UsageError(f"quality must be one of {others} for {what}, got {CINEMA!r}")

@@ -28,7 +28,7 @@ from gpu_nim.model.interrupts import interrupts_blocked
 from gpu_nim.model.provenance import Provenance, call, made_by
 from gpu_nim.model.reading import open_regular
 from gpu_nim.render.image import choose_engine
-from gpu_nim.render.look import Look, require_effect
+from gpu_nim.render.look import Look, require_drawn, require_effect
 from gpu_nim.render.metadata import add_gif_comment, movie_tags
 from gpu_nim.render.motions import MOTIONS, Motion, motion_of, movie_options
 from gpu_nim.render.picture_memory import require_picture_memory
@@ -86,6 +86,7 @@ class Movie:
             raise UsageError(f"a movie needs 1 or more frames at 1 to 120 a second, got {self.frames} at {self.rate}")
         motion.check(self)
         require_effect(*movie_options(self.motion), self.look)
+        require_drawn("a movie", self.look)
         if not issubclass(self.look.drawn_style, CameraStyle):
             raise UsageError(f"a movie cannot be made of {self.look.style_name}")
 

@@ -194,7 +194,7 @@ class Lamps:
         )
 
 
-_WARM, _COOL = np.array([1.0, 0.93, 0.82], dtype=np.float32), np.array([0.72, 0.84, 1.0], dtype=np.float32)
+WARM, COOL = np.array([1.0, 0.93, 0.82], dtype=np.float32), np.array([0.72, 0.84, 1.0], dtype=np.float32)
 
 
 class Shader:
@@ -296,7 +296,7 @@ class SideLight:
         haze = (theme.haze * np.clip(far, 0, 1) ** 1.5).astype(np.float32)
         behind = to_linear((np.array(theme.bottom) + np.array(theme.top)) / 2)
         for k in range(3):
-            colour = base[..., k] * (cool * _COOL[k] + warm * _WARM[k] + white)
+            colour = base[..., k] * (cool * COOL[k] + warm * WARM[k] + white)
             # A soft shoulder: bright sides keep their hue.
             colour = colour * (1 + colour * np.float32(0.25)) / (1 + colour * np.float32(0.5))
             light[..., k] = colour * (1 - haze) + behind[k] * haze

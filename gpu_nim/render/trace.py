@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from gpu_nim.render.look import Look
 
 Linear = NDArray[np.float32]
+Part = float | NDArray[np.float64]
 
 _SAMPLES = {"draft": ((0.5, 0.5),), "final": ((0.375, 0.125), (0.875, 0.375), (0.125, 0.625), (0.625, 0.875))}
 _SUN = 0.012  # the radius of the key light at distance 1, where a pixel has several samples
@@ -52,7 +53,7 @@ class Eye:
 
 
 def primary_rays(
-    camera: Camera, eye: Eye, size: tuple[int, int], pixels: NDArray[np.int64], at: tuple[float, float], fineness: float = 1.0
+    camera: Camera, eye: Eye, size: tuple[int, int], pixels: NDArray[np.int64], at: tuple[Part, Part], fineness: float = 1.0
 ) -> Rays:
     """Return the rays through pixels.
 
@@ -61,7 +62,7 @@ def primary_rays(
         eye: the place of its eye.
         size: width and height of the picture.
         pixels: the numbers of the pixels, row by row from the top left, (n,).
-        at: the place in each pixel, 0 to 1 to the right and down.
+        at: the place in each pixel, 0 to 1 to the right and down: one for all, or (n,) each.
         fineness: how many cubes may be side by side in a pixel before they count as one.
     """
     width, height = size
@@ -93,9 +94,13 @@ class Traced(CameraStyle):
     def __init__(self, body: TracedBody, look: "Look") -> None:
         super().__init__(body.outline, np.empty((0, 3), np.float32), look, None)
         self.body = body
-        self._samples = _SAMPLES[look.quality]
-        self._tracer: Tracer = select().tracer(body.scene)
+        self.tracer: Tracer = select().tracer(body.scene)
         self._open = open_levels(body.scene)
+
+    @property
+    def _samples(self) -> tuple[tuple[float, float], ...]:
+        """Where in a pixel it is sampled."""
+        return _SAMPLES[self.look.quality]
 
     def draw(self, camera: Camera, shown: NDArray[np.bool_] | None, on_step: OnStep) -> NDArray[np.float32]:
         """See `CameraStyle.draw`; all of the body is shown."""
@@ -112,18 +117,18 @@ class Traced(CameraStyle):
         width, height = self.look.size
         picture = np.empty((width * height, 4), np.float32)
         frame = _Frame(self, camera, eye)
-        batches = range(0, len(picture), self._tracer.batch)
+        batches = range(0, len(picture), self.tracer.batch)
 
         def fill(start: int) -> None:
-            part = picture[start : start + self._tracer.batch]
+            part = picture[start : start + self.tracer.batch]
             part[:] = self._seen(frame, np.arange(start, start + len(part)))
 
-        with ThreadPoolExecutor(self._tracer.threads) as pool:
+        with ThreadPoolExecutor(self.tracer.threads) as pool:
             waiting = [pool.submit(fill, start) for start in batches]
             try:
                 for done, batch in enumerate(waiting, 1):
                     batch.result()
-                    on_step("pixel", min(done * self._tracer.batch, len(picture)), len(picture))
+                    on_step("pixel", min(done * self.tracer.batch, len(picture)), len(picture))
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
@@ -134,8 +139,8 @@ class Traced(CameraStyle):
         total = np.zeros((len(pixels), 4), np.float32)
         for number, at in enumerate(self._samples):
             rays = primary_rays(frame.camera, frame.eye, self.look.size, pixels, at, len(self._samples) ** 0.5)
-            hits = self._tracer.trace(rays)
-            which = np.flatnonzero(hits.faces >= 0)
+            hits = self.tracer.trace(rays)
+            which = hits.met
             total[which, :3] += frame.light(rays, hits, which, number)
             total[which, 3] += 1
             total[hits.faces == START, 3] += 1  # the eye is in a cell: black
@@ -155,7 +160,7 @@ class Traced(CameraStyle):
     ) -> NDArray[np.float32]:
         """Return whether the light from a direction reaches places before sides: 0 or 1, float32 (n,)."""
         directions = np.repeat((toward / np.linalg.norm(toward))[:, None], len(levels), axis=1)
-        hits = self._tracer.trace(Rays(cells, fractions, directions, levels, spread))
+        hits = self.tracer.trace(Rays(cells, fractions, directions, levels, spread))
         return np.isinf(hits.distances).astype(np.float32)
 
     def sky(

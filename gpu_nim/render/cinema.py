@@ -1,0 +1,324 @@
+"""Pictures by path tracing: soft sun and sky, light that bounces between cells, a floor, rounded edges, depth of field.
+
+Each sample of a pixel follows one path: a ray from a place on the lens, and from each cell that it meets a ray to a place on the
+sun and one onwards, whose direction is drawn with the density of Lambert's law, so that the mean of the samples is the light that
+comes to the eye (Kajiya 1986). Nothing is random (see `gpu_nim.render.sampling`), and since both backends trace the same hits,
+the picture does not depend on the backend.
+
+The picture is refined sample by sample, and an interrupt after the first keeps the samples that are complete.
+"""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.model.progress import OnStep, unreported
+from gpu_nim.model.tracing import LARGEST, MISS, START, Hits, Rays, surface
+from gpu_nim.render.colours import to_linear, to_srgb
+from gpu_nim.render.pixels import background
+from gpu_nim.render.sampling import Doubles, Ints, Places, about, disc, grid, tangents, unit
+from gpu_nim.render.shading import COOL, WARM, Lamps
+from gpu_nim.render.trace import Eye, Traced, primary_rays
+from gpu_nim.render.views import Camera
+
+Linear = NDArray[np.float32]
+"""Linear light, (n, 3)."""
+
+SAMPLES = 16
+BOUNCES = 2
+"""How often light goes on from cell to cell before it comes to the eye."""
+
+_FINENESS = SAMPLES**0.25  # samples of a pixel see cells that are finer than it by so much
+_SUN = 0.035  # the radius of the sun at distance 1
+_BEVEL = 0.12  # the part of a side that is round, at each edge
+_SEEN_ROUND = 4.0  # pixels: the side of a cube from which on its edges are seen to be round
+_WIDE = 0.02  # the spread of rays of bounced light, for which finer cells make no difference
+_APERTURE = 0.004  # the radius of the lens where what is in focus is at distance 1
+_FOCUS = 0.25  # the part of the body that is nearer than what is in focus
+_LOW_SUN = 0.1  # the sine of the least elevation of a sun that casts shadows on a floor
+_FLOOR = 6.0  # the reach of shadows on the floor, in diagonals of the body
+_BELOW = 1 - 2.0**-20  # the floor, in the layer of cells below the body: rays from it enter the body from without
+_POOL = 0.13  # the light on the floor round the body, of what a white background lacks
+_POOL_REACH = 0.8  # in diagonals of the body
+_GLOSS, _GLOSSY = 0.05, 0.004  # the roughness of the floor, and the spread of rays that it reflects
+_STRAIGHT = 0.08  # the part of light that the floor reflects straight up (Schlick 1994)
+_SKY_PLACES = 4096  # directions over which the sky's light on an open floor is summed
+_AMBIENT = 0.4  # the part of the sky's light that is taken to come to cells from which a path does not go on
+
+_PIXEL, _LENS, _MIRROR, _PATH = 0, 1, 2, 3  # uses of places; a path has two for each bounce
+
+
+class Cinema(Traced):
+    """A body ready to be path traced from any number of cameras."""
+
+    samples = 0
+    """How many samples a pixel the last picture has: `SAMPLES`, or fewer where it was interrupted."""
+
+    @property
+    def shortfall(self) -> str:
+        """What the last picture lacks, or ""."""
+        return "" if self.samples == SAMPLES else f"interrupted: {self.samples} of {SAMPLES} samples a pixel"
+
+    def seen_from(self, camera: Camera, eye: Eye, on_step: OnStep = unreported) -> NDArray[np.float32]:
+        """See `Traced.seen_from`; the picture is opaque unless the look is transparent."""
+        width, height = self.look.size
+        count = width * height
+        stage = _Stage(self, camera, eye)
+        total = np.zeros((count, 4), np.float32)
+        self.samples = 0
+        try:
+            for sample in range(SAMPLES):
+                passed = np.empty_like(total)
+                for pixels, light in self._each_batch(stage, sample, count):
+                    passed[pixels] = light
+                    on_step("path", sample * count + pixels.stop, SAMPLES * count)
+                total += passed
+                self.samples += 1
+        except KeyboardInterrupt:
+            if not self.samples:
+                raise
+        total /= self.samples
+        return stage.developed(total).reshape(height, width, 4)
+
+    def _each_batch(self, stage: "_Stage", sample: int, count: int) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+        with ThreadPoolExecutor(self.tracer.threads) as pool:
+            waiting = []
+            for start in range(0, count, self.tracer.batch):
+                pixels = slice(start, min(start + self.tracer.batch, count))
+                waiting.append((pixels, pool.submit(stage.light, np.arange(pixels.start, pixels.stop), sample)))
+            try:
+                for pixels, light in waiting:
+                    yield pixels, light.result()
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+
+
+@dataclass(frozen=True)
+class _Points:
+    """Places on sides of cells, from which paths go on: cells (3, n) before the sides and fractions (3, n) of them.
+
+    Attributes:
+        cells: see above.
+        fractions: see above.
+        levels: of the cubes that the sides are of, (n,).
+        sides: the directions that the sides face, (3, n).
+        normals: the same, where edges are round.
+        pixels: the pixels whose paths they are on, (n,).
+    """
+
+    cells: Ints
+    fractions: Doubles
+    levels: NDArray[np.int8]
+    sides: Doubles
+    normals: Doubles
+    pixels: Ints
+
+    def rays(self, directions: Doubles, spread: float, which: Any = slice(None)) -> Rays:
+        return Rays(self.cells[:, which], self.fractions[:, which], directions[:, which], self.levels[which], spread)
+
+
+@dataclass(frozen=True)
+class _Floor:
+    """A level plane that the body stands on, of the background's colour, which shadows darken.
+
+    Attributes:
+        height: the least height of a cell of the body.
+        middle: the place on it below the middle of the body, from the eye.
+        diagonal: the body's diagonal.
+        reach: how far from the middle paths light it.
+    """
+
+    height: int
+    middle: Doubles
+    diagonal: float
+    reach: float
+
+
+class _Stage:
+    """A body, a camera, and the light about them."""
+
+    def __init__(self, drawing: Cinema, camera: Camera, eye: Eye) -> None:
+        look, theme = drawing.look, drawing.theme
+        self._camera, self._eye, self._look = camera, eye, look
+        self._tracer, self._body = drawing.tracer, drawing.body
+        self._places = Places(look.size[0], SAMPLES, _PATH + 2 * (BOUNCES + 1))
+        lamps = Lamps.of(camera)
+        self._sun, self._rim = lamps.key, lamps.rim
+        self._sun_axes = tangents(lamps.key[:, None])
+        low, high = (part.astype(np.float64) for part in self._body.outline.bounds())
+        place = np.array(eye.cell) + np.array(eye.fraction)
+        corners = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1) - place[:, None]
+        distances = -camera.basis[2] @ corners
+        self._near, self._far = max(float(distances.min()), 0.0), float(distances.max())
+        self._focus = self._near + _FOCUS * (self._far - self._near)
+        self._haze = theme.haze
+        self._behind = to_linear((np.array(theme.bottom) + np.array(theme.top)) / 2)
+        self._backdrop = to_linear(background(theme, *look.size)).reshape(-1, 3)
+        self._key, self._ambient = theme.key * WARM, theme.ambient * COOL
+        self._floor = None
+        self._up = camera.basis[1]
+        if not camera.parallel and camera.basis[1, 2] > 0 and place[2] >= low[2] and lamps.key[2] > _LOW_SUN:
+            middle = (low + high) / 2
+            middle[2] = low[2]
+            diagonal = float(np.linalg.norm(high - low))
+            reach = min(_FLOOR * diagonal, 2.0 * LARGEST - np.abs(middle).max())
+            self._floor = _Floor(int(low[2]), middle - place, diagonal, reach)
+            self._up = np.array([0.0, 0.0, 1.0])
+        over = about(np.repeat([[0.0], [0.0], [1.0]], _SKY_PLACES, axis=1), grid(_SKY_PLACES))
+        self._unshaded = self._key * lamps.key[2] + self._sky(over).mean(axis=0)
+        pool = to_linear(np.array(theme.top))
+        self._pool = pool / pool.max() * np.float32(_POOL)
+
+    def light(self, pixels: Ints, sample: int) -> NDArray[np.float32]:
+        """Return one sample of pixels: linear light and alpha, float32 (n, 4)."""
+        rays = self._primary(pixels, sample)
+        hits = self._tracer.trace(rays)
+        out = np.zeros((len(pixels), 4), np.float32)
+        out[hits.faces == START, 3] = 1  # the eye is in a cell: black
+        met = hits.met
+        ahead = hits.distances[met] * -(self._camera.basis[2] @ rays.directions[:, met])
+        far = np.clip((ahead - self._near) / max(self._far - self._near, 1e-9), 0, 1)
+        haze = (self._haze * far**1.5).astype(np.float32)[:, None]
+        out[met, :3] = self._path(rays, hits, met, pixels[met], sample) * (1 - haze) + self._behind * haze
+        out[met, 3] = 1
+        missed = np.flatnonzero(hits.faces == MISS)
+        shade, added = self._floor_light(rays, missed, pixels[missed], sample)
+        if self._look.transparent:
+            out[missed, 3] = 1 - np.minimum(shade.mean(axis=1), 1)
+        else:
+            out[missed, :3] = self._backdrop[pixels[missed]] * shade + added
+            out[missed, 3] = 1
+        return out
+
+    def developed(self, light: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the picture of linear light and alpha (n, 4), premultiplied sRGB and alpha."""
+        alpha = light[:, 3:]
+        colour = np.divide(light[:, :3], alpha, out=np.zeros_like(light[:, :3]), where=alpha > 0)
+        # A soft shoulder: bright sides keep their hue.
+        colour *= (1 + colour * np.float32(0.25)) / (1 + colour * np.float32(0.5))
+        return np.concatenate([to_srgb(colour) * alpha, alpha], axis=1)
+
+    def _primary(self, pixels: Ints, sample: int) -> Rays:
+        """Return rays through the pixels: from the eye, or from places on a lens to what they see in focus."""
+        camera = self._camera
+        rays = primary_rays(camera, self._eye, self._look.size, pixels, self._places(pixels, sample, _PIXEL), _FINENESS)
+        if camera.parallel:
+            return rays
+        right, up, toward = camera.basis[:, :, None]
+        x, y = disc(self._places(pixels, sample, _LENS))
+        offset = (right * x + up * y) * (_APERTURE * self._focus)
+        directions = unit(rays.directions * (self._focus / -(toward * rays.directions).sum(axis=0)) - offset)
+        whole = np.floor(rays.fractions + offset)
+        return Rays(rays.cells + whole.astype(np.int64), rays.fractions + offset - whole, directions, rays.levels, rays.spread)
+
+    def _path(self, rays: Rays, hits: Hits, which: NDArray[np.intp], pixels: Ints, sample: int) -> Linear:
+        """Return the light that comes along rays from the cells that they meet."""
+        light = np.zeros((len(which), 3), np.float32)
+        weight = np.ones((len(which), 3), np.float32)
+        path = np.arange(len(which))
+        for use in range(_PATH, _PATH + 2 * (BOUNCES + 1), 2):
+            weight[path] *= self._colours(hits, which)
+            points = self._points(rays, hits, which, pixels[path])
+            light[path] += weight[path] * self._sunlight(points, rays.spread, sample, use)
+            onwards = about(points.normals, self._places(points.pixels, sample, use + 1))
+            # A rounded edge reflects nothing into its own cube.
+            onwards -= 2 * np.minimum((onwards * points.sides).sum(axis=0), 0) * points.sides
+            rays = points.rays(onwards, _WIDE)
+            hits = self._tracer.trace(rays)
+            missed = hits.faces == MISS
+            light[path[missed]] += weight[path[missed]] * self._sky(onwards[:, missed])
+            which = hits.met
+            path = path[which]
+        return light
+
+    def _colours(self, hits: Hits, which: Any) -> Linear:
+        return to_linear(self._body.colours(hits.cells[:, which], hits.levels[which]))
+
+    def _points(self, rays: Rays, hits: Hits, which: NDArray[np.intp], pixels: Ints) -> _Points:
+        """Return the places where rays meet cells, whose edges are round where they are seen to be."""
+        axis, each = hits.faces[which].astype(np.intp), np.arange(len(which))
+        directions, distances, levels = rays.directions[:, which], hits.distances[which], hits.levels[which]
+        sides = np.zeros((3, len(which)))
+        sides[axis, each] = -np.sign(directions[axis, each])
+        width = np.ldexp(1.0, levels.astype(np.int64))
+        corner = np.array(self._body.scene.corner)[:, None]
+        low = ((hits.cells[:, which] - corner) >> levels << levels) + corner
+        at = (rays.fractions[:, which] + directions * distances - (low - rays.cells[:, which])) / width
+        tilt = np.clip((at - 1) / _BEVEL + 1, 0, 1) ** 2 - np.clip(1 - at / _BEVEL, 0, 1) ** 2
+        tilt[axis, each] = 0
+        pixels_wide = width / np.maximum(rays.spread * distances * _FINENESS, 1e-300)
+        normals = unit(sides + tilt * np.clip(pixels_wide / _SEEN_ROUND - 1, 0, 1))
+        return _Points(*surface(rays, hits, which), levels, sides, normals, pixels)
+
+    def _sunlight(self, points: _Points, spread: float, sample: int, use: int) -> Linear:
+        """Return the light of the sun that points reflect if they are white."""
+        x, y = disc(self._places(points.pixels, sample, use))
+        across, along = self._sun_axes
+        sun = unit(self._sun[:, None] + (across * x + along * y) * _SUN)
+        facing = (points.normals * sun).sum(axis=0)
+        faced = np.flatnonzero((facing > 0) & ((points.sides * sun).sum(axis=0) > 0))
+        lit = faced[self._tracer.trace(points.rays(sun, spread, faced)).faces == MISS]
+        light = np.zeros((len(facing), 3), np.float32)
+        light[lit] = self._key * facing[lit, None]
+        return light
+
+    def _sky(self, directions: Doubles) -> Linear:
+        """Return the light that comes from directions (3, n) in which there is no cell: of the sky, or of the floor below it."""
+        up = self._up @ directions
+        rim = np.clip(self._rim @ directions, 0, 1) ** 4
+        return np.asarray((self._ambient * (0.62 + 0.38 * up)[:, None] + 0.6 * rim[:, None]).astype(np.float32))
+
+    def _floor_light(self, rays: Rays, which: NDArray[np.intp], pixels: Ints, sample: int) -> tuple[Linear, Linear]:
+        """Return the part of the background that rays see on the floor, 1 where they see none, and the light added to it."""
+        floor = self._floor
+        shade, added = np.ones((len(which), 3), np.float32), np.zeros((len(which), 3), np.float32)
+        if floor is None:
+            return shade, added
+        cell, fraction = np.array(self._eye.cell)[:, None], np.array(self._eye.fraction)[:, None]
+        start = rays.cells[:, which] - cell + rays.fractions[:, which]
+        down = np.minimum(rays.directions[2, which], -1e-9)
+        distance = (floor.height - cell[2] - start[2]) / down
+        at = start + rays.directions[:, which] * distance
+        away = np.hypot(*(at - fraction - floor.middle[:, None])[:2])
+        near = np.flatnonzero((rays.directions[2, which] < 0) & (away < floor.reach))
+        if not len(near):
+            return shade, added
+        at, away, pixels = at[:, near], away[near], pixels[near]
+        cells, fractions = cell + np.floor(at).astype(np.int64), at - np.floor(at)
+        cells[2], fractions[2] = floor.height - 1, _BELOW
+        levels = np.log2(np.maximum(rays.spread * distance[near], 1)).astype(np.int8)
+        up = np.zeros_like(at)
+        up[2] = 1
+        points = _Points(cells, fractions, levels, up, up, pixels)
+        light = self._sunlight(points, rays.spread, sample, _PATH)
+        onwards = about(up, self._places(pixels, sample, _PATH + 1))
+        hits = self._tracer.trace(points.rays(onwards, _WIDE))
+        free, met = np.flatnonzero(hits.faces == MISS), hits.met
+        light[free] += self._sky(onwards[:, free])
+        light[met] += self._colours(hits, met) * self._ambient * np.float32(_AMBIENT)
+        fade = np.clip(2 - 2 * away / floor.reach, 0, 1)[:, None].astype(np.float32)
+        shade[near] = 1 + (light / self._unshaded - 1) * fade
+        pool = np.exp(-((away / (_POOL_REACH * floor.diagonal)) ** 2)).astype(np.float32)[:, None]
+        added[near] = shade[near] * pool * self._pool * (1 - self._backdrop[pixels])
+        added[near] += self._mirrored(points, rays.directions[:, which[near]], rays.spread, sample)
+        return shade, added
+
+    def _mirrored(self, points: _Points, directions: Doubles, spread: float, sample: int) -> Linear:
+        """Return the light of the body that points of the floor mirror towards where directions come from."""
+        straight = directions * np.array([[1.0], [1.0], [-1.0]])
+        rough = unit(straight + _GLOSS * about(straight, self._places(points.pixels, sample, _MIRROR)))
+        rough[2] = np.abs(rough[2])
+        rays = points.rays(rough, max(spread, _GLOSSY))
+        hits = self._tracer.trace(rays)
+        met = hits.met
+        seen = self._points(rays, hits, met, points.pixels[met])
+        lit = self._sunlight(seen, rays.spread, sample, _PATH) + self._ambient * np.float32(_AMBIENT)
+        part = _STRAIGHT + (1 - _STRAIGHT) * (1 - straight[2, met]) ** 5
+        light = np.zeros((len(points.pixels), 3), np.float32)
+        light[met] = self._colours(hits, met) * lit * part[:, None].astype(np.float32)
+        return light

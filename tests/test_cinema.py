@@ -1,0 +1,356 @@
+"""Path tracing: against light carried by chance between cubes that are all tried, the lens, round edges, the floor, interrupts."""
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+
+from gpu_nim.cli import main
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.tracing import MISS
+from gpu_nim.render import cinema
+from gpu_nim.render.cinema import BOUNCES, SAMPLES, Cinema, _Stage
+from gpu_nim.render.colours import to_linear
+from gpu_nim.render.framing import aim
+from gpu_nim.render.image import render
+from gpu_nim.render.look import Look
+from gpu_nim.render.sampling import Places, about, disc, grid, tangents, unit, z_order
+from gpu_nim.render.trace import Eye
+from gpu_nim.render.traced_body import traced_body
+from gpu_nim.render.views import from_angles
+
+SMALL = {"size": (32, 24), "quality": "cinema"}
+
+
+def stage_of(source, **options):
+    look = Look(**{**SMALL, **options})
+    body = traced_body(source, look)
+    camera = aim(body.outline, look)
+    drawing = Cinema(body, look)
+    return drawing, _Stage(drawing, camera, Eye.at(camera.eye)), camera
+
+
+# Against chance and all cubes
+
+
+def nearest(cells, places, directions):
+    """The distance of the first of all unit cubes along rays, the cube's number, and the side's axis; slab by slab."""
+    with np.errstate(divide="ignore"):
+        inverse = 1 / directions
+    near = (cells[:, None] - places[None]) * inverse
+    far = (cells[:, None] + 1 - places[None]) * inverse
+    enter, leave = np.minimum(near, far), np.maximum(near, far).min(axis=2)
+    start, axis = enter.max(axis=2), enter.argmax(axis=2)
+    start = np.where((start < leave) & (start > 1e-9), start, np.inf)
+    first = start.argmin(axis=0)
+    ray = np.arange(len(places))
+    return start[first, ray], first, axis[first, ray]
+
+
+def carried(stage, cells, colours, places, directions, random):
+    """The light along rays from cubes with sharp edges, one random path each; black where nothing is met."""
+    light, weight = np.zeros((len(places), 3)), np.ones((len(places), 3))
+    alive = np.arange(len(places))
+    sun_axes = np.linalg.svd(stage._sun[None])[2][1:]
+    for bounce in range(BOUNCES + 2):
+        distance, cube, axis = nearest(cells, places, directions)
+        out = np.isinf(distance)
+        if bounce:
+            light[alive[out]] += weight[alive[out]] * stage._sky(directions[out].T)
+        alive, places, directions = alive[~out], places[~out], directions[~out]
+        if bounce > BOUNCES or not len(alive):
+            break
+        distance, cube, axis = distance[~out], cube[~out], axis[~out]
+        places = places + directions * distance[:, None]
+        normals = np.zeros_like(places)
+        normals[np.arange(len(axis)), axis] = -np.sign(directions[np.arange(len(axis)), axis])
+        weight[alive] *= colours[cube]
+        radius, turn = cinema._SUN * np.sqrt(random.random(len(axis))), 2 * np.pi * random.random(len(axis))
+        sun = stage._sun + sun_axes[0] * (radius * np.cos(turn))[:, None] + sun_axes[1] * (radius * np.sin(turn))[:, None]
+        sun /= np.linalg.norm(sun, axis=1)[:, None]
+        facing = (normals * sun).sum(axis=1)
+        lit = (facing > 0) & np.isinf(nearest(cells, places, sun)[0])
+        light[alive[lit]] += weight[alive[lit]] * stage._key * facing[lit, None]
+        # A point of the unit sphere added to the normal has the density of Lambert's law.
+        ball = random.normal(size=places.shape)
+        directions = normals + ball / np.linalg.norm(ball, axis=1)[:, None]
+        directions /= np.linalg.norm(directions, axis=1)[:, None]
+    return light
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("source", "theme"), [("nim:1", "dark"), ("nim:3", "paper")])
+def test_the_light_of_cells_is_that_of_random_paths_between_cubes(monkeypatch, source, theme):
+    monkeypatch.setattr(cinema, "_BEVEL", 1e-9)  # sharp edges
+    monkeypatch.setattr(cinema, "_APERTURE", 0.0)
+    monkeypatch.setattr(cinema, "_WIDE", 0.0)  # no cubes are merged
+    drawing, stage, _ = stage_of(source, theme=theme, size=(24, 24))
+    pixels = np.arange(24 * 24)
+    total, count = np.zeros((len(pixels), 3)), np.zeros(len(pixels))
+    random = np.random.default_rng(1)
+    last = int(source.partition(":")[2])
+    cells = np.array([(a, b, a ^ b) for a in range(last + 1) for b in range(last + 1)])
+    colours = to_linear(drawing.body.colours(cells.T, np.zeros(len(cells), np.int8)))
+    expected = np.zeros((len(pixels), 3))
+    for sample in range(SAMPLES):
+        rays = stage._primary(pixels, sample)
+        hits = stage._tracer.trace(rays)
+        met = hits.met
+        total[met] += stage._path(rays, hits, met, pixels[met], sample)
+        count[met] += 1
+        places = (rays.cells + rays.fractions).T
+        for _ in range(4):
+            expected += carried(stage, cells, colours, places, rays.directions.T, random) / 4
+    seen = count > 0
+    assert seen.sum() > 60
+    assert (expected[~seen] == 0).all()
+    # Noise of thousands of paths; each channel, and the lit and the dark half of the body, for itself.
+    bright = seen & (expected.sum(axis=1) > np.median(expected[seen].sum(axis=1)))
+    for part in (bright, seen & ~bright):
+        assert total[part].sum(axis=0) == pytest.approx(expected[part].sum(axis=0), rel=0.03)
+
+
+# Sampling
+
+
+def test_places_are_evenly_spread_over_samples_and_over_neighbouring_pixels():
+    places = Places(width=64, samples=16, uses=3)
+    block = (np.arange(4)[:, None] * 64 + np.arange(4)).ravel()  # 4 x 4 pixels
+    for use in range(3):
+        x, y = (np.concatenate(part) for part in zip(*(places(block, k, use) for k in range(16)), strict=True))
+        filled = np.unique((x * 16).astype(int) * 16 + (y * 16).astype(int))
+        assert len(filled) > 0.8 * 256  # 162 of 256 by chance
+        one = np.array([places(block[:1], k, use) for k in range(16)])[:, :, 0]
+        assert len(np.unique((one * 4).astype(int) @ (4, 1))) >= 11
+        assert ((x >= 0) & (x < 1) & (y >= 0) & (y < 1)).all()
+
+
+def test_each_use_has_its_own_places():
+    places = Places(width=8, samples=16, uses=5)
+    first = [tuple(float(places(np.array([3]), k, use)[0][0]) for k in range(16)) for use in range(5)]
+    assert len(set(first)) == 5
+
+
+def test_z_order_by_binary_digits():
+    x, y = np.random.default_rng(2).integers(0, 1 << 15, (2, 50))
+    for a, b, number in zip(x.tolist(), y.tolist(), z_order(x, y).tolist(), strict=True):
+        assert number == sum(((a >> k & 1) << 2 * k) | ((b >> k & 1) << 2 * k + 1) for k in range(16))
+
+
+def test_directions_about_a_normal_have_the_density_of_the_cosine():
+    place = grid(10_000)
+    for normal in np.array([(0, 0, 1), (0, 0, -1), (1, 0, 0), (0.6, -0.48, -0.64)], float):
+        normals = np.repeat(normal[:, None], 10_000, axis=1)
+        directions = about(normals, place)
+        cosine = (directions * normals).sum(axis=0)
+        assert np.linalg.norm(directions, axis=0) == pytest.approx(1)
+        assert (cosine >= 0).all()
+        # The mean of the cosine is 2/3 under that law, and the mean direction is along the normal.
+        assert cosine.mean() == pytest.approx(2 / 3, abs=1e-3)
+        assert directions.mean(axis=1) == pytest.approx(normal * 2 / 3, abs=2e-3)
+
+
+def test_tangents_are_perpendicular():
+    normals = unit(np.random.default_rng(3).normal(size=(3, 40)))
+    across, along = tangents(normals)
+    for one, other, product in (
+        (across, across, 1),
+        (along, along, 1),
+        (across, along, 0),
+        (across, normals, 0),
+        (along, normals, 0),
+    ):
+        assert (one * other).sum(axis=0) == pytest.approx(product, abs=1e-12)
+
+
+def test_a_disc_is_filled_evenly():
+    a, b = disc(grid(4096))
+    assert (np.hypot(a, b) < 0.5).mean() == pytest.approx(0.25, abs=0.01)
+
+
+# The camera
+
+
+def test_what_is_in_focus_is_seen_through_the_whole_lens_at_one_place():
+    _, stage, camera = stage_of("nim:15")
+    pixels = np.arange(32 * 24)
+    sharp = stage._places(pixels, 0, cinema._PIXEL)
+    seen = []
+    for sample in (0, 5):
+        # The same place in the pixel, another one on the lens.
+        stage._places = lambda pixels, _, use, sample=sample: (
+            sharp if use == cinema._PIXEL else Places(32, SAMPLES, 2)(pixels, sample, use)
+        )
+        rays = stage._primary(pixels, sample)
+        start = rays.cells - np.array(stage._eye.cell)[:, None] + rays.fractions
+        ahead = -(camera.basis[2] @ rays.directions)
+        depth = -(camera.basis[2] @ (start - np.array(stage._eye.fraction)[:, None]))
+        assert depth == pytest.approx(0, abs=1e-9)
+        seen.append(start + rays.directions * (stage._focus / ahead))
+        assert np.linalg.norm(rays.directions, axis=0) == pytest.approx(1)
+    assert seen[0] == pytest.approx(seen[1], abs=1e-9)
+    assert np.linalg.norm(seen[0] - stage._places(pixels, 0, 0)[0], axis=0).max() > 1
+
+
+def test_the_lens_has_its_aperture():
+    _, stage, _ = stage_of("nim:15")
+    rays = stage._primary(np.arange(32 * 24), 3)
+    offset = rays.cells - np.array(stage._eye.cell)[:, None] + rays.fractions - np.array(stage._eye.fraction)[:, None]
+    radius = np.linalg.norm(offset, axis=0)
+    assert radius.max() == pytest.approx(cinema._APERTURE * stage._focus, rel=0.02)
+
+
+def test_a_parallel_view_has_no_lens_and_no_floor():
+    _, stage, camera = stage_of("nim:7", view="isometric")
+    rays = stage._primary(np.arange(32 * 24), 3)
+    assert (rays.directions == -camera.basis[2][:, None]).all()
+    assert stage._floor is None
+
+
+# Round edges
+
+
+def test_edges_are_round_where_they_are_seen_to_be():
+    _, stage, _ = stage_of("nim:0", size=(64, 64))
+    pixels = np.arange(64 * 64)
+    rays = stage._primary(pixels, 0)
+    hits = stage._tracer.trace(rays)
+    met = hits.met
+    points = stage._points(rays, hits, met, pixels[met])
+    place = points.cells + points.fractions
+    axis = hits.faces[met]
+    across = np.array([np.delete(place[:, k], axis[k]) for k in range(len(met))])
+    distance = np.minimum(across, 1 - across).min(axis=1)  # to the nearest edge
+    cosine = (points.normals * points.sides).sum(axis=0)
+    assert cosine[distance > cinema._BEVEL] == pytest.approx(1)
+    assert (cosine[distance < 0.5 * cinema._BEVEL] < 0.99).all()
+    # Outwards, over the nearest edge, by up to 45 degrees for one edge.
+    outwards = np.array([np.delete(points.normals[:, k], axis[k]) for k in range(len(met))])
+    assert (outwards * np.sign(across - 0.5) >= -1e-12).all()
+    assert cosine.min() > 1 / 3**0.5 - 1e-9
+
+
+def test_edges_of_cells_of_a_pixel_are_not_round():
+    _, stage, _ = stage_of("nim:255")
+    pixels = np.arange(32 * 24)
+    rays = stage._primary(pixels, 0)
+    hits = stage._tracer.trace(rays)
+    met = hits.met
+    points = stage._points(rays, hits, met, pixels[met])
+    assert (points.normals == points.sides).all()
+
+
+# The floor
+
+
+def shade_of(stage, size):
+    pixels = np.arange(size[0] * size[1])
+    shades = []
+    for sample in range(SAMPLES):
+        rays = stage._primary(pixels, sample)
+        free = np.flatnonzero(stage._tracer.trace(rays).faces == MISS)
+        shade = np.full((len(pixels), 3), np.nan)
+        shade[free], _ = stage._floor_light(rays, free, pixels[free], sample)
+        shades.append(shade)
+    return np.nanmean(shades, axis=0)
+
+
+@pytest.mark.filterwarnings("ignore:Mean of empty slice")
+def test_the_body_casts_its_shadow_on_the_floor_away_from_the_sun():
+    size = (64, 48)
+    _, stage, _ = stage_of("nim:0", size=size, view="-40,35")
+    shade = shade_of(stage, size)
+    rays = stage._primary(np.arange(size[0] * size[1]), 0)
+    start = rays.cells + rays.fractions
+    with np.errstate(divide="ignore"):
+        distance = -start[2] / rays.directions[2]
+    place = (start + rays.directions * distance)[:2]
+    # The shadow of the unit cube, drawn from its middle: the cube's shadow holds that of its middle section.
+    behind = -stage._sun[:2] / stage._sun[2] * 0.5 + 0.5
+    inside = np.abs(place - behind[:, None]).max(axis=0) < 0.2
+    outside = np.abs(place - 0.5).max(axis=0) > 1.6
+    assert np.isfinite(shade[inside]).any()
+    assert np.nanmax(shade[inside]) < 0.7
+    assert np.nanmin(shade[outside & (rays.directions[2] < 0)]) > 0.85
+    assert (shade[rays.directions[2] > 0.01] == 1).all()
+
+
+def test_there_is_no_floor_where_it_is_seen_from_below():
+    _, stage, _ = stage_of("nim:7", view="30,-20")
+    assert stage._floor is None
+
+
+def test_a_transparent_picture_keeps_the_shadow():
+    picture = render("nim:3", view=from_angles(-40, 35), transparent=True, **SMALL)
+    alpha = np.asarray(picture.image)[..., 3]
+    assert picture.image.mode == "RGBA"
+    assert alpha.max() == 255
+    assert np.median(alpha[:3]) < 8
+    assert ((alpha > 20) & (alpha < 235)).sum() > 10
+
+
+# Pictures
+
+
+def test_the_picture_is_the_same_each_time_and_on_any_number_of_threads(monkeypatch):
+    first = render("nim:2^40", **SMALL).image
+    monkeypatch.setattr("gpu_nim.backends.numpy.trace.cores", lambda: 3)
+    monkeypatch.setattr("gpu_nim.backends.numpy.trace._TILE", 100)
+    assert render("nim:2^40", **SMALL).image.tobytes() == first.tobytes()
+
+
+def test_both_backends_draw_the_same(backend, monkeypatch):
+    expected = render("edge:5", **SMALL).image
+    monkeypatch.setattr("gpu_nim.render.trace.select", lambda: backend)
+    assert render("edge:5", **SMALL).image.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("source", ["nim:2^60", "chocolate:a=3,size=31", "fcc:5"])
+def test_every_kind_of_body_is_drawn(source):
+    picture = render(source, **SMALL)
+    assert picture.engine == "trace"
+    assert len(np.unique(np.asarray(picture.image).reshape(-1, 3), axis=0)) > 100
+
+
+def test_an_interrupt_keeps_the_samples_that_are_complete():
+    full = np.asarray(render("nim:7", **SMALL).image, float)
+
+    def interrupt_after(samples):
+        def step(what, done, total):
+            if what == "path" and done > samples * total // SAMPLES:
+                raise KeyboardInterrupt
+
+        return step
+
+    picture = render("nim:7", on_step=interrupt_after(4), **SMALL)
+    assert picture.note == f"interrupted: 4 of {SAMPLES} samples a pixel"
+    # A quarter of the samples have the light of all of them, and more noise.
+    few = np.asarray(picture.image, float)
+    assert 0 < np.abs(few - full).mean() < 10
+    assert few.mean() == pytest.approx(full.mean(), rel=0.02)
+    with pytest.raises(KeyboardInterrupt):
+        render("nim:7", on_step=interrupt_after(0), **SMALL)
+
+
+def test_the_command_draws_and_says_what_it_refuses(tmp_path):
+    out = tmp_path / "a.png"
+    result = CliRunner().invoke(main, ["render", "nim:2^30", "-o", str(out), "--quality", "cinema", "--size", "32x24"])
+    assert result.exit_code == 0, result.output
+    with Image.open(out) as picture:
+        assert picture.size == (32, 24)
+    for options, words in (
+        (["--engine", "opengl"], "engine must be auto or trace for quality cinema, got 'opengl'"),
+        (["--style", "points"], "style points cannot be traced, got quality 'cinema'"),
+        (["--cut", "corner"], "cut would have no effect"),
+    ):
+        result = CliRunner().invoke(main, ["render", "nim:3", "-o", str(tmp_path / "b.png"), "--quality", "cinema", *options])
+        assert result.exit_code != 0
+        assert words in result.output
+    assert not (tmp_path / "b.png").exists()
+
+
+def test_movies_and_figures_are_not_path_traced():
+    from gpu_nim.render.movie import Movie
+
+    with pytest.raises(UsageError, match="quality"):
+        Movie("nim:7", look=Look(quality="cinema"))
