@@ -15,7 +15,7 @@ from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher, to_host
 from gpu_nim.backends.cuda.table import Kernel, read_kernels
 from gpu_nim.model.errors import BackendError, KernelArgumentError, MissingDependency
 from tests import strict_cupy as xp
-from tests.cuda_host import HostLauncher, KernelDefect, compiler, sanitized, seeded, signatures
+from tests.cuda_host import HostLauncher, KernelDefect, compiler, files_that_run_kernels, sanitized, seeded, signatures
 from tests.cuda_host.seeded import BUGS, GOOD, LAUNCH_ORDERS, SOURCES, TABLE
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
@@ -339,6 +339,12 @@ def test_recorded_launches_run_again_in_order() -> None:
     again()
     again()
     assert (launcher.launched, int(out[0])) == (["good_bounded"] * 4, 2 * (255 * 128 + 1))
+
+
+def test_no_test_of_kernels_is_kept_from_the_sanitizers(request: pytest.FixtureRequest) -> None:
+    """Of the tests of this run, those marked so are in the files that check-sanitizers reads."""
+    marked = {item.path for item in request.session.items if item.get_closest_marker("cuda_host")}
+    assert marked <= set(files_that_run_kernels())
 
 
 def test_asan_and_tsan_must_be_loaded_first(monkeypatch: pytest.MonkeyPatch) -> None:

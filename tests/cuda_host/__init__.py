@@ -7,6 +7,7 @@ from tests.cuda_host.cuda_host import (
     KernelDefect,
     compiler,
     default_flavour,
+    files_that_run_kernels,
     sanitized,
     signatures,
 )
@@ -18,6 +19,7 @@ __all__ = [
     "KernelDefect",
     "compiler",
     "default_flavour",
+    "files_that_run_kernels",
     "sanitized",
     "signatures",
 ]
