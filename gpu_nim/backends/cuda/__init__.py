@@ -1,8 +1,7 @@
 """The CUDA backend: hand-written kernels, each launch checked.
 
-Each capability module is written against a `Launcher` (`launcher.py`) and knows neither CuPy nor NumPy by name: it
-allocates with `launcher.xp` and binds its kernels with `launcher.bind`. Production passes the CuPy launcher; the tests pass
-one that runs the very same `.cu` files on the CPU.
+Each capability module uses a `Launcher` (`launcher.py`) and imports no CuPy: it allocates with `launcher.xp` and binds its
+kernels with `launcher.bind`. Production passes the CuPy launcher; the tests pass one that runs the same `.cu` files on the CPU.
 """
 
 import numpy as np

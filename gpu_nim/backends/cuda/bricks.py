@@ -1,4 +1,4 @@
-"""Where the cells of an exactly-one growth lie in the bricks of `cuda/exactly_one.cu`, and which bricks it can reach."""
+"""The places of the cells of an exactly-one growth in the bricks of `cuda/exactly_one.cu`, and the bricks it can reach."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LONGEST = 4  # rows in u of a brick in space: a touch goes no further
 
 
 class Bricks:
-    """Where the cells of a growth to generation `last` lie: coordinates (u, v, w), and the bricks that the growth can reach.
+    """The places of the cells of a growth to generation `last`: coordinates (u, v, w), and the bricks that the growth can reach.
 
     >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
     >>> bricks = Bricks(square, 100)
@@ -79,7 +79,7 @@ class Bricks:
         self.reach = self._reach()
 
     def _support(self, functional: NDArray[np.int64]) -> int:
-        """The most that a linear functional of a cell comes to, over all cells alive at `last`."""
+        """The maximum of a linear functional over all cells alive at `last`."""
         coefficients = functional.tolist()
 
         def value(cell: tuple[int, ...]) -> int:
@@ -88,7 +88,7 @@ class Bricks:
         return max(map(value, self.rule.seeds)) + self.last * max(0, *map(value, self.rule.offsets))
 
     def _reach(self) -> tuple[int, int, int]:
-        """How many rows in u, rows in v and bits in w a newborn's touches, folded, lie away from it at the most."""
+        """The largest distance of a newborn's touches, folded, from it: rows in u, rows in v, bits in w."""
         offsets = np.abs(np.array(self.rule.offsets, np.int64))
         most = int(offsets.max())
         if self.folded:
@@ -101,7 +101,7 @@ class Bricks:
 
     @property
     def fits(self) -> bool:
-        """Whether a newborn reaches no further than the rows of the bricks next to its own, and a window's 16 bits beyond a word.
+        """Whether a newborn's touches stay within the rows of the neighbouring bricks and a window's 16 bits beyond a word.
 
         A row beyond two mirrors is moved along w by the sum of its distances from them, 8 at the most.
         """
@@ -164,7 +164,7 @@ class Bricks:
         return min(self.count, max(1 << 17, self.count // 8))
 
     def capacity(self, free: int) -> int:
-        """How many bricks a list may hold where `free` bytes are free: what is planned, and more in half of what is left over."""
+        """How many bricks a list may hold if `free` bytes are free: those planned, and more in half of the remaining memory."""
         return min(self.count, self.planned + max(0, free - self.device_bytes) // 2 // _LISTED_BYTES)
 
     @property
@@ -221,7 +221,7 @@ class Bricks:
 
     @property
     def flags(self) -> int:
-        """What cuda/exactly_one.cu is told of the rule."""
+        """The rule's flags in cuda/exactly_one.cu."""
         return (
             self.spatial * _CONSTANTS["SPATIAL"]
             | self.folded * _CONSTANTS["FOLDED"]
@@ -231,7 +231,7 @@ class Bricks:
         )
 
     def touchers(self) -> NDArray[np.int32]:
-        """For each offset, in one number: where the toucher's window lies from a row's own, its shift for either parity."""
+        """For each offset, in one number: the distance of the toucher's window from the row's, and its shift for each parity."""
         u, v, w = self._fold @ np.array(self.rule.offsets, np.int64).T
         width = int(self.size[1]) + 2 * self.reach[1]
         even, odd = (
@@ -242,7 +242,7 @@ class Bricks:
 
     @property
     def defines(self) -> dict[str, int | str]:
-        """What the kernels are compiled with for the rule."""
+        """The constants that the kernels are compiled with for the rule."""
         reach_u, reach_v, reach_k = self.reach
         return {
             "LOG_V": self.log_v,
@@ -261,9 +261,7 @@ class Bricks:
         return (*weights, sum(k * x for k, x in zip(coefficients, corner, strict=True)) % 2**64)
 
     def section(self, axis: int, value: int) -> tuple[int, int, int]:
-        """For newborns whose coordinate `axis` is `value`: the axes and the level that the kernel takes, and what its sum holds
-        each of them.
-        """
+        """For newborns whose coordinate `axis` is `value`: the kernel's axes and level, and how often its sum counts each."""
         if not self.folded:
             at = axis + 3 - self.rule.dimension
             return 1 << at, int(value - self.origin[at]), 1

@@ -1,7 +1,7 @@
-"""What each kernel may need at most: `scripts/check-kernels` fails above it, on every architecture that it compiles for.
+"""The budget of each kernel: `scripts/check-kernels` fails if an architecture exceeds it.
 
-A budget is what the worst architecture needed when the kernel was last changed for speed, and a little more, so that another
-version of the compiler does not break it. A change that needs more says why it is worth it, and raises the number here.
+A budget is what the worst architecture needed when the kernel was last changed for speed, and a little more for other versions of
+the compiler. A commit that needs more raises the number here and says why.
 """
 
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ __all__ = ["BUDGETS", "Budget"]
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Of one kernel.
+    """The budget of one kernel.
 
     Attributes:
-        registers: Registers a thread, at most.
-        blocks: Blocks that a multiprocessor holds at once, at least.
-        loop: Machine instructions of the largest loop, loops within it included, at most.
-        turn: Machine instructions on the shortest way round that loop, at most.
-        dynamic: Bytes of dynamic shared memory a block of a typical launch, which the blocks are counted with.
+        registers: the most registers per thread.
+        blocks: the least blocks resident on a multiprocessor.
+        loop: the most machine instructions of the largest loop, inner loops included.
+        turn: the most machine instructions on the shortest path through that loop.
+        dynamic: bytes of dynamic shared memory per block of a typical launch, with which the blocks are counted.
     """
 
     registers: int
@@ -28,8 +28,8 @@ class Budget:
     dynamic: int = 0
 
 
-# "NAME for WHAT" is the kernel in a build for a rule or for a dimension, as it is at work; without, in a build for all, which is
-# run on the CPU and where there is no build of its own.
+# "NAME for WHAT" is the kernel compiled for a rule or a dimension; NAME alone is compiled for all of them, and runs on the CPU and
+# where there is no special build.
 BUDGETS: dict[str, Budget] = {
     "count_rows": Budget(registers=64, blocks=4, loop=490, turn=75),
     "count_rows_wide": Budget(registers=64, blocks=4, loop=410, turn=90),

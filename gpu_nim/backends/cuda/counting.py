@@ -1,7 +1,7 @@
 """Counting on CUDA (`cuda/counting.cu`, `cuda/enumeration.cu`): values of one or two limbs there, longer ones on the host.
 
-A table stays on the device; the rows of a long range are made there from one row for 2^t blocks. Values stay there, too, or
-come home a piece at a time. All launches over a range are queued before the first is waited for, and bring back a histogram.
+A table stays on the device; the rows of a long range are computed there from one row for 2^t blocks. Values stay there, too, or are
+copied to the host a piece at a time. All launches over a range are queued before the host waits, and return a histogram.
 """
 
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.limbs import U64, Integers, to_limbs
 from gpu_nim.model.memory import require_memory
 
-_WAVES = 16  # items a thread: few, so that columns are read seldom, and enough for all to end together
+_WAVES = 16  # items per thread: few, so that columns are read rarely, and enough for threads to end together
 _LEAST_RUN = 8
 _MAX_COMPILED = 4  # dimensions that kernels are compiled for; a column of more would take too many registers
 
@@ -36,7 +36,7 @@ _MAX_COPIES = 128
 
 _TILE_BITS = 9
 _WHOLE = 8192  # places of a histogram that is held whole
-_TRIED = 1 << 31  # tuples that a block counts in 32 bits before it empties its histogram
+_TRIED = 1 << 31  # tuples that a block counts in 32 bits before it adds up its histogram
 _SPREADS = read_constants("enumeration.cu")
 _SPREAD = {"count_totals": _SPREADS["SPREAD_OF_TOTALS"], "count_maxima": _SPREADS["SPREAD_OF_MAXIMA"]}
 
@@ -58,8 +58,8 @@ class DeviceRows(NamedTuple):
 class CudaCounting:
     """The counting engine of the CUDA backend; see `gpu_nim.backends.interface.Counting` for what each method returns.
 
-    `tile_bits` and `whole` set how enumerations are cut up, never what they count: b and t run through tiles of
-    2^tile_bits by 2^tile_bits, and a histogram of up to `whole` places is held in shared memory whole.
+    `tile_bits` and `whole` set how enumerations are divided, and do not change the counts: b and t run through tiles of
+    2^tile_bits by 2^tile_bits, and a histogram of up to `whole` places is kept in shared memory.
     """
 
     name = "cuda"
@@ -70,7 +70,7 @@ class CudaCounting:
         self._tile_bits, self._whole = tile_bits, whole
 
     def chunk_size(self, limbs: int) -> int:
-        """Return the size of a piece of work: a fraction of a second on the device, the host's own where the host does it."""
+        """Return the size of a chunk of work: a fraction of a second on the device, or the host's own size where it runs there."""
         return _CHUNK if limbs in _BLOCK_BITS else self._host.chunk_size(limbs)
 
     def block_bits(self, dimension: int, limbs: int) -> int:
@@ -80,14 +80,14 @@ class CudaCounting:
         return max(4, min(_BLOCK_BITS[limbs], (_MAX_ENTRIES // (dimension * limbs)).bit_length() - 1))
 
     def table(self, columns: Integers, limbs: int) -> DeviceTable | HostTable:
-        """Take in a table, to the device up to two limbs."""
+        """Return the table as this engine stores it: on the device up to two limbs."""
         if limbs not in _BLOCK_BITS:
             return self._host.table(columns, limbs)
         with device_memory_errors(f"a table of {columns.shape[0]} by {columns.shape[1]} entries"):
             return DeviceTable(self._upload(columns, limbs), columns.shape[1].bit_length() - 1, limbs)
 
     def rows(self, source: Rows, first: int, stop: int, bits: int, limbs: int) -> DeviceRows | Integers:
-        """Return the rows of blocks `first` to `stop - 1`, made on the device where there are many."""
+        """Return the rows of blocks `first` to `stop - 1`, computed on the device if there are many."""
         if limbs not in _BLOCK_BITS:
             return source.rows(first, stop, bits, limbs)
         dimension = source.dimension
@@ -107,7 +107,7 @@ class CudaCounting:
             return DeviceRows(values)
 
     def fill(self, table: DeviceTable | HostTable, rows: Any, skip: int, out: U64) -> None:
-        """Write values `skip` to `skip + len(out) - 1` of the host, a piece on its way while the next is made."""
+        """Write values `skip` to `skip + len(out) - 1` to the host: a piece is copied while the next is computed."""
         if isinstance(table, HostTable):
             self._host.fill(table, rows, skip, out)
             return
@@ -117,7 +117,7 @@ class CudaCounting:
 
     def values(self, table: DeviceTable | HostTable, rows: Any, skip: int, size: int) -> Any:
         """Return values `skip` to `skip + size - 1` as an array of the device."""
-        needed = 8 * (size * table.limbs + 2)  # and the two that values of one limb, written in pairs, may lie between
+        needed = 8 * (size * table.limbs + 2)  # two more: values of one limb are written in pairs
         require_memory(needed, self._launch.free_memory(), f"{size:,} values on {self._launch.device}")
         with device_memory_errors(f"{size} values"):
             if isinstance(table, HostTable):
@@ -125,7 +125,7 @@ class CudaCounting:
             return self._values(table, self._on_device(rows, table), skip, size)
 
     def _values(self, table: DeviceTable, rows: Any, skip: int, size: int) -> Any:
-        # Stores have 16 bytes: values of one limb are written in pairs, from an even place to an even place.
+        # Stores are 16 bytes wide: values of one limb are written in pairs that begin at even places.
         pair = 3 - table.limbs
         block, place = divmod(skip, 1 << table.bits)
         first, stop = place // pair, -(-(place + size) // pair)
@@ -140,7 +140,7 @@ class CudaCounting:
             return self._host.lengths(table, rows, skip, size)
         with device_memory_errors(f"lengths of {size} values"):
             bins = 64 * table.limbs + 1
-            found = self._launch.xp.zeros(bins + 2 * table.limbs, np.uint64)  # one array, and so one wait
+            found = self._launch.xp.zeros(bins + 2 * table.limbs, np.uint64)  # one array, for one copy to the host
             self._count("count_lengths", table, rows, skip, size, bins, {"counts": found[:bins], "sums": found[bins:]})
             home = to_host(found)
         total = sum(digit << 32 * i for i, digit in enumerate(home[bins:].tolist()))
@@ -170,7 +170,7 @@ class CudaCounting:
             raise UsageError(f"limit must be below 2^32 / {piles + 1} to try {piles} piles on CUDA, got {limit}")
         if piles == 1:  # the empty tuple alone
             return np.bincount([0], minlength=values)
-        # The last free pile runs along the lanes; two piles have but one, so theirs stands beside an empty pile.
+        # The last free pile runs along the lanes; two piles have only one free pile, which gets an empty one beside it.
         outer = max(0, piles - 3)
         choices = (stop - first) * values ** (outer - 1) if outer else 1
         b_first, b_stop = (0, values) if outer else (first, stop)
@@ -189,7 +189,7 @@ class CudaCounting:
             return _int64(counts)
 
     def _count(self, kernel: str, table: DeviceTable, rows: Any, skip: int, size: int, bins: int, rest: dict[str, Any]) -> None:
-        """Launch a kernel that counts values by bins, as often as so many values need."""
+        """Count values by bins, in as many launches as needed."""
         copies, values = _copies(bins), self._on_device(rows, table)
         for at in range(0, size, _COUNTED):
             block, place = divmod(skip + at, 1 << table.bits)

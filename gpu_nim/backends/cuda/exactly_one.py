@@ -1,12 +1,11 @@
 """Exactly-one growth on CUDA, two and three dimensions: bricks of bits, one launch a generation (`cuda/exactly_one.cu`).
 
-A generation of a small growth takes a device a few microseconds, less than it takes Python to ask for it.  So `_RECORDED` of them
-are recorded as one CUDA graph, which is launched as a whole, and what changes from one to the next is read from a clock in device
-memory: a launch grows the generation that lies its step beyond the clock, and the last launch of a batch moves the clock on.
-A graph rather than a loop inside one kernel, because a loop over generations needs a barrier of the whole grid, which is no faster
-than the gap between two launches of a graph, allows no more blocks than are resident, and would run nowhere but on a device:
-recorded launches are the same launches, in the same order, wherever they are made.  The host waits for the device when a batch
-is over, and not before.
+A generation of a small growth takes a device a few microseconds, less than a launch from Python.  So `_RECORDED` generations are
+recorded as one CUDA graph, which is launched as a whole.  What changes between them is read from a clock in device memory: a launch
+grows the generation (clock + its step), and the last launch of a batch advances the clock.  This is a graph and not a loop in one
+kernel, because a loop over generations needs a barrier of the whole grid, which is no faster than the gap between two launches of a
+graph, allows only as many blocks as are resident, and would run only on a device: recorded launches are the same launches in the
+same order on the CPU.  The host waits for the device at the end of a batch only.
 """
 
 from __future__ import annotations
@@ -30,17 +29,17 @@ from gpu_nim.model.rule import Cells, Rule
 
 __all__ = ["ExactlyOneEngine", "device_bytes", "supports"]
 
-_RECORDED = 64  # generations in a graph: their launches cost the host as much as one or two
+_RECORDED = 64  # generations in a graph, which cost the host as much as one or two launches
 _THREADS = KERNELS["exactly_one_grow"].threads
 _MAX_BRICKS = 2**32 - 2
 _SLAB = 1 << 26  # 32-bit words of a saved table that are on the device at a time
-_UNIVERSE_BRICKS = 1 << 10  # bricks whose cells are put to the universe's predicate at a time
+_UNIVERSE_BRICKS = 1 << 10  # bricks whose cells are tested by the universe's predicate at a time
 
 
 def supports(rule: Rule) -> bool:
     """Return whether this engine grows the rule: births on exactly one touch, 2 or 3 dimensions, no `touches`, short offsets.
 
-    An offset's coordinates go as far as 4; with symmetry, only where their sizes add up to 4 or none of them is more than 2.
+    An offset's coordinates are at most 4 in size; with symmetry their sizes must add up to at most 4, or each be at most 2.
 
     >>> supports(Rule(2, ((1, 0),), births=frozenset({1}), seeds=((0, 0),)))
     True
@@ -107,7 +106,7 @@ class ExactlyOneEngine:
             self._restore(state)
 
     def _bind(self) -> None:
-        """Bind every launch but those that exchange a table."""
+        """Bind all launches except those that exchange a table."""
         bricks = self._bricks
         bind = partial(self._launch.bind, defines=bricks.defines)
         reach_u, reach_v, reach_k = bricks.reach
@@ -133,12 +132,12 @@ class ExactlyOneEngine:
         rule = {"offsets": self._offsets, "offset_count": len(self.rule.offsets)}
         mixing = dict(zip(("mix_u", "mix_v", "mix_w", "mix_0"), bricks.mixing(), strict=True))
         changing = {"clock": self._clock, "step": 0, "section_axes": 0, "section_level": 0, "reports": self._reports}
-        # A window a row and 32 slots for each warp.
+        # A window for each row, and 32 slots, for each warp.
         shared_bytes = _THREADS // 32 * 8 * (bricks.window_rows + 16)
         self._grow = bind("exactly_one_grow", self._shape | rule | touched | rings | mixing | changing, shared_bytes=shared_bytes)
         self._lay = bind("exactly_one_lay", self._shape | touched | rings | {"generation": 0})
         self._tick = bind("exactly_one_tick", {"clock": self._clock, "generations": 0})
-        # A warp a brick: a small growth never has work for the whole device.
+        # One warp per brick: a small growth never has work for the whole device.
         self._grid = self._grow.blocks(bricks.count * 32)
 
     def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
@@ -172,7 +171,7 @@ class ExactlyOneEngine:
         )
 
     def _run(self, generations: int, axes: int, level: int) -> None:
-        """Queue so many generations."""
+        """Queue this number of generations."""
         left = generations
         while left >= _RECORDED:
             if (axes, level) not in self._recorded:
@@ -219,11 +218,11 @@ class ExactlyOneEngine:
                 self._take(generation, state["newborns"])
 
     def _codec(self, layout: Layout) -> dict[str, Any]:
-        """How the kernels find a cell's key in a table that is laid out so."""
+        """The arguments by which the kernels find a cell's key in a table of this layout."""
         filler = 3 - self.rule.dimension
         corner = self._bricks.cells(np.zeros((1, 3), np.int64))[0]
         lower, upper = (np.array(bound, np.int64) - corner for bound in (layout.lower, layout.upper))
-        # In the plane the first of three coordinates is no coordinate: any value of it is within bounds, and counts nothing.
+        # In the plane the first of three coordinates is unused: any value is within bounds, with stride 0.
         far = np.full(filler, 2**40, np.int64)
         strides = np.array([0] * filler + layout.strides, np.int64)
         codec = self._launch.xp.asarray(np.concatenate((-far, lower, far, upper, strides)))
@@ -251,7 +250,7 @@ class ExactlyOneEngine:
         self._take(0, np.unique(folded, axis=0))
 
     def _take(self, generation: int, representatives: Cells) -> None:
-        """Make these cells the newborns of a generation, touched, and list the bricks that they touch."""
+        """Make these cells the newborns of a generation, mark them as touched, and list the bricks that they touch."""
         xp, bricks = self._launch.xp, self._bricks
         self.generation = generation
         places, row, bit = bricks.split(bricks.locate(representatives))

@@ -1,8 +1,8 @@
-"""Inequality games on CUDA: a launch for each total of the coordinates (`cuda/games.cu`), no word to the host in between.
+"""Inequality games on CUDA: a launch for each total of the coordinates (`cuda/games.cu`), without waiting in between.
 
-What a column (x, z) of a wedge has lies at [(x + z) % nx][z] on the device: neighbouring z of one x + z are neighbours there.
+The data of a column (x, z) of a wedge are at [(x + z) % nx][z] on the device, so that neighbouring z of one x + z are adjacent.
 
-Each function returns what its namesake in `gpu_nim.backends.numpy.games` returns, to the last bit.
+Each function returns exactly what the function of that name in `gpu_nim.backends.numpy.games` returns.
 """
 
 from collections.abc import Iterator, Sequence
@@ -197,7 +197,7 @@ def inequality_grundy(launch: Launcher, bounds: LinearBounds, limits: Ints) -> N
 
 
 class _Wedge:
-    """The sides of a wedge, and which y each total of it has."""
+    """The sides of a wedge, and the range of y of each total."""
 
     def __init__(self, top: Ints) -> None:
         self.top = top
@@ -210,16 +210,16 @@ class _Wedge:
         return f"{self.nx} by {self.ny} by {self.nz} positions"
 
     def arguments(self, xp: Any) -> dict[str, Any]:
-        """The wedge as the kernels take it."""
+        """The kernels' arguments that describe the wedge."""
         z = np.arange(self.nz)
         top = self.top[(np.arange(self.nx)[:, None] - z) % self.nx, z].astype(np.uint32)
         return {"top": xp.asarray(top), "nx": self.nx, "ny": self.ny, "nz": self.nz}
 
     def sweep(self) -> Iterator[tuple[int, int, int]]:
-        """Each total with the range START, STOP of y in which its positions lie; every total has some.
+        """Each total with the range START, STOP of y in which its positions are; every total has some.
 
-        The highest y of x + z = s rises with s, for `top` does. So y has positions from the first s on that reaches it, and a
-        total has all y up to the last one whose first total it has passed.
+        The highest y of x + z = s rises with s, since `top` does. So y has positions from the first s on that reaches it, and a
+        total has all y up to the last one whose first total is not above it.
         """
         width = self.nx + self.nz - 1
         highest = np.full(width, -1, dtype=np.int64)
@@ -247,7 +247,7 @@ class _Box:
         return f"a box of {prod(self.shape):,} cells"
 
     def arguments(self, xp: Any) -> dict[str, Any]:
-        """The game as the kernels take it, before the first total."""
+        """The kernels' arguments that describe the game, before the first total."""
         numbers = {name: np.ascontiguousarray(array, dtype=np.int64) for name, array in self._bounds._asdict().items()}
         targets = numbers.pop("targets").astype(np.uint32)
         return {
@@ -282,14 +282,14 @@ def _require_total(total: int, most: int, work: str) -> None:
 
 
 def _require_values(shape: tuple[int, ...], work: str) -> None:
-    """Refuse Grundy values that might not fit 16 bits, or that the host could not hold, widened to 32 bits where need be."""
+    """Raise an error for Grundy values that might not fit 16 bits, or the host's memory, widened to 32 bits if needed."""
     total = sum(shape) - len(shape)
     _require_total(total, _NO_POSITION - 1, work)
     require_memory(prod(shape) * (2 if total <= _MAX_NARROW else 10), host_memory(), work)
 
 
 def _require_points(shape: tuple[int, ...], work: str) -> None:
-    """Refuse more P-positions than the host could hold: as keys, with what is left of each and its last digit, and as vectors."""
+    """Raise an error for more P-positions than fit the host's memory: their keys, quotients and digits, and the vectors."""
     require_memory(8 * (len(shape) + 4) * _most_p_positions(shape), host_memory(), work)
 
 

@@ -1,7 +1,7 @@
 """The general engine on CUDA, for any rule in one to eight dimensions: a hash table of touched cells (`cuda/general.cu`).
 
 A generation is three launches, to touch, to decide and to survey, and one wait: the host has to know how many cells were touched
-and born before it can make room for the next.  Launches are bound anew where the table or the room has grown, which is seldom.
+and born before it can reserve memory for the next.  Launches are bound again when the table or the lists have grown, which is rare.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FIRST_ROOM = 1 << 12  # newborns times offsets
 
 
 class _Launches(NamedTuple):
-    """Of a generation, in their order."""
+    """The launches of a generation, in order."""
 
     touch: Launch
     decide: Launch
@@ -127,7 +127,7 @@ class GeneralEngine:
         return self._grid.decode(keys.astype(np.int64), self._launch.xp)
 
     def _table(self, bits: int) -> None:
-        """Take up an empty table of 2^bits slots."""
+        """Allocate an empty table of 2^bits slots."""
         xp = self._launch.xp
         require_memory(_SLOT_BYTES << bits, self._launch.free_memory(), f"the table of {3 << bits >> 2:,} touched cells")
         self._bits = bits
@@ -137,7 +137,7 @@ class GeneralEngine:
         self._launches = None
 
     def _reserve(self, more: int) -> None:
-        """Make room for as many new cells: three quarters of the slots are used at the most."""
+        """Make room for this number of new cells: at most three quarters of the slots are used."""
         bits = self._bits
         while 4 * (self._used + more) > 3 << bits:
             bits += 1
@@ -152,16 +152,16 @@ class GeneralEngine:
         self._copy(keys, touches)
 
     def _copy(self, keys: Any, touches: Any) -> None:
-        """Enter these keys, EMPTY ones among them passed over, with their touches."""
+        """Enter these keys, except EMPTY ones, with their touches."""
         table = {"keys": self._keys, "touches": self._touches, "bits": self._bits}
         launch = self._launch.bind("general_enter", {"from_keys": keys, "from_touches": touches, "count": len(keys), **table})
         launch(launch.blocks(len(keys)))
 
     def _make_room(self, pairs: int) -> None:
-        """Make room for the newborns that touch so many cells, and for what they touch."""
+        """Make room for the newborns that touch this number of cells, and for these cells."""
         if pairs > self._room:
             xp, kept = self._launch.xp, self._newborns[: self._count]
-            # What is left of the last room is not needed beside the new one.
+            # The old lists are released before the new ones are allocated.
             self._launches = self._changed = self._allowed = None
             listed, free = 16 + (self.rule.touches is not None), self._launch.free_memory()
             require_memory(listed * pairs, free, f"a generation that touches {pairs:,} cells")
@@ -217,7 +217,7 @@ class GeneralEngine:
         _, entered, self._count = to_host(self._counters).tolist()
         self._used += entered
         if rule.octant or rule.universe is not None:
-            # A cell outside of the universe is closed like one that is born, and is none.
+            # A cell outside of the universe is closed like a newborn, but is not listed.
             newborns = self._newborns[: self._count]
             with predicate_errors("universe"):
                 outside = ~rule.inside(self._decode(newborns))

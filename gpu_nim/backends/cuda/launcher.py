@@ -1,4 +1,4 @@
-"""The only way to a kernel: a launcher checks its arguments against the kernel table once, for as many launches as one makes."""
+"""Launchers, the only way to launch a kernel: arguments are checked against the kernel table once, for any number of launches."""
 
 from __future__ import annotations
 
@@ -32,54 +32,53 @@ class Launcher(Protocol):
 
     @property
     def shared_limit(self) -> int:
-        """Bytes of shared memory that one block may ask for, static and dynamic together."""
+        """Bytes of shared memory that one block may have, static and dynamic together."""
 
     @property
     def device(self) -> str:
-        """The device's own name, for people."""
+        """The device's own name."""
 
     def free_memory(self) -> int:
         """Bytes of device memory that are free."""
 
     def bind(self, kernel: str, args: Mapping[str, object], *, shared_bytes: int = 0, defines: Defines | None = None) -> Launch:
-        """Check a kernel's arguments, by name, once for many launches, each of as many threads a block as its launch bounds say.
+        """Check a kernel's arguments, by name, once for many launches; the threads of a block are those of its launch bounds.
 
         Raises `KernelArgumentError` where `args` do not match the kernel table, `BackendError` where the kernel does not compile.
         """
 
     def resident(self, kernel: str, *, shared_bytes: int = 0, defines: Defines | None = None) -> int:
-        """How many blocks of a kernel, as large as its launch bounds allow, the whole device holds at once.
+        """How many blocks of a kernel, as large as its launch bounds allow, are resident on the whole device at once.
 
         That depends on the registers and the shared memory of the kernel as it was compiled for this device.
         """
 
     def record(self, queue: Callable[[], None]) -> Callable[[], None]:
-        """Return what makes the launches again, in the same order, that `queue` makes.
+        """Return a function that repeats the launches of `queue` in the same order.
 
-        They are not made now.  Each keeps the scalars that it is given: what changes between two of them is read from
-        the device's memory.
+        They are not launched now.  Each keeps its scalars: values that change between them are read from the device's memory.
         """
 
     def send_home(self, values: Any) -> Callable[[], NDArray[Any]]:
         """Begin to copy an array of the device, as the launches so far leave it, while later ones run.
 
-        Returns what waits for the copy and gives it, in memory that belongs to whoever holds the array.  Until then `values`
-        must not change.
+        Returns a function that waits for the copy and returns it, in memory that the array owns.  Until then `values` must not
+        change.
         """
 
 
 def to_host(array: Any) -> NDArray[Any]:
-    """`array`, of any launcher's `xp`, as a NumPy array of its own."""
+    """Return a copy of `array`, of any launcher's `xp`, as a NumPy array."""
     copy: NDArray[Any] = array.get()
     return copy
 
 
 @contextmanager
 def device_memory_errors(work: str) -> Iterator[None]:
-    """Inside, what the device lacks or refuses is one sentence.
+    """Turn errors of the device in the block into errors of gpunim, whose message is one sentence.
 
-    Running out of memory is an `InsufficientMemoryError`, a library that is not there a `MissingDependency`, any other failure
-    of the driver, the runtime, NVRTC or CuPy a `BackendError`.  Anything else is a defect of gpunim's and keeps its traceback.
+    Running out of memory is an `InsufficientMemoryError`, a missing library a `MissingDependency`, any other failure of the driver,
+    the runtime, NVRTC or CuPy a `BackendError`.  Anything else is a defect of gpunim and keeps its traceback.
     """
     try:
         yield
@@ -97,7 +96,7 @@ def device_memory_errors(work: str) -> Iterator[None]:
 
 @contextmanager
 def predicate_errors(name: str) -> Iterator[None]:
-    """Inside, a rule's predicate that cannot take arrays of the device is a `UsageError`."""
+    """Raise `UsageError` for a rule's predicate, called in the block, that cannot take arrays of the device."""
     try:
         yield
     except (AttributeError, IndexError, TypeError, ValueError) as error:
@@ -115,8 +114,7 @@ class CupyLauncher:
     """Launches on the CUDA device that was current when the launcher was made, through CuPy.
 
     A `.cu` file is compiled at its first launch, once for each set of defines (CuPy keeps the result on disk), and each kernel is
-    looked up once.
-    `table` and `sources` are the kernel table and the folder of its files, by default gpunim's own.
+    looked up once.  `table` and `sources` are the kernel table and the folder of its files, by default gpunim's own.
     """
 
     def __init__(self, table: Mapping[str, Kernel] = KERNELS, sources: Traversable | None = None) -> None:
@@ -144,7 +142,7 @@ class CupyLauncher:
 
     @property
     def shared_limit(self) -> int:
-        """Bytes of shared memory that one block may ask for on this device."""
+        """Bytes of shared memory that one block may have on this device."""
         return self._shared_limit
 
     @property
@@ -160,7 +158,7 @@ class CupyLauncher:
         return f"{digits[:-1]}.{digits[-1]}"
 
     def free_memory(self) -> int:
-        """Bytes of device memory that are free, those in CuPy's pool among them, within the user's cap."""
+        """Bytes of device memory that are free, including those in CuPy's pool, within the user's cap."""
         pool = self._cupy.get_default_memory_pool()
         with self._device, device_memory_errors("asking for the free device memory"):
             free, _ = self._cupy.cuda.runtime.memGetInfo()
@@ -169,7 +167,7 @@ class CupyLauncher:
         return left if cap is None else max(0, min(left, cap - int(pool.used_bytes())))
 
     def bind(self, kernel: str, args: Mapping[str, object], *, shared_bytes: int = 0, defines: Defines | None = None) -> Launch:
-        """Check the arguments, and compile the kernel where it has not been."""
+        """Check the arguments, and compile the kernel if that is not done yet."""
         entry = find_kernel(kernel, self._table)
         checked = check_arguments(kernel, in_order(kernel, entry, args), self._cupy.ndarray, self._table)
         with self._device, device_memory_errors(f"kernel {kernel}"):
@@ -187,7 +185,7 @@ class CupyLauncher:
         return Launch(kernel, entry, checked, run, resident)
 
     def resident(self, kernel: str, *, shared_bytes: int = 0, defines: Defines | None = None) -> int:
-        """Blocks of the compiled kernel that this device holds at once, as the driver reckons it."""
+        """Blocks of the compiled kernel that are resident on this device at once, according to the driver."""
         threads = find_kernel(kernel, self._table).threads
         with self._device, device_memory_errors(f"kernel {kernel}"):
             function = self._function(kernel, shared_bytes, defines).kernel.ptr
@@ -195,7 +193,7 @@ class CupyLauncher:
         return max(1, int(blocks)) * self._multiprocessors
 
     def record(self, queue: Callable[[], None]) -> Callable[[], None]:
-        """Capture the launches in a CUDA graph: launching it costs the host no more than one of them."""
+        """Capture the launches in a CUDA graph, which costs the host no more than a single launch."""
         with self._device, device_memory_errors("recording launches"):
             stream = self._cupy.cuda.Stream(non_blocking=True)  # the default stream cannot be captured
             with stream:
@@ -226,16 +224,16 @@ class CupyLauncher:
             nonlocal values
             with device_memory_errors("copying to the host"):
                 copied.synchronize()
-            values = None  # the kernels may have its memory again
+            values = None  # its memory may be reused
             return home
 
         return arrived
 
     def _function(self, kernel: str, shared_bytes: int, defines: Defines | None) -> Any:
-        """A compiled kernel that may be launched with so many bytes of dynamic shared memory."""
+        """A compiled kernel that may be launched with this number of bytes of dynamic shared memory."""
         options = tuple(f"-D{name}={value}" for name, value in (defines or {}).items())
         function = self._functions.get((kernel, options)) or self._look_up(kernel, options)
-        if shared_bytes > function.max_dynamic_shared_size_bytes:  # past 48 KB a kernel has to ask first
+        if shared_bytes > function.max_dynamic_shared_size_bytes:  # needed beyond 48 KB
             function.max_dynamic_shared_size_bytes = shared_bytes
         return function
 

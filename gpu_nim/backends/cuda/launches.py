@@ -1,4 +1,4 @@
-"""A launch: a kernel's arguments are held against its signature once, and a loop changes nothing but scalars."""
+"""Launches: a kernel's arguments are compared with its signature once, and loops change only scalars."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ __all__ = ["Defines", "Launch", "check_arguments", "find_kernel", "in_order"]
 Defines = Mapping[str, int | str]
 """Constants that a kernel's file is compiled with, `-DNAME=VALUE` each.
 
-A file has to compile without them, too, and then compute the same from its arguments: they make it faster, and a launcher
-may leave them out.
+A file must also compile without them, and then compute the same from its arguments: they only make it faster, and a launcher may
+leave them out.
 """
 
 
@@ -40,7 +40,7 @@ class Launch:
         self._given = {name: int(values[place]) for name, place in places.items()}
 
     def __call__(self, grid: int, **changed: int) -> None:
-        """Queue the kernel over `grid` blocks; KernelArgumentError for what is no scalar of it, or out of its range."""
+        """Queue the kernel over `grid` blocks; KernelArgumentError for a name that is no scalar of it, or a value out of range."""
         if not changed.items() <= self._given.items():
             self._change(changed)
         if grid > 0:
@@ -61,7 +61,7 @@ class Launch:
         self._given.update(changed)
 
     def blocks(self, items: int) -> int:
-        """The grid that gives each of `items` a thread, but no more blocks than are resident at once."""
+        """The grid with a thread for each of `items`, but at most as many blocks as are resident at once."""
         return min(self.resident, -(-items // self.threads))
 
 
@@ -93,7 +93,7 @@ def check_arguments(
     array_type: type[Any] = np.ndarray,
     table: Mapping[str, Kernel] = KERNELS,
 ) -> tuple[Any, ...]:
-    """`args` as `kernel` takes them: arrays of `array_type` checked, integers converted to the declared NumPy scalar.
+    """Return the arguments of a kernel: arrays of `array_type`, checked, and integers as NumPy scalars of the declared types.
 
     Raises `KernelArgumentError` for an unknown kernel, a wrong number of arguments, an array of another type, dtype
     or not C-contiguous, and an integer out of its parameter's range.
@@ -114,7 +114,7 @@ def check_arguments(
     )
 
 
-# What is said of a mistake is put together only then: some kernels are launched thousands of times.
+# Messages are formatted only on errors: some kernels are launched thousands of times.
 def _check_array(kernel: str, place: int, param: str, value: Any, array_type: type[Any]) -> Any:
     dtype = _dtype(param)
     if isinstance(value, array_type) and value.dtype == dtype and value.flags.c_contiguous:

@@ -1,7 +1,7 @@
-"""Three-pile Nim on CUDA: up to 32 generations of the bit plane a launch (`cuda/nim.cu`), no word to the host in between.
+"""Three-pile Nim on CUDA: up to 32 generations of the bit plane per launch (`cuda/nim.cu`), without waiting in between.
 
-A launch does the work of 32 generations, so that Python, which asks for one in a few microseconds, is ahead of the device without
-recording any: two launches are bound, from either plane to the other, and the host waits when a batch is over.
+A launch does the work of 32 generations, so that Python, which needs a few microseconds for a launch, stays ahead of the device
+without a CUDA graph: two launches are bound, one from each plane to the other, and the host waits at the end of a batch.
 """
 
 from typing import Any, NamedTuple
@@ -34,7 +34,7 @@ def device_bytes(last: int) -> int:
 
 
 def _tiles(rows: int, row_words: int) -> int:
-    """How many tiles hold so many rows and words."""
+    """The number of tiles for this number of rows and words."""
     return -(-rows // _OWNED) * -(-row_words // _WORDS)
 
 
@@ -56,7 +56,7 @@ class NimEngine:
         xp = launcher.xp
         self.generation = -1
         with device_memory_errors(f"nim to generation {last}"):
-            # The generation that is done, and the one before, which the next launch overwrites.
+            # The last generation done, and the one before, which the next launch overwrites.
             self._planes = [_Plane(xp.zeros(words, np.uint64), xp.zeros(tiles, np.uint8)) for _ in range(2)]
             self._births, self._checksums = xp.zeros(last + 1, np.uint64), xp.zeros(last + 1, np.uint64)
             self._advance = [self._bind(*self._planes), self._bind(*self._planes[::-1])]
@@ -71,7 +71,7 @@ class NimEngine:
         return self._launch.bind("nim_advance", planes | self._shape(0) | mixing | reports)
 
     def _shape(self, steps: int) -> dict[str, int]:
-        """What a launch of so many generations is told of the plane."""
+        """The arguments of a launch of this number of generations that describe the plane."""
         return {"rows": self._rows, "row_words": self._row_words, "generation": max(0, self.generation), "steps": steps}
 
     def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
@@ -121,7 +121,7 @@ class NimEngine:
 
     def _seed(self) -> None:
         # The seed's mix is zero: a linear form of (0, 0, 0), finalized.
-        for array in (*self._planes[0], self._births):  # copied: CuPy would compile a kernel to store a 1
+        for array in (*self._planes[0], self._births):  # copied, since CuPy would compile a kernel to store a 1
             array[:1].set(np.ones(1, array.dtype))
         self.generation = 0
 

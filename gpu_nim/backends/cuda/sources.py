@@ -1,10 +1,10 @@
 """The CUDA C++ sources as text: from `gpu_nim/cuda` in an installed package, from `cuda/` beside it in a checkout.
 
-NVRTC compiles them on the machine that runs them, a file when it is first needed, and CuPy keeps the result.  Nothing is shipped
-compiled: cubins of all files take 170 to 190 KB an architecture, compressed (NVRTC 13.5 for sm_75, sm_90 and sm_120), so that the
-seven architectures from sm_75 to sm_120 would make a wheel of 440 KB four times as large and its build need NVRTC, to save one
-file's 0.3 to 4 seconds of compiling, once on a machine; and the files that are compiled for a rule or a dimension would not be
-among them.
+NVRTC compiles them on the machine that runs them, each file when it is first needed, and CuPy keeps the result.  No binaries are
+shipped: compressed cubins of all files take 170 to 190 KB per architecture (NVRTC 13.5 for sm_75, sm_90 and sm_120), so that the
+seven architectures from sm_75 to sm_120 would make a wheel of 440 KB four times as large, and building it would need NVRTC, to save
+0.3 to 4 seconds of compiling per file, once on a machine; and they would not include the files that are compiled for a rule or a
+dimension.
 """
 
 import re
@@ -15,7 +15,7 @@ from pathlib import Path
 __all__ = ["OPTIONS", "cuda_directory", "cuda_source"]
 
 OPTIONS = ("--std=c++17", "--device-int128")
-"""What is passed to NVRTC beside CuPy's own options."""
+"""The options of NVRTC in addition to CuPy's own."""
 
 _LOCAL_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"[^\n]*$', re.MULTILINE)
 _PRAGMA_ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once[^\n]*$", re.MULTILINE)
@@ -34,13 +34,12 @@ def cuda_directory() -> Traversable:
 
 
 def cuda_source(name: str, directory: Traversable | None = None) -> str:
-    """The text of one `.cu` file with its local ``#include "..."`` pasted in, each file once.
+    """The text of one `.cu` file with its local ``#include "..."`` replaced by the files, each file once.
 
-    Files are sought in `directory` first, where one is given, and then in `cuda_directory()`.
+    Files are searched for in `directory` first, if it is given, and then in `cuda_directory()`.
 
-    CuPy keeps compiled kernels on disk under a hash of the text it is given and never looks at included files, so a
-    changed header would go unnoticed; with the headers in the text it cannot. ``#line`` keeps the compiler's messages
-    pointing at the files as they are on disk.
+    CuPy keeps compiled kernels on disk under a hash of the text, without included files, so that a changed header would go
+    unnoticed; here headers are part of the text. By ``#line`` the compiler's messages name the files on disk.
 
     >>> '#include "' in cuda_source("common.cuh")
     False

@@ -1,4 +1,4 @@
-"""Tables on their way to the host: a piece is copied into page-locked memory while kernels make the next one."""
+"""Copying tables to the host: a piece is copied into page-locked memory while kernels compute the next one."""
 
 from collections import deque
 from collections.abc import Callable
@@ -15,7 +15,7 @@ _UNDER_WAY = 2
 
 
 def staged_bytes(row: int) -> int:
-    """Return the bytes of device memory of all pieces under way at once, where an entry of the first axis has so many."""
+    """Return the bytes of device memory of all pieces in flight, for entries of the first axis of `row` bytes."""
     return _UNDER_WAY * max(_PIECE, row)
 
 
@@ -23,10 +23,10 @@ def bring_home(launch: Launcher, out: NDArray[Any], piece: Callable[[int, int], 
     """Fill an array of the host, a piece of its first axis at a time.
 
     Args:
-        launch: the launcher whose device makes the pieces.
-        out: what is filled, C-contiguous.
-        piece: returns out[first:stop] for (first, stop), a C-contiguous array of the device, which nothing may write to before it
-            is copied.
+        launch: the launcher of the device.
+        out: the array to fill, C-contiguous.
+        piece: returns out[first:stop] for (first, stop), a C-contiguous array of the device, which must not change before it is
+            copied.
     """
     if not len(out):
         return
@@ -41,7 +41,7 @@ def bring_home(launch: Launcher, out: NDArray[Any], piece: Callable[[int, int], 
         while under_way:
             _receive(*under_way.popleft())
     finally:
-        for _, arrived in under_way:  # after an error: what is still being written must not be freed
+        for _, arrived in under_way:  # after an error: memory that is still being written must not be freed
             arrived()
 
 

@@ -1,17 +1,17 @@
 """The kernel table: every kernel of `cuda/` with its parameters and its block, read from the `.cu` files themselves.
 
-CuPy passes whatever it is given: an `int64` array where the kernel wants `unsigned int*`, or one argument too few,
-reads garbage without a word.  So each launch is held against the kernel's own signature.  That is read here, from the
-text of the kernels, and a test holds what is read against the types that a C++ compiler sees.
+CuPy does not check arguments: an `int64` array where the kernel expects `unsigned int*`, or a missing argument, silently reads
+garbage.  So each launch is compared with the kernel's signature, which is read here from the text of the kernels.  A test compares
+the result with the types that a C++ compiler sees.
 
-For that a kernel is written out, not made by a macro:
+Therefore a kernel is written out, not made by a macro:
 
     extern "C" __global__ void __launch_bounds__(THREADS, 4)
     name(const u64* __restrict__ values, u32 count, u64* out) {
 
-with the names of `cuda/common.cuh` for types.  A parameter is told as NumPy writes a type, ``u1 u4 u8 i4 i8 f8`` for
-a scalar, with ``*`` before it for a pointer and ``*c`` for a pointer to const: ``*cu4`` is ``const unsigned int*``.
-Constants that the host has to know are `constexpr` integers at the beginning of a line: `read_constants`.
+with the types of `cuda/common.cuh`.  The table has a parameter's type in NumPy's notation, ``u1 u4 u8 i4 i8 f8`` for a
+scalar, with ``*`` before it for a pointer and ``*c`` for a pointer to const: ``*cu4`` is ``const unsigned int*``.
+Constants that the host needs are `constexpr` integers at the beginning of a line: `read_constants`.
 """
 
 import ast
@@ -26,16 +26,9 @@ from gpu_nim.backends.cuda.sources import cuda_directory
 
 __all__ = ["KERNELS", "Kernel", "kernels_of", "read_constants", "read_kernels"]
 
-_TYPES = {
-    "u8": "u1",
-    "u16": "u2",
-    "u32": "u4",
-    "i32": "i4",
-    "u64": "u8",
-    "i64": "i8",
-    "f64": "f8",
-}  # of common.cuh, as NumPy has them
-_BITS = {"u8": 8, "u16": 16, "u32": 32, "u64": 64}  # what an unsigned constant wraps at
+# NumPy's names of the types of common.cuh.
+_TYPES = {"u8": "u1", "u16": "u2", "u32": "u4", "i32": "i4", "u64": "u8", "i64": "i8", "f64": "f8"}
+_BITS = {"u8": 8, "u16": 16, "u32": 32, "u64": 64}  # at which unsigned constants wrap
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _ENTRY = re.compile(
@@ -62,10 +55,10 @@ _OPERATORS: dict[type[ast.AST], Callable[..., int]] = {
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """What a launch has to know of a kernel.
+    """The signature of a kernel.
 
     `source` is the name of its `.cu` file, `params` the types of its parameters in order and `names` their names; `threads` is the
-    block that it is bounded to, or 0 where it has no launch bounds.
+    size of a block by its launch bounds, or 0 where it has none.
     """
 
     source: str
@@ -106,7 +99,7 @@ def read_constants(source: str) -> dict[str, int]:
 
 
 def _parameter(where: str, written: str) -> tuple[str, str]:
-    """The type of a parameter as the table tells it, and its name."""
+    """The type of a parameter in the table's notation, and its name."""
     match = _PARAMETER.fullmatch(written)
     if match is None or match["type"] not in _TYPES:
         raise ValueError(f"{where}: expected a parameter of {', '.join(_TYPES)} or a pointer to one, got {written!r}")
@@ -120,7 +113,7 @@ def _constants(text: str) -> Iterator[tuple[str, int]]:
         for definition in line[2].split(","):
             name, _, expression = definition.partition("=")
             value = _evaluate(expression, known)
-            if value is not None:  # of what is made by a function or a condition the host knows nothing
+            if value is not None:  # None for values of functions and conditions
                 known[name.strip()] = value & (1 << _BITS[line[1]]) - 1 if line[1] in _BITS else value
     yield from known.items()
 
@@ -148,7 +141,7 @@ def _evaluate(expression: str, known: dict[str, int]) -> int | None:
 
 
 KERNELS: dict[str, Kernel] = read_kernels(cuda_directory())
-"""gpunim's own kernels; only what uses the CUDA backend imports this module, and with it reads the files."""
+"""gpunim's own kernels; only the CUDA backend imports this module, which reads the files."""
 
 
 def kernels_of(source: str) -> tuple[str, ...]:

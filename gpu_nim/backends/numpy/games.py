@@ -17,6 +17,7 @@ flag for each position and coordinate, found by index.
 
 from collections.abc import Iterator
 from itertools import pairwise
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -230,9 +231,7 @@ class _Box:
     def __init__(self, bounds: LinearBounds, limits: Ints) -> None:
         self.k = len(limits)
         self.shape = tuple(int(limit) + 1 for limit in limits)
-        self.cells = 1
-        for side in self.shape:
-            self.cells *= side
+        self.cells = prod(self.shape)
         self._bounds = [
             (int(target), [(j, row[j]) for j in np.flatnonzero(row).tolist()], constant, denominator)
             for target, row, constant, denominator in zip(*bounds, strict=True)
