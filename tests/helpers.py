@@ -1,15 +1,16 @@
-"""Helpers of several test files: the command line within this process and as a new one, waiting, and P-positions."""
+"""Helpers of several test files: the command line within this process and as a new one, faults, comparisons, and P-positions."""
 
 import json
 import sys
 import time
 from collections.abc import Callable
 from itertools import product
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from click import Context
 from click.testing import CliRunner, Result
 
+from gpu_nim.backends.interface import Batch
 from gpu_nim.cli import main
 
 _T = TypeVar("_T")
@@ -37,10 +38,10 @@ def facts(*words: object) -> dict[str, Any]:
     return found
 
 
-def refused(*words: object, status: int = 2) -> str:
-    """Return the one line on stderr of a command that fails with this exit status, by default that of wrong use."""
+def refused(*words: object, status: int | tuple[int, ...] = 2) -> str:
+    """Return the one line on stderr of a command that fails with this exit status, or one of these; 2 is wrong use."""
     result = run(*words)
-    assert result.exit_code == status, result.output
+    assert result.exit_code in (status if isinstance(status, tuple) else (status,)), result.output
     assert result.stdout == ""
     assert result.stderr.count("\n") == 1
     return result.stderr
@@ -67,6 +68,28 @@ def wait_for(happened: Callable[[], _T], what: object, patience: float = 60) -> 
         assert time.monotonic() < end, f"waited in vain for {what}"
         time.sleep(0.02)
     return result
+
+
+def interrupt(now: bool = True) -> None:
+    """Do what Ctrl-C does, if it is time."""
+    if now:
+        raise KeyboardInterrupt
+
+
+def disk_full(*_: object, **__: object) -> NoReturn:
+    """Fail as writing to a full disk does; takes the place of any function."""
+    raise OSError(28, "No space left on device")
+
+
+def same_batches(left: Batch, right: Batch) -> None:
+    """Assert that two batches are equal to the last bit, dtypes included."""
+    assert left.first == right.first
+    for name in ("births", "checksums", "cells", "section"):
+        mine, theirs = getattr(left, name), getattr(right, name)
+        assert (mine is None) == (theirs is None), name
+        if mine is not None:
+            assert mine.dtype == theirs.dtype, name
+            assert mine.tolist() == theirs.tolist(), name
 
 
 def p_positions(below: int) -> list[tuple[int, int, int]]:

@@ -27,13 +27,7 @@ NUMPY = NumpyBackend()
 
 
 run = partial(helpers.run, "grow", *helpers.ON_NUMPY)
-
-
-def refused(*args: object) -> str:
-    result = run(*args)
-    assert result.exit_code in (1, 2), result.output
-    assert result.stderr.count("\n") == 1
-    return result.stderr
+refused = partial(helpers.refused, "grow", *helpers.ON_NUMPY, status=(1, 2))
 
 
 def names(folder: Path) -> list[str]:
@@ -163,7 +157,7 @@ def test_the_files_asked_for_are_written_after_resuming(tmp_path: Path, monkeypa
     outputs = Outputs(Path("edge.zarr"), Path("voxels.zarr"), parents=True)
     begun = GrowthJob("edge", 50, backend=NUMPY, outputs=outputs, checkpoint=Path("run"), every=20)
     with pytest.raises(KeyboardInterrupt):
-        begun.grow(lambda batch: _interrupt(batch.first > 40))
+        begun.grow(lambda batch: helpers.interrupt(batch.first > 40))
     monkeypatch.chdir("/")  # names were of the folder that it began in
     GrowthJob(backend=NUMPY, resume=tmp_path / "run").grow()
     import zarr
@@ -172,11 +166,6 @@ def test_the_files_asked_for_are_written_after_resuming(tmp_path: Path, monkeypa
     assert np.array_equal(load(tmp_path / "edge.zarr").cells(), whole.cells())
     assert zarr.open_group(tmp_path / "edge.zarr", mode="r")["parents"].shape == (whole.population,)
     assert np.count_nonzero(zarr.open_array(tmp_path / "voxels.zarr", mode="r")[:]) == whole.population
-
-
-def _interrupt(now: bool) -> None:
-    if now:
-        raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize("name", ["a.npz", "a.csv", "a.vtp"])
@@ -326,7 +315,7 @@ def test_a_full_disk_is_said_and_the_last_checkpoint_works(tmp_path: Path, monke
     def filling(file: object, **arrays: object) -> None:
         written.append(1)
         if len(written) > 2:
-            raise OSError(28, "No space left on device")
+            helpers.disk_full()
         whole(file, **arrays)  # type: ignore[arg-type]
 
     monkeypatch.setattr(np, "savez", filling)
@@ -345,7 +334,7 @@ def test_a_disk_that_fills_with_cells_is_said(tmp_path: Path, monkeypatch: pytes
 
     def filling(self: object, count: int) -> None:
         if len(names(tmp_path / "run")) == 2:
-            raise OSError(28, "No space left on device")
+            helpers.disk_full()
         whole(self, count)
 
     monkeypatch.setattr(sink, "_write", filling)
@@ -357,10 +346,7 @@ def test_a_disk_that_fills_with_cells_is_said(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_disk_that_is_full_from_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(np, "savez", full)
+    monkeypatch.setattr(np, "savez", helpers.disk_full)
     assert "there is none to resume from yet" in refused("edge", "--gen", 50, "--checkpoint", tmp_path / "run")
 
 

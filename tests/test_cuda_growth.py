@@ -19,6 +19,7 @@ from gpu_nim.backends.numpy.nim import NimEngine as NumpyNim
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule, Symmetry
 from tests.cuda_host import HostLauncher
+from tests.helpers import same_batches
 from tests.lattices import (
     CUBIC26,
     EDGE,
@@ -41,17 +42,6 @@ FAST = rules(least=2, most=3, births=ONE)
 many = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def same(left, right):
-    """Two batches, to the last bit."""
-    assert left.first == right.first
-    for name in ("births", "checksums", "cells", "section"):
-        mine, theirs = getattr(left, name), getattr(right, name)
-        assert (mine is None) == (theirs is None), name
-        if mine is not None:
-            assert mine.dtype == theirs.dtype, name
-            assert mine.tolist() == theirs.tolist(), name
-
-
 class TestExactlyOne:
     engine = staticmethod(exactly_one.ExactlyOneEngine)
 
@@ -60,7 +50,7 @@ class TestExactlyOne:
     def test_equals_numpy(self, launcher, rule, generations, more, axis, value):
         # What is planned for moves the bricks under the growth, so that it crosses their faces here and there.
         engines = self.engine(launcher, rule, generations + more), NumpyExactlyOne(rule, generations + more)
-        same(*(engine.advance(generations, cells=True, section=(axis, value)) for engine in engines))
+        same_batches(*(engine.advance(generations, cells=True, section=(axis, value)) for engine in engines))
 
     @pytest.mark.parametrize("entry", POPULATIONS)
     def test_published_populations(self, launcher, entry):
@@ -92,7 +82,7 @@ class TestExactlyOne:
     def test_equals_numpy_over_many_bricks(self, rule, specialise):
         launcher = HostLauncher("shuffle", 5, "fast", specialise=specialise)
         engines = self.engine(launcher, rule, 140), NumpyExactlyOne(rule, 140)
-        same(*(engine.advance(140, section=(0, 64)) for engine in engines))
+        same_batches(*(engine.advance(140, section=(0, 64)) for engine in engines))
 
     @pytest.mark.parametrize(
         "rule",
@@ -104,9 +94,9 @@ class TestExactlyOne:
         """Those of any rule are what the other tests run."""
         launchers = HostLauncher(specialise=True), HostLauncher()
         engines = [self.engine(launcher, rule, 40) for launcher in launchers]
-        same(*(engine.advance(20, cells=True, section=(1, 1)) for engine in engines))
+        same_batches(*(engine.advance(20, cells=True, section=(1, 1)) for engine in engines))
         restored = [self.engine(launcher, rule, 40, engine.state()) for launcher, engine in zip(launchers, engines, strict=True)]
-        same(*(engine.advance(24) for engine in restored))
+        same_batches(*(engine.advance(24) for engine in restored))
 
     @many
     @given(rule=FAST, stop=st.integers(-1, 6), more=st.integers(1, 4), planned=st.integers(0, 6), back=st.booleans())
@@ -202,7 +192,7 @@ class TestGeneral:
     @given(rule=rules(), generations=st.integers(0, 6), more=st.integers(0, 5), value=st.integers(-2, 2))
     def test_equals_numpy(self, launcher, rule, generations, more, value):
         engines = self.engine(launcher, rule, generations + more), NumpyGeneral(rule, generations + more)
-        same(*(engine.advance(generations, cells=True, section=(0, value)) for engine in engines))
+        same_batches(*(engine.advance(generations, cells=True, section=(0, value)) for engine in engines))
 
     @pytest.mark.parametrize(
         "rule",
@@ -281,7 +271,7 @@ class TestGeneral:
 @given(rule=FAST, generations=st.integers(0, 12))
 def test_fast_equals_general(launcher, rule, generations):
     engines = (engine(launcher, rule, generations) for engine in (exactly_one.ExactlyOneEngine, general.GeneralEngine))
-    same(*(engine.advance(generations, cells=True, section=(1, 1)) for engine in engines))
+    same_batches(*(engine.advance(generations, cells=True, section=(1, 1)) for engine in engines))
 
 
 @pytest.mark.parametrize(
@@ -319,6 +309,6 @@ class TestNim:
         assert far.any()
         for plane in (now.words, spare.words):
             plane[launcher.xp.asarray(np.flatnonzero(far))] = poison
-        same(engine.advance(to), numpy.advance(to))
+        same_batches(engine.advance(to), numpy.advance(to))
         for plane in (now.words, spare.words):
             assert (to_host(plane)[far] == poison).all()

@@ -35,6 +35,7 @@ from gpu_nim.storage.npz_arrays import NpzArrays
 from gpu_nim.storage.sequence_files import open_table
 from gpu_nim.storage.zarr_arrays import StoredArray, _sizes_of_blosc, _sizes_of_zstd
 from gpu_nim.theorems.growth_check import check_cells
+from tests.helpers import interrupt
 
 pytest.importorskip("zarr", reason="zarr is not installed")
 
@@ -157,17 +158,12 @@ def _make(kind: str, place: Path) -> None:
         place.mkdir()
         begun = GrowthJob(kind[4:], 15, backend=NUMPY, outputs=Outputs(place / "out.zarr"), checkpoint=place / "run", every=5)
         with pytest.raises(KeyboardInterrupt):
-            begun.grow(lambda batch: _interrupt(begun.growing.generation > 12))
+            begun.grow(lambda batch: interrupt(begun.growing.generation > 12))
     else:
         place.mkdir()
         with pytest.raises(KeyboardInterrupt), open_table(place / kind, TABLE, 1) as table:  # noqa: PT012
             table.append(VALUES[:32])
             raise KeyboardInterrupt
-
-
-def _interrupt(now: bool) -> None:
-    if now:
-        raise KeyboardInterrupt
 
 
 KINDS: dict[str, tuple[Callable[[Path], Any], int]] = {

@@ -90,7 +90,9 @@ def sections(docstring: str) -> tuple[str, dict[str, dict[str, str]]]:
 def parameters(node: ast.FunctionDef | ast.ClassDef) -> list[str]:
     """The names of a function's parameters, or of those that make an object of a class."""
     if isinstance(node, ast.ClassDef):
-        if any("dataclass" in ast.unparse(decorator) for decorator in node.decorator_list):
+        if any(
+            "dataclass" in ast.unparse(made) or ast.unparse(made) == "NamedTuple" for made in [*node.decorator_list, *node.bases]
+        ):
             fields = (part for part in node.body if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name))
             made = [part for part in fields if "ClassVar" not in ast.unparse(part.annotation)]
             return [part.target.id for part in made if "init=False" not in ast.unparse(part) and part.target.id[0] != "_"]

@@ -14,18 +14,10 @@ from gpu_nim.backends.numpy.general import GeneralEngine
 from gpu_nim.backends.shared.layouts import Layout, domain_box
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule, Symmetry
+from tests.helpers import same_batches
 from tests.lattices import CUBIC26, EDGE, FCC, ONE, POPULATIONS, RULE750, nim, population_terms, rules, steps
 
 FAST = rules(least=2, most=3, births=ONE)
-
-
-def same(left, right):
-    assert left.first == right.first
-    assert left.births.tolist() == right.births.tolist()
-    assert left.checksums.tolist() == right.checksums.tolist()
-    assert left.cells.tolist() == right.cells.tolist()
-    assert left.cells.dtype == right.cells.dtype
-    assert left.section.tolist() == right.section.tolist()
 
 
 @settings(deadline=None, max_examples=200)
@@ -35,13 +27,13 @@ def test_equals_the_general_engine(rule, generations, more, axis, value):
         engine(rule, generations + more).advance(generations, cells=True, section=(axis, value))
         for engine in (ExactlyOneEngine, GeneralEngine)
     )
-    same(fast, general)
+    same_batches(fast, general)
 
 
 @pytest.mark.parametrize("rule", [EDGE, FCC, CUBIC26, *POPULATIONS.values()])
 def test_equals_the_general_engine_on_the_lattices_of_the_literature(rule):
     engines = ExactlyOneEngine(rule, 40), GeneralEngine(rule, 40)
-    same(*(engine.advance(40, cells=True, section=(0, 2)) for engine in engines))
+    same_batches(*(engine.advance(40, cells=True, section=(0, 2)) for engine in engines))
 
 
 @settings(deadline=None, max_examples=60)
@@ -50,7 +42,7 @@ def test_blocks_do_not_show(rule, block):
     whole = ExactlyOneEngine(rule, 7).advance(7, cells=True, section=(0, 0))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(exactly_one, "_BLOCK", block)
-        same(ExactlyOneEngine(rule, 7).advance(7, cells=True, section=(0, 0)), whole)
+        same_batches(ExactlyOneEngine(rule, 7).advance(7, cells=True, section=(0, 0)), whole)
 
 
 @settings(deadline=None, max_examples=60)
@@ -153,7 +145,7 @@ def test_a_state_does_not_change_as_its_engine_goes_on():
     engine.advance(9)
     state = engine.state()
     expected = engine.advance(20, cells=True, section=(0, 0))
-    same(ExactlyOneEngine(EDGE, 20, state).advance(20, cells=True, section=(0, 0)), expected)
+    same_batches(ExactlyOneEngine(EDGE, 20, state).advance(20, cells=True, section=(0, 0)), expected)
 
 
 @pytest.mark.parametrize(

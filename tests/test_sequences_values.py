@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gpu_nim.counting import closed_forms
 from gpu_nim.counting.blocks import dyadic_blocks
-from gpu_nim.counting.digit_matrices import DigitProduct, by_total, convolve, up_to_total
+from gpu_nim.counting.digit_matrices import DigitProduct, by_total, up_to_total
 from gpu_nim.counting.families import FAMILIES, find_family
 from gpu_nim.model.errors import UsageError
 from gpu_nim.oeis.count import count
@@ -161,15 +161,6 @@ def test_wrong_indices() -> None:
         count("D", range(0, 10, 2), piles=3)
     with pytest.raises(UsageError, match="weights must be"):
         DigitProduct((2, 1))
-
-
-@given(st.lists(st.integers(0, 9), min_size=1, max_size=40), st.lists(st.integers(0, 9), min_size=1, max_size=40))
-def test_products_of_polynomials(left: list[int], right: list[int]) -> None:
-    plain = [0] * (len(left) + len(right) - 1)
-    for i, x in enumerate(left):
-        for j, y in enumerate(right):
-            plain[i + j] += x * y
-    assert convolve(left, right) == plain
 
 
 @pytest.mark.parametrize("piles", [6, 7, 60, 61])

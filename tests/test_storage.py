@@ -19,6 +19,7 @@ from gpu_nim.storage.atomic import check_writable, replacing
 from gpu_nim.storage.file_checks import Declared
 from gpu_nim.storage.growth_attributes import _seal
 from gpu_nim.storage.growth_formats import open_growth
+from tests.helpers import disk_full
 
 zarr = pytest.importorskip("zarr", reason="zarr is not installed")
 
@@ -103,10 +104,7 @@ def _content(path: Path) -> list[tuple[str, bytes]]:
 
 
 def test_a_full_disk_is_one_sentence(growth: Growth, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(np, "savez_compressed", full)
+    monkeypatch.setattr(np, "savez_compressed", disk_full)
     with pytest.raises(FileError, match=r"cannot write .*a\.npz: No space left on device"):
         save(growth, tmp_path / "a.npz")
     assert os.listdir(tmp_path) == []

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from gpu_nim.automata import formulas, neighbourhoods
 from gpu_nim.counting.families import ByTotal, UpToTotal
 from gpu_nim.model.arguments import shown
-from gpu_nim.model.errors import UsageError, close
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.registry import Registry
 from gpu_nim.model.rule import Rule, Symmetry
 
 Lattice = Literal["square", "hexagonal", "triangular"]
@@ -286,7 +287,10 @@ _AUTOMATA = (
     *map(_piles, range(2, 9)),
 )
 
-CATALOGUE: dict[str, Automaton] = {automaton.name: automaton for automaton in _AUTOMATA}
+CATALOGUE = Registry[Automaton]("automaton")
+
+for _automaton in _AUTOMATA:
+    CATALOGUE.add(_automaton.name, _automaton)
 
 
 def find(name: str) -> Automaton:
@@ -301,7 +305,4 @@ def find(name: str) -> Automaton:
     >>> find("nim").oeis[0].number
     'A130665'
     """
-    if not isinstance(name, str) or name not in CATALOGUE:
-        hint = close(name, CATALOGUE) if isinstance(name, str) else ""
-        raise UsageError(f"automaton must be one of {', '.join(CATALOGUE)}, got {shown(name)}{hint}")
-    return CATALOGUE[name]
+    return CATALOGUE.find(name)

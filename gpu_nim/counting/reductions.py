@@ -11,7 +11,7 @@ the range is visited, and `scanned_values` returns their number in advance.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
@@ -153,28 +153,18 @@ def reduce_range(
     >>> [result.value for result in reduce_range(ByTotal(3), 0, 10**12, wanted, NumpyCounting())]
     [731502852159281469325312, 549755813887, {1: 500000000000, 3: 500000000000}]
     """
-    return [
-        _reduce(family, start, stop, reduction, engine, Wanted(reduction.modulus, records, on_step), run or run_here)
-        for reduction in reductions
-    ]
-
-
-def _reduce(
-    family: Family,
-    start: int,
-    stop: int,
-    reduction: Reduction,
-    engine: Counting,
-    wanted: Wanted,
-    run: Callable[[ValueScan], Iterable[NDArray[np.int64]]],
-) -> Result:
-    found = reduction.entry.find(family, start, stop, wanted)
-    if found is None:
-        job = ValueScan(family, start, stop, reduction, engine)
-        return Result(reduction, job.combine(run(job)), scanned=stop - start)
-    if reduction.entry.gives == "records":
-        return Result(reduction, found[: wanted.records], complete=len(found) <= wanted.records)
-    return Result(reduction, found)
+    results = []
+    for reduction in reductions:
+        found = reduction.entry.find(family, start, stop, Wanted(reduction.modulus, records, on_step))
+        if found is None:
+            scan = ValueScan(family, start, stop, reduction, engine)
+            parts = map(scan.do, scan.chunks()) if run is None else run(scan)
+            results.append(Result(reduction, scan.combine(parts), scanned=stop - start))
+        elif reduction.entry.gives == "records":
+            results.append(Result(reduction, found[:records], complete=len(found) <= records))
+        else:
+            results.append(Result(reduction, found))
+    return results
 
 
 def scanned_values(family: Family, start: int, stop: int, reduction: Reduction) -> int:
@@ -218,11 +208,6 @@ class ValueScan:
             for key in np.flatnonzero(part).tolist():
                 totals[key] = totals.get(key, 0) + int(part[key])
         return dict(sorted(totals.items()))
-
-
-def run_here(job: ValueScan) -> Iterator[NDArray[np.int64]]:
-    """Process the chunks of a job one after the other in this process."""
-    return map(job.do, job.chunks())
 
 
 def record_values(family: Family, start: int, stop: int, most: int, on_step: OnStep = unreported) -> list[tuple[int, int]]:
@@ -319,10 +304,6 @@ def _lengths(family: Family, values: Range, chunk: tuple[int, int], modulus: int
     return lengths.counts
 
 
-def _residues(family: Family, values: Range, chunk: tuple[int, int], modulus: int) -> NDArray[np.int64]:
-    return values.residues(*chunk, modulus)
-
-
 REDUCTIONS = Registry[ReductionEntry]("reduction")
 
 for _entry in (
@@ -354,7 +335,7 @@ for _entry in (
         "the number of values by remainder modulo M",
         "counts",
         lambda family, start, stop, wanted: residue_counts(family, start, stop, wanted.modulus),
-        scan=_residues,
+        scan=lambda _, values, chunk, modulus: values.residues(*chunk, modulus),
         takes_modulus=True,
     ),
     ReductionEntry(

@@ -119,7 +119,7 @@ _GAMES: tuple[GameEntry, ...] = (
     ),
 )
 
-CATALOGUE = Registry[GameEntry]("game")
+CATALOGUE = Registry[GameEntry]("game", also=", or inequalities such as 'y <= x + z/2'")
 
 
 def register(entry: GameEntry) -> None:
@@ -153,11 +153,7 @@ def find(name: object) -> GameEntry:
     >>> find("nim").summary, find("nim").parameters[0].default
     ('Nim, any number of piles', '3')
     """
-    if not isinstance(name, str) or name not in CATALOGUE:
-        hint = close(name, CATALOGUE) if isinstance(name, str) else ""
-        known = ", ".join(CATALOGUE)
-        raise UsageError(f"game must be one of {known}, or inequalities such as 'y <= x + z/2', got {shown(name)}{hint}")
-    return CATALOGUE[name]
+    return CATALOGUE.find(name)
 
 
 def parameter_owners() -> dict[str, list[GameEntry]]:

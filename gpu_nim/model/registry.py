@@ -15,6 +15,7 @@ class Registry(dict[str, T]):
 
     Args:
         kind: the word for an entry in messages, such as "theme".
+        also: what a name may be in place of an entry's, for the message about an unknown one.
 
     >>> planets = Registry[int]("planet")
     >>> planets.add("earth", 3)
@@ -27,9 +28,9 @@ class Registry(dict[str, T]):
     gpu_nim.model.errors.UsageError: planet must be one of earth, got 'vulcan'
     """
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, also: str = "") -> None:
         super().__init__()
-        self.kind = kind
+        self.kind, self._also = kind, also
 
     def add(self, name: str, entry: E) -> E:
         """Register an entry, and return it.
@@ -54,7 +55,7 @@ class Registry(dict[str, T]):
         """
         return lambda entry: self.add(name, entry)
 
-    def find(self, name: str) -> T:
+    def find(self, name: object) -> T:
         """Return the entry of that name.
 
         Args:
@@ -65,5 +66,5 @@ class Registry(dict[str, T]):
         """
         if not isinstance(name, str) or name not in self:
             hint = close(name, self) if isinstance(name, str) else ""
-            raise UsageError(f"{self.kind} must be one of {', '.join(self)}, got {shown(name)}{hint}")
+            raise UsageError(f"{self.kind} must be one of {', '.join(self)}{self._also}, got {shown(name)}{hint}")
         return self[name]

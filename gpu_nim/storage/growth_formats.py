@@ -79,7 +79,7 @@ def describe_formats() -> str:
 
 @contextmanager
 def open_growth(path: str | Path, *, parents: bool = False) -> Iterator[GrowthWriter]:
-    """Write a growth to a file in the block, atomically, in the format of its suffix (see `GROWTH_FORMATS`).
+    """Yield a writer of a growth to a file, which is written atomically, in the format of its suffix (see `GROWTH_FORMATS`).
 
     Args:
         path: the file. A .csv holds the columns of the growth's table.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from itertools import tee
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gpu_nim.automata.ancestry import parents as parents_of
+from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.catalogue import CATALOGUE, Automaton
 from gpu_nim.automata.cell_sources import in_order
 from gpu_nim.automata.growth import Growth
@@ -15,7 +15,6 @@ from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.user_defined import find_automaton
 from gpu_nim.backends.selection import select
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
-from gpu_nim.model.rule import Rule
 from gpu_nim.theorems.check_result import CheckResult
 
 _BLOCK = 1 << 10  # generations whose births are compared at a time
@@ -106,8 +105,11 @@ def _against_theorem(growth: Growth, progress: Callable[[int], object]) -> str |
             for index in np.flatnonzero(births != stated).tolist():
                 return f"generation {first + index} has {births[index]} births, not {stated[index]}"
     test = None if automaton is None else automaton.cell_test
-    parent_check = _ParentCheck(growth)
-    for generation, cells in growth:
+    newborns, parents = iter(growth), None
+    if growth.parents is not None and growth.rule is not None:
+        newborns, again = tee(newborns)
+        parents = zip(growth.parents(0, growth.generations + 1), ancestry(growth.rule, again), strict=True)
+    for generation, cells in newborns:
         if len(cells) != growth.births[generation]:
             return f"generation {generation} has {len(cells)} cells, not {growth.births[generation]}"
         if not in_order(cells):
@@ -115,40 +117,15 @@ def _against_theorem(growth: Growth, progress: Callable[[int], object]) -> str |
         if test is not None:
             for outsider in cells[~test(cells, np.full(len(cells), generation))].tolist():
                 return f"{tuple(outsider)} is not born at generation {generation}"
-        if (difference := parent_check.difference(generation, cells)) is not None:
-            return difference
-        progress(len(cells))
-    return None
-
-
-class _ParentCheck:
-    """Compares the parents in a file with those by the rule, generation by generation."""
-
-    def __init__(self, growth: Growth) -> None:
-        self._rule: Rule | None = growth.rule
-        self._given: Iterator[tuple[int, NDArray[np.integer]]] | None = None
-        if growth.parents is not None and growth.rule is not None:
-            self._given = growth.parents(0, growth.generations + 1)
-        self._before: NDArray[np.integer] | None = None
-        self._born_earlier = 0
-
-    def difference(self, generation: int, cells: NDArray[np.integer]) -> str | None:
-        """Return what is wrong with the parents of these newborns; None if nothing is, or the file has none."""
-        if self._given is None or self._rule is None:
-            return None
-        _, given = next(self._given)
-        if self._before is None:
-            true = np.full(len(cells), -1, np.int64)
-        else:
+        if parents is not None:
             try:
-                true = parents_of(self._rule, self._before, cells) + self._born_earlier
+                (_, given), (_, true) = next(parents)
             except UsageError as error:
                 return f"generation {generation}: {error}"
-            self._born_earlier += len(self._before)
-        self._before = cells
-        for place in np.flatnonzero(given != true).tolist():
-            return f"the parent of {tuple(cells[place].tolist())} is cell {true[place]}, not {given[place]}"
-        return None
+            for place in np.flatnonzero(given != true).tolist():
+                return f"the parent of {tuple(cells[place].tolist())} is cell {true[place]}, not {given[place]}"
+        progress(len(cells))
+    return None
 
 
 def _against_rule(growth: Growth, last: int, progress: Callable[[int], object]) -> tuple[str | None, int]:
