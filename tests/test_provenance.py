@@ -29,7 +29,7 @@ TITLE = ("--title", "Nim ⊕ (a\\b) <'c'>")
 DOC = "{http://purl.org/dc/elements/1.1/}"
 COMMANDS = {
     **{f"a{suffix}": ("render", "nim:3", *SMALL, *TITLE) for suffix in (".png", ".jpg", ".webp", ".tif")},
-    "a.svg": ("render", "figure:NF1"),
+    "a <&.svg": ("render", "figure:NF1"),
     "a ⊕ (b.pdf": ("render", "figure:NF1"),
     "a.mp4": ("movie", "nim:3", *MOVIE, *TITLE),
     **{f"a{suffix}": ("export", "nim:3") for suffix in EXPORTS if suffix != ".html"},

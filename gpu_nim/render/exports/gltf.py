@@ -28,7 +28,9 @@ _KINDS = {"u1": 5121, "u2": 5123, "u4": 5125, "f4": 5126}
 _POINTS, _CORNERS = 34962, 34963  # what a buffer is for
 
 
-@export_format(".glb", "cubes, glTF 2.0, binary", bytes_a_block=1300, many=(PLAIN_LIMIT, 120))
+@export_format(
+    ".glb", "cubes, glTF 2.0, binary; instances if there are more than 65,536", bytes_a_block=1300, many=(PLAIN_LIMIT, 120)
+)
 def glb(body: Body) -> bytes:
     """Return a body as binary glTF: plain triangles, or instances where these would be many."""
     blocks = body.blocks
