@@ -13,6 +13,7 @@ from gpu_nim.render import exports, image, opengl, picture_memory, source
 from gpu_nim.render.exports import Printing, export, export_bytes
 from gpu_nim.render.image import choose_engine, render
 from gpu_nim.render.look import Look
+from gpu_nim.render.page import scenes
 from gpu_nim.render.picture_memory import picture_bytes, require_picture_memory
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.styles.volume import cloud_bytes, cloud_of
@@ -93,7 +94,7 @@ def test_a_cloud_takes_what_is_planned() -> None:
 
 @pytest.mark.parametrize(
     ("suffix", "printable"),
-    [(".ply", False), (".stl", False), (".glb", False), (".vtp", False), (".html", False), (".3mf", False), (".stl", True)],
+    [(".ply", False), (".stl", False), (".glb", False), (".vtp", False), (".3mf", False), (".stl", True)],
 )
 def test_an_export_takes_what_is_planned(suffix: str, printable: bool, tmp_path: Path) -> None:
     import tracemalloc
@@ -183,9 +184,10 @@ def test_numpy_draws_where_opengl_has_too_little(monkeypatch: pytest.MonkeyPatch
 def test_an_export_past_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(exports, "host_memory", lambda: 10**5)
     said = r"^exporting nim:63 needs .* bytes, 100,000 are free; an earlier generation takes less$"
-    for name in ("a.ply", "a.html"):
+    monkeypatch.setattr(scenes, "host_memory", lambda: 10**5)
+    for name, body in (("a.ply", "nim:63"), ("a.html", blocks_of("nim:63"))):
         with pytest.raises(InsufficientMemoryError, match=said):
-            export("nim:63", tmp_path / name)
+            export(body, tmp_path / name)
     assert not list(tmp_path.iterdir())
 
 

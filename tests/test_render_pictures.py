@@ -751,7 +751,7 @@ def test_a_page_needs_nothing_from_elsewhere(tmp_path):
     assert text.count("</script>") == text.count("<script>") == 1
     assert "<!--" not in text
     data = json.loads(re.search(r"const data = (.*);\n", text)[1])
-    assert (data["count"], data["last"], data["title"]) == (256, 15, title)
+    assert (data["kind"], data["last"], data["title"]) == ("nim", "15", title)
 
 
 # Command line

@@ -41,4 +41,5 @@ def export(source: str, out: Path, printable: bool, print_size: float, stand: bo
         emit_json(report)
         return
     note = f"; {report['note']}" if report["note"] else ""
-    say(f"{out}: {report['bytes']:,} bytes, {report['triangles']:,} triangles, {report['population']:,} cells{note}")
+    triangles = f"{report['triangles']:,} triangles, " if "triangles" in report else ""
+    say(f"{out}: {report['bytes']:,} bytes, {triangles}{report['population']:,} cells{note}")

@@ -50,6 +50,9 @@ def hull(blocks: Blocks) -> NDArray[np.float32]:
     index = (blocks.corners - low) // width
     reach = np.maximum(blocks.sizes, width)
     first = first_of_each(index)  # any of them: blocks that share a cell differ in size only within it
+    # In lexicographic order the cells of a column follow each other, and only its ends can be extreme.
+    begins = np.append(True, (index[first[1:], :2] != index[first[:-1], :2]).any(axis=1))
+    first = first[begins | np.append(begins[1:], True)]
     coarse = index[first] * width + low
     corners = coarse[:, None] + np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]) * reach[first][:, None, None]
     points: NDArray[np.float32] = np.minimum(corners, high).reshape(-1, 3).astype(np.float32)

@@ -182,13 +182,14 @@ def support(points: NDArray[np.floating], count: int) -> NDArray[np.intp]:
     k = np.arange(count) + 0.5
     polar, turn = np.arccos(1 - 2 * k / count), np.pi * (1 + 5**0.5) * k
     rays = np.stack([np.cos(turn) * np.sin(polar), np.sin(turn) * np.sin(polar), np.cos(polar)])
-    rays = np.concatenate([rays.T, np.eye(3), -np.eye(3)]).astype(np.float32).T
-    best = np.full(rays.shape[1], -np.inf, dtype=np.float32)
-    found = np.zeros(rays.shape[1], dtype=np.intp)
+    rays = np.concatenate([rays.T, np.eye(3), -np.eye(3)]).astype(np.float32)
+    best = np.full(len(rays), -np.inf, dtype=np.float32)
+    found = np.zeros(len(rays), dtype=np.intp)
     for start in range(0, len(points), 1 << 15):
-        heights = np.asarray(points[start : start + (1 << 15)], dtype=np.float32) @ rays
-        top = heights.argmax(axis=0)
-        height = heights[top, np.arange(len(top))]
+        # A ray's heights lie side by side, where the search for the greatest is many times faster than down a column.
+        heights = rays @ np.asarray(points[start : start + (1 << 15)], dtype=np.float32).T
+        top = heights.argmax(axis=1)
+        height = heights[np.arange(len(top)), top]
         better = height > best
         best[better], found[better] = height[better], start + top[better]
     return np.unique(found)

@@ -18,7 +18,7 @@ from gpu_nim.render.geometry import SIDES, side
 from gpu_nim.render.image import Picture, check_ending, save
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
 from gpu_nim.render.opengl import add_quads, aim_at, require_display
-from gpu_nim.render.page import PAGE_LIMIT, solid
+from gpu_nim.render.page import solid
 from gpu_nim.render.picture_memory import require_picture_memory
 from gpu_nim.render.shading import Shader
 from gpu_nim.render.themes import THEMES
@@ -38,6 +38,7 @@ HELP = (
 )
 """The functions of the mouse and the keys; the views have digits, see `view_keys`."""
 
+_LIMIT = 1 << 18  # blocks, which are rotated smoothly without a graphics card
 _FOOT = 0.12  # of the window's height, for the slider
 _PAUSE = 0.01  # seconds between two polls of the mouse and the keys
 
@@ -59,7 +60,7 @@ class Window:
 
         drawn = replace(look, style="cubes", quality="draft")  # the style of a window, which may differ from a still's
         require_picture_memory(drawn, "opengl", source)
-        blocks, self._view = solid(source, look, PAGE_LIMIT)
+        blocks, self._view = solid(source, look, _LIMIT)
         self._blocks = blocks.take(np.argsort(blocks.generations, kind="stable"))
         # All sides, while a still has only those that one camera sees.
         require_picture_memory(drawn, "opengl", source, 2 * len(self._blocks))

@@ -54,14 +54,19 @@ def export(source: "Source", path: str | Path, look: Look | None = None, *, prin
     path, look = Path(path), look or Look()
     check_export(path, look, printable=bool(printing))
     suffix = path.suffix.lower()
-    blocks, view = solid(source, look, EXPORTS[suffix].limit)
+    known = EXPORTS[suffix]
+    if known.write_source:
+        page = known.write_source(source, look)
+        _write(path, page.document)
+        facts = {"population": page.population, "drawn": page.drawn, "note": page.note}
+        return {"source": page.name, "out": str(path), "bytes": len(page.document), **facts}
+    blocks, view = solid(source, look, known.limit)
     needed = export_bytes(suffix, len(blocks), printable=bool(printing))
     require_memory(needed, host_memory(), f"exporting {blocks.name}", "an earlier generation takes less")
     made = made_by(call("export", name_of(source), str(path), look, *filter(None, [printing])))
     body = Body(blocks, look, view, made, printing)
-    document = EXPORTS[suffix].write(body)
-    with replacing(path) as scratch:
-        scratch.write_bytes(document)
+    document = known.write(body)
+    _write(path, document)
     return {
         "source": blocks.name,
         "out": str(path),
@@ -71,6 +76,11 @@ def export(source: "Source", path: str | Path, look: Look | None = None, *, prin
         "triangles": len(body.mesh.faces) if printing else 12 * len(blocks),
         "note": "; ".join(filter(None, (blocks.note, _print_note(suffix, body)))),
     }
+
+
+def _write(path: Path, document: bytes) -> None:
+    with replacing(path) as scratch:
+        scratch.write_bytes(document)
 
 
 def _print_note(suffix: str, body: Body) -> str:

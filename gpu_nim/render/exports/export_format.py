@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,9 +12,12 @@ from gpu_nim.model.registry import Registry
 from gpu_nim.render.exports.triangles import Mesh, Printing, cubes, printed_body
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.look import MESH_OPTIONS, Look
-from gpu_nim.render.page import colour_bytes
+from gpu_nim.render.page import Page, colour_bytes
 from gpu_nim.render.source import CELLS_LIMIT
 from gpu_nim.render.views import View
+
+if TYPE_CHECKING:
+    from gpu_nim.render.source import Source
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,7 @@ TEXT_LIMIT = 1 << 18
 """The most blocks that are written as text: a minute's work."""
 
 Writer = Callable[[Body], bytes]
+SourceWriter = Callable[["Source", Look], Page]
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,8 @@ class ExportFormat:
         limit: the most blocks that it holds.
         fixed_bytes: memory for writing, for any number of blocks.
         packages: the optional packages that write it, by the names that they are imported and installed by.
+        write_source: returns the file from the source itself, in place of `write`, for a format that does not always need blocks;
+            it plans its own memory.
     """
 
     write: Writer
@@ -78,6 +84,7 @@ class ExportFormat:
     limit: int = CELLS_LIMIT
     fixed_bytes: int = 0
     packages: tuple[str, ...] = ()
+    write_source: SourceWriter | None = None
 
     def memory(self, blocks: int) -> int:
         """Return the bytes for writing so many blocks.

@@ -1,0 +1,158 @@
+"""Self-contained HTML pages that draw a body by ray tracing in WebGL 2: it can be turned, zoomed and pointed at.
+
+The browser traces one ray a pixel through empty aligned cubes, as `cells.glsl` and `trace.glsl` say. The P-positions of Nim need
+no data for that, to 2^60; any other body is a grid (see `gpu_nim.render.page.scenes`). The page is put together from the files
+of this folder: everything that a Python module knows, such as colours, views and names, is in its data.
+"""
+
+import json
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gpu_nim.render.colours import to_linear
+from gpu_nim.render.framing import cut_open, view_of
+from gpu_nim.render.geometry import Blocks, require_cubes
+from gpu_nim.render.image import prepare
+from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
+from gpu_nim.render.page.scenes import Scene, colour_bytes, grid_scene, nim_scene
+from gpu_nim.render.shading import COOL, WARM, Lamps
+from gpu_nim.render.source import CELLS_LIMIT, blocks_of
+from gpu_nim.render.themes import THEMES, Theme
+from gpu_nim.render.views import ANGLE, VIEWS, Camera, View
+
+if TYPE_CHECKING:
+    from gpu_nim.render.source import Source
+
+__all__ = ["PAGE_LIMIT", "PAGE_OPTIONS", "Page", "colour_bytes", "document", "page", "solid"]
+
+PAGE_LIMIT = 1 << 22
+"""The most cells of a page; larger bodies are merged to blocks."""
+
+PAGE_OPTIONS = ("a page", MESH_OPTIONS | {"title", "view"})
+"""The name of a page in messages, and the options that it takes."""
+
+_FILES = files("gpu_nim.render.page")
+_SCRIPTS = ("vectors", "bodies", "camera", "tracer", "picture", "link", "controls", "input", "main")
+_SHADERS = ("cells", "trace", "picture", "pointed", "screen")
+_MARGIN = 0.06  # the part of the picture that the body leaves free on each side at first, as of stills
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page, and what it shows.
+
+    Attributes:
+        document: the page, in HTML.
+        name: the name of the source.
+        population: the number of cells of the source.
+        drawn: the number of cubes drawn.
+        note: what was left out or made coarser, or "".
+    """
+
+    document: bytes
+    name: str
+    population: int
+    drawn: int
+    note: str
+
+
+def solid(source: "Source", look: Look, limit: int = CELLS_LIMIT) -> tuple[Blocks, View]:
+    """Return a source as at most `limit` cubes in space, with the look's cut, and the view of the look."""
+    blocks = prepare(blocks_of(source, limit=limit, colour=look.colour), look)
+    view = view_of(blocks, look)
+    return require_cubes(cut_open(blocks, look, view.basis()[2])), view
+
+
+def page(source: "Source", look: Look) -> Page:
+    """Return the page of a source.
+
+    Args:
+        source: as for `render`; Nim's generations go up to 2^60.
+        look: its theme, colours, generations, cut, title and first view.
+
+    Raises:
+        UsageError: there is no such source, or the look has options that a page does not take.
+        InsufficientMemoryError: there is too little memory to make it.
+
+    >>> made = page("nim:2^40", Look())
+    >>> made.population == 4**40 + 3, len(made.document) < 80_000
+    (True, True)
+    """
+    require_effect(*PAGE_OPTIONS, look)
+    scene = nim_scene(source, look)
+    if scene is None:
+        blocks, view = solid(source, look, PAGE_LIMIT)
+        scene = grid_scene(source, blocks, look)
+    else:
+        view = view_of(scene.blocks, look)
+    blocks = scene.blocks
+    document = _document({"title": look.title or blocks.name, "note": blocks.note, **scene.data, **_appearance(scene, view, look)})
+    return Page(document, blocks.name, scene.population, scene.drawn, blocks.note)
+
+
+def document(source: "Source", look: Look) -> bytes:
+    """Return the page of a source, in HTML."""
+    return page(source, look).document
+
+
+def _appearance(scene: Scene, view: View, look: Look) -> dict[str, object]:
+    theme = THEMES[look.theme]
+    views = {"as it opened": view, **{name: find(scene.blocks.corners) for name, find in VIEWS.items()}}
+    return {
+        "hull": scene.outline().tolist(),
+        "tangent": float(np.tan(np.radians(ANGLE / 2))),
+        "margin": _MARGIN,
+        "views": [{"name": name, **_turnable(view)} for name, view in views.items()],
+        "bottom": theme.bottom,
+        "top": theme.top,
+        "text": theme.text,
+        "pick": theme.pick,
+        "light": _light(theme),
+        "lamps": _lamps(),
+    }
+
+
+def _light(theme: Theme) -> dict[str, object]:
+    behind = to_linear((np.array(theme.bottom) + np.array(theme.top)) / 2)
+    colours = {"warm": WARM, "cool": COOL, "behind": behind}
+    return {
+        "ambient": theme.ambient,
+        "keyStrength": theme.key,
+        "haze": theme.haze,
+        **{name: [round(float(part), 4) for part in colour] for name, colour in colours.items()},
+    }
+
+
+def _lamps() -> dict[str, list[float]]:
+    """Return the directions to the lamps of a camera whose axes are those of the world."""
+    lamps = Lamps.of(Camera(np.zeros(3), np.eye(3), 1.0, True))
+    return {name: getattr(lamps, name).tolist() for name in ("key", "fill", "rim")}
+
+
+def _turnable(view: View) -> dict[str, object]:
+    """Return a view for the page, with the axis that the body is turned about: the one nearest to upward."""
+    basis, up = view.basis(), np.asarray(view.up)
+    pole = basis[1] if np.linalg.norm(np.cross(up, basis[2])) < 0.05 else up / np.linalg.norm(up)
+    return {"toward": basis[2].tolist(), "pole": pole.tolist(), "parallel": view.parallel}
+
+
+def _document(data: dict[str, Any]) -> bytes:
+    shaders = {name: _read(f"{name}.glsl") for name in (*_SHADERS, data["kind"])}
+    # Nothing within a script may look like a tag or a comment: after "<!--<script>" the script would not end at its "</script>".
+    text = json.dumps({**data, "shaders": shaders}).replace("<", "\\u003c")
+    parts = {
+        "/*STYLE*/": _read("page.css"),
+        "/*SCRIPT*/": "\n".join(_read(f"{name}.js") for name in _SCRIPTS),
+        "/*DATA*/null": text,
+    }
+    whole = _read("page.html")
+    for mark, part in parts.items():
+        whole = whole.replace(mark, part)
+    return whole.encode()
+
+
+def _read(name: str) -> str:
+    return _FILES.joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,235 @@
+// What the mouse, fingers, keys and buttons do.
+
+class Controls {
+  constructor(body, camera, picture, tracer) {
+    Object.assign(this, { body, camera, picture, tracer, generation: body.last, view: data.views[0], touched: false });
+    Object.assign(this, { spinning: false, growing: null, flight: null, ticking: false, before: 0, marked: null });
+    this.steps = Number(body.last - body.first > MOST_STEPS ? MOST_STEPS : body.last - body.first);
+    for (const name of ["play", "slider", "count", "views", "lens", "spin", "link", "save", "label", "said", "mark"]) {
+      this[name] = document.getElementById(name);
+    }
+    this.slider.max = this.steps;
+    this.slider.disabled = this.play.disabled = !this.steps;
+    this.calm = matchMedia("(prefers-reduced-motion: reduce)");
+    this.listen();
+    this.reserve();
+    this.fit();
+    if (!this.restore()) this.show(body.last);
+  }
+
+  // The picture: what the words and the controls leave free of the page, in pixels of the canvas times `ratio`.
+
+  room(ratio = 1) {
+    const whole = canvas.clientHeight, top = header.getBoundingClientRect().bottom, bottom = footer.getBoundingClientRect().top;
+    const [from, to] = bottom - top > whole / 3 ? [top, bottom] : [0, whole];
+    return { width: canvas.clientWidth * ratio, height: whole * ratio, middle: (from + to) / 2 * ratio, half: (to - from) / 2 * ratio };
+  }
+
+  aspect() { const { width, half } = this.room(); return width / 2 / half }
+
+  scene([width, height], ratio) {
+    return { rays: this.camera.rays({ ...this.room(ratio), width, height }), shown: this.shown() };
+  }
+
+  shown() {
+    const parts = x => [Number(x >> 30n), Number(x & 0x3fffffffn)];
+    if (data.kind === "nim") {
+      return { firstGeneration: parts(this.body.first), lastGeneration: parts(this.generation), bucket: data.bucket };
+    }
+    return { levels: data.levels, lastIndex: this.body.index(Number(this.generation)), inked: Number(data.inked) };
+  }
+
+  redraw() {
+    this.hideLabel();
+    this.picture.change();
+    clearTimeout(this.linking);
+    this.linking = setTimeout(() => history.replaceState(null, "", this.fragment()), 500);
+  }
+
+  // The camera
+
+  fit() {  // for the page as it is now; what was turned or moved only keeps its size
+    const aspect = this.aspect(), wanted = this.camera.lookAlong(this.view, aspect);
+    if (!this.touched) this.camera.take(wanted);
+    else if (this.fitted) this.camera.reach *= wanted.reach / this.camera.lookAlong(this.view, this.fitted).reach;
+    this.fitted = aspect;
+    this.nameLens();
+    this.redraw();
+  }
+
+  face(number) {
+    this.view = data.views[number];
+    this.fly(this.camera.lookAlong(this.view, this.aspect()), () => { this.touched = false });
+  }
+
+  fly(to, then = () => {}) {
+    const arrive = () => { this.camera.take(to); this.flight = null; then(); this.nameLens(); this.redraw() };
+    if (this.calm.matches) { arrive(); return }
+    this.flight = { way: Camera.way(this.camera.state(), to), part: 0, arrive };
+    this.tick();
+  }
+
+  swapLens() {
+    const state = this.camera.state();
+    this.touched = true;
+    this.fly({ ...state, lens: this.camera.parallel ? data.tangent : 0 });
+  }
+
+  nameLens() { this.lens.setAttribute("aria-pressed", this.camera.parallel) }
+
+  take(change) {  // by hand, which ends a flight
+    this.flight = null;
+    this.touched = true;
+    change();
+    this.redraw();
+  }
+
+  turn(x, y) { this.take(() => this.camera.turn(x * .006, y * .006)) }
+  move(x, y) { const { half } = this.room(); this.take(() => this.camera.move(x / half, y / half)) }
+  zoom(times, x, y) { this.take(() => this.camera.zoom(times, this.under(x, y))) }
+
+  under(x, y) {  // the point that is seen at a place of the page, or that of the focus' distance
+    const { width, middle, half } = this.room(), { camera } = this, [right, up] = camera.basis;
+    const found = this.hit(x, y), across = (x - width / 2) / half, high = (middle - y) / half;
+    if (!found) return moved(camera.focus, plus(right.map(part => part * across * camera.reach), up, high * camera.reach));
+    const { rays } = found, way = unit(plus(plus(rays.ahead, rays.aheadRight, across), rays.aheadUp, high));
+    return moved(camera.eye(), plus(plus(plus([0, 0, 0], rays.eyeRight, across), rays.eyeUp, high), way, found.distance));
+  }
+
+  // Pointing
+
+  hit(x, y) {
+    const ratio = canvas.width / canvas.clientWidth, rays = this.scene([canvas.width, canvas.height], ratio).rays;
+    const found = this.tracer.pointed(rays, this.shown(), [x * ratio, canvas.height - y * ratio]);
+    return found && { ...found, rays };
+  }
+
+  point(x, y, aloud) {
+    const found = this.hit(x, y), text = found ? this.body.describe(found.cell, found.level) : "";
+    this.hideLabel();
+    if (found) {
+      this.label.textContent = text;
+      this.label.hidden = false;
+      const box = this.label.getBoundingClientRect(), { width, height } = this.room();
+      this.label.style.left = `${clamp(x + 16, 8, Math.max(8, width - box.width - 8))}px`;
+      this.label.style.top = `${y + 20 + box.height < height - 8 ? y + 20 : Math.max(8, y - box.height - 16)}px`;
+      this.outline(found);
+    }
+    clearTimeout(this.speaking);
+    this.speaking = setTimeout(() => { this.said.textContent = text || "nothing is there" }, aloud ? 0 : 400);
+    return text;
+  }
+
+  outline({ cell, level }) {  // the sides of its cube that face the eye
+    const side = BigInt(Math.round(2 ** level)), room = this.room(), to = this.camera.eye(), paths = [];
+    for (let axis = 0; axis < 3; axis++) for (const end of [0n, 1n]) {
+      const at = (cell[axis] + end * side) << BITS, facing = this.camera.parallel ? this.camera.basis[2][axis] : Number(to[axis] - at);
+      if (end ? facing <= 0 : facing >= 0) continue;
+      const corners = [[0n, 0n], [1n, 0n], [1n, 1n], [0n, 1n]].map(([u, v]) => {
+        const corner = cell.map(x => x << BITS);
+        corner[axis] = at;
+        corner[(axis + 1) % 3] += u * side << BITS; corner[(axis + 2) % 3] += v * side << BITS;
+        return this.camera.project(corner, room).map(part => part.toFixed(1)).join(" ");
+      });
+      paths.push(`M${corners.join("L")}Z`);
+    }
+    this.mark.firstElementChild.setAttribute("d", paths.join(""));
+  }
+
+  hideLabel() {
+    this.label.hidden = true;
+    this.mark.firstElementChild.setAttribute("d", "");
+  }
+
+  // Generations
+
+  show(generation) {
+    const { first, last } = this.body, most = BigInt(this.steps || 1);
+    this.generation = clamp(generation, first, last);
+    const step = last > first ? ((this.generation - first) * most + (last - first) / 2n) / (last - first) : 0n;
+    this.slider.value = Number(step);
+    const text = this.countText(this.generation);
+    this.count.textContent = text;
+    this.slider.setAttribute("aria-valuetext", text);
+    this.redraw();
+  }
+
+  countText(generation) { return `generation ${brief(generation)} of ${brief(this.body.last)}: ${brief(this.body.shown(generation))} ${this.body.unit}` }
+
+  reserve() {  // the height of the longest text, so that the picture does not move with it
+    this.count.style.minHeight = "";
+    this.count.textContent = this.countText(this.body.last);
+    this.count.style.minHeight = `${Math.ceil(this.count.getBoundingClientRect().height)}px`;
+    this.count.textContent = this.countText(this.generation);
+  }
+
+  atStep(step) { return this.steps ? this.body.first + (this.body.last - this.body.first) * BigInt(step) / BigInt(this.steps) : this.body.last }
+
+  step(step) { this.grow(false); this.show(this.atStep(clamp(step, 0, this.steps))) }
+
+  grow(on) {
+    this.growing = on ? (+this.slider.value === this.steps ? 0 : +this.slider.value) : null;
+    this.play.textContent = on ? "Pause" : "Play";
+    this.tick();
+  }
+
+  rotate(on) {
+    this.spinning = on;
+    this.spin.setAttribute("aria-pressed", on);
+    this.tick();
+  }
+
+  tick() {  // of what moves by itself
+    if (this.ticking || !(this.spinning || this.flight || this.growing !== null)) return;
+    this.ticking = true;
+    requestAnimationFrame(now => {
+      const seconds = Math.min((now - this.before) / 1000, .1);
+      this.before = now;
+      this.ticking = false;
+      if (this.flight) {
+        const flight = this.flight, part = flight.part = Math.min(flight.part + seconds / 1.2, 1);
+        if (part === 1) flight.arrive();
+        else { this.camera.take(flight.way(part * part * (3 - 2 * part))); this.redraw() }
+      } else if (this.spinning) { this.camera.turn(-.5 * seconds, 0); this.touched = true; this.redraw() }
+      if (this.growing !== null) {
+        this.growing = Math.min(this.growing + seconds * this.steps / clamp(this.steps * .3, 2, 12), this.steps);
+        this.show(this.atStep(Math.floor(this.growing)));
+        if (this.growing === this.steps) this.grow(false);
+      }
+      this.tick();
+    });
+  }
+
+  // Links and pictures
+
+  fragment() { return fragmentOf(this.camera.state(), this.generation) }
+
+  restore() {
+    const state = stateOf(location.hash, this.body);
+    if (!state) return false;
+    this.flight = null;
+    this.touched = true;
+    this.camera.take(state);
+    this.camera.keepNear();
+    this.nameLens();
+    this.show(state.generation);
+    return true;
+  }
+
+  copyLink() {
+    history.replaceState(null, "", this.fragment());
+    const done = () => { this.said.textContent = "link copied"; this.link.textContent = "Copied"; setTimeout(() => { this.link.textContent = "Link" }, 1500) };
+    const shown = () => { this.said.textContent = "the address of the page is the link" };
+    navigator.clipboard ? navigator.clipboard.writeText(location.href).then(done, shown) : shown();
+  }
+
+  savePicture() {
+    this.tracer.show(this.picture.front);
+    const paper = document.createElement("canvas"), link = document.createElement("a"), pen = paper.getContext("2d");
+    [paper.width, paper.height] = [canvas.width, canvas.height];
+    const shade = pen.createLinearGradient(0, 0, 0, paper.height);
+    shade.addColorStop(0, css(data.top)); shade.addColorStop(1, css(data.bottom));
+    pen.fillStyle = shade; pen.fillRect(0, 0, paper.width, paper.height); pen.drawImage(canvas, 0, 0);
+    link.download = "gpunim.png"; link.href = paper.toDataURL("image/png"); link.click();
+  }
+}

@@ -1,0 +1,55 @@
+// The page begins: its words and colours, its body, and the objects that draw it.
+
+const [canvas, header, footer] = ["canvas", "header", "footer"].map(name => document.querySelector(name));
+const say = text => { document.getElementById("message").textContent = text };
+const css = colour => `rgb(${colour.map(part => Math.round(part * 255)).join(" ")})`;
+
+function bytes(text) { return Uint8Array.from(atob(text), character => character.charCodeAt(0)) }
+
+async function unpacked(text) {  // what Python packed: two planes of bytes, low and high, of each value and 1
+  const stream = new Blob([bytes(text)]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const planes = new Uint8Array(await new Response(stream).arrayBuffer()), count = planes.length / 2, values = new Uint16Array(count);
+  for (let k = 0; k < count; k++) values[k] = (planes[k] | planes[count + k] << 8) - 1;  // 65535 where it is empty
+  return values;
+}
+
+function dress() {
+  const { style } = document.documentElement;
+  style.colorScheme = data.bottom[0] + data.bottom[1] + data.bottom[2] > 1.5 ? "light" : "dark";
+  style.background = `linear-gradient(${css(data.top)}, ${css(data.bottom)}) fixed`;
+  style.setProperty("--paper", css(data.bottom));
+  style.setProperty("--sky", css(data.top));
+  style.setProperty("--pick", css(data.pick));
+  document.body.style.color = css(data.text);
+  document.title = data.title + " – gpunim";
+  document.getElementById("name").textContent = data.title;
+  document.getElementById("note").textContent = data.note;
+  canvas.setAttribute("aria-label", `${data.title} in three dimensions. ${data.note}`);
+}
+
+function refuse(sentence) {
+  say(sentence);
+  footer.style.display = document.getElementById("help").style.display = "none";
+}
+
+async function begin() {
+  dress();
+  const gl = canvas.getContext("webgl2", { antialias: false, depth: false });
+  if (!gl) { refuse("This browser has no WebGL 2, which draws the picture."); return }
+  let body;
+  if (data.kind === "grid") {
+    if (Math.max(...data.shape) > gl.getParameter(gl.MAX_3D_TEXTURE_SIZE)) {
+      refuse(`This graphics card holds bodies up to ${gl.getParameter(gl.MAX_3D_TEXTURE_SIZE)} cells wide, and this one has ${Math.max(...data.shape)}.`);
+      return;
+    }
+    body = new Grid(await unpacked(data.grid), data.inked ? await unpacked(data.inks) : null);
+  } else body = new Nim();
+  const camera = new Camera(body), tracer = new Tracer(gl, body);
+  const picture = new Picture(tracer, canvas, (size, ratio) => controls.scene(size, ratio));
+  const controls = new Controls(body, camera, picture, tracer);
+  canvas.addEventListener("webglcontextlost", event => event.preventDefault());
+  canvas.addEventListener("webglcontextrestored", () => { tracer.prepare(); picture.forget() });
+  window.gpunim = { controls, camera, picture, tracer, body };  // for scripts and tests
+}
+
+begin();

@@ -1,0 +1,217 @@
+"""What a page draws: Nim without data, or a body as a grid of generations.
+
+The P-positions of Nim need no data: (a, b, c) is one iff its nim-sum is 0, its generation is then a|b|c, and both hold for cubes of
+side 2^k as well. A page of `nim:2^60` is as small as one of `nim:7`, as long as its colours follow from the generation.
+
+A grid has the index of its generation for each cell of the body's box, or 65535 where there is none: 16 bits a cell, which gzip
+reduces to 3 MB for `edge:255`. In the browser it becomes a 3D texture, and the least of each 2 x 2 x 2 the next coarser one.
+"""
+
+import gzip
+from base64 import b64encode
+from dataclasses import dataclass, replace
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.automata import catalogue as automata
+from gpu_nim.automata.growth import Growth
+from gpu_nim.counting.families import UpToTotal
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.notation import parse_integer
+from gpu_nim.model.rule import Rule
+from gpu_nim.render.colourings import base_colours
+from gpu_nim.render.framing import hull
+from gpu_nim.render.geometry import Blocks, coarsen, generations_between
+from gpu_nim.render.look import Look
+from gpu_nim.render.source import blocks_of
+from gpu_nim.render.themes import THEMES
+
+LARGEST_NIM = 2**60
+"""The last generation of Nim that the shaders' integers hold."""
+
+_COLOURED = 1 << 18  # P-positions, of whose generations the colours of Nim are taken
+_GENERATIONS = 65534  # 16 bits, without two values: for no cell
+_TEXELS = 5 << 22  # 40 MB of the graphics card's memory, and a box of 256^3 cells with some more
+_SIDE = 2048  # the largest 3D texture of almost every graphics card
+_LEVELS = 6  # a ray passes empty cubes of 2^5 cells at once
+_BYTES_A_TEXEL, _BYTES_A_BLOCK = 12, 300
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A body as the page draws it.
+
+    Attributes:
+        blocks: the body, or a coarser one that has its colours, outline and views.
+        unit: the side of the blocks, in cells.
+        low: the corner of the page's box, in the blocks' coordinates.
+        side: the side of the page's cells, in the blocks' coordinates.
+        data: what the page reads.
+        population: the number of cells shown.
+        drawn: the number of cubes drawn.
+    """
+
+    blocks: Blocks
+    low: NDArray[np.int64]
+    side: int
+    unit: int
+    data: dict[str, object]
+    population: int
+    drawn: int
+
+    def outline(self) -> NDArray[np.float64]:
+        """Return points that frame the body, in the page's coordinates, float64 (N, 3)."""
+        return (hull(self.blocks).astype(np.float64) - self.low) / self.side * self.unit
+
+
+def nim_scene(source: object, look: Look) -> Scene | None:
+    """Return Nim without data, or None for another source, or for a look that does not follow from the generation alone.
+
+    Raises:
+        UsageError: there is no such generation.
+    """
+    if not isinstance(source, str) or not source.startswith("nim:") or look.cut != "none":
+        return None
+    try:
+        last = parse_integer(source.removeprefix("nim:"))
+    except ValueError:
+        return None
+    if not 0 <= last <= LARGEST_NIM:
+        raise UsageError(f"source nim:GENERATION can be drawn by a page for generations 0 to 2^60, got {source!r}")
+    count, level = UpToTotal(3), 0
+    while count.value(last >> level) > _COLOURED:
+        level += 1
+    first, stop = look.generations or (0, last + 1)
+    blocks = replace(blocks_of(f"nim:{last >> level}", colour=look.colour), name=source)
+    if first > last:
+        raise UsageError(f"generations must name some of 0:{last + 1}, got {first}:{stop}, which holds no cell of {source}")
+    last = min(last, stop - 1)
+    if look.generations:
+        blocks = generations_between(blocks, first >> level, (last >> level) + 1)
+        blocks = replace(blocks, note=f"generations {first} to {last}")
+    palette, inks = _palette(blocks, look, int(blocks.generations.max()) + 1, blocks.generations)
+    if inks is not None:
+        return None
+    population = count.value(last) - (count.value(first - 1) if first else 0)
+    data = {"kind": "nim", "first": str(first), "last": str(last), "bucket": level, "palette": _text(palette), "side": 1}
+    return Scene(blocks, np.zeros(3, np.int64), 1, 1 << level, data, population, population)
+
+
+def grid_scene(source: object, blocks: Blocks, look: Look) -> Scene:
+    """Return a body as a grid.
+
+    Raises:
+        UsageError: it has too many generations.
+        InsufficientMemoryError: there is too little memory to make it.
+    """
+    blocks = _fitting(blocks)
+    side = int(blocks.sizes[0])
+    index = blocks.corners // side
+    low = index.min(axis=0)
+    index -= low
+    extent = index.max(axis=0) + 1
+    levels, shape = _padded(extent.tolist())
+    needed = _BYTES_A_TEXEL * prod(shape) + _BYTES_A_BLOCK * len(blocks)
+    require_memory(needed, host_memory(), f"exporting {blocks.name}", "an earlier generation takes less")
+    generations, ranks = np.unique(blocks.generations, return_inverse=True)
+    if len(generations) > _GENERATIONS:
+        raise UsageError(f"{blocks.name} has {len(generations):,} generations with cells, and a page holds up to {_GENERATIONS:,}")
+    palette, inks = _palette(blocks, look, len(generations), ranks)
+    place = tuple(index[:, ::-1].T)
+    data = {
+        "kind": "grid",
+        "first": str(generations[0]),
+        "last": str(generations[-1]),
+        "generations": generations.tolist(),
+        "shown": np.cumsum(np.bincount(ranks)).tolist(),
+        "low": (low * side).tolist(),
+        "side": side,
+        "extent": extent.tolist(),
+        "shape": shape,
+        "levels": levels,
+        "coordinates": _coordinates(source, blocks),
+        "offsets": _offsets(source) if side == 1 else [],
+        "grid": _packed(ranks, place, shape),
+        "inked": inks is not None,
+        "palette": _text(palette),
+    }
+    if inks is not None:
+        data["inks"] = _packed(inks, place, shape)
+    return Scene(blocks, low.astype(np.int64) * side, side, 1, data, blocks.population, len(blocks))
+
+
+def _fitting(blocks: Blocks) -> Blocks:
+    """Return the blocks in one size in which their box fits the page."""
+    low, high = blocks.bounds()
+    size = least = int(blocks.sizes.max())
+    while True:
+        extent = (-(-high // size) - low // size).tolist()
+        if max(extent) <= _SIDE and prod(extent) <= _TEXELS and prod(_padded(extent)[1]) <= 2 * _TEXELS:
+            return blocks if size == least and (blocks.sizes == size).all() else coarsen(blocks, size)
+        size *= 2
+
+
+def _padded(extent: list[int]) -> tuple[int, list[int]]:
+    """Return the number of levels, and the shape that each level halves exactly, but for axes of one cell."""
+    for levels in range(_LEVELS, 0, -1):
+        unit = 1 << (levels - 1)
+        shape = [1 if length == 1 else -(-length // unit) * unit for length in extent]
+        if prod(shape) <= max(1.5 * prod(extent), 1 << 15):
+            break
+    return levels, shape
+
+
+def _palette(
+    blocks: Blocks, look: Look, count: int, ranks: NDArray[np.integer]
+) -> tuple[NDArray[np.uint8], NDArray[np.uint16] | None]:
+    """Return the colours of ranks below `count`, sRGB (count, 3), or colours and the index of each block's."""
+    colours = colour_bytes(blocks, look)
+    palette = np.zeros((count, 3), np.uint8)
+    palette[ranks] = colours
+    if (palette[ranks] == colours).all():
+        return palette, None
+    for dropped in range(8):
+        distinct, inks = np.unique(colours >> dropped << dropped, axis=0, return_inverse=True)
+        if len(distinct) <= _GENERATIONS:
+            break
+    return distinct, inks.reshape(-1).astype(np.uint16)
+
+
+def colour_bytes(blocks: Blocks, look: Look) -> NDArray[np.uint8]:
+    """Return the colour of each block, sRGB (N, 3)."""
+    return np.asarray(np.rint(base_colours(blocks, look.colour, THEMES[look.theme]) * 255), dtype=np.uint8)
+
+
+def _rule(source: object) -> Rule | None:
+    if isinstance(source, Growth):
+        return source.rule
+    entry = automata.CATALOGUE.get(source.partition(":")[0]) if isinstance(source, str) else None
+    return entry.rule if entry else None
+
+
+def _coordinates(source: object, blocks: Blocks) -> int:
+    rule = _rule(source)
+    return rule.dimension if rule else 2 if not blocks.corners[:, 2].any() else 3
+
+
+def _offsets(source: object) -> list[list[int]]:
+    """Return the steps from a parent to its children where each cell has one parent, else none."""
+    rule = _rule(source)
+    if rule is None or not rule.exactly_one or rule.touches is not None:
+        return []
+    return [[*offset, *[0] * (3 - rule.dimension)] for offset in rule.offsets]
+
+
+def _packed(values: NDArray[np.integer], place: tuple[NDArray[np.intp], ...], shape: list[int]) -> str:
+    """Return a grid as text: two planes of bytes, low and high, of each value and 1, or 0 where there is none; compressed."""
+    grid = np.zeros(shape[::-1], dtype=np.uint16)
+    grid[place] = values + 1
+    planes = np.concatenate([(grid & 255).astype(np.uint8).reshape(-1), (grid >> 8).astype(np.uint8).reshape(-1)])
+    return b64encode(gzip.compress(planes.data, 6, mtime=0)).decode("ascii")
+
+
+def _text(colours: NDArray[np.uint8]) -> str:
+    return b64encode(np.ascontiguousarray(colours).tobytes()).decode("ascii")
