@@ -17,7 +17,7 @@ from gpu_nim.games.entries import InequalityEntry, Integer, Parameter, Rational
 from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.render import exports
-from gpu_nim.render.colourings import COLOURINGS, Colouring
+from gpu_nim.render.colourings import COLOURINGS, Colouring, bar
 from gpu_nim.render.colours import Map
 from gpu_nim.render.exports import EXPORTS, Printing, export
 from gpu_nim.render.exports.export_format import Body, ExportFormat
@@ -49,9 +49,10 @@ def xyz(body: Body) -> bytes:
     return "".join(f"{x} {y} {z}\n" for x, y, z in body.mesh.points.tolist()).encode()
 
 
+HEIGHT = bar("height", lambda blocks: blocks.corners[:, 2])
 ENTRIES = {
     "style": (STYLES, "dust", type("Dust", (Points,), {})),
-    "colour": (COLOURINGS, "height", Colouring(lambda blocks, theme: theme.map(blocks.corners[:, 2] / 3))),
+    "colour": (COLOURINGS, "height", Colouring(lambda blocks, theme: theme.map(blocks.corners[:, 2] / 3), HEIGHT)),
     "theme": (THEMES, "sea", replace(THEMES["dark"], name="sea", top=(0.0, 0.5, 0.5))),
     "view": (VIEWS, "below", lambda cells: View((0.5, 0.5, -2.0))),
     "cut": (CUTS, "left", lambda side_of, toward: side_of[:, 0] < 0),
@@ -76,7 +77,8 @@ def entry(request, monkeypatch):
 def test_a_made_up_value_is_computed_where_a_colouring_needs_it(monkeypatch, tmp_path):
     made = Value(of_growth=lambda blocks, rule: blocks.corners[:, 2] * len(rule.offsets))
     monkeypatch.setitem(VALUES, "depth", made)
-    monkeypatch.setitem(COLOURINGS, "deep", Colouring(lambda blocks, theme: theme.map(blocks.values["depth"] / 9), needs="depth"))
+    deep = Colouring(lambda blocks, theme: theme.map(blocks.values["depth"] / 9), HEIGHT, needs="depth")
+    monkeypatch.setitem(COLOURINGS, "deep", deep)
     assert run("render", "nim:3", "-o", tmp_path / "a.png", *SMALL, "--colour", "deep").exit_code == 0
     save(grow("nim", 3), tmp_path / "a.npz")
     for source in ("nim:3", str(tmp_path / "a.npz")):
@@ -89,7 +91,7 @@ def test_a_made_up_value_is_computed_where_a_colouring_needs_it(monkeypatch, tmp
     with pytest.raises(UsageError, match="colour deep needs a solved game, and nim:3 is a growth"):
         blocks_of("nim:3", colour="deep")
     with pytest.raises(UsageError, match="value must be one of branch, grundy, depth, got 'height'"):
-        Colouring(lambda blocks, theme: theme.map(blocks.corners[:, 2]), needs="height")
+        Colouring(lambda blocks, theme: theme.map(blocks.corners[:, 2]), HEIGHT, needs="height")
 
 
 @pytest.mark.parametrize("entry", ENTRIES, indirect=True)

@@ -112,7 +112,7 @@ def test_a_fitted_body_fills_the_picture_but_for_the_margin(name, aspect):
 
 def test_a_title_keeps_its_part_of_the_picture_free():
     points = hull(blocks_of("nim:15"))
-    seen = fit(find_view("isometric", points), points, 16 / 9, margin=0.05, head=0.2).project(points)
+    seen = fit(find_view("isometric", points), points, 16 / 9, margin=0.05, margins=views.Margins(head=0.2)).project(points)
     assert seen[:, 1].max() <= 1 - 0.1 - 0.4 + 1e-4
     assert seen[:, 1].min() >= -0.9 - 1e-4
 

@@ -31,8 +31,12 @@ OPTIONS = {
     "cut": "corner",
     "quality": "draft",
     "title": "Nim",
+    "caption": "Nim",
+    "legend": None,
+    "axes": None,
     "transparent": None,
 }
+SMALL = "200x150"  # with space for a legend and axes
 DEFAULTS = {"size": "1920x1080", "theme": "dark", "cut": "none", "quality": "final", "title": ""}
 
 
@@ -69,7 +73,7 @@ def effect_or_refusal(command, option, tmp_path, base, suffix):
 def test_a_still_takes_each_option_or_refuses_it(source, style, refused, tmp_path):
     command = ["render", source, "--engine", "numpy", "--style", style]
     command += [] if style == "slices" else ["--quality", "final"]
-    small = [*command, "--size", "64x48"]
+    small = [*command, "--size", SMALL]
     assert run(*small, "-o", tmp_path / "base.png").exit_code == 0
     base = (tmp_path / "base.png").read_bytes()
     for option in OPTIONS:
@@ -153,10 +157,13 @@ def test_a_movie_takes_each_option_or_refuses_it(motion):
         "cut": "corner",
         "quality": "draft",
         "title": "Nim",
+        "caption": "Nim",
+        "legend": True,
+        "axes": True,
     }
 
     def frames(**look):
-        movie = Movie(source, motion, 8, look=Look(**{"size": (64, 48), "engine": "numpy", **look}))
+        movie = Movie(source, motion, 8, look=Look(**{"size": (200, 150), "engine": "numpy", **look}))
         with motion_of(movie) as renderer:
             return [np.asarray(renderer.frame(number)) for number in (1, 6)]
 

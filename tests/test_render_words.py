@@ -1,6 +1,10 @@
 """Titles, captions and labels: complete and within the margins at every size, or refused."""
 
+import unicodedata
 from contextlib import suppress
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.model.errors import UsageError
-from gpu_nim.render import figures, lettering
+from gpu_nim.render import figures, fonts, lettering
 from gpu_nim.render.figures import draw_figure
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
@@ -17,7 +21,8 @@ from gpu_nim.render.movie import Movie
 from gpu_nim.render.pixels import background, quantise
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.vector_drawing import Words, text_width
-from tests.render_files import needs_pillow
+from tests.helpers import run
+from tests.render_files import needs_matplotlib, needs_pillow
 
 SIZES = ((320, 240), (400, 90), (120, 400), (64, 48))
 TITLES = (
@@ -44,12 +49,14 @@ def assert_words_within(image, theme="dark"):
 @needs_pillow
 @settings(deadline=None, max_examples=40)
 @given(
-    words=st.lists(st.text("abcWMfgÅ⊕ ,()", min_size=1, max_size=14), min_size=1, max_size=12),
+    words=st.lists(st.text("abcWMfgÅ⊕ ,()ש", min_size=1, max_size=14), min_size=1, max_size=12),
     size=st.tuples(st.integers(16, 500), st.integers(16, 500)),
     place=st.sampled_from([lettering.title_of, lettering.caption_of]),
 )
 @example(words=["Å"], size=(16, 32), place=lettering.title_of)
 @example(words=["Å"], size=(16, 36), place=lettering.title_of)
+@example(words=["Å\u0302\u0302\u0302\u0302g"], size=(300, 120), place=lettering.title_of)
+@example(words=["W" * 100], size=(300, 200), place=lettering.caption_of)
 def test_words_are_whole_and_within_the_margins_or_refused(words, size, place):
     from PIL import Image
 
@@ -58,13 +65,12 @@ def test_words_are_whole_and_within_the_margins_or_refused(words, size, place):
         found = place(said, *size)
     if found is None:
         # One line of letters little larger than the least is too long or too high.
-        assert lettering.width(said, 7.5) > size[0] - 128 * lettering.unit(*size) or 0.3 * size[1] < 13
+        assert lettering.width(said, 7.5) > size[0] - 128 * lettering.unit(*size) or 0.3 * size[1] < 13 or "\u0302" in said
         return
-    assert " ".join(found.lines).split() == said.split()
+    assert "".join(found.lines).replace(" ", "") == said.replace(" ", "")
     width, height = size
     canvas = Image.new("RGB", (3 * width, 3 * height))
-    moved = lettering.Setting(found.lines, found.size, found.left + width, found.top + height)
-    moved.draw(canvas, (1.0, 1.0, 1.0))
+    replace(found, left=found.left + width, top=found.top + height).draw(canvas, (1.0, 1.0, 1.0))
     box = canvas.convert("L").getbbox()
     if box is not None:
         margin = 20 * lettering.unit(width, height)
@@ -72,6 +78,74 @@ def test_words_are_whole_and_within_the_margins_or_refused(words, size, place):
         assert box[2] <= 2 * width - margin + 1
         assert box[1] >= height + margin - 1
         assert box[3] <= 2 * height - margin + 1
+
+
+@needs_pillow
+def test_lines_are_broken_at_spaces_and_between_wide_characters_and_words_only_where_they_are_too_long(monkeypatch):
+    monkeypatch.setattr(lettering, "width", lambda text, size: size * len(text))
+    monkeypatch.setattr(lettering, "extent", lambda text, size: (size, 0.0))
+
+    def lines(text, wide):
+        return lettering.fit_words(text, (0.0, 0.0, 10.0 * wide, 1000.0), 10.0).lines
+
+    assert lines("one two three", 8) == ("one two", "three")
+    assert lines("a\nb c", 8) == ("a", "b c")
+    assert lines("取石子，再取石子", 3) == ("取石", "子，再", "取石子")  # a comma does not begin a line
+    assert lines("P位置は「三つ」", 5) == ("P位置は", "「三つ」")  # nor does an opening bracket end one
+    assert lettering.fit_words("aaaaaaaaaaaaaaaaaaaa", (0.0, 0.0, 50.0, 100.0), 10.0).lines == ("a" * 5,) * 4
+    assert lettering.fit_words("a" * 1000, (0.0, 0.0, 50.0, 100.0), 10.0) is None
+
+
+@needs_pillow
+def test_every_script_is_set_in_its_own_font_or_refused_in_a_sentence(monkeypatch, tmp_path):
+    """In fonts of this machine where it has them; the second time in none but the first."""
+    texts = ("取石子游戏", "ニム", "님", "นิม", "नीम का खेल", "لعبة نيم", "Ним", "Νιμ", "נים", "é̂", "👨‍👩‍👧 won", "Nim 取 ⊕")
+    for further in (fonts.further_faces, lambda character: ()):
+        monkeypatch.setattr(fonts, "further_faces", further)
+        for cached in (fonts.runs, fonts._face_of):
+            cached.cache_clear()
+        for text in texts:
+            if reason := fonts.obstacle(text):
+                result = run("render", "nim:3", "-o", tmp_path / "a.png", "--engine", "numpy", "--caption", text)
+                assert result.exit_code == 2
+                assert f"caption {reason}" in " ".join(result.output.split())
+                assert len(result.output.strip().splitlines()) == 1
+                lacking = reason.partition("none has ")[2] or reason.partition("with ")[2]
+                assert lacking[0] in unicodedata.normalize("NFC", text)
+            else:
+                assert all(fonts.has(face, character) for face, part in fonts.runs(text) for character in part)
+                assert "".join(part for _, part in fonts.runs(text)) == unicodedata.normalize("NFC", text)
+    assert not fonts.obstacle("Ним, Νιμ")  # which DejaVu has
+    for cached in (fonts.runs, fonts._face_of):
+        cached.cache_clear()
+
+
+@needs_matplotlib
+def test_a_character_that_the_first_font_lacks_is_set_in_another(monkeypatch):
+    folder = Path(find_spec("matplotlib").origin).parent / "mpl-data/fonts/ttf"
+    other = fonts.Face(str(folder / "STIXGeneral.ttf"))
+    strange = next(
+        c for c in map(chr, range(0x2000, 0x1D800)) if c.isalpha() and fonts.has(other, c) and not fonts.has(fonts.first_face(), c)
+    )
+    monkeypatch.setattr(fonts, "further_faces", lambda character: (fonts.Face("/nowhere.ttf"), other))
+    # The font that has all is chosen for all, and else each part has its own.
+    assert fonts.runs(f"Nim {strange}") == ((other, f"Nim {strange}"),)
+    only = next(c for c in map(chr, range(0x21, 0x3000)) if fonts.has(fonts.first_face(), c) and not fonts.has(other, c))
+    mixed = fonts.runs(f"{only} {strange}")
+    assert mixed == ((fonts.first_face(), f"{only} "), (other, strange))
+    assert lettering.width(f"{only} {strange}", 20) == pytest.approx(
+        lettering.width(f"{only} ", 20) + lettering.width(strange, 20), abs=0.5
+    )
+    for cached in (fonts.runs, fonts._face_of, lettering.width):
+        cached.cache_clear()
+
+
+def test_letters_that_are_joined_need_a_library(monkeypatch):
+    features = pytest.importorskip("PIL.features", reason="Pillow is not installed")
+    monkeypatch.setattr(features, "check", lambda name: False)
+    with pytest.raises(UsageError, match=r"title with ن \(ARABIC LETTER NOON\) needs libraqm .*apt-get install libfribidi0"):
+        render("nim:3", size=(320, 240), engine="numpy", title="نيم")
+    assert not fonts.obstacle("e\u0301")  # one character, which needs none
 
 
 @needs_pillow
@@ -91,7 +165,7 @@ def test_a_title_is_above_the_body_at_every_size(style):
             assert ink[: int(block.bottom)].any()
             if style == "cubes":
                 # Between the title and the body is a gap: the body keeps clear of the words.
-                assert not ink[int(block.bottom) : int(block.bottom) + max(1, size[1] // 50)].any()
+                assert not ink[int(block.bottom) + 1 :][: max(1, size[1] // 50)].any()
             drawn += 1
     assert drawn > len(SIZES) * len(TITLES) / 2
 
@@ -102,6 +176,10 @@ def test_a_title_too_long_for_its_picture_is_refused():
         render("nim:3", size=(64, 48), engine="numpy", title="long " * 400)
     with pytest.raises(UsageError, match=r"title must be printable text, got 'a\\x1b\[2J'"):
         Look(title="a\x1b[2J")
+    for hidden in ("\u202e", "\u2028", "\ue000", "\x00"):
+        with pytest.raises(UsageError, match="caption must be printable text"):
+            Look(caption=f"a{hidden}b")
+    assert Look(title="\u0646\u200c\u0645", caption="👨\u200d👩").caption
 
 
 @needs_pillow

@@ -54,7 +54,10 @@ _OPTIONS: dict[str, Callable[[Any], Any]] = {
         default=Look.quality,
     ),
     "engine": named_option("--engine", lambda: ENGINES, "{}; numpy needs no OpenGL.", default=Look.engine),
-    "title": click.option("--title", default="", help="A line of text above the picture."),
+    "title": click.option("--title", default="", help="A text above the body."),
+    "caption": click.option("--caption", default="", help="A text below it."),
+    "legend": click.option("--legend", is_flag=True, help="Show what the colours stand for."),
+    "axes": click.option("--axes", is_flag=True, help="Show the coordinates, with ticks at 0 and the powers of two."),
 }
 
 

@@ -1,6 +1,6 @@
-"""Colourings: one function each, registered under the name that the option `colour` takes.
+"""Colourings: one function each, registered with its legend under the name that the option `colour` takes.
 
-@colouring("total")
+@colouring("total", legend=bar("total", lambda blocks: blocks.corners.sum(axis=1)))
 def by_total(blocks, theme):
     return theme.map(blocks.corners.sum(axis=1) / blocks.corners.sum(axis=1).max())
 """
@@ -15,10 +15,13 @@ from gpu_nim.automata.formulas import nim_sum_is_zero
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.render.geometry import Blocks
+from gpu_nim.render.legends import Bar, Legend, Swatches
 from gpu_nim.render.themes import Theme, distinct_colours
 from gpu_nim.render.values import VALUES
 
 Colours = Callable[[Blocks, Theme], NDArray[np.float32]]
+LegendOf = Callable[[Blocks, NDArray[np.float32]], Legend]
+"""Returns the legend of blocks in their colours (N, 3)."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,7 @@ class Colouring:
 
     Args:
         colours: returns the colour of each block under a theme, sRGB float32 (N, 3) in 0 to 1.
+        legend: returns what the colours stand for: see `bar` and `swatches`.
         needs: the further value of the blocks that it reads, a name of `values.VALUES`, or "".
 
     Raises:
@@ -34,6 +38,7 @@ class Colouring:
     """
 
     colours: Colours
+    legend: LegendOf
     needs: str = ""
 
     def __post_init__(self) -> None:
@@ -45,19 +50,51 @@ COLOURINGS = Registry[Colouring]("colour")
 DEFAULT = "rank"
 
 
-def colouring(name: str, *, needs: str = "") -> Callable[[Colours], Colours]:
+def colouring(name: str, *, legend: LegendOf, needs: str = "") -> Callable[[Colours], Colours]:
     """Return a decorator that registers a function of blocks and a theme as a colouring.
 
     Args:
         name: the colouring's name.
+        legend: as for `Colouring`.
         needs: as for `Colouring`.
     """
 
     def register(colours: Colours) -> Colours:
-        COLOURINGS.add(name, Colouring(colours, needs))
+        COLOURINGS.add(name, Colouring(colours, legend, needs))
         return colours
 
     return register
+
+
+def bar(title: str, value: Callable[[Blocks], NDArray[np.integer]]) -> LegendOf:
+    """Return the legend of a colouring by a value: a bar of the colours that blocks have, in the order of their values.
+
+    Args:
+        title: what the value is.
+        value: returns it for each block, (N,).
+    """
+
+    def legend(blocks: Blocks, colours: NDArray[np.float32]) -> Legend:
+        values, first = np.unique(value(blocks), return_index=True)
+        return Bar(title, tuple(values.tolist()), colours[first])
+
+    return legend
+
+
+def swatches(title: str, kind: Callable[[Blocks], NDArray[np.integer]], name: Callable[[Blocks, int], str]) -> LegendOf:
+    """Return the legend of a colouring by kinds: a swatch for each kind that blocks have.
+
+    Args:
+        title: what the kinds are.
+        kind: returns the number of each block's kind, (N,).
+        name: returns the name of a block's kind; called with the index of the first block of each.
+    """
+
+    def legend(blocks: Blocks, colours: NDArray[np.float32]) -> Legend:
+        found = np.unique(kind(blocks), return_index=True)[1].tolist()
+        return Swatches(title, tuple(name(blocks, at) for at in found), colours[found])
+
+    return legend
 
 
 def needed_value(colour: str | None, name: str, *, game: bool) -> str:
@@ -85,13 +122,18 @@ def base_colours(blocks: Blocks, colour: str | None, theme: Theme) -> NDArray[np
     return found.colours(blocks, theme)
 
 
-@colouring("generation")
+def legend_of(blocks: Blocks, colours: NDArray[np.float32], colour: str | None) -> Legend:
+    """Return what the colours (N, 3) of blocks stand for."""
+    return COLOURINGS.find(colour or DEFAULT).legend(blocks, colours)
+
+
+@colouring("generation", legend=bar("generation", lambda blocks: blocks.generations))
 def generation_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
     """Colour by generation, uniform in time."""
     return theme.map(ages(blocks))
 
 
-@colouring("rank")
+@colouring("rank", legend=bar("generation", lambda blocks: blocks.generations))
 def rank_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
     """Colour by generation, uniform in the number of cells, so that all colours cover equally many."""
     return theme.map(ranks(blocks))
@@ -121,7 +163,7 @@ def ranks_of(generations: NDArray[np.integer], weights: NDArray[np.float64]) -> 
     return np.asarray(((np.cumsum(summed) - summed / 2) / summed.sum())[places])
 
 
-@colouring("grundy", needs="grundy")
+@colouring("grundy", needs="grundy", legend=bar("Grundy value", lambda blocks: blocks.values["grundy"]))
 def grundy_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
     """Colour by Grundy value."""
     values = blocks.values["grundy"]
@@ -133,7 +175,17 @@ def grundy_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
     return theme.map(values / int(values.max()))
 
 
-@colouring("branch", needs="branch")
+def _branch_name(blocks: Blocks, at: int) -> str:
+    """Return the name of a block's branch: its founder, the cell of generation 1, where the block is it."""
+    branch = int(blocks.values["branch"][at])
+    if branch == 0:
+        return "seed"
+    cell = blocks.corners[at] // blocks.sizes[at]
+    founder = ", ".join(map(str, cell[: 2 if blocks.flat else 3].tolist()))
+    return f"({founder})" if blocks.generations[at] == blocks.sizes[at] else f"branch {branch}"
+
+
+@colouring("branch", needs="branch", legend=swatches("branch", lambda blocks: blocks.values["branch"], _branch_name))
 def branch_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
     """Colour by the branch that a cell grew on, each in its own colour, the seed in the theme's first category."""
     branches = blocks.values["branch"]
@@ -141,7 +193,14 @@ def branch_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
     return np.asarray(table[branches])
 
 
-@colouring("nim-p")
+@colouring(
+    "nim-p",
+    legend=swatches(
+        "cells",
+        lambda blocks: np.logical_not(nim_p(blocks)).astype(np.int8),
+        lambda blocks, at: "P-positions of Nim" if nim_p(blocks.take(np.array([at])))[0] else "others",
+    ),
+)
 def nim_p_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
     """Highlight the P-positions of Nim."""
     return np.where(nim_p(blocks)[:, None], np.array(theme.pick, np.float32), np.array(theme.dim, np.float32))

@@ -48,6 +48,16 @@ def hexadecimal(text: str) -> Colour:
     return tuple(int(text[k : k + 2], 16) / 255 for k in (1, 3, 5))  # type: ignore[return-value]
 
 
+def bytes_of(colour: Colour) -> tuple[int, int, int]:
+    """Return a colour in bytes, clipped to their range.
+
+    >>> bytes_of((1.0, 0.5, -0.1))
+    (255, 128, 0)
+    """
+    red, green, blue = (round(min(max(part, 0), 1) * 255) for part in colour)
+    return red, green, blue
+
+
 @dataclass(frozen=True)
 class Map:
     """A part of a named map: from `low` to `high`, both from 0 to 1.

@@ -1,13 +1,16 @@
-"""Framing: the camera of a look that shows all blocks that are drawn, with space for title and caption."""
+"""Framing: the camera of a look that shows all blocks that are drawn, with space for what it says."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.errors import UsageError
+from gpu_nim.render.annotations import Annotations
+from gpu_nim.render.axes import box_of
+from gpu_nim.render.colourings import base_colours, legend_of
 from gpu_nim.render.geometry import Blocks, cut, first_of_each, tiles
-from gpu_nim.render.lettering import caption_of, title_of
 from gpu_nim.render.look import Look
-from gpu_nim.render.views import Camera, View, find_view, fit, support
+from gpu_nim.render.themes import THEMES
+from gpu_nim.render.views import Camera, Margins, View, find_view, fit, support
 
 _EDGEWISE = 0.01  # the sine of the least elevation that a flat body is seen from
 
@@ -21,21 +24,43 @@ def view_of(blocks: Blocks, look: Look) -> View:
     return view
 
 
-def aim(blocks: Blocks, look: Look, caption: str = "", view: View | None = None) -> Camera:
-    """Return the camera of the look, or of a view, fitted to the blocks, with space for the look's title and for a caption."""
-    head, foot = margins(look, caption)
-    frame = look.drawn_style.framed(hull(blocks), blocks, look.quality)
-    return fit(view or view_of(blocks, look), frame, look.size[0] / look.size[1], head=head, foot=foot)
+def annotations(blocks: Blocks, look: Look, running: str = "", colours: NDArray[np.float32] | None = None) -> Annotations:
+    """Return the annotations of a look.
+
+    Args:
+        blocks: the blocks.
+        look: their appearance.
+        running: the longest of the words that change in a movie.
+        colours: the blocks' colours (N, 3), by default those of the look.
+
+    Raises:
+        UsageError: they cannot be set legibly with space for the body.
+    """
+    legend = None
+    if look.legend:
+        shown = base_colours(blocks, look.colour, THEMES[look.theme]) if colours is None else colours
+        legend = legend_of(blocks, shown, look.colour)
+    return Annotations(look, legend, box_of(blocks), running)
 
 
-def margins(look: Look, caption: str = "") -> tuple[float, float]:
-    """Return the parts of the height that are left free for a title and for a caption."""
-    if not (look.title or caption):
-        return 0.0, 0.0
-    width, height = look.size
-    head = title_of(look.title, width, height).bottom / height if look.title else 0.0
-    words = caption_of(caption, width, height)
-    return head, 1 - words.top / height if words else 0.0
+def aim(blocks: Blocks, look: Look, running: str = "", view: View | None = None, margins: Margins | None = None) -> Camera:
+    """Return the camera of the look, or of a view, fitted to the blocks, with space for the look's annotations.
+
+    Args:
+        blocks: the blocks.
+        look: their appearance.
+        running: the longest of the words that change in a movie.
+        view: where to look from; by default the look's view.
+        margins: the space; by default that of `annotations`.
+    """
+    space = margins or annotations(blocks, look, running).margins
+    return fit(view or view_of(blocks, look), framed(blocks, look), look.size[0] / look.size[1], margins=space)
+
+
+def framed(blocks: Blocks, look: Look) -> NDArray[np.float32]:
+    """Return points that frame what the look shows of the blocks, its axes included."""
+    points = look.drawn_style.framed(hull(blocks), blocks, look.quality)
+    return np.concatenate([points, box_of(blocks).corners().astype(np.float32)]) if look.axes else points
 
 
 def hull(blocks: Blocks) -> NDArray[np.float32]:

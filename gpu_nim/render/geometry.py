@@ -44,6 +44,7 @@ class Blocks:
         note: what was left out or made coarser, or "".
         flat: whether all cells are in a plane.
         lattice: square, hexagonal or triangular, of flat bodies.
+        coordinates: the names of the coordinates, of piles where cells are positions.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Blocks:
     note: str = ""
     flat: bool = False
     lattice: str = "square"
+    coordinates: tuple[str, ...] = ("x", "y", "z")
 
     def __len__(self) -> int:
         return len(self.corners)

@@ -13,11 +13,13 @@ from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.provenance import call, made_by
 from gpu_nim.render import opengl
+from gpu_nim.render.annotations import Annotations
+from gpu_nim.render.axes import box_of
 from gpu_nim.render.cinema import Cinema
 from gpu_nim.render.colourings import base_colours
-from gpu_nim.render.framing import aim, cut_open
+from gpu_nim.render.framing import aim, annotations, cut_open
 from gpu_nim.render.geometry import Blocks, generations_between
-from gpu_nim.render.lettering import caption_of, title_of
+from gpu_nim.render.lettering import require_words
 from gpu_nim.render.look import CINEMA, Look, require_effect, style_options
 from gpu_nim.render.metadata import image_options
 from gpu_nim.render.picture_memory import fits, require_picture_memory
@@ -93,6 +95,7 @@ def render(source: "Source", look: Look | None = None, *, on_step: OnStep = unre
     """
     look = replace(look or Look(), **options)  # type: ignore[arg-type]
     require_effect(*style_options(look), look)
+    require_words(look)
     if traced_at_once(source, look):
         return _traced(source, look, on_step)
     require_picture_memory(look, choose_engine(look)[0], name_of(source))
@@ -136,7 +139,7 @@ def _traced(source: "Source", look: Look, on_step: OnStep) -> Picture:
     require_picture_memory(look, "trace", name_of(source))
     body = traced_body(source, look, on_step)
     with Drawing(body.outline, look, "trace", body=body) as drawing:
-        image = drawing.frame(aim(body.outline, look), on_step=on_step)
+        image = drawing.frame(aim(body.outline, look, margins=drawing.annotations.margins), on_step=on_step)
         notes = ("" if look.traced else "traced cell by cell", drawing.shortfall)
     note = "; ".join(filter(None, notes))
     return Picture(image, "trace", body.population, body.population, note, call("render", name_of(source), look))
@@ -193,6 +196,7 @@ class Drawing:
         engine: opengl, numpy or trace.
         base: the colour of each block, sRGB float32 (N, 3); None for those of the look.
         body: what is traced, framed by the blocks, for engine trace.
+        running: the longest of the words that change from frame to frame.
     """
 
     def __init__(
@@ -202,6 +206,8 @@ class Drawing:
         engine: str,
         base: NDArray[np.float32] | None = None,
         body: TracedBody | None = None,
+        *,
+        running: str = "",
     ) -> None:
         self.blocks = blocks
         self.look = look
@@ -213,8 +219,10 @@ class Drawing:
         if body is not None:
             self._canvas = None
             self._style: CameraStyle = (Cinema if look.quality == CINEMA else Traced)(body, look)
+            self.annotations = Annotations(look, body.legend, box_of(blocks), running)
             return
         base = base_colours(blocks, look.colour, self.theme) if base is None else base
+        self.annotations = annotations(blocks, look, running, base)
         require_picture_memory(look, engine, blocks.name, len(blocks), more=style.extra_bytes(blocks, look.quality))
         width, height = (part * look.supersampling for part in look.size)
         self._canvas = opengl.Canvas(width, height) if engine == "opengl" else None
@@ -236,30 +244,34 @@ class Drawing:
         self,
         camera: Camera,
         shown: NDArray[np.bool_] | None = None,
-        caption: str = "",
+        running: str = "",
         *,
         on_step: OnStep = unreported,
     ) -> "Image":
-        """Return the picture from a camera, with only the blocks of the mask `shown` where given, and a caption below it."""
-        return self._finish(self._style.draw(camera, shown, on_step), caption)
+        """Return the annotated picture from a camera.
 
-    def _finish(self, pixels: NDArray[np.float32], caption: str) -> "Image":
-        """Lay the picture, premultiplied sRGB and alpha (height, width, 4) in 0 to 1, over the background, and add the texts."""
+        Args:
+            camera: the camera.
+            shown: a mask of the blocks to draw, or None for all.
+            running: words below the body, of this frame alone.
+            on_step: called for progress.
+        """
+        image = self._over_background(self._style.draw(camera, shown, on_step))
+        body = self.blocks if shown is None or not self.look.axes else self.blocks.take(shown)
+        self.annotations.annotate(image, camera, running, box_of(body))
+        return image
+
+    def _over_background(self, pixels: NDArray[np.float32]) -> "Image":
+        """Lay the picture, premultiplied sRGB and alpha (height, width, 4) in 0 to 1, over the background."""
         from PIL import Image
 
         width, height = self.look.size
         alpha = pixels[..., 3:]
         if self.look.transparent:
             colour = np.divide(pixels[..., :3], alpha, out=np.zeros_like(pixels[..., :3]), where=alpha > 0)
-            image = Image.fromarray(np.rint(np.concatenate([np.clip(colour, 0, 1), alpha], axis=2) * 255).astype(np.uint8), "RGBA")
-        else:
-            behind = background(self.theme, width, height) * self._style.background_weight(alpha)
-            image = Image.fromarray(quantise(pixels[..., :3] + behind))
-        if self.look.title:
-            title_of(self.look.title, width, height).draw(image, self.theme.text)
-        if words := caption_of(caption, width, height):
-            words.draw(image, self.theme.muted)
-        return image
+            return Image.fromarray(np.rint(np.concatenate([np.clip(colour, 0, 1), alpha], axis=2) * 255).astype(np.uint8), "RGBA")
+        behind = background(self.theme, width, height) * self._style.background_weight(alpha)
+        return Image.fromarray(quantise(pixels[..., :3] + behind))
 
 
 def save(picture: Picture, path: str | Path) -> None:
@@ -305,4 +317,5 @@ def check_picture(path: Path, look: Look, given: Collection[str] = ()) -> None:
     """Raise what drawing the look into a file would raise before it is drawn; `given` as for `require_effect`."""
     check_ending(path, look.size, transparent=look.transparent)
     require_effect(*style_options(look), look, given)
+    require_words(look)
     check_writable(path)

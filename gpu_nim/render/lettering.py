@@ -1,74 +1,113 @@
-"""Text on pictures: the font, titles and captions."""
+"""Text on pictures: measured, broken into lines, set at the size that a hall needs, and drawn."""
 
+import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from gpu_nim.model.errors import UsageError
-from gpu_nim.render.colours import Colour
+from gpu_nim.render.colours import Colour, bytes_of
+from gpu_nim.render.fonts import clusters, obstacle, runs, sized
 
-_LEADING = 1.2  # of the size: from one line to the next
-_RISE = 0.8  # of the size: from the top of a line to its baseline
-_ACCENT = 0.3  # of the size: how far accents on capitals are above the top of a line at most, with the rounding to pixels
-_LEAST = 7.0  # pixels: smaller letters cannot be read
+LEAST = 7.0
+"""Pixels: smaller letters cannot be read."""
+
+_LEADING = 1.2  # of the size: from one line to the next, or more where letters are high or deep
+_RISE, _DROP = 0.8, 0.25  # of the size: the extent of letters above and below the line, at least
 _SMALLER = 0.94  # sizes are tried in these steps
-_SHRUNK = 0.65  # of the requested size: text is set in more lines rather than smaller than this
+_SHRUNK = 0.85  # of the requested size: text is set in more lines rather than smaller than this
+_TITLE, _CAPTION, _LABEL = (54.0, 14.0), (36.0, 12.0), (30.0, 12.0)
+"""Sizes in units, of which a picture is 1080 high, and the least in pixels; a 36th of the height is legible from the last row."""
+
+_NOT_FIRST = frozenset("、。，．！？：；）」』】〕｝》〉·ー")  # of a line
+_NOT_LAST = frozenset("（「『【〔｛《〈")
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-    from PIL.ImageFont import FreeTypeFont, ImageFont
+
+    from gpu_nim.render.look import Look
 
 
-@cache
-def _font_file() -> str | None:
-    """Return DejaVu Sans, which has mathematical symbols: the system's, or that of matplotlib."""
-    places = [Path("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf")]
-    if (spec := find_spec("matplotlib")) is not None and spec.origin:
-        places.append(Path(spec.origin).parent / "mpl-data/fonts/ttf/DejaVuSans.ttf")
-    return next((str(place) for place in places if place.is_file()), None)
+@lru_cache(maxsize=4096)
+def width(text: str, size: float) -> float:
+    """Return how many pixels wide a line of text is."""
+    return float(sum(sized(face, size).getlength(part) for face, part in runs(text)))
 
 
-def font(size: float) -> "FreeTypeFont | ImageFont":
-    """Return a font whose capitals are about 0.73 `size` pixels high."""
-    from PIL import ImageFont
+def extent(text: str, size: float) -> tuple[float, float]:
+    """Return how far a line of text reaches above and below its baseline, in pixels."""
+    boxes = [_ink(face, part, size) for face, part in runs(text)]
+    return max((-top for top, _ in boxes), default=0.0), max((bottom for _, bottom in boxes), default=0.0)
 
-    file = _font_file()
-    return ImageFont.truetype(file, size) if file else ImageFont.load_default(size)
+
+def _ink(face: Any, part: str, size: float) -> tuple[float, float]:
+    font = sized(face, size)
+    _, top, _, bottom = font.getbbox(part, anchor="ls")  # type: ignore[call-arg, unused-ignore]
+    return float(top), float(bottom)
 
 
 def write(picture: "Image", text: str, at: tuple[float, float], size: float, colour: Colour, anchor: str = "ls") -> None:
-    """Write a line of text on an RGB or RGBA picture; `anchor` as in Pillow, "ls" being left on the baseline."""
-    from PIL import ImageDraw
+    """Write a line of text on an RGB or RGBA picture at its baseline; `anchor` is ls, ms or rs: its start, middle or end."""
+    from PIL import Image, ImageDraw
 
-    fill = tuple(round(part * 255) for part in colour)
-    ImageDraw.Draw(picture).text(at, text, font=font(size), fill=(*fill, 255) if picture.mode == "RGBA" else fill, anchor=anchor)
+    long, (above, below) = width(text, size), extent(text, size)
+    x, y = at[0] - long * {"l": 0.0, "m": 0.5, "r": 1.0}[anchor[0]], at[1]
+    left, top, pad = int(x // 1), int((y - above) // 1), int(size)
+    mask = Image.new("L", (int(long) + 2 * pad + 2, int(above + below) + 2 * pad + 2))
+    pen, place = ImageDraw.Draw(mask), x - left + pad
+    for face, part in runs(text):
+        pen.text((place, y - top + pad), part, font=sized(face, size), fill=255, anchor="ls")
+        place += float(sized(face, size).getlength(part))
+    stamp(picture, mask, (left - pad, top - pad), colour)
 
 
-def width(text: str, size: float) -> float:
-    """Return how many pixels wide a line of text is."""
-    return float(font(size).getlength(text))
+def stamp(picture: "Image", mask: "Image", at: tuple[int, int], colour: Colour) -> None:
+    """Colour an RGB or RGBA picture where a mask is, whose upper left corner is at a pixel in or beyond the picture."""
+    from PIL import Image
+
+    box = (max(at[0], 0), max(at[1], 0), min(at[0] + mask.width, picture.width), min(at[1] + mask.height, picture.height))
+    if box[0] >= box[2] or box[1] >= box[3]:
+        return
+    mask = mask.crop((box[0] - at[0], box[1] - at[1], box[2] - at[0], box[3] - at[1]))
+    if picture.mode != "RGBA":
+        picture.paste(bytes_of(colour), box, mask)
+        return
+    tile = Image.new("RGBA", mask.size, (*bytes_of(colour), 0))
+    tile.putalpha(mask)
+    picture.alpha_composite(tile, box[:2])
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Text in lines of one size, in pixels, from the upper left corner of its box."""
+    """Text in lines of one size, in pixels, from the upper left corner of its box.
+
+    `rise` and `leading` are in pixels: from the top of the box to the first baseline, and from one baseline to the next.
+    """
 
     lines: tuple[str, ...]
     size: float
     left: float
     top: float
+    rise: float
+    leading: float
+    drop: float
+
+    @property
+    def baselines(self) -> list[float]:
+        """The height of each line's baseline, downwards."""
+        return [self.top + self.rise + k * self.leading for k in range(len(self.lines))]
 
     @property
     def bottom(self) -> float:
         """The lower end of the lines, with descenders."""
-        return self.top + len(self.lines) * _LEADING * self.size
+        return self.baselines[-1] + self.drop
 
     def draw(self, picture: "Image", colour: Colour) -> None:
         """Write the lines."""
-        for k, line in enumerate(self.lines):
-            write(picture, line, (self.left, self.top + (k * _LEADING + _RISE) * self.size), self.size, colour)
+        for line, baseline in zip(self.lines, self.baselines, strict=True):
+            write(picture, line, (self.left, baseline), self.size, colour)
 
 
 def unit(width: int, height: int) -> float:
@@ -76,24 +115,55 @@ def unit(width: int, height: int) -> float:
     return min(width, height) / 1080
 
 
+def label_size(width: int, height: int) -> float:
+    """Return the size of the letters of labels on a picture, in pixels."""
+    return max(_LABEL[0] * unit(width, height), _LABEL[1])
+
+
 def title_of(text: str, width: int, height: int) -> Setting:
     """Return a title at the top of a picture of that size, within its margins; UsageError where it would be illegibly small."""
     u = unit(width, height)
-    wide, high, size = width - 128 * u, 0.4 * height, max(46 * u, 12.0)
-    found = fit_words(text, (64 * u, max(49 * u, _ACCENT * size), wide, high), size)
+    box = (64 * u, 40 * u, width - 128 * u, 0.4 * height)
+    return _required("title", text, box, max(_TITLE[0] * u, _TITLE[1]))
+
+
+def caption_of(text: str, width: int, height: int) -> Setting:
+    """Return a caption at the bottom of a picture of that size, within its margins; UsageError as for a title."""
+    u = unit(width, height)
+    box = (64 * u, 0.0, width - 128 * u, 0.3 * height)
+    return _at_the_foot(_required("caption", text, box, max(_CAPTION[0] * u, _CAPTION[1])), height - 40 * u)
+
+
+def running_words(text: str, width: int, height: int, bottom: float) -> Setting | None:
+    """Return the words below a frame of a movie, above `bottom`, or None where they would be illegibly small."""
+    u = unit(width, height)
+    box = (64 * u, 0.0, width - 128 * u, 0.2 * height)
+    found = fit_words(text, box, max(_LABEL[0] * u, _LABEL[1]))
+    return found and _at_the_foot(found, bottom)
+
+
+def _at_the_foot(setting: Setting, bottom: float) -> Setting:
+    return replace(setting, top=setting.top + bottom - setting.bottom)
+
+
+def _required(what: str, text: str, box: tuple[float, float, float, float], size: float) -> Setting:
+    for line in text.split("\n"):
+        if reason := obstacle(line):
+            raise UsageError(f"{what} {reason}")
+    found = fit_words(text, box, size)
     if found is None:
         raise UsageError(
-            f"title must fit the picture in letters of {_LEAST:.0f} pixels or more: these {len(text):,} characters have "
-            f"{wide:.0f}x{high:.0f} pixels; shorten it, or draw a larger picture"
+            f"{what} must fit the picture in letters of {LEAST:.0f} pixels or more: these {len(text):,} characters have "
+            f"{box[2]:.0f}x{box[3]:.0f} pixels; shorten it, or draw a larger picture"
         )
     return found
 
 
-def caption_of(text: str, width: int, height: int) -> Setting | None:
-    """Return a caption at the bottom of a picture of that size, within its margins, or None: see `fit_words`."""
-    u = unit(width, height)
-    found = fit_words(text, (64 * u, 0.0, width - 128 * u, 0.3 * height), max(26 * u, 10.0))
-    return found and replace(found, top=height - 42 * u - found.bottom)
+def require_words(look: "Look") -> None:
+    """Raise UsageError where the title or the caption of a look cannot be set on its picture."""
+    for text, place in ((look.title, title_of), (look.caption, caption_of)):
+        if text:
+            place(text, *look.size)
 
 
 def fit_words(text: str, box: tuple[float, float, float, float], size: float) -> Setting | None:
@@ -102,31 +172,62 @@ def fit_words(text: str, box: tuple[float, float, float, float], size: float) ->
     None where it would be illegibly small.
     """
     left, top, wide, high = box
-    least = min(_LEAST, size)
+    least = min(LEAST, size)
     smaller = max(_SHRUNK * size, least)
-    for first, last, breaks in ((size, smaller, text.count("\n")), (smaller, least, len(text))):
+    for first, last, breaks, apart in (
+        (size, smaller, text.count("\n"), False),
+        (smaller, least, len(text), False),
+        (smaller, least, len(text), True),
+    ):
         tried = first
         while tried >= last:
-            lines = _broken(text, tried, wide)
-            if lines and len(lines) <= breaks + 1 and len(lines) * _LEADING * tried <= high:
-                return Setting(lines, tried, left, top)
+            lines = _broken(text, tried, wide, apart=apart)
+            if lines and len(lines) <= breaks + 1:
+                found = _set(lines, tried, left, top)
+                if found.bottom - top <= high:
+                    return found
             tried *= _SMALLER
     return None
 
 
-def _broken(text: str, size: float, wide: float) -> tuple[str, ...] | None:
-    """Return the text in lines no wider than that, broken at spaces and its own line breaks, or None where a word is wider."""
+def _set(lines: tuple[str, ...], size: float, left: float, top: float) -> Setting:
+    reach = [extent(line, size) for line in lines]
+    rise, drop = max(reach[0][0], _RISE * size), max(reach[-1][1], _DROP * size)
+    between = [above[1] + below[0] + 0.1 * size for above, below in pairwise(reach)]
+    return Setting(lines, size, left, top, rise, max([_LEADING * size, *between]), drop)
+
+
+def _broken(text: str, size: float, wide: float, *, apart: bool) -> tuple[str, ...] | None:
+    """Return the text in lines no wider than that, broken where `_pieces` may be, or None where a piece is wider.
+
+    Where `apart`, words are broken anywhere.
+    """
     lines: list[str] = []
     for part in text.split("\n"):
         line = ""
-        for word in part.split(" "):
-            longer = f"{line} {word}" if line else word
-            if width(longer, size) <= wide:
-                line = longer
+        for piece in clusters(part) if apart else _pieces(part):
+            if width((line + piece).rstrip(), size) <= wide:
+                line += piece
                 continue
-            if not line or width(word, size) > wide:
+            if width(piece.strip(), size) > wide:
                 return None
-            lines.append(line)
-            line = word
-        lines.append(line)
+            if line.strip():
+                lines.append(line.rstrip())
+            line = piece.lstrip()
+        lines.append(line.rstrip())
     return tuple(lines)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Yield the parts of a text that a line is not broken within: words with the spaces after them, and single wide characters."""
+    piece = ""
+    for before, cluster in zip(["", *clusters(text)], clusters(text), strict=False):
+        wide = any(unicodedata.east_asian_width(edge[-1:] or " ") in "WF" for edge in (before, cluster[:1]))
+        if piece and (
+            (before.isspace() and not cluster.isspace()) or (wide and cluster not in _NOT_FIRST and before not in _NOT_LAST)
+        ):
+            yield piece
+            piece = ""
+        piece += cluster
+    if piece:
+        yield piece

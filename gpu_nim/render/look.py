@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.colourings import COLOURINGS
+from gpu_nim.render.fonts import JOINERS
 from gpu_nim.render.geometry import CUTS
 from gpu_nim.render.styles import STYLES
 from gpu_nim.render.styles.style import LARGEST_SIDE, Style
@@ -15,6 +16,7 @@ CINEMA = "cinema"
 QUALITIES = ("draft", "final", CINEMA)
 ENGINES = ("auto", "opengl", "numpy", "trace")
 SMALLEST_SIDE = 16
+_UNPRINTED = dict.fromkeys(map(ord, f"\n{JOINERS}"))
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,7 +34,10 @@ class Look:
         cut: a name of `geometry.CUTS`, or none.
         generations: draw only the generations from the first to before the second; None for all.
         transparent: an alpha channel in place of the background.
-        title: a line of text above the picture.
+        title: a text above the body.
+        caption: a text below it.
+        legend: show what the colours stand for.
+        axes: show the coordinates, with ticks at 0 and the powers of two.
 
     Raises:
         UsageError: a value is none of these.
@@ -56,6 +61,9 @@ class Look:
     generations: tuple[int, int] | None = None
     transparent: bool = False
     title: str = ""
+    caption: str = ""
+    legend: bool = False
+    axes: bool = False
 
     def __post_init__(self) -> None:
         width, height = self.size
@@ -74,8 +82,9 @@ class Look:
                 raise UsageError(f"{name} must be one of {', '.join(known)}, got {value!r}")
         if self.quality == CINEMA and self.engine not in ("auto", "trace"):
             raise UsageError(f"engine must be auto or trace for quality {CINEMA}, got {self.engine!r}")
-        if not self.title.replace("\n", "").isprintable():
-            raise UsageError(f"title must be printable text, got {self.title!r}")
+        for name, text in (("title", self.title), ("caption", self.caption)):
+            if not text.translate(_UNPRINTED).isprintable():
+                raise UsageError(f"{name} must be printable text, got {text!r}")
 
     def __repr__(self) -> str:
         given = (field.name for field in fields(self) if getattr(self, field.name) != field.default)

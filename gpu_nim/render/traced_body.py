@@ -26,8 +26,9 @@ from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.notation import parse_integer
 from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.tracing import LARGEST, BrickScene, NimScene, Scene, Triple
-from gpu_nim.render.colourings import DEFAULT, ages_of, base_colours, needed_value, ranks_of
+from gpu_nim.render.colourings import DEFAULT, ages_of, base_colours, legend_of, needed_value, ranks_of
 from gpu_nim.render.geometry import Blocks, generations_between
+from gpu_nim.render.legends import Legend, Swatches, generation_bar
 from gpu_nim.render.source import CELLS_LIMIT, blocks_of, name_of
 from gpu_nim.render.themes import THEMES, distinct_colours
 from gpu_nim.storage.growth_formats import readable_suffixes
@@ -61,6 +62,7 @@ class TracedBody:
         population: their number.
         outline: coarse blocks that hold them, int64.
         colours: returns the colour of each hit, sRGB float32 (n, 3), of cells (3, n) and their levels (n,).
+        legend: what the colours stand for.
     """
 
     name: str
@@ -68,6 +70,7 @@ class TracedBody:
     population: int
     outline: Blocks
     colours: CellColours
+    legend: Legend
 
 
 def traced_body(source: "Source", look: "Look", on_step: OnStep = unreported) -> TracedBody:
@@ -228,13 +231,22 @@ def _defined(name: str, scene: NimScene, look: "Look") -> TracedBody:
     if not len(cubes) or scene.first > scene.last:
         raise UsageError(f"generations must name some of {name}, got {scene.first}:{scene.last + 1}, which holds no cell of it")
     outline = _coarse_blocks(name, cubes << level, 1 << level, generations_of(cubes) << level)
+    outline = replace(outline, coordinates=("x", "y", "z") if any(scene.inequality) else ("a", "b", "c"))
     cubes, level = coarse_cells(scene, _PALETTE)
-    colours = _nims_colours(look, np.bincount(generations_of(cubes)), level, name)
-    return TracedBody(name, scene, population(scene), outline, colours)
+    colours, legend = _nims_colours(look, np.bincount(generations_of(cubes)), level, name, scene.last)
+    return TracedBody(name, scene, population(scene), outline, colours, legend)
 
 
-def _nims_colours(look: "Look", births: NDArray[np.integer], level: int, name: str) -> CellColours:
-    """Return the colours of cells of Nim, by the coordinates alone; `births` are of generations in units of 2^level."""
+def _nims_colours(look: "Look", births: NDArray[np.integer], level: int, name: str, last: int) -> tuple[CellColours, Legend]:
+    """Return the colours of cells of Nim, by the coordinates alone, and what they stand for.
+
+    Args:
+        look: names the colouring.
+        births: those of generations in units of 2^level.
+        level: as above.
+        name: the body's name.
+        last: the last generation.
+    """
     theme = THEMES[look.theme]
     if look.colour == "branch":
         table = np.array([theme.categories[0], *distinct_colours(theme, 3)], np.float32)
@@ -243,15 +255,16 @@ def _nims_colours(look: "Look", births: NDArray[np.integer], level: int, name: s
             cubes = (cells >> levels).T
             return np.asarray(table[np.where(generations_of(cubes) == 0, 0, cubes.argmin(axis=1) + 1)])
 
-        return by_branch
+        return by_branch, Swatches("branch", ("seed", "(0, 1, 1)", "(1, 0, 1)", "(1, 1, 0)"), table)
     if look.colour == "nim-p":
-        return lambda cells, levels: np.full((len(levels), 3), theme.pick, np.float32)
+        pick = np.array([theme.pick], np.float32)
+        return lambda cells, levels: pick.repeat(len(levels), axis=0), Swatches("cells", ("P-positions of Nim",), pick)
     palette = generation_palette(look, births, name)
 
     def by_generation(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
         return np.asarray(palette[generations_of((cells >> levels << levels).T) >> level])
 
-    return by_generation
+    return by_generation, generation_bar(births, palette, level, last)
 
 
 def generation_palette(look: "Look", births: NDArray[np.integer], name: str) -> Colours:
@@ -310,6 +323,11 @@ class _Cells:
     low: tuple[int, ...]
     high: tuple[int, ...]
 
+    @property
+    def coordinates(self) -> tuple[str, str, str]:
+        """The names of the coordinates: those of piles where none is negative."""
+        return ("x", "y", "z") if min(self.low) < 0 else ("a", "b", "c")
+
 
 def _packed(name: str, cells: _Cells, look: "Look") -> TracedBody:
     """Pack a growth: its bits, and the generation of each cell."""
@@ -339,7 +357,8 @@ def _packed(name: str, cells: _Cells, look: "Look") -> TracedBody:
     def colours(hit: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
         return np.asarray(palette[generations[scene.numbers(scene.first_cells(hit, levels))]])
 
-    return TracedBody(name, scene, total, _outline(name, scene), colours)
+    outline = replace(_outline(name, scene), coordinates=cells.coordinates)
+    return TracedBody(name, scene, total, outline, colours, generation_bar(births, palette))
 
 
 def _of_blocks(blocks: Blocks, look: "Look") -> TracedBody:
@@ -353,12 +372,14 @@ def _of_blocks(blocks: Blocks, look: "Look") -> TracedBody:
     keys = packer.add(blocks.corners)
     scene = packer.scene()
     table = np.empty((len(blocks), 3), np.float32)
-    table[scene.number_of(keys)] = base_colours(blocks, look.colour, THEMES[look.theme])
+    shown = base_colours(blocks, look.colour, THEMES[look.theme])
+    table[scene.number_of(keys)] = shown
 
     def colours(hit: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
         return np.asarray(table[scene.numbers(scene.first_cells(hit, levels))])
 
-    return TracedBody(blocks.name, scene, blocks.population, _outline(blocks.name, scene), colours)
+    outline = replace(_outline(blocks.name, scene), coordinates=blocks.coordinates)
+    return TracedBody(blocks.name, scene, blocks.population, outline, colours, legend_of(blocks, shown, look.colour))
 
 
 def _box(low: Iterable[int], high: Iterable[int]) -> tuple[Triple, Triple]:

@@ -1,10 +1,10 @@
 """Drawings of polygons, lines, discs and words, written as vectors, SVG and PDF, or painted as pixels.
 
-Coordinates are points, a 72nd of an inch, from the lower left corner.  Words are measured in Helvetica; another font is
-set no wider.
+Coordinates are points, a 72nd of an inch, from the lower left corner.  Words are measured in Helvetica, or as the drawing says;
+another font is set no wider.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from importlib import import_module
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.extras import missing
 from gpu_nim.model.provenance import made_by
-from gpu_nim.render.colours import Colour
-from gpu_nim.render.lettering import font
+from gpu_nim.render.colours import Colour, bytes_of
+from gpu_nim.render.lettering import stamp, write
 from gpu_nim.render.lettering import width as pixels_wide
 from gpu_nim.render.metadata import figure_options, svg_metadata
 from gpu_nim.storage.atomic import replacing
@@ -38,6 +38,8 @@ _WIDTHS = (
     500, 222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
 )
 # fmt: on
+_ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
+_LARGEST_FINE = 1 << 21  # pixels of a shape that has sixteen samples a pixel; a larger one has four
 
 
 @dataclass(frozen=True)
@@ -66,13 +68,26 @@ class Words:
     anchor: str
 
 
+def text_width(text: str, size: float) -> float:
+    """Return how wide a line of text is in Helvetica, in points.
+
+    >>> text_width("Nim", 10)
+    17.77
+    """
+    return sum(_WIDTHS[ord(c) - 32] if 32 <= ord(c) < 127 else 556 for c in text) * size / 1000
+
+
 @dataclass
 class VectorDrawing:
-    """A drawing of a width and height in points, on a background or none; `call` made it, a call of the library."""
+    """A drawing of a width and height in points, on a background or none.
+
+    `measure` gives the width of a text at a size; `call` made the drawing, a call of the library.
+    """
 
     width: float
     height: float
     background: Colour | None = None
+    measure: Callable[[str, float], float] = text_width
     marks: list[Shape | Words] = field(default_factory=list)
     call: str = "gpu_nim.render.vector_drawing.VectorDrawing"
 
@@ -108,7 +123,7 @@ class VectorDrawing:
                 out.append(
                     f'<text x="{_n(x)}" y="{_n(self.height - y)}" font-size="{_n(mark.size)}" '
                     f'fill="{_hex(mark.colour)}" text-anchor="{mark.anchor}" '
-                    f'textLength="{_n(text_width(mark.text, mark.size))}" lengthAdjust="spacingAndGlyphs">'
+                    f'textLength="{_n(self.measure(mark.text, mark.size))}" lengthAdjust="spacingAndGlyphs">'
                     f"{escape(mark.text, quote=False)}</text>"
                 )
                 continue
@@ -165,7 +180,7 @@ class VectorDrawing:
                 # The font may be wider than Helvetica, which the drawing was measured with.
                 text = mark.text.replace("$", r"\$")  # no mathematics
                 drawn = textpath.TextPath((0, 0), text, size=mark.size).get_extents().width
-                size = mark.size * min(1.0, text_width(mark.text, mark.size) / max(drawn, 1e-9))
+                size = mark.size * min(1.0, self.measure(mark.text, mark.size) / max(drawn, 1e-9))
                 side = {"start": "left", "middle": "center", "end": "right"}[mark.anchor]
                 axes.text(*mark.at, text, size=size, color=mark.colour, ha=side, va="baseline", zorder=order)
         document = BytesIO()
@@ -180,7 +195,7 @@ class VectorDrawing:
         fine = 2
         scale = fine * min(width / self.width, height / self.height)
         dx, dy = (fine * width - scale * self.width) / 2, (fine * height - scale * self.height) / 2
-        back = _bytes(self.background) if self.background is not None else (255, 255, 255)
+        back = bytes_of(self.background) if self.background is not None else (255, 255, 255)
         image = Image.new("RGB", (fine * width, fine * height), back)
         pen = ImageDraw.Draw(image)
 
@@ -188,23 +203,34 @@ class VectorDrawing:
             return dx + scale * point[0], fine * height - dy - scale * point[1]
 
         for mark in self.marks:
-            if isinstance(mark, Words):
-                anchor = {"start": "ls", "middle": "ms", "end": "rs"}[mark.anchor]
-                # The font at hand may be wider than Helvetica, which the drawing was measured with.
-                size = mark.size * scale
-                size *= min(1.0, scale * text_width(mark.text, mark.size) / max(pixels_wide(mark.text, size), 1e-9))
-                pen.text(place(mark.at), mark.text, font=font(size), fill=_bytes(mark.colour), anchor=anchor)
+            if isinstance(mark, Shape):
+                _draw_shape(pen, mark, place, scale, bytes_of(mark.fill or mark.stroke or (0, 0, 0)))
                 continue
-            points = [place(point) for point in mark.points]
-            if mark.fill is not None:
-                pen.polygon(points, fill=_bytes(mark.fill))
-            elif mark.stroke is not None:
-                radius = max(mark.width * scale / 2, 0.5)
-                if mark.points[0] != mark.points[-1]:
-                    pen.line(points, fill=_bytes(mark.stroke), width=max(1, round(2 * radius)), joint="curve")
-                for x, y in points if radius > 1 else ():
-                    pen.ellipse((x - radius, y - radius, x + radius, y + radius), fill=_bytes(mark.stroke))
+            # The font at hand may be wider than the one that the drawing was measured with.
+            size, wide = mark.size * scale, scale * self.measure(mark.text, mark.size)
+            size *= min(1.0, wide / max(pixels_wide(mark.text, size), 1e-9))
+            write(image, mark.text, place(mark.at), size, mark.colour, _ANCHORS[mark.anchor])
         return image.resize((width, height), Image.Resampling.LANCZOS)
+
+    def paint(self, picture: "Image") -> None:
+        """Paint the drawing, in pixels, over an RGB or RGBA picture of its size."""
+        from PIL import Image, ImageDraw
+
+        for mark in self.marks:
+            if isinstance(mark, Words):
+                write(picture, mark.text, (mark.at[0], self.height - mark.at[1]), mark.size, mark.colour, _ANCHORS[mark.anchor])
+                continue
+            around = mark.width / 2 + 1
+            left, right = (int(edge(x for x, _ in mark.points) + sign * around) for edge, sign in ((min, -1), (max, 1)))
+            low, high = (int(self.height - edge(y for _, y in mark.points) + sign * around) for edge, sign in ((max, -1), (min, 1)))
+            fine = 4 if (right - left) * (high - low) < _LARGEST_FINE else 2
+            mask = Image.new("L", (fine * (right - left + 1), fine * (high - low + 1)))
+
+            def place(point: Point, fine: int = fine, left: int = left, low: int = low) -> Point:
+                return fine * (point[0] - left), fine * (self.height - point[1] - low)
+
+            _draw_shape(ImageDraw.Draw(mask), mark, place, fine, 255)
+            stamp(picture, mask.reduce(fine), (left, low), mark.fill or mark.stroke or (0, 0, 0))
 
     def save(self, path: Path) -> None:
         """Write the drawing as .pdf or .svg, atomically."""
@@ -215,13 +241,17 @@ class VectorDrawing:
             scratch.write_bytes(document)
 
 
-def text_width(text: str, size: float) -> float:
-    """Return how wide a line of text is in Helvetica, in points.
-
-    >>> text_width("Nim", 10)
-    17.77
-    """
-    return sum(_WIDTHS[ord(c) - 32] if 32 <= ord(c) < 127 else 556 for c in text) * size / 1000
+def _draw_shape(pen: Any, shape: Shape, place: Callable[[Point], Point], scale: float, colour: object) -> None:
+    """Draw a shape in pixels: `place` maps its points and `scale` its width."""
+    points = [place(point) for point in shape.points]
+    if shape.fill is not None:
+        pen.polygon(points, fill=colour)
+        return
+    radius = max(shape.width * scale / 2, 0.5)
+    if not shape.is_disc:
+        pen.line(points, fill=colour, width=max(1, round(2 * radius)), joint="curve")
+    for x, y in points if radius > 1 else ():
+        pen.ellipse((x - radius, y - radius, x + radius, y + radius), fill=colour)
 
 
 def _n(value: float) -> str:
@@ -229,8 +259,4 @@ def _n(value: float) -> str:
 
 
 def _hex(colour: Colour) -> str:
-    return "#{:02x}{:02x}{:02x}".format(*_bytes(colour))
-
-
-def _bytes(colour: Colour) -> tuple[int, ...]:
-    return tuple(round(min(max(part, 0), 1) * 255) for part in colour)
+    return "#{:02x}{:02x}{:02x}".format(*bytes_of(colour))

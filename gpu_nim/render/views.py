@@ -225,9 +225,31 @@ class Camera:
         return 2 * self.scale / height * (np.ones_like(distance) if self.parallel else distance)
 
 
-def fit(
-    view: View, hull: NDArray[np.floating], aspect: float, margin: float = 0.06, head: float = 0.0, foot: float = 0.0
-) -> Camera:
+MARGIN = 0.06
+"""The part of width and height that a picture leaves free on each side."""
+
+
+@dataclass(frozen=True)
+class Margins:
+    """The parts of a picture that are left free for words, in addition to the margin on each side.
+
+    Args:
+        head: the part of the height at the top.
+        foot: the part of the height at the bottom.
+        left: the part of the width.
+        right: the part of the width.
+    """
+
+    head: float = 0.0
+    foot: float = 0.0
+    left: float = 0.0
+    right: float = 0.0
+
+
+NO_MARGINS = Margins()
+
+
+def fit(view: View, hull: NDArray[np.floating], aspect: float, margin: float = MARGIN, margins: Margins = NO_MARGINS) -> Camera:
     """Return the camera of a view whose picture some points fill, except for a margin.
 
     Args:
@@ -235,17 +257,17 @@ def fit(
         hull: the points, (N, 3).
         aspect: width over height of the picture.
         margin: the part of width and height that is left free on each side.
-        head: the part of the height that is left free for a title, in addition.
-        foot: the part of the height that is left free for a caption, in addition.
+        margins: what is left free in addition.
     """
     basis = view.basis()
     x, y, z = (np.asarray(hull, dtype=np.float64) @ basis.T).T
-    wide, high, room = aspect * (1 - 2 * margin), 1 - 2 * margin - head - foot, head - foot
+    wide, high = aspect * (1 - 2 * margin - margins.left - margins.right), 1 - 2 * margin - margins.head - margins.foot
+    aside, above = aspect * (margins.right - margins.left), margins.head - margins.foot
     if view.parallel:
         cx, cy = (x.min() + x.max()) / 2, (y.min() + y.max()) / 2
         scale = max((y.max() - y.min()) / 2 / high, (x.max() - x.min()) / 2 / wide, 1e-9)
         spread = z.max() - z.min() + 2 * scale
-        eye = np.array([cx, cy + room * scale, z.max() + spread])
+        eye = np.array([cx + aside * scale, cy + above * scale, z.max() + spread])
         return Camera(eye @ basis, basis, float(scale), True)
     tangent = float(np.tan(np.radians(ANGLE / 2)))
     cx, cy, distance = x.mean(), y.mean(), 0.0
@@ -256,5 +278,6 @@ def fit(
         nearest = distance - z.mean()
         cx += (px.max() + px.min()) / 2 * nearest
         cy += (py.max() + py.min()) / 2 * nearest
-    eye = np.array([cx, cy + room * tangent * (distance - z.mean()), distance])
+    depth = tangent * (distance - z.mean())
+    eye = np.array([cx + aside * depth, cy + above * depth, distance])
     return Camera(eye @ basis, basis, tangent, False)

@@ -22,7 +22,7 @@ from gpu_nim.render.page import solid
 from gpu_nim.render.picture_memory import require_picture_memory
 from gpu_nim.render.shading import Shader
 from gpu_nim.render.themes import THEMES
-from gpu_nim.render.views import VIEWS, View, find_view, fit
+from gpu_nim.render.views import VIEWS, Margins, View, find_view, fit
 
 WINDOW_OPTIONS = ("a window", MESH_OPTIONS | {"size", "view", "title"})
 """The name of a window in messages, and the options that it takes."""
@@ -167,7 +167,7 @@ class Window:
     def _face(self, view: View) -> None:
         """Look at the whole body along a view, as wide as the window is."""
         self._narrowed = 1.0
-        camera = fit(view, self._hull, self._aspect, foot=_FOOT)
+        camera = fit(view, self._hull, self._aspect, margins=Margins(foot=_FOOT))
         aim_at(self._plotter, camera, (self._hull.min(axis=0) + self._hull.max(axis=0)) / 2)
 
     def _resized(self) -> None:

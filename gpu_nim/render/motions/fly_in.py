@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_nim.render.framing import margins
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.motions.motion import MOTIONS, BodyMotion
 from gpu_nim.render.views import Camera, View, fit
@@ -25,7 +24,7 @@ class FlyIn(BodyMotion):
     def __init__(self, movie: "Movie") -> None:
         super().__init__(movie)
         _, up, toward = (tuple(row) for row in self.camera.basis.tolist())
-        self.camera = fit(View(toward, up), self.hull, self.aspect, head=margins(movie.look)[0])
+        self.camera = fit(View(toward, up), self.hull, self.aspect, margins=self.margins)
 
     def frame(self, number: int) -> "Image":
         """Return one frame."""

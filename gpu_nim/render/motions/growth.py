@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.render.framing import aim, cut_open, view_of
+from gpu_nim.render.framing import aim, annotations, cut_open, view_of
 from gpu_nim.render.geometry import Blocks, middles
 from gpu_nim.render.image import Drawing, prepare
 from gpu_nim.render.look import Look, require_effect
@@ -46,7 +46,8 @@ class Pullback:
         self.schedule = schedule(len(self.stops))
         view = view_of(blocks, look)
         shown = [blocks.take(blocks.generations <= max(stop, first + _NEAREST)) for stop in self.stops]
-        self._cameras = [aim(part, look, caption, view) for part in shown]
+        space = annotations(blocks, look, caption).margins
+        self._cameras = [aim(part, look, view=view, margins=space) for part in shown]
         aspect = look.size[0] / look.size[1]
         self._ways = [
             _ways_out(blocks, span, cameras, aspect)
@@ -137,9 +138,10 @@ class GrowingBody:
         self.whole, self._caption = blocks, caption or grown_caption
         last = int(blocks.generations.max())
         words = (self._caption(blocks, generation) for generation in growth_stops(int(blocks.generations.min()), last))
-        self.pullback = Pullback(blocks, look, schedule, max(words, key=len))
+        longest = max(words, key=len)
+        self.pullback = Pullback(blocks, look, schedule, longest)
         toward = self.pullback.frame(0)[1].basis[2]
-        self._drawing = Drawing(cut_open(blocks, look, toward), look, engine, base)
+        self._drawing = Drawing(cut_open(blocks, look, toward), look, engine, base, running=longest)
 
     def __enter__(self) -> Self:
         return self

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from gpu_nim.games.entries import Parameter
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import E, Registry
-from gpu_nim.render.framing import aim, cut_open, hull
+from gpu_nim.render.framing import aim, annotations, cut_open, framed
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import Drawing, choose_engine, prepare
 from gpu_nim.render.look import OPTIONS, require_effect
@@ -119,9 +119,11 @@ class BodyMotion(Motion):
             if not self.draws_flat:
                 raise UsageError(f"a {movie.motion} movie needs a body in space, and {movie.source} is flat")
             require_effect(*movie_options(movie.motion, flat=True), movie.look)
-        self.camera = aim(self.whole, movie.look, self.widest_caption(self.whole))
+        self.running = self.widest_caption(self.whole)
+        self.margins = annotations(self.whole, movie.look, self.running).margins
+        self.camera = aim(self.whole, movie.look, margins=self.margins)
         self.blocks = cut_open(self.whole, movie.look, self.camera.basis[2])
-        self.hull = hull(self.blocks)
+        self.hull = framed(self.blocks, movie.look)
 
     def __exit__(self, *error: object) -> None:
         """Close the window."""
@@ -143,7 +145,7 @@ class BodyMotion(Motion):
     def drawing(self) -> Drawing:
         """Return the body in its colours, made at the first call."""
         if self._drawing is None:
-            self._drawing = Drawing(self.blocks, self.movie.look, self.engine)
+            self._drawing = Drawing(self.blocks, self.movie.look, self.engine, running=self.running)
         return self._drawing
 
 

@@ -4,10 +4,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gpu_nim.model.errors import UsageError
-from gpu_nim.render.framing import margins
+from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import prepare
-from gpu_nim.render.lettering import title_of
 from gpu_nim.render.look import Look
 from gpu_nim.render.pixels import background, quantise
 from gpu_nim.render.themes import THEMES
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Panels:
-    """The layout of two panels under a title.
+    """The layout of two panels between a title and a caption.
 
     Args:
         look: the appearance of the whole picture.
@@ -26,11 +25,13 @@ class Panels:
     def __init__(self, look: Look) -> None:
         self._look = look
         width, height = look.size
-        self._top = round(margins(look)[0] * height)
+        self._words = Annotations(replace(look, legend=False, axes=False))
+        _, top, _, bottom = self._words.space
+        self._top = round(top)
         self._beside = width >= height
-        room = height - self._top
+        room = round(bottom) - self._top
         size = (width // 2, room) if self._beside else (width, room // 2)
-        self.look = replace(look, size=size, title="", transparent=True)
+        self.look = replace(look, size=size, title="", caption="", transparent=True)
         """The appearance of a panel."""
 
     def join(self, one: "Image", other: "Image") -> "Image":
@@ -44,12 +45,11 @@ class Panels:
 
         look, theme = self._look, THEMES[self._look.theme]
         whole = Image.fromarray(quantise(background(theme, *look.size))).convert("RGBA")
-        second = (look.size[0] - other.width, self._top) if self._beside else (0, look.size[1] - other.height)
+        second = (look.size[0] - other.width, self._top) if self._beside else (0, self._top + one.height)
         for panel, place in ((one, (0, self._top)), (other, second)):
             whole.alpha_composite(panel, place)
         image = whole.convert("RGB")
-        if look.title:
-            title_of(look.title, *look.size).draw(image, theme.text)
+        self._words.words().drawing.paint(image)
         return image
 
 

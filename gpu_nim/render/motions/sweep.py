@@ -98,7 +98,7 @@ class Sweep(BodyMotion):
     def _draw(self, value: Fraction) -> "Image":
         look = self.movie.look
         blocks = cut_open(self._body(value), look, self.camera.basis[2])
-        with Drawing(blocks, look, self.engine) as drawing:
+        with Drawing(blocks, look, self.engine, running=self.running) as drawing:
             return drawing.frame(self.camera, None, self._caption(value, blocks))
 
     def _body(self, value: Fraction) -> Blocks:

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.render.framing import margins
 from gpu_nim.render.motions.motion import MOTIONS, BodyMotion
-from gpu_nim.render.views import Camera, View, fit, from_angles
+from gpu_nim.render.views import NO_MARGINS, Camera, Margins, View, fit, from_angles
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -33,7 +32,7 @@ class Turntable(BodyMotion):
         look = self.movie.look
         elevation = _ELEVATION if look.view is None else float(np.degrees(np.arcsin(np.clip(z, -1, 1))))
         parallel = look.view is not None and self.camera.parallel
-        return orbit(self.hull, azimuth + 360 * turn, self.aspect, elevation, parallel=parallel, head=margins(look)[0])
+        return orbit(self.hull, azimuth + 360 * turn, self.aspect, elevation, parallel=parallel, margins=self.margins)
 
 
 def orbit(
@@ -43,7 +42,7 @@ def orbit(
     elevation: float = _ELEVATION,
     *,
     parallel: bool = False,
-    head: float = 0.0,
+    margins: Margins = NO_MARGINS,
 ) -> Camera:
     """Return a turntable's camera, at a constant distance from the body's axis with all of the body in view.
 
@@ -53,7 +52,7 @@ def orbit(
         aspect: width over height of the picture.
         elevation: in degrees.
         parallel: whether sight lines are parallel.
-        head: the part of the height that is left free for a title.
+        margins: what is left free for words.
     """
     middle = (points.min(axis=0) + points.max(axis=0)) / 2
     # The body of revolution: every point at every angle, as rings.
@@ -62,7 +61,7 @@ def orbit(
     swept = np.stack([arms[:, None] * np.cos(rings), arms[:, None] * np.sin(rings)], axis=-1)
     heights = np.broadcast_to((points - middle)[:, 2, None], swept.shape[:2])
     whole = np.concatenate([swept, heights[..., None]], axis=-1).reshape(-1, 3)
-    still = fit(_from_the_side(0.0, elevation, parallel), whole, aspect, margin=0.04, head=head)
+    still = fit(_from_the_side(0.0, elevation, parallel), whole, aspect, margin=0.04, margins=margins)
     basis = _from_the_side(azimuth, elevation, parallel).basis()
     return replace(still, eye=middle + (still.basis @ still.eye) @ basis, basis=basis)
 

@@ -59,7 +59,7 @@ class Walk(Motion):
         Parameter("position", PPosition(), "14,11,5", "the P-position where the walk ends"),
         hold_option("at the end of each leg"),
     )
-    refuses = frozenset(("cut", "colour", "generations"))
+    refuses = frozenset(("cut", "colour", "generations", "legend"))
 
     @classmethod
     def check(cls, movie: "Movie") -> None:
@@ -95,7 +95,7 @@ class Walk(Motion):
             (image_of(nim), self.cells, words[1], None),
         ):
             part = replace(look, view=view)
-            drawing = Drawing(_marked(whole, path), part, self.engine, base.astype(np.float32))
+            drawing = Drawing(_marked(whole, path), part, self.engine, base.astype(np.float32), running=caption)
             self.bodies.append((aim(_finer(whole), part, caption), drawing))
 
     def __exit__(self, *error: object) -> None:

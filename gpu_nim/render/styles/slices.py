@@ -1,12 +1,17 @@
 """Sections: a body cut at evenly spaced heights, z = 0 among them, the sections side by side."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.render.annotations import Annotations
+from gpu_nim.render.axes import CoordinateBox, Place, box_of, draw_axes, reach
+from gpu_nim.render.colourings import legend_of
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.lettering import fit_words, title_of, unit
+from gpu_nim.render.labels import number
+from gpu_nim.render.lettering import unit
 from gpu_nim.render.pixels import background, quantise
 from gpu_nim.render.styles.style import STYLES, Cost, LaidOutStyle
 from gpu_nim.render.themes import THEMES
@@ -17,6 +22,7 @@ if TYPE_CHECKING:
     from gpu_nim.render.look import Look
 
 _MOST = 12
+_FLAT = np.array([1, 1, 0])
 
 
 @STYLES.register("slices")
@@ -70,16 +76,19 @@ def draw_slices(blocks: Blocks, colours: NDArray[np.float32], look: "Look") -> "
     theme = THEMES[look.theme]
     width, height = look.size
     u = unit(width, height)
-    title = title_of(look.title, width, height) if look.title else None
-    top = title.bottom + 20 * u if title else 40 * u
+    said = Annotations(look, legend_of(blocks, colours, look.colour) if look.legend else None)
+    _, top, right, bottom = said.space
+    top += (20 if look.title else 40) * u
+    labels = said.words()
     low, high = blocks.bounds()
     wide, deep = (high - low)[:2].tolist()
-    letters = max(20 * u, 9.0)
-    label, gap = 1.7 * letters, 28 * u
+    label, gap = 1.7 * labels.size, 28 * u
+    box = replace(box_of(blocks), names=blocks.coordinates[:2])
+    beside, below = reach(box, labels) if look.axes else (0.0, 0.0)
     layers = len(np.unique(blocks.corners[:, 2]))
 
     def room(columns: int, rows: int) -> tuple[float, float]:
-        return (width - gap) / columns - gap, (height - top - gap) / rows - gap - label
+        return (right - gap) / columns - gap - beside, (bottom - top - gap) / rows - gap - label - below
 
     def covered(layout: tuple[int, int]) -> float:
         w, h = room(*layout)
@@ -98,15 +107,23 @@ def draw_slices(blocks: Blocks, colours: NDArray[np.float32], look: "Look") -> "
     for k, z in enumerate(heights):
         row, column = divmod(k, columns)
         in_row = min(columns, len(heights) - row * columns)
-        left = width / 2 + (column - in_row / 2) * (cell_w + gap) + (cell_w + gap - shown_w) / 2
-        upper = top + row * (cell_h + gap + label) + label + foot
+        left = right / 2 + (column - in_row / 2) * (cell_w + gap + beside) + beside + (cell_w + gap - shown_w) / 2
+        upper = top + row * (cell_h + gap + label + below) + label + foot
         pixels = section(blocks, colours, z)
         factor = -(-max(shown_w, 1) // pixels.shape[1])  # whole pixels first, so that cells stay square, then down to size
         grown = pixels.repeat(factor, axis=0).repeat(factor, axis=1)
         tile = Image.fromarray(grown, "RGBA").convert("RGBa").resize((shown_w, shown_h), Image.Resampling.BOX).convert("RGBA")
         canvas.alpha_composite(tile, (round(left), round(upper)))
-        if words := fit_words(f"z = {z}", (left, upper - label, width / columns - gap, label), letters):
-            words.draw(canvas, theme.muted)
-    if title:
-        title.draw(canvas, theme.text)
+        labels.text(f"{blocks.coordinates[2]} = {number(z)}", (left, upper - 0.3 * labels.size), "start")
+        if look.axes:
+            draw_axes(
+                replace(box, low=box.low * _FLAT, high=box.high * _FLAT), _on_section(box, round(left), round(upper), scale), labels
+            )
+    labels.drawing.paint(canvas)
     return canvas if look.transparent else canvas.convert("RGB")
+
+
+def _on_section(box: CoordinateBox, left: int, upper: int, scale: float) -> Place:
+    """Return where points (x, y, 0) are on a section."""
+    low, high = box.low, box.high + box.size
+    return lambda points: np.column_stack([left + (points[:, 0] - low[0]) * scale, upper + (high[1] - points[:, 1]) * scale])

@@ -1,0 +1,156 @@
+"""What a picture says beside its body: title, caption, legend and axes, laid out together, whatever draws the body.
+
+They are one drawing in vectors, which is painted over the finished pixels of a still, a frame or a page of sections.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.model.errors import UsageError
+from gpu_nim.render.axes import CoordinateBox, Place, draw_axes, reach
+from gpu_nim.render.labels import Labels, Rectangle
+from gpu_nim.render.legends import Legend, LegendBox
+from gpu_nim.render.lettering import LEAST, Setting, caption_of, label_size, running_words, title_of, unit
+from gpu_nim.render.lettering import width as pixels_wide
+from gpu_nim.render.themes import THEMES
+from gpu_nim.render.vector_drawing import VectorDrawing
+from gpu_nim.render.views import MARGIN, Camera, Margins
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from gpu_nim.render.look import Look
+
+_EDGE, _GAP, _FOOT = 64.0, 36.0, 40.0  # units: from the picture's sides to words, between the parts, and below the last line
+_WIDEST = 0.4  # of the picture's width or height: a legend
+_SMALLER = 0.9  # sizes of a legend's letters are tried in these steps
+_LEAST_BODY = 6.0  # sizes of labels: the width and height that are left for the body
+
+
+class Annotations:
+    """The annotations of a look for a picture of its size.
+
+    `space` is what they leave of the picture, as left, top, right and bottom in pixels; `margins` is what they and the axes take.
+
+    Args:
+        look: what is shown.
+        legend: what the colours stand for; shown where the look has a legend.
+        box: the coordinates of the body; shown where the look has axes.
+        running: the longest of the words that change from frame to frame.
+
+    Raises:
+        UsageError: they cannot be set legibly with space for the body.
+    """
+
+    def __init__(self, look: "Look", legend: Legend | None = None, box: CoordinateBox | None = None, running: str = "") -> None:
+        self.look, self.box = look, box if look.axes else None
+        self._theme = THEMES[look.theme]
+        self._width, self._height = look.size
+        self._unit = unit(*look.size)
+        self._title = title_of(look.title, *look.size) if look.title else None
+        self._caption = caption_of(look.caption, *look.size) if look.caption else None
+        words = self._running(running) or self._caption
+        self._top = self._title.bottom if self._title else 0.0
+        self._bottom = words.top if words else float(self._height)
+        self._beside = self._width >= self._height
+        self._legend = self._fitted(legend) if legend and look.legend else None
+        self.space = self._space()
+        self.margins = self._margins()
+
+    def _running(self, text: str) -> Setting | None:
+        """The words of a frame, above the caption."""
+        bottom = self._caption.top - 0.5 * _GAP * self._unit if self._caption else self._height - _FOOT * self._unit
+        return running_words(text, *self.look.size, bottom) if text else None
+
+    def _blank(self) -> Labels:
+        drawing = VectorDrawing(self._width, self._height, measure=pixels_wide)
+        return Labels(drawing, label_size(*self.look.size), self._theme.text, self._theme.muted)
+
+    def _fitted(self, legend: Legend) -> LegendBox:
+        """The legend in letters of the size of labels, or smaller where there is no space for these."""
+        labels, edge = self._blank(), 2 * _EDGE * self._unit
+        if self._beside:
+            room, width, height = self._bottom - self._top - edge, _WIDEST * self._width, self._bottom - self._top - edge
+        else:
+            room, width, height = self._width - edge, self._width - edge, _WIDEST * self._height
+        size = labels.size
+        while size >= min(labels.size, LEAST):
+            found = LegendBox(legend, labels.sized(size), room, beside=self._beside)
+            if found.width <= width and found.height <= height:
+                return found
+            size *= _SMALLER
+        raise UsageError(
+            f"legend must fit the picture in letters of {LEAST:.0f} pixels or more, and {self._width}x{self._height} pixels have "
+            "no space for it: draw a larger picture"
+        )
+
+    def _space(self) -> Rectangle:
+        right, bottom = float(self._width), self._bottom
+        if self._legend and self._beside:
+            right -= self._legend.width + (_EDGE + _GAP) * self._unit
+        elif self._legend:
+            bottom -= self._legend.height + _GAP * self._unit
+        return 0.0, self._top, right, bottom
+
+    def _margins(self) -> Margins:
+        _, top, right, bottom = self.space
+        side = over = 0.0
+        if self.box is not None:
+            sideways, upwards = reach(self.box, self._blank())
+            side, over = max(sideways / self._width - MARGIN, 0.0), max(upwards / self._height - MARGIN, 0.0)
+        beside = max(1 - right / self._width - MARGIN, 0.0)
+        found = Margins(top / self._height + over, 1 - bottom / self._height + over, side, side + beside)
+        wide = (1 - 2 * MARGIN - found.left - found.right) * self._width
+        high = (1 - 2 * MARGIN - found.head - found.foot) * self._height
+        if (self._legend or self.box) and min(wide, high) < _LEAST_BODY * label_size(*self.look.size):
+            asked = [name for name in ("title", "caption", "legend", "axes") if getattr(self.look, name)]
+            raise UsageError(
+                f"{' and '.join(asked)} must leave space for the body, and on {self._width}x{self._height} pixels there is none: "
+                "draw a larger picture"
+            )
+        return found
+
+    def words(self, running: str = "") -> Labels:
+        """Return the labels of a picture without axes: title, caption, legend, and the words of a frame."""
+        labels = self._blank()
+        for setting in filter(None, (self._title, self._caption, self._running(running))):
+            for line, baseline in zip(setting.lines, setting.baselines, strict=True):
+                labels.drawing.words(line, (setting.left, self._height - baseline), setting.size, self._theme.text)
+            labels.reserve((setting.left, setting.top, self._width - setting.left, setting.bottom))
+        if self._legend:
+            edge, gap, box = _EDGE * self._unit, _GAP * self._unit, self._legend
+            if self._beside:
+                left, top = self._width - edge - box.width, (self._top + self._bottom - box.height) / 2
+            else:
+                left, top = edge, self._bottom - gap - box.height
+            box.draw(labels, left, top)
+            labels.reserve((left - gap / 2, top, left + box.width, top + box.height))
+        return labels
+
+    def annotate(self, picture: "Image", camera: Camera, running: str = "", box: CoordinateBox | None = None) -> None:
+        """Paint the annotations over a picture of the look's size.
+
+        Args:
+            picture: in pixels, RGB or RGBA.
+            camera: the camera that it was drawn from.
+            running: the words of this frame.
+            box: the coordinates of what is shown of the body, by default of all.
+        """
+        labels = self.words(running)
+        if self.box is not None:
+            draw_axes(box or self.box, on_picture(camera, *self.look.size), labels)
+        labels.drawing.paint(picture)
+
+
+def on_picture(camera: Camera, width: int, height: int) -> Place:
+    """Return where a camera sees points on a picture of that size: pixels from its upper left corner, NaN behind the eye."""
+
+    def place(points: NDArray[np.floating]) -> NDArray[np.floating]:
+        seen = camera.project(points).astype(np.float64)
+        found = np.column_stack([seen[:, 0] * (height / 2) + width / 2, height / 2 - seen[:, 1] * (height / 2)])
+        found[seen[:, 2] <= 1e-3] = np.nan
+        return found
+
+    return place

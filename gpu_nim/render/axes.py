@@ -1,0 +1,181 @@
+"""Axes: the coordinates of a body, along edges of its bounding box.
+
+Each axis is an edge on the outline of the box as it is seen, so that no part of the body is before or behind it, whatever draws the
+body; there are ticks at 0 and at the powers of two. An axis that is seen end on is left out.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.render.geometry import Blocks
+from gpu_nim.render.labels import DROP, RISE, Labels, number
+
+Place = Callable[[NDArray[np.floating]], NDArray[np.floating]]
+"""Maps points (N, 3) to the drawing: to the right and downwards from its upper left corner, (N, 2)."""
+
+TICK = 0.45  # of the size of letters: the length of a tick
+_GAP = 0.25  # of the size: between a tick and its label
+_SHORTEST = 3.0  # sizes: an axis that is seen shorter has no labels, and is left out
+_OUTSIDE = 1e-3  # of an edge's length: corners that far beyond an edge are rounding errors
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis as it is seen.
+
+    Args:
+        name: the coordinate's name.
+        start: its lower end in the drawing, (2,).
+        end: its upper end, (2,).
+        outward: the unit vector away from the body, (2,).
+        values: the values with ticks, the most important first.
+        places: their places, (N, 2).
+    """
+
+    name: str
+    start: NDArray[np.floating]
+    end: NDArray[np.floating]
+    outward: NDArray[np.floating]
+    values: tuple[int, ...]
+    places: NDArray[np.floating]
+
+
+@dataclass(frozen=True)
+class CoordinateBox:
+    """The box of a body, with coordinates along its edges.
+
+    Args:
+        low: the least coordinates, (3,).
+        high: the greatest, (3,).
+        names: the coordinates' names; an axis without a name is left out.
+        steps: where a step in each coordinate leads, (3, 3), one a row.
+        size: of a cell, which reaches from its coordinates to these and the size; 0 for cells around their coordinates.
+    """
+
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+    names: tuple[str, ...]
+    steps: NDArray[np.float64]
+    size: int = 1
+
+    def points(self, coordinates: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Return the places of coordinates (N, 3) in space."""
+        return np.asarray(coordinates @ self.steps)
+
+    def corners(self) -> NDArray[np.floating]:
+        """Return the eight corners, (8, 3): the first has the least coordinates, and the last coordinate changes first."""
+        ends = np.stack([self.low, self.high + self.size]).astype(np.float64)
+        return self.points(np.array([[ends[end, axis] for axis, end in enumerate(which)] for which in product((0, 1), repeat=3)]))
+
+
+def box_of(blocks: Blocks) -> CoordinateBox:
+    """Return the box of blocks: in space, in the plane, or along the axes of a hexagonal or triangular lattice."""
+    low, beyond = blocks.bounds()
+    steps = np.eye(3)
+    if not blocks.flat:
+        return CoordinateBox(low, beyond - 1, blocks.coordinates[:3], steps)
+    steps[2, 2] = 0.0
+    if blocks.lattice == "square":
+        return CoordinateBox(low, beyond - 1, blocks.coordinates[:2], steps)
+    steps[1, :2] = 0.5, 3**0.5 / 2
+    return CoordinateBox(low, beyond - 1, blocks.coordinates[:2], steps, size=0)
+
+
+def tick_values(low: int, high: int) -> tuple[int, ...]:
+    """Return the values with ticks: 0 and the powers of two, of both signs, within a range, or else its ends; great ones first.
+
+    >>> tick_values(0, 20), tick_values(-2, 2), tick_values(5, 7)
+    ((0, 16, 8, 4, 2, 1), (0, -2, 2, -1, 1), (5, 7))
+    """
+    powers = (1 << m for m in reversed(range(max(abs(low), abs(high)).bit_length())))
+    found = tuple(v for v in (0, *(v for power in powers for v in (-power, power))) if low <= v <= high)
+    return found or tuple(dict.fromkeys((low, high)))
+
+
+def axes_of(box: CoordinateBox, place: Place, letters: float) -> list[Axis]:
+    """Return the axes that are on the outline of a box, one a coordinate, or none for one that is seen too short.
+
+    Args:
+        box: the box.
+        place: where its points are seen.
+        letters: the size of letters.
+    """
+    seen = np.asarray(place(box.corners()), dtype=np.float64).reshape(2, 2, 2, 2)
+    corners = seen.reshape(8, 2)
+    found = []
+    for axis, name in enumerate(box.names):
+        best: tuple[float, Axis] | None = None
+        for others in product((0, 1), repeat=2):
+            first, second = (tuple(np.insert(others, axis, end).tolist()) for end in (0, 1))
+            start, end = seen[first], seen[second]
+            outward = _outward(start, end, corners)
+            length = float(np.linalg.norm(end - start))
+            if outward is None or length < _SHORTEST * letters:
+                continue
+            values = tick_values(int(box.low[axis]), int(box.high[axis]))
+            fixed = np.array([(box.low, box.high + box.size)[which][k] for k, which in enumerate(first)], dtype=np.float64)
+            points = np.tile(fixed, (len(values), 1))
+            points[:, axis] = np.array(values) + box.size / 2
+            # Through the least coordinates where that can be, else below or to the left of the body.
+            worth = 2.0 * (others == (0, 0)) + float(outward @ (-0.3, 1.0))
+            if best is None or worth > best[0]:
+                best = worth, Axis(name, start, end, outward, values, np.asarray(place(box.points(points))))
+        if best is not None:
+            found.append(best[1])
+    return found
+
+
+def _outward(start: NDArray[np.floating], end: NDArray[np.floating], corners: NDArray[np.floating]) -> NDArray[np.floating] | None:
+    """Return the unit normal of an edge that points away from all corners (N, 2), or None where they are on both sides of it."""
+    length = float(np.linalg.norm(end - start))
+    if not np.isfinite(corners).all() or length < 1e-9:
+        return None
+    along = (end - start) / length
+    normal = np.array([-along[1], along[0]])
+    heights = (corners - start) @ normal
+    if heights.max() > _OUTSIDE * length and heights.min() < -_OUTSIDE * length:
+        return None
+    return normal if -heights.min() >= heights.max() else -normal
+
+
+def reach(box: CoordinateBox, labels: Labels) -> tuple[float, float]:
+    """Return how far the labels of axes reach beyond a body's box at most: to the sides, and up and down."""
+    values = (value for low, high in zip(box.low, box.high, strict=True) for value in tick_values(int(low), int(high)))
+    widest = max(map(labels.width, (*box.names, *map(number, values))))
+    return (TICK + 2 * _GAP) * labels.size + widest, (TICK + 2 * _GAP + RISE + DROP) * labels.size
+
+
+def draw_axes(box: CoordinateBox, place: Place, labels: Labels) -> None:
+    """Draw the axes of a box; labels that would overlap others or leave the drawing are left out, with their ticks.
+
+    Args:
+        box: the box.
+        place: where its points are seen; not finite for points behind the eye.
+        labels: draws them.
+    """
+    axes = axes_of(box, place, labels.size)
+    for axis in axes:
+        labels.line(axis.start.tolist(), axis.end.tolist())
+        for value, at in zip(axis.values[:2], axis.places[:2], strict=False):
+            _draw_tick(labels, axis, value, at)
+    for axis in axes:
+        # The name is between two ticks where it fits.
+        steps = [part for k in range(1, 8) for part in ((8 + k) / 16, (8 - k) / 16)]
+        for part in (0.75, 0.5, *steps):
+            at = axis.start + part * (axis.end - axis.start)
+            clear = np.linalg.norm(axis.places - at, axis=1).min() > labels.size or part not in (0.75, 0.5)
+            if clear and labels.beside(axis.name, at + axis.outward * (TICK + _GAP) * labels.size, axis.outward):
+                break
+    for axis in axes:
+        for value, at in zip(axis.values[2:], axis.places[2:], strict=True):
+            _draw_tick(labels, axis, value, at)
+
+
+def _draw_tick(labels: Labels, axis: Axis, value: int, at: NDArray[np.floating]) -> None:
+    end = at + axis.outward * TICK * labels.size
+    if labels.beside(number(value), end + axis.outward * _GAP * labels.size, axis.outward):
+        labels.line(at.tolist(), end.tolist())

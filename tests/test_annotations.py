@@ -1,0 +1,363 @@
+"""Legends, axes, titles and captions: apart, within the picture, and in the colours and at the places of the body."""
+
+from collections import Counter
+from contextlib import suppress
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from gpu_nim.model.errors import UsageError
+from gpu_nim.render import lettering
+from gpu_nim.render.annotations import Annotations, on_picture
+from gpu_nim.render.axes import axes_of, box_of, draw_axes, tick_values
+from gpu_nim.render.colourings import COLOURINGS, base_colours, legend_of
+from gpu_nim.render.framing import aim, annotations, framed
+from gpu_nim.render.geometry import generations_between, tiles
+from gpu_nim.render.image import render
+from gpu_nim.render.labels import Labels, number
+from gpu_nim.render.legends import Bar, Swatches, ticks
+from gpu_nim.render.look import Look
+from gpu_nim.render.motions import motion_of
+from gpu_nim.render.movie import Movie
+from gpu_nim.render.source import blocks_of
+from gpu_nim.render.themes import THEMES
+from gpu_nim.render.vector_drawing import Shape, VectorDrawing, Words
+from gpu_nim.render.views import VIEWS, fit
+from tests.helpers import run
+from tests.render_files import needs_opengl, needs_pillow
+
+pytestmark = needs_pillow
+
+SOURCES = ("nim:0", "nim:7", "edge:9", "fcc:4", "chocolate:size=15", "ulam-warburton:9", "hexagonal:7", "triangular:5")
+ALL = {"title": "P-positions of Nim", "caption": "Every cell is a P-position", "legend": True, "axes": True}
+
+
+def word_boxes(drawing):
+    """The box of each line of text on a drawing, left, top, right and bottom in pixels: the ink's, by Pillow."""
+    for mark in drawing.marks:
+        if isinstance(mark, Words):
+            long, (above, below) = drawing.measure(mark.text, mark.size), lettering.extent(mark.text, mark.size)
+            left = mark.at[0] - long * {"start": 0, "middle": 0.5, "end": 1}[mark.anchor]
+            base = drawing.height - mark.at[1]
+            yield mark.text, (left, base - above, left + long, base + below)
+
+
+def assert_apart_and_within(drawing):
+    boxes = list(word_boxes(drawing))
+    for text, (left, top, right, bottom) in boxes:
+        assert left >= 0, text
+        assert top >= 0, text
+        assert right <= drawing.width, text
+        assert bottom <= drawing.height, text
+    for (one, a), (other, b) in combinations(boxes, 2):
+        assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1], (one, other)
+
+
+def laid_out(blocks, look, running=""):
+    """The annotations of a still, as a drawing."""
+    said = annotations(blocks, look, running)
+    labels = said.words(running)
+    draw_axes(said.box, on_picture(aim(blocks, look, margins=said.margins), *look.size), labels)
+    return labels.drawing
+
+
+def texts(drawing):
+    return [mark.text for mark in drawing.marks if isinstance(mark, Words)]
+
+
+# Everything together
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    size=st.tuples(st.integers(60, 900), st.integers(60, 900)),
+    title=st.text("abcWMgÅ⊕ ", max_size=60).filter(lambda text: text == text.strip()),
+    caption=st.text("abcWMgÅ⊕ ", max_size=200).filter(lambda text: text == text.strip()),
+    source=st.sampled_from(SOURCES),
+    view=st.sampled_from([*VIEWS, "10,20", "200,70", "90,0"]),
+    colour=st.sampled_from(["rank", "branch", "nim-p"]),
+    running=st.sampled_from(["", "generation 15    population 1,024"]),
+)
+@example((300, 900), "Nim", "a b c", "fcc:4", "hero", "branch", "generation 4    population 300")
+@example((900, 300), "Nim", "a b c", "fcc:4", "hero", "branch", "generation 4    population 300")
+@example((60, 900), "", "", "nim:7", "gasket", "rank", "")
+def test_no_words_overlap_or_leave_the_picture(size, title, caption, source, view, colour, running):
+    with suppress(UsageError):
+        blocks = blocks_of(source, colour=colour)
+        look = Look(size=size, title=title, caption=caption, legend=True, axes=True, view=view, colour=colour)
+        drawing = laid_out(blocks, look, running)
+        assert_apart_and_within(drawing)
+        letters = Counter("".join(texts(drawing)))
+        assert not Counter("".join((title + caption).split())) - letters
+        assert_legend_is_whole(drawing, legend_of(blocks, base_colours(blocks, colour, THEMES["dark"]), colour))
+
+
+def assert_legend_is_whole(drawing, legend):
+    """The title and the most important names of a legend are there."""
+    names = [number(value) for value in ticks(legend.values[0], legend.values[-1])[:2]] if isinstance(legend, Bar) else legend.names
+    assert {legend.title, *names} <= set(texts(drawing))
+
+
+@pytest.mark.parametrize("size", [(1920, 1080), (1280, 720), (480, 480), (300, 600), (240, 180)])
+@pytest.mark.parametrize("source", SOURCES)
+def test_all_annotations_are_there_and_leave_space_for_the_body(source, size):
+    look = Look(size=size, **ALL)
+    blocks = blocks_of(source)
+    drawing = laid_out(blocks, look)
+    assert_apart_and_within(drawing)
+    assert_legend_is_whole(drawing, legend_of(blocks, base_colours(blocks, None, THEMES["dark"]), None))
+    if min(size) >= 300:
+        assert set(blocks.coordinates[: 2 if blocks.flat else 3]) <= set(texts(drawing))
+    if source != "nim:0":
+        seen = on_picture(aim(blocks, look), *size)(framed(blocks, look))
+        left, top, right, bottom = Annotations(look, Bar("generation", (0,), np.zeros((1, 3), np.float32))).space
+        assert (seen.min(axis=0) >= (left - 1, top - 1)).all()
+        assert (seen.max(axis=0) <= (right + 1, bottom + 1)).all()
+        assert max(np.ptp(seen, axis=0)) > 0.2 * min(size)
+
+
+def test_letters_are_large_enough_for_a_hall():
+    for size in ((1920, 1080), (3840, 2160), (320, 180)):
+        for mark in laid_out(blocks_of("nim:7"), Look(size=size, **ALL)).marks:
+            if isinstance(mark, Words):
+                assert mark.size >= min(size[1] / 36.5, 12)
+                assert mark.size >= 12 or size[1] < 400
+
+
+@pytest.mark.parametrize("option", ["legend", "axes"])
+def test_a_picture_too_small_for_what_it_should_say_is_refused(option, tmp_path):
+    result = run("render", "nim:7", "-o", tmp_path / "a.png", "--size", "24x24", "--engine", "numpy", f"--{option}")
+    assert result.exit_code == 2
+    assert option in result.output
+    assert "draw a larger picture" in result.output
+    assert len(result.output.strip().splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
+# Legends
+
+
+def values_shown(blocks, colour):
+    """What each block's colour should stand for, by definition."""
+    if colour == "branch":
+        return blocks.values["branch"]
+    if colour == "nim-p":
+        a, b, c = np.abs(blocks.corners).T
+        return np.where(a ^ b ^ c == 0, 0, 1)
+    return blocks.values["grundy"] if colour == "grundy" else blocks.generations
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("colour", COLOURINGS)
+def test_a_legend_has_the_colours_of_the_blocks(colour, theme):
+    blocks = blocks_of("chocolate:size=15,grundy=9" if colour == "grundy" else "edge:12", colour=colour)
+    colours = base_colours(blocks, colour, THEMES[theme])
+    legend = legend_of(blocks, colours, colour)
+    shown = values_shown(blocks, colour)
+    for value in np.unique(shown).tolist():
+        of_value = np.unique(colours[shown == value], axis=0)
+        assert len(of_value) == 1
+        said = legend.at(value) if isinstance(legend, Bar) else legend.colours[np.unique(shown).tolist().index(value)]
+        assert np.allclose(said, of_value[0], atol=1e-6), value
+
+
+def test_swatches_are_named_by_what_they_show():
+    def swatches(source, colour, **more):
+        blocks = blocks_of(source, colour=colour)
+        blocks = generations_between(blocks, *more["generations"]) if more else blocks
+        return legend_of(blocks, base_colours(blocks, colour, THEMES["dark"]), colour)
+
+    founders = ("(0, 1, 1)", "(1, 0, 1)", "(1, 1, 0)")
+    assert swatches("nim:7", "branch").names == ("seed", *founders)
+    assert swatches("nim:4095", "branch").names == ("seed", *founders)  # in blocks of several cells
+    assert swatches("ulam-warburton:3", "branch").names == ("seed", "(-1, 0)", "(0, -1)", "(0, 1)", "(1, 0)")
+    assert swatches("nim:7", "branch", generations=(2, 8)).names == ("branch 1", "branch 2", "branch 3")
+    assert swatches("edge:9", "nim-p").names == ("P-positions of Nim", "others")
+    assert swatches("nim:7", "nim-p").names == ("P-positions of Nim",)
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "named"),
+    [
+        (0, 255, {0, 1, 3, 7, 15, 31, 63, 127, 255}),
+        (0, 256, {0, 1, 3, 7, 15, 31, 63, 127, 255, 256}),
+        (0, 5, {0, 1, 2, 3, 4, 5}),
+        (3, 3, {3}),
+        (20, 70, {20, 31, 63, 70}),
+    ],
+)
+def test_the_named_values_are_the_ends_and_one_less_than_powers_of_two(first, last, named):
+    assert set(ticks(first, last)) == named
+    assert len(ticks(first, last)) == len(named)
+    assert ticks(first, last)[0] == last
+
+
+def legend_samples(drawing, legend):
+    """The places, in pixels, where a legend on a drawing shows a value or a name, with the colour that it should have."""
+    rectangles = [mark for mark in drawing.marks if isinstance(mark, Shape) and mark.fill is not None]
+    if isinstance(legend, Swatches):
+        for mark, colour in zip(rectangles, legend.colours, strict=True):
+            (left, top), (right, bottom) = np.min(mark.points, axis=0), np.max(mark.points, axis=0)
+            yield ((left + right) / 2, drawing.height - (top + bottom) / 2), colour
+        return
+    low, high = (edge(np.concatenate([mark.points for mark in rectangles]), axis=0) for edge in (np.min, np.max))
+    tick_lines = [mark.points for mark in drawing.marks if isinstance(mark, Shape) and mark.fill is None]
+    names = {number(value): value for value in ticks(legend.values[0], legend.values[-1])}
+    named = [names[mark.text] for mark in drawing.marks if isinstance(mark, Words) and mark.text in names]
+    for value, (start, _) in zip(named, tick_lines, strict=True):
+        upright = high[1] - low[1] > high[0] - low[0]
+        x, y = ((low[0] + high[0]) / 2, start[1]) if upright else (start[0], (low[1] + high[1]) / 2)
+        yield (x, drawing.height - y), legend.at(value)
+
+
+@pytest.mark.parametrize("size", [(480, 270), (270, 480)])
+@pytest.mark.parametrize("colour", ["generation", "rank", "branch"])
+@pytest.mark.parametrize("style", ["cubes", "points", "volume", "slices"])
+def test_a_picture_shows_the_legends_colours_in_its_pixels(style, colour, size):
+    look = Look(
+        size=size, style=style, colour=colour, legend=True, engine="numpy", quality="final" if style == "slices" else "draft"
+    )
+    blocks = blocks_of("nim:15", colour=colour)
+    legend = legend_of(blocks, base_colours(blocks, colour, THEMES["dark"]), colour)
+    drawing = Annotations(look, legend).words().drawing
+    pixels = np.asarray(render(blocks, look).image).astype(int)
+    samples = list(legend_samples(drawing, legend))
+    assert len(samples) >= 4
+    for (x, y), colour in samples:
+        assert np.abs(pixels[int(y), int(x)] - 255 * np.asarray(colour)).max() <= 1.01
+
+
+def test_a_transparent_picture_has_its_letters_whole():
+    from PIL import Image
+
+    drawing = laid_out(blocks_of("nim:7"), Look(size=(320, 180), **ALL))
+    clear, black = Image.new("RGBA", (320, 180)), Image.new("RGB", (320, 180))
+    drawing.paint(clear)
+    drawing.paint(black)
+    under = Image.new("RGBA", (320, 180), (0, 0, 0, 255))
+    under.alpha_composite(clear)
+    assert np.abs(np.asarray(under.convert("RGB")).astype(int) - np.asarray(black)).max() <= 2
+    colour = np.asarray(clear)
+    faint = (colour[..., 3] > 8) & (colour[..., 3] < 100)
+    assert faint.any()
+    assert colour[faint][:, :3].max(axis=1).min() > 40  # no dark rims
+
+
+# Axes
+
+
+def projected(camera, point, size):
+    """Where a camera sees a point, in pixels, by the dot products of its definition."""
+    right, up, toward = camera.basis
+    away = np.asarray(point, float) - camera.eye
+    depth = 1.0 if camera.parallel else -(away @ toward)
+    width, height = size
+    return np.array(
+        [width / 2 + away @ right / depth / camera.scale * height / 2, height / 2 - away @ up / depth / camera.scale * height / 2]
+    )
+
+
+@pytest.mark.parametrize("view", [*VIEWS, "30,35", "200,-40", "0,0", "135,89"])
+@pytest.mark.parametrize("source", ["nim:15", "edge:9", "fcc:7", "chocolate:size=31"])
+def test_axes_are_the_bodys_edges_and_nothing_is_before_them(source, view):
+    size = (640, 480)
+    blocks = blocks_of(source)
+    look = Look(size=size, view=view, axes=True, legend=True)
+    camera = aim(blocks, look)
+    low, high = blocks.corners.min(axis=0), (blocks.corners + blocks.sizes[:, None]).max(axis=0)
+    corners = {which: projected(camera, np.where(which, high, low), size) for which in product((0, 1), repeat=3)}
+    cells = np.array([projected(camera, corner, size) for corner in framed(blocks, Look(size=size))])
+    axes = axes_of(box_of(blocks), on_picture(camera, *size), 20.0)
+    assert len({axis.name for axis in axes}) == len(axes) >= 2
+    for axis in axes:
+        k = blocks.coordinates.index(axis.name)
+        ends = [which for which in corners if which[k] == 0 and np.allclose(corners[which], axis.start, atol=0.1)]
+        assert any(np.allclose(corners[(*w[:k], 1, *w[k + 1 :])], axis.end, atol=0.1) for w in ends)
+        assert ((cells - axis.start) @ axis.outward).max() < 1.0
+        assert set(axis.values) == {v for v in range(low[k], high[k]) if abs(v) & (abs(v) - 1) == 0}
+        found = []
+        for w in ends:
+            points = np.tile(np.where(w, high, low).astype(float), (len(axis.values), 1))
+            points[:, k] = np.array(axis.values) + 0.5
+            found.append(np.array([projected(camera, point, size) for point in points]))
+        assert any(np.allclose(places, axis.places, atol=0.1) for places in found)
+
+
+@pytest.mark.parametrize(("source", "cell"), [("ulam-warburton:9", (3, 4)), ("hexagonal:7", (2, 4)), ("triangular:5", (1, 2))])
+def test_the_axes_of_a_flat_body_measure_its_tiles(source, cell):
+    blocks = blocks_of(source)
+    quads, owners = tiles(blocks)
+    at = (
+        int(np.flatnonzero((blocks.corners[:, :2] == cell).all(axis=1))[0])
+        if (blocks.corners[:, :2] == cell).all(axis=1).any()
+        else 0
+    )
+    x, y = blocks.corners[at, :2].tolist()
+    box = box_of(blocks)
+    middle = box.points(np.array([[x + box.size / 2, y + box.size / 2, 0.0]]))[0]
+    assert np.allclose(quads[owners == at].reshape(-1, 3).mean(axis=0), middle, atol=0.35)
+    look = Look(size=(480, 480), axes=True)
+    axes = axes_of(box, on_picture(aim(blocks, look), 480, 480), 12.0)
+    assert [axis.name for axis in axes] == ["x", "y"]
+    assert axes[0].outward[1] > 0.5  # below the body
+    assert axes[1].outward[0] < -0.5  # to its left
+
+
+def test_ticks_are_powers_of_two_or_the_ends():
+    assert tick_values(0, 255) == (0, 128, 64, 32, 16, 8, 4, 2, 1)
+    assert set(tick_values(-5, 3)) == {0, -4, -2, 2, -1, 1}
+    assert tick_values(0, 0) == (0,)
+    assert tick_values(33, 63) == (33, 63)
+    assert tick_values(33, 64) == (64,)
+
+
+def test_a_label_that_has_no_space_is_left_out():
+    drawing = VectorDrawing(100, 50)
+    labels = Labels(drawing, 10, (1, 1, 1), (1, 1, 1))
+    assert labels.text("Nim", (50, 20))
+    assert not labels.text("Nim", (55, 24))
+    assert not labels.text("Nim", (98, 40))
+    assert not labels.text("Nim", (50, 4))
+    assert not labels.text("Nim", (50, 49))
+    assert labels.text("Nim", (50, 40))
+    assert texts(drawing) == ["Nim", "Nim"]
+
+
+def test_axes_end_where_the_eye_is_in_the_body():
+    blocks = blocks_of("nim:7")
+    with motion_of(Movie("nim:7", "fly-in", 12, look=Look(size=(240, 180), engine="numpy", quality="draft", **ALL))) as renderer:
+        frames = [np.asarray(renderer.frame(number)) for number in (0, 11)]
+    assert not np.array_equal(*frames)
+    inside = fit(VIEWS["hero"](blocks.corners), framed(blocks, Look()), 4 / 3)
+    inside = type(inside)(np.array([4.0, 4.0, 4.0]), inside.basis, inside.scale, False)
+    assert axes_of(box_of(blocks), on_picture(inside, 240, 180), 5.0) == []
+
+
+# Engines, movies
+
+
+@pytest.mark.thorough
+@needs_opengl
+def test_both_engines_say_the_same():
+    look = {"size": (320, 240), "style": "cubes", "quality": "draft", "view": "isometric", **ALL}
+    one, other = (np.asarray(render("nim:7", engine=engine, **look).image).astype(int) for engine in ("numpy", "opengl"))
+    drawing = laid_out(blocks_of("nim:7"), Look(**look))
+    for _, (left, top, right, bottom) in word_boxes(drawing):
+        box = np.s_[int(top) : int(bottom) + 1, int(left) : int(right) + 1]
+        assert np.abs(one[box] - other[box]).max() <= 4
+
+
+@pytest.mark.parametrize(("motion", "source"), [("turntable", "nim:7"), ("growth", "nim:7"), ("sweep", "chocolate:size=7")])
+def test_a_movies_frames_are_annotated(motion, source):
+    look = Look(size=(320, 240), quality="draft", engine="numpy", **ALL)
+    plain = Look(size=(320, 240), quality="draft", engine="numpy")
+    with motion_of(Movie(source, motion, 8, look=look)) as renderer, motion_of(Movie(source, motion, 8, look=plain)) as bare:
+        for number in (0, 5):
+            said, drawn = (np.asarray(movie.frame(number)).astype(int) for movie in (renderer, bare))
+            drawing = Annotations(look).words().drawing
+            for text, (left, top, right, bottom) in word_boxes(drawing):
+                box = np.s_[int(top) : int(bottom) + 1, int(left) : int(right) + 1]
+                assert (np.abs(said[box] - drawn[box]).max(axis=2) > 100).mean() > 0.05, text
