@@ -1,7 +1,7 @@
 """Docstrings have Google's sections: public ones describe every argument and error, and no section describes another.
 
-Public are the exports of `gpu_nim` and `gpu_nim.render`, what entries of catalogues are made of, the interface of backends, rules
-and errors.
+Public are the exports of `gpu_nim` and `gpu_nim.render`, the classes of the entries of every catalogue, what registers and finds
+these, the interface of backends, rules and errors.
 """
 
 import ast
@@ -15,28 +15,24 @@ from types import FunctionType
 import gpu_nim
 import gpu_nim.render
 from gpu_nim.model import errors
+from gpu_nim.model.registry import Registry
 
 PACKAGE = Path(gpu_nim.__file__).parent
 WHOLE_MODULES = ("backends.interface", "model.errors", "model.registry", "model.rule")
-EXTENSION_POINTS = {
-    "automata.catalogue": ("Automaton", "GrowthEntry", "find"),
+OF_CATALOGUES = {
+    "automata.catalogue": ("GrowthEntry", "find"),
     "automata.user_defined": ("define",),
-    "counting.family": ("Family", "DigitFamily", "Rising"),
     "counting.families": ("register", "find_family"),
     "games.catalogue": ("register", "find"),
-    "games.entries": ("Parameter", "GameEntry", "InequalityEntry", "VectorEntry", "HeapEntry", "ParameterType", "Integer"),
+    "games.entries": ("Parameter", "ParameterType", "Integer"),
     "oeis.catalogue": ("find", "resolve", "from_function"),
-    "oeis.entry": ("OeisEntry",),
-    "render.colourings": ("Colouring", "colouring"),
-    "render.exports.export_format": ("Body", "ExportFormat", "export_format"),
-    "render.figures": ("Figure", "figure"),
-    "render.motions": ("Motion",),
-    "render.styles.style": ("Cost", "Style", "CameraStyle", "LaidOutStyle"),
-    "render.themes": ("Theme",),
-    "render.values": ("Value",),
+    "render.colourings": ("colouring",),
+    "render.exports.export_format": ("Body", "export_format"),
+    "render.figures": ("figure",),
+    "render.styles.style": ("Cost",),
     "render.views": ("View", "find_view"),
-    "storage.growth_formats": ("GrowthFormat", "open_growth"),
-    "theorems.catalogue": ("Statement", "statement", "find_statements", "run_checks", "check_cases"),
+    "storage.growth_formats": ("open_growth",),
+    "theorems.catalogue": ("statement", "find_statements", "run_checks", "check_cases"),
     "theorems.check_result": ("CheckResult",),
 }
 BUILTIN = {"KeyError", "OSError", "TypeError", "ValueError"}
@@ -51,8 +47,24 @@ def public() -> Iterator[tuple[str, object]]:
         module = import_module(f"gpu_nim.{path}")
         own = {name: value for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__}
         yield from ((f"{path}.{name}", value) for name, value in own.items() if not name.startswith("_"))
-    for path, names in EXTENSION_POINTS.items():
+    for path, names in OF_CATALOGUES.items():
         yield from ((f"{path}.{name}", getattr(import_module(f"gpu_nim.{path}"), name)) for name in names)
+    yield from ((f"{each.__module__}.{each.__qualname__}", each) for each in entry_classes())
+
+
+def registries() -> dict[str, Registry[object]]:
+    """Every registry of the package, by its kind."""
+    names = (path.relative_to(PACKAGE.parent).with_suffix("") for path in PACKAGE.rglob("*.py") if "Registry" in path.read_text())
+    modules = [import_module(".".join(name.parts).removesuffix(".__init__")) for name in names]
+    return {value.kind: value for module in modules for value in vars(module).values() if isinstance(value, Registry)}
+
+
+def entry_classes() -> set[type]:
+    """What entries are made of: their classes, or where an entry is a class its bases."""
+    entries = [entry for registry in registries().values() for entry in registry.values()]
+    registered = {entry for entry in entries if isinstance(entry, type)}
+    found = {base for entry in entries for base in (entry if isinstance(entry, type) else type(entry)).__mro__}
+    return {each for each in found - registered if each.__module__.startswith("gpu_nim.") and not each.__name__.startswith("_")}
 
 
 def documented() -> dict[str, ast.FunctionDef | ast.ClassDef]:

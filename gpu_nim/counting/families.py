@@ -23,7 +23,14 @@ Registered = TypeVar("Registered", bound=type[Family])
 
 
 def register(family: Registered) -> Registered:
-    """Add a family to the catalogue under its name, and return it; UsageError where the name is taken."""
+    """Add a family to the catalogue under its name, and return it.
+
+    Args:
+        family: the class.
+
+    Raises:
+        UsageError: its name is taken.
+    """
     return FAMILIES.add(family.name, family)
 
 

@@ -22,6 +22,7 @@ from gpu_nim.model.arguments import Whole, shown
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.limbs import to_integers
 from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.registry import Registry
 from gpu_nim.oeis.entry import OeisEntry, Terms
 from gpu_nim.oeis.from_growths import grown_entries
 
@@ -179,5 +180,8 @@ _ENTRIES = (
     _function("A372967", "P-positions of 2n-pile Nim with 2n counters", 0, _diagonal),
 )  # fmt: skip
 
-CATALOGUE: dict[str, OeisEntry] = {entry.number: entry for entry in _ENTRIES}
+CATALOGUE = Registry[OeisEntry]("OEIS entry")
 """The entries by formula, by A-number."""
+
+for _entry in _ENTRIES:
+    CATALOGUE.add(_entry.number, _entry)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gpu_nim.automata.growth import Growth
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.registry import Registry
 from gpu_nim.storage.atomic import check_writable, replacing
 from gpu_nim.storage.csv_files import CsvGrowthWriter
 from gpu_nim.storage.growth_attributes import is_growth_store
@@ -41,18 +42,18 @@ class GrowthFormat:
     parents: bool = False
 
 
-GROWTH_FORMATS = {
-    each.suffix: each
-    for each in (
-        GrowthFormat(".zarr", "cells", new_zarr_growth, load_zarr_growth, parents=True),
-        GrowthFormat(".npz", "cells", NpzGrowthWriter, load_npz_growth),
-        GrowthFormat(".csv", "the table", CsvGrowthWriter, cells=False),
-        GrowthFormat(".rle", "for Golly", RleWriter, dimensions=(2,)),
-        GrowthFormat(".rle3", "for Golly", RleWriter, dimensions=(3,)),
-        GrowthFormat(".vti", "for VTK", VtiWriter, dimensions=(2, 3)),
-        GrowthFormat(".vtp", "for VTK", VtpWriter, dimensions=(1, 2, 3)),
-    )
-}
+GROWTH_FORMATS = Registry[GrowthFormat]("file format of growths")
+
+for _format in (
+    GrowthFormat(".zarr", "cells", new_zarr_growth, load_zarr_growth, parents=True),
+    GrowthFormat(".npz", "cells", NpzGrowthWriter, load_npz_growth),
+    GrowthFormat(".csv", "the table", CsvGrowthWriter, cells=False),
+    GrowthFormat(".rle", "for Golly", RleWriter, dimensions=(2,)),
+    GrowthFormat(".rle3", "for Golly", RleWriter, dimensions=(3,)),
+    GrowthFormat(".vti", "for VTK", VtiWriter, dimensions=(2, 3)),
+    GrowthFormat(".vtp", "for VTK", VtpWriter, dimensions=(1, 2, 3)),
+):
+    GROWTH_FORMATS.add(_format.suffix, _format)
 
 
 def readable_suffixes() -> tuple[str, ...]:
