@@ -55,7 +55,7 @@ def test_rays_see_the_cells_that_are_drawn_as_cubes(view):
 
 
 @needs_pillow
-@pytest.mark.parametrize(("name", "options"), [("nim:31", {}), ("edge:12", {"theme": "paper"}), ("fcc:6", {"color": "branch"})])
+@pytest.mark.parametrize(("name", "options"), [("nim:31", {}), ("edge:12", {"theme": "paper"}), ("fcc:6", {"colour": "branch"})])
 def test_a_traced_picture_looks_like_the_others(name, options):
     sides, rays = (np.asarray(render(name, engine=engine, **SMALL, **options).image, float) for engine in ("numpy", "trace"))
     assert np.abs(sides - rays).mean() < 8
@@ -108,9 +108,9 @@ def test_populations_and_coarse_cells_are_those_of_the_definition(last, first, b
     assert len(coarse_cells(scene, 7)[0]) == len(cells)
 
 
-@pytest.mark.parametrize("color", ["rank", "generation"])
-def test_every_cell_has_the_colour_of_its_generation(color):
-    look = Look(color=color)
+@pytest.mark.parametrize("colour", ["rank", "generation"])
+def test_every_cell_has_the_colour_of_its_generation(colour):
+    look = Look(colour=colour)
     blocks = blocks_of("edge:14")
     packed = traced_body("edge:14", look)
     assert packed.population == len(blocks)
@@ -123,7 +123,7 @@ def test_every_cell_has_the_colour_of_its_generation(color):
 
 def test_merged_cells_have_the_colour_of_one_of_them():
     growth = grow("fcc", 7, cells=True)
-    body = traced_body(growth, Look(color="generation"))
+    body = traced_body(growth, Look(colour="generation"))
     cells = growth.cells().astype(np.int64)
     own = {tuple(colour) for colour in body.colours(cells.T, np.zeros(len(cells), np.int8)).tolist()}
     for level in (1, 2, 3, 4):
@@ -147,7 +147,7 @@ def test_a_part_of_the_generations_is_traced():
 
 def test_grundy_values_are_traced_in_their_colours():
     solution = solve("chocolate", 15, grundy=True)
-    body = traced_body("chocolate:size=15,grundy=3", Look(color="grundy"))
+    body = traced_body("chocolate:size=15,grundy=3", Look(colour="grundy"))
     points, values = solution.points(3)
     found = body.colours(points.T, np.zeros(len(points), np.int8))
     assert body.population == len(points)
@@ -162,8 +162,8 @@ def test_grundy_values_are_traced_in_their_colours():
         (("nim:-1",), "generations 0 to"),
         (("nim:x",), "whole number"),
         (("nim:31", "--style", "points"), "style points cannot be traced"),
-        (("nim:31", "--cut", "half"), "cut would have no effect: engine trace takes"),
-        (("nim:31", "--color", "grundy"), "needs a solved game"),
+        (("nim:31", "--cut", "half"), "cut would have no effect: a traced picture takes"),
+        (("nim:31", "--colour", "grundy"), "needs a solved game"),
         (("edge:70000",), "generations 0 to 65535"),
     ],
 )
@@ -185,3 +185,53 @@ def test_the_command_reports_a_traced_picture(tmp_path):
     movie = run("movie", "nim:15", "-o", str(tmp_path / "a.gif"), "--engine", "trace")
     assert movie.exit_code == 2
     assert "engine trace draws pictures, not movies" in movie.stderr
+
+
+@needs_pillow
+@pytest.mark.parametrize("bits", [20, 60])
+def test_the_view_from_inside_is_the_same_at_every_scale(bits):
+    """Cells and pixels are far apart, so the view differs from that at 2^30 by the light of single pixels alone."""
+    known, seen = (np.asarray(render(f"nim:2^{k}-1", view="inside", **SMALL).image, int) for k in (30, bits))
+    assert (np.abs(known - seen).max(axis=2) > 2).mean() < 0.01
+    assert np.ptp(known, axis=(0, 1)).max() > 100
+
+
+@needs_pillow
+def test_an_eye_between_two_cells_of_the_largest_body_is_exact():
+    """At 2^60 doubles are 128 apart: two cells from a cell of the set, the eye sees it."""
+    cell = (2**59 + 2**58 + 1, 2**59 + 1, 2**58)
+    assert cell[0] ^ cell[1] ^ cell[2] == 0
+    eye = f"{cell[0]}+1,{cell[1]},{cell[2]}+2"
+    at = f"{cell[0]},{cell[1]},{cell[2]}"
+    body = traced_body("nim:2^60-1", Look())
+    camera = aim(body.outline, Look(eye=eye, look_at=at))
+    exact = trace.Eye.exactly(camera.place)
+    assert exact.cell == (cell[0] + 1, cell[1], cell[2] + 2)
+    rays = trace.primary_rays(camera, exact, (9, 9), np.arange(81), (0.5, 0.5))
+    hits = NumpyTracer(body.scene).trace(rays)
+    assert (np.abs(hits.cells - np.array(cell)[:, None]).max(axis=0) <= 3)[hits.distances < 4].all()
+    assert (hits.distances < 4).any()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"eye": "1,2"}, "eye must be three coordinates in cells"),
+        ({"eye": "1,2,x"}, "eye must be three coordinates in cells"),
+        ({"eye": "2^62,0,0"}, "coordinates up to 2\\^61"),
+        ({"eye": "1,2,3", "view": "hero"}, "view would have no effect with an eye"),
+        ({"look_at": "1,2,3"}, "look-at needs an eye or view inside"),
+    ],
+)
+def test_an_eye_that_is_nowhere_is_refused(options, message):
+    with pytest.raises(UsageError, match=message):
+        Look(**options)
+
+
+def test_an_eye_needs_rays_and_another_place_to_look_at():
+    with pytest.raises(UsageError, match="another place than the eye"):
+        render("nim:7", eye="1,2,2", look_at="1,2,2")
+    with pytest.raises(UsageError, match="an eye and view inside need engine trace"):
+        render("nim:7", eye="20,20,20", engine="numpy")
+    with pytest.raises(UsageError, match="style points cannot be traced, got an eye"):
+        render("nim:7", eye="20,20,20", style="points")

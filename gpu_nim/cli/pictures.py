@@ -13,7 +13,7 @@ from gpu_nim.render.geometry import CUTS
 from gpu_nim.render.look import ENGINES, QUALITIES, Look
 from gpu_nim.render.styles import STYLES
 from gpu_nim.render.themes import THEMES
-from gpu_nim.render.views import ANGLES, VIEWS
+from gpu_nim.render.views import ANGLES, INSIDE, VIEWS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -41,7 +41,11 @@ def _themed_styles() -> str:
 
 _OPTIONS: dict[str, Callable[[Any], Any]] = {
     "size": click.option("--size", type=SIZE, default="1920x1080", help=f"WIDTHxHEIGHT in pixels, or {', '.join(_SIZES)}."),
-    "view": named_option("--view", lambda: (*VIEWS, ANGLES), "{} in degrees.  [default: hero; axis if flat]"),
+    "view": named_option(
+        "--view", lambda: (*VIEWS, ANGLES), f"{{}} in degrees; a traced picture: {INSIDE}.  [default: hero; axis if flat]"
+    ),
+    "eye": click.option("--eye", metavar="A,B,C", help="Where the eye is, in cells, such as 2^39,100,5/2, exactly; traced."),
+    "look_at": click.option("--look-at", metavar="A,B,C", help="What it looks at.  [default: the middle of the body]"),
     "theme": named_option("--theme", lambda: THEMES, default=Look.theme),
     "colour": named_option("--colour", lambda: COLOURINGS, f"{{}}.  [default: {DEFAULT}]"),
     "style": named_option("--style", lambda: STYLES, lambda: f"{{}}.  [default: {_themed_styles()}]"),

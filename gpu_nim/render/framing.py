@@ -9,6 +9,7 @@ from gpu_nim.render.axes import box_of
 from gpu_nim.render.colourings import base_colours, legend_of
 from gpu_nim.render.geometry import Blocks, cut, first_of_each, tiles
 from gpu_nim.render.look import Look
+from gpu_nim.render.standpoint import standpoint
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import Camera, Margins, View, find_view, fit, support
 
@@ -53,6 +54,8 @@ def aim(blocks: Blocks, look: Look, running: str = "", view: View | None = None,
         view: where to look from; by default the look's view.
         margins: the space; by default that of `annotations`.
     """
+    if camera := standpoint(look, *blocks.bounds()):
+        return camera
     space = margins or annotations(blocks, look, running).margins
     return fit(view or view_of(blocks, look), framed(blocks, look), look.size[0] / look.size[1], margins=space)
 

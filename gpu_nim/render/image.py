@@ -29,7 +29,7 @@ from gpu_nim.render.styles.style import CameraStyle, LaidOutStyle
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.trace import Traced
 from gpu_nim.render.traced_body import BY_GENERATION, TracedBody, defined_scene, population, traced_body
-from gpu_nim.render.views import Camera
+from gpu_nim.render.views import INSIDE, Camera
 from gpu_nim.storage.atomic import check_writable, replacing
 
 if TYPE_CHECKING:
@@ -146,6 +146,8 @@ def _traced(source: "Source", look: Look, on_step: OnStep) -> Picture:
 
 
 def _tracing_option(look: Look) -> str:
+    if look.puts_eye:
+        return "an eye" if look.eye else f"view {INSIDE!r}"
     return "engine 'trace'" if look.engine == "trace" else f"quality {look.quality!r}"
 
 
@@ -170,6 +172,8 @@ def choose_engine(look: Look, blocks: int = 0) -> tuple[str, str]:
     """Return the engine for a picture of so many blocks and, where OpenGL was preferred but not chosen, why."""
     if look.engine == "trace":
         raise UsageError("engine trace draws pictures, not movies")
+    if look.puts_eye:
+        raise UsageError(f"an eye and view {INSIDE} need engine trace, which draws pictures, not movies")
     if "opengl" not in look.drawn_style.costs:
         if look.engine == "opengl":
             raise UsageError(f"style {look.style_name} is drawn by NumPy alone, got engine 'opengl'")

@@ -7,10 +7,11 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.render.colourings import COLOURINGS
 from gpu_nim.render.fonts import JOINERS
 from gpu_nim.render.geometry import CUTS
+from gpu_nim.render.standpoint import check_standpoint
 from gpu_nim.render.styles import STYLES
 from gpu_nim.render.styles.style import LARGEST_SIDE, Style
 from gpu_nim.render.themes import THEMES
-from gpu_nim.render.views import View
+from gpu_nim.render.views import INSIDE, View
 
 CINEMA = "cinema"
 QUALITIES = ("draft", "final", CINEMA)
@@ -38,6 +39,8 @@ class Look:
         caption: a text below it.
         legend: show what the colours stand for.
         axes: show the coordinates, with ticks at 0 and the powers of two.
+        eye: where the eye is, as "A,B,C" in cells, such as "2^39,100,5/2"; None for a view that shows all of the body.
+        look_at: what it looks at, likewise; None is the middle of the body.
 
     Raises:
         UsageError: a value is none of these.
@@ -64,12 +67,15 @@ class Look:
     caption: str = ""
     legend: bool = False
     axes: bool = False
+    eye: str | None = None
+    look_at: str | None = None
 
     def __post_init__(self) -> None:
         width, height = self.size
         if not (min(self.size) >= SMALLEST_SIDE and max(self.size) <= LARGEST_SIDE):
             least, most = (f"{side}x{side}" for side in (SMALLEST_SIDE, LARGEST_SIDE))
             raise UsageError(f"size must be from {least} to {most} pixels, got {width}x{height}")
+        check_standpoint(self)
         THEMES.find(self.theme)
         for name, value, known in (
             ("colour", self.colour, COLOURINGS),
@@ -91,6 +97,11 @@ class Look:
         return f"Look({', '.join(f'{name}={getattr(self, name)!r}' for name in given)})"
 
     @property
+    def puts_eye(self) -> bool:
+        """Whether the eye is put somewhere, in place of where all of the body is seen."""
+        return self.eye is not None or self.view == INSIDE
+
+    @property
     def style_name(self) -> str:
         """The name of the style, by default the theme's own."""
         return self.style or THEMES[self.theme].style
@@ -103,7 +114,7 @@ class Look:
     @property
     def traced(self) -> bool:
         """Whether rays are traced, whatever the source."""
-        return self.engine == "trace" or self.quality == CINEMA
+        return self.engine == "trace" or self.quality == CINEMA or (self.engine == "auto" and self.puts_eye)
 
     @property
     def supersampling(self) -> int:

@@ -6,6 +6,7 @@ empty or not, each twice as wide as the one before.
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from math import floor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +22,7 @@ from gpu_nim.render.shading import BLOCKED, STEP, Lamps, SideLight, cones_about
 from gpu_nim.render.styles.style import CameraStyle
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_body import TracedBody
-from gpu_nim.render.views import Camera
+from gpu_nim.render.views import Camera, Place
 
 if TYPE_CHECKING:
     from gpu_nim.render.look import Look
@@ -49,6 +50,13 @@ class Eye:
         """Return a place given in doubles."""
         a, b, c = np.floor(place).astype(np.int64).tolist()
         x, y, z = (place - np.floor(place)).tolist()
+        return cls((a, b, c), (x, y, z))
+
+    @classmethod
+    def exactly(cls, place: Place) -> "Eye":
+        """Return a place given in fractions."""
+        a, b, c = map(floor, place)
+        x, y, z = (float(part - floor(part)) for part in place)
         return cls((a, b, c), (x, y, z))
 
 
@@ -104,7 +112,7 @@ class Traced(CameraStyle):
 
     def draw(self, camera: Camera, shown: NDArray[np.bool_] | None, on_step: OnStep) -> NDArray[np.float32]:
         """See `CameraStyle.draw`; all of the body is shown."""
-        return self.seen_from(camera, Eye.at(camera.eye), on_step)
+        return self.seen_from(camera, Eye.at(camera.eye) if camera.place is None else Eye.exactly(camera.place), on_step)
 
     def seen_from(self, camera: Camera, eye: Eye, on_step: OnStep = unreported) -> NDArray[np.float32]:
         """Return the body from an exact place, as `draw` does.

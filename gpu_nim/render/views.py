@@ -7,6 +7,7 @@ the 4^m P-positions of Nim are projected to 3^m points, Sierpinski's gasket, are
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
 from math import gcd
 
@@ -57,6 +58,12 @@ VIEWS = Registry[ViewFinder]("view")
 """The views by name; any other is AZIM,ELEV."""
 
 ANGLES = "AZIM,ELEV"
+
+INSIDE = "inside"
+"""The view from a place inside (see `gpu_nim.render.standpoint`)."""
+
+Place = tuple[Fraction, Fraction, Fraction]
+"""Exact coordinates, in cells."""
 
 
 def _fixed(toward: Vector3, up: Vector3 = (0.0, 0.0, 1.0), *, parallel: bool = True) -> ViewFinder:
@@ -199,13 +206,15 @@ def support(points: NDArray[np.floating], count: int) -> NDArray[np.intp]:
 class Camera:
     """A camera: the rows of `basis` are right, up and toward the eye, from the body.
 
-    `scale` is half the height in view, in world units, if parallel, and otherwise the tangent of half the angle.
+    `scale` is half the height in view, in world units, if parallel, and otherwise the tangent of half the angle. `place` is the
+    exact place of the eye where doubles may not hold it.
     """
 
     eye: NDArray[np.float64]
     basis: NDArray[np.float64]
     scale: float
     parallel: bool
+    place: Place | None = None
 
     def project(self, points: NDArray[np.floating]) -> NDArray[np.float32]:
         """Return (..., 3) float32: right and up, from -1 to 1 over the picture's height, and the distance before the eye."""
