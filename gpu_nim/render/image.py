@@ -293,7 +293,7 @@ def save(picture: Picture, path: str | Path) -> None:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save(render("nim:7", size=(64, 48), engine="numpy"), Path(folder, "nim.png"))
     ...     Path(folder, "nim.png").read_bytes()[:4]
-    b'\\x89PNG'
+    b'\x89PNG'
     """
     path = Path(path)
     image = picture.image

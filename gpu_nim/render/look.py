@@ -50,7 +50,7 @@ class Look:
     >>> Look(theme="papyrus")
     Traceback (most recent call last):
         ...
-    gpu_nim.model.errors.UsageError: theme must be one of dark, paper, neon, got 'papyrus'
+    gpu_nim.model.errors.UsageError: theme must be one of dark, paper, neon, got 'papyrus'; did you mean paper?
     """
 
     size: tuple[int, int] = (1920, 1080)

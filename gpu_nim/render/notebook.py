@@ -147,7 +147,7 @@ def add_body(plotter: Any, source: "Source", look: Look | None = None, **mesh_op
     >>> class Plotter:  # for pyvista.Plotter(), which opens a window
     ...     def add_mesh(self, mesh, **options):
     ...         return mesh.n_cells, options
-    >>> add_body(Plotter(), "nim:3", Look(color="branch"), opacity=0.5)
+    >>> add_body(Plotter(), "nim:3", Look(colour="branch"), opacity=0.5)
     (16, {'scalars': 'colour', 'rgb': True, 'opacity': 0.5})
     """
     look = look or Look()
