@@ -1,6 +1,7 @@
 """The catalogue of statements: each has a name, a source and a check that looks for a counterexample.
 
-A new statement is one function, decorated with `statement`, in any module of `gpu_nim.theorems.papers`.
+A new statement is one function, decorated with `statement`, in any module of `gpu_nim.theorems.papers`.  One that yields the cases to
+compare is decorated with `compared_cases`, too.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import pkgutil
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import wraps
 from importlib import import_module
 
 from gpu_nim.model.errors import UsageError, close
@@ -128,6 +130,23 @@ def run_checks(checked: Iterable[Statement], upto: int) -> Iterator[StatementRes
         except Exception as error:  # the other checks still run
             result = CheckResult("not tried to its end", f"the check ended with {type(error).__name__}: {error}")
         yield StatementResult(each, result, time.perf_counter() - began)
+
+
+def compared_cases(scope: Callable[[int], str]) -> Callable[[Callable[[int], Iterable[Case]]], Check]:
+    """Return a decorator that makes a check of a function that yields cases for a reach; see `check_cases`.
+
+    Args:
+        scope: returns what the cases of a reach cover, in words.
+    """
+
+    def make(cases: Callable[[int], Iterable[Case]]) -> Check:
+        @wraps(cases)
+        def check(upto: int) -> CheckResult:
+            return check_cases(cases(upto), scope(upto))
+
+        return check
+
+    return make
 
 
 def check_cases(cases: Iterable[Case], scope: str) -> CheckResult:

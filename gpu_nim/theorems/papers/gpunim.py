@@ -30,7 +30,7 @@ from gpu_nim.games.solve import solve
 from gpu_nim.games.take_away import HeapGame, OctalCode, SubtractionRule
 from gpu_nim.oeis.count import count
 from gpu_nim.theorems import by_definition, digit_by_digit, recursions
-from gpu_nim.theorems.catalogue import Case, check_cases, statement
+from gpu_nim.theorems.catalogue import Case, check_cases, compared_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
 from gpu_nim.theorems.exhaustive import counts, index_scope, max_index, max_pile, p_positions
 
@@ -52,66 +52,60 @@ _SUBTRACTED = ((1, 2, 3), (1, 3, 4), (2, 5, 7))
 
 
 @statement("gpunim-counts", "gpunim", "D_k, A_k, d_k and a_k by formula, and their sums, equal the enumeration")
-def formulas_of_counts(upto: int) -> CheckResult:
-    def cases() -> Iterator[Case]:
-        for k in _PILES:
-            last = max_index(k, min(upto, _INDICES))
-            for name in _ENUMERATED:
-                known, family = counts(name, k, last), find_family(name, k)
-                yield f"{name}_{k} by formula up to {last}", [family.value(n) for n in range(last + 1)], [*known]
-                sums = [family.sum(0, n + 1) for n in range(last + 1)]
-                yield f"the sums of {name}_{k} up to {last}", sums, np.cumsum(known).tolist()
-                extremes = family.maximum(0, last + 1), family.minimum(last // 2, last + 1)
-                yield f"the extremes of {name}_{k} up to {last}", extremes, (max(known), min(known[last // 2 :]))
-            by_digits = [f(k, n) for n in range(last + 1) for f in (digit_by_digit.a, digit_by_digit.d)]
-            tried = [value for pair in zip(counts("a", k, last), counts("d", k, last), strict=True) for value in pair]
-            yield f"a_{k} and d_{k} digit by digit up to {last}", by_digits, tried
-            by_recursion = [f(k, n) for n in range(last + 1) for f in (recursions.D, recursions.A)]
-            tried = [value for pair in zip(counts("D", k, last), counts("A", k, last), strict=True) for value in pair]
-            yield f"D_{k} and A_{k} by recursion up to {last}", by_recursion, tried
-
-    return check_cases(cases(), f"n up to {min(upto, _INDICES)}, fewer for many piles")
+@compared_cases(lambda upto: f"n up to {min(upto, _INDICES)}, fewer for many piles")
+def formulas_of_counts(upto: int) -> Iterator[Case]:
+    for k in _PILES:
+        last = max_index(k, min(upto, _INDICES))
+        for name in _ENUMERATED:
+            known, family = counts(name, k, last), find_family(name, k)
+            yield f"{name}_{k} by formula up to {last}", [family.value(n) for n in range(last + 1)], [*known]
+            sums = [family.sum(0, n + 1) for n in range(last + 1)]
+            yield f"the sums of {name}_{k} up to {last}", sums, np.cumsum(known).tolist()
+            extremes = family.maximum(0, last + 1), family.minimum(last // 2, last + 1)
+            yield f"the extremes of {name}_{k} up to {last}", extremes, (max(known), min(known[last // 2 :]))
+        by_digits = [f(k, n) for n in range(last + 1) for f in (digit_by_digit.a, digit_by_digit.d)]
+        tried = [value for pair in zip(counts("a", k, last), counts("d", k, last), strict=True) for value in pair]
+        yield f"a_{k} and d_{k} digit by digit up to {last}", by_digits, tried
+        by_recursion = [f(k, n) for n in range(last + 1) for f in (recursions.D, recursions.A)]
+        tried = [value for pair in zip(counts("D", k, last), counts("A", k, last), strict=True) for value in pair]
+        yield f"D_{k} and A_{k} by recursion up to {last}", by_recursion, tried
 
 
 @statement("gpunim-long-indices", "gpunim", "counts at long indices equal the recursions, and the count digit by digit")
-def long_indices(upto: int) -> CheckResult:
-    def cases() -> Iterator[Case]:
-        for k in (2, 3, 4, 5, 7, 8, 40):  # a_40 takes another way than a_8
+@compared_cases(lambda upto: "n up to 1,400 binary digits")
+def long_indices(upto: int) -> Iterator[Case]:
+    for k in (2, 3, 4, 5, 7, 8, 40):  # a_40 takes another way than a_8
+        for n in _LONG:
+            for family, other in _OTHER_WAYS.items():
+                yield f"{family(k)}({n})", family(k).value(n), other(k, n)
+        for family in FAMILIES.values():
             for n in _LONG:
-                for family, other in _OTHER_WAYS.items():
-                    yield f"{family(k)}({n})", family(k).value(n), other(k, n)
-            for family in FAMILIES.values():
-                for n in _LONG:
-                    values = [family(k).value(n + i) for i in range(8)]
-                    yield f"the sum of {family(k)} from {n} on", family(k).sum(n, n + 8), sum(values)
-        for n in (10**40, 2**1400 // 3 + 5**90):  # the second is summed by blocks of its digits
-            for k in (2, 4, 30):
-                yield f"a_{k}({n})", closed_forms.a(k, n), digit_by_digit.a(k, n)
-                yield f"d_{k}({n})", closed_forms.d(k, n), digit_by_digit.d(k, n)
-        for k in range(2, 6):
-            for start, stop in ((0, 9), (3, 40)):
-                stated = sum(digit_by_digit.a(k, n) for n in range(start, stop))
-                yield f"a_{k}({start}) + ... + a_{k}({stop - 1})", find_family("a", k).sum(start, stop), stated
-
-    return check_cases(cases(), "n up to 1,400 binary digits")
+                values = [family(k).value(n + i) for i in range(8)]
+                yield f"the sum of {family(k)} from {n} on", family(k).sum(n, n + 8), sum(values)
+    for n in (10**40, 2**1400 // 3 + 5**90):  # the second is summed by blocks of its digits
+        for k in (2, 4, 30):
+            yield f"a_{k}({n})", closed_forms.a(k, n), digit_by_digit.a(k, n)
+            yield f"d_{k}({n})", closed_forms.d(k, n), digit_by_digit.d(k, n)
+    for k in range(2, 6):
+        for start, stop in ((0, 9), (3, 40)):
+            stated = sum(digit_by_digit.a(k, n) for n in range(start, stop))
+            yield f"a_{k}({start}) + ... + a_{k}({stop - 1})", find_family("a", k).sum(start, stop), stated
 
 
 @statement("gpunim-tables", "gpunim", "tables of counts, filled block by block, equal the enumeration")
-def tables(upto: int) -> CheckResult:
-    def cases() -> Iterator[Case]:
-        for k in _PILES:
-            last = max_index(k, min(upto, _INDICES))
-            for name in _ENUMERATED:
-                for start in (0, last // 3):
-                    found = count(name, range(start, last + 1), piles=k)
-                    assert isinstance(found, np.ndarray)
-                    yield f"the table of {name}_{k} from {start} to {last}", found.tolist(), [*counts(name, k, last)[start:]]
-        for n in _LONG:
-            found = count("D", range(n, n + 40), piles=4)
-            assert isinstance(found, np.ndarray)
-            yield f"the table of D_4 from {n}", found.tolist(), [recursions.D(4, n + i) for i in range(40)]
-
-    return check_cases(cases(), f"n up to {min(upto, _INDICES)}, and from {len(_LONG)} long indices on")
+@compared_cases(lambda upto: f"n up to {min(upto, _INDICES)}, and from {len(_LONG)} long indices on")
+def tables(upto: int) -> Iterator[Case]:
+    for k in _PILES:
+        last = max_index(k, min(upto, _INDICES))
+        for name in _ENUMERATED:
+            for start in (0, last // 3):
+                found = count(name, range(start, last + 1), piles=k)
+                assert isinstance(found, np.ndarray)
+                yield f"the table of {name}_{k} from {start} to {last}", found.tolist(), [*counts(name, k, last)[start:]]
+    for n in _LONG:
+        found = count("D", range(n, n + 40), piles=4)
+        assert isinstance(found, np.ndarray)
+        yield f"the table of D_4 from {n}", found.tolist(), [recursions.D(4, n + i) for i in range(40)]
 
 
 @statement("powers-of-binomials", "the digit matrices of gpunim", "D_k(2^m - 1) = C(k,2)^m for k = 2, ..., 5")
@@ -128,74 +122,70 @@ def powers_of_binomials(upto: int) -> CheckResult:
 
 
 @statement("gpunim-positions", "gpunim", "outcomes, winning moves, generations and replies are those of the definitions")
-def positions(upto: int) -> CheckResult:
-    def cases() -> Iterator[Case]:
-        for k in (1, 2, 3, 4):
-            largest = max_pile(k, min(upto, 15 if k < 4 else 5))
-            known = {tuple(position) for position in p_positions(k, largest).tolist()}
-            everything = [*np.ndindex(*(largest + 1,) * k)]
-            for position in everything:
-                moves = [
-                    (pile, take, (*position[:pile], position[pile] - take, *position[pile + 1 :]))
-                    for pile in range(k)
-                    for take in range(position[pile], 0, -1)
-                ]
-                winning = [move for move in moves if move[2] in known]
-                yield f"whether {position} is P", nim.is_p_position(position), position in known
-                found = [(move.pile, move.take, move.leaves) for move in nim.winning_moves(position)]
-                yield f"the winning moves from {position}", found, winning
-                half = sum(position) // 2 if position in known else None
-                yield f"the generation of {position}", nim.generation(position), half
-                if any(position):
-                    reply = strategy.reply(position)
-                    yield f"that the reply to {position} wins where one can", reply.leaves in known, bool(winning)
-                    yield f"that the reply to {position} is a move", (reply.pile, reply.take, reply.leaves) in moves, True
-                    for move in moves[:2]:
-                        missed = strategy.missed(position, strategy.take(position, *move[:2]))
-                        found = [(better.pile, better.take, better.leaves) for better in missed]
-                        yield f"what {move} misses at {position}", found, [] if move in winning else winning
-            table = np.array(everything)
-            is_p = np.array([position in known for position in everything])
-            yield f"which of all {k} piles up to {largest} are P", arrays.are_p_positions(table).tolist(), is_p.tolist()
-            takes = arrays.winning_takes(table)
-            stated = [
-                [next((pile - left for left in range(pile) if (*p[:i], left, *p[i + 1 :]) in known), 0) for i, pile in enumerate(p)]
-                for p in everything
+@compared_cases(lambda upto: "piles up to 15, up to 5 for k = 4")
+def positions(upto: int) -> Iterator[Case]:
+    for k in (1, 2, 3, 4):
+        largest = max_pile(k, min(upto, 15 if k < 4 else 5))
+        known = {tuple(position) for position in p_positions(k, largest).tolist()}
+        everything = [*np.ndindex(*(largest + 1,) * k)]
+        for position in everything:
+            moves = [
+                (pile, take, (*position[:pile], position[pile] - take, *position[pile + 1 :]))
+                for pile in range(k)
+                for take in range(position[pile], 0, -1)
             ]
-            yield f"what wins from all {k} piles up to {largest}", takes.tolist(), stated
-            born = p_positions(k, largest)
-            yield f"the generations of {k} piles", arrays.generations(born).tolist(), (born.sum(axis=1) // 2).tolist()
-
-    return check_cases(cases(), "piles up to 15, up to 5 for k = 4")
+            winning = [move for move in moves if move[2] in known]
+            yield f"whether {position} is P", nim.is_p_position(position), position in known
+            found = [(move.pile, move.take, move.leaves) for move in nim.winning_moves(position)]
+            yield f"the winning moves from {position}", found, winning
+            half = sum(position) // 2 if position in known else None
+            yield f"the generation of {position}", nim.generation(position), half
+            if any(position):
+                reply = strategy.reply(position)
+                yield f"that the reply to {position} wins where one can", reply.leaves in known, bool(winning)
+                yield f"that the reply to {position} is a move", (reply.pile, reply.take, reply.leaves) in moves, True
+                for move in moves[:2]:
+                    missed = strategy.missed(position, strategy.take(position, *move[:2]))
+                    found = [(better.pile, better.take, better.leaves) for better in missed]
+                    yield f"what {move} misses at {position}", found, [] if move in winning else winning
+        table = np.array(everything)
+        is_p = np.array([position in known for position in everything])
+        yield f"which of all {k} piles up to {largest} are P", arrays.are_p_positions(table).tolist(), is_p.tolist()
+        takes = arrays.winning_takes(table)
+        stated = [
+            [next((pile - left for left in range(pile) if (*p[:i], left, *p[i + 1 :]) in known), 0) for i, pile in enumerate(p)]
+            for p in everything
+        ]
+        yield f"what wins from all {k} piles up to {largest}", takes.tolist(), stated
+        born = p_positions(k, largest)
+        yield f"the generations of {k} piles", arrays.generations(born).tolist(), (born.sum(axis=1) // 2).tolist()
 
 
 @statement("gpunim-relatives", "gpunim", "parents and children are those of the definition, one by one and in arrays")
-def relatives(upto: int) -> CheckResult:
-    def cases() -> Iterator[Case]:
-        for k in (2, 3, 4):
-            largest = max_pile(k, min(upto, 12))
-            known = {tuple(position) for position in p_positions(k, largest + 1).tolist()}
-            inner = np.array(sorted(position for position in known if max(position) <= largest))
-            for change, one, counted, several in (
-                (-1, nim.parents, arrays.parent_counts, arrays.parents_of),
-                (+1, nim.children, arrays.child_counts, arrays.children_of),
-            ):
-                stated = [sorted(_beside(tuple(p), change) & known) for p in inner.tolist()]
-                found = [sorted(relative.position for relative in one(p)) for p in inner.tolist()]
-                kind = "parents" if change < 0 else "children"
-                for p in inner.tolist():
-                    for relative in one(p):
-                        # A pile that is to lose a counter ends in 1 and zeros, one that is to gain a counter in 0 and ones.
-                        ends = [f"{p[pile]:b}" if change < 0 else f"0{p[pile]:b}" for pile in relative.piles]
-                        digits = ("1" + "0" * relative.trailing) if change < 0 else ("0" + "1" * relative.trailing)
-                        yield f"the ends of {relative} of {p}", [end.endswith(digits) for end in ends], [True, True]
-                yield f"the {kind} of {k} piles up to {largest}", found, stated
-                yield f"the numbers of {kind} of {k} piles", counted(inner).tolist(), [len(beside) for beside in stated]
-                whose, which = several(inner)
-                listed = sorted(zip(whose.tolist(), map(tuple, which.tolist()), strict=True))
-                yield f"the {kind} of all {k} piles", listed, [(i, p) for i, beside in enumerate(stated) for p in beside]
-
-    return check_cases(cases(), "piles up to 12 for k = 2, 3, 4")
+@compared_cases(lambda upto: "piles up to 12 for k = 2, 3, 4")
+def relatives(upto: int) -> Iterator[Case]:
+    for k in (2, 3, 4):
+        largest = max_pile(k, min(upto, 12))
+        known = {tuple(position) for position in p_positions(k, largest + 1).tolist()}
+        inner = np.array(sorted(position for position in known if max(position) <= largest))
+        for change, one, counted, several in (
+            (-1, nim.parents, arrays.parent_counts, arrays.parents_of),
+            (+1, nim.children, arrays.child_counts, arrays.children_of),
+        ):
+            stated = [sorted(_beside(tuple(p), change) & known) for p in inner.tolist()]
+            found = [sorted(relative.position for relative in one(p)) for p in inner.tolist()]
+            kind = "parents" if change < 0 else "children"
+            for p in inner.tolist():
+                for relative in one(p):
+                    # A pile that is to lose a counter ends in 1 and zeros, one that is to gain a counter in 0 and ones.
+                    ends = [f"{p[pile]:b}" if change < 0 else f"0{p[pile]:b}" for pile in relative.piles]
+                    digits = ("1" + "0" * relative.trailing) if change < 0 else ("0" + "1" * relative.trailing)
+                    yield f"the ends of {relative} of {p}", [end.endswith(digits) for end in ends], [True, True]
+            yield f"the {kind} of {k} piles up to {largest}", found, stated
+            yield f"the numbers of {kind} of {k} piles", counted(inner).tolist(), [len(beside) for beside in stated]
+            whose, which = several(inner)
+            listed = sorted(zip(whose.tolist(), map(tuple, which.tolist()), strict=True))
+            yield f"the {kind} of all {k} piles", listed, [(i, p) for i, beside in enumerate(stated) for p in beside]
 
 
 def _beside(position: tuple[int, ...], change: int) -> set[tuple[int, ...]]:
@@ -228,40 +218,36 @@ def walks(upto: int) -> CheckResult:
 
 
 @statement("gpunim-growths", "gpunim", "every automaton of the catalogue grows as its rule says, literally, on every engine")
-def growths(upto: int) -> CheckResult:
-    def cases() -> Iterator[Case]:
-        for automaton in CATALOGUE.values():
-            generations = _affordable(automaton, upto)
-            stated = by_definition.grown(automaton.rule, generations)
-            for general in (False, True):
-                growing = GrowthProcess(automaton, generations, select("numpy"), cells=True, verify=False, general=general)
-                found = [[*map(tuple, cells.tolist())] for batch in growing for _, cells in split(batch)]
-                yield f"{automaton.name} to generation {generations}", found, stated
-
-    return check_cases(cases(), f"{len(CATALOGUE)} automata, to about {_LITERAL_CELLS:,} cells each")
+@compared_cases(lambda upto: f"{len(CATALOGUE)} automata, to about {_LITERAL_CELLS:,} cells each")
+def growths(upto: int) -> Iterator[Case]:
+    for automaton in CATALOGUE.values():
+        generations = _affordable(automaton, upto)
+        stated = by_definition.grown(automaton.rule, generations)
+        for general in (False, True):
+            growing = GrowthProcess(automaton, generations, select("numpy"), cells=True, verify=False, general=general)
+            found = [[*map(tuple, cells.tolist())] for batch in growing for _, cells in split(batch)]
+            yield f"{automaton.name} to generation {generations}", found, stated
 
 
 @statement("gpunim-theorems", "gpunim", "births and cells by theorem are those of the automaton grown literally")
-def theorems(upto: int) -> CheckResult:
-    def cases() -> Iterator[Case]:
-        for automaton in CATALOGUE.values():
-            generations = _affordable(automaton, upto)
-            stated = by_definition.grown(automaton.rule, generations)
-            if automaton.births_formula is not None:
-                found = automaton.births_formula(np.arange(generations + 1))
-                yield f"the births of {automaton.name} to {generations}", found.tolist(), [len(cells) for cells in stated]
-            if automaton.cell_test is not None:
-                box = np.array([cell for cells in stated for cell in cells])
-                reach = int(np.abs(box).max(initial=1))
-                low = 0 if automaton.rule.octant else -reach
-                side = np.arange(low, reach + 1) if len(box.T) <= 3 else np.arange(low, min(reach, 4) + 1)
-                box = np.stack(np.meshgrid(*[side] * len(box.T), indexing="ij"), axis=-1).reshape(-1, len(box.T))
-                for n in range(generations + 1):
-                    born = {*stated[n]}
-                    here = automaton.cell_test(box, np.full(len(box), n)).tolist()
-                    yield f"which cells of {automaton.name} are born at {n}", here, [(*cell,) in born for cell in box.tolist()]
-
-    return check_cases(cases(), "each automaton with a theorem, all cells around")
+@compared_cases(lambda upto: "each automaton with a theorem, all cells around")
+def theorems(upto: int) -> Iterator[Case]:
+    for automaton in CATALOGUE.values():
+        generations = _affordable(automaton, upto)
+        stated = by_definition.grown(automaton.rule, generations)
+        if automaton.births_formula is not None:
+            found = automaton.births_formula(np.arange(generations + 1))
+            yield f"the births of {automaton.name} to {generations}", found.tolist(), [len(cells) for cells in stated]
+        if automaton.cell_test is not None:
+            box = np.array([cell for cells in stated for cell in cells])
+            reach = int(np.abs(box).max(initial=1))
+            low = 0 if automaton.rule.octant else -reach
+            side = np.arange(low, reach + 1) if len(box.T) <= 3 else np.arange(low, min(reach, 4) + 1)
+            box = np.stack(np.meshgrid(*[side] * len(box.T), indexing="ij"), axis=-1).reshape(-1, len(box.T))
+            for n in range(generations + 1):
+                born = {*stated[n]}
+                here = automaton.cell_test(box, np.full(len(box), n)).tolist()
+                yield f"which cells of {automaton.name} are born at {n}", here, [(*cell,) in born for cell in box.tolist()]
 
 
 def _affordable(automaton: Automaton, upto: int) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gpu_nim.games.inequality import Vector, chocolate
 from gpu_nim.games.solve import solve
-from gpu_nim.theorems.catalogue import Case, check_cases, statement
+from gpu_nim.theorems.catalogue import Case, compared_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
 from gpu_nim.theorems.exhaustive import max_pile, p_positions, pile_scope
 
@@ -25,12 +25,10 @@ EXAMPLE_3_4: dict[Vector, Vector] = {
 
 
 @statement("v-remark-2.2", "[V] Remark 2.2", "x + y + z = 0 in nim-sums implies z <= x + y, x <= y + z and y <= z + x")
-def triangle_inequality(upto: int) -> CheckResult:
-    def cases() -> Iterator[Case]:
-        for x, y, z in p_positions(3, max_pile(3, upto)).tolist():
-            yield f"the triangle inequality at {(x, y, z)}", z <= x + y and x <= y + z and y <= z + x, True
-
-    return check_cases(cases(), pile_scope((3,), upto))
+@compared_cases(lambda upto: pile_scope((3,), upto))
+def triangle_inequality(upto: int) -> Iterator[Case]:
+    for x, y, z in p_positions(3, max_pile(3, upto)).tolist():
+        yield f"the triangle inequality at {(x, y, z)}", z <= x + y and x <= y + z and y <= z + x, True
 
 
 @statement(
@@ -39,16 +37,12 @@ def triangle_inequality(upto: int) -> CheckResult:
     "no move leads from nim-sum 0 to nim-sum 0, and some move leads there from any other nim-sum",
     at_most=31,
 )
-def moves_and_nim_sums(upto: int) -> CheckResult:
-    n = max_pile(3, upto)
-
-    def cases() -> Iterator[Case]:
-        for position in np.ndindex(*(n + 1,) * 3):
-            nim_sum = position[0] ^ position[1] ^ position[2]
-            reached = any(nim_sum ^ pile ^ less == 0 for pile in position for less in range(pile))
-            yield f"a move from {position} to nim-sum 0", reached, nim_sum != 0
-
-    return check_cases(cases(), f"piles up to {n} for k = 3")
+@compared_cases(lambda upto: pile_scope((3,), upto))
+def moves_and_nim_sums(upto: int) -> Iterator[Case]:
+    for position in np.ndindex(*(max_pile(3, upto) + 1,) * 3):
+        nim_sum = position[0] ^ position[1] ^ position[2]
+        reached = any(nim_sum ^ pile ^ less == 0 for pile in position for less in range(pile))
+        yield f"a move from {position} to nim-sum 0", reached, nim_sum != 0
 
 
 @statement(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from math import comb
 
-from gpu_nim.theorems.catalogue import Case, check_cases, statement
+from gpu_nim.theorems.catalogue import Case, check_cases, compared_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
 from gpu_nim.theorems.exhaustive import counts, index_scope, max_index
 
@@ -30,37 +30,31 @@ def _cases(name: str, piles: tuple[int, ...], upto: int, formula: Callable[[int,
 
 
 @statement("nf-corollary-7", "[NF] Corollary 7", "a_k(floor(2n/k)) <= A_k(n) <= a_k(n)")
-def sandwich(upto: int) -> CheckResult:
-    def cases() -> Iterator[Case]:
-        for k in range(2, 8):
-            a, A = (counts(name, k, max_index(k, upto)) for name in "aA")
-            for n in range(len(a)):
-                yield f"a_{k}({2 * n // k}) <= A_{k}({n}) <= a_{k}({n})", a[2 * n // k] <= A[n] <= a[n], True
-
-    return check_cases(cases(), index_scope(range(2, 8), upto))
+@compared_cases(lambda upto: index_scope(range(2, 8), upto))
+def sandwich(upto: int) -> Iterator[Case]:
+    for k in range(2, 8):
+        a, A = (counts(name, k, max_index(k, upto)) for name in "aA")
+        for n in range(len(a)):
+            yield f"a_{k}({2 * n // k}) <= A_{k}({n}) <= a_{k}({n})", a[2 * n // k] <= A[n] <= a[n], True
 
 
 @statement("nf-lemma-8", "[NF] Lemma 8", "a_k(2^m - 1) = 2^(m(k-1))")
-def powers_of_two(upto: int) -> CheckResult:
-    def cases() -> Iterator[Case]:
-        for k in range(1, 8):
-            a = counts("a", k, max_index(k, upto))
-            for m in range((len(a)).bit_length()):
-                yield f"a_{k}({2**m - 1})", a[2**m - 1], 2 ** (m * (k - 1))
-
-    return check_cases(cases(), index_scope(range(1, 8), upto))
+@compared_cases(lambda upto: index_scope(range(1, 8), upto))
+def powers_of_two(upto: int) -> Iterator[Case]:
+    for k in range(1, 8):
+        a = counts("a", k, max_index(k, upto))
+        for m in range((len(a)).bit_length()):
+            yield f"a_{k}({2**m - 1})", a[2**m - 1], 2 ** (m * (k - 1))
 
 
 @statement("nf-corollary-9", "[NF] Corollary 9", "2^((k-1) floor(log2(floor(2n/k)+1))) <= A_k(n) <= 2^((k-1) ceil(log2(n+1)))")
-def powers_around(upto: int) -> CheckResult:
-    def cases() -> Iterator[Case]:
-        for k in range(2, 8):
-            for n, counted in enumerate(counts("A", k, max_index(k, upto))):
-                low = 2 ** ((k - 1) * ((2 * n // k + 1).bit_length() - 1))
-                high = 2 ** ((k - 1) * n.bit_length())
-                yield f"{low} <= A_{k}({n}) = {counted} <= {high}", low <= counted <= high, True
-
-    return check_cases(cases(), index_scope(range(2, 8), upto))
+@compared_cases(lambda upto: index_scope(range(2, 8), upto))
+def powers_around(upto: int) -> Iterator[Case]:
+    for k in range(2, 8):
+        for n, counted in enumerate(counts("A", k, max_index(k, upto))):
+            low = 2 ** ((k - 1) * ((2 * n // k + 1).bit_length() - 1))
+            high = 2 ** ((k - 1) * n.bit_length())
+            yield f"{low} <= A_{k}({n}) = {counted} <= {high}", low <= counted <= high, True
 
 
 @statement("nf-theorem-11", "[NF] Theorem 11", "d_3(n) = 6c - 3 for n > 0")
@@ -69,15 +63,12 @@ def d_three(upto: int) -> CheckResult:
 
 
 @statement("nf-triangle", "[NF] section 4.1", "the row of d_3 from 2^b to 2^(b+1) - 1 is the beginning of A016945, 6n + 3")
-def triangle(upto: int) -> CheckResult:
+@compared_cases(lambda upto: f"n up to {max_index(3, upto)}")
+def triangle(upto: int) -> Iterator[Case]:
     d = counts("d", 3, max_index(3, upto))
-
-    def cases() -> Iterator[Case]:
-        for b in range(len(d).bit_length() - 1):
-            row = d[1 << b : 2 << b]
-            yield f"the row of d_3 from {1 << b}", list(row), [6 * n + 3 for n in range(len(row))]
-
-    return check_cases(cases(), f"n up to {len(d) - 1}")
+    for b in range(len(d).bit_length() - 1):
+        row = d[1 << b : 2 << b]
+        yield f"the row of d_3 from {1 << b}", list(row), [6 * n + 3 for n in range(len(row))]
 
 
 @statement("nf-theorem-12", "[NF] Theorem 12", "a_3(n) = 2^(2b) + 3c^2 for n > 0")

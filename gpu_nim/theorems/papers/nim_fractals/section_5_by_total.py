@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import comb
 
-from gpu_nim.theorems.catalogue import Case, check_cases, statement
+from gpu_nim.theorems.catalogue import Case, check_cases, compared_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
 from gpu_nim.theorems.exhaustive import counts, index_scope, max_index
 
@@ -23,28 +23,22 @@ def binary_weight(upto: int) -> CheckResult:
 
 
 @statement("nf-multiset", "[NF] section 5.1", "S_0 = {1} and S_(i+1) = S_i followed by 3 S_i gives D_3(0), ..., D_3(2^i - 1)")
-def multiset_recursion(upto: int) -> CheckResult:
+@compared_cases(lambda upto: index_scope((3,), upto))
+def multiset_recursion(upto: int) -> Iterator[Case]:
     D = counts("D", 3, max_index(3, upto))
-
-    def cases() -> Iterator[Case]:
-        terms = [1]
-        while len(terms) <= len(D):
-            yield f"D_3 below {len(terms)}", list(D[: len(terms)]), terms
-            terms = terms + [3 * term for term in terms]
-
-    return check_cases(cases(), index_scope((3,), upto))
+    terms = [1]
+    while len(terms) <= len(D):
+        yield f"D_3 below {len(terms)}", list(D[: len(terms)]), terms
+        terms = terms + [3 * term for term in terms]
 
 
 @statement("nf-a3-recursion", "[NF] section 5.1", "A_3(2n) = 3A_3(n-1) + A_3(n) and A_3(2n+1) = 4A_3(n)")
-def three_piles_up_to(upto: int) -> CheckResult:
+@compared_cases(lambda upto: index_scope((3,), upto))
+def three_piles_up_to(upto: int) -> Iterator[Case]:
     A = counts("A", 3, max_index(3, upto))
-
-    def cases() -> Iterator[Case]:
-        for m, found in enumerate(A):
-            n, odd = divmod(m, 2)
-            yield f"A_3({m})", found, 4 * A[n] if odd else 3 * _at(A, n - 1) + A[n]
-
-    return check_cases(cases(), index_scope((3,), upto))
+    for m, found in enumerate(A):
+        n, odd = divmod(m, 2)
+        yield f"A_3({m})", found, 4 * A[n] if odd else 3 * _at(A, n - 1) + A[n]
 
 
 @statement(
@@ -52,16 +46,13 @@ def three_piles_up_to(upto: int) -> CheckResult:
     "[NF] Lemma 26",
     "D_4(0) = 1, D_4(1) = 6, D_4(2n+1) = 6D_4(n), D_4(2n+2) = D_4(n+1) + D_4(n)",
 )
-def four_piles(upto: int) -> CheckResult:
+@compared_cases(lambda upto: index_scope((4,), upto))
+def four_piles(upto: int) -> Iterator[Case]:
     D = counts("D", 4, max_index(4, upto))
-
-    def cases() -> Iterator[Case]:
-        yield "D_4(0), D_4(1)", D[:2], (1, 6)
-        for m in range(1, len(D)):
-            n, odd = divmod(m, 2)
-            yield f"D_4({m})", D[m], 6 * D[n] if odd else D[n] + D[n - 1]
-
-    return check_cases(cases(), index_scope((4,), upto))
+    yield "D_4(0), D_4(1)", D[:2], (1, 6)
+    for m in range(1, len(D)):
+        n, odd = divmod(m, 2)
+        yield f"D_4({m})", D[m], 6 * D[n] if odd else D[n] + D[n - 1]
 
 
 @statement(
@@ -69,16 +60,13 @@ def four_piles(upto: int) -> CheckResult:
     "[NF] Lemma 27",
     "A_4(0) = 1, A_4(1) = 7, A_4(2n+1) = 7A_4(n) + A_4(n-1), A_4(2n+2) = 7A_4(n) + A_4(n+1)",
 )
-def four_piles_up_to(upto: int) -> CheckResult:
+@compared_cases(lambda upto: index_scope((4,), upto))
+def four_piles_up_to(upto: int) -> Iterator[Case]:
     A = counts("A", 4, max_index(4, upto))
-
-    def cases() -> Iterator[Case]:
-        yield "A_4(0), A_4(1)", A[:2], (1, 7)
-        for m in range(2, len(A)):
-            n, odd = divmod(m, 2)
-            yield f"A_4({m})", A[m], 7 * A[n] + _at(A, n - 1) if odd else 7 * A[n - 1] + A[n]
-
-    return check_cases(cases(), index_scope((4,), upto))
+    yield "A_4(0), A_4(1)", A[:2], (1, 7)
+    for m in range(2, len(A)):
+        n, odd = divmod(m, 2)
+        yield f"A_4({m})", A[m], 7 * A[n] + _at(A, n - 1) if odd else 7 * A[n - 1] + A[n]
 
 
 @statement("nf-lemma-28", "[NF] Lemma 28", "D_k(0) = 1 and D_k(1) = C(k, 2)")
@@ -93,15 +81,13 @@ def first_terms(upto: int) -> CheckResult:
     "[NF] Theorem 29",
     "D_k(2n+1) = C(k,2)D_k(n) + C(k,6)D_k(n-1) + ..., D_k(2n+2) = C(k,0)D_k(n+1) + C(k,4)D_k(n) + ...",
 )
-def any_piles(upto: int) -> CheckResult:
-    def cases() -> Iterator[Case]:
-        for k in _PILES:
-            D = counts("D", k, max_index(k, upto))
-            for m in range(1, len(D)):
-                n, odd = divmod(m, 2)
-                yield f"D_{k}({m})", D[m], sum(comb(k, 2 * odd + 4 * i) * _at(D, n - i) for i in range(k))
-
-    return check_cases(cases(), index_scope(_PILES, upto))
+@compared_cases(lambda upto: index_scope(_PILES, upto))
+def any_piles(upto: int) -> Iterator[Case]:
+    for k in _PILES:
+        D = counts("D", k, max_index(k, upto))
+        for m in range(1, len(D)):
+            n, odd = divmod(m, 2)
+            yield f"D_{k}({m})", D[m], sum(comb(k, 2 * odd + 4 * i) * _at(D, n - i) for i in range(k))
 
 
 @statement(
@@ -109,16 +95,14 @@ def any_piles(upto: int) -> CheckResult:
     "[NF] Theorem 30",
     "A_k(2n+1) = (C(k,0)+C(k,2))A_k(n) + (C(k,4)+C(k,6))A_k(n-1) + ..., A_k(2n+2) = C(k,0)A_k(n+1) + (C(k,2)+C(k,4))A_k(n) + ...",
 )
-def any_piles_up_to(upto: int) -> CheckResult:
-    def cases() -> Iterator[Case]:
-        for k in _PILES:
-            A = counts("A", k, max_index(k, upto))
-            for m in range(1, len(A)):
-                n, odd = divmod(m, 2)
-                if odd:
-                    stated = sum((comb(k, 4 * i) + comb(k, 4 * i + 2)) * _at(A, n - i) for i in range(k))
-                else:
-                    stated = A[n] + sum((comb(k, 4 * i + 2) + comb(k, 4 * i + 4)) * _at(A, n - 1 - i) for i in range(k))
-                yield f"A_{k}({m})", A[m], stated
-
-    return check_cases(cases(), index_scope(_PILES, upto))
+@compared_cases(lambda upto: index_scope(_PILES, upto))
+def any_piles_up_to(upto: int) -> Iterator[Case]:
+    for k in _PILES:
+        A = counts("A", k, max_index(k, upto))
+        for m in range(1, len(A)):
+            n, odd = divmod(m, 2)
+            if odd:
+                stated = sum((comb(k, 4 * i) + comb(k, 4 * i + 2)) * _at(A, n - i) for i in range(k))
+            else:
+                stated = A[n] + sum((comb(k, 4 * i + 2) + comb(k, 4 * i + 4)) * _at(A, n - 1 - i) for i in range(k))
+            yield f"A_{k}({m})", A[m], stated
