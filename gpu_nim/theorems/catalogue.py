@@ -1,7 +1,7 @@
 """The catalogue of statements: each has a name, a source and a check that looks for a counterexample.
 
-A new statement is one function, decorated with `statement`, in any module of `gpu_nim.theorems.papers`.  One that yields the cases to
-compare is decorated with `compared_cases`, too.
+A new statement is one function, decorated with `statement`, in any module of `gpu_nim.theorems.papers`.  A function that yields the
+cases to compare is decorated with `compared_cases`, too.
 """
 
 from __future__ import annotations
