@@ -3,6 +3,8 @@
 What needs OpenGL, Pillow, ffmpeg, trimesh or Chromium is skipped, with the reason, where it is missing.
 """
 
+import base64
+import io
 import json
 import os
 import re
@@ -406,6 +408,33 @@ def test_words_in_a_pdf_are_set_in_a_font_of_its_own_and_no_wider_than_measured(
     [size] = [float(line.split()[1]) for stream in streams(pdf) for line in stream.splitlines() if line.endswith(b" Tf")][:1]
     assert 5 < size < 10  # DejaVu Sans is wider than Helvetica
     assert text_width("WWW", 10) > text_width("iii", 10) > 0
+
+
+@needs_matplotlib
+def test_words_in_an_svg_are_set_in_a_font_of_its_own_and_no_wider_than_measured():
+    from PIL import ImageFont
+
+    drawing = VectorDrawing(200, 50)
+    for text in ("f(x) $y$ WWW", "1 ≤ n ⊕ é", "漢"):
+        drawing.words(text, (100, 20), 10, (0, 0, 0))
+    svg = drawing.svg()
+    assert svg == drawing.svg()
+    font = base64.b64decode(re.search(r"font-family:\"gpunim\";src:url\(data:font/woff;base64,([^)]+)\)", svg)[1])
+    glyphs = ImageFont.truetype(io.BytesIO(font), 100)  # by FreeType
+    words = re.findall(r'font-size="(.*?)".*textLength="(.*?)".*>(.*)</text>', svg)
+    for size, length, text in words[:2]:
+        assert 0.98 < glyphs.getlength(text) * float(size) / 100 / float(length) < 1.01 or float(size) == 10
+        assert all(bytes(glyphs.getmask(c)) != bytes(glyphs.getmask("漢")) for c in text if c != " ")
+    assert float(words[0][0]) < 10  # DejaVu Sans is wider than Helvetica
+    assert bytes(glyphs.getmask("Q")) == bytes(glyphs.getmask("漢"))  # only what is needed
+
+
+def test_an_svg_without_fonttools_leaves_the_font_to_the_viewer(monkeypatch):
+    monkeypatch.setitem(sys.modules, "fontTools.subset", None)
+    drawing = VectorDrawing(200, 50)
+    drawing.words("WWW", (150, 20), 10, (0, 0, 0), "end")
+    assert "<style>" not in drawing.svg()
+    assert 'font-size="10"' in drawing.svg()
 
 
 def test_a_pdf_without_matplotlib_is_refused_in_a_sentence(monkeypatch):

@@ -20,6 +20,7 @@ from gpu_nim.render.colours import Colour, bytes_of
 from gpu_nim.render.lettering import stamp, write
 from gpu_nim.render.lettering import width as pixels_wide
 from gpu_nim.render.metadata import figure_options, svg_metadata
+from gpu_nim.render.svg_font import FAMILY, embedded_width, font_face
 from gpu_nim.storage.atomic import replacing
 
 if TYPE_CHECKING:
@@ -109,19 +110,20 @@ class VectorDrawing:
         self.marks.append(Words(text, at, size, colour, anchor))
 
     def svg(self) -> str:
-        """Return the drawing as an SVG document."""
+        """Return the drawing as an SVG document, with its font (see `gpu_nim.render.svg_font`)."""
+        style = font_face(mark.text for mark in self.marks if isinstance(mark, Words))
         out = [
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{_n(self.width)}pt" height="{_n(self.height)}pt" '
-            f'viewBox="0 0 {_n(self.width)} {_n(self.height)}" font-family="Helvetica, Arial, sans-serif">'
+            f'viewBox="0 0 {_n(self.width)} {_n(self.height)}" font-family="{FAMILY}, Helvetica, Arial, sans-serif">'
         ]
-        out.append(svg_metadata(made_by(self.call)))
+        out += [svg_metadata(made_by(self.call)), *filter(None, [style])]
         if self.background is not None:
             out.append(f'<rect width="100%" height="100%" fill="{_hex(self.background)}"/>')
         for mark in self.marks:
             if isinstance(mark, Words):
                 x, y = mark.at
                 out.append(
-                    f'<text x="{_n(x)}" y="{_n(self.height - y)}" font-size="{_n(mark.size)}" '
+                    f'<text x="{_n(x)}" y="{_n(self.height - y)}" font-size="{_n(self._size(mark) if style else mark.size)}" '
                     f'fill="{_hex(mark.colour)}" text-anchor="{mark.anchor}" '
                     f'textLength="{_n(self.measure(mark.text, mark.size))}" lengthAdjust="spacingAndGlyphs">'
                     f"{escape(mark.text, quote=False)}</text>"
@@ -139,6 +141,10 @@ class VectorDrawing:
                     f'stroke-width="{_n(mark.width)}" stroke-linecap="round" stroke-linejoin="round"/>'
                 )
         return "\n".join([*out, "</svg>\n"])
+
+    def _size(self, words: Words) -> float:
+        """Return the size at which words are no wider than measured, in the font that is embedded."""
+        return min(words.size, self.measure(words.text, words.size) / max(embedded_width(words.text), 1e-9))
 
     def pdf(self) -> bytes:
         """Return the drawing as a PDF document of one page, with its font.

@@ -1,0 +1,42 @@
+"""The font of an SVG document, within it: only the glyphs of its words."""
+
+from base64 import b64encode
+from collections.abc import Iterable
+from importlib import import_module
+from io import BytesIO
+from typing import Any
+
+from gpu_nim.render.fonts import first_face, has, sized
+
+FAMILY = "gpunim"
+"""The name of the embedded font."""
+
+
+def font_face(texts: Iterable[str]) -> str:
+    """Return an SVG style element with the glyphs of these texts, or "" where no font or no fontTools is installed.
+
+    Characters that the font lacks are left to the viewer's fonts.
+    """
+    face = first_face()
+    characters = {c for text in texts for c in text if has(face, c)}
+    if not face.file or not characters:
+        return ""
+    try:
+        subset: Any = import_module("fontTools.subset")
+    except ImportError:
+        return ""
+    options = subset.Options(flavor="woff", hinting=False, notdef_outline=True, recalc_timestamp=False)
+    options.drop_tables += ["FFTM"]  # dates of FontForge
+    content = BytesIO()
+    with subset.load_font(face.file, options) as font:
+        subsetter = subset.Subsetter(options)
+        subsetter.populate(unicodes=sorted(map(ord, characters)))
+        subsetter.subset(font)
+        subset.save_font(font, content, options)
+    data = b64encode(content.getvalue()).decode("ascii")
+    return f'<style>@font-face{{font-family:"{FAMILY}";src:url(data:font/woff;base64,{data})}}</style>'
+
+
+def embedded_width(text: str) -> float:
+    """Return how wide a line of text is in that font at size 1."""
+    return float(sized(first_face(), 100).getlength(text)) / 100
