@@ -20,9 +20,9 @@ vec3 noise(vec2 place) {  // for each pixel and sample
 // How much of the sky a side sees, along one of five directions in each sample.
 float openSky(vec3 point, vec3 normal, vec3 across, float size, vec3 random) {
   int which = turn % 5;
-  vec3 along = cross(normal, across);
+  vec3 third = cross(normal, across);
   vec2 tilt = which == 0 ? vec2(0) : which == 1 ? vec2(1, .3) : which == 2 ? vec2(-.3, 1) : which == 3 ? vec2(-1, -.3) : vec2(.3, -1);
-  vec3 cone = normalize(.9 * normal + tilt.x * across + tilt.y * along);
+  vec3 cone = normalize(.9 * normal + tilt.x * across + tilt.y * third);
   float open = 1.;
   for (int level = 0; level < REACH; level++, size *= 2.) {
     vec3 place = point + size * (1.5 * cone + random - .5);
@@ -36,9 +36,7 @@ vec3 linear(vec3 srgb) { return mix(srgb / 12.92, pow((srgb + .055) / 1.055, vec
 vec3 encoded(vec3 light) { return mix(light * 12.92, 1.055 * pow(light, vec3(1. / 2.4)) - .055, greaterThan(light, vec3(.0031308))); }
 
 vec3 lit(Ray ray, Hit hit) {
-  vec3 normal = vec3(0), across = vec3(0), random = turn == 0 ? vec3(.5) : noise(gl_FragCoord.xy);
-  normal[hit.axis] = -sign(ray.way[hit.axis]);
-  across[(hit.axis + 1) % 3] = 1.;
+  vec3 normal = -sign(ray.way) * vec3(along(hit.axis)), across = vec3(along((hit.axis + 1) % 3)), random = turn == 0 ? vec3(.5) : noise(gl_FragCoord.xy);
   vec3 point = ray.origin + ray.way * hit.distance;
   float size = intBitsToFloat((127 + hit.node.level) << 23), sky = openSky(point, normal, across, size, random);
   float open = .06 + .94 * pow(sky, 1.4);

@@ -149,7 +149,7 @@ def _fitting(blocks: Blocks) -> Blocks:
     size = least = int(blocks.sizes.max())
     while True:
         extent = (-(-high // size) - low // size).tolist()
-        if max(extent) <= _SIDE and prod(extent) <= _TEXELS and prod(_padded(extent)[1]) <= 2 * _TEXELS:
+        if max(extent) <= _SIDE and prod(extent) <= _TEXELS:
             return blocks if size == least and (blocks.sizes == size).all() else coarsen(blocks, size)
         size *= 2
 

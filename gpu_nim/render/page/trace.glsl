@@ -25,6 +25,8 @@ Ray rayOf(vec2 place) {
   return Ray(eye + at.x * eyeRight + at.y * eyeUp, mix(way, vec3(1e-9), lessThan(abs(way), vec3(1e-9))));  // never parallel to a side
 }
 
+bvec3 along(int axis) { return equal(ivec3(0, 1, 2), ivec3(axis)); }
+
 // From a cell, in which the ray is at this distance. Cubes of width size + spread * distance count as full.
 Hit trace(Ray ray, Cell cell, float distance, int axis, float size, float spread) {
   vec3 inverse = 1. / ray.way;
@@ -40,15 +42,13 @@ Hit trace(Ray ray, Cell cell, float distance, int axis, float size, float spread
     Cell end = Cell(choose(forward, beyond.high, low.high), choose(forward, beyond.low, low.low));
     vec3 leave = (pointOf(end) - ray.origin) * inverse;
     axis = leave.x < leave.y ? (leave.x < leave.z ? 0 : 2) : (leave.y < leave.z ? 1 : 2);
-    distance = max(distance, leave[axis]);
+    distance = max(distance, min(leave.x, min(leave.y, leave.z)));
     // On this axis the next cell is across the side; on the others it is within the cube, however the point is rounded. So every
     // step leaves a cube for good.
-    Cell next = cellAt(ray.origin + ray.way * distance);
-    bvec3 under = before(next, low), over = before(high, next);
-    ivec3 across = ivec3(0);
-    if (forward[axis]) { over[axis] = true; across[axis] = 1; } else { over[axis] = false; under[axis] = true; across[axis] = -1; }
-    cell = Cell(choose(over, high.high, choose(under, low.high, next.high)), choose(over, high.low, choose(under, low.low, next.low)));
-    cell = carried(cell.high, cell.low + across);
+    Cell next = cellAt(ray.origin + ray.way * distance), across = carried(end.high, end.low - ivec3(not(forward)));
+    bvec3 under = before(next, low), over = before(high, next), here = along(axis);
+    cell.high = choose(here, across.high, choose(over, high.high, choose(under, low.high, next.high)));
+    cell.low = choose(here, across.low, choose(over, high.low, choose(under, low.low, next.low)));
     if (!inside(cell)) break;
   }
   return Hit(false, distance, axis, cell, node);
@@ -58,7 +58,7 @@ Hit first(Ray ray) {  // along a ray from the eye
   vec3 one = (lowCorner - ray.origin) / ray.way, other = (highCorner - ray.origin) / ray.way;
   vec3 near = min(one, other), far = max(one, other);
   int axis = near.x > near.y ? (near.x > near.z ? 0 : 2) : (near.y > near.z ? 1 : 2);
-  float distance = max(near[axis], 0.);
+  float distance = max(max(near.x, max(near.y, near.z)), 0.);
   if (min(far.x, min(far.y, far.z)) <= distance) return Hit(false, 0., 0, Cell(ivec3(0), ivec3(0)), probe(Cell(ivec3(0), ivec3(0)), 0));
   Cell cell = cellAt(ray.origin + ray.way * distance), extent = Cell(extentHigh, extentLow), last = carried(extentHigh, extentLow - 1);
   bvec3 under = lessThan(cell.high, ivec3(0)), over = before(last, cell);

@@ -1,0 +1,127 @@
+"""The data of pages: what they hold is the body, cell by cell, and its colours."""
+
+import gzip
+import json
+import re
+from base64 import b64decode
+
+import numpy as np
+import pytest
+
+from gpu_nim import grow
+from gpu_nim.model.errors import UsageError
+from gpu_nim.render.colourings import base_colours
+from gpu_nim.render.look import Look
+from gpu_nim.render.page import document, page, scenes
+from gpu_nim.render.source import blocks_of
+from gpu_nim.render.themes import THEMES
+from tests.helpers import p_positions
+
+
+def data_of(source, **look):
+    found = re.search(r"const data = (.*);\n", document(source, Look(**look)).decode())
+    assert found
+    return json.loads(found[1])
+
+
+def unpacked(data, name="grid"):
+    """The values of a grid by place (x, y, z), 65535 where there is none."""
+    planes = np.frombuffer(gzip.decompress(b64decode(data[name])), np.uint8).reshape(2, -1).astype(np.uint16)
+    return (planes[0] + 256 * planes[1] - 1).astype(np.uint16).reshape(data["shape"][::-1]).transpose()
+
+
+def palette_of(data):
+    return np.frombuffer(b64decode(data["palette"]), np.uint8).reshape(-1, 3)
+
+
+@pytest.mark.parametrize("source", ["edge:15", "fcc:7", "ulam-warburton:20", "chocolate:a=3,size=15", "cubic6:5"])
+def test_a_grid_holds_each_cell_with_its_generation_and_its_colour(source):
+    data, blocks = data_of(source), blocks_of(source)
+    grid = unpacked(data)
+    places = np.argwhere(grid != 65535)
+    indices = grid[tuple(places.T)]
+    cells = {(*cell, generation) for *cell, generation in np.column_stack([blocks.corners, blocks.generations]).tolist()}
+    born = np.array(data["generations"])[indices]
+    assert {(*cell, int(n)) for cell, n in zip((places + data["low"]).tolist(), born, strict=True)} == cells
+    assert data["shown"] == [int((blocks.generations <= generation).sum()) for generation in data["generations"]]
+    expected = dict(zip(map(tuple, blocks.corners.tolist()), base_colours(blocks, None, THEMES["dark"]), strict=True))
+    for place, index in zip(places, indices, strict=True):
+        assert np.abs(palette_of(data)[index] - 255 * expected[tuple((place + data["low"]).tolist())]).max() <= 0.5
+    # Each level of the browser's pyramid halves the shape exactly, but for a side of one cell.
+    assert all(side == 1 or side % (1 << (data["levels"] - 1)) == 0 for side in data["shape"])
+    assert (places.max(axis=0) + 1).tolist() == data["extent"]
+
+
+def test_cells_may_have_colours_of_their_own():
+    data, blocks = data_of("edge:7", colour="branch"), blocks_of("edge:7", colour="branch")
+    grid, inks = unpacked(data), unpacked(data, "inks")
+    assert data["inked"]
+    assert ((inks != 65535) == (grid != 65535)).all()
+    colours = palette_of(data)[inks[tuple((blocks.corners - data["low"]).T)]]
+    assert np.abs(colours - 255 * base_colours(blocks, "branch", THEMES["dark"])).max() <= 0.5
+
+
+def test_nim_needs_no_data_where_its_colours_follow_from_the_generation():
+    kinds = [data_of("nim:7", **look)["kind"] for look in ({}, {"colour": "generation"}, {"colour": "branch"}, {"cut": "corner"})]
+    assert kinds == ["nim", "nim", "grid", "grid"]
+    data, blocks = data_of("nim:7"), blocks_of("nim:7")
+    assert (data["first"], data["last"], data["bucket"]) == ("0", "7", 0)
+    colours = palette_of(data)[blocks.generations]
+    assert np.abs(colours - 255 * base_colours(blocks, None, THEMES["dark"])).max() <= 0.5
+    assert "grid" not in data
+
+
+@pytest.mark.parametrize("last", [10, 1000, 2**40 - 1, 2**60])
+def test_a_page_of_nim_is_small_at_any_depth(last):
+    made = page(f"nim:{last}", Look())
+    assert len(made.document) < 80_000
+    # The sum of 3^wt(n) over n <= last, which is 4^m at last = 2^m - 1.
+    known = {2**40 - 1: 4**40, 2**60: 4**60 + 3}
+    assert made.population == (known.get(last) or sum(3 ** n.bit_count() for n in range(last + 1)))
+    data = data_of(f"nim:{last}")
+    assert (last >> data["bucket"]) + 1 == len(palette_of(data))
+    assert max(map(max, data["hull"])) == pytest.approx(last + 1, rel=0.02)
+
+
+def test_generations_of_nim_are_chosen_at_any_depth():
+    data = data_of("nim:2^40", generations=(2**20, 2**30))
+    assert (data["first"], data["last"]) == (str(2**20), str(2**30 - 1))
+    assert page("nim:2^40", Look(generations=(0, 2**10))).population == 4**10
+    for last in (7, 2**40):
+        with pytest.raises(UsageError, match=f"^generations must name some of 0:{last + 1}, got "):
+            page(f"nim:{last}", Look(generations=(last + 1, last + 2)))
+    with pytest.raises(
+        UsageError, match=r"^source nim:GENERATION can be drawn by a page for generations 0 to 2\^60, got 'nim:2\^61'$"
+    ):
+        page("nim:2^61", Look())
+
+
+def test_too_large_a_body_is_made_coarser(monkeypatch):
+    monkeypatch.setattr(scenes, "_TEXELS", 1000)
+    data, blocks = data_of(grow("nim", 31)), blocks_of("nim:31")
+    assert data["side"] == 4
+    places = np.argwhere(unpacked(data) != 65535)
+    assert {tuple(place) for place in places.tolist()} == set(p_positions(8))  # Nim again
+    assert data["note"] == "drawn as 64 blocks of 4x4x4 cells"
+    assert data["offsets"] == []
+    assert len(blocks) == 1024
+
+
+def test_a_body_of_too_many_generations_is_refused(monkeypatch):
+    monkeypatch.setattr(scenes, "_GENERATIONS", 10)
+    with pytest.raises(UsageError, match="^edge:15 has 16 generations with cells, and a page holds up to 10$"):
+        page("edge:15", Look())
+
+
+def test_the_parents_of_cells_are_known_where_there_is_one():
+    edge = data_of("edge:3")
+    assert (len(edge["offsets"]), edge["coordinates"]) == (12, 3)
+    assert data_of(grow("edge", 3))["offsets"] == edge["offsets"]
+    assert data_of("ulam-warburton:3")["offsets"] == [[-1, 0, 0], [0, -1, 0], [0, 1, 0], [1, 0, 0]]
+    assert data_of("ulam-warburton:3")["coordinates"] == 2
+    assert [data_of(source)["offsets"] for source in ("rule750:3", "nim-3:3", "chocolate:size=3")] == [[], [], []]
+
+
+@pytest.mark.slow
+def test_a_page_of_edge_255_is_below_6_mb():
+    assert len(document("edge:255", Look())) < 6_000_000
