@@ -109,7 +109,7 @@ def test_too_large_a_body_is_made_coarser(monkeypatch):
 
 def test_a_body_of_too_many_generations_is_refused(monkeypatch):
     monkeypatch.setattr(scenes, "_GENERATIONS", 10)
-    with pytest.raises(UsageError, match="^edge:15 has 16 generations with cells, and a page holds up to 10$"):
+    with pytest.raises(UsageError, match=r"^edge:15 has 16 generations with cells, and a page holds up to 10$"):
         page("edge:15", Look())
 
 
