@@ -196,7 +196,7 @@ def test_a_wrong_value_ends_with_status_1(monkeypatch: pytest.MonkeyPatch) -> No
         (("D", "--piles", "0", "--at", "3"), "'--piles': expected an integer of at least 1, got 0"),
         (("D", "--piles", "1001", "--at", "3"), "piles must be an integer from 1 to 1000, got 1001"),
         (("D", "--piles", "3", "--at", "-1"), "--at must be at least 0, where D_3 begins, got -1"),
-        (("D", "--piles", "3", "--at", "x"), "'x' is not an integer"),
+        (("D", "--piles", "3", "--at", "x"), "'--at': expected an integer such as"),
         (("D", "--at", "3"), "piles is needed"),
         (("A237711", "--piles", "4", "--at", "3"), "has its own, got 4"),
         (("A000027", "--at", "0"), "--at must be at least 1, where A000027 begins"),
@@ -214,7 +214,7 @@ def test_a_wrong_value_ends_with_status_1(monkeypatch: pytest.MonkeyPatch) -> No
         (("D", "--piles", "3", "--range", "0:10^9", "--json"), "at most 10000000 values"),
         (("D", "--piles", "9", "--range", "0:10^9", "--method", "enumerate"), "give a smaller range"),
         (("D", "--piles", "3", "--range", "0:3", "--workers", "0"), "expected an integer of at least 1, got 0"),
-        (("D", "--piles", "3", "--range", "0:3", "--format", "xml"), "'xml' is not one of"),
+        (("D", "--piles", "3", "--range", "0:3", "--format", "xml"), "'--format': expected table, bfile, csv or json, got 'xml'"),
     ],
 )
 def test_wrong_use(args: tuple[str, ...], words: str) -> None:

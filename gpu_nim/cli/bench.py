@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpu_nim.cli.output import emit_json, print_table, wants_progress
-from gpu_nim.cli.params import json_option
+from gpu_nim.cli.params import integer, json_option
 from gpu_nim.cli.progress import step_progress
 from gpu_nim.model.errors import BackendError
 
@@ -28,7 +28,7 @@ def bench() -> None:
 
 def _options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a benchmark the options that all of them have."""
-    runs = click.option("--runs", type=click.IntRange(1, 100), default=5, help="Warm runs of each contender.")
+    runs = click.option("--runs", type=integer(1, 100), default=5, help="Warm runs of each contender, 1 to 100.")
     return runs(json_option(command))
 
 

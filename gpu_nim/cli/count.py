@@ -13,7 +13,7 @@ import click
 from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.catalogues import CatalogueCommand
 from gpu_nim.cli.output import duration, emit_json, print_table, reserve, say, wants_progress
-from gpu_nim.cli.params import AMOUNT, BIGINT, FILE, RANGE
+from gpu_nim.cli.params import AMOUNT, BIGINT, FILE, RANGE, Choice
 from gpu_nim.cli.progress import step_progress, work_progress
 from gpu_nim.cli.reductions import json_value, table_rows
 from gpu_nim.model.errors import SchedulerLost, UsageError
@@ -51,15 +51,15 @@ def _listings() -> dict[str, list[tuple[str, str]]]:
 @click.option("--at", "n", type=BIGINT, help="Print the value at this index.")
 @click.option("--range", "span", type=RANGE, help="Print the values at START, ..., STOP - 1.")
 @click.option("--reduce", "reduce_to", metavar="NAME,...", help="Print reductions of the range, listed below.")
-@click.option("--records", type=click.IntRange(1), default=1000, help="The most records to list, the first ones.")
-@click.option("--method", type=click.Choice(("formula", "enumerate")), default="formula", help="enumerate checks every tuple.")
-@click.option("--format", "form", type=click.Choice(_FORMATS), default="table", help="How to print.")
+@click.option("--records", type=AMOUNT, default=1000, help="The most records to list, the first ones.")
+@click.option("--method", type=Choice(("formula", "enumerate")), default="formula", help="enumerate checks every tuple.")
+@click.option("--format", "form", type=Choice(_FORMATS), default="table", help="How to print.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object; the same as --format json.")
 @click.option("--out", type=FILE, help="Write to .npy, .zarr, .csv or .txt (a b-file) and print nothing.")
 @click.option("--resume", is_flag=True, help="Resume a file that an interrupted run left.")
 @click.option("--plot", type=FILE, help="Draw the range as .pdf, .png or .svg.")
 @click.option("--plan", is_flag=True, help="Print the cost of the work without doing it.")
-@click.option("--backend", type=click.Choice(NAMES), default="auto", help="Where to count; auto uses a GPU if there is one.")
+@click.option("--backend", type=Choice(NAMES), default="auto", help="Where to count; auto uses a GPU if there is one.")
 @click.option("--scheduler", help="Distribute the work to the workers of the Dask scheduler at this address.")
 @click.option("--workers", type=AMOUNT, help="Distribute the work to this many processes, one per GPU if there are GPUs.")
 @click.option("--quiet", is_flag=True, help="Print no progress and no notes.")

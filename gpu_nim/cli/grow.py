@@ -10,7 +10,7 @@ from gpu_nim.automata.columns import COLUMNS, DEFAULT_COLUMNS, Value
 from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.selection import NAMES, select
 from gpu_nim.cli.output import emit_json, print_table, say, wants_progress
-from gpu_nim.cli.params import AMOUNT, CELLS, COUNTS, FILE, SIZE, json_option
+from gpu_nim.cli.params import AMOUNT, CELLS, COUNTS, FILE, SIZE, Choice, json_option
 from gpu_nim.cli.progress import growth_progress
 from gpu_nim.jobs.growth_job import EVERY, GrowthJob, Outputs
 from gpu_nim.storage.growth_formats import describe_formats, suffixes_with_parents
@@ -40,7 +40,7 @@ Cells = tuple[tuple[int, ...], ...]
 )
 @click.option("--seed", "seeds", type=CELLS, help='With --offsets: cells of generation 0, as "0,0;5,0".  [default: the origin]')
 @click.option("--octant", is_flag=True, help="With --offsets: only cells without a negative coordinate.")
-@click.option("--backend", type=click.Choice(NAMES), default="auto", help="Where to grow; auto uses a GPU if there is one.")
+@click.option("--backend", type=Choice(NAMES), default="auto", help="Where to grow; auto uses a GPU if there is one.")
 @click.option("--general", is_flag=True, help="Use the general engine, even where a faster one applies.")
 @click.option(
     "--columns",

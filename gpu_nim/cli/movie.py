@@ -3,7 +3,6 @@
 import os
 from contextlib import AbstractContextManager, ExitStack
 from functools import partial
-from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ import click
 
 from gpu_nim.cli.catalogues import CatalogueCommand, named_option, one_of
 from gpu_nim.cli.output import emit_json, say, wants_progress
-from gpu_nim.cli.params import FILE, json_option
+from gpu_nim.cli.params import AMOUNT, FILE, json_option, number
 from gpu_nim.cli.pictures import look_options
 from gpu_nim.cli.progress import step_progress
 from gpu_nim.model.errors import SchedulerLost, UsageError
@@ -22,7 +21,7 @@ from gpu_nim.render.movie import SUFFIXES, Movie, make_movie
 if TYPE_CHECKING:
     from gpu_nim.jobs.clusters import Cluster
 
-_SECONDS = click.FloatRange(0, 3600, min_open=True)  # an hour at 30 frames a second takes some days to draw
+_SECONDS = number(0, 3600)  # an hour at 30 frames a second takes some days to draw
 
 
 def _motion_options() -> list[click.Parameter]:
@@ -58,8 +57,8 @@ def _cluster(scheduler: str) -> "AbstractContextManager[Cluster]":
 @click.option("-o", "--out", type=FILE, required=True, help=f"The file: {one_of(SUFFIXES)}.")
 @named_option("--motion", lambda: MOTIONS, default=Movie.motion)
 @click.option("--seconds", type=_SECONDS, default=Movie.frames / Movie.rate, help="The length of the movie.")
-@click.option("--fps", type=int, default=Movie.rate, help="Frames a second.")
-@click.option("--jobs", type=click.IntRange(1), help="The number of processes that draw.  [default: 2, or 1 on one core]")
+@click.option("--fps", type=AMOUNT, default=Movie.rate, help="Frames a second.")
+@click.option("--jobs", type=AMOUNT, help="The number of processes that draw.  [default: 2, or 1 on one core]")
 @click.option("--scheduler", help="Draw on the workers of the Dask scheduler at this address, not on this machine.")
 @look_options()
 @json_option
@@ -77,8 +76,6 @@ def movie(
     **look: Any,
 ) -> None:
     """Make a movie of SOURCE (see `gpunim render`); the same command resumes a movie that was interrupted."""
-    if isnan(seconds):
-        raise UsageError("seconds must be a number, got nan")
     if jobs is not None and scheduler is not None:
         raise UsageError("give either --jobs, processes of this machine, or --scheduler")
     texts = {option.name: look.pop(option.name) for option in _motion_options() if option.name}

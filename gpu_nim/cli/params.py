@@ -1,11 +1,13 @@
 """Types of parameters that several commands have, with numbers as `gpu_nim.model.notation` reads them, and common options."""
 
 from collections.abc import Callable
+from math import nan
 from pathlib import Path
 from typing import Any
 
 import click
 
+from gpu_nim.cli.catalogues import one_of
 from gpu_nim.model.memory_cap import VARIABLE, capped
 from gpu_nim.model.notation import parse_integer, parse_size
 
@@ -33,7 +35,32 @@ class Parsed(click.ParamType):  # type: ignore[type-arg]  # generic only in new 
             self.fail(f"{error}.", param, ctx)
 
 
-def _integer(least: int, most: int) -> Parsed:
+class Choice(click.Choice):  # type: ignore[type-arg]  # generic only in new releases of click
+    """One of some names, with an error in the words of the other types."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the name."""
+        if value not in self.choices:
+            self.fail(f"expected {one_of(self.choices)}, got {value!r}.", param, ctx)
+        return value
+
+
+def number(above: int, most: int) -> Parsed:
+    """A number above `above`, at most `most`."""
+
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = nan
+        if not above < value <= most:
+            raise ValueError(f"expected a number above {above} and at most {most}, got {text}")
+        return value
+
+    return Parsed("number", parse)
+
+
+def integer(least: int, most: int = _LARGEST_SIZE) -> Parsed:
     """An integer from `least` to `most`."""
 
     def parse(text: str) -> int:
@@ -92,9 +119,9 @@ def memory_option() -> click.Option:
 
 BIGINT = Parsed("integer", parse_integer)
 FILE = click.Path(path_type=Path, readable=False)  # checked where it is opened, for a better message than click's
-PILE = _integer(0, 10**10_000)  # printing the binary columns of longer ones takes minutes
-SIZE = _integer(0, _LARGEST_SIZE)
-AMOUNT = _integer(1, _LARGEST_SIZE)
+PILE = integer(0, 10**10_000)  # printing the binary columns of longer ones takes minutes
+SIZE = integer(0)
+AMOUNT = integer(1)
 CELLS = Parsed("cells", _parse_cells)
 COUNTS = Parsed("integers", _parse_integers)
 RANGE = Parsed("start:stop", _parse_range)

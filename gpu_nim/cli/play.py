@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpu_nim.cli.nim import columns, spaced
-from gpu_nim.cli.params import PILE
+from gpu_nim.cli.params import PILE, Choice
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.notation import parse_integer
 
@@ -25,7 +25,7 @@ class _Over(Exception):
 @click.argument("piles", nargs=-1, required=True, type=PILE)
 @click.option(
     "--opponent",
-    type=click.Choice(("perfect", "teaching")),
+    type=Choice(("perfect", "teaching")),
     default="perfect",
     help="Both play perfectly; teaching also prints the columns before each of your moves and lets you undo a mistake.",
 )

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from gpu_nim.cli.catalogues import CatalogueCommand
-from gpu_nim.cli.params import FILE
+from gpu_nim.cli.params import FILE, integer
 from gpu_nim.cli.pictures import given, look_options
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.look import Look, require_effect
@@ -18,7 +18,7 @@ from gpu_nim.render.window import HELP, Window, view_keys
 @click.command(cls=CatalogueCommand, listings=lambda: {"Keys and mouse": [*view_keys().items(), *HELP]})
 @click.argument("source")
 @click.option("--web", is_flag=True, help="Serve a page on this machine for a browser, in place of a window.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8765, help="The page's port; 0 chooses a free one.")
+@click.option("--port", type=integer(0, 65535), default=8765, help="The page's port; 0 chooses a free one.")
 @click.option("--picture", type=FILE, default=Path("gpunim.png"), help="The file that the window's key s saves to.")
 @look_options("size", "view", "theme", "colour", "generations", "cut", "title")
 def show(source: str, web: bool, port: int, picture: Path, **look: Any) -> None:

@@ -10,7 +10,7 @@ import click
 from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.catalogues import CatalogueCommand
 from gpu_nim.cli.output import emit_json, print_table, reserve, wants_progress
-from gpu_nim.cli.params import FILE, SIZE, Parsed, json_option
+from gpu_nim.cli.params import FILE, SIZE, Choice, Parsed, json_option
 from gpu_nim.cli.progress import step_progress, work_progress
 from gpu_nim.games.catalogue import CATALOGUE, check_parameters, find, parameter_owners, read_values
 from gpu_nim.games.entries import GameEntry, Rational
@@ -59,7 +59,7 @@ def _parameter_option(name: str, owners: list[GameEntry]) -> click.Option:
 
 
 @click.command(cls=CatalogueCommand, options=lambda: _catalogue_options(tuple(CATALOGUE.values())))
-@click.option("--backend", type=click.Choice(NAMES), default="auto", help="Where to solve; auto uses a GPU if there is one.")
+@click.option("--backend", type=Choice(NAMES), default="auto", help="Where to solve; auto uses a GPU if there is one.")
 @click.option("--out", type=FILE, help="Save the solution: .zarr or .npz, or .csv with one position a line.")
 @json_option
 def solve(game: str, size: int | None, grundy: bool, backend: str, out: Path | None, as_json: bool, **options: str | None) -> None:

@@ -20,7 +20,7 @@ _UNITS = {"": 1, "b": 1} | {
 _SIZE = re.compile(rf"\s*(.*?[0-9])\s*({'|'.join(_UNITS)})\s*", re.IGNORECASE)
 _SIZES = 1 << 60  # bytes: more than there are
 _LONGEST = "10^999999, the largest integer that is read"
-_WAYS = "write it as 1000000, 1_000_000, 1e6, 2^20 or a sum such as 10^18+12345"
+_WAYS = "1000000, 1_000_000, 1e6, 2^20 or 10^18+12345"
 
 
 def parse_integer(text: str) -> int:
@@ -44,7 +44,7 @@ def parse_integer(text: str) -> int:
         total += -value if sign == "-" else value
         at = match.end()
     if not text or at < len(text):
-        raise ValueError(f"{text!r} is not an integer: {_WAYS}")
+        raise ValueError(f"expected an integer such as {_WAYS}, got {text!r}")
     if total.bit_length() > _LONGEST_BITS:
         raise ValueError(f"{text.strip()} is beyond {_LONGEST}")
     return total
@@ -63,7 +63,7 @@ def parse_size(text: str) -> int:
         amount = Fraction(0)
     size = 0 if match is None else int(amount * _UNITS[match[2].lower()])
     if not 0 < size < _SIZES:
-        raise ValueError(f"{text!r} is not a size of memory: write it as 8GiB, 500MB or a number of bytes")
+        raise ValueError(f"expected a size of memory such as 8GiB, 500MB or a number of bytes, got {text!r}")
     return size
 
 
