@@ -103,7 +103,7 @@ def test_the_first_wrong_line_is_named(tmp_path: Path) -> None:
         ("-1 0\n", "line 1: A237711 begins at n = 0, got n = -1"),
         ("# nothing\n\n", "holds no terms"),
         ("", "holds no terms"),
-        ("0 1\n" + "9" * 60 + "\n", r"got '9{40}\.\.\.'"),
+        ("0 1\n" + "9" * 100 + "\n", r"got '9{79}\.\.\."),
     ],
 )
 def test_damaged_files(tmp_path: Path, text: str, words: str) -> None:

@@ -10,12 +10,12 @@ from typing import Any
 
 import click
 
-# Controls, which a terminal obeys, marks that turn its text around, and halves of characters, which no encoding has.
+# Control characters, marks that change the direction of text, and surrogates, which no encoding has.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def plain(text: str) -> str:
-    r"""Return a line of text as a terminal may have it: names from files and arguments could hold commands to it.
+    r"""Return a line of text that is safe to print: names in files and arguments could hold escape sequences.
 
     >>> print(plain("a\x1b[2Jb"))
     a\x1b[2Jb
@@ -24,17 +24,17 @@ def plain(text: str) -> str:
 
 
 def say(line: str, *, err: bool = False) -> None:
-    """Print one line, on stdout or stderr, that may hold what came from outside: a path, an argument, a name from a file."""
+    """Print one line, on stdout or stderr, that may hold untrusted text: a path, an argument, a name from a file."""
     click.echo(plain(line), err=err)
 
 
 def emit_json(value: Any) -> None:
-    """Print one JSON object on stdout, on one line, in ASCII: nothing in it is a command to a terminal."""
+    """Print one JSON object on stdout, on one line, in ASCII, which escapes control characters."""
     click.echo(json.dumps(value))
 
 
 def print_table(rows: Iterable[Sequence[object]], header: Sequence[str] = ()) -> None:
-    """Print rows under a header, columns aligned: numbers to the right, words to the left."""
+    """Print rows under a header in aligned columns, numbers to the right and words to the left."""
     cells = [[_text(value) for value in row] for row in rows]
     columns = [list(column) for column in zip(*([list(header)] if header else []), *cells, strict=True)]
     widths = [max(map(len, column)) for column in columns]
@@ -57,19 +57,19 @@ def _pad(text: str, width: int, right: bool) -> str:
 
 
 def reserve(out: Path) -> None:
-    """Keep the name of a file to this command until it has ended, so that no other one works for the same name meanwhile."""
+    """Reserve the name of a file until the command ends, so that no other one writes the same file meanwhile."""
     from gpu_nim.storage.atomic import claim
 
     click.get_current_context().with_resource(claim(out))
 
 
 def wants_progress(quiet: bool) -> bool:
-    """Return whether a progress bar has a reader: stderr is a terminal, --quiet was not given, and Rich is installed."""
+    """Return whether to show a progress bar: stderr is a terminal, --quiet was not given, and Rich is installed."""
     return not quiet and sys.stderr.isatty() and find_spec("rich") is not None
 
 
 def duration(seconds: float) -> str:
-    """Return about how long so many seconds are, in the largest unit of which there are two."""
+    """Return seconds in words, in the largest unit of which there are at least two."""
     for unit, length in (("years", 31_557_600), ("days", 86_400), ("hours", 3_600), ("minutes", 60)):
         if seconds >= 2 * length:
             return f"about {seconds / length:,.0f} {unit}"

@@ -81,15 +81,15 @@ class Range:
             yield first, part
             first += len(part)
 
-    def planned_memory(self, at_a_time: int = CHUNK) -> int:
-        """The bytes of the engine's memory for the table, and for the rows and the values of so many indices at a time.
+    def planned_memory(self) -> int:
+        """The bytes of the engine's memory for the table, and for the rows and the values of a chunk.
 
         >>> from gpu_nim.backends.numpy.counting import NumpyCounting
         >>> from gpu_nim.counting.families import ByTotal
         >>> Range(ByTotal(4), 0, 10**12, NumpyCounting()).planned_memory() < 1e8
         True
         """
-        size, dimension = min(at_a_time, self.size), self._blocks.dimension
+        size, dimension = min(CHUNK, self.size), self._blocks.dimension
         return 8 * self.limbs * (dimension * ((1 << self._bits) + (size >> self._bits) + 2) + size)
 
     def lengths(self, first: int, stop: int) -> Lengths:

@@ -281,7 +281,7 @@ def six_coordinate_chocolate() -> InequalityGame:
     return InequalityGame("chocolate6", tuple(f"x{i + 1}" for i in ring), tuple(inequalities))
 
 
-def parse_game(text: str, name: str = "inequalities") -> InequalityGame:
+def parse_game(text: str) -> InequalityGame:
     """The game of inequalities written as "3y <= x + z; w <= y/2 + 1", coordinates in alphabetical (and numerical) order.
 
     A term is a name, a rational number, or their product in the forms 3y, 3*y, 3/2 y, 1.5y, y/2; the left side has one
@@ -310,7 +310,7 @@ def parse_game(text: str, name: str = "inequalities") -> InequalityGame:
         Inequality(order.index(goal), tuple(terms.get(n, Fraction(0)) for n in order), terms.get("", Fraction(0)))
         for goal, terms in read
     ]
-    return InequalityGame(name, tuple(order), tuple(inequalities))
+    return InequalityGame("inequalities", tuple(order), tuple(inequalities))
 
 
 def sheared(points: NDArray[Any]) -> NDArray[Any]:

@@ -1,8 +1,8 @@
-"""How much main memory this process may still take, and the refusal to start what would not fit.
+"""How much main memory this process may still use, and the error for work that would not fit.
 
-What may be taken is the least of what the system has to give, what is left within the limits of the control groups that the
-process is in (version 1 and version 2, at every level), what is left within its own limits (`ulimit -v` and `ulimit -d`), and what
-is left of the cap that the user has set (`gpu_nim.model.memory_cap`).
+This is the least of: the system's available memory; what is left within the limits of the process's control groups (version 1 and
+version 2, at every level); what is left within the process's own limits (`ulimit -v` and `ulimit -d`); and what is left of the
+user's cap (`gpu_nim.model.memory_cap`).
 """
 
 import os
@@ -21,7 +21,7 @@ _NO_LIMIT = 1 << 60  # version 1 writes a huge number, version 2 "max"
 
 
 def host_memory(root: Path = _ROOT) -> int:
-    """Return the bytes of main memory that this process may still take.
+    """Return the bytes of main memory that this process may still use.
 
     Args:
         root: the folder that holds proc and sys.
@@ -31,7 +31,7 @@ def host_memory(root: Path = _ROOT) -> int:
 
 
 def require_memory(needed: int, free: int, work: str, advice: str = "") -> None:
-    """Raise InsufficientMemoryError where `work` needs more bytes than are free; `advice` says what to do then.
+    """Raise InsufficientMemoryError if `work` needs more bytes than are free; `advice` says what to do then.
 
     >>> require_memory(10**12, 10**9, "nim to generation 5")
     Traceback (most recent call last):
@@ -42,21 +42,21 @@ def require_memory(needed: int, free: int, work: str, advice: str = "") -> None:
 
 
 def _available(root: Path) -> int:
-    """What the system has: free, or in caches that it can empty."""
+    """The system's available memory: free, or in caches that it can empty."""
     for line in _lines(root / "proc/meminfo"):
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) * 1024
-    # No Linux.  macOS does not tell what is available without help of a package: half of what there is, to be safe.
+    # Not Linux.  macOS reports its available memory only to other packages: half of all memory, to be safe.
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
 
 
-def address_space(root: Path = _ROOT) -> int:
+def address_space() -> int:
     """Return the bytes of addresses that this process may still map (`ulimit -v`): libraries map more than they ever use."""
-    return max(0, _left_within(resource.RLIMIT_AS, 0, root))
+    return max(0, _left_within(resource.RLIMIT_AS, 0, _ROOT))
 
 
 def _left_of_cap(root: Path) -> Iterator[int]:
-    """What is left of the user's cap, of which this process holds some; where Linux does not tell, the most that it ever held."""
+    """What is left of the user's cap after the memory of this process: resident on Linux, its maximum so far elsewhere."""
     cap = memory_cap()
     if cap is not None:
         pages = [int(number) for line in _lines(root / "proc/self/statm") for number in line.split()]
@@ -65,13 +65,13 @@ def _left_of_cap(root: Path) -> Iterator[int]:
 
 
 def _left_to_process(root: Path) -> Iterator[int]:
-    """What is left within the process's limits, of the addresses it may use and of its data."""
+    """What is left within the process's limits on its addresses and on its data."""
     yield _left_within(resource.RLIMIT_AS, 0, root)
     yield _left_within(resource.RLIMIT_DATA, 5, root)
 
 
 def _left_within(limit: int, field: int, root: Path) -> int:
-    """What is left within a limit of the process, of which Linux tells the pages used in that field of statm."""
+    """What is left within a limit of the process; on Linux, that field of statm has the pages in use."""
     soft, _ = resource.getrlimit(limit)
     if soft == resource.RLIM_INFINITY:
         return _NO_LIMIT
@@ -89,14 +89,14 @@ def _left_in_groups(root: Path) -> Iterator[int]:
         used = _number(folder / ("memory.current" if version == 2 else "memory.usage_in_bytes"))
         if used is not None:
             counters = dict(line.split()[:2] for line in _lines(folder / "memory.stat") if " " in line)
-            # Version 1 counts a group's own under the plain name, and with all below it under this one.
+            # In version 1 the total_ counters include the groups below, the plain ones do not.
             cached = counters.get("total_inactive_file", counters.get("inactive_file", "0"))
             yield min(limits) - max(0, used - int(cached))
 
 
 @lru_cache(maxsize=4)
 def _groups(root: Path) -> tuple[tuple[Path, int], ...]:
-    """The folders of the control groups that bound this process's memory, innermost first, and their version."""
+    """The folders of the control groups that limit this process's memory, innermost first, and their version."""
     found: list[tuple[Path, int]] = []
     mounts = list(_mounts(root))
     for line in _lines(root / "proc/self/cgroup"):
@@ -105,20 +105,20 @@ def _groups(root: Path) -> tuple[tuple[Path, int], ...]:
         if version == 1 and "memory" not in controllers.split(","):
             continue
         folders = [_folders(PurePosixPath(path), top, at) for kind, top, at in mounts if kind == version]
-        # A group outside of what is mounted shows no folder: then the limits of the nearest that does are taken.
+        # A group that is not mounted has no folder: the limits of the nearest one with a folder apply.
         for folder in max(folders, key=len, default=[]):
             found.append((root / folder.relative_to("/"), version))
     return tuple(found)
 
 
 def _folders(group: PurePosixPath, top: PurePosixPath, at: PurePosixPath) -> list[PurePosixPath]:
-    """The folders of a group and of those around it, where `top` and what is in it are mounted at `at`."""
+    """The folders of a group and of its parents, if the group `top` is mounted at `at`."""
     inside = group.relative_to(top).parts if group.is_relative_to(top) and ".." not in group.parts else ()
     return [at.joinpath(*inside[:depth]) for depth in range(len(inside), -1, -1)]
 
 
 def _mounts(root: Path) -> Iterator[tuple[int, PurePosixPath, PurePosixPath]]:
-    """The mounted hierarchies of control groups that count memory: version, the group that is mounted, and where."""
+    """The mounted hierarchies of control groups that limit memory: version, the group that is mounted, and where."""
     for line in _lines(root / "proc/self/mountinfo"):
         before, _, after = line.partition(" - ")
         kind, _, options = after.split(" ")[:3]
@@ -129,18 +129,18 @@ def _mounts(root: Path) -> Iterator[tuple[int, PurePosixPath, PurePosixPath]]:
 
 
 def _unescaped(path: str) -> str:
-    """A path as mountinfo writes it, with blanks and backslashes in octal."""
+    """A path of mountinfo, which has blanks and backslashes in octal."""
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), path)
 
 
 def _lines(path: Path) -> list[str]:
     try:
         return path.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
-    except OSError:  # another system, or one that does not show this
+    except OSError:  # not Linux, or /proc or /sys are not mounted
         return []
 
 
 def _number(path: Path) -> int | None:
-    """The number in a file; None where there is no such file or it says "max": no limit."""
+    """The number in a file; None if there is no such file, or if it holds "max", which is no limit."""
     text = "".join(_lines(path)).strip()
     return int(text) if text.isascii() and text.isdigit() else None

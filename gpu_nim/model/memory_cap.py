@@ -1,6 +1,6 @@
-"""The cap that a user sets on memory: GPUNIM_MEMORY, for this process and for those that it starts.
+"""The user's cap on memory: GPUNIM_MEMORY, for this process and for those that it starts.
 
-It bounds what a process holds in main memory, and likewise what its arrays hold in a device's memory.
+It limits a process's main memory, and separately the device memory of its arrays.
 """
 
 import os
@@ -30,7 +30,7 @@ def memory_cap() -> int | None:
 
 @contextmanager
 def capped(size: int) -> Iterator[None]:
-    """Inside, the cap is so many bytes.
+    """Set the cap to this number of bytes in the block.
 
     >>> with capped(2**30):
     ...     memory_cap()

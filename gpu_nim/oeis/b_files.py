@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
 
+from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.reading import Damaged, open_regular
 from gpu_nim.oeis.entry import OeisEntry
 
 _LINE = re.compile(r"\s*(-?[0-9]+)\s+(-?[0-9]+)\s*(?:#.*)?$")
 _LONGEST = 1 << 20  # letters of a line
-_SHOWN = 40  # characters of a bad line that a message quotes
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def read_bfile(path: str | Path) -> Iterator[tuple[int, int, int]]:
                     continue
                 match = _LINE.match(text)
                 if match is None:
-                    raise FileError(f"{path}, line {number}: expected two integers, n and a(n), got {_quote(text)}")
+                    raise FileError(f"{path}, line {number}: expected two integers, n and a(n), got {shown(text.strip())}")
                 n, value = int(match[1]), int(match[2])
                 if previous is not None and n != previous + 1:
                     raise FileError(f"{path}, line {number}: expected index {previous + 1} after {previous}, got {n}")
@@ -103,8 +103,3 @@ def compare(path: str | Path, entry: OeisEntry) -> Comparison:
     if terms == 0:
         raise FileError(f"{path} holds no terms: expected lines of the form 'n a(n)'")
     return Comparison(terms, first, last, None)
-
-
-def _quote(text: str) -> str:
-    text = text.strip()
-    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "...")

@@ -4,7 +4,7 @@ NAME.zarr/            group, with the attributes of `growth_attributes.sealed`
     births            uint64 (generations + 1,)
     checksums         uint64 (generations + 1,)
     cells             (population, d), signed integers, in order of generation; generation n begins after births[:n] cells
-    parents           int64 (population,), where they were asked for: the index in `cells` of each cell's parent, -1 for seeds
+    parents           int64 (population,), if requested: the index in `cells` of each cell's parent, -1 for seeds
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from zarr.codecs import BloscCodec
 
 _CHUNK = 1 << 18  # cells a chunk: about 3 MB before compression
-_EVERY_CHUNK: Any = {"write_empty_chunks": True}  # so that one that is missing is missed
+_EVERY_CHUNK: Any = {"write_empty_chunks": True}  # to detect a missing one
 
 
 def shuffled_zstd() -> BloscCodec:
@@ -50,14 +50,14 @@ def shuffled_zstd() -> BloscCodec:
 
 @dataclass(frozen=True)
 class StoreExtent:
-    """How far a store has come: so many cells in whole chunks, which are not touched again, and those that wait for their chunk."""
+    """The extent of a store: the number of cells in complete chunks, which are not written again, and the cells after them."""
 
     written: int
     waiting: NDArray[np.integer]
 
 
 class ZarrGrowthWriter:
-    """Writes cells to the store as they come, whole chunks at a time; with `extent`, to a store that has come so far or further."""
+    """Writes batches of cells to the store, complete chunks at a time; with `extent`, to a store with at least that extent."""
 
     wants_cells = True
 
@@ -77,7 +77,7 @@ class ZarrGrowthWriter:
                 raise FileError(f"it holds {self._cells.shape[0]} cells, {extent.written} are needed")
 
     def extent(self) -> StoreExtent:
-        """Return how far the store has come, to go on from."""
+        """Return the extent of the store, to resume from."""
         if self._waiting:
             self._waiting = [np.concatenate(self._waiting)]
         waiting = self._waiting[0] if self._waiting else np.zeros((0, 1), np.int8)
@@ -92,7 +92,7 @@ class ZarrGrowthWriter:
             self._write(self._count - self._count % _CHUNK)
 
     def finish(self, growth: Growth) -> None:
-        """Write the cells that are left, the births, the checksums, and last the attributes, which mark the store as whole."""
+        """Write the remaining cells, the births, the checksums, and last the attributes, which mark the store as complete."""
         if self._count or self._cells is None:
             self._write(self._count)
         with interrupts_deferred():
@@ -146,10 +146,10 @@ class ZarrGrowthWriter:
                     dtype=cells.dtype,
                     compressors=shuffled_zstd(),
                     config=_EVERY_CHUNK,
-                    overwrite=True,  # of a growth that went on after the checkpoint that is taken up
+                    overwrite=True,  # of a growth that continued after the checkpoint that is resumed
                 )
         elif not np.array_equal(cells[:count], cells[:count].astype(self._cells.dtype)):
-            # A store that was begun for fewer generations, by a version that wrote shorter integers.
+            # A store for fewer generations, by a version that wrote shorter integers.
             raise FileError(
                 f"the cells of this run are kept as {self._cells.dtype}, too short for these generations: begin a new run"
             )
@@ -189,7 +189,7 @@ def resumed_zarr_growth(path: Path, extent: StoreExtent, snapshot: Snapshot, *, 
         with interrupts_deferred():
             group = zarr.open_group(path, mode="r+", zarr_format=3, use_consolidated=False)
         return ZarrGrowthWriter(group, parents=parents, extent=extent)
-    except Exception as error:  # zarr and the JSON reader each raise types of their own for a damaged store
+    except Exception as error:  # zarr and the JSON reader raise errors of many types for a damaged store
         why = str(error) if isinstance(error, FileError | Damaged) else reason(error)
         raise FileError(f"cannot go on with {path}, which holds the cells grown so far: {why}") from error
 
@@ -218,9 +218,9 @@ def _check_stored(path: Path, extent: StoreExtent, snapshot: Snapshot) -> None:
 
 
 def copy_store(source: Path, path: Path) -> None:
-    """Put a store that is whole under another name, without copying its chunks where both names are on one file system.
+    """Copy a complete store to another name, by hard links to its chunks if both names are on one file system.
 
-    Chunks may have two names, since a chunk is never changed in its place: writing renames a new file over the old name.
+    Chunks may have two names, since they are never changed in place: writing replaces a file by a new one.
     """
     with replacing(path, is_growth_store) as scratch:
         shutil.copytree(source, scratch, copy_function=_link_or_copy)

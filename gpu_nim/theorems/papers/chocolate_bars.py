@@ -5,6 +5,8 @@ from gpu_nim.games.solve import solve
 from gpu_nim.theorems.catalogue import statement
 from gpu_nim.theorems.check_result import CheckResult
 
+_LARGEST_K = 8
+
 
 @statement(
     "even-bars",
@@ -12,14 +14,14 @@ from gpu_nim.theorems.check_result import CheckResult
     "for even k the Grundy value of y <= floor(z/k) beside a pile x is the nim-sum",
     at_most=31,
 )
-def even_bars(size: int, largest_k: int = 8) -> CheckResult:
+def even_bars(size: int) -> CheckResult:
     """For even k the Grundy value of y <= floor(z / k) beside a pile x is the nim-sum (Nakamura and Miyadera, Integers 15 #G4).
 
     >>> even_bars(15).holds
     True
     """
-    for k in range(2, largest_k + 1, 2):
+    for k in range(2, _LARGEST_K + 1, 2):
         difference = solve(bar(k), size, grundy=True).first_grundy_difference
         if difference is not None:
             return CheckResult(f"k = {k}, x, z <= {size}", (k, difference))
-    return CheckResult(f"even k to {largest_k}, x, z <= {size}")
+    return CheckResult(f"even k to {_LARGEST_K}, x, z <= {size}")
