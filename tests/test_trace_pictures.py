@@ -16,6 +16,9 @@ from gpu_nim.render.framing import aim
 from gpu_nim.render.geometry import SIDES, side
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
+from gpu_nim.render.motions import motion_of
+from gpu_nim.render.motions.zoom import fixed_point
+from gpu_nim.render.movie import Movie
 from gpu_nim.render.raster import draw_quads
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.traced_body import coarse_cells, population, traced_body
@@ -211,6 +214,39 @@ def test_an_eye_between_two_cells_of_the_largest_body_is_exact():
     hits = NumpyTracer(body.scene).trace(rays)
     assert (np.abs(hits.cells - np.array(cell)[:, None]).max(axis=0) <= 3)[hits.distances < 4].all()
     assert (hits.distances < 4).any()
+
+
+@needs_pillow
+@pytest.mark.parametrize("word", ["12", "3", "023"])
+def test_a_zoom_has_no_seam(word):
+    """The frame after the last is the first; halfway it is another one."""
+    zoom = motion_of(Movie("nim", "zoom", frames=4, options={"into": word}, look=Look(**SMALL)))
+    first, half, last = (np.asarray(zoom.frame(number), int) for number in (0, 2, 4))
+    assert (np.abs(first - last).max(axis=2) > 2).mean() < 0.005
+    assert (np.abs(first - half).max(axis=2) > 2).mean() > 0.02
+
+
+@given(st.text("0123", min_size=1, max_size=8))
+def test_a_fixed_point_is_kept_by_its_maps(word):
+    corners = {"0": (0, 0, 0), "1": (1, 1, 0), "2": (1, 0, 1), "3": (0, 1, 1)}
+    point = fixed_point(word)
+    moved = point
+    for corner in reversed(word):
+        moved = tuple((part + v) / 2 for part, v in zip(moved, corners[corner], strict=True))
+    assert moved == point
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "message"),
+    [
+        ("nim:255", {}, "its source is nim alone, got 'nim:255'"),
+        ("nim", {"into": "0123"}, "all of one face"),
+        ("nim", {"into": "4"}, "all of one face"),
+    ],
+)
+def test_a_zoom_into_anything_else_is_refused(source, options, message):
+    with pytest.raises(UsageError, match=message):
+        Movie(source, "zoom", options=options)
 
 
 @pytest.mark.parametrize(
