@@ -157,13 +157,13 @@ def test_a_body_is_added_to_a_plotter_in_its_colours(pv):
             self.added = grid, options
             return "an actor"
 
-    look = Look(theme="paper", color="branch", generations=(2, 6), cut="corner")
+    look = Look(theme="paper", colour="branch", generations=(2, 6), cut="corner")
     plotter = Plotter()
     assert add_body(plotter, "edge:7", look, opacity=0.5) == "an actor"
     grid, options = plotter.added
     assert options == {"scalars": "colour", "rgb": True, "opacity": 0.5}
     assert {*grid.cell_data["generation"].tolist()} <= {2, 3, 4, 5}
-    blocks = blocks_of("edge:7", color="branch")
+    blocks = blocks_of("edge:7", colour="branch")
     assert {*map(tuple, grid.cell_data["colour"].tolist())} <= {*map(tuple, colour_bytes(blocks, look).tolist())}
     with pytest.raises(UsageError, match="title would have no effect: a body in a plotter takes"):
         add_body(Plotter(), "nim:3", Look(title="Nim"))

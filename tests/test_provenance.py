@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import zipfile
+from html import unescape
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -32,7 +33,8 @@ COMMANDS = {
     "a <&.svg": ("render", "figure:NF1"),
     "a ⊕ (b.pdf": ("render", "figure:NF1"),
     "a.mp4": ("movie", "nim:3", *MOVIE, *TITLE),
-    **{f"a{suffix}": ("export", "nim:3") for suffix in EXPORTS if suffix != ".html"},
+    **{f"a{suffix}": ("export", "nim:3") for suffix in EXPORTS},
+    "b'<&\".html": ("export", "nim:3", "--title", "/*DATA*/null /*COMMAND*/"),
     "b.3mf": ("export", "nim:3", "--printable", "--stand"),
     "a.gif": ("movie", "nim:3", *MOVIE, *(20 * TITLE)),
 }
@@ -83,6 +85,9 @@ def other_program(file: Path) -> tuple[str, str]:
         comment = {".ply": rb"\ncomment (.*)\nelement", ".obj": rb"\A# (.*)", ".stl": rb"\A([^\0]{,80})"}[file.suffix]
         software, _, command = re.search(comment, data)[1].decode().partition(": ")
         return software, command
+    if file.suffix == ".html":
+        metas = dict(re.findall(r'<meta name="(\w+)" content="(.*)">', data.decode()))
+        return unescape(metas["generator"]), unescape(metas["description"])
     if file.suffix == ".pdf":
         start = data.index(b"/Subject (") + 10
         text = data[start : data.index(b")\n", start)].replace(b"\\(", b"(").replace(b"\\)", b")").replace(b"\\\\", b"\\")

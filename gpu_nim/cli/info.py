@@ -21,7 +21,7 @@ _PACKAGES = ("numpy", "cupy-cuda13x", "cupy-cuda12x", "zarr", "pyvista", "distri
 def info(file: Path | None, as_json: bool) -> None:
     """Print versions, the backends with the reason why one is unavailable, and the GPU.
 
-    With FILE, a picture, a movie or a mesh of gpunim, print the version and the command that made it.
+    With FILE, a picture, a movie, a mesh or a page of gpunim, print the version and the command that made it.
     """
     if file is not None:
         made = _made(file)

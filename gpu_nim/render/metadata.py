@@ -8,6 +8,7 @@
     .mp4                     tags encoder and comment
     .glb                     asset: generator, and command in its extras
     .3mf                     metadata: Application and Description
+    .html                    meta: generator and description
     .vtp                     field data: texts software and command
     .ply, .obj, .stl         a comment; .stl has only 80 bytes of it, which may cut the command off
 
@@ -18,7 +19,7 @@ import re
 import struct
 import zipfile
 from collections.abc import Callable
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 from typing import IO, Any
 from xml.etree import ElementTree
@@ -187,6 +188,14 @@ def _vtp(file: IO[bytes]) -> _Pair:
     return read(b"software"), read(b"command")
 
 
+def _html(file: IO[bytes]) -> _Pair:
+    pattern = rb'<meta name="generator" content="([^"]*)">\s*<meta name="description" content="([^"]*)">'
+    match = re.search(pattern, file.read(_BEGINNING))
+    if match is None:
+        raise ValueError("no generator")
+    return unescape(match[1].decode()), unescape(match[2].decode())
+
+
 def _pdf(file: IO[bytes]) -> _Pair:
     data = file.read(_MOST)
 
@@ -252,4 +261,5 @@ _READERS: dict[str, Callable[[IO[bytes]], _Pair]] = {
     ".glb": _glb,
     ".3mf": _three_mf,
     ".vtp": _vtp,
+    ".html": _html,
 }

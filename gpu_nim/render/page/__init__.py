@@ -6,12 +6,15 @@ of this folder: everything that a Python module knows, such as colours, views an
 """
 
 import json
+import re
 from dataclasses import dataclass
+from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gpu_nim.model.provenance import Provenance, call, made_by
 from gpu_nim.render.colours import to_linear
 from gpu_nim.render.framing import cut_open, view_of
 from gpu_nim.render.geometry import Blocks, require_cubes
@@ -19,7 +22,7 @@ from gpu_nim.render.image import prepare
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
 from gpu_nim.render.page.scenes import Scene, colour_bytes, grid_scene, nim_scene
 from gpu_nim.render.shading import COOL, WARM, Lamps
-from gpu_nim.render.source import CELLS_LIMIT, blocks_of
+from gpu_nim.render.source import CELLS_LIMIT, blocks_of, name_of
 from gpu_nim.render.themes import THEMES, Theme
 from gpu_nim.render.views import ANGLE, VIEWS, Camera, View
 
@@ -89,7 +92,8 @@ def page(source: "Source", look: Look) -> Page:
     else:
         view = view_of(scene.blocks, look)
     blocks = scene.blocks
-    document = _document({"title": look.title or blocks.name, "note": blocks.note, **scene.data, **_appearance(scene, view, look)})
+    data = {"title": look.title or blocks.name, "note": blocks.note, **scene.data, **_appearance(scene, view, look)}
+    document = _document(data, made_by(call("page.page", name_of(source), look)))
     return Page(document, blocks.name, scene.population, scene.drawn, blocks.note)
 
 
@@ -139,7 +143,7 @@ def _turnable(view: View) -> dict[str, object]:
     return {"toward": basis[2].tolist(), "pole": pole.tolist(), "parallel": view.parallel}
 
 
-def _document(data: dict[str, Any]) -> bytes:
+def _document(data: dict[str, Any], made: Provenance) -> bytes:
     shaders = {name: _read(f"{name}.glsl") for name in (*_SHADERS, data["kind"])}
     # Nothing within a script may look like a tag or a comment: after "<!--<script>" the script would not end at its "</script>".
     text = json.dumps({**data, "shaders": shaders}).replace("<", "\\u003c")
@@ -147,11 +151,11 @@ def _document(data: dict[str, Any]) -> bytes:
         "/*STYLE*/": _read("page.css"),
         "/*SCRIPT*/": "\n".join(_read(f"{name}.js") for name in _SCRIPTS),
         "/*DATA*/null": text,
+        "/*SOFTWARE*/": escape(made.software),
+        "/*COMMAND*/": escape(made.command),
     }
-    whole = _read("page.html")
-    for mark, part in parts.items():
-        whole = whole.replace(mark, part)
-    return whole.encode()
+    # At once, since a title and with it the data and the command may hold such a mark.
+    return re.sub("|".join(map(re.escape, parts)), lambda mark: parts[mark[0]], _read("page.html")).encode()
 
 
 def _read(name: str) -> str:
