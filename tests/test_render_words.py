@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render import figures, fonts, lettering
-from gpu_nim.render.figures import draw_figure
+from gpu_nim.render.figures import draw_figure, slides
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import motion_of
@@ -224,7 +224,7 @@ def test_a_figures_words_are_within_its_sheet(name):
 
 @needs_pillow
 @pytest.mark.parametrize("size", [(320, 180), (180, 320)])
-def test_the_slide_of_four_views_fits_its_words(size, monkeypatch):
-    monkeypatch.setattr(figures, "render", lambda source, look: render("nim:3", look))
-    ink = assert_words_within(figures.draw_slide(Look(size=size, engine="numpy", quality="draft")))
+def test_the_slide_of_slides_fits_its_words(size, monkeypatch):
+    monkeypatch.setattr(slides, "render", lambda source, look: render("nim:3", look))
+    ink = assert_words_within(slides.draw_slide(Look(size=size, engine="numpy", quality="draft")))
     assert ink.any()

@@ -173,6 +173,8 @@ def draw_axes(box: CoordinateBox, place: Place, labels: Labels) -> None:
     for axis in axes:
         for value, at in zip(axis.values[2:], axis.places[2:], strict=True):
             _draw_tick(labels, axis, value, at)
+    for axis in axes:
+        labels.keep_off(axis.start.tolist(), axis.end.tolist())
 
 
 def _draw_tick(labels: Labels, axis: Axis, value: int, at: NDArray[np.floating]) -> None:

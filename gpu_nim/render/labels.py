@@ -64,6 +64,12 @@ class Labels:
         """Keep labels out of a box."""
         self.taken.append(box)
 
+    def keep_off(self, start: Point, end: Point) -> None:
+        """Keep labels off a line between two points."""
+        steps = max(2, int(2 * np.hypot(end[0] - start[0], end[1] - start[1]) / self.size))
+        for x, y in np.linspace(start, end, steps).tolist():
+            self.reserve((x - 2, y - 2, x + 2, y + 2))
+
     def text(self, text: str, at: Point, anchor: str = "middle") -> bool:
         """Write a text at its baseline, unless it would overlap another or leave the drawing; return whether it is there."""
         left = at[0] - self.width(text) * _ANCHORED[anchor]

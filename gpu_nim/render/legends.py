@@ -90,8 +90,8 @@ class LegendBox:
     Args:
         legend: the legend.
         labels: measures the letters.
-        beside: whether it is beside the body, as a column, and not below it.
         room: the height of the column, or the width of the rows, in pixels.
+        beside: whether it is beside the body, as a column, and not below it.
     """
 
     def __init__(self, legend: Legend, labels: Labels, room: float, *, beside: bool) -> None:

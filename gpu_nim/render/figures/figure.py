@@ -1,0 +1,113 @@
+"""The catalogue of figures, and how one is drawn into a file.
+
+A figure is drawn in vectors, for .pdf and .svg, and rasterised for other files; a slide is drawn in pixels only.
+"""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.provenance import call
+from gpu_nim.model.registry import Registry
+from gpu_nim.render.image import Picture, check_ending, save
+from gpu_nim.render.look import Look, require_drawn, require_effect
+from gpu_nim.render.themes import THEMES, Theme
+from gpu_nim.render.vector_drawing import SUFFIXES, VectorDrawing
+from gpu_nim.storage.atomic import check_writable
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_BYTES_A_PIXEL = 80  # of a slide, which is computed in floating point; a drawing takes a quarter of it
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure: a drawing in vectors, or a slide in pixels.
+
+    Args:
+        about: a line for the help text.
+        drawing: draws it under a theme; None for a slide.
+        slide: draws it in a look; None for a drawing.
+    """
+
+    about: str
+    drawing: Callable[[Theme], VectorDrawing] | None = None
+    slide: "Callable[[Look], Image] | None" = None
+
+
+FIGURES = Registry[Figure]("figure")
+
+
+def figure(name: str, about: str) -> Callable[[Callable[[Theme], VectorDrawing]], Callable[[Theme], VectorDrawing]]:
+    """Return a decorator that registers a function of a theme as a figure in vectors.
+
+    Args:
+        name: the figure's name, after `figure:`.
+        about: a line for the help text.
+    """
+
+    def register(drawing: Callable[[Theme], VectorDrawing]) -> Callable[[Theme], VectorDrawing]:
+        FIGURES.add(name, Figure(about, drawing=drawing))
+        return drawing
+
+    return register
+
+
+def figure_options(name: str, suffix: str) -> tuple[str, frozenset[str]]:
+    """Return the name of a figure in messages, for a file of that ending, and the options that it takes."""
+    if FIGURES[name].slide:
+        return f"figure:{name}", frozenset(("theme", "size", "title", "quality", "engine"))
+    return f"figure:{name} as {suffix}", frozenset(("theme",) if suffix in SUFFIXES else ("theme", "size"))
+
+
+def save_figure(name: str, path: Path, look: Look) -> dict[str, object]:
+    """Draw a figure into a file, and return a report of it; UsageError for an unknown name or ending."""
+    check_figure(name, path, look)
+    found = FIGURES[name]
+    if found.slide is None and path.suffix.lower() in SUFFIXES:
+        drawing = draw_figure(name, look.theme)
+        drawing.save(path)
+        size = [round(drawing.width), round(drawing.height)]
+    else:
+        width, height = look.size
+        needed = _BYTES_A_PIXEL * width * height
+        require_memory(needed, host_memory(), f"drawing figure:{name} at {width}x{height}", "a smaller --size takes less")
+        image = found.slide(look) if found.slide else draw_figure(name, look.theme).image(width, height)
+        save(Picture(image, "numpy", 0, 0, "", call("figures.save_figure", name, str(path), look)), path)
+        size = list(image.size)
+    return {"source": f"figure:{name}", "out": str(path), "size": size, "note": ""}
+
+
+def check_figure(name: str, path: Path, look: Look, given: Collection[str] = ()) -> None:
+    """Raise what `save_figure` would raise before it draws; `given` names the options that were given (see `require_effect`)."""
+    suffix = path.suffix.lower()
+    if FIGURES.find(name).slide or suffix not in SUFFIXES:
+        check_ending(path, look.size)
+    require_effect(*figure_options(name, suffix), look, given)
+    require_drawn(f"figure:{name}", look)
+    check_writable(path)
+
+
+def draw_figure(name: str, theme: str = "paper") -> VectorDrawing:
+    """Return a figure as a drawing in vectors.
+
+    Args:
+        name: a name of `FIGURES`.
+        theme: a name of `gpu_nim.render.themes.THEMES`.
+
+    Raises:
+        UsageError: a name is unknown, or the figure is a slide.
+
+    >>> sum("circle" in line for line in draw_figure("NF1").svg().splitlines())  # A130665(6) = 37 cells
+    37
+    """
+    draw = FIGURES.find(name).drawing
+    if draw is None:
+        raise UsageError(f"figure {name} is a slide of pixels, not a drawing")
+    drawing = draw(THEMES.find(theme))
+    drawing.call = call("draw_figure", name, theme)
+    return drawing

@@ -1,0 +1,101 @@
+"""The figures of Matsui, Yamauchi, Inoue and Tomari, "Variants of the Game of Nim that have Inequalities as Conditions".
+
+Graphs 4.1 to 4.3 are one body that is turned about one line, until it is seen along the first axis as Sierpinski's gasket.
+"""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.games.inequality import sheared
+from gpu_nim.render.annotations import on_picture
+from gpu_nim.render.axes import box_of, draw_axes
+from gpu_nim.render.colourings import base_colours
+from gpu_nim.render.figures.figure import figure
+from gpu_nim.render.figures.sheet import FOOT, labels_on, sheet
+from gpu_nim.render.geometry import Blocks, side, visible
+from gpu_nim.render.shading import Shader
+from gpu_nim.render.source import blocks_of
+from gpu_nim.render.themes import Theme
+from gpu_nim.render.vector_drawing import VectorDrawing
+from gpu_nim.render.views import Camera, View
+
+_SIZE = 127  # x, z <= this
+_ALONG = View((1, 0, 0), up=(0, -1, 0), parallel=True)
+"""Along the first axis, the gasket standing upright: z - x to the right, y downwards."""
+
+_TURNED = (56.0, 28.0, 0.0)
+"""Degrees from there, of the three graphs."""
+
+_LINE = (0.35, 1.0, 0.0)
+"""The line that the body is turned about: to the right, up and toward the eye."""
+
+_WIDTH, _HEIGHT, _CLEAR = 720.0, 460.0, 44.0  # points: of the picture, and of the space around the body
+
+
+def chocolate_graph(a: Fraction, size: int) -> Blocks:
+    """Return the P-positions of a y <= x + z as in [V]'s pictures: (x, y, z) at (x, y, z - x)."""
+    blocks = blocks_of(f"chocolate:a={a},size={size}")
+    return replace(blocks, corners=sheared(blocks.corners).astype(np.int32), coordinates=("x", "y", "z − x"))
+
+
+def turned(degrees: float) -> NDArray[np.float64]:
+    """Return the unit vectors right, up and toward the eye, (3, 3), that far from the view along the first axis."""
+    x, y, z = np.array(_LINE) / np.linalg.norm(_LINE)
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    angle = np.radians(degrees)
+    return np.asarray((np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross) @ _ALONG.basis())
+
+
+def graph_camera(blocks: Blocks, degrees: float) -> Camera:
+    """Return the parallel camera of a graph: all graphs are on one scale, on which each fits."""
+    corners = box_of(blocks).corners()
+    middle = corners.mean(axis=0)
+    reach = np.max([np.abs((corners - middle) @ turned(part).T).max(axis=0) for part in _TURNED], axis=0)
+    scale = max(reach[0] / (_WIDTH / 2 - _CLEAR) * _HEIGHT / 2, reach[1] / (_HEIGHT / 2 - _CLEAR) * _HEIGHT / 2)
+    basis = turned(degrees)
+    return Camera(middle + basis[2] * (reach[2] + scale) * 2, basis, float(scale), True)
+
+
+def _graph(theme: Theme, degrees: float, caption: str) -> VectorDrawing:
+    """Draw the body as polygons, the far ones first, with its axes."""
+    blocks = chocolate_graph(Fraction(3), _SIZE)
+    camera = graph_camera(blocks, degrees)
+    light = Shader(blocks, base_colours(blocks, "rank", theme), theme, fine=True).frame(camera)
+    drawing = sheet(theme, _WIDTH, _HEIGHT, caption)
+    parts = []
+    for axis, end, which in visible(blocks, camera):
+        chosen = blocks if isinstance(which, slice) else blocks.take(which)
+        quads = side(chosen, axis, end)
+        colours = light.colours(axis, end, which, quads).mean(axis=1) / 255
+        parts.append((camera.project(quads), colours, camera.distance(chosen.centres())))
+    seen, shades, far = (np.concatenate(part) for part in zip(*parts, strict=True))
+    places = seen[..., :2] * (_HEIGHT / 2) + [_WIDTH / 2, _HEIGHT / 2 + FOOT]
+    nearest = np.argsort(far, kind="stable")
+    # Along the first axis whole rows of sides are in one place.
+    shown = nearest[np.sort(np.unique(places[nearest].round(2).reshape(len(far), -1), axis=0, return_index=True)[1])]
+    for k in shown[::-1].tolist():
+        red, green, blue = shades[k].tolist()
+        drawing.polygon(places[k], (red, green, blue))
+    draw_axes(box_of(blocks), on_picture(camera, int(_WIDTH), int(_HEIGHT)), labels_on(drawing, theme, 20.0))
+    return drawing
+
+
+@figure("V4.1", "Matsui and others, Graph 4.1: P-positions of 3y <= x + z, from a general direction")
+def _v41(theme: Theme) -> VectorDrawing:
+    return _graph(theme, _TURNED[0], f"P-positions of 3y ≤ x + z at (x, y, z − x), for x and z up to {_SIZE}")
+
+
+@figure("V4.2", "Graph 4.2: the same, turned half of the way to the gasket")
+def _v42(theme: Theme) -> VectorDrawing:
+    return _graph(theme, _TURNED[1], f"The same, turned by {_TURNED[0] - _TURNED[1]:.0f}° towards the x axis")
+
+
+@figure("V4.3", "Graph 4.3: the same along the first axis, Sierpinski's gasket")
+def _v43(theme: Theme) -> VectorDrawing:
+    blocks = chocolate_graph(Fraction(3), _SIZE)
+    points = len(np.unique(blocks.corners[:, 1:], axis=0))
+    said = f"Turned by {_TURNED[1]:.0f}° more, along the x axis: {len(blocks):,} P-positions on {points:,} points"
+    return _graph(theme, _TURNED[2], said)
