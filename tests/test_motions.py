@@ -20,6 +20,7 @@ from gpu_nim.render.motions.side_by_side import SideBySide, image_of
 from gpu_nim.render.motions.walk import Walk, path_to
 from gpu_nim.render.movie import Movie
 from gpu_nim.render.source import blocks_of
+from gpu_nim.render.themes import THEMES, distinct_colours
 from tests.render_files import needs_pillow
 
 LOOK = Look(size=(64, 48), quality="draft", engine="numpy")
@@ -175,9 +176,26 @@ def test_a_walk_pauses_at_the_end_of_each_leg_and_names_where_it_is():
         assert motion._captions(0, 0) == ("(0, 0, 0)    step 0 of 15 to (14, 11, 5)", "(0, 0)    ")
         said = motion._captions(3, 15)
         assert said == ("(14, 11, 5)    step 15 of 15 to (14, 11, 5)", "(10, -3)    8 east, 4 south, 2 east, 1 north")
-        drawn = [np.asarray(motion.frame(number)) for number in (0, 44, 44)]
-    assert np.array_equal(drawn[1], drawn[2])
-    assert not np.array_equal(drawn[0], drawn[1])
+
+
+@needs_pillow
+def test_a_walk_shows_each_leg_in_its_colour_among_all_cells():
+    look = replace(LOOK, size=(800, 400))
+    theme = THEMES[look.theme]
+    with Walk(Movie("nim:15", "walk", 45, look=look)) as motion:
+        seed, end = (np.asarray(motion.frame(number)).astype(int)[:, 400:] for number in (0, 44))
+
+    def pixels(picture, colour):
+        return int((np.abs(picture - np.array(colour) * 255).max(axis=2) < 2).sum())
+
+    tile = pixels(seed, theme.text)
+    assert tile > 80
+    for steps, colour in zip((8, 4, 2, 1), distinct_colours(theme, 4), strict=True):
+        assert pixels(seed, colour) == 0
+        assert pixels(end, colour) == pytest.approx(steps * tile, rel=0.25)
+    # Each of the 15 cells was a tile of half the width before it was reached.
+    assert pixels(seed, theme.dim) == pytest.approx(255 * tile / 4, rel=0.2)
+    assert pixels(seed, theme.dim) - pixels(end, theme.dim) == pytest.approx(15 * tile / 4, rel=0.2)
 
 
 @pytest.mark.parametrize(
