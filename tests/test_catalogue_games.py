@@ -189,7 +189,7 @@ def test_they_are_sources_of_pictures():
 def test_sources_are_read_to_the_comma_and_nim_is_both_a_growth_and_a_game():
     assert blocks_of("nim:3").population == 16
     assert blocks_of("nim:piles=2,size=3").corners.tolist() == [[n, n, 0] for n in range(4)]
-    with pytest.raises(UsageError, match="has 1 coordinate, and only 2 or 3 can be drawn"):
+    with pytest.raises(UsageError, match="has 1 coordinate, and a picture needs 2 or more"):
         blocks_of("subtraction:take=1,3,4,size=9")
 
 
@@ -201,7 +201,7 @@ def test_sources_are_read_to_the_comma_and_nim_is_both_a_growth_and_a_game():
         (f"{BOUNDED.name}:mots=1", "did you mean most?"),
         (f"{BOUNDED.name}:size=51", "size must be an integer from 0 to 50, got 51"),
         (f"{BOUNDED.name}:7", "takes only most, size and grundy"),
-        (f"{HEAPS.name}:size=7", "has 1 coordinate, and only 2 or 3 can be drawn"),
+        (f"{HEAPS.name}:size=7", "has 1 coordinate, and a picture needs 2 or more"),
         ("made-up-bound:size=7", "did you mean made-up-bounded"),
     ],
 )

@@ -237,7 +237,7 @@ def test_branches_of_nim_by_its_digits_are_those_traced_through_parents(generati
         ("foo:3", "source must begin with an automaton or a game, one of nim, .*chocolate, .*got 'foo:3'$"),
         ("chocolat:3", "got 'chocolat:3'; did you mean chocolate"),
         ("figure:NF3", "a figure is drawn by gpunim render alone"),
-        ("nim-4:3", "nim-4 has 4 coordinates, and only 2 or 3"),
+        ("kayles:size=3", "has 1 coordinate, and a picture needs 2 or more"),
         ("chocolate:a=0", "a must be greater than 0"),
         ("chocolate:a=x", "a must be a number"),
         ("chocolate:size=-1", "size must be a whole number"),

@@ -146,7 +146,8 @@ def test_an_export_takes_each_option_or_refuses_it(suffix, more, takes, tmp_path
 @pytest.mark.parametrize("motion", MOTIONS)
 @pytest.mark.thorough
 def test_a_movie_takes_each_option_or_refuses_it(motion):
-    source = {"sweep": "chocolate:size=7", "walk": "nim:15", "side-by-side": "nim:7", "zoom": "nim"}.get(motion, "edge:7")
+    others = {"sweep": "chocolate:size=7", "walk": "nim:15", "side-by-side": "nim:7", "zoom": "nim", "turn-4d": "nim-4:7"}
+    source = others.get(motion, "edge:7")
     looks = {
         "size": (80, 56),
         "view": "isometric",

@@ -59,6 +59,7 @@ _GAMES: tuple[GameEntry, ...] = (
         source="[V] Example 3.1",
         rules=inequality.six_coordinate_chocolate,
         default_size=7,
+        drawn_size=7,
         literal_size=2,
     ),
     InequalityEntry(

@@ -213,7 +213,7 @@ def nim_p(blocks: Blocks) -> NDArray[np.bool_]:
     """
     if blocks.lattice != "square":
         raise UsageError(f"colour nim-p needs coordinates that are piles, and {blocks.name} lives on a {blocks.lattice} lattice")
-    if (blocks.sizes > 1).any() and (blocks.corners < 0).any():
+    if (blocks.sizes > blocks.unit).any() and (blocks.positions < 0).any():
         # A block with non-negative coordinates contains P-positions exactly if its corner is one; in other octants this fails.
         raise UsageError(f"colour nim-p needs single cells where coordinates are negative, and {blocks.name} is {blocks.note}")
-    return nim_sum_is_zero(np.abs(blocks.corners))
+    return nim_sum_is_zero(np.abs(blocks.positions))

@@ -45,6 +45,9 @@ class Blocks:
         flat: whether all cells are in a plane.
         lattice: square, hexagonal or triangular, of flat bodies.
         coordinates: the names of the coordinates, of piles where cells are positions.
+        cells: the cell of least coordinates of each, int32 (N, k), where there are k > 3 coordinates and the corners are their
+            projections; else None.
+        unit: the side of a cell, 1 but for such projections; larger blocks stand for several cells.
     """
 
     name: str
@@ -57,6 +60,13 @@ class Blocks:
     flat: bool = False
     lattice: str = "square"
     coordinates: tuple[str, ...] = ("x", "y", "z")
+    cells: NDArray[np.int32] | None = None
+    unit: int = 1
+
+    @property
+    def positions(self) -> NDArray[np.int32]:
+        """The coordinates of the cells of least coordinates, int32 (N, 3), or (N, k) where there are k > 3."""
+        return self.corners if self.cells is None else self.cells
 
     def __len__(self) -> int:
         return len(self.corners)
@@ -69,6 +79,7 @@ class Blocks:
             sizes=self.sizes[which],
             generations=self.generations[which],
             values={name: values[which] for name, values in self.values.items()},
+            cells=None if self.cells is None else self.cells[which],
             note="; ".join(filter(None, (self.note, note))),
         )
 

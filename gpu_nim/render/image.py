@@ -24,6 +24,7 @@ from gpu_nim.render.look import CINEMA, Look, require_effect, style_options
 from gpu_nim.render.metadata import image_options
 from gpu_nim.render.picture_memory import fits, require_picture_memory
 from gpu_nim.render.pixels import background, quantise
+from gpu_nim.render.projection import one_at_each_place
 from gpu_nim.render.source import CELLS_LIMIT, TooManyCells, blocks_of, name_of
 from gpu_nim.render.styles.style import CameraStyle, LaidOutStyle
 from gpu_nim.render.themes import THEMES
@@ -163,6 +164,8 @@ def prepare(source: "Source", look: Look, on_step: OnStep = unreported, *, merge
     blocks = blocks_of(source, colour=look.colour, merge=merge, on_step=on_step)
     if look.generations is not None:
         blocks = generations_between(blocks, *look.generations)
+    if blocks.cells is not None:
+        blocks = one_at_each_place(blocks)
     if blocks.flat and not look.drawn_style.draws_flat:
         raise UsageError(f"style {look.style_name} needs a body in space, and {blocks.name} is flat")
     return look.drawn_style.prepared(blocks, look.quality)

@@ -9,6 +9,8 @@
 Where there are more cells than `limit`, they are merged into cubes of side 2, 4, 8..., and the note says so. For nim that is
 exact at any size: since a+b+c = 2 (a|b|c) where the nim-sum is 0, generation n is (a|b|c) = n, and the blocks of side 2^k that
 hold a P-position of generation up to n are the P-positions of generation up to n >> k: Nim again.
+
+Bodies of four and more coordinates, such as nim-4:15 and chocolate6:size=7, are projected (see `gpu_nim.render.projection`).
 """
 
 from collections.abc import Iterable, Iterator
@@ -38,6 +40,7 @@ from gpu_nim.model.notation import parse_integer
 from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.render.colourings import needed_value
 from gpu_nim.render.geometry import Blocks, first_of_each
+from gpu_nim.render.projection import in_space
 from gpu_nim.render.values import VALUES
 from gpu_nim.storage.growth_formats import readable_suffixes
 from gpu_nim.storage.save_load import load
@@ -170,19 +173,23 @@ def _blocks(
     level: int = 0,
     lattice: Lattice = "square",
 ) -> Blocks:
-    """Return cells of a source, (N, 2) or (N, 3) in units of 2^level, as blocks."""
-    _require_drawable(source, cells.shape[1])
+    """Return cells of a source, (N, k) in units of 2^level, as blocks."""
+    dimension = cells.shape[1]
+    _require_drawable(source, dimension)
     size = 1 << level
-    return Blocks(
+    corners = (np.pad(cells, ((0, 0), (0, max(3 - dimension, 0)))).astype(np.int64) << level).astype(np.int32)
+    blocks = Blocks(
         name=source,
-        corners=(np.pad(cells, ((0, 0), (0, 3 - cells.shape[1]))).astype(np.int64) << level).astype(np.int32),
+        corners=corners[:, :3],
         sizes=np.full(len(cells), size, dtype=np.int32),
         generations=generations.astype(np.int32),
         population=population,
-        note=f"drawn as {len(cells):,} blocks of {size}x{size}x{size} cells" if level else "",
-        flat=cells.shape[1] == 2,
+        note=f"drawn as {len(cells):,} blocks of {'x'.join([str(size)] * max(dimension, 3))} cells" if level else "",
+        flat=dimension == 2,
         lattice=lattice,
+        cells=corners if dimension > 3 else None,
     )
+    return in_space(blocks) if dimension > 3 else blocks
 
 
 def _grow(source: str, name: str, generation: int, limit: int, merge: bool, on_step: OnStep) -> Blocks:
@@ -309,8 +316,8 @@ def _written(source: str, game: str, arguments: str, known: list[Parameter]) -> 
 
 
 def _require_drawable(source: str, coordinates: int) -> None:
-    if coordinates not in (2, 3):
-        raise UsageError(f"{source} has {coordinates} coordinate{'s' * (coordinates != 1)}, and only 2 or 3 can be drawn")
+    if coordinates < 2:
+        raise UsageError(f"{source} has {coordinates} coordinate{'s' * (coordinates != 1)}, and a picture needs 2 or more")
 
 
 def _solved(source: str, solution: Solution, largest: int) -> Blocks:

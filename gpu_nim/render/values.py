@@ -38,7 +38,7 @@ def grundy_values(blocks: Blocks, solution: Solution) -> NDArray[np.integer]:
     """Return the Grundy value of each position; those of a game solved for outcomes alone are P-positions, of value 0."""
     if solution.grundy is None:
         return np.zeros(len(blocks), dtype=np.int64)
-    return np.asarray(solution.grundy[tuple(blocks.corners[:, : solution.grundy.ndim].T)], dtype=np.int64)
+    return np.asarray(solution.grundy[tuple(blocks.positions[:, : solution.grundy.ndim].T)], dtype=np.int64)
 
 
 def branches(blocks: Blocks, rule: Rule) -> NDArray[np.integer]:
@@ -54,7 +54,7 @@ def branches(blocks: Blocks, rule: Rule) -> NDArray[np.integer]:
     if rule in (find("nim").rule, find("nim-3").rule):
         # The leading binary digit is in two of the piles, which name the branch; the third pile is less than either.
         return np.where(blocks.generations == 0, 0, blocks.corners.argmin(axis=1) + 1).astype(np.int32)
-    if (blocks.sizes > 1).any():
+    if (blocks.sizes > blocks.unit).any():
         raise UsageError(f"colour branch needs single cells, and {blocks.name} is {blocks.note}")
     if not rule.exactly_one:
         raise UsageError(f"colour branch needs births on exactly one touch, and {blocks.name} has births {sorted(rule.births)}")
@@ -65,7 +65,7 @@ def traced_branches(blocks: Blocks, rule: Rule) -> NDArray[np.int32]:
     """Return the branch of each cell, found parent by parent."""
     branch = np.zeros(len(blocks), dtype=np.int32)
     starts = np.searchsorted(blocks.generations, np.arange(int(blocks.generations.max()) + 2))
-    cells = np.split(blocks.corners[:, : rule.dimension], starts[1:-1])
+    cells = np.split(blocks.positions[:, : rule.dimension], starts[1:-1])
     for generation, parents in ancestry(rule, enumerate(cells)):
         if generation:
             born = slice(starts[generation], starts[generation + 1])

@@ -1,0 +1,94 @@
+"""Cells of four and more coordinates, as cubes in space.
+
+Four coordinates a, b, c, d are projected along (1, 1, 1, 1), orthogonally, to
+
+    x = (a + b - c - d) / 2,   y = (a - b + c - d) / 2,   z = (a - b - c + d) / 2:
+
+the four axes go to the diagonals of a cube, and each permutation of them is a symmetry of the cube. What is lost is the total.  For
+Nim with four piles a step from parent to child, 1 added to two piles, is a step along x, y or z, so that cubes of a line of descent
+share sides. All P-positions of one generation have one total, so none of them covers another, and the 6^m of generation 2^m - 1 are
+Sierpinski's octahedron, as the 3^m of three piles are Sierpinski's triangle.
+
+k > 4 coordinates stand as the ribs of an umbrella, the way in which three stand if (1, 1, 1) is upright: the i-th axis goes to
+(cos(2 pi i / k), sin(2 pi i / k), 1 / sqrt 2), an orthogonal projection at scale sqrt(k / 2), and the height is the total. It keeps
+the symmetries of a k-gon, such as those of the chocolate that is cut in six directions.
+"""
+
+from dataclasses import replace
+from math import cos, pi, sin, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.model.errors import UsageError
+from gpu_nim.render.geometry import Blocks, first_of_each
+
+FINE = 16
+"""Parts of the side of a cell in which places are rounded that are not on a lattice."""
+
+_HADAMARD = np.array([[1, 1, -1, -1], [1, -1, 1, -1], [1, -1, -1, 1], [1, 1, 1, 1]])
+
+
+def frame(coordinates: int) -> NDArray[np.float64]:
+    """Return orthogonal directions of equal length in a space of k > 3 coordinates, float64 (k, k), one a row.
+
+    The first three are what is seen: the rows of the projection. The others are what it loses.
+
+    >>> frame(4).tolist()
+    [[0.5, 0.5, -0.5, -0.5], [0.5, -0.5, 0.5, -0.5], [0.5, -0.5, -0.5, 0.5], [0.5, 0.5, 0.5, 0.5]]
+    >>> np.allclose(frame(6) @ frame(6).T, 3 * np.eye(6))
+    True
+    """
+    if coordinates == 4:
+        return _HADAMARD / 2
+    turns = [2 * pi * i / coordinates for i in range(coordinates)]
+    waves = [[wave(j * turn) for turn in turns] for j in range(1, (coordinates + 1) // 2) for wave in (cos, sin)]
+    total = [[1 / sqrt(2)] * coordinates]
+    alternating = [[(-1) ** i / sqrt(2) for i in range(coordinates)]] if coordinates % 2 == 0 else []
+    return np.array([*waves[:2], *total, *waves[2:], *alternating])
+
+
+def middles_of(blocks: Blocks) -> NDArray[np.float64]:
+    """Return the middles of the blocks of k > 3 coordinates along the directions of `frame`, float64 (N, k).
+
+    Raises:
+        UsageError: the cells are too far out.
+    """
+    assert blocks.cells is not None
+    cells, sides = blocks.cells, blocks.sizes // blocks.unit
+    reach = int(np.abs(cells).max(initial=0)) + int(sides.max())
+    dimension = cells.shape[1]
+    if reach * dimension * FINE >= 1 << 30:
+        raise UsageError(f"{blocks.name} has coordinates too large to be drawn: {reach:,} in {dimension} dimensions")
+    return np.asarray((cells + (sides[:, None] - 1) / 2) @ frame(dimension).T)
+
+
+def placed(blocks: Blocks, seen: NDArray[np.floating]) -> Blocks:
+    """Return blocks of k > 3 coordinates at places in space, (N, 3), rounded to parts of a cell: `FINE` are the side of one."""
+    sizes = blocks.sizes // blocks.unit * FINE
+    corners = np.rint(seen * FINE - (sizes[:, None] - FINE) / 2)
+    return replace(blocks, corners=corners.astype(np.int32), sizes=sizes.astype(np.int32), unit=FINE)
+
+
+def in_space(blocks: Blocks) -> Blocks:
+    """Return a body of k > 3 coordinates as it is drawn in stills, its places in units as large as they are multiples of.
+
+    >>> from gpu_nim.render.source import blocks_of
+    >>> blocks = blocks_of("nim-4:2")
+    >>> blocks.cells[1:4].tolist(), blocks.corners[1:4].tolist(), blocks.sizes[0].item()
+    ([[0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0]], [[-1, 0, 0], [0, -1, 0], [0, 0, -1]], 1)
+    """
+    assert blocks.cells is not None
+    dimension = blocks.cells.shape[1]
+    fine = placed(blocks, middles_of(blocks)[:, :3])
+    unit = int(np.gcd.reduce(fine.corners, axis=None, initial=int(fine.sizes.min())))
+    note = "; ".join(filter(None, (blocks.note, f"projected from {dimension} coordinates")))
+    return replace(fine, corners=fine.corners // unit, sizes=fine.sizes // unit, unit=FINE // unit, note=note)
+
+
+def one_at_each_place(blocks: Blocks) -> Blocks:
+    """Return the earliest of the blocks that a projection brings to one place, with a note of their number."""
+    order = np.argsort(blocks.generations, kind="stable")
+    first = order[np.sort(first_of_each(blocks.corners[order]))]
+    covered = len(blocks) - len(first)
+    return blocks.take(first, f"{len(blocks):,} cells at {len(first):,} places" if covered else "")

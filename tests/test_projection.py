@@ -1,0 +1,189 @@
+"""Bodies of four coordinates and more, projected to space: what the projection keeps, and what of it is drawn."""
+
+from dataclasses import replace
+from itertools import pairwise, permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpu_nim import grow, save, solve
+from gpu_nim.automata.user_defined import define
+from gpu_nim.counting.families import ByTotal
+from gpu_nim.model.errors import UsageError
+from gpu_nim.render.colourings import base_colours
+from gpu_nim.render.image import prepare, render
+from gpu_nim.render.look import Look
+from gpu_nim.render.motions import motion_of
+from gpu_nim.render.motions.turn_4d import TurnIn4D, turned
+from gpu_nim.render.movie import Movie
+from gpu_nim.render.projection import FINE, frame, middles_of
+from gpu_nim.render.source import blocks_of
+from gpu_nim.render.themes import THEMES
+from tests.render_files import needs_pillow
+
+LOOK = Look(size=(64, 48), quality="draft", engine="numpy")
+
+
+def places(blocks):
+    return sorted(map(tuple, blocks.corners.tolist()))
+
+
+def generation(blocks, n):
+    return blocks.take(blocks.generations == n)
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4])
+def test_the_last_generation_before_a_power_of_two_is_sierpinskis_octahedron(m):
+    corners = [sign * step for step in np.eye(3, dtype=int) for sign in (1, -1)]
+    octahedron = [sum(2**j * corner for j, corner in enumerate(chosen)) for chosen in product(corners, repeat=m)]
+    body = blocks_of(f"nim-4:{2**m - 1}")
+    last = generation(body, 2**m - 1)
+    assert places(last) == sorted(tuple(place.tolist()) for place in octahedron)
+    assert len(set(places(last))) == 6**m == ByTotal(4).value(2**m - 1)
+
+
+def test_no_position_covers_another_of_its_generation_and_each_touches_a_parent_with_a_side():
+    body = blocks_of("nim-4:12")
+    for n in range(13):
+        assert len(set(places(generation(body, n)))) == ByTotal(4).value(n)
+    for before, after in pairwise(np.array(places(generation(body, n))) for n in range(13)):
+        steps = np.abs(after[:, None] - before[None]).sum(axis=2)
+        assert (steps.min(axis=1) == 1).all()
+
+
+def test_permutations_of_the_piles_are_symmetries_of_the_cube():
+    body = blocks_of("nim-4:9")
+    used = set()
+    for order in permutations(range(4)):
+        moved = frame(4)[:, list(order)] @ frame(4).T
+        matrix = np.rint(moved[:3, :3]).astype(int)
+        assert np.allclose(moved[:3, :3], matrix)
+        used.add(tuple(map(tuple, matrix.tolist())))
+        assert sorted(map(tuple, (body.corners @ matrix.T).tolist())) == places(body)
+    assert len(used) == 24
+    assert all((np.abs(matrix).sum(axis=0) == 1).all() for matrix in map(np.array, used))
+
+
+@pytest.mark.parametrize("k", range(4, 9))
+def test_directions_are_orthogonal_of_one_length_and_one_of_them_is_the_total(k):
+    directions = frame(k)
+    lengths = directions @ directions.T
+    assert np.allclose(lengths, lengths[0, 0] * np.eye(k))
+    assert (np.isclose(directions, directions[:, :1]).all(axis=1)).sum() == 1
+    # Turning the coordinates round turns the umbrella by a k-th of a circle.
+    if k > 4:
+        around = np.array([[np.cos(2 * np.pi / k), -np.sin(2 * np.pi / k)], [np.sin(2 * np.pi / k), np.cos(2 * np.pi / k)]])
+        assert np.allclose(np.roll(directions[:2], -1, axis=1), around @ directions[:2])
+        assert np.allclose(directions[2], directions[2, 0])
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(4, 8), st.floats(0, 1), st.integers(0, 2**32))
+def test_a_turn_is_orthogonal(k, turn, seed):
+    points = np.random.default_rng(seed).integers(-9, 9, (5, k)).astype(float)
+    lost = min(3, k - 3)
+    swapped = points.copy()
+    swapped[:, 3 - lost : 3], swapped[:, 3 : 3 + lost] = -points[:, 3 : 3 + lost], points[:, 3 - lost : 3]
+    # What is seen of a point and of the point a quarter of a turn behind it is the whole point.
+    seen, hidden = turned(points, turn), turned(swapped, turn)[:, 3 - lost :]
+    whole = np.concatenate([seen, hidden, points[:, 3 + lost :]], axis=1)
+    assert np.allclose((whole**2).sum(axis=1), (points**2).sum(axis=1))
+    assert np.allclose(turned(points, 0), points[:, :3])
+    assert np.allclose(turned(points, 1), points[:, :3])
+
+
+def test_a_chocolate_of_six_coordinates_is_an_umbrella_with_its_total_upright():
+    solution = solve("chocolate6", 3)
+    body = blocks_of("chocolate6:size=3")
+    positions, _ = solution.points(0)
+    assert sorted(map(tuple, body.cells.tolist())) == sorted(map(tuple, positions.tolist()))
+    assert (body.sizes == body.unit).all()
+    assert body.unit == FINE
+    heights = body.cells.sum(axis=1) / 2**0.5
+    assert np.abs(body.corners[:, 2] / FINE - heights).max() <= 0.5 / FINE
+    turns = np.exp(2j * np.pi * np.arange(6) / 6)
+    flat = body.cells @ turns
+    assert np.abs(body.corners[:, :2] / FINE - np.stack([flat.real, flat.imag], axis=1)).max() <= 0.5 / FINE + 1e-9
+
+
+def test_generations_are_chosen_before_cells_at_one_place_are_drawn_as_one():
+    whole = prepare("nim-4:15", LOOK)
+    last = prepare("nim-4:15", Look(generations=(15, 16)))
+    cells = blocks_of("nim-4:15")
+    assert len(whole) == len(set(places(cells))) < len(cells) == whole.population
+    assert f"{len(cells):,} cells at {len(whole):,} places" in whole.note
+    assert len(last) == 6**4
+    earliest = {}
+    for place, n in zip(map(tuple, cells.corners.tolist()), cells.generations.tolist(), strict=True):
+        earliest[place] = min(n, earliest.get(place, n))
+    assert earliest == dict(zip(map(tuple, whole.corners.tolist()), whole.generations.tolist(), strict=True))
+
+
+def test_values_and_colours_are_those_of_the_cells():
+    body = blocks_of("nim:piles=4,size=3,grundy=3", colour="grundy")
+    assert np.array_equal(body.values["grundy"], np.bitwise_xor.reduce(body.cells, axis=1))
+    theme = THEMES["dark"]
+    picked = (base_colours(body, "nim-p", theme) == np.array(theme.pick, np.float32)).all(axis=1)
+    assert np.array_equal(picked, body.values["grundy"] == 0)
+    six = blocks_of("chocolate6:size=3")
+    assert base_colours(six, "nim-p", theme).shape == (len(six), 3)
+
+
+@needs_pillow
+def test_a_growth_of_your_own_in_four_dimensions_is_drawn(tmp_path):
+    offsets = [tuple(sign * (j == i) for j in range(4)) for i in range(4) for sign in (1, -1)]
+    growth = grow(define(offsets, [1], [(0, 0, 0, 0)]), 4, backend="numpy", cells=True)
+    save(growth, tmp_path / "own.npz")
+    body = blocks_of(str(tmp_path / "own.npz"))
+    assert (len(body), body.unit) == (int(growth.births.sum()), 2)  # odd totals are half a cell off
+    assert (body.corners[1:9] % 2 == 1).all()
+    assert render(growth, LOOK).drawn == len(set(places(body)))
+
+
+def test_where_there_are_more_cells_than_drawn_they_are_merged_in_all_dimensions():
+    coarse = blocks_of("nim-4:15", limit=500)
+    assert "blocks of 2x2x2x2 cells" in coarse.note
+    assert (coarse.sizes == 2 * coarse.unit).all()
+    assert len(coarse) == len(np.unique(grow("nim-4", 15, backend="numpy", cells=True).cells() // 2, axis=0))
+    middles = (coarse.cells + 0.5) @ frame(4)[:3].T
+    assert np.allclose(coarse.centres() / coarse.unit - 0.5, middles)
+
+
+def test_cells_too_far_out_for_a_projection_are_refused():
+    body = blocks_of("nim-4:2")
+    far = body.cells.copy()
+    far[-1] += 2**25
+    with pytest.raises(UsageError, match=r"nim-4:2 has coordinates too large to be drawn: 33,554,4\d\d in 4 dimensions"):
+        middles_of(replace(body, cells=far))
+
+
+@needs_pillow
+def test_a_turn_in_four_dimensions_begins_as_the_still_and_stands_on_its_seed_at_a_quarter():
+    movie = Movie("nim-4:7", "turn-4d", 8, look=LOOK)
+    with TurnIn4D(movie) as motion:
+        still = prepare("nim-4:7", LOOK)
+        first, _ = motion._body(0.0)
+        assert np.array_equal((first.corners - first.corners[0]) / FINE, still.corners - still.corners[0])
+        assert np.array_equal(first.generations, still.generations)
+        quarter, _ = motion._body(0.25)
+        height = (quarter.corners[:, 2] - quarter.corners[:, 2].min()) / FINE
+        assert np.allclose(height, quarter.generations)  # half the total
+        assert np.array_equal(np.asarray(motion.frame(3)), np.asarray(motion.frame(3)))
+        for number in range(8):
+            body, base = motion._body(number / 8)
+            assert len(base) == len(body)
+            assert (np.abs(motion.camera.project(body.centres())[:, :2]) < [64 / 48, 1]).all()
+    with pytest.raises(UsageError, match="a turn-4d movie needs a body of 4 or more coordinates, and nim:7 has fewer"):
+        motion_of(Movie("nim:7", "turn-4d", 8, look=LOOK))
+
+
+@needs_pillow
+def test_a_turn_of_six_coordinates_begins_as_the_still():
+    with TurnIn4D(Movie("chocolate6:size=2", "turn-4d", 8, look=LOOK)) as motion:
+        still, (first, _) = prepare("chocolate6:size=2", LOOK), motion._body(0.0)
+    assert (first.sizes == FINE).all()
+    moved = (first.corners - first.corners[0]) - (still.corners - still.corners[0])
+    assert len(first) == len(still)
+    assert np.abs(moved).max() <= 2  # rounding to sixteenths of a cell
