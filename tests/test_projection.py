@@ -160,6 +160,15 @@ def test_cells_too_far_out_for_a_projection_are_refused():
 
 
 @needs_pillow
+def test_projections_on_a_lattice_are_traced():
+    looks = [replace(LOOK, size=(160, 120), engine=engine, quality="final") for engine in ("trace", "numpy")]
+    traced, drawn = (np.asarray(render("nim-4:7", look).image).astype(int) for look in looks)
+    assert (np.abs(traced - drawn).max(axis=2) < 60).mean() > 0.9
+    with pytest.raises(UsageError, match="engine trace needs cells on a lattice, and those of chocolate6:size=2 are projected"):
+        render("chocolate6:size=2", looks[0])
+
+
+@needs_pillow
 def test_a_turn_in_four_dimensions_begins_as_the_still_and_stands_on_its_seed_at_a_quarter():
     movie = Movie("nim-4:7", "turn-4d", 8, look=LOOK)
     with TurnIn4D(movie) as motion:

@@ -29,6 +29,7 @@ from gpu_nim.model.tracing import LARGEST, BrickScene, NimScene, Scene, Triple
 from gpu_nim.render.colourings import DEFAULT, ages_of, base_colours, legend_of, needed_value, ranks_of
 from gpu_nim.render.geometry import Blocks, generations_between
 from gpu_nim.render.legends import Legend, Swatches, generation_bar
+from gpu_nim.render.projection import one_at_each_place
 from gpu_nim.render.source import CELLS_LIMIT, blocks_of, name_of
 from gpu_nim.render.themes import THEMES, distinct_colours
 from gpu_nim.storage.growth_formats import readable_suffixes
@@ -97,6 +98,8 @@ def traced_body(source: "Source", look: "Look", on_step: OnStep = unreported) ->
         if cells is not None:
             return _packed(name_of(source), cells, look)
     blocks = blocks_of(source, colour=look.colour, on_step=on_step)
+    if blocks.unit > 1:
+        raise UsageError(f"engine trace needs cells on a lattice, and those of {blocks.name} are projected between its points")
     if (blocks.sizes > 1).any():
         raise UsageError(
             f"colour {look.colour} can be traced of up to {CELLS_LIMIT:,} cells, and {blocks.name} has {blocks.population:,}"
@@ -367,6 +370,8 @@ def _of_blocks(blocks: Blocks, look: "Look") -> TracedBody:
         raise UsageError(f"engine trace needs a body in space, and {blocks.name} is flat")
     if look.generations is not None:
         blocks = generations_between(blocks, *look.generations)
+    if blocks.cells is not None:
+        blocks = one_at_each_place(blocks)
     low, high = blocks.bounds()
     packer = BrickPacker(*_box(low.tolist(), (high - 1).tolist()))
     keys = packer.add(blocks.corners)
