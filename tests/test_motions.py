@@ -101,7 +101,7 @@ def test_a_growths_camera_goes_out_smoothly_and_has_in_view_all_that_is_shown(na
     assert all(after >= before * 0.999 for before, after in pairwise(heights))  # outwards
     # Over a way of s frames the picture's scale doubles about once, and a way is eased in and out.
     ways = max(len(stops) - 1, 1)
-    most = 3 / ((frames - len(stops) * hold) // ways + 1) if hold else 2 * ways / max(frames - 1, 1)
+    most = 3 / ((frames - len(stops) * hold) // ways + 1) if hold else 3 * ways / max(frames - 1, 1)
     assert max((np.log2(after / before) for before, after in pairwise(heights)), default=0) <= most
 
 

@@ -160,6 +160,15 @@ def test_cells_too_far_out_for_a_projection_are_refused():
 
 
 @needs_pillow
+def test_axes_have_the_names_of_what_is_projected_or_are_refused():
+    assert blocks_of("nim-4:2").coordinates == ("(a+b−c−d)/2", "(a−b+c−d)/2", "(a−b−c+d)/2")
+    assert blocks_of("nim:piles=4,size=1,grundy=1").coordinates == ("a+b−c−d", "a−b+c−d", "a−b−c+d")
+    assert render("nim-4:7", LOOK, size=(320, 240), axes=True).drawn
+    with pytest.raises(UsageError, match="axes need cells on a lattice, and those of chocolate6:size=2 are projected between"):
+        render("chocolate6:size=2", LOOK, axes=True)
+
+
+@needs_pillow
 def test_projections_on_a_lattice_are_traced():
     looks = [replace(LOOK, size=(160, 120), engine=engine, quality="final") for engine in ("trace", "numpy")]
     traced, drawn = (np.asarray(render("nim-4:7", look).image).astype(int) for look in looks)

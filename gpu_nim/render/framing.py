@@ -9,6 +9,7 @@ from gpu_nim.render.axes import box_of
 from gpu_nim.render.colourings import base_colours, legend_of
 from gpu_nim.render.geometry import Blocks, cut, first_of_each, tiles
 from gpu_nim.render.look import Look
+from gpu_nim.render.projection import FINE
 from gpu_nim.render.standpoint import standpoint
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import Camera, Margins, View, find_view, fit, support
@@ -35,8 +36,10 @@ def annotations(blocks: Blocks, look: Look, running: str = "", colours: NDArray[
         colours: the blocks' colours (N, 3), by default those of the look.
 
     Raises:
-        UsageError: they cannot be set legibly with space for the body.
+        UsageError: they cannot be set legibly with space for the body, or there are no coordinates for axes.
     """
+    if look.axes and blocks.unit == FINE:
+        raise UsageError(f"axes need cells on a lattice, and those of {blocks.name} are projected between its points")
     legend = None
     if look.legend:
         shown = base_colours(blocks, look.colour, THEMES[look.theme]) if colours is None else colours

@@ -26,6 +26,8 @@ from gpu_nim.render.geometry import Blocks, first_of_each
 FINE = 16
 """Parts of the side of a cell in which places are rounded that are not on a lattice."""
 
+_NAMES = ("a+b−c−d", "a−b+c−d", "a−b−c+d")
+
 _HADAMARD = np.array([[1, 1, -1, -1], [1, -1, 1, -1], [1, -1, -1, 1], [1, 1, 1, 1]])
 
 
@@ -83,7 +85,9 @@ def in_space(blocks: Blocks) -> Blocks:
     fine = placed(blocks, middles_of(blocks)[:, :3])
     unit = int(np.gcd.reduce(fine.corners, axis=None, initial=int(fine.sizes.min())))
     note = "; ".join(filter(None, (blocks.note, f"projected from {dimension} coordinates")))
-    return replace(fine, corners=fine.corners // unit, sizes=fine.sizes // unit, unit=FINE // unit, note=note)
+    side = FINE // unit
+    names = blocks.coordinates if dimension > 4 else tuple(f"({name})/2" if side == 1 else name for name in _NAMES)
+    return replace(fine, corners=fine.corners // unit, sizes=fine.sizes // unit, unit=side, coordinates=names, note=note)
 
 
 def one_at_each_place(blocks: Blocks) -> Blocks:

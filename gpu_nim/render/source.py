@@ -271,7 +271,7 @@ def _refuse(source: str, births: list[int]) -> None:
 
 def _with_value(blocks: Blocks, needs: str, rule: "Rule | None") -> Blocks:
     """Add the names of the coordinates and a further value, or none for "", to the blocks of a growth."""
-    if rule is not None and rule.octant:  # whose cells are positions
+    if rule is not None and rule.octant and blocks.cells is None:  # whose cells are positions
         blocks = replace(blocks, coordinates=("a", "b", "c"))
     of_growth = VALUES[needs].of_growth if needs else None
     if of_growth is None:
@@ -331,7 +331,8 @@ def _solved(source: str, solution: Solution, largest: int) -> Blocks:
     order = np.argsort(totals, kind="stable")
     blocks = _blocks(source, positions[order], totals[order] // 2, len(positions))
     values = {name: value.of_game(blocks, solution) for name, value in VALUES.items() if value.of_game}
-    return replace(blocks, values=values, coordinates=solution.coordinates)
+    names = solution.coordinates if blocks.cells is None else blocks.coordinates
+    return replace(blocks, values=values, coordinates=names)
 
 
 def _require_near(source: str, cells: NDArray[np.integer]) -> None:

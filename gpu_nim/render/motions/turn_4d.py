@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.colourings import base_colours
-from gpu_nim.render.framing import hull, margins, view_of
+from gpu_nim.render.framing import annotations, framed, view_of
 from gpu_nim.render.geometry import Blocks, generations_between
 from gpu_nim.render.image import Drawing
 from gpu_nim.render.motions.motion import MOTIONS, Motion
@@ -34,7 +34,7 @@ class TurnIn4D(Motion):
     """
 
     about = "a body of four coordinates or more turns through those that its projection leaves out"
-    refuses = frozenset(("cut",))
+    refuses = frozenset(("cut", "axes"))
 
     def __init__(self, movie: "Movie") -> None:
         super().__init__(movie)
@@ -47,9 +47,9 @@ class TurnIn4D(Motion):
         middles = middles_of(self.blocks)
         self._middles = middles - (middles.min(axis=0) + middles.max(axis=0)) / 2
         turns = [self._body(k / _LOOKS)[0] for k in range(_LOOKS)]
-        framed = np.concatenate([look.drawn_style.framed(hull(body), body, look.quality) for body in turns])
-        head, foot = margins(look, self._caption(0))
-        self.camera = fit(view_of(turns[0], look), framed, look.size[0] / look.size[1], head=head, foot=foot)
+        points = np.concatenate([framed(body, look) for body in turns])
+        space = annotations(self.blocks, look, self._caption(0), self.base).margins
+        self.camera = fit(view_of(turns[0], look), points, look.size[0] / look.size[1], margins=space)
 
     def __exit__(self, *error: object) -> None:
         """Nothing is open between frames."""
@@ -63,7 +63,8 @@ class TurnIn4D(Motion):
 
     def _body(self, turn: float) -> tuple[Blocks, NDArray[np.float32]]:
         """Return the body after a part of the turn, and its colours."""
-        body = placed(replace(self.blocks, values={"number": np.arange(len(self.blocks))}), turned(self._middles, turn))
+        numbered = replace(self.blocks, values={**self.blocks.values, "number": np.arange(len(self.blocks))})
+        body = placed(numbered, turned(self._middles, turn))
         style = self.movie.look.drawn_style
         shown = style.prepared(one_at_each_place(body), self.movie.look.quality)
         return shown, self.base[shown.values["number"]]
