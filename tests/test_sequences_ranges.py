@@ -13,7 +13,7 @@ from gpu_nim.counting.blocks import digit_values
 from gpu_nim.counting.digit_matrices import by_total
 from gpu_nim.counting.families import FAMILIES, find_family
 from gpu_nim.counting.family import Family
-from gpu_nim.counting.ranges import Range, checked, limbs_needed
+from gpu_nim.counting.ranges import Range, limbs_needed, with_checked_sum
 from gpu_nim.model.errors import UsageError, VerificationError
 from gpu_nim.model.limbs import to_integers, to_limbs
 
@@ -108,11 +108,11 @@ def test_a_wrong_value_fails_the_sum() -> None:
     counts = find_family("a", 3)
     for start in (10, 2**40):
         values = Range(counts, start, start + 50, ENGINE)
-        assert len(list(checked(counts, start, [values.values()]))) == 1
+        assert len(list(with_checked_sum(counts, start, [values.values()]))) == 1
         wrong = values.values()
         wrong.reshape(50, -1)[7, -1] ^= np.uint64(1 << 40)
         with pytest.raises(VerificationError, match=f"a_3 sums to .* over {start}:{start + 50}"):
-            list(checked(counts, start, [wrong]))
+            list(with_checked_sum(counts, start, [wrong]))
 
 
 def test_lengths_are_those_of_the_values() -> None:

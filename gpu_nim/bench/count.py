@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Backend
 from gpu_nim.bench.harness import Contender, Timing, race
@@ -21,6 +20,7 @@ from gpu_nim.counting.families import ByMaximum, ByTotal, UpToMaximum, UpToTotal
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range
 from gpu_nim.model.errors import BackendError
+from gpu_nim.model.limbs import U64
 from gpu_nim.model.progress import OnStep, unreported
 
 _SIZE = 1 << 24
@@ -29,8 +29,6 @@ _BY_PARI = 100_000
 
 _PLAIN = (ByTotal(3), ByTotal(4), UpToMaximum(3), ByMaximum(3))
 _RANGES = (*(ByTotal(k) for k in range(3, 8)), UpToTotal(3), UpToMaximum(3), ByMaximum(3), ByMaximum(4))
-
-U64 = NDArray[np.uint64]
 
 
 def races(numpy: Backend, cuda: Backend | None, runs: int, on_step: OnStep = unreported) -> Iterator[list[Timing]]:

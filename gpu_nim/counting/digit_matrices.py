@@ -27,7 +27,7 @@ from gpu_nim.counting.long_integers import Long
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.progress import OnStep, unreported
 
-State = tuple[int, ...]
+DigitVector = tuple[int, ...]
 
 _FEW = 160  # dimensions; beyond, a matrix times a vector is two products of polynomials
 _NARROW = 4  # dimensions, up to which products of matrices take less than a step a digit ...
@@ -67,7 +67,7 @@ class DigitProduct:
         """The coefficient of x^exponent in W, 0 outside its degree."""
         return self.weights[exponent] if 0 <= exponent <= self.degree else 0
 
-    def step(self, state: State, digit: int) -> State:
+    def step(self, state: DigitVector, digit: int) -> DigitVector:
         """Return M_digit applied to a state: s(2n + digit) from s(n)."""
         if self.dimension > _FEW:
             return self._long_step(state, digit)
@@ -85,7 +85,7 @@ class DigitProduct:
             )
         return tuple(result)
 
-    def step_row(self, row: State, digit: int) -> State:
+    def step_row(self, row: DigitVector, digit: int) -> DigitVector:
         """Return a row vector times M_digit: the row of l + digit 2^t from that of l < 2^t."""
         if self.dimension > _FEW:
             return self._long_step_row(row, digit)
@@ -98,7 +98,7 @@ class DigitProduct:
             )
         return tuple(result)
 
-    def _long_step_row(self, row: State, digit: int) -> State:
+    def _long_step_row(self, row: DigitVector, digit: int) -> DigitVector:
         # Entry c is the sum over i of row[i] w[2c + digit - i]: even and odd i are one product of polynomials each.
         even = convolve(row[0::2], self.weights[digit::2])
         odd = convolve(row[1::2], self.weights[1 - digit :: 2])
@@ -106,7 +106,7 @@ class DigitProduct:
         odd = odd if digit else [0, *odd]
         return tuple(_at(even, c) + _at(odd, c) for c in range(self.dimension))
 
-    def _long_step(self, state: State, digit: int) -> State:
+    def _long_step(self, state: DigitVector, digit: int) -> DigitVector:
         # Entry i is the sum over q of w[2q + parity] state[q + t], t = (i + parity - digit)/2: a product with weights reversed.
         products = [(len(self.weights[p::2]), convolve(self.weights[p::2][::-1], state)) for p in (0, 1)]
         result = []
@@ -117,11 +117,11 @@ class DigitProduct:
         return tuple(result)
 
     @property
-    def first_state(self) -> State:
+    def first_state(self) -> DigitVector:
         """s(0) = (1, 0, ..., 0), which is also the row of the empty string of digits."""
         return (1, *([0] * (self.dimension - 1)))
 
-    def state(self, n: int, on_step: OnStep = unreported) -> State:
+    def state(self, n: int, on_step: OnStep = unreported) -> DigitVector:
         """(f(n), f(n-1), ..., f(n-dimension+1)), with f = 0 at negative indices.
 
         >>> DigitProduct((1, 6, 1)).state(3)
@@ -133,7 +133,7 @@ class DigitProduct:
             state = self.step(state, n >> bit & 1)
         return state
 
-    def row(self, low: int, bits: int, on_step: OnStep = unreported) -> State:
+    def row(self, low: int, bits: int, on_step: OnStep = unreported) -> DigitVector:
         """The row v with f(high 2^bits + low) = v . s(high), for 0 <= low < 2^bits.
 
         Its entry c is the coefficient of x^(low + c 2^bits) in prod_(j < bits) W(x^(2^j)).
@@ -194,7 +194,7 @@ def convolve(left: Sequence[int], right: Sequence[int]) -> list[int]:
     >>> convolve((1, 2, 3), (1, 1))
     [1, 3, 5, 3]
     """
-    product = long_integers.convolve(left, right)
+    product = long_integers.flint_product(left, right)
     return karatsuba(left, right) if product is None else product
 
 

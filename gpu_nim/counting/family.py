@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from gpu_nim.counting.blocks import BlockSequence, DigitBlocks, dyadic_blocks
-from gpu_nim.counting.digit_matrices import DigitProduct, State
+from gpu_nim.counting.digit_matrices import DigitProduct, DigitVector
 from gpu_nim.counting.residues import DigitResidues, ResidueAutomaton
 from gpu_nim.model.arguments import Whole, integer, shown
 from gpu_nim.model.errors import UsageError
@@ -314,7 +314,7 @@ def _extreme(product: DigitProduct, high: int, bits: int, *, largest: bool) -> i
     Matrices and states are non-negative, so a state that is nowhere larger than another cannot lead to a larger value by the same
     digits, and is dropped. A few dozen states remain after each digit.
     """
-    front: list[State] = [product.state(high)]
+    front: list[DigitVector] = [product.state(high)]
     for _ in range(bits):
         candidates = sorted({product.step(state, digit) for state in front for digit in (0, 1)}, reverse=largest)
         front = []

@@ -39,10 +39,10 @@ def long(number: int, power: int = 1 << 30) -> Long:
     return flint().fmpz(number)
 
 
-def convolve(left: Sequence[int], right: Sequence[int]) -> list[int] | None:
+def flint_product(left: Sequence[int], right: Sequence[int]) -> list[int] | None:
     """The product of two polynomials, by their coefficients, or None where FLINT is not installed or not faster.
 
-    >>> convolve((1, 2, 3), (1, 1)) in (None, [1, 3, 5, 3])
+    >>> flint_product((1, 2, 3), (1, 1)) in (None, [1, 3, 5, 3])
     True
     """
     if flint() is None or not left or not right:

@@ -123,7 +123,7 @@ def limbs_needed(family: Family, start: int, stop: int) -> int:
     return max(1, -(-family.bound(start, stop).bit_length() // 64))
 
 
-def checked(family: Family, first: int, chunks: Iterable[U64]) -> Iterator[U64]:
+def with_checked_sum(family: Family, first: int, chunks: Iterable[U64]) -> Iterator[U64]:
     """Yield the chunks of values from index `first` on, and compare their sum with the exact one at the end.
 
     The exact sum is computed from the digits of two indices (D sums to A, d to a), independently of the chunks. Raises

@@ -18,7 +18,7 @@ from gpu_nim.games.entries import (
     HeapEntry,
     InequalityEntry,
     Integer,
-    Integers,
+    IntegerList,
     Parameter,
     Rational,
     Text,
@@ -115,7 +115,7 @@ _GAMES: tuple[GameEntry, ...] = (
         summary="take one of some numbers from a heap",
         source="[F] Section 1.4",
         rules=SubtractionRule,
-        parameters=(Parameter("take", Integers(), "1,2,3", "what may be taken, with commas"),),
+        parameters=(Parameter("take", IntegerList(), "1,2,3", "what may be taken, with commas"),),
         literal_parameters=({"take": "1,2,3"}, {"take": "1,3,4"}, {"take": "2,5,7"}),
     ),
 )

@@ -98,7 +98,7 @@ class Integer:
 
 
 @dataclass(frozen=True)
-class Integers:
+class IntegerList:
     """Integers, written with commas between them."""
 
     word: ClassVar[str] = "integers"

@@ -14,7 +14,7 @@ from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.backends.selection import select
 from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.family import Family
-from gpu_nim.counting.ranges import Range, checked
+from gpu_nim.counting.ranges import Range, with_checked_sum
 from gpu_nim.counting.reductions import Reduction, Result, ValueScan, reduce_range, scanned_values
 from gpu_nim.jobs.clusters import Cluster
 from gpu_nim.model.limbs import U64
@@ -51,7 +51,7 @@ class CountJob:
             spans = ((at, min(at + _CHUNK, self.stop)) for at in range(first, self.stop, _CHUNK))
             whole = (self.family, self.start, self.stop, self.backend.name)
             parts = self.cluster.map(fill_chunk, ((*whole, span) for span in spans))
-        for part in checked(self.family, first, parts):
+        for part in with_checked_sum(self.family, first, parts):
             advance(len(part))
             yield part
 

@@ -111,7 +111,7 @@ def to_growth(
             attributes["automaton"],
             births,
             checksums,
-            checked(path, cells, births, checksums, symmetry, rule),
+            with_checked_cells(path, cells, births, checksums, symmetry, rule),
             symmetry=symmetry,
             verified=None if unsealed else verified,
             rule=rule,
@@ -130,7 +130,7 @@ is_growth_store = store_of(KIND)
 """Whether a folder is a growth that gpunim wrote, and may therefore be replaced."""
 
 
-def checked(
+def with_checked_cells(
     path: Path,
     source: CellSource,
     births: NDArray[np.uint64],

@@ -46,7 +46,7 @@ _ZARR_CHUNK = 1 << 20  # 64-bit numbers: 8 MiB before compression
 _is_table = store_of(KIND)
 
 
-class State(NamedTuple):
+class TableExtent(NamedTuple):
     """The extent of a table: the bytes of its file, 0 for a store of many files, and the SHA-256 of them, or of its values."""
 
     size: int
@@ -59,7 +59,7 @@ class Writer(Protocol):
     def write(self, first: int, values: U64) -> None:
         """Take the values at first, first + 1, ..., which follow those written before."""
 
-    def state(self) -> State:
+    def extent(self) -> TableExtent:
         """Flush to the system, and return the extent."""
 
     def close(self) -> None:
@@ -77,7 +77,7 @@ class TableWriter:
         """Write the next values, shape (n,) or (n, limbs), and record the progress."""
         self._writer.write(self.next, values)
         self.next += len(values)
-        _note(self._folder, self._job, self.next - self._job["start"], self._writer.state())
+        _note(self._folder, self._job, self.next - self._job["start"], self._writer.extent())
 
 
 @contextmanager
@@ -91,16 +91,16 @@ def open_table(path: Path, attributes: dict[str, Any], limbs: int, *, resume: bo
     check_table(path)
     job = {"kind": KIND, "format": FORMAT, "limbs": limbs, **attributes}
     with resumable(path, lambda folder: resume and (folder / _JOB).exists(), _is_table) as folder:
-        done, state = _taken_up(path, folder, job)
+        done, extent = _taken_up(path, folder, job)
         if done == 0:
             _require_space(path, job["stop"] - job["start"], limbs)
         data = folder / path.name
         try:
-            writer = _data_writer(data, job, done, 0 if state is None else state.size)
+            writer = _data_writer(data, job, done, 0 if extent is None else extent.size)
         except Damaged as error:
             raise FileError(f"cannot resume {path}: {data} is damaged ({error}); remove {folder} to start over") from error
         with closing(writer):
-            if state is not None and writer.state() != state:
+            if extent is not None and writer.extent() != extent:
                 raise FileError(f"cannot resume {path}: {data} is not what was written; remove {folder} to start over")
             yield TableWriter(folder, job, writer, done)
 
@@ -143,9 +143,9 @@ class _AppendedFile:
         self._file.write(content)
         self._digest.update(content)
 
-    def state(self) -> State:
+    def extent(self) -> TableExtent:
         self._file.flush()
-        return State(self._file.tell(), self._digest.hexdigest())
+        return TableExtent(self._file.tell(), self._digest.hexdigest())
 
     def close(self) -> None:
         self._file.close()
@@ -171,8 +171,8 @@ class _ZarrWriter:
             self._array[first - self._start : first - self._start + len(values)] = values
         self._digest.update(np.ascontiguousarray(values, "<u8").data)
 
-    def state(self) -> State:
-        return State(0, self._digest.hexdigest())
+    def extent(self) -> TableExtent:
+        return TableExtent(0, self._digest.hexdigest())
 
     def close(self) -> None:
         self._array = None
@@ -198,14 +198,14 @@ def _data_writer(path: Path, job: dict[str, Any], done: int, size: int) -> Write
     return _ZarrWriter(path, job["start"], done)
 
 
-def _taken_up(path: Path, folder: Path, job: dict[str, Any]) -> tuple[int, State | None]:
+def _taken_up(path: Path, folder: Path, job: dict[str, Any]) -> tuple[int, TableExtent | None]:
     """The number of values of an interrupted table, and its extent; (0, None) where there is none."""
     damaged = f"cannot resume {path}: {folder / 'job.json'} is damaged; remove {folder} to start over"
     try:
         note = parse_json(read_regular(folder / _JOB, _NOTE, within=folder))
         if note.pop("seal", None) != seal(note, {}):
             raise FileError(damaged)
-        found, done, state = dict(note["job"]), int(note["done"]), State(int(note["bytes"]), str(note["digest"]))
+        found, done, extent = dict(note["job"]), int(note["done"]), TableExtent(int(note["bytes"]), str(note["digest"]))
     except FileNotFoundError:
         return 0, None
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -215,13 +215,13 @@ def _taken_up(path: Path, folder: Path, job: dict[str, Any]) -> tuple[int, State
             left, asked = (printable(str(values.get(key)), 40) for values in (found, job))
             raise FileError(f"cannot resume {path}: the interrupted table has {printable(key, 40)} {left}, not {asked}")
     data = folder / path.name
-    if done and (not data.exists() or (data.is_file() and data.stat().st_size < state.size)):
+    if done and (not data.exists() or (data.is_file() and data.stat().st_size < extent.size)):
         raise FileError(f"cannot resume {path}: {data} is shorter than was written; remove {folder} to start over")
-    return (done, state) if done else (0, None)
+    return (done, extent) if done else (0, None)
 
 
-def _note(folder: Path, job: dict[str, Any], done: int, state: State) -> None:
-    note = {"job": job, "done": done, "bytes": state.size, "digest": state.digest}
+def _note(folder: Path, job: dict[str, Any], done: int, extent: TableExtent) -> None:
+    note = {"job": job, "done": done, "bytes": extent.size, "digest": extent.digest}
     new = folder / f"{_JOB}.new"
     new.write_text(json.dumps(note | {"seal": seal(note, {})}), encoding="utf-8")
     new.replace(folder / _JOB)

@@ -30,7 +30,7 @@ from gpu_nim.model.interrupts import interrupts_deferred
 from gpu_nim.model.reading import Damaged
 from gpu_nim.storage.atomic import replacing
 from gpu_nim.storage.file_checks import Declared, reading, reason
-from gpu_nim.storage.growth_attributes import check_declared, checked, is_growth_store, sealed, to_growth
+from gpu_nim.storage.growth_attributes import check_declared, is_growth_store, sealed, to_growth, with_checked_cells
 from gpu_nim.storage.zarr_arrays import StoredArray, read_group
 
 if TYPE_CHECKING:
@@ -213,7 +213,8 @@ def _check_stored(path: Path, extent: StoreExtent, snapshot: Snapshot) -> None:
         return np.concatenate(parts)
 
     births, rule = snapshot.births, snapshot.automaton.rule
-    for _ in checked(path, partial(_generations, read, births), births, snapshot.checksums, rule.symmetry, rule)(0, len(births)):
+    source = with_checked_cells(path, partial(_generations, read, births), births, snapshot.checksums, rule.symmetry, rule)
+    for _ in source(0, len(births)):
         pass
 
 

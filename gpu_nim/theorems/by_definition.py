@@ -8,9 +8,7 @@ from functools import cache
 import numpy as np
 
 from gpu_nim.games.inequality import InequalityGame
-from gpu_nim.model.rule import Rule
-
-Cell = tuple[int, ...]
+from gpu_nim.model.rule import Cell, Rule
 
 
 def grown(rule: Rule, generations: int) -> list[list[Cell]]:

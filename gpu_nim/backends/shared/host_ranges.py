@@ -27,7 +27,7 @@ _COUNTED_BITS = 18  # values counted at a time
 _CHUNK = 1 << 25
 
 
-class Table(NamedTuple):
+class HostTable(NamedTuple):
     """A table of `dimension` columns, 2^m entries each, the limbs of the values it makes, and, where these are several
     and the sums of products fit a word, its entries by digits of 28 bits.
     """
@@ -65,18 +65,18 @@ class HostRanges:
         most = _BLOCK_BITS if limbs == 1 else _WIDE_BITS
         return max(4, min(most, _CACHE_ENTRIES.bit_length() - 1 - (dimension - 1).bit_length()))
 
-    def table(self, columns: Integers, limbs: int) -> Table:
+    def table(self, columns: Integers, limbs: int) -> HostTable:
         """Return the table as this engine stores it."""
         if limbs == 1:
-            return Table(columns, limbs, None)
+            return HostTable(columns, limbs, None)
         digits = [_digits(column) for column in columns]
-        return Table(columns, limbs, digits if sum(map(len, digits)) <= _MAX_PRODUCTS else None)
+        return HostTable(columns, limbs, digits if sum(map(len, digits)) <= _MAX_PRODUCTS else None)
 
     def rows(self, source: Rows, first: int, stop: int, bits: int, limbs: int) -> Integers:
         """Return the rows."""
         return source.rows(first, stop, bits, limbs)
 
-    def fill(self, table: Table, rows: Integers, skip: int, out: U64) -> None:
+    def fill(self, table: HostTable, rows: Integers, skip: int, out: U64) -> None:
         """Write values `skip` to `skip + len(out) - 1`; threads take ranges of whole blocks."""
         length = table.columns.shape[1]
         blocks = -(-(skip + len(out)) // length)
@@ -94,14 +94,14 @@ class HostRanges:
         with ThreadPoolExecutor(self.threads) as pool:
             list(pool.map(work, firsts))
 
-    def values(self, table: Table, rows: Integers, skip: int, size: int) -> U64:
+    def values(self, table: HostTable, rows: Integers, skip: int, size: int) -> U64:
         """Return values `skip` to `skip + size - 1` in a new array."""
         require_memory(8 * table.limbs * size, host_memory(), f"{size:,} values")
         out = np.empty((size,) if table.limbs == 1 else (size, table.limbs), np.uint64)
         self.fill(table, rows, skip, out)
         return out
 
-    def lengths(self, table: Table, rows: Integers, skip: int, size: int) -> Lengths:
+    def lengths(self, table: HostTable, rows: Integers, skip: int, size: int) -> Lengths:
         """Count lengths and add up, a cache-sized chunk at a time."""
         total, counts = 0, np.zeros(64 * table.limbs + 1, np.int64)
         for values in self._chunks(table, rows, skip, size):
@@ -109,7 +109,7 @@ class HostRanges:
             counts += _lengths(values, len(counts))
         return Lengths(total & ((1 << 64 * table.limbs) - 1), counts)
 
-    def residues(self, table: Table, rows: Integers, skip: int, size: int, modulus: int) -> NDArray[np.int64]:
+    def residues(self, table: HostTable, rows: Integers, skip: int, size: int, modulus: int) -> NDArray[np.int64]:
         """Count residues a cache-sized chunk at a time."""
         counts = np.zeros(modulus, np.int64)
         for values in self._chunks(table, rows, skip, size):
@@ -117,7 +117,7 @@ class HostRanges:
             counts += np.bincount(remainders, minlength=modulus)
         return counts
 
-    def _chunks(self, table: Table, rows: Integers, skip: int, size: int) -> Iterator[Integers]:
+    def _chunks(self, table: HostTable, rows: Integers, skip: int, size: int) -> Iterator[Integers]:
         length = table.columns.shape[1]
         chunk = max(length, 1 << _COUNTED_BITS) if table.limbs == 1 else length
         scratch = np.empty(min(size, chunk), np.uint64 if table.limbs == 1 else object)
@@ -128,7 +128,7 @@ class HostRanges:
             yield values
 
 
-def _fill(table: Table, rows: Integers, skip: int, out: U64) -> None:
+def _fill(table: HostTable, rows: Integers, skip: int, out: U64) -> None:
     if table.limbs == 1:
         _multiply(table.columns, rows, skip, out)
     elif table.digits is not None:

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.growth_process import grow
+from gpu_nim.model.rule import Cell
 from gpu_nim.theorems.catalogue import Case, check_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
-
-Cell = tuple[int, ...]
 
 _MAX_LITERAL = 15  # by going through all that is alive at each step
 _MAX_GENERATIONS = 256  # generation n is compared with all (n+1)^2 pairs of piles; edge has millions of cells by then
