@@ -195,7 +195,7 @@ def test_threads_are_several_too(tmp_path: Path) -> None:
         thread.start()
         thread.join()
         scratch.touch()
-    assert said == [f"cannot write {path}: process {os.getpid()} is at it"]
+    assert said == [f"cannot write {path}: process {os.getpid()} is using it"]
     assert os.listdir(tmp_path) == ["a.csv"]
 
 

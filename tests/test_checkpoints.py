@@ -304,7 +304,7 @@ def test_damaged_cells_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         GrowthJob(backend=NUMPY, resume=tmp_path / "run", outputs=Outputs(tmp_path / "b.npz")).grow()
     assert not (tmp_path / "b.npz").exists()
     (tmp_path / "run" / "cells.zarr" / "cells" / "zarr.json").write_text("{")
-    with pytest.raises(FileError, match=r"cannot go on with .*cells\.zarr"):
+    with pytest.raises(FileError, match=r"cannot resume with .*cells\.zarr"):
         GrowthJob(backend=NUMPY, resume=tmp_path / "run").grow()
 
 

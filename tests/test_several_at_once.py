@@ -101,7 +101,7 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, int]]
 @pytest.mark.parametrize("name", EACH)
 def test_a_name_has_one_writer(held: tuple[Path, int], name: str) -> None:
     folder, process = held
-    refused(f"cannot write {folder / name}: process {process} is at it", *command(name, folder))
+    refused(f"cannot write {folder / name}: process {process} is using it", *command(name, folder))
     assert [path.name for path in folder.iterdir() if name in path.name] == [f".{name}.gpunim-lock"]
 
 
@@ -142,7 +142,7 @@ def whole(path: Path, growth: Growth) -> bool:
 def test_two_growths_of_one_name(tmp_path: Path) -> None:
     path = tmp_path / "a.zarr"
     first = Stopped("grow", "nim", "--gen", "40", "--out", path)
-    refused(f"cannot write {path}: process {first.pid} is at it", "grow", "edge", "--gen", "9", "--out", path)
+    refused(f"cannot write {path}: process {first.pid} is using it", "grow", "edge", "--gen", "9", "--out", path)
     assert first.end(signal.SIGCONT) == (0, "")
     assert os.listdir(tmp_path) == ["a.zarr"]
     assert whole(path, grow("nim", 40, backend="numpy", cells=True))
@@ -151,12 +151,12 @@ def test_two_growths_of_one_name(tmp_path: Path) -> None:
 def test_two_growths_in_one_folder(tmp_path: Path) -> None:
     folder, out = tmp_path / "run", tmp_path / "a.npz"
     first = Stopped("grow", "edge", "--gen", "20", "--checkpoint", folder, "--every", "5", "--out", out)
-    sentence = f"cannot checkpoint to {folder}: process {first.pid} is at it"
+    sentence = f"cannot checkpoint to {folder}: process {first.pid} is using it"
     refused(sentence, "grow", "nim", "--gen", "9", "--checkpoint", folder)
     assert first.end(signal.SIGCONT) == (0, "")
     second = Stopped("grow", "--resume", folder, "--gen", "40")
-    refused(f"cannot resume from {folder}: process {second.pid} is at it", "grow", "--resume", folder, "--gen", "50")
-    refused(f"cannot write {out}: process {second.pid} is at it", "grow", "nim", "--gen", "9", "--out", out)
+    refused(f"cannot resume from {folder}: process {second.pid} is using it", "grow", "--resume", folder, "--gen", "50")
+    refused(f"cannot write {out}: process {second.pid} is using it", "grow", "nim", "--gen", "9", "--out", out)
     assert second.end(signal.SIGCONT) == (0, "")
     assert whole(out, grow("edge", 40, backend="numpy", cells=True))
     assert sorted(os.listdir(folder)) == ["cells.zarr", "checkpoint-0000000035.npz", "checkpoint-0000000040.npz"]
@@ -166,8 +166,8 @@ def test_two_counts_of_one_name(tmp_path: Path) -> None:
     path = tmp_path / "t.npy"
     asked = ("count", "D", "--piles", "3", "--range", "0:5000", "--out", path)
     first = Stopped(*asked)
-    refused(f"cannot write {path}: process {first.pid} is at it", *asked)
-    refused(f"cannot write {path}: process {first.pid} is at it", *asked, "--resume")
+    refused(f"cannot write {path}: process {first.pid} is using it", *asked)
+    refused(f"cannot write {path}: process {first.pid} is using it", *asked, "--resume")
     assert first.end(signal.SIGCONT) == (0, "")
     assert np.load(path).tolist() == [3 ** n.bit_count() for n in range(5000)]
     assert os.listdir(tmp_path) == ["t.npy"]
@@ -289,7 +289,7 @@ while got < 400:
             os.unlink(inside)
             got += 1
     except FileError as error:
-        assert str(error).endswith("is at it"), error
+        assert str(error).endswith("is using it"), error
 """
 
 

@@ -149,7 +149,7 @@ def _piles(piles: int) -> Automaton:
 
 
 def _by_total(piles: int) -> tuple[GrowthEntry, ...]:
-    """The OEIS entries of Nim's P-positions by total, of those families that have one for so many piles."""
+    """The OEIS entries of Nim's P-positions by total, of the families that have one for this number of piles."""
     families = (("population", UpToTotal), ("births", ByTotal))
     return tuple(GrowthEntry(family.numbers[piles], column, 0) for column, family in families if piles in family.numbers)
 

@@ -115,9 +115,9 @@ class CellsInMemory:
 class RegrownCells:
     """A source of cells that grows them again, for growths whose cells were not kept.
 
-    A stretch from generation 0 is grown as it is read.  Any other request goes on from the generation that the last one reached,
-    and what passes by is remembered as far as it takes no more than `_REMEMBERED` bytes, so that going through the generations one
-    by one takes one growth and not one for each.  The engine is kept with them until it has reached the last generation.
+    Generations from 0 on are grown while they are read.  Any other request continues from the last one, and cells on the way are
+    kept, up to `_REMEMBERED` bytes, so that reading the generations one by one takes a single growth.  The engine is kept until it
+    has reached the last generation.
 
     Args:
         grow: gives the batches of a growth to some generation, with their cells.
@@ -152,7 +152,7 @@ class RegrownCells:
     def _go_on(self) -> None:
         try:
             batch = next(self._batches)
-        except BaseException:  # what was interrupted cannot go on
+        except BaseException:  # an interrupted growth cannot continue
             self._forget()
             raise
         born = [_packed(cells) for _, cells in split(batch)]
@@ -162,7 +162,7 @@ class RegrownCells:
         while self._bytes > _REMEMBERED and len(self._remembered) > len(born):
             self._bytes -= self._remembered.popleft().nbytes
         if self._reached > self._last:
-            self._batches = iter(())  # the engine's memory with it
+            self._batches = iter(())  # this releases the engine's memory
 
     def _forget(self) -> None:
         self._batches = self._grow(self._last)

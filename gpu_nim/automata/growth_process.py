@@ -186,7 +186,7 @@ class GrowthProcess:
 
     @property
     def _by_planes(self) -> bool:
-        """Whether it is grown by the engine that nim has of its own, by the same rule a plane at a time."""
+        """Whether it is grown by the engine for nim alone, which applies the same rule to a plane at a time."""
         return self.automaton.rule is find("nim").rule and not self._general
 
     def planned_memory(self) -> int | None:
@@ -292,7 +292,7 @@ def _checking(snapshot: Snapshot | None) -> Iterator[None]:
 
 
 def most_touched(rule: Rule, generation: int) -> int:
-    """Return a bound on the number of cells touched or alive at a generation: those that so many steps along the offsets reach.
+    """Return a bound on the number of cells touched or alive at a generation: those within that many steps along the offsets.
 
     Of k offsets, m pairs are opposite: the count of integers of m signs and k - 2 m without, of sizes that add up to n or less.
 

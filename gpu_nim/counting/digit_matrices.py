@@ -30,9 +30,9 @@ from gpu_nim.model.progress import OnStep, unreported
 DigitVector = tuple[int, ...]
 
 _FEW = 160  # dimensions; beyond, a matrix times a vector is two products of polynomials
-_NARROW = 4  # dimensions, up to which products of matrices take less than a step a digit ...
-_MANY_DIGITS = 1 << 14  # ... from so many digits on,
-_TOGETHER = 1 << 9  # of which so many are taken one by one
+_NARROW = 4  # dimensions up to which products of matrices are faster than a step per digit,
+_MANY_DIGITS = 1 << 14  # from this number of digits on
+_TOGETHER = 1 << 9  # digits that are taken one by one
 _LEAF = 4  # coefficients; below, three products are not cheaper than four
 
 

@@ -33,7 +33,7 @@ def count(
         n: an index, or a range of them with step 1.
         piles: k, 1 to 1000, with a family.
         backend: "auto" (CUDA where there is a GPU, else NumPy), "cuda", "numpy", or a backend object.
-        device: leave the values of a range where they were counted, for other libraries to go on with.
+        device: leave the values of a range on the device, for other libraries.
 
     Returns:
         For an integer n a Python integer; for a range an array of shape (len(n),), uint64 where a bound proven first shows that

@@ -1,4 +1,4 @@
-"""One writer at a time: locks that the system releases when their holder ends, for whatever reason.
+"""One writer at a time: locks that the system releases when their holder ends, even if it is killed.
 
 A lock is a file that its holder keeps locked and removes at the end; its content names the holder.  A file that a killed process
 left behind is not locked, so it is taken over like a free one.
@@ -106,5 +106,5 @@ def _sign(handle: int) -> None:
 def _holder(handle: int) -> str:
     process, _, host = os.pread(handle, 300, 0).decode(errors="replace").strip().partition(" ")
     if not process.isdecimal():
-        return "another process is at it"
-    return f"process {process} is at it" if host == socket.gethostname() else f"process {process} on {host} is at it"
+        return "another process is using it"
+    return f"process {process} is using it" if host == socket.gethostname() else f"process {process} on {host} is using it"

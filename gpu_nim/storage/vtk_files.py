@@ -11,6 +11,7 @@ The arrays are appended to the XML as raw data in zlib blocks: [blocks] [bytes a
 import shutil
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from html import escape
 from pathlib import Path
 from typing import IO, Any
@@ -64,9 +65,16 @@ class Appended:
         self._compressed.append(len(packed))
 
 
-def _facts(growth: Growth) -> str:
+@contextmanager
+def _vtk_file(path: Path, kind: str, growth: Growth, elements: str) -> Iterator[IO[bytes]]:
+    """Write a file: its elements, with the growth in a comment, and then the appended data, which the block writes."""
     facts = f"{growth.automaton} to generation {growth.generations}, {growth.population} cells, digest {growth.digest}"
-    return f"<!-- gpunim {growth.version}: {facts.replace('--', '- -')} -->\n"
+    comment = f"<!-- gpunim {growth.version}: {facts.replace('--', '- -')} -->\n"
+    with path.open("wb") as file:
+        text = f'{HEAD.format(kind=kind)}{comment}{elements}<AppendedData encoding="raw">\n_'
+        file.write(text.encode("ascii", "xmlcharrefreplace"))
+        yield file
+        file.write(b"\n</AppendedData>\n</VTKFile>\n")
 
 
 def data_array(name: str, dtype: np.dtype[Any], offset: int, components: int = 1) -> str:
@@ -100,21 +108,17 @@ class VtiWriter:
         flat = (0,) * (3 - len(slabs.shape))
         extent = " ".join(f"0 {size - 1}" for size in (*slabs.shape, *(1 for _ in flat)))
         origin = " ".join(map(str, (*slabs.lower.tolist(), *flat)))
-        with self._path.open("wb") as file:
-            file.write(
-                (
-                    f"{HEAD.format(kind='ImageData')}{_facts(growth)}"
-                    f'<ImageData WholeExtent="{extent}" Origin="{origin}" Spacing="1 1 1">\n<Piece Extent="{extent}">\n'
-                    f'<PointData Scalars="birth_plus_one">\n{data_array("birth_plus_one", slabs.dtype, 0)}</PointData>\n'
-                    '</Piece>\n</ImageData>\n<AppendedData encoding="raw">\n_'
-                ).encode("ascii", "xmlcharrefreplace")
-            )
+        elements = (
+            f'<ImageData WholeExtent="{extent}" Origin="{origin}" Spacing="1 1 1">\n<Piece Extent="{extent}">\n'
+            f'<PointData Scalars="birth_plus_one">\n{data_array("birth_plus_one", slabs.dtype, 0)}</PointData>\n'
+            "</Piece>\n</ImageData>\n"
+        )
+        with _vtk_file(self._path, "ImageData", growth, elements) as file:
             data = Appended(file, int(np.prod(np.array(slabs.shape, object))) * slabs.dtype.itemsize)
             for _, voxels in slabs:
                 # From (layers, x, y) to layers of rows of x.
                 data.write(voxels.astype(voxels.dtype.newbyteorder("<"), copy=False).swapaxes(1, -1))
             data.close()
-            file.write(b"\n</AppendedData>\n</VTKFile>\n")
 
 
 class VtpWriter:
@@ -157,21 +161,16 @@ class VtpWriter:
                 data.close()
         points, births, connectivity, stops = offsets
         born = data_array("generation", np.dtype("<u4"), births)
-        with self._path.open("wb") as file:
-            file.write(
-                (
-                    f"{HEAD.format(kind='PolyData')}{_facts(growth)}"
-                    f'<PolyData>\n<Piece NumberOfPoints="{count}" NumberOfVerts="{count}">\n'
-                    f'<PointData Scalars="generation">\n{born}</PointData>\n<CellData Scalars="generation">\n{born}</CellData>\n'
-                    f"<Points>\n{data_array('Points', np.dtype('<f4'), points, 3)}</Points>\n<Verts>\n"
-                    f"{data_array('connectivity', np.dtype('<i8'), connectivity)}"
-                    f"{data_array('offsets', np.dtype('<i8'), stops)}</Verts>\n"
-                    '</Piece>\n</PolyData>\n<AppendedData encoding="raw">\n_'
-                ).encode("ascii", "xmlcharrefreplace")
-            )
-            with appended.open("rb") as data_file:
-                shutil.copyfileobj(data_file, file)
-            file.write(b"\n</AppendedData>\n</VTKFile>\n")
+        elements = (
+            f'<PolyData>\n<Piece NumberOfPoints="{count}" NumberOfVerts="{count}">\n'
+            f'<PointData Scalars="generation">\n{born}</PointData>\n<CellData Scalars="generation">\n{born}</CellData>\n'
+            f"<Points>\n{data_array('Points', np.dtype('<f4'), points, 3)}</Points>\n<Verts>\n"
+            f"{data_array('connectivity', np.dtype('<i8'), connectivity)}"
+            f"{data_array('offsets', np.dtype('<i8'), stops)}</Verts>\n"
+            "</Piece>\n</PolyData>\n"
+        )
+        with _vtk_file(self._path, "PolyData", growth, elements) as file, appended.open("rb") as data_file:
+            shutil.copyfileobj(data_file, file)
 
 
 def _blocks(path: Path) -> Iterator[NDArray[Any]]:

@@ -191,7 +191,7 @@ def resumed_zarr_growth(path: Path, extent: StoreExtent, snapshot: Snapshot, *, 
         return ZarrGrowthWriter(group, parents=parents, extent=extent)
     except Exception as error:  # zarr and the JSON reader raise errors of many types for a damaged store
         why = str(error) if isinstance(error, FileError | Damaged) else reason(error)
-        raise FileError(f"cannot go on with {path}, which holds the cells grown so far: {why}") from error
+        raise FileError(f"cannot resume with {path}, which holds the cells grown so far: {why}") from error
 
 
 def _check_stored(path: Path, extent: StoreExtent, snapshot: Snapshot) -> None:

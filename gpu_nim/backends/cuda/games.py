@@ -46,7 +46,7 @@ def wedge_outcomes_bytes(nx: int, ny: int, nz: int) -> int:
 def wedge_grundy_bytes(nx: int, ny: int, nz: int) -> int:
     """Return the bytes of device memory for the Grundy values of a wedge.
 
-    Two a cell, a bit for each total on each line, 4 a column, and what is on its way to the host.
+    Two per cell, a bit for each total on each line, 4 per column, and the pieces being copied to the host.
 
     >>> wedge_grundy_bytes(512, 342, 512)  # 3y <= x + z to 511
     321683456
