@@ -20,6 +20,7 @@ from gpu_nim.model.notation import parse_integer
 from gpu_nim.model.tracing import NimScene, Rays
 from gpu_nim.render.exports import export
 from gpu_nim.render.look import Look
+from gpu_nim.render.notebook import embed
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
 from tests.helpers import gpunim, wait_for
@@ -189,6 +190,23 @@ def fills(mask):
     left, right, top, bottom = frame(mask)
     whole = min(left, top, width - 1 - right, height - 1 - bottom) > 0
     return whole and max((right - left) / width, (bottom - top) / height) > 0.75
+
+
+def test_a_page_within_a_notebook_draws_and_has_no_address(browser):
+    file = browser.folder / "notebook.html"
+    file.write_text(f'<!doctype html><meta charset="utf-8">{embed("nim:31")._repr_html_()}')
+    browser.resize(DESK)
+    browser.driver.get(file.as_uri())
+    browser.driver.switch_to.frame(0)
+    try:
+        wait_for(lambda: browser.do("return Boolean(window.gpunim?.picture?.rests)"), "the page to draw")
+        drawn = browser.screenshot()
+        browser.do("gpunim.controls.show(0n)")
+        wait_for(lambda: (np.abs(browser.screenshot() - drawn).max(axis=2) > 24).mean() > 0.002, "another picture")
+        browser.driver.execute_async_script("setTimeout(arguments[0], 700)")  # the address is written after a pause
+        assert browser.do("return [location.hash, gpunim.controls.link.hidden]") == ["", True]
+    finally:
+        browser.driver.switch_to.default_content()
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ class Controls {
     for (const name of ["play", "slider", "count", "views", "lens", "spin", "link", "save", "label", "said", "mark"]) {
       this[name] = document.getElementById(name);
     }
+    this.link.hidden = !HAS_ADDRESS;
     this.slider.max = this.steps;
     this.slider.disabled = this.play.disabled = !this.steps;
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
@@ -43,7 +44,7 @@ class Controls {
     this.hideLabel();
     this.picture.change();
     clearTimeout(this.linking);
-    this.linking = setTimeout(() => history.replaceState(null, "", this.fragment()), 500);
+    this.linking = setTimeout(() => this.tellAddress(), 500);
   }
 
   // The camera
@@ -216,8 +217,11 @@ class Controls {
     return true;
   }
 
+  tellAddress() { if (HAS_ADDRESS) history.replaceState(null, "", this.fragment()) }
+
   copyLink() {
-    history.replaceState(null, "", this.fragment());
+    if (!HAS_ADDRESS) return;
+    this.tellAddress();
     const done = () => { this.said.textContent = "link copied"; this.link.textContent = "Copied"; setTimeout(() => { this.link.textContent = "Link" }, 1500) };
     const shown = () => { this.said.textContent = "the address of the page is the link" };
     navigator.clipboard ? navigator.clipboard.writeText(location.href).then(done, shown) : shown();

@@ -1,5 +1,6 @@
 // Links to a view: the fragment of the page's address says where the camera is and which generation is shown.
 
+const HAS_ADDRESS = location.protocol !== "about:";  // a page within a notebook has none
 const LINKED = ["generation", "focus", "reach", "toward", "up", "pole", "lens"];
 
 function fragmentOf(state, generation) {
