@@ -524,6 +524,19 @@ def test_a_tap_and_a_key_name_a_cell(browser):
     wait_for(lambda: "nim-sum 0" in browser.do("return said.textContent"), "the words for a screen reader")
 
 
+def test_a_screen_reader_is_told_what_everything_is(browser):
+    browser.open(browser.page("nim:15"))
+    nodes = browser.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+    told = {(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if not node["ignored"]}
+    assert {("image", "nim:15 in three dimensions"), ("heading", "nim:15"), ("slider", "generation"), ("combobox", "view")} <= told
+    assert {name for role, name in told if role == "button"} == {"Play", "Parallel", "Spin", "Link", "Save"}
+    assert browser.do("return slider.ariaValueText") == "generation 15 of 15: 256 cells"
+    browser.key("tab")
+    assert browser.do("return document.activeElement.id") == "view"
+    browser.key("c")
+    wait_for(lambda: "nim-sum 0" in browser.do("return said.textContent"), "the words for a screen reader")
+
+
 def test_a_link_leads_to_the_same_view(browser):
     browser.open(browser.page("nim:2^40"))
     browser.picture()

@@ -25,7 +25,7 @@ function dress() {
   document.getElementById("name").textContent = data.title;
   document.getElementById("note").textContent = data.note;
   document.getElementById("digits").textContent = data.views.slice(1, 10).map((_, k) => k + 1).join(" ");
-  canvas.setAttribute("aria-label", `${data.title} in three dimensions. ${data.note}`);
+  canvas.setAttribute("aria-label", [`${data.title} in three dimensions`, data.note].filter(Boolean).join(", "));
 }
 
 function refuse(sentence) {

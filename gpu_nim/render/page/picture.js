@@ -1,6 +1,6 @@
 // The picture on the screen: coarse while it changes, finer at rest, never more at a time than the graphics card draws in a moment.
 
-const COARSEST = 16, SAMPLES = 40, PATIENCE = 15_000;  // rays a pixel at the end, or as many as are traced in this many milliseconds
+const COARSEST = 8, SAMPLES = 40, PATIENCE = 15_000;  // rays a pixel at the end, or as many as are traced in this many milliseconds
 const MOMENT = [42, 85];  // milliseconds that a part may take: the next one is larger, or smaller; with nothing to do it is 30
 const LEAST = 10_000;  // pixels
 
