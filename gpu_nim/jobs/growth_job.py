@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gpu_nim.automata.ancestry import require_one_parent
+from gpu_nim.automata.ancestry import ancestry, require_one_parent
 from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton, GrowthEntry, find
 from gpu_nim.automata.columns import DEFAULT_COLUMNS
 from gpu_nim.automata.growth import Growth
@@ -166,6 +166,7 @@ class GrowthJob:
                 general=general,
                 resume=snapshot,
             )
+            self._ancestry = partial(ancestry, chosen.rule) if self.outputs.parents else None
             for path in self.outputs.paths:
                 held.enter_context(claim(path))
             if self._checkpoints is not None and snapshot is None:
@@ -210,7 +211,7 @@ class GrowthJob:
         if self._checkpoints is None:
             writers: list[GrowthWriter] = []
             if self.outputs.out is not None:
-                writers.append(stack.enter_context(open_growth(self.outputs.out, parents=self.outputs.parents)))
+                writers.append(stack.enter_context(open_growth(self.outputs.out, parents=self._ancestry)))
             if self.outputs.volume is not None:
                 writers.append(stack.enter_context(open_volume(self.outputs.volume)))
             return writers, None
@@ -218,9 +219,9 @@ class GrowthJob:
             return [], None
         cells, extent, snapshot = self._checkpoints.cells, self._checkpoints.extent, self.growing.resumed
         if extent is None or snapshot is None:
-            store = new_zarr_growth(cells, parents=self.outputs.parents)
+            store = new_zarr_growth(cells, parents=self._ancestry)
         else:
-            store = resumed_zarr_growth(cells, extent, snapshot, parents=self.outputs.parents)
+            store = resumed_zarr_growth(cells, extent, snapshot, parents=self._ancestry)
         return [store], store
 
     def _write(self, *steps: Callable[[], None]) -> None:
@@ -249,7 +250,7 @@ class GrowthJob:
         if out is not None and out.suffix == ".zarr":
             copy_store(self._checkpoints.cells, out)
         elif out is not None:
-            with open_growth(out, parents=self.outputs.parents) as writer:
+            with open_growth(out, parents=self._ancestry) as writer:
                 write_growth(writer, growth if store is None else self._stored_growth())
         if volume is not None:
             save_volume(self._stored_growth(), volume)

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpu_nim.automata.cell_sources import Ancestry
 from gpu_nim.automata.growth import Growth
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
@@ -25,8 +26,8 @@ class GrowthFormat:
     Args:
         suffix: the ending of its files.
         holds: the contents of the file, as help prints them after the suffix.
-        writer: returns the writer of a new file, which is renamed when it is finished; takes the path, and `parents=True` of
-            formats that hold parents.
+        writer: returns the writer of a new file, which is renamed when it is finished; takes the path, and `parents` of formats
+            that hold parents.
         load: reads the growth back; None for formats that are only written.
         dimensions: the dimensions that its cells may have; None for any.
         cells: whether it is written from cells.
@@ -79,12 +80,12 @@ def describe_formats() -> str:
 
 
 @contextmanager
-def open_growth(path: str | Path, *, parents: bool = False) -> Iterator[GrowthWriter]:
+def open_growth(path: str | Path, *, parents: Ancestry | None = None) -> Iterator[GrowthWriter]:
     """Yield a writer of a growth to a file, which is written atomically, in the format of its suffix (see `GROWTH_FORMATS`).
 
     Args:
         path: the file. A .csv holds the columns of the growth's table.
-        parents: save each cell's parent, too.
+        parents: gives each cell's parent, which is saved, too; None for none.
 
     Raises:
         UsageError: no format has this suffix, or it holds no parents.
@@ -104,10 +105,10 @@ def open_growth(path: str | Path, *, parents: bool = False) -> Iterator[GrowthWr
     4096
     """
     path = Path(path)
-    check_growth_file(path, parents=parents)
+    check_growth_file(path, parents=parents is not None)
     writer = GROWTH_FORMATS[path.suffix].writer
     with replacing(path, is_growth_store) as scratch:
-        yield writer(scratch, parents=True) if parents else writer(scratch)
+        yield writer(scratch) if parents is None else writer(scratch, parents=parents)
 
 
 def check_growth_file(path: Path, dimension: int | None = None, *, parents: bool = False) -> None:

@@ -1,7 +1,10 @@
 """Save and load growths and solved games, by the suffix of the file."""
 
+from functools import partial
 from pathlib import Path
 
+from gpu_nim.automata.ancestry import ancestry
+from gpu_nim.automata.cell_sources import Ancestry
 from gpu_nim.automata.growth import Growth
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.errors import FileError, UsageError
@@ -33,12 +36,18 @@ def save(found: Growth | Solution, path: str | Path, *, parents: bool = False) -
     (256, 342)
     """
     if isinstance(found, Growth):
-        with open_growth(path, parents=parents) as writer:
+        with open_growth(path, parents=_ancestry(found) if parents else None) as writer:
             write_growth(writer, found)
     elif parents:
         raise UsageError("parents must be of a growth, got a solved game")
     else:
         save_solution(found, Path(path))
+
+
+def _ancestry(growth: Growth) -> Ancestry:
+    if growth.rule is None:
+        raise UsageError("parents need the rule of the growth, which its file does not tell")
+    return partial(ancestry, growth.rule)
 
 
 def load(path: str | Path) -> Growth | Solution:

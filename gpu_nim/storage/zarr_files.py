@@ -20,12 +20,11 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.ancestry import ancestry
-from gpu_nim.automata.cell_sources import CellSource, Newborns
+from gpu_nim.automata.cell_sources import Ancestry, CellSource, Newborns
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import Snapshot
 from gpu_nim.backends.interface import Batch
-from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.model.errors import FileError
 from gpu_nim.model.interrupts import interrupts_deferred
 from gpu_nim.model.reading import Damaged
 from gpu_nim.storage.atomic import replacing
@@ -61,7 +60,7 @@ class ZarrGrowthWriter:
 
     wants_cells = True
 
-    def __init__(self, group: zarr.Group, *, parents: bool = False, extent: StoreExtent | None = None) -> None:
+    def __init__(self, group: zarr.Group, *, parents: Ancestry | None = None, extent: StoreExtent | None = None) -> None:
         self._group = group
         self._parents = parents
         self._cells: zarr.Array[Any] | None = None
@@ -98,19 +97,17 @@ class ZarrGrowthWriter:
         with interrupts_deferred():
             self._group.create_array("births", data=growth.births, overwrite=True, config=_EVERY_CHUNK)
             self._group.create_array("checksums", data=growth.checksums, overwrite=True, config=_EVERY_CHUNK)
-        if self._parents:
-            self._write_parents(growth)
+        if self._parents is not None:
+            self._write_parents(growth, self._parents)
         with interrupts_deferred():
             self._group.attrs.put(sealed(growth, self._stored()))
 
     def _stored(self) -> dict[str, Declared]:
-        names = ("cells", "parents") if self._parents else ("cells",)
+        names = ("cells",) if self._parents is None else ("cells", "parents")
         arrays = {name: _array(self._group, name) for name in names}
         return {name: Declared(np.dtype(array.dtype), tuple(array.shape)) for name, array in arrays.items()}
 
-    def _write_parents(self, growth: Growth) -> None:
-        if growth.rule is None:
-            raise UsageError("parents need the rule of the growth, which its file does not tell")
+    def _write_parents(self, growth: Growth, parents_of: Ancestry) -> None:
         assert self._cells is not None
         shape = (self._cells.shape[0],)
         with interrupts_deferred():
@@ -127,7 +124,7 @@ class ZarrGrowthWriter:
         written = count = 0
         cells = self._cells
         newborns = _generations(lambda start, stop: np.asarray(cells[start:stop]), growth.births, 0, growth.generations + 1)
-        for _, indices in ancestry(growth.rule, newborns):
+        for _, indices in parents_of(newborns):
             waiting.append(indices)
             count += len(indices)
             if count >= _CHUNK or written + count == parents.shape[0]:
@@ -161,7 +158,7 @@ class ZarrGrowthWriter:
         self._count -= count
 
 
-def new_zarr_growth(path: Path, *, parents: bool = False) -> ZarrGrowthWriter:
+def new_zarr_growth(path: Path, *, parents: Ancestry | None = None) -> ZarrGrowthWriter:
     """Make a Zarr store for a growth, with each cell's parent if requested."""
     import zarr
 
@@ -170,14 +167,16 @@ def new_zarr_growth(path: Path, *, parents: bool = False) -> ZarrGrowthWriter:
     return ZarrGrowthWriter(group, parents=parents)
 
 
-def resumed_zarr_growth(path: Path, extent: StoreExtent, snapshot: Snapshot, *, parents: bool = False) -> ZarrGrowthWriter:
+def resumed_zarr_growth(
+    path: Path, extent: StoreExtent, snapshot: Snapshot, *, parents: Ancestry | None = None
+) -> ZarrGrowthWriter:
     """Open the Zarr store of an interrupted growth, to write on in place.
 
     Args:
         path: the store.
         extent: the cells that it holds.
         snapshot: the growth that all these cells are compared with.
-        parents: save each cell's parent, too.
+        parents: gives each cell's parent, which is stored, too; None for none.
 
     Raises:
         FileError: the store is shorter than that, or its cells are others.
