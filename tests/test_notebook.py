@@ -77,12 +77,12 @@ def test_a_solved_game_is_a_table_with_its_picture():
 
 
 def test_a_result_that_cannot_be_drawn_quickly_is_a_table_alone(monkeypatch):
-    parsed, rows = shown(grow("nim-4", 3))
-    assert (parsed.of("img"), rows["automaton"]) == ([], "nim-4")
+    parsed, rows = shown(solve("kayles", 9))
+    assert (parsed.of("img"), rows["game"]) == ([], "kayles 0.77")
     monkeypatch.setattr("gpu_nim.render.notebook._QUICK", 15)
     assert shown(grow("nim", 3))[0].of("img") == []
-    with pytest.raises(UsageError, match="only 2 or 3 can be drawn"):
-        grow("nim-4", 3).plot()
+    with pytest.raises(UsageError, match=r"kayles 0\.77 has 1 coordinate, and a picture needs 2 or more"):
+        solve("kayles", 9).plot()
 
 
 def test_what_a_file_names_is_no_markup(tmp_path):

@@ -74,7 +74,7 @@ def export(source: "Source", path: str | Path, look: Look | None = None, *, prin
         "population": blocks.population,
         "drawn": len(blocks),
         "triangles": len(body.mesh.faces) if printing else 12 * len(blocks),
-        "note": "; ".join(filter(None, (blocks.note, _print_note(suffix, body)))),
+        "note": "; ".join(filter(None, (blocks.note, _note(suffix, body)))),
     }
 
 
@@ -83,10 +83,13 @@ def _write(path: Path, document: bytes) -> None:
         scratch.write_bytes(document)
 
 
-def _print_note(suffix: str, body: Body) -> str:
+def _note(suffix: str, body: Body) -> str:
+    known = EXPORTS[suffix]
     if body.printing:
         return printing_note(body.blocks, body.printing)
-    return cubes_note(body.blocks) if EXPORTS[suffix].takes == SHAPE_OPTIONS else ""  # triangles alone are for printing
+    if known.many and len(body.blocks) > known.many[0]:
+        return known.many[2]
+    return cubes_note(body.blocks) if known.takes == SHAPE_OPTIONS else ""  # triangles alone are for printing
 
 
 def check_export(path: Path, look: Look, given: Collection[str] = (), *, printable: bool = False) -> None:

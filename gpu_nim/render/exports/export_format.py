@@ -65,7 +65,7 @@ class ExportFormat:
         bytes_a_block: memory for writing, for each block, measured, with a margin.
         what: the name of the file in messages.
         takes: the options of a look that change the file.
-        many: a number of blocks, and the memory for each where there are more.
+        many: a number of blocks, and where there are more the memory for each and what is to be said of the file.
         printable: whether it can hold one body to print.
         limit: the most blocks that it holds.
         fixed_bytes: memory for writing, for any number of blocks.
@@ -79,7 +79,7 @@ class ExportFormat:
     bytes_a_block: int
     what: str
     takes: frozenset[str] = MESH_OPTIONS
-    many: tuple[int, int] | None = None
+    many: tuple[int, int, str] | None = None
     printable: bool = False
     limit: int = CELLS_LIMIT
     fixed_bytes: int = 0

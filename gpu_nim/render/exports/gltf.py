@@ -23,13 +23,14 @@ PLAIN_LIMIT = 1 << 16
 """The most blocks that are written as plain triangles: 20 MB."""
 
 _INSTANCING = "EXT_mesh_gpu_instancing"
+_NOTE = "instances of a cube, which three.js and <model-viewer> read; .ply has triangles"
 _MATTE = {"pbrMetallicRoughness": {"metallicFactor": 0.0, "roughnessFactor": 0.8}}
 _KINDS = {"u1": 5121, "u2": 5123, "u4": 5125, "f4": 5126}
 _POINTS, _CORNERS = 34962, 34963  # what a buffer is for
 
 
 @export_format(
-    ".glb", "cubes, glTF 2.0, binary; instances if there are more than 65,536", bytes_a_block=1300, many=(PLAIN_LIMIT, 120)
+    ".glb", "cubes, glTF 2.0, binary; instances if there are more than 65,536", bytes_a_block=1300, many=(PLAIN_LIMIT, 120, _NOTE)
 )
 def glb(body: Body) -> bytes:
     """Return a body as binary glTF: plain triangles, or instances where these would be many."""
