@@ -7,8 +7,8 @@ from gpu_nim.backends.selection import check_backend
 from gpu_nim.games.catalogue import check_parameters, find
 from gpu_nim.games.inequality import InequalityGame, parse_game
 from gpu_nim.games.solution import Solution
-from gpu_nim.games.solvers import check_size, solve_inequalities
-from gpu_nim.model.arguments import Whole, shown
+from gpu_nim.games.solvers import solve_inequalities
+from gpu_nim.model.arguments import Whole, integer, shown
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.progress import OnStep, unreported
 
@@ -66,5 +66,5 @@ def solve(
     check_backend(backend)
     if entry.host_only and (backend if isinstance(backend, str) else backend.name) == "cuda":
         raise UsageError(f"backend must be numpy or auto for {entry.name}, which runs on the host alone, got cuda")
-    size = check_size(size, entry.greatest_size)
+    size = integer("size", size, 0, entry.greatest_size)
     return entry.solve(size, grundy=grundy, backend=backend, on_step=on_step, **entry.values(parameters))

@@ -32,11 +32,6 @@ class BoxGame(Protocol):
         """The Grundy values over the box of the positions."""
 
 
-def check_size(size: Whole, greatest: int = MAX_SIZE) -> int:
-    """The size of a box as a Python integer; UsageError for anything else."""
-    return integer("size", size, 0, greatest)
-
-
 def solve_inequalities(game: InequalityGame, size: Whole, *, grundy: bool = False, backend: str | Backend = "auto") -> Solution:
     """Solve an inequality game in the box of that size.
 
@@ -51,7 +46,7 @@ def solve_inequalities(game: InequalityGame, size: Whole, *, grundy: bool = Fals
         InsufficientMemoryError: the box is too large.
         BackendError: the backend cannot run here.
     """
-    size = check_size(size)
+    size = integer("size", size, 0, MAX_SIZE)
     chosen = select(backend)
     limits = game.limits(size)
     if prod(limit + 1 for limit in limits) > MAX_SIZE:
@@ -100,7 +95,7 @@ def solve_game(game: Game[Vector], name: str, coordinates: tuple[str, ...], size
     >>> solve_game(Wythoff(7), "wythoff", ("x", "y"), 7).p_positions.tolist()
     [[0, 0], [1, 2], [2, 1], [3, 5], [4, 7], [5, 3], [7, 4]]
     """
-    size = check_size(size)
+    size = integer("size", size, 0, MAX_SIZE)
     started = time.perf_counter()
     if isinstance(game, BoxGame):
         grundy = game.box_grundy(on_step)
@@ -124,7 +119,7 @@ def solve_heap(rule: HeapRule, name: str, size: int) -> Solution:
     >>> solution.largest_grundy, solution.period
     (8, Period(preperiod=71, length=12))
     """
-    size = check_size(size)
+    size = integer("size", size, 0, MAX_SIZE)
     require_memory(64 * (size + 1), host_memory(), f"{name} to {size}")
     started = time.perf_counter()
     values = grundy_values(rule, min(size + 1, _FIRST_HEAPS))
