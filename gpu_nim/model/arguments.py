@@ -35,7 +35,7 @@ def whole(value: object) -> int:
 
 
 def integer(name: str, value: object, least: int | None = None, most: int | None = None) -> int:
-    """The argument as a Python integer; UsageError, naming it, where it is none or outside of `least` to `most`.
+    """Return the argument as a Python integer; UsageError, which names it, if it is not one or not within `least` to `most`.
 
     >>> import numpy as np
     >>> integer("size", np.int64(5), 0), integer("size", 2**70, 0)

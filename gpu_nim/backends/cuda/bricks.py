@@ -103,7 +103,7 @@ class Bricks:
     def fits(self) -> bool:
         """Whether a newborn's touches stay within the rows of the neighbouring bricks and a window's 16 bits beyond a word.
 
-        A row beyond two mirrors is moved along w by the sum of its distances from them, 8 at the most.
+        A row beyond two mirrors is moved along w by the sum of its distances from them, at most 8.
         """
         return max(self.reach) <= _LONGEST
 

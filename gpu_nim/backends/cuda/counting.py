@@ -34,7 +34,7 @@ _COUNTERS = 34 << 10  # bytes of shared memory for histograms: several blocks a 
 _MAX_COPIES = 128
 
 _TILE_BITS = 9
-_WHOLE = 8192  # places of a histogram that is held whole
+_WHOLE = 8192  # places of a histogram that shared memory holds
 _TRIED = 1 << 31  # tuples that a block counts in 32 bits before it adds up its histogram
 _SPREADS = read_constants("enumeration.cu")
 _SPREAD = {"count_totals": _SPREADS["SPREAD_OF_TOTALS"], "count_maxima": _SPREADS["SPREAD_OF_MAXIMA"]}

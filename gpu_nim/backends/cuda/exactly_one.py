@@ -63,7 +63,7 @@ def device_bytes(rule: Rule, last: int) -> int:
 
 
 class ExactlyOneEngine:
-    """A growth of a rule that `supports` admits, to generation `last` at the most, from its seeds or from a state.
+    """A growth of a rule that `supports` admits, to at most generation `last`, from its seeds or from a state.
 
     UsageError for another rule; InsufficientMemoryError, before anything is allocated, when `device_bytes` are not free, and when
     more bricks are active in a generation than were planned for.

@@ -36,7 +36,7 @@ class _Launches(NamedTuple):
 
 
 class GeneralEngine:
-    """A growth of any rule, to generation `last` at the most, from its seeds or from a state that an engine returned.
+    """A growth of any rule, to at most generation `last`, from its seeds or from a state that an engine returned.
 
     UsageError when the box of generation `last` has more cells than a 63-bit key can tell apart; InsufficientMemoryError, before
     the table of touched cells is enlarged, when there is not enough memory for it.

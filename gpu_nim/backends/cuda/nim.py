@@ -46,7 +46,7 @@ class _Plane(NamedTuple):
 
 
 class NimEngine:
-    """Three-pile Nim in progress on a device, to generation `last` at the most."""
+    """Three-pile Nim in progress on a device, to at most generation `last`."""
 
     def __init__(self, launcher: Launcher, last: int, state: State | None = None) -> None:
         self._launch, self._last = launcher, last

@@ -80,7 +80,7 @@ def required_bytes(rule: Rule, last: int) -> int:
 
 
 class ExactlyOneEngine(CellEngine):
-    """A growth of a rule that `supports` admits, to generation `last` at the most, from its seeds or from a state.
+    """A growth of a rule that `supports` admits, to at most generation `last`, from its seeds or from a state.
 
     UsageError for another rule; InsufficientMemoryError, before anything is allocated, when `required_bytes` are not available,
     and before a step that needs more than was planned and is available.

@@ -124,7 +124,7 @@ class HashTable:
 
 
 class GeneralEngine(CellEngine):
-    """A growth of any rule, to generation `last` at the most, from its seeds or from a state that an engine returned.
+    """A growth of any rule, to at most generation `last`, from its seeds or from a state that an engine returned.
 
     UsageError when the box of generation `last` has more cells than 63-bit keys; InsufficientMemoryError, before a
     step is taken or the table of touched cells is enlarged, when there is not enough memory for it.

@@ -43,7 +43,7 @@ def plane_bytes(last: int) -> int:
 
 
 class NimEngine:
-    """Three-pile Nim in progress, to generation `last` at the most."""
+    """Three-pile Nim in progress, to at most generation `last`."""
 
     def __init__(self, last: int, state: State | None = None) -> None:
         self._last = last
