@@ -51,12 +51,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if "gpu" in config.option.markexpr:
-        return
-    on_gpu = [item for item in items if item.get_closest_marker("gpu")]
-    if on_gpu:
-        items[:] = [item for item in items if item not in on_gpu]
-        config.hook.pytest_deselected(items=on_gpu)
+    without_gpu = "gpu" not in config.option.markexpr
+
+    def left_out(item: pytest.Item) -> bool:
+        # A size that runs no more code than a smaller one runs in one order of threads.
+        further_order = item.get_closest_marker("larger") and item.get_closest_marker("thorough")
+        return bool(further_order or (without_gpu and item.get_closest_marker("gpu")))
+
+    deselected = [item for item in items if left_out(item)]
+    if deselected:
+        items[:] = [item for item in items if not left_out(item)]
+        config.hook.pytest_deselected(items=deselected)
 
 
 def _launcher(engine: tuple[Any, ...]) -> Any:

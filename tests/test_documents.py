@@ -118,8 +118,9 @@ def test_what_is_not_run_is_there() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("path", [path for path in DOCUMENTS if set(commands(path)) - set(NOT_RUN)], ids=name)
 def test_every_command_runs(path: Path, folder: Path) -> None:
+    earlier = {command for other in DOCUMENTS[: DOCUMENTS.index(path)] for command in commands(other)}
     for command in commands(path):
-        if command in NOT_RUN:
+        if command in NOT_RUN or (command.startswith("gpunim verify all") and command in earlier):  # which takes seconds
             continue
         if " movie " in command and not has_ffmpeg():
             pytest.skip(f"ffmpeg is not installed, which this and what follows need: {command}")
