@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.backends.numpy.trace import NumpyTracer, _highest_bit
+from gpu_nim.backends.numpy.trace import NumpyTracer, _highest_bit, open_levels
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.model.tracing import MISS, START, NimScene, Rays, surface
 
@@ -111,6 +111,22 @@ def test_a_ray_hits_what_a_walk_from_cell_to_cell_hits(name, seed):
 
 
 @pytest.mark.parametrize("name", SCENES)
+def test_the_cube_round_a_cell_is_the_largest_that_is_empty(name):
+    """By counting the cells of every cube; where an inequality is in the way, it is empty but need not be the largest."""
+    scene, is_full, corner, shape = SCENES[name]
+    cells = np.indices(shape).reshape(3, -1)
+    levels = open_levels(scene)(cells)
+    full = np.array([is_full(tuple(cell)) for cell in (cells.T + corner).tolist()])
+    assert np.array_equal(levels < 0, full)
+    for level in range(6):
+        cubes = np.ravel_multi_index(tuple(cells >> level), (64,) * 3)
+        empty = (np.bincount(cubes, full) == 0)[cubes]
+        assert empty[levels >= level].all()
+        if not any(getattr(scene, "inequality", ())):
+            assert not empty[levels < level].any()
+
+
+@pytest.mark.parametrize("name", SCENES)
 @pytest.mark.parametrize("spread", [0.0, 0.03, 0.3])
 def test_both_backends_hit_the_same_to_the_last_bit(backend, name, spread):
     scene, _, corner, shape = SCENES[name]
@@ -137,16 +153,16 @@ def spray(cell, fraction, count, spread, *, least=0, seed=5):
     return Rays(cells, fractions, directions, np.full(count, least, np.int8), spread)
 
 
-@pytest.mark.parametrize("bits", [12, 20, 40, 60])
-def test_rays_from_inside_end_and_meet_faces(bits):
+@pytest.mark.parametrize(("bits", "spread"), [(12, 1e-3), (20, 1e-3), (40, 0.2), (60, 1e-3), (60, 0.2)])
+def test_rays_from_inside_end_and_meet_faces(bits, spread):
     eye = [(1 << bits) // 16 * 9 + 1, (1 << bits) // 16 * 8 + 2, (1 << bits) // 16 * 7 + 1]
-    rays = spray(eye, (0.25, 0.5, 0.75), 2000, 1e-3)
+    rays = spray(eye, (0.25, 0.5, 0.75), 2000, spread)
     hits = NumpyTracer(NimScene((1 << bits) - 1)).trace(rays)
     found = np.flatnonzero(hits.faces >= 0)
     assert len(found) > 300
     a, b, c = hits.cells[:, found] >> hits.levels[found]
     assert not (a ^ b ^ c).any()
-    assert (0.5 * 2.0 ** hits.levels[found] <= np.maximum(hits.distances[found] * 1e-3, 0.5)).all()
+    assert (0.5 * 2.0 ** hits.levels[found] <= np.maximum(hits.distances[found] * spread, 0.5)).all()
     cells, fractions = surface(rays, hits, found)
     # The cube before the face is empty, and the face is a face of the cube that is hit.
     before, axis, each = cells >> hits.levels[found], hits.faces[found], np.arange(len(found))
@@ -155,6 +171,18 @@ def test_rays_from_inside_end_and_meet_faces(bits):
     assert (np.abs(before - cube).sum(axis=0) == 1).all()
     assert (before[axis, each] != cube[axis, each]).all()
     assert ((fractions >= 0) & (fractions <= 1)).all()
+    moved = rays.fractions[:, found] + rays.directions[:, found] * hits.distances[found]
+    assert np.allclose(cells - rays.cells[:, found] + fractions, moved, rtol=1e-9, atol=1e-9)
+
+
+def test_merged_cells_that_break_the_inequality_are_not_hit():
+    chocolate = NimScene((1 << 40) - 1, box=(1 << 40,) * 3, inequality=(-1, 3, -1))
+    hits = NumpyTracer(chocolate).trace(spray((1 << 39, 1 << 39, 1 << 39), (0.5, 0.5, 0.5), 4000, 0.05))
+    found = hits.faces >= 0
+    a, b, c = (part[found] for part in hits.cells)
+    side = (1 << hits.levels[found].astype(np.int64)) - 1
+    assert found.sum() > 300
+    assert (3 * (b & ~side) <= (a | side) + (c | side)).all()
 
 
 def test_the_set_is_the_same_at_every_scale():

@@ -1,6 +1,7 @@
 """Traced pictures: against the engine that draws sides, bodies and their colours, and what the command says."""
 
 import json
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -197,6 +198,12 @@ def test_the_view_from_inside_is_the_same_at_every_scale(bits):
     known, seen = (np.asarray(render(f"nim:2^{k}-1", view="inside", **SMALL).image, int) for k in (30, bits))
     assert (np.abs(known - seen).max(axis=2) > 2).mean() < 0.01
     assert np.ptp(known, axis=(0, 1)).max() > 100
+
+
+def test_an_eye_keeps_the_fraction_of_its_cell():
+    eye = trace.Eye((2**59, -1, 3), (0.25, 0.5, 0.0))
+    assert trace.Eye.exactly((2**59 + Fraction(1, 4), Fraction(-1, 2), Fraction(3))) == eye
+    assert trace.Eye.at(np.array([7.25, -0.5, 3.0])) == trace.Eye((7, -1, 3), eye.fraction)
 
 
 @needs_pillow
