@@ -46,7 +46,7 @@ def save(found: Growth | Solution, path: str | Path, *, parents: bool = False) -
 
 def _ancestry(growth: Growth) -> Ancestry:
     if growth.rule is None:
-        raise UsageError("parents need the rule of the growth, which its file does not tell")
+        raise UsageError("parents need the rule of the growth, which its file does not hold")
     return partial(ancestry, growth.rule)
 
 

@@ -32,7 +32,7 @@ from gpu_nim.oeis.count import count
 from gpu_nim.theorems import by_definition, digit_by_digit, recursions
 from gpu_nim.theorems.catalogue import Case, check_cases, compared_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
-from gpu_nim.theorems.exhaustive import counts, index_scope, max_index, max_pile, p_positions
+from gpu_nim.theorems.exhaustive import counts, index_scope, max_index, max_pile, p_positions, pile_scope
 
 _ENUMERATED = [name for name, family in FAMILIES.items() if family.enumerated_by]
 _OTHER_WAYS: dict[type[Family], Callable[[int, int], int]] = {
@@ -43,6 +43,7 @@ _OTHER_WAYS: dict[type[Family], Callable[[int, int], int]] = {
 }
 
 _PILES = (1, 2, 3, 4, 5, 6, 7)
+_POWERS = (2, 3, 4, 5)  # D_6(3) = 226 = 15^2 + 1: from six piles on, four pairs of 1s in the units also make a total of 6
 _INDICES = 64  # of each sequence that are compared with enumeration
 _LONG = (10**18 + 12345, 2**70 - 1, 2**200 + 2**131 + 77)  # beyond any enumeration: two independent methods must agree
 _LITERAL_CELLS = 800  # the most of a literal growth: a fraction of a second
@@ -109,16 +110,12 @@ def tables(upto: int) -> Iterator[Case]:
 
 
 @statement("powers-of-binomials", "the digit matrices of gpunim", "D_k(2^m - 1) = C(k,2)^m for k = 2, ..., 5")
-def powers_of_binomials(upto: int) -> CheckResult:
-    piles = (2, 3, 4, 5)  # D_6(3) = 226 = 15^2 + 1: from six piles on, four pairs of 1s in the units also make a total of 6
-
-    def cases() -> Iterator[Case]:
-        for k in piles:
-            D = counts("D", k, max_index(k, upto))
-            for m in range(len(D).bit_length()):
-                yield f"D_{k}({2**m - 1})", D[2**m - 1], comb(k, 2) ** m
-
-    return check_cases(cases(), index_scope(piles, upto))
+@compared_cases(lambda upto: index_scope(_POWERS, upto))
+def powers_of_binomials(upto: int) -> Iterator[Case]:
+    for k in _POWERS:
+        D = counts("D", k, max_index(k, upto))
+        for m in range(len(D).bit_length()):
+            yield f"D_{k}({2**m - 1})", D[2**m - 1], comb(k, 2) ** m
 
 
 @statement("gpunim-positions", "gpunim", "outcomes, winning moves, generations and replies are those of the definitions")
@@ -197,24 +194,21 @@ def _beside(position: tuple[int, ...], change: int) -> set[tuple[int, ...]]:
 
 
 @statement("gpunim-walk", "gpunim", "the walk of a P-position leads to its cell and back, one by one and in arrays")
-def walks(upto: int) -> CheckResult:
+@compared_cases(lambda upto: pile_scope((3,), min(upto, 31)))
+def walks(upto: int) -> Iterator[Case]:
     largest = max_pile(3, min(upto, 31))
     born = p_positions(3, largest)
-
-    def cases() -> Iterator[Case]:
-        cells = [walk.cell_of(position) for position in born.tolist()]
-        yield f"that cells of piles up to {largest} differ", len(set(cells)), len(born)
-        yield "the way back", [list(walk.position_of(cell)) for cell in cells], born.tolist()
-        yield "the cells in arrays", [tuple(cell) for cell in walk.cells_of(born).tolist()], cells
-        yield "the way back in arrays", walk.positions_of(np.array(cells)).tolist(), born.tolist()
-        for position, cell in zip(born.tolist(), cells, strict=True):
-            for child in nim.children(position):
-                step = np.abs(np.subtract(walk.cell_of(child.position), cell))
-                yield f"the steps from the cell of {position} to that of {child.position}", int(step.sum()), 1
-        legs = walk.walk((14, 11, 5))  # the paper's example
-        yield "the corners of (14, 11, 5)", [leg.to for leg in legs], [(8, 0), (8, -4), (10, -4), (10, -3)]
-
-    return check_cases(cases(), f"piles up to {largest}")
+    cells = [walk.cell_of(position) for position in born.tolist()]
+    yield f"that cells of piles up to {largest} differ", len(set(cells)), len(born)
+    yield "the way back", [list(walk.position_of(cell)) for cell in cells], born.tolist()
+    yield "the cells in arrays", [tuple(cell) for cell in walk.cells_of(born).tolist()], cells
+    yield "the way back in arrays", walk.positions_of(np.array(cells)).tolist(), born.tolist()
+    for position, cell in zip(born.tolist(), cells, strict=True):
+        for child in nim.children(position):
+            step = np.abs(np.subtract(walk.cell_of(child.position), cell))
+            yield f"the steps from the cell of {position} to that of {child.position}", int(step.sum()), 1
+    legs = walk.walk((14, 11, 5))  # the paper's example
+    yield "the corners of (14, 11, 5)", [leg.to for leg in legs], [(8, 0), (8, -4), (10, -4), (10, -3)]
 
 
 @statement("gpunim-growths", "gpunim", "every automaton of the catalogue grows as its rule says, literally, on every engine")
@@ -262,29 +256,26 @@ def _affordable(automaton: Automaton, upto: int) -> int:
 
 
 @statement("gpunim-heaps", "Guy and Smith", "Grundy values of heaps are the least that no option has, and periods hold")
-def heap_values(upto: int) -> CheckResult:
+@compared_cases(lambda upto: f"{len(_CODES)} octal codes and {len(_SUBTRACTED)} sets to subtract, heaps up to {min(upto, _HEAPS)}")
+def heap_values(upto: int) -> Iterator[Case]:
     most = min(upto, _HEAPS)
-
-    def cases() -> Iterator[Case]:
-        rules: list[heaps.HeapRule] = [*map(OctalCode, _CODES), *map(SubtractionRule, _SUBTRACTED)]
-        for rule in rules:
-            values = heaps.grundy_values(rule, most + 1).tolist()
-            small = most if isinstance(rule, SubtractionRule) else min(most, 12)
-            yield f"the Grundy values of {rule} up to {small}", values[: small + 1], _of_heaps(rule, small)
-            # Heaps that one move leaves count by the sum of their values.
-            for heap in range(most + 1):
-                seen = {int(np.bitwise_xor.reduce([values[part] for part in left] or [0])) for left in rule.options(heap)}
-                least = next(number for number in range(len(seen) + 1) if number not in seen)
-                yield f"the Grundy value of a heap of {heap} in {rule}", values[heap], least
-        for rule, length in ((OctalCode("0.77"), 12), (SubtractionRule((1, 3, 4)), 7)):
-            values = heaps.grundy_values(rule, 300)
-            period = heaps.find_period(rule, values[:200])
-            yield f"the period of {rule}", period and period.length, length
-            if period is not None:
-                later = values[period.preperiod + period.length :]
-                yield f"that the period of {rule} holds", values[period.preperiod : -period.length].tolist(), later.tolist()
-
-    return check_cases(cases(), f"{len(_CODES)} octal codes and {len(_SUBTRACTED)} sets to subtract, heaps up to {most}")
+    rules: list[heaps.HeapRule] = [*map(OctalCode, _CODES), *map(SubtractionRule, _SUBTRACTED)]
+    for rule in rules:
+        values = heaps.grundy_values(rule, most + 1).tolist()
+        small = most if isinstance(rule, SubtractionRule) else min(most, 12)
+        yield f"the Grundy values of {rule} up to {small}", values[: small + 1], _of_heaps(rule, small)
+        # Heaps that one move leaves count by the sum of their values.
+        for heap in range(most + 1):
+            seen = {int(np.bitwise_xor.reduce([values[part] for part in left] or [0])) for left in rule.options(heap)}
+            least = next(number for number in range(len(seen) + 1) if number not in seen)
+            yield f"the Grundy value of a heap of {heap} in {rule}", values[heap], least
+    for rule, length in ((OctalCode("0.77"), 12), (SubtractionRule((1, 3, 4)), 7)):
+        values = heaps.grundy_values(rule, 300)
+        period = heaps.find_period(rule, values[:200])
+        yield f"the period of {rule}", period and period.length, length
+        if period is not None:
+            later = values[period.preperiod + period.length :]
+            yield f"that the period of {rule} holds", values[period.preperiod : -period.length].tolist(), later.tolist()
 
 
 def _of_heaps(rule: heaps.HeapRule, largest: int) -> list[int]:
