@@ -2,6 +2,7 @@
 
 from collections import Counter
 from contextlib import suppress
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -16,7 +17,7 @@ from gpu_nim.render.axes import axes_of, box_of, draw_axes, tick_values
 from gpu_nim.render.colourings import COLOURINGS, base_colours, legend_of
 from gpu_nim.render.framing import aim, annotations, framed
 from gpu_nim.render.geometry import generations_between, tiles
-from gpu_nim.render.image import render
+from gpu_nim.render.image import Drawing, render
 from gpu_nim.render.labels import Labels, number
 from gpu_nim.render.legends import Bar, Swatches, ticks
 from gpu_nim.render.look import Look
@@ -24,6 +25,7 @@ from gpu_nim.render.motions import motion_of
 from gpu_nim.render.movie import Movie
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
+from gpu_nim.render.traced_body import traced_body
 from gpu_nim.render.vector_drawing import Shape, VectorDrawing, Words
 from gpu_nim.render.views import VIEWS, fit
 from tests.helpers import run
@@ -246,6 +248,26 @@ def test_a_transparent_picture_has_its_letters_whole():
     assert colour[faint][:, :3].max(axis=1).min() > 40  # no dark rims
 
 
+@pytest.mark.parametrize(
+    ("source", "colour"), [("nim:2^40", "generation"), ("nim:2^40", "branch"), ("edge:12", "rank"), ("edge:12", "nim-p")]
+)
+def test_a_traced_body_has_the_legend_of_its_colours(source, colour):
+    look = Look(colour=colour, engine="trace", quality="draft")
+    legend = traced_body(source, look).legend
+    if source == "edge:12":
+        blocks = blocks_of(source, colour=colour)
+        expected = legend_of(blocks, base_colours(blocks, colour, THEMES["dark"]), colour)
+        assert np.allclose(legend.colours, expected.colours, atol=1e-6)
+        assert legend.title == expected.title
+        assert getattr(legend, "values", 0) == getattr(expected, "values", 0)
+    elif colour == "generation":
+        assert (legend.values[0], legend.values[-1]) == (0, 2**40)
+        for value in (0, 2**39 - 1, 2**40):
+            assert np.allclose(legend.at(value), THEMES["dark"].map(np.array([value / 2**40]))[0], atol=0.01)
+    elif colour == "branch":
+        assert legend.names == ("seed", "(0, 1, 1)", "(1, 0, 1)", "(1, 1, 0)")
+
+
 # Axes
 
 
@@ -334,6 +356,27 @@ def test_axes_end_where_the_eye_is_in_the_body():
     inside = fit(VIEWS["hero"](blocks.corners), framed(blocks, Look()), 4 / 3)
     inside = type(inside)(np.array([4.0, 4.0, 4.0]), inside.basis, inside.scale, False)
     assert axes_of(box_of(blocks), on_picture(inside, 240, 180), 5.0) == []
+
+
+def test_words_before_the_body_are_on_a_veil():
+    """As of an eye within it: letters stand out as they do elsewhere."""
+    blocks = blocks_of("nim:31")
+    look = Look(size=(320, 240), view="hero", quality="draft", engine="numpy", **{**ALL, "axes": False})
+    camera = aim(blocks, look)
+    close = replace(camera, eye=camera.eye - camera.basis[2] * 0.75 * camera.distance(blocks.centres()).min())
+    areas = [box for _, box in word_boxes(annotations(blocks, look).words().drawing)]
+    with (
+        Drawing(blocks, look, "numpy") as said,
+        Drawing(blocks, replace(look, title="", caption="", legend=False), "numpy") as bare,
+    ):
+        for eye, veiled in ((camera, False), (close, True)):
+            annotated, plain = (np.asarray(drawing.frame(eye)).astype(int).max(axis=2) for drawing in (said, bare))
+            boxes = [np.s_[int(top) : int(bottom), int(left) : int(right)] for left, top, right, bottom in areas]
+            bright = [plain[box].max() > 150 for box in boxes]
+            assert any(bright) == veiled
+            for box in boxes:
+                assert np.percentile(annotated[box], 20) < 90
+                assert annotated[box].max() > 200
 
 
 # Engines, movies

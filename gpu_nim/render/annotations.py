@@ -12,7 +12,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.render.axes import CoordinateBox, Place, draw_axes, reach
 from gpu_nim.render.labels import Labels, Rectangle
 from gpu_nim.render.legends import Legend, LegendBox
-from gpu_nim.render.lettering import LEAST, Setting, caption_of, label_size, running_words, title_of, unit
+from gpu_nim.render.lettering import LEAST, Setting, caption_of, label_size, running_words, stamp, title_of, unit
 from gpu_nim.render.lettering import width as pixels_wide
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.vector_drawing import VectorDrawing
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _EDGE, _GAP, _FOOT = 64.0, 36.0, 40.0  # units: from the picture's sides to words, between the parts, and below the last line
 _WIDEST = 0.4  # of the picture's width or height: a legend
 _SMALLER = 0.9  # sizes of a legend's letters are tried in these steps
+_LIKE_TEXT = 0.01  # of the pixels under words: more of their colour make them hard to read
+_VEIL = 190  # of 255: how dense a veil is
 _LEAST_BODY = 6.0  # sizes of labels: the width and height that are left for the body
 
 
@@ -115,19 +117,37 @@ class Annotations:
     def words(self, running: str = "") -> Labels:
         """Return the labels of a picture without axes: title, caption, legend, and the words of a frame."""
         labels = self._blank()
-        for setting in filter(None, (self._title, self._caption, self._running(running))):
+        for setting in self._settings(running):
             for line, baseline in zip(setting.lines, setting.baselines, strict=True):
                 labels.drawing.words(line, (setting.left, self._height - baseline), setting.size, self._theme.text)
-            labels.reserve((setting.left, setting.top, self._width - setting.left, setting.bottom))
+        for area in self._areas(self._settings(running)):
+            labels.reserve(area)
         if self._legend:
-            edge, gap, box = _EDGE * self._unit, _GAP * self._unit, self._legend
-            if self._beside:
-                left, top = self._width - edge - box.width, (self._top + self._bottom - box.height) / 2
-            else:
-                left, top = edge, self._bottom - gap - box.height
-            box.draw(labels, left, top)
-            labels.reserve((left - gap / 2, top, left + box.width, top + box.height))
+            self._legend.draw(labels, *self._corner(self._legend))
+            labels.reserve(self._around(self._legend))
         return labels
+
+    def _settings(self, running: str) -> list[Setting]:
+        return [setting for setting in (self._title, self._caption, self._running(running)) if setting]
+
+    def _corner(self, legend: LegendBox) -> tuple[float, float]:
+        """The upper left corner of the legend."""
+        if self._beside:
+            return self._width - _EDGE * self._unit - legend.width, (self._top + self._bottom - legend.height) / 2
+        return _EDGE * self._unit, self._bottom - _GAP * self._unit - legend.height
+
+    def _areas(self, settings: list[Setting]) -> list[Rectangle]:
+        """The boxes of words, with a little space around them."""
+        widths = [max(pixels_wide(line, setting.size) for line in setting.lines) for setting in settings]
+        return [self._spaced(s.left, s.top, wide, s.bottom - s.top) for s, wide in zip(settings, widths, strict=True)]
+
+    def _around(self, legend: LegendBox) -> Rectangle:
+        """The box of the legend, likewise."""
+        return self._spaced(*self._corner(legend), legend.width, legend.height)
+
+    def _spaced(self, left: float, top: float, width: float, height: float) -> Rectangle:
+        gap = 0.3 * _GAP * self._unit
+        return left - gap, top - gap, left + width + gap, top + height + gap
 
     def annotate(self, picture: "Image", camera: Camera, running: str = "", box: CoordinateBox | None = None) -> None:
         """Paint the annotations over a picture of the look's size.
@@ -138,10 +158,23 @@ class Annotations:
             running: the words of this frame.
             box: the coordinates of what is shown of the body, by default of all.
         """
+        self._veil(picture, running)
         labels = self.words(running)
         if self.box is not None:
             draw_axes(box or self.box, on_picture(camera, *self.look.size), labels)
         labels.drawing.paint(picture)
+
+    def _veil(self, picture: "Image", running: str) -> None:
+        """Lay a veil under words where the picture has more of their colour than of the background's, as within a body."""
+        from PIL import Image
+
+        text, back = (255 * np.array(colour) for colour in (self._theme.text, self._theme.bottom))
+        for area in (*self._areas(self._settings(running)), *([self._around(self._legend)] if self._legend else [])):
+            left, top, right, bottom = (max(round(edge), 0) for edge in area)
+            pixels = np.asarray(picture.crop((left, top, right, bottom)).convert("RGBA")).reshape(-1, 4).astype(np.float64)
+            near, far = (np.linalg.norm(pixels[:, :3] - colour, axis=1) for colour in (text, back))
+            if ((near < far) & (pixels[:, 3] > 127)).mean() > _LIKE_TEXT:
+                stamp(picture, Image.new("L", (right - left, bottom - top), _VEIL), (left, top), self._theme.bottom)
 
 
 def on_picture(camera: Camera, width: int, height: int) -> Place:

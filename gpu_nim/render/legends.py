@@ -103,7 +103,7 @@ class LegendBox:
         if isinstance(legend, Bar):
             self._bar = _LONGEST_BAR * room
             self.width = max(title, 1.9 * size + self._named) if beside else self._bar + self._named
-            self.height = self._bar + 2.4 * size if beside else 4.0 * size
+            self.height = self._bar + 2.4 * size if beside else 4.4 * size
             return
         entry, line = 1.6 * size + self._named, 1.5 * size
         across = len(names) if not beside else 1
