@@ -164,7 +164,8 @@ def test_a_movie_takes_each_option_or_refuses_it(motion):
     }
 
     def frames(**look):
-        movie = Movie(source, motion, 8, look=Look(**{"size": (200, 150), "engine": "numpy", **look}))
+        size = (400, 200) if motion == "side-by-side" else (200, 150)
+        movie = Movie(source, motion, 8, look=Look(**{"size": size, "engine": "numpy", **look}))
         with motion_of(movie) as renderer:
             return [np.asarray(renderer.frame(number)) for number in (1, 6)]
 

@@ -42,18 +42,19 @@ class SideBySide(Motion):
         look, hold = self.panels.look, self.values(movie)["hold"]
         nim = positions_of_nim(movie.source, movie.motion, look)
         colours = base_colours(nim, look.colour, THEMES[look.theme])
-        views = (look.view or _FROM_THE_SEED, None)
+        # The colours mean the same on both sides, and one legend says what.
+        looks = (replace(look, view=look.view or _FROM_THE_SEED, legend=False), replace(look, view=None))
         names = ("three-pile Nim    {}", "Ulam-Warburton, no south branch")
         self.bodies = [
             GrowingBody(
                 blocks,
-                replace(look, view=view),
+                seen,
                 self.engine,
                 lambda stops: scheduled(stops, movie.frames, hold),
                 partial(_caption, name),
                 colours,
             )
-            for blocks, view, name in zip((nim, image_of(nim)), views, names, strict=True)
+            for blocks, seen, name in zip((nim, image_of(nim)), looks, names, strict=True)
         ]
 
     def __exit__(self, *error: object) -> None:

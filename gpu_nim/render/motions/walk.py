@@ -59,7 +59,7 @@ class Walk(Motion):
         Parameter("position", PPosition(), "14,11,5", "the P-position where the walk ends"),
         hold_option("at the end of each leg"),
     )
-    refuses = frozenset(("cut", "colour", "generations", "legend"))
+    refuses = frozenset(("cut", "colour", "generations", "legend", "axes"))
 
     @classmethod
     def check(cls, movie: "Movie") -> None:
