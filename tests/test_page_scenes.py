@@ -12,7 +12,7 @@ from gpu_nim import grow
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.look import Look
-from gpu_nim.render.page import document, page, scenes
+from gpu_nim.render.page import document, page, scenes, solid
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
 from tests.helpers import p_positions
@@ -105,6 +105,24 @@ def test_too_large_a_body_is_made_coarser(monkeypatch):
     assert data["note"] == "drawn as 64 blocks of 4x4x4 cells"
     assert data["offsets"] == []
     assert len(blocks) == 1024
+
+
+def test_cubes_that_are_not_on_a_lattice_are_split(monkeypatch):
+    blocks, data = solid("chocolate6:size=3", Look())[0], data_of("chocolate6:size=3")
+    assert (data["side"], data["coordinates"], data["unit"], data["shown"][-1]) == (1, 0, "cubes", len(blocks))
+    grid = unpacked(data)
+    earliest = {}
+    for corner, generation in sorted(
+        zip(blocks.corners.tolist(), blocks.generations.tolist(), strict=True), key=lambda pair: pair[1]
+    ):
+        for middle in np.add(corner, [[0, 0, 0], [8, 3, 15]]).tolist():
+            earliest.setdefault(tuple(middle), generation)
+    inside = np.array([*earliest]) - data["low"]
+    shown = np.array(data["generations"])[grid[tuple(inside.T)]]
+    assert (shown <= [*earliest.values()]).all()  # another cube may have covered the place before
+    assert (grid != 65535).sum() <= 16**3 * len(blocks)
+    monkeypatch.setattr(scenes, "_TEXELS", 1 << 16)
+    assert data_of("chocolate6:size=3")["side"] > 1
 
 
 def test_a_body_of_too_many_generations_is_refused(monkeypatch):

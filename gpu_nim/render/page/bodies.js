@@ -63,7 +63,7 @@ class Grid {
     this.extent = data.extent.map(BigInt);
     this.generations = data.generations;
     [this.first, this.last] = [BigInt(data.generations[0]), BigInt(data.generations.at(-1))];
-    this.unit = data.side > 1 ? "blocks" : "cells";
+    this.unit = data.unit;
   }
 
   index(generation) {  // of the last generation with cells that is no later
@@ -83,6 +83,7 @@ class Grid {
   describe(place, level) {
     const small = place.map(Number), generation = this.generations[this.at(small)];
     const cell = small.map((x, k) => x * data.side + data.low[k]).slice(0, data.coordinates), rest = [];
+    if (!data.coordinates) return `generation ${spoken(generation)}`;  // projected cells, whose places are not theirs
     if (level || data.side > 1) return named(cell, [`cube ${spoken(data.side << level)} cells wide from here`]);
     if (data.coordinates === 3 && Math.min(...cell) >= 0) rest.push(`nim-sum ${spoken(nimSum(cell))}`);
     rest.push(`generation ${spoken(generation)}`);

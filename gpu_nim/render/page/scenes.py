@@ -107,7 +107,8 @@ def grid_scene(source: object, blocks: Blocks, look: Look) -> Scene:
         UsageError: it has too many generations.
         InsufficientMemoryError: there is too little memory to make it.
     """
-    blocks = _fitting(blocks)
+    drawn = _fitting(blocks)
+    blocks = drawn if drawn.unit == 1 else _split(drawn)
     side = int(blocks.sizes[0])
     index = blocks.corners // side
     low = index.min(axis=0)
@@ -126,7 +127,8 @@ def grid_scene(source: object, blocks: Blocks, look: Look) -> Scene:
         "first": str(generations[0]),
         "last": str(generations[-1]),
         "generations": generations.tolist(),
-        "shown": np.cumsum(np.bincount(ranks)).tolist(),
+        "shown": np.searchsorted(np.sort(drawn.generations), generations, side="right").tolist(),
+        "unit": "cubes" if drawn.cells is not None else "cells" if side == 1 else "blocks",
         "low": (low * side).tolist(),
         "side": side,
         "extent": extent.tolist(),
@@ -140,11 +142,13 @@ def grid_scene(source: object, blocks: Blocks, look: Look) -> Scene:
     }
     if inks is not None:
         data["inks"] = _packed(inks, place, shape)
-    return Scene(blocks, low.astype(np.int64) * side, side, 1, data, blocks.population, len(blocks))
+    return Scene(blocks, low.astype(np.int64) * side, side, 1, data, blocks.population, len(drawn))
 
 
 def _fitting(blocks: Blocks) -> Blocks:
-    """Return the blocks in one size in which their box fits the page."""
+    """Return the blocks in one size in which their box fits the page, but cubes that are not on a lattice as they are."""
+    if blocks.unit > 1:
+        return blocks
     low, high = blocks.bounds()
     size = least = int(blocks.sizes.max())
     while True:
@@ -152,6 +156,23 @@ def _fitting(blocks: Blocks) -> Blocks:
         if max(extent) <= _SIDE and prod(extent) <= _TEXELS:
             return blocks if size == least and (blocks.sizes == size).all() else coarsen(blocks, size)
         size *= 2
+
+
+def _split(blocks: Blocks) -> Blocks:
+    """Return cubes that are not on a lattice as cells of a finer grid, each in the earliest cube that covers it."""
+    low, high = blocks.bounds()
+    width, step = int(blocks.sizes.max()), 1
+    while (
+        prod(extent := (-(-high // step) - low // step).tolist()) > _TEXELS
+        or max(extent) > _SIDE
+        or (len(blocks) * max(width // step, 1) ** 3 > _TEXELS)
+    ):
+        step *= 2
+    parts = np.stack(np.meshgrid(*[np.arange(max(width // step, 1))] * 3), axis=-1).reshape(-1, 3)
+    late_first = np.argsort(-blocks.generations, kind="stable")  # where two write, the last one does
+    corners = (blocks.corners[late_first] // step)[:, None] + parts
+    split = blocks.take(np.repeat(late_first, len(parts)))
+    return replace(split, corners=corners.reshape(-1, 3).astype(np.int32) * step, sizes=np.full(len(split), step, np.int32), unit=1)
 
 
 def _padded(extent: list[int]) -> tuple[int, list[int]]:
@@ -193,14 +214,17 @@ def _rule(source: object) -> Rule | None:
 
 
 def _coordinates(source: object, blocks: Blocks) -> int:
+    """Return the number of coordinates that cells are named by: 0 where they are projected."""
     rule = _rule(source)
+    if blocks.cells is not None:
+        return 0
     return rule.dimension if rule else 2 if not blocks.corners[:, 2].any() else 3
 
 
 def _offsets(source: object) -> list[list[int]]:
     """Return the steps from a parent to its children where each cell has one parent, else none."""
     rule = _rule(source)
-    if rule is None or not rule.exactly_one or rule.touches is not None:
+    if rule is None or rule.dimension > 3 or not rule.exactly_one or rule.touches is not None:
         return []
     return [[*offset, *[0] * (3 - rule.dimension)] for offset in rule.offsets]
 
