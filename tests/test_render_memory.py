@@ -34,7 +34,7 @@ from gpu_nim.render.image import render
 def taken(name):
     return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith(name))
 look = json.loads(sys.argv[1])
-if look["engine"] == "numpy":
+if look["engine"] != "opengl":
     render("nim:3", **{**look, "size": (64, 48)})
 before = taken("VmRSS")
 render("nim:15", **look)
@@ -56,6 +56,8 @@ def bounded(limit: int, *words: object) -> "subprocess.CompletedProcess[str]":
         ("cubes", "numpy", "final"),
         ("points", "numpy", "final"),
         ("volume", "numpy", "final"),
+        ("cubes", "trace", "draft"),
+        ("cubes", "trace", "final"),
         pytest.param("cubes", "opengl", "final", marks=needs_opengl),
     ],
 )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.backends.shared.host_ranges import cores
 from gpu_nim.model.progress import OnStep
 from gpu_nim.render.geometry import Blocks, side, tiles, visible
 from gpu_nim.render.pixels import reduce_pixels
@@ -26,7 +27,7 @@ class Cubes(CameraStyle):
     costs: ClassVar = {
         "numpy": Cost(80 << 20, 30, 700, 300),
         "opengl": Cost(OPENGL_BYTES, 62, 1600, 1000),
-        "trace": Cost(200 << 20, 24, 0, 0),
+        "trace": Cost((24 << 20) * (1 + cores()), 24, 0, 0),
     }
 
     def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: "Look", canvas: "Canvas | None") -> None:
