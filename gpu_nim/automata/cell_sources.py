@@ -48,10 +48,10 @@ def split(batch: Batch) -> Iterator[Newborns]:
     yield from enumerate(by_generation(batch.cells, batch.births), batch.first)
 
 
-def in_order(cells: NDArray[np.integer]) -> bool:
+def is_ascending(cells: NDArray[np.integer]) -> bool:
     """Return whether cells (N, d) are in strictly ascending lexicographic order, so that all are distinct.
 
-    >>> in_order(np.array([[0, 1], [0, 2], [1, 0]])), in_order(np.array([[0, 1], [0, 1]]))
+    >>> is_ascending(np.array([[0, 1], [0, 2], [1, 0]])), is_ascending(np.array([[0, 1], [0, 1]]))
     (True, False)
     """
     below = np.zeros(max(0, len(cells) - 1), np.bool_)

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.model.limbs import Ints
 from gpu_nim.model.progress import OnStep, unreported
-from gpu_nim.model.tracing import LARGEST, MISS, START, Hits, Rays, surface
+from gpu_nim.model.tracing import LARGEST, MISS, START, Doubles, Hits, Rays, surface
 from gpu_nim.render.colours import to_linear, to_srgb
 from gpu_nim.render.pixels import background
-from gpu_nim.render.sampling import Doubles, Ints, Places, about, disc, grid, tangents, unit
+from gpu_nim.render.sampling import Places, about, disc, grid, tangents, unit
 from gpu_nim.render.shading import COOL, WARM, Lamps
 from gpu_nim.render.trace import Eye, Traced, primary_rays
 from gpu_nim.render.views import Camera

@@ -1,10 +1,9 @@
 """Places and directions at which light is sampled: evenly spread, and the same on every machine."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-Doubles = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from gpu_nim.model.limbs import Ints
+from gpu_nim.model.tracing import Doubles
 
 _R2 = (0.7548776662466927, 0.5698402909980532)  # the inverses of the plastic number and of its square
 _GOLDEN = 0.6180339887498949  # the inverse of the golden ratio

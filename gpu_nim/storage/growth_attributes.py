@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
-from gpu_nim.automata.cell_sources import CellSource, Newborns, ParentSource, in_order
+from gpu_nim.automata.cell_sources import CellSource, Newborns, ParentSource, is_ascending
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.user_defined import describe, from_description
 from gpu_nim.model.digest import checksum
@@ -148,7 +148,7 @@ def with_checked_cells(
 
     def read(first: int, stop: int) -> Iterator[Newborns]:
         for generation, cells in source(first, stop):
-            held = len(cells) == births[generation] and in_order(cells)
+            held = len(cells) == births[generation] and is_ascending(cells)
             if len(cells) and low is not None and high is not None:
                 held = held and bool(low <= cells.min() and cells.max() <= high)
             if not held or checksum(symmetry.representative(cells)) != checksums[generation]:

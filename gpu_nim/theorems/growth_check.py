@@ -9,7 +9,7 @@ import numpy as np
 
 from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.catalogue import CATALOGUE, Automaton
-from gpu_nim.automata.cell_sources import in_order
+from gpu_nim.automata.cell_sources import is_ascending
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.user_defined import find_automaton
@@ -112,7 +112,7 @@ def _against_theorem(growth: Growth, progress: Callable[[int], object]) -> str |
     for generation, cells in newborns:
         if len(cells) != growth.births[generation]:
             return f"generation {generation} has {len(cells)} cells, not {growth.births[generation]}"
-        if not in_order(cells):
+        if not is_ascending(cells):
             return f"the cells of generation {generation} are not in lexicographic order, each once"
         if test is not None:
             for outsider in cells[~test(cells, np.full(len(cells), generation))].tolist():

@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.shared.host_ranges import cores
+from gpu_nim.model.limbs import Ints
 from gpu_nim.model.tracing import START, BrickScene, Hits, NimScene, Rays, Scene
-
-Ints = NDArray[np.int64]
 
 _TILE = 1 << 15  # rays at once: more leave the cache, and fewer cost more calls a ray
 _CROWD = 0.8  # the part of a tile's rays that go on, below which the others are dropped
