@@ -66,7 +66,7 @@ def test_a_growth_stops_at_its_ends_and_before_powers_of_two():
 GROWN = {name: blocks_of(name) for name in ("nim:21", "edge:9", "fcc:6", "ulam-warburton:20", "hexagonal:9", "chocolate:size=7")}
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     st.sampled_from(sorted(GROWN)),
     st.integers(2, 60),

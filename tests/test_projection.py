@@ -21,6 +21,7 @@ from gpu_nim.render.movie import Movie
 from gpu_nim.render.projection import FINE, frame, middles_of
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
+from gpu_nim.render.traced_body import traced_body
 from tests.render_files import needs_pillow
 
 LOOK = Look(size=(64, 48), quality="draft", engine="numpy")
@@ -170,11 +171,11 @@ def test_axes_have_the_names_of_what_is_projected_or_are_refused():
 
 @needs_pillow
 def test_projections_on_a_lattice_are_traced():
-    looks = [replace(LOOK, size=(160, 120), engine=engine, quality="final") for engine in ("trace", "numpy")]
-    traced, drawn = (np.asarray(render("nim-4:7", look).image).astype(int) for look in looks)
-    assert (np.abs(traced - drawn).max(axis=2) < 60).mean() > 0.9
+    drawn, body = prepare("nim-4:15", LOOK), traced_body("nim-4:15", replace(LOOK, engine="trace", quality="final"))
+    colours = body.colours(drawn.corners.T.astype(np.int64), np.zeros(len(drawn), np.int8))
+    assert np.allclose(colours, base_colours(drawn, None, THEMES["dark"]))
     with pytest.raises(UsageError, match="engine trace needs cells on a lattice, and those of chocolate6:size=2 are projected"):
-        render("chocolate6:size=2", looks[0])
+        traced_body("chocolate6:size=2", replace(LOOK, engine="trace", quality="final"))
 
 
 @needs_pillow
