@@ -804,7 +804,7 @@ def test_a_page_needs_nothing_from_elsewhere(tmp_path):
         (["render", "nim:3", "-o", "no/a.png"], 1, "cannot write no/a.png: there is no folder no"),
         (["render", "nim:3", "-o", "a.jpg", "--transparent"], 2, "a transparent picture must be"),
         (["render", "figure:NF9", "-o", "a.png"], 2, "figure must be one of NF1"),
-        (["render", "nim:99999999999", "-o", "a.png"], 2, "can be drawn for generations 0 to"),
+        (["render", "edge:99999999999", "-o", "a.png"], 2, "can be drawn for generations 0 to"),
         (["movie", "nim:3", "-o", "a.avi"], 2, "a movie must end in .mp4, .gif"),
         (["movie", "chocolate:size=3", "-o", "a.gif", "--motion", "sweep", "--sweep", "x"], 2, "sweep must be FIRST:LAST or NAME="),
         (
@@ -812,7 +812,7 @@ def test_a_page_needs_nothing_from_elsewhere(tmp_path):
             2,
             "rational parameter of bar, k, got 'a'",
         ),
-        (["movie", "bar:size=3", "-o", "a.gif", "--fps", "0"], 2, "1 or more frames at 1 to 120 a second, got 1 at 0"),
+        (["movie", "bar:size=3", "-o", "a.gif", "--fps", "121"], 2, "1 or more frames at 1 to 120 a second, got"),
         (["export", "nim:3", "-o", "a.doc"], 2, "an export must end in"),
         (["show", "nim:3", "--picture", "a.txt"], 2, "a picture must end in .png"),
         (["show", "nim:3", "--port", "1"], 2, "--port is for a page: it needs --web"),
