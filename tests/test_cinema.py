@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from PIL import Image
 
 from gpu_nim.cli import main
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.progress import unreported
 from gpu_nim.model.tracing import MISS
 from gpu_nim.render import cinema
 from gpu_nim.render.cinema import BOUNCES, SAMPLES, Cinema, _Stage
@@ -300,9 +300,11 @@ def test_the_picture_is_the_same_each_time_and_on_any_number_of_threads(monkeypa
 
 
 def test_both_backends_draw_the_same(backend, monkeypatch):
-    expected = render("edge:5", **SMALL).image
+    drawing, _, camera = stage_of("edge:5")
+    expected = drawing.draw(camera, None, unreported)
     monkeypatch.setattr("gpu_nim.render.trace.select", lambda: backend)
-    assert render("edge:5", **SMALL).image.tobytes() == expected.tobytes()
+    drawing, _, camera = stage_of("edge:5")
+    assert (drawing.draw(camera, None, unreported) == expected).all()
 
 
 @pytest.mark.parametrize("source", ["nim:2^60", "chocolate:a=3,size=31", "fcc:5"])
@@ -333,6 +335,8 @@ def test_an_interrupt_keeps_the_samples_that_are_complete():
 
 
 def test_the_command_draws_and_says_what_it_refuses(tmp_path):
+    from PIL import Image
+
     out = tmp_path / "a.png"
     result = CliRunner().invoke(main, ["render", "nim:2^30", "-o", str(out), "--quality", "cinema", "--size", "32x24"])
     assert result.exit_code == 0, result.output
