@@ -52,7 +52,9 @@ class Motion(ABC):
         """
         for name in movie.options.keys() - {option.name for option in cls.options}:
             takers = " or ".join(motion for motion, known in MOTIONS.items() if name in {option.name for option in known.options})
-            raise UsageError(f"{name} would have no effect on motion {movie.motion}: motion {takers or 'none'} takes it")
+            if not takers:
+                raise UsageError(f"no motion has an option {name}")
+            raise UsageError(f"{name} would have no effect on motion {movie.motion}: motion {takers} takes it")
         cls.values(movie)
 
     @classmethod
