@@ -9,8 +9,8 @@
 // where E, e is the start, a cell and a fraction. The ray goes on at the least t_k in cell f_k + 1 on that axis, and on the others in
 // E + floor(e + t d), held between c and f.
 //
-// Invariant.  A coordinate never goes down and one goes up in each step, so a ray ends. What is hit is hit at its face: a ray takes to
-// coarser cubes, of the level at which it is as wide as they are, only in an empty one.
+// Invariant.  A coordinate never goes down and one goes up in each step, so a ray ends. A ray switches to coarser cubes, of the
+// level at which it is as wide as they are, only inside an empty one, so that it enters the next through a face.
 //
 // The result is that of gpu_nim/backends/numpy/trace.py to the last bit: double precision, rounded after each operation, none of them
 // fused, in the same order.

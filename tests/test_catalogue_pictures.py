@@ -170,7 +170,7 @@ def test_a_made_up_motion_is_made_listed_and_named_with_its_option(monkeypatch, 
     assert re.search(r"motion must be one of .*turntable, .*wobble, got 'wobbl'", run(*made, "wobbl").output)
     assert "far must be an integer from 1 to 9, got '10'" in run(*made, "wobble", "--far", "10").output
     assert "far would have no effect on motion growth: motion wobble takes it" in run(*made, "growth", "--far", "3").output
-    with pytest.raises(UsageError, match="^no motion has an option near$"):
+    with pytest.raises(UsageError, match=r"^no motion has an option near$"):
         Movie("nim:3", "growth", options={"near": "3"})
     assert MOTIONS["wobble"].values(Movie("nim:3", "wobble", options={"far": "5"})) == {"far": 5}
 

@@ -166,7 +166,7 @@ def test_solve_given_games(args, expected):
         (["chocolate", "--a", "1:2:3:4"], "--a"),
         (["chocolate", "--a", "1/0"], "--a"),
         (["chocolate", "--a", "1:1e9"], "--a"),
-        (["chocolate", "--k", "2"], "--k belongs to bar"),
+        (["chocolate", "--k", "2"], "--k is a parameter of bar, not of chocolate"),
         (["chocolate", "--size", "-1"], "--size"),
         (["chocolate", "--out", "x.txt"], "must end in"),
         (["chocolate", "--a", "1:3", "--out", "x.npz"], "--out"),

@@ -466,7 +466,7 @@ def test_every_control_does_what_it_says(browser):
     assert browser.generation() in (8, 9)
     browser.key("end")
     browser.actions().move_by_offset(0, -100).perform()
-    for name in ("gasket", "as it opened"):
+    for name in ("gasket", "initial view"):
         before = browser.picture()
         browser.driver.find_element("xpath", f"//option[.='{name}']").click()
         browser.do("document.activeElement.blur()")

@@ -73,7 +73,7 @@ def test_directions_are_orthogonal_of_one_length_and_one_of_them_is_the_total(k)
     lengths = directions @ directions.T
     assert np.allclose(lengths, lengths[0, 0] * np.eye(k))
     assert (np.isclose(directions, directions[:, :1]).all(axis=1)).sum() == 1
-    # Turning the coordinates round turns the umbrella by a k-th of a circle.
+    # Turning the coordinates round turns the axes by a k-th of a circle.
     if k > 4:
         around = np.array([[np.cos(2 * np.pi / k), -np.sin(2 * np.pi / k)], [np.sin(2 * np.pi / k), np.cos(2 * np.pi / k)]])
         assert np.allclose(np.roll(directions[:2], -1, axis=1), around @ directions[:2])
@@ -95,7 +95,7 @@ def test_a_turn_is_orthogonal(k, turn, seed):
     assert np.allclose(turned(points, 1), points[:, :3])
 
 
-def test_a_chocolate_of_six_coordinates_is_an_umbrella_with_its_total_upright():
+def test_a_chocolate_of_six_coordinates_has_its_total_upright():
     solution = solve("chocolate6", 3)
     body = blocks_of("chocolate6:size=3")
     positions, _ = solution.points(0)

@@ -77,7 +77,7 @@ def test_the_grundy_values_of_a_file_are_its_colours(tmp_path):
         ("nim:7", "grundy", "needs a solved game, and nim:7 is a growth"),
         ("chocolate:size=7", "branch", "needs a growth, and chocolate:size=7 is a solved game"),
         ("rule750:7", "branch", r"needs births on exactly one touch, and rule750:7 has births \[1, 3\]"),
-        ("hexagonal:7", "nim-p", "hexagonal:7 lives on a hexagonal lattice"),
+        ("hexagonal:7", "nim-p", "hexagonal:7 has cells on a hexagonal lattice"),
     ],
 )
 def test_a_colour_that_would_say_nothing_is_refused(source, colour, message):

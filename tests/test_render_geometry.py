@@ -195,7 +195,7 @@ def test_what_is_too_large_to_draw_is_refused_with_the_generation_it_reaches(mon
 def test_generations_are_cut_out():
     blocks = generations_between(blocks_of("nim:15"), 5, 8)
     assert np.bincount(blocks.generations)[5:].tolist() == [9, 9, 27]  # 3^wt(n)
-    with pytest.raises(UsageError, match="got 16:20, which holds no cell of nim:15"):
+    with pytest.raises(UsageError, match=r"^generations 16:20 contain no cell of nim:15, whose generations are below 16$"):
         generations_between(blocks_of("nim:15"), 16, 20)
 
 

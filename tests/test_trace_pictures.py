@@ -246,7 +246,7 @@ def test_a_fixed_point_is_kept_by_its_maps(word):
 @pytest.mark.parametrize(
     ("source", "options", "message"),
     [
-        ("nim:255", {}, "its source is nim alone, got 'nim:255'"),
+        ("nim:255", {}, "a zoom movie needs the source nim, got 'nim:255'"),
         ("nim", {"into": "0123"}, "all of one face"),
         ("nim", {"into": "4"}, "all of one face"),
     ],

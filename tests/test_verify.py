@@ -229,7 +229,7 @@ def wrong_uses() -> Iterator[tuple[tuple[str, ...], str]]:
     yield ("a.txt", "b.txt", "--as", "A237711"), "--as verifies one b-file, got 2"
     yield ("b237711.txt",), "--as must name the OEIS entry, or which of D, A, d and a, to compare the b-file b237711.txt with"
     yield ("a.txt", "--piles", "3"), "--piles needs --as"
-    yield ("a.zarr", "nf-lemma-8"), "verify one growth at a time and nothing beside it, got a.zarr and 1 more"
+    yield ("a.zarr", "nf-lemma-8"), "verify takes one growth and no other names, got a.zarr and 1 more"
     yield ("a.txt", "--as", "A1"), "sequence must be"
 
 

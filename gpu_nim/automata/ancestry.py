@@ -57,7 +57,7 @@ def parents(rule: Rule, before: Cells, newborns: Cells) -> NDArray[np.int64]:
             missing = np.delete(missing, inside[hits])
     if len(missing):
         cell = tuple(newborns[missing[0]].tolist())
-        raise UsageError(f"newborns must have a parent in the generation before, got {cell} without")
+        raise UsageError(f"cell {cell} has no parent in the previous generation")
     return found
 
 

@@ -240,7 +240,7 @@ class ColumnRecorder:
         cells, surplus = 1, 1
         for low, high in zip(*self._rule.box(generation), strict=True):
             cells *= high - low + 1
-            surplus *= 0 if (high - low) % 2 else -1 if low % 2 else 1  # even coordinates less odd ones
+            surplus *= 0 if (high - low) % 2 else -1 if low % 2 else 1  # number of even minus number of odd coordinates
         return (cells + surplus) // 2 if self._rule.even_sum else cells
 
     def _dimension(self, generation: int, boxes: list[int]) -> float | None:

@@ -23,7 +23,7 @@ from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.values import ArrayValue
 
-# A batch lasts between these: long enough that its overhead is small, short enough that progress shows and Ctrl-C is heard.
+# A batch lasts between these: long enough that its overhead is small, short enough that progress shows and Ctrl-C takes effect.
 _SHORT, _LONG = 0.03, 0.15
 _TESTED = 127  # generations whose cells are checked against the theorem even with cells=False: a few times 10,000
 _GENERATION_BYTES = 200  # of births, checksums and the table, in Python's numbers where it is printed

@@ -57,7 +57,7 @@ def find_automaton(rule: Rule) -> Automaton:
 
 def _user_defined(rule: Rule, name: str = NAME) -> Automaton:
     space = "orthant of " * rule.octant + f"Z^{rule.dimension}"
-    return Automaton(name, "an automaton of your own", space, "nobody", rule)
+    return Automaton(name, "an automaton of your own", space, "user-defined", rule)
 
 
 def _same(known: Rule, rule: Rule) -> bool:

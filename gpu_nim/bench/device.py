@@ -47,7 +47,7 @@ class Row:
 
 
 HEADER = (
-    *("work", "kernel", "contender", "runs", "wall s", "device s", "results/s", "aimed for", "predicted"),
+    *("work", "kernel", "contender", "runs", "wall s", "device s", "results/s", "target", "predicted"),
     *("floor s", "floor by", "% of floor", "remark"),
 )
 

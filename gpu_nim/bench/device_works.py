@@ -1,8 +1,8 @@
-"""The works that are timed on a GPU: one for each line of what is aimed for and for each kernel, with floors and predictions.
+"""The works that are timed on a GPU: one for each target and for each kernel, with floors and predictions.
 
-Some have rivals, which are what a user would write without gpunim: one thread a cell of a dense box, CuPy's convolution, a CuPy
-expression. What runs on the host has no work here: the light of traced stills, and the messages of a cluster. What is aimed for
-and what is predicted are texts, for an H200: no figure in this module was measured on a GPU.
+Some have rivals, straightforward implementations without gpunim: one thread a cell of a dense box, CuPy's convolution, a CuPy
+expression. What runs on the host has no work here: the light of traced stills, and the messages of a cluster. Targets and
+predictions are texts, for an H200: no figure in this module was measured on a GPU.
 """
 
 import json
@@ -45,7 +45,7 @@ from gpu_nim.model.limbs import U64
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import NimScene, Rays
 
-# Automaton and generation; then what is aimed for, and what was predicted.
+# Automaton and generation; then the target and the prediction.
 _COMPARED = (("nim", 256), ("edge", 256), ("fcc", 128))
 _GROWN = (
     ("nim", 1024, "2 ms", "2-3 ms"),
@@ -82,7 +82,7 @@ class Work:
         ours: what does it by gpunim and returns its result as one number.
         floor: its floor, from the result.
         size: what a rate counts, from the result: births, values, tuples or positions.
-        aimed: the time or rate that is aimed for.
+        aimed: the target, a time or rate.
         predicted: the time or rate that was predicted by counting instructions and simulating kernels.
         rivals: others who do the same.
     """

@@ -57,7 +57,7 @@ def bench_count(runs: int, as_json: bool) -> None:
 @click.option("--profile", is_flag=True, help="Run under Nsight Compute (ncu), which prints what limits each kernel.")
 @_options
 def bench_device(chosen: tuple[str, ...], profile: bool, runs: int, as_json: bool) -> int:
-    """Time every kernel of a GPU beside its floor, what is aimed for and what was predicted, and beside what a user would write."""
+    """Time every kernel of a GPU, with its floor, target and prediction, and compare with a straightforward implementation."""
     if profile:
         return _profile(chosen)
     from gpu_nim.bench.device import HEADER, open_device, rows
@@ -132,7 +132,7 @@ def report(races: Iterable[list["Timing"]], as_json: bool, host: str, device: st
     if as_json:
         emit_json({"host": host, "device": device, "ceilings": ceilings, "timings": done})
         return
-    print_table(rows, ("work", "contender", "median s", "least", "most", "10^6/s", "times the first"))
+    print_table(rows, ("work", "contender", "median s", "least", "most", "10^6/s", "ratio to first"))
     for where, bandwidth in ceilings.items():
         name = host if where == "host" else device
         click.echo(f"ceiling, {name}: fill {bandwidth['fill'] / 1e9:,.1f} GB/s, copy {bandwidth['copy'] / 1e9:,.1f} GB/s")

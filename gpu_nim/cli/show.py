@@ -24,8 +24,8 @@ from gpu_nim.render.window import HELP, Window, view_keys
 def show(source: str, web: bool, port: int, picture: Path, **look: Any) -> None:
     """Show SOURCE (see `gpunim render`): rotate it, and step through its generations with a slider.
 
-    In the page one zooms in without end, and names a cell by pointing at it; its address is a link to the view. nim goes up to 2^60
-    there.
+    The page can be zoomed to any depth and shows the name of the cell under the pointer; its address is a link to the view. nim
+    goes up to 2^60 there.
     """
     wanted = Look(**look)
     if web and given(["picture"]):

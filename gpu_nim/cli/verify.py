@@ -42,7 +42,7 @@ def verify(what: tuple[str, ...], show_list: bool, upto: int, name: str | None, 
         raise UsageError(f"--piles needs --as {listed('or')}, and a b-file to verify")
     growths = [name for name in what if name.endswith(readable_suffixes())]
     if growths and len(what) > 1:
-        raise UsageError(f"verify one growth at a time and nothing beside it, got {growths[0]} and {len(what) - 1} more")
+        raise UsageError(f"verify takes one growth and no other names, got {growths[0]} and {len(what) - 1} more")
     if growths:
         return _growth(Path(growths[0]), as_json)
     for name in what:

@@ -47,10 +47,10 @@ _GAMES: tuple[GameEntry, ...] = (
     ),
     InequalityEntry(
         name="bar",
-        summary="y <= floor(z / k) beside a pile x",
+        summary="y <= floor(z / k) with a separate pile x",
         source="Nakamura and Miyadera, Impartial chocolate bar games, Integers 15 (2015), #G4",
         rules=inequality.bar,
-        parameters=(Parameter("k", Rational(), "2", "y <= floor(z / k) beside a pile x"),),
+        parameters=(Parameter("k", Rational(), "2", "y <= floor(z / k) with a separate pile x"),),
         literal_parameters=({"k": "2"}, {"k": "3"}),
     ),
     InequalityEntry(
@@ -112,7 +112,7 @@ _GAMES: tuple[GameEntry, ...] = (
     ),
     HeapEntry(
         name="subtraction",
-        summary="take one of some numbers from a heap",
+        summary="take a number of counters from a given list",
         source="[F] Section 1.4",
         rules=SubtractionRule,
         parameters=(Parameter("take", IntegerList(), "1,2,3", "what may be taken, with commas"),),
@@ -175,15 +175,15 @@ def check_parameters(entry: GameEntry, given: Iterable[str], prefix: str = "") -
 
     >>> check_parameters(find("kayles"), ["piles"])
     Traceback (most recent call last):
-    gpu_nim.model.errors.UsageError: piles belongs to nim and nim-pass, got it with kayles
+    gpu_nim.model.errors.UsageError: piles is a parameter of nim and nim-pass, not of kayles
     """
     owners = parameter_owners()
     for name in given:
         if name not in owners:
             raise UsageError(f"options of a game are {', '.join(owners)}, got {shown(name)}{close(name, owners)}")
         if entry not in owners[name]:
-            belongs = " and ".join(owner.name for owner in owners[name])
-            raise UsageError(f"{prefix}{name} belongs to {belongs}, got it with {entry.name}")
+            having = " and ".join(owner.name for owner in owners[name])
+            raise UsageError(f"{prefix}{name} is a parameter of {having}, not of {entry.name}")
 
 
 def read_values(entry: GameEntry, texts: Mapping[str, str], prefix: str = "") -> dict[str, Any]:

@@ -256,7 +256,7 @@ def chocolate(a: Rational) -> InequalityGame:
 
 
 def bar(k: Rational) -> InequalityGame:
-    """The bar y <= floor(z / k) beside a free pile x; for even k the Grundy value is the nim-sum.
+    """The bar y <= floor(z / k) with a free pile x; for even k the Grundy value is the nim-sum.
 
     Nakamura and Miyadera, Impartial chocolate bar games, Integers 15 (2015), #G4.
 
@@ -299,7 +299,7 @@ def parse_game(text: str) -> InequalityGame:
         target = _parse_sum(left, part)
         ((goal, factor), *more) = target.items()
         if more or not goal or factor <= 0 or (not sign and factor != 1):
-            raise UsageError(f"inequality must have one coordinate left of <=, or be its name alone, got {part.strip()!r}")
+            raise UsageError(f"inequality must be COORDINATE <= SUM, or a coordinate alone for a free pile, got {part.strip()!r}")
         names.add(goal)
         if sign:
             terms = {name: value / factor for name, value in _parse_sum(right, part).items()}

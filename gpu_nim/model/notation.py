@@ -18,7 +18,7 @@ _UNITS = {"": 1, "b": 1} | {
     f"{letter}{mark}b": base**power for power, letter in enumerate("kmgt", 1) for mark, base in (("", 1000), ("i", 1024))
 }
 _SIZE = re.compile(rf"\s*(.*?[0-9])\s*({'|'.join(_UNITS)})\s*", re.IGNORECASE)
-_SIZES = 1 << 60  # bytes: more than there are
+_SIZES = 1 << 60  # bytes: an upper limit, larger than any memory
 _LONGEST = "10^999999, the largest integer that is read"
 _WAYS = "1000000, 1_000_000, 1e6, 2^20 or 10^18+12345"
 

@@ -15,7 +15,7 @@ class Damaged(ValueError):
 
 
 def open_regular(path: Path, within: Path | None = None) -> BinaryIO:
-    """Open a regular file for reading; no pipe is waited for, and no device read without end.
+    """Open a regular file for reading; pipes and devices are refused.
 
     Args:
         path: the file.

@@ -170,7 +170,7 @@ class Hits(ArrayValue):
 
     @property
     def met(self) -> NDArray[np.intp]:
-        """The rays that enter a face of a cell, from without: (m,)."""
+        """The rays that enter a face of a cell, from outside: (m,)."""
         return np.flatnonzero((self.faces != MISS) & (self.faces != START))
 
     @classmethod

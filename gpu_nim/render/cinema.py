@@ -31,9 +31,9 @@ Linear = NDArray[np.float32]
 
 SAMPLES = 16
 BOUNCES = 2
-"""How often light goes on from cell to cell before it comes to the eye."""
+"""How often light is reflected from one cell to another before it reaches the eye."""
 
-_FINENESS = SAMPLES**0.25  # samples of a pixel see cells that are finer than it by so much
+_FINENESS = SAMPLES**0.25  # how many cells side by side a sample resolves in a pixel
 _SUN = 0.035  # the radius of the sun at distance 1
 _BEVEL = 0.12  # the part of a side that is round, at each edge
 _SEEN_ROUND = 4.0  # pixels: the side of a cube from which on its edges are seen to be round
@@ -42,8 +42,8 @@ _APERTURE = 0.004  # the radius of the lens where what is in focus is at distanc
 _FOCUS = 0.25  # the part of the body that is nearer than what is in focus
 _LOW_SUN = 0.1  # the sine of the least elevation of a sun that casts shadows on a floor
 _FLOOR = 6.0  # the reach of shadows on the floor, in diagonals of the body
-_BELOW = 1 - 2.0**-20  # the floor, in the layer of cells below the body: rays from it enter the body from without
-_POOL = 0.13  # the light on the floor round the body, of what a white background lacks
+_BELOW = 1 - 2.0**-20  # the floor, in the layer of cells below the body: rays from it enter the body from outside
+_POOL = 0.13  # brightening of the floor near the body, as a fraction of the distance to white
 _POOL_REACH = 0.8  # in diagonals of the body
 _GLOSS, _GLOSSY = 0.05, 0.004  # the roughness of the floor, and the spread of rays that it reflects
 _STRAIGHT = 0.08  # the part of light that the floor reflects straight up (Schlick 1994)

@@ -254,9 +254,13 @@ def generations_between(blocks: Blocks, first: int, stop: int) -> Blocks:
     """Return the blocks of generations first to stop - 1; UsageError where there are none."""
     keep = (blocks.generations >= first) & (blocks.generations < stop)
     if not keep.any():
-        last = int(blocks.generations.max())
-        raise UsageError(f"generations must name some of 0:{last + 1}, got {first}:{stop}, which holds no cell of {blocks.name}")
+        raise no_cells(blocks.name, first, stop, int(blocks.generations.max()))
     return blocks.take(keep, "" if keep.all() else f"generations {first} to {stop - 1}")
+
+
+def no_cells(name: str, first: int, stop: int, last: int) -> UsageError:
+    """Return the error for generations `first` to `stop` - 1 without a cell, of a body whose last generation is `last` or less."""
+    return UsageError(f"generations {first}:{stop} contain no cell of {name}, whose generations are below {last + 1}")
 
 
 CUTS = Registry[Callable[[NDArray[np.floating], NDArray[np.float64]], NDArray[np.bool_]]]("cut")

@@ -1,4 +1,4 @@
-"""Text on pictures: measured, broken into lines, set at the size that a hall needs, and drawn."""
+"""Text on pictures: measured, broken into lines, sized to be read on a projected slide, and drawn."""
 
 import unicodedata
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _RISE, _DROP = 0.8, 0.25  # of the size: the extent of letters above and below t
 _SMALLER = 0.94  # sizes are tried in these steps
 _SHRUNK = 0.85  # of the requested size: text is set in more lines rather than smaller than this
 _TITLE, _CAPTION, _LABEL = (54.0, 14.0), (36.0, 12.0), (30.0, 12.0)
-"""Sizes in units, of which a picture is 1080 high, and the least in pixels; a 36th of the height is legible from the last row."""
+"""Sizes in units, of which a picture is 1080 high, and the least in pixels; a 36th of the height is legible on a slide."""
 
 _NOT_FIRST = frozenset("、。，．！？：；）」』】〕｝》〉·ー")  # of a line
 _NOT_LAST = frozenset("（「『【〔｛《〈")

@@ -98,7 +98,7 @@ class Look:
 
     @property
     def puts_eye(self) -> bool:
-        """Whether the eye is put somewhere, in place of where all of the body is seen."""
+        """Whether the camera's position is given, instead of fitted to the body."""
         return self.eye is not None or self.view == INSIDE
 
     @property

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _OPENGL_ADDRESSES = 900 << 20  # further memory that they map, most of which is never read
 _OPENGL_ADDRESSES_A_CORE = 100 << 20  # a thread's stack and heap
-_FINISHED = 64  # bytes a pixel of the picture: in floating point, its background, and one on the other
+_FINISHED = 64  # bytes a pixel of the picture, its background and their composite, in floating point
 _SPARE = 64 << 20
 _KEPT_BY_OPENGL = 40  # bytes a drawn pixel that are in use while the picture is finished
 

@@ -9,9 +9,9 @@ Nim with four piles a step from parent to child, 1 added to two piles, is a step
 share sides. All P-positions of one generation have one total, so none of them covers another, and the 6^m of generation 2^m - 1 are
 Sierpinski's octahedron, as the 3^m of three piles are Sierpinski's triangle.
 
-k > 4 coordinates stand as the ribs of an umbrella, the way in which three stand if (1, 1, 1) is upright: the i-th axis goes to
-(cos(2 pi i / k), sin(2 pi i / k), 1 / sqrt 2), an orthogonal projection at scale sqrt(k / 2), and the height is the total. It keeps
-the symmetries of a k-gon, such as those of the chocolate that is cut in six directions.
+The axes of k > 4 coordinates are spread evenly around the vertical, at one inclination, as three are if (1, 1, 1) is upright:
+the i-th goes to (cos(2 pi i / k), sin(2 pi i / k), 1 / sqrt 2), an orthogonal projection at scale sqrt(k / 2), and the height is
+the total. It keeps the symmetries of a k-gon, such as those of the chocolate that is cut in six directions.
 """
 
 from dataclasses import replace
@@ -73,7 +73,7 @@ def placed(blocks: Blocks, seen: NDArray[np.floating]) -> Blocks:
 
 
 def in_space(blocks: Blocks) -> Blocks:
-    """Return a body of k > 3 coordinates as it is drawn in stills, its places in units as large as they are multiples of.
+    """Return a body of k > 3 coordinates as it is drawn in stills, corners and sizes divided by their greatest common divisor.
 
     >>> from gpu_nim.render.source import blocks_of
     >>> blocks = blocks_of("nim-4:2")

@@ -1,4 +1,4 @@
-"""An eye that is put somewhere by its coordinates: the options eye and look-at, and the view inside.
+"""A camera at given coordinates: the options eye and look-at, and the view inside.
 
 Coordinates are exact, in cells: an eye can stand between two cells of a body of 2^60, which doubles would not hold.
 """
@@ -17,7 +17,7 @@ from gpu_nim.render.views import INSIDE, Camera, Place, View
 if TYPE_CHECKING:
     from gpu_nim.render.look import Look
 
-_ANGLE = 50.0  # degrees of the field of view, from bottom to top: an eye that is near sees wide
+_ANGLE = 50.0  # degrees of the field of view, from bottom to top: wide, since the camera is close
 # The view inside, in parts of the body's extent.
 _STAND, _TARGET = (Fraction(1, 2), Fraction(47, 100), Fraction(53, 100)), (Fraction(17, 20), Fraction(3, 4), Fraction(1, 4))
 
@@ -45,7 +45,7 @@ def parse_place(name: str, text: str) -> Place:
 
 
 def standpoint(look: "Look", low: NDArray[np.int64], high: NDArray[np.int64]) -> Camera | None:
-    """Return the camera of a look that puts its eye somewhere, for a body between two corners, or None.
+    """Return the camera of a look that gives its position, for a body between two corners, or None.
 
     Args:
         look: the look.

@@ -1,4 +1,4 @@
-"""Atomic writes: beside the final name first, then renamed.
+"""Atomic writes: a file is written under a temporary name in the same folder, then renamed.
 
 A file NAME is written in a private folder `.NAME.gpunim-RANDOM.partial` beside it, under the lock `.NAME.gpunim-lock`.  So every
 other such folder that the holder of the lock finds was left by a dead process: a resumable file is resumed, others are removed.

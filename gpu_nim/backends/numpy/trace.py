@@ -95,7 +95,7 @@ class NumpyTracer:
             if excluded is not None:
                 for tried in (level, wanted):
                     free = np.where(excluded(place, tried), np.maximum(free, tried), free)
-            # A ray takes to coarser cubes only where it is in an empty one: so it meets the next one at its face.
+            # A ray switches to coarser cubes only inside an empty one, so that it enters the next through a face.
             level = np.where(free >= wanted, wanted, level)
             hit = going & (free < level)
             if hit.any():

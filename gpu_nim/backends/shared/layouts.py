@@ -1,6 +1,6 @@
 """The layout of the table of exactly-one growth on the host: the keys of the cells of the fundamental domain.
 
-The key of a cell is s_0 x_0 + s_1 x_1 + s_2 x_2, a mixed radix with s_0 = 1. If the growth lives on the cells of even
+The key of a cell is s_0 x_0 + s_1 x_1 + s_2 x_2, a mixed radix with s_0 = 1. If the growth has only cells of even
 coordinate sum, the s_i are odd: the sum is then even on all of these cells, and half of it is still unique.
 """
 

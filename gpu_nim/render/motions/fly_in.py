@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class FlyIn(BodyMotion):
     """The camera flies into the body."""
 
-    about = "the camera flies into it"
+    about = "the camera flies into the body"
     draws_flat = False
 
     def __init__(self, movie: "Movie") -> None:

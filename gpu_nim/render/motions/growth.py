@@ -201,9 +201,9 @@ def grown_caption(blocks: Blocks, generation: int) -> str:
 
 @MOTIONS.register("growth")
 class GrowthInTime(Motion):
-    """The body grows, generation by generation, and the camera goes out with it."""
+    """The body grows, generation by generation, and the camera moves back."""
 
-    about = "it grows, and the camera goes out with it; it pauses at generations 2^m - 1"
+    about = "the body grows and the camera moves back, with pauses at generations 2^m - 1"
     options = (HOLD,)
 
     def __init__(self, movie: "Movie") -> None:

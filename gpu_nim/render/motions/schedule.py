@@ -30,8 +30,8 @@ class Schedule:
     def __post_init__(self) -> None:
         if self.frames < self.stops * self.hold:
             raise UsageError(
-                f"hold must leave room for its pauses: {self.stops:,} of {self.hold:,} frames take {self.stops * self.hold:,}, "
-                f"got a movie of {self.frames:,} frames"
+                f"hold: {self.stops:,} pauses of {self.hold:,} frames take {self.stops * self.hold:,} frames, "
+                f"but the movie has {self.frames:,}"
             )
 
     def place(self, number: int) -> tuple[int, Fraction]:

@@ -30,7 +30,8 @@ class TurnIn4D(Motion):
     """A body of four coordinates or more turns once about its middle, through what its projection leaves out.
 
     Each direction that is lost takes the place of one that is seen, at a quarter of the turn: of four coordinates the total becomes
-    the height, and Nim stands on its seed. At half the turn the body is mirrored in these directions, and at the end it is back.
+    the height, with the seed of Nim at the bottom. At half the turn the body is mirrored in these directions, and at the end it is
+    back.
     """
 
     about = "a body of four coordinates or more turns through those that its projection leaves out"

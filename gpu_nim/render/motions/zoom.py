@@ -1,8 +1,8 @@
-"""A zoom without end into three-pile Nim.
+"""A zoom into three-pile Nim, as a loop.
 
 Its P-positions with piles below 2^m, in units of 2^m, are four copies of themselves at half the size: the set is kept by the maps
 x -> (x + v) / 2 to its corners v. A word of n corners is a map with one fixed point, about which the set is the same after a zoom
-by 2^n: so the movie goes round without a seam.
+by 2^n: so the movie loops.
 """
 
 from dataclasses import dataclass, replace
@@ -63,9 +63,9 @@ def fixed_point(word: str) -> Place:
 
 @MOTIONS.register("zoom")
 class Zoom(Motion):
-    """The eye comes nearer to a fixed point for ever; colours go round with the logarithm of the distance from that point."""
+    """The camera approaches a fixed point in a loop; colours are periodic in the logarithm of the distance from that point."""
 
-    about = "a zoom without end into three-pile Nim: the source is nim"
+    about = "a zoom into three-pile Nim, as a loop: the source is nim"
     options = (Parameter("into", Corners(), "12", "the corners whose maps keep the point that the zoom goes to"),)
     refuses = frozenset(("axes", "colour", "cut", "eye", "generations", "legend", "look_at", "style", "view"))
 
@@ -74,7 +74,7 @@ class Zoom(Motion):
         """Check the source and the corners."""
         super().check(movie)
         if movie.source != "nim":
-            raise UsageError(f"a zoom goes into nim without end, and its source is nim alone, got {movie.source!r}")
+            raise UsageError(f"a zoom movie needs the source nim, got {movie.source!r}")
 
     def __init__(self, movie: "Movie") -> None:
         self.movie = movie

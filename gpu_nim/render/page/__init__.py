@@ -104,7 +104,7 @@ def document(source: "Source", look: Look) -> bytes:
 
 def _appearance(scene: Scene, view: View, look: Look) -> dict[str, object]:
     theme = THEMES[look.theme]
-    views = {"as it opened": view, **{name: find(scene.blocks.corners) for name, find in VIEWS.items()}}
+    views = {"initial view": view, **{name: find(scene.blocks.corners) for name, find in VIEWS.items()}}
     return {
         "hull": scene.outline().tolist(),
         "tangent": float(np.tan(np.radians(ANGLE / 2))),

@@ -24,7 +24,7 @@ from gpu_nim.model.notation import parse_integer
 from gpu_nim.model.rule import Rule
 from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.framing import hull
-from gpu_nim.render.geometry import Blocks, coarsen, generations_between
+from gpu_nim.render.geometry import Blocks, coarsen, generations_between, no_cells
 from gpu_nim.render.look import Look
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
@@ -87,7 +87,7 @@ def nim_scene(source: object, look: Look) -> Scene | None:
     first, stop = look.generations or (0, last + 1)
     blocks = replace(blocks_of(f"nim:{last >> level}", colour=look.colour), name=source)
     if first > last:
-        raise UsageError(f"generations must name some of 0:{last + 1}, got {first}:{stop}, which holds no cell of {source}")
+        raise no_cells(source, first, stop, last)
     last = min(last, stop - 1)
     if look.generations:
         blocks = generations_between(blocks, first >> level, (last >> level) + 1)

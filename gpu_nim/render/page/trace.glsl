@@ -1,5 +1,6 @@
 // The first full cube along a ray, as gpu_nim.backends.numpy.trace finds it. An empty cube around the ray's cell is left at once; a cube
-// that a pixel covers counts as full, but a ray takes to such cubes only in an empty one, so that it meets the next at its side.
+// that a pixel covers counts as full, but a ray switches to such cubes only inside an empty one, so that it enters the next through a
+// face.
 
 uniform vec3 lowCorner, highCorner;  // of the body's box
 uniform vec4 frame;  // from pixels to the picture, whose height is from -1 to 1

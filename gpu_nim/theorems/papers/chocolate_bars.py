@@ -11,11 +11,11 @@ _LARGEST_K = 8
 @statement(
     "even-bars",
     "Nakamura and Miyadera, Integers 15 #G4",
-    "for even k the Grundy value of y <= floor(z/k) beside a pile x is the nim-sum",
+    "for even k the Grundy value of y <= floor(z/k) with a separate pile x is the nim-sum",
     at_most=31,
 )
 def even_bars(size: int) -> CheckResult:
-    """For even k the Grundy value of y <= floor(z / k) beside a pile x is the nim-sum (Nakamura and Miyadera, Integers 15 #G4).
+    """For even k the Grundy value of y <= floor(z / k) with a separate pile x is the nim-sum (Nakamura and Miyadera, 2015, #G4).
 
     >>> even_bars(15).holds
     True
