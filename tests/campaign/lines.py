@@ -38,7 +38,7 @@ KNOWN: tuple[tuple[str, ...], ...] = (
     ("count", "D", "--piles", "4", "--range", "0:10^30", "--out", "out.npy"),
     ("count", "D", "--piles", "1000", "--at", "10^18"),
     ("count", "d", "--piles", "1000", "--at", "10^1000"),
-    ("count", "D", "--piles", "4", "--range", "0:10^30", "--reduce", "records", "--records", "10^6"),
+    ("count", "D", "--piles", "4", "--range", "0:10^30", "--reduce", "records", "--records", "10^3"),
     ("count", "D", "--piles", "4", "--at", "10^200000"),
     ("grow", "nim", "--gen", "7", "--checkpoint", "c", "--out", "missing/x.zarr"),
     ("grow", "nim", "--gen", "7", "--checkpoint", "c", "--out", "thesis.zarr"),
