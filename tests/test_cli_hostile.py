@@ -13,6 +13,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gpu_nim.cli import COMMANDS, main
+from gpu_nim.render.colourings import COLOURINGS
+from gpu_nim.render.geometry import CUTS
+from gpu_nim.render.motions import MOTIONS
+from gpu_nim.render.styles import STYLES
+from gpu_nim.render.themes import THEMES
+from gpu_nim.render.views import INSIDE, VIEWS
 
 HOSTILE = [
     *("", " ", "0", "1", "-1", "-0", "+5", "1.5", "1e1", "nan"),
@@ -52,7 +58,7 @@ ARGUMENTS = {
         ["A237711"],
     ],
     "render": [["nim:3"], ["chocolate:size=3"], ["figure:NF1"], ["saved.npz"], ["hexagonal:3"]],
-    "movie": [["nim:3"], ["chocolate:size=3"]],
+    "movie": [["nim:3"], ["chocolate:size=3"], ["nim"], ["nim-4:2"]],
     "export": [["nim:3"], ["chocolate:size=3"], ["saved.npz"], ["square8:2"]],
     "solve": [
         ["nim"],
@@ -87,21 +93,26 @@ PLAUSIBLE = {
     "--birth": ["1", "1,3", "0", "99", "1,1"],
     "--checkpoint": ["ck", "folder", "no/such/x"],
     "--code": ["0.77", "0.07", "4.7", "4.0", "0."],
+    "--caption": ["words", "two\nlines", "\x1b[2J"],
     "--colour": ["generation", "rank", "grundy", "branch", "nim-p"],
     "--columns": [
         "births", "population", "boxes 2", "dimension", "density",
         "population/n^3", "p-positions", "births,births", "section x=1",
     ],
-    "--cut": ["none", "corner", "half"],
+    "--cut": ["none", *CUTS],
     "--engine": ["numpy"],
     "--every": ["1", "2", "2^62"],
+    "--eye": ["1,2,3", "5/2,0,-1", "2^39,100,5/2", "2^62,0,0", "1,2"],
     "--format": ["table", "bfile", "csv", "json"],
     "--fps": ["1", "120"],
     "--gen": ["0", "3", "7"],
     "--generations": ["0:2", "2:2^64", "5:9"],
+    "--hold": ["auto", "1", "2", "2^62"],
+    "--into": ["12", "0", "123", "0123"],
     "--jobs": ["1"],
     "--k": ["2", "1/2", "1:3", "10^400", "1/10^400"],
-    "--motion": ["turntable", "growth", "fly-in", "sweep"],
+    "--motion": [*MOTIONS],
+    "--look-at": ["0,0,0", "1,2,3", "2^62,0,0"],
     "--memory": ["1GiB", "500MB", "2^40", "1kB"],
     "--method": ["formula", "enumerate"],
     "--offsets": [
@@ -111,6 +122,8 @@ PLAUSIBLE = {
     "--opponent": ["perfect", "teaching"],
     "--piles": ["1", "2", "3", "4", "6", "2^62"],
     "--plot": ["p.png", "p.svg", "folder", "no/such/p.png"],
+    "--position": ["1,2,3", "14,11,5", "0,0,0", "1,1,1", "2^62,2^62,0"],
+    "--print-size": ["100", "1", "0.5", "1e400"],
     "--quality": ["draft"],
     "--range": ["0:9", "5:9", "0:1", "2^64:+3", "10^400:+3", "0:2000"],
     "--records": ["1", "2"],
@@ -120,19 +133,21 @@ PLAUSIBLE = {
     "--section": ["z=0", "x=1", "x=2^70", "x9=1"],
     "--seed": ["0,0", "0,0;5,0", "0,0;0,0", "2000000000,0", "2^62,0", "-1,-1", "0,0,0"],
     "--size": ["16x16", "64x16", "3", "0", "7"],
-    "--style": ["cubes", "points", "volume", "slices"],
+    "--style": [*STYLES],
     "--sweep": ["1:3", "1/2:2", "3:1"],
     "--take": ["1,3", "2", "2^62", "10^400"],
-    "--theme": ["dark", "paper", "neon"],
+    "--theme": [*THEMES],
     "--title": ["words", "\x1b[2J"],
     "--upto": ["1", "2"],
-    "--view": ["hero", "axis", "diagonal", "gasket", "isometric", "30,40", "nan,0", "1e400,0", "0,90"],
+    "--view": [*VIEWS, INSIDE, "30,40", "nan,0", "1e400,0", "0,90"],
     "--volume": ["v.zarr", "folder"],
     "--where": [
         "y <= x", "y <= x; x <= y", "2y <= x + z; w <= y/3 + 1",
         "y <= 10000000000000000000000 x", "y <= x/10000000000000000000000 + 5",
     ],
 }  # fmt: skip
+# What is given where an option has no values of its own above.
+USUAL = ["1", "3", "1,2,3", "auto"]
 LEFT_OUT = {"show", "bench"}  # a window, a server, and minutes of work
 SELDOM = {"automata", "games", "info"}
 COSTLY = {"--workers", "--scheduler", "--web"}  # start processes, or wait for the network
@@ -215,9 +230,17 @@ def lines(seed: int, count: int) -> Iterator[list[str]]:
             line += [choose.choice(HOSTILE)] if choose.random() < 0.2 else choose.choice(ARGUMENTS[name])
         hostile = choose.choice((0, 0.2, 0.5))
         for option, is_flag in choose.sample(known := options_of(command), min(len(known), choose.randint(0, 3))):
-            pool = OUTPUTS[name] if option == "--out" else [] if is_flag else PLAUSIBLE[option]
+            pool = OUTPUTS[name] if option == "--out" else [] if is_flag else PLAUSIBLE.get(option, USUAL)
             line += [option] if is_flag else [option, choose.choice(HOSTILE if choose.random() < hostile else pool)]
         yield line
+
+
+def test_lines_try_every_option() -> None:
+    """New ones as well, of which no table above knows."""
+    context = click.Context(main)
+    commands = [main.get_command(context, name) for name in {*COMMANDS} - LEFT_OUT - SELDOM]
+    options = {option for command in commands if command for option, _ in options_of(command)}
+    assert options <= {word for line in lines(0, 3000) for word in line}
 
 
 @pytest.mark.thorough

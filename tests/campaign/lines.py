@@ -112,6 +112,7 @@ _HOSTILE_PATHS = (
     *(("FIXTURES/closed/out.csv",) if os.geteuid() else ()),  # root may write there
 )
 _SOURCES = (
+    *("nim", "nim-4:3"),
     *("nim:15", "nim:0", "edge:7", "fcc:3", "ulam-warburton:7", "hexagonal:5", "triangular:5", "square8:6", "knight:4", "cubic6:4"),
     *(
         "chocolate:a=3,size=15",
@@ -170,18 +171,19 @@ _GOOD: dict[str, tuple[str, ...]] = {
     "where": ("2y <= x + z", "y <= x + z/2; w <= 3y + 1", "x"),
     "code": ("0.77", "0.137", "0.07"),
     "take": ("1,2,3", "2,5"),
-    "view": ("hero", "isometric", "axis", "diagonal", "gasket", "30,20"),
-    "theme": ("dark", "paper", "neon"),
-    "colour": ("generation", "rank", "grundy", "branch", "nim-p"),
-    "style": ("cubes", "points", "volume", "slices"),
-    "cut": ("none", "corner", "half"),
     "quality": ("draft",),
     "engine": ("numpy", "numpy", "numpy", "auto"),
     "title": ("A title", ""),
-    "motion": ("turntable", "growth", "fly-in", "sweep"),
     "seconds": ("0.1", "0.2"),
     "fps": ("5", "10"),
     "sweep": ("1:3", "2:4"),
+    "hold": ("auto", "1", "2"),
+    "into": ("12", "0", "123"),
+    "position": ("1,2,3", "14,11,5"),
+    "eye": ("1,2,3", "5/2,0,-1"),
+    "look_at": ("0,0,0", "3,3,3"),
+    "caption": ("A caption", ""),
+    "print_size": ("100", "5"),
     "runs": ("1",),
     "jobs": ("1", "2"),
     "upto": ("1", "4", "8"),
@@ -222,6 +224,26 @@ def _commands() -> dict[str, click.Command]:
                 yield words + name, command
 
     return dict(walk(main, ""))
+
+
+@cache
+def _good_values() -> dict[str, tuple[str, ...]]:
+    """Good values by the name of a parameter, with the names of catalogues."""
+    from gpu_nim.render.colourings import COLOURINGS
+    from gpu_nim.render.geometry import CUTS
+    from gpu_nim.render.motions import MOTIONS
+    from gpu_nim.render.styles import STYLES
+    from gpu_nim.render.themes import THEMES
+    from gpu_nim.render.views import INSIDE, VIEWS
+
+    return _GOOD | {
+        "colour": (*COLOURINGS,),
+        "cut": ("none", *CUTS),
+        "motion": (*MOTIONS,),
+        "style": (*STYLES,),
+        "theme": (*THEMES,),
+        "view": (*VIEWS, INSIDE, "30,20"),
+    }
 
 
 def made_up(choose: random.Random) -> tuple[str, ...]:
@@ -266,7 +288,7 @@ def _good(words: str, parameter: click.Parameter, choose: random.Random) -> str:
         if parameter.name == "out" and words in _ENDINGS and choose.random() < 0.85:
             return f"out.{choose.choice(_ENDINGS[words])}"
         return choose.choice(_PATHS)
-    values = _GOOD.get(str(parameter.name), ("1", "3", "7"))
+    values = _good_values().get(str(parameter.name), ("1", "3", "7"))
     if parameter.name == "size":
         pictures = parameter.type.name != "integer"
         values = tuple(value for value in values if ("x" in value) == pictures)
