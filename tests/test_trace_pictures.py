@@ -168,6 +168,10 @@ def test_grundy_values_are_traced_in_their_colours():
         (("nim:31", "--style", "points"), "style points cannot be traced"),
         (("nim:31", "--cut", "half"), "cut would have no effect: a traced picture takes"),
         (("nim:31", "--colour", "grundy"), "needs a solved game"),
+        (("nim:2^40", "--colour", "grundy"), "needs a solved game"),
+        (("chocolate:size=31", "--colour", "branch"), "colour branch needs a growth, and chocolate:size=31 is a solved game"),
+        (("chocolate:size=31", "--colour", "grundy"), "colour grundy needs positions of several Grundy values"),
+        (("chocolate:size=2^40", "--colour", "grundy"), "colour grundy can be traced of up to 2,097,152 cells"),
         (("edge:70000",), "generations 0 to 65535"),
     ],
 )

@@ -48,6 +48,9 @@ _PALETTE = 10  # bits of a generation that has a colour of its own
 BY_GENERATION = (None, "rank", "generation")
 """The colourings that need no more than a cell's generation; None is rank."""
 
+BY_COORDINATES = ("branch", "nim-p")
+"""Those that follow from the coordinates of Nim, at any size."""
+
 _KEPT_BYTES = 10  # of a cell, while a growth is packed: its key and its generation
 _CHECKED = 1 << 20  # cells a generation, on the mean, from which on memory is checked
 _LATEST = 2**16 - 1  # generation of a packed growth
@@ -92,7 +95,11 @@ def traced_body(source: "Source", look: "Look", on_step: OnStep = unreported) ->
     """
     scene = defined_scene(source)
     if scene is not None:
-        return _defined(name_of(source), scene, look)
+        needed_value(look.colour, name_of(source), game=any(scene.inequality))
+        if look.colour in (*BY_GENERATION, *BY_COORDINATES):
+            return _defined(name_of(source), scene, look)
+        if population(scene) > CELLS_LIMIT:
+            raise _too_many(look, name_of(source), population(scene))
     if look.colour in BY_GENERATION:
         cells = _growth(source, on_step)
         if cells is not None:
@@ -101,10 +108,12 @@ def traced_body(source: "Source", look: "Look", on_step: OnStep = unreported) ->
     if blocks.unit > 1:
         raise UsageError(f"engine trace needs cells on a lattice, and those of {blocks.name} are projected between its points")
     if (blocks.sizes > 1).any():
-        raise UsageError(
-            f"colour {look.colour} can be traced of up to {CELLS_LIMIT:,} cells, and {blocks.name} has {blocks.population:,}"
-        )
+        raise _too_many(look, blocks.name, blocks.population)
     return _of_blocks(blocks, look)
+
+
+def _too_many(look: "Look", name: str, cells: int) -> UsageError:
+    return UsageError(f"colour {look.colour} can be traced of up to {CELLS_LIMIT:,} cells, and {name} has {cells:,}")
 
 
 def defined_scene(source: "Source") -> NimScene | None:
@@ -226,7 +235,6 @@ def population(scene: NimScene) -> int:
 
 
 def _defined(name: str, scene: NimScene, look: "Look") -> TracedBody:
-    needed_value(look.colour, name, game=False)
     if look.generations is not None:
         first, stop = look.generations
         scene = replace(scene, first=first, last=min(stop - 1, scene.last))
@@ -236,18 +244,17 @@ def _defined(name: str, scene: NimScene, look: "Look") -> TracedBody:
     outline = _coarse_blocks(name, cubes << level, 1 << level, generations_of(cubes) << level)
     outline = replace(outline, coordinates=("x", "y", "z") if any(scene.inequality) else ("a", "b", "c"))
     cubes, level = coarse_cells(scene, _PALETTE)
-    colours, legend = _nims_colours(look, np.bincount(generations_of(cubes)), level, name, scene.last)
+    colours, legend = _nims_colours(look, np.bincount(generations_of(cubes)), level, scene.last)
     return TracedBody(name, scene, population(scene), outline, colours, legend)
 
 
-def _nims_colours(look: "Look", births: NDArray[np.integer], level: int, name: str, last: int) -> tuple[CellColours, Legend]:
+def _nims_colours(look: "Look", births: NDArray[np.integer], level: int, last: int) -> tuple[CellColours, Legend]:
     """Return the colours of cells of Nim, by the coordinates alone, and what they stand for.
 
     Args:
         look: names the colouring.
         births: those of generations in units of 2^level.
         level: as above.
-        name: the body's name.
         last: the last generation.
     """
     theme = THEMES[look.theme]
@@ -262,7 +269,7 @@ def _nims_colours(look: "Look", births: NDArray[np.integer], level: int, name: s
     if look.colour == "nim-p":
         pick = np.array([theme.pick], np.float32)
         return lambda cells, levels: pick.repeat(len(levels), axis=0), Swatches("cells", ("P-positions of Nim",), pick)
-    palette = generation_palette(look, births, name)
+    palette = generation_palette(look, births)
 
     def by_generation(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
         return np.asarray(palette[generations_of((cells >> levels << levels).T) >> level])
@@ -270,12 +277,10 @@ def _nims_colours(look: "Look", births: NDArray[np.integer], level: int, name: s
     return by_generation, generation_bar(births, palette, level, last)
 
 
-def generation_palette(look: "Look", births: NDArray[np.integer], name: str) -> Colours:
+def generation_palette(look: "Look", births: NDArray[np.integer]) -> Colours:
     """Return the colour of each generation that has births."""
     theme, colour = THEMES[look.theme], look.colour or DEFAULT
     born = np.flatnonzero(births)
-    if colour not in BY_GENERATION:
-        raise UsageError(f"colour must be rank, generation, branch or nim-p for {name} as it is traced, got {colour!r}")
     palette = np.zeros((len(births), 3), np.float32)
     palette[born] = theme.map(ranks_of(born, births[born].astype(np.float64)) if colour == "rank" else ages_of(born))
     return palette
@@ -355,7 +360,7 @@ def _packed(name: str, cells: _Cells, look: "Look") -> TracedBody:
     for generation, of_generation in keys:
         births[generation] = len(of_generation)
         generations[scene.number_of(of_generation)] = generation
-    palette = generation_palette(look, births, name)
+    palette = generation_palette(look, births)
 
     def colours(hit: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
         return np.asarray(palette[generations[scene.numbers(scene.first_cells(hit, levels))]])
