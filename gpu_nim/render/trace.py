@@ -35,7 +35,6 @@ _SUN = 0.012  # the radius of the key light at distance 1, where a pixel has sev
 _SKY_LEVELS = 9  # sizes of cubes that a cone is cast into
 _FARTHEST = 61  # level of a cone's samples: there are no cells farther out
 _SHADE = BLOCKED * (1 - np.exp(-1.0))  # what a cube that is not empty takes from a cone: a level of Nim (see `shading`)
-_CORNER = 0.125  # from a corner of a side, the place where its sky is computed
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from importlib.resources.abc import Traversable
 
 from gpu_nim.backends.cuda.sources import cuda_directory
 
-__all__ = ["KERNELS", "Kernel", "kernels_of", "read_constants", "read_kernels"]
+__all__ = ["KERNELS", "Kernel", "read_constants", "read_kernels"]
 
 # NumPy's names of the types of common.cuh.
 _TYPES = {"u8": "u1", "u16": "u2", "u32": "u4", "i32": "i4", "u64": "u8", "i64": "i8", "f64": "f8"}
@@ -142,12 +142,3 @@ def _evaluate(expression: str, known: dict[str, int]) -> int | None:
 
 KERNELS: dict[str, Kernel] = read_kernels(cuda_directory())
 """gpunim's own kernels; only the CUDA backend imports this module, which reads the files."""
-
-
-def kernels_of(source: str) -> tuple[str, ...]:
-    """The names of the kernels in one `.cu` file, in the order of the file.
-
-    >>> kernels_of("nim.cu")
-    ('nim_advance', 'nim_cells')
-    """
-    return tuple(name for name, kernel in KERNELS.items() if kernel.source == source)
