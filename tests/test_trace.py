@@ -8,8 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.backends.numpy.trace import NumpyTracer, _highest_bit, open_levels
+from gpu_nim.backends.numpy.trace import NumpyTracer
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
+from gpu_nim.backends.shared.open_cubes import highest_bit, open_levels
 from gpu_nim.model.tracing import MISS, START, NimScene, Rays, surface
 
 # Literal
@@ -225,7 +226,7 @@ def test_a_surface_does_not_shade_itself():
 @example(2**53 - 1)
 @example(2**54 - 1)
 def test_the_highest_bit_is_exact_beyond_doubles(value):
-    assert _highest_bit(np.array([value]))[0] == value.bit_length() - 1 or value == 0
+    assert highest_bit(np.array([value]))[0] == value.bit_length() - 1 or value == 0
 
 
 def test_a_ray_that_starts_in_a_cell_of_the_set_meets_it_at_once():

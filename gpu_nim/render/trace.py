@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Tracer
-from gpu_nim.backends.numpy.trace import open_levels
 from gpu_nim.backends.selection import select
+from gpu_nim.backends.shared.open_cubes import open_levels
 from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.tracing import START, Hits, Rays, Triple, surface
 from gpu_nim.render.colours import to_linear, to_srgb

@@ -18,14 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.shared.host_ranges import cores
+from gpu_nim.backends.shared.open_cubes import exponent, open_levels, sums
 from gpu_nim.model.limbs import Ints
-from gpu_nim.model.tracing import START, BrickScene, Hits, NimScene, Rays, Scene
+from gpu_nim.model.tracing import START, Hits, NimScene, Rays, Scene
 
 _TILE = 1 << 15  # rays at once: more leave the cache, and fewer cost more calls a ray
 _CROWD = 0.8  # the part of a tile's rays that go on, below which the others are dropped
 _LEAST = 1e-200  # of a direction's components, so that none is 0
 _TOP = 62  # no cube is larger
-_EXPONENT, _BIAS = 52, 1023  # of a double
 
 
 class NumpyTracer:
@@ -91,7 +91,7 @@ class NumpyTracer:
                 going = np.ones(len(left), bool)
             place = cell ^ flip
             free = self._open(place)
-            wanted = np.maximum(level, _exponent(t * rays.spread))
+            wanted = np.maximum(level, exponent(t * rays.spread))
             if excluded is not None:
                 for tried in (level, wanted):
                     free = np.where(excluded(place, tried), np.maximum(free, tried), free)
@@ -116,47 +116,6 @@ class NumpyTracer:
             going &= (cell < end).all(axis=0)
 
 
-def _exponent(values: NDArray[np.float64]) -> Ints:
-    """Return floor(log2) of each value, exact, and something far below 0 for 0."""
-    return (values.view(np.int64) >> _EXPONENT) - _BIAS
-
-
-def _highest_bit(values: Ints) -> Ints:
-    """Return the place of the highest bit, below 0 for 0."""
-    # Without a bit beside the highest one, the conversion to a double does not round up to the next power of two.
-    return _exponent((values & ~(values >> 1)).astype(np.float64))
-
-
-def open_levels(scene: Scene) -> Callable[[Ints], Ints]:
-    """Return what gives the level of the largest empty cube round each cell (3, n), below 0 for a cell of the set."""
-    return _open_nim(scene) if isinstance(scene, NimScene) else _open_bricks(scene)
-
-
-def _open_nim(scene: NimScene) -> Callable[[Ints], Ints]:
-    last, lowest = scene.last, scene.first
-    weight = sum(map(abs, scene.inequality))
-
-    def level(cells: Ints) -> Ints:
-        a, b, c = cells
-        wrong = a ^ b ^ c
-        if lowest or last & (last + 1):
-            union = a | b | c
-            wrong |= np.where(union > last, union ^ last, 0) | np.where(union < lowest, union ^ lowest, 0)
-        found = _highest_bit(wrong)
-        if weight:
-            slack = _sums(scene, cells) - 1
-            found = np.maximum(found, np.where(slack >= 0, _highest_bit(slack // weight + 1), -1))
-        return found
-
-    return level
-
-
-def _sums(scene: NimScene, cells: Ints) -> Ints:
-    p, q, r = scene.inequality
-    total: Ints = p * cells[0] + q * cells[1] + r * cells[2]
-    return total
-
-
 def _excluded(scene: Scene) -> Callable[[Ints, Ints], NDArray[np.bool_]] | None:
     """Return what gives whether the cubes of some level round cells break the inequality everywhere, or None without one."""
     if not isinstance(scene, NimScene) or not any(scene.inequality):
@@ -166,36 +125,10 @@ def _excluded(scene: Scene) -> Callable[[Ints, Ints], NDArray[np.bool_]] | None:
         side = (1 << np.minimum(level, _TOP)) - 1
         # The corner of the cube with the least sum.
         return (
-            _sums(
+            sums(
                 scene, np.stack([cell | side if n < 0 else cell & ~side for n, cell in zip(scene.inequality, cells, strict=True)])
             )
             > 0
         )
 
     return excluded
-
-
-def _open_bricks(scene: BrickScene) -> Callable[[Ints], Ints]:
-    stages = [(start, *scene.stage_shape(stage)[1:]) for stage, start in enumerate(scene.starts)]
-    most = (np.array(scene.shape) - 1)[:, None]
-
-    def level(cells: Ints) -> Ints:
-        found = np.full(cells.shape[1], 2 * len(stages), np.int64)
-        left = np.arange(cells.shape[1])
-        cells = np.minimum(np.maximum(cells, 0), most)  # rays that have left
-        for stage, (start, wide, deep) in enumerate(stages):
-            a, b, c = cells >> 2 * stage
-            word = scene.words[start + ((a >> 2) * wide + (b >> 2)) * deep + (c >> 2)]
-            bit = ((a & 3) << 4 | (b & 3) << 2 | c & 3).astype(np.uint64)
-            here = (word >> bit & np.uint64(1)) != 0
-            # The eight bits of the cube of the next level, from the first of them.
-            beside = (word >> (bit & np.uint64(0b101010)) & np.uint64(0x330033)) != 0
-            some = word != 0
-            known = left[some]
-            found[known] = (2 * stage + np.where(here, -1, np.where(beside, 0, 1)))[some]
-            left, cells = left[~some], cells[:, ~some]
-            if not len(left):
-                break
-        return found
-
-    return level
