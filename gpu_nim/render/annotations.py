@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.errors import UsageError
-from gpu_nim.render.axes import CoordinateBox, Place, draw_axes, reach
+from gpu_nim.render.axes import CoordinateBox, Projection, draw_axes, reach
 from gpu_nim.render.labels import Labels, Rectangle
 from gpu_nim.render.legends import Legend, LegendBox
 from gpu_nim.render.lettering import LEAST, Setting, caption_of, label_size, running_words, stamp, title_of, unit
@@ -177,7 +177,7 @@ class Annotations:
                 stamp(picture, Image.new("L", (right - left, bottom - top), _VEIL), (left, top), self._theme.bottom)
 
 
-def on_picture(camera: Camera, width: int, height: int) -> Place:
+def on_picture(camera: Camera, width: int, height: int) -> Projection:
     """Return where a camera sees points on a picture of that size: pixels from its upper left corner, NaN behind the eye."""
 
     def place(points: NDArray[np.floating]) -> NDArray[np.floating]:

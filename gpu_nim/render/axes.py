@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.labels import DROP, RISE, Labels, number
 
-Place = Callable[[NDArray[np.floating]], NDArray[np.floating]]
+Projection = Callable[[NDArray[np.floating]], NDArray[np.floating]]
 """Maps points (N, 3) to the drawing: to the right and downwards from its upper left corner, (N, 2)."""
 
 TICK = 0.45  # of the size of letters: the length of a tick
@@ -96,7 +96,7 @@ def tick_values(low: int, high: int) -> tuple[int, ...]:
     return found or tuple(dict.fromkeys((low, high)))
 
 
-def axes_of(box: CoordinateBox, place: Place, letters: float) -> list[Axis]:
+def axes_of(box: CoordinateBox, place: Projection, letters: float) -> list[Axis]:
     """Return the axes that are on the outline of a box, one a coordinate, or none for one that is seen too short.
 
     Args:
@@ -149,7 +149,7 @@ def reach(box: CoordinateBox, labels: Labels) -> tuple[float, float]:
     return (TICK + 2 * _GAP) * labels.size + widest, (TICK + 2 * _GAP + RISE + DROP) * labels.size
 
 
-def draw_axes(box: CoordinateBox, place: Place, labels: Labels) -> None:
+def draw_axes(box: CoordinateBox, place: Projection, labels: Labels) -> None:
     """Draw the axes of a box; labels that would overlap others or leave the drawing are left out, with their ticks.
 
     Args:

@@ -20,7 +20,7 @@ from gpu_nim.render.framing import cut_open, view_of
 from gpu_nim.render.geometry import Blocks, require_cubes
 from gpu_nim.render.image import prepare
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
-from gpu_nim.render.page.scenes import Scene, colour_bytes, grid_scene, nim_scene
+from gpu_nim.render.page.scenes import PageScene, colour_bytes, grid_scene, nim_scene
 from gpu_nim.render.shading import COOL, WARM, Lamps
 from gpu_nim.render.source import CELLS_LIMIT, blocks_of, name_of
 from gpu_nim.render.themes import THEMES, Theme
@@ -102,7 +102,7 @@ def document(source: "Source", look: Look) -> bytes:
     return page(source, look).document
 
 
-def _appearance(scene: Scene, view: View, look: Look) -> dict[str, object]:
+def _appearance(scene: PageScene, view: View, look: Look) -> dict[str, object]:
     theme = THEMES[look.theme]
     views = {"initial view": view, **{name: find(scene.blocks.corners) for name, find in VIEWS.items()}}
     return {

@@ -41,7 +41,7 @@ _BYTES_A_TEXEL, _BYTES_A_BLOCK = 12, 300
 
 
 @dataclass(frozen=True)
-class Scene:
+class PageScene:
     """A body as the page draws it.
 
     Attributes:
@@ -67,7 +67,7 @@ class Scene:
         return (hull(self.blocks).astype(np.float64) - self.low) / self.side * self.unit
 
 
-def nim_scene(source: object, look: Look) -> Scene | None:
+def nim_scene(source: object, look: Look) -> PageScene | None:
     """Return Nim without data, or None for another source, or for a look that does not follow from the generation alone.
 
     Raises:
@@ -97,10 +97,10 @@ def nim_scene(source: object, look: Look) -> Scene | None:
         return None
     population = count.value(last) - (count.value(first - 1) if first else 0)
     data = {"kind": "nim", "first": str(first), "last": str(last), "bucket": level, "palette": _text(palette), "side": 1}
-    return Scene(blocks, np.zeros(3, np.int64), 1, 1 << level, data, population, population)
+    return PageScene(blocks, np.zeros(3, np.int64), 1, 1 << level, data, population, population)
 
 
-def grid_scene(source: object, blocks: Blocks, look: Look) -> Scene:
+def grid_scene(source: object, blocks: Blocks, look: Look) -> PageScene:
     """Return a body as a grid.
 
     Raises:
@@ -142,7 +142,7 @@ def grid_scene(source: object, blocks: Blocks, look: Look) -> Scene:
     }
     if inks is not None:
         data["inks"] = _packed(inks, place, shape)
-    return Scene(blocks, low.astype(np.int64) * side, side, 1, data, blocks.population, len(drawn))
+    return PageScene(blocks, low.astype(np.int64) * side, side, 1, data, blocks.population, len(drawn))
 
 
 def _fitting(blocks: Blocks) -> Blocks:

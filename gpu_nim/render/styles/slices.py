@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.render.annotations import Annotations
-from gpu_nim.render.axes import CoordinateBox, Place, box_of, draw_axes, reach
+from gpu_nim.render.axes import CoordinateBox, Projection, box_of, draw_axes, reach
 from gpu_nim.render.colourings import legend_of
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.labels import number
@@ -123,7 +123,7 @@ def draw_slices(blocks: Blocks, colours: NDArray[np.float32], look: "Look") -> "
     return canvas if look.transparent else canvas.convert("RGB")
 
 
-def _on_section(box: CoordinateBox, left: int, upper: int, scale: float) -> Place:
+def _on_section(box: CoordinateBox, left: int, upper: int, scale: float) -> Projection:
     """Return where points (x, y, 0) are on a section."""
     low, high = box.low, box.high + box.size
     return lambda points: np.column_stack([left + (points[:, 0] - low[0]) * scale, upper + (high[1] - points[:, 1]) * scale])
