@@ -12,9 +12,10 @@ from gpu_nim.cli.params import FILE, json_option
 from gpu_nim.cli.pictures import given, look_options
 from gpu_nim.cli.progress import step_progress
 from gpu_nim.render.figures import FIGURES, check_figure, save_figure
-from gpu_nim.render.image import SUFFIXES, check_picture, save
+from gpu_nim.render.image import check_picture, save
 from gpu_nim.render.image import render as draw
 from gpu_nim.render.look import Look
+from gpu_nim.render.metadata import IMAGE_SUFFIXES
 from gpu_nim.render.vector_drawing import SUFFIXES as VECTOR_SUFFIXES
 
 
@@ -25,7 +26,7 @@ from gpu_nim.render.vector_drawing import SUFFIXES as VECTOR_SUFFIXES
     "--out",
     type=FILE,
     required=True,
-    help=f"The file: {one_of(SUFFIXES)}; {one_of(VECTOR_SUFFIXES)} for a figure.",
+    help=f"The file: {one_of(IMAGE_SUFFIXES)}; {one_of(VECTOR_SUFFIXES)} for a figure.",
 )
 @look_options()
 @click.option("--transparent", is_flag=True, help="An alpha channel in place of the background.")

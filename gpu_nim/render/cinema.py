@@ -23,11 +23,8 @@ from gpu_nim.render.colours import to_linear, to_srgb
 from gpu_nim.render.pixels import background
 from gpu_nim.render.sampling import Places, about, disc, grid, tangents, unit
 from gpu_nim.render.shading import COOL, WARM, Lamps
-from gpu_nim.render.trace import Eye, Traced, primary_rays
+from gpu_nim.render.trace import Eye, Linear, Traced, primary_rays
 from gpu_nim.render.views import Camera
-
-Linear = NDArray[np.float32]
-"""Linear light, (n, 3)."""
 
 SAMPLES = 16
 BOUNCES = 2
@@ -158,7 +155,7 @@ class _Stage:
         self._near, self._far = max(float(distances.min()), 0.0), float(distances.max())
         self._focus = self._near + _FOCUS * (self._far - self._near)
         self._haze = theme.haze
-        self._behind = to_linear((np.array(theme.bottom) + np.array(theme.top)) / 2)
+        self._behind = theme.behind
         self._backdrop = to_linear(background(theme, *look.size)).reshape(-1, 3)
         self._key, self._ambient = theme.key * WARM, theme.ambient * COOL
         self._floor = None

@@ -21,7 +21,7 @@ from gpu_nim.render.framing import aim, annotations, cut_open
 from gpu_nim.render.geometry import Blocks, generations_between
 from gpu_nim.render.lettering import require_words
 from gpu_nim.render.look import CINEMA, Look, require_effect, style_options
-from gpu_nim.render.metadata import image_options
+from gpu_nim.render.metadata import IMAGE_SUFFIXES, JPEG_SUFFIXES, image_options
 from gpu_nim.render.picture_memory import fits, require_picture_memory
 from gpu_nim.render.pixels import background, quantise
 from gpu_nim.render.projection import one_at_each_place
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     from gpu_nim.render.source import Source
 
-SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")
 _LARGEST_WEBP = 16383  # pixels along a side: the format's own
 
 
@@ -301,7 +300,7 @@ def save(picture: Picture, path: str | Path) -> None:
     path = Path(path)
     image = picture.image
     check_ending(path, image.size, transparent=image.mode == "RGBA")
-    if path.suffix.lower() in (".jpg", ".jpeg"):
+    if path.suffix.lower() in JPEG_SUFFIXES:
         options: dict[str, Any] = {"quality": 90, "subsampling": 0}
     else:
         options = {"optimize": False}
@@ -312,11 +311,11 @@ def save(picture: Picture, path: str | Path) -> None:
 
 def check_ending(path: Path, size: tuple[int, int], *, transparent: bool = False) -> None:
     """Raise UsageError where a picture of that size, or a transparent one, cannot be written under that ending."""
-    if path.suffix.lower() not in SUFFIXES:
-        raise UsageError(f"a picture must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
+    if path.suffix.lower() not in IMAGE_SUFFIXES:
+        raise UsageError(f"a picture must end in {', '.join(IMAGE_SUFFIXES)}, got {str(path)!r}")
     if path.suffix.lower() == ".webp" and max(size) > _LARGEST_WEBP:
         raise UsageError(f"a .webp picture is at most {_LARGEST_WEBP} pixels wide and high, got {size[0]}x{size[1]}")
-    if transparent and path.suffix.lower() in (".jpg", ".jpeg"):
+    if transparent and path.suffix.lower() in JPEG_SUFFIXES:
         raise UsageError(f"a transparent picture must be a .png, .webp or .tif file, got {str(path)!r}")
 
 

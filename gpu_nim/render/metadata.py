@@ -28,6 +28,10 @@ from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.provenance import Provenance, one_line
 from gpu_nim.model.reading import open_regular, parse_json
 
+JPEG_SUFFIXES = (".jpg", ".jpeg")
+IMAGE_SUFFIXES = (".png", *JPEG_SUFFIXES, ".webp", ".tif", ".tiff")
+"""The endings of pictures."""
+
 _DESCRIPTION, _SOFTWARE = 0x010E, 0x0131  # EXIF
 _DC = "http://purl.org/dc/elements/1.1/"
 _BEGINNING = 1 << 18  # bytes of a file, within which its comment is
@@ -252,7 +256,7 @@ def _glb(file: IO[bytes]) -> _Pair:
 
 
 _READERS: dict[str, Callable[[IO[bytes]], _Pair]] = {
-    **dict.fromkeys((".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff"), _image),
+    **dict.fromkeys(IMAGE_SUFFIXES, _image),
     **dict.fromkeys((".ply", ".obj", ".stl"), _comment),
     ".gif": _gif,
     ".svg": _svg,

@@ -24,6 +24,9 @@ _GRID_LIMIT = 1 << 24
 MANY = 1 << 18
 """The number of blocks beyond which each is about a pixel, and light is computed once a side."""
 
+GOLDEN_ANGLE = 2.399963
+"""Radians from each point of a disc to the next, by which they cover it evenly (Vogel 1979)."""
+
 _CHUNK = 1 << 17  # sides that are lit at once
 _SHADOW_SIZE = 2048  # texels along the longer side of the shadow map, at most
 _FINEST = 8  # texels along a block, at most
@@ -165,7 +168,7 @@ class Shadow:
         depth = seen[..., 2] + bias
         total = np.zeros(depth.shape, dtype=np.float32)
         for k in range(taps):
-            radius, turn = (softness / self.texel) * np.sqrt((k + 0.5) / taps), k * 2.399963
+            radius, turn = (softness / self.texel) * np.sqrt((k + 0.5) / taps), k * GOLDEN_ANGLE
             x = np.clip((where[..., 0] + np.float32(radius * np.cos(turn))).astype(np.int32), 0, self._map.shape[0] - 1)
             y = np.clip((where[..., 1] + np.float32(radius * np.sin(turn))).astype(np.int32), 0, self._map.shape[1] - 1)
             total += self._map[x, y] <= depth
@@ -294,7 +297,7 @@ class SideLight:
         if self.facing[2] > 0:
             white = sky * np.float32(0.25 * self.facing[2])
         haze = (theme.haze * np.clip(far, 0, 1) ** 1.5).astype(np.float32)
-        behind = to_linear((np.array(theme.bottom) + np.array(theme.top)) / 2)
+        behind = theme.behind
         for k in range(3):
             colour = base[..., k] * (cool * COOL[k] + warm * WARM[k] + white)
             # A soft shoulder: bright sides keep their hue.

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
@@ -54,6 +55,11 @@ class Theme:
     def light(self) -> bool:
         """Whether the background is light, so that points are drawn as ink: added light would not be visible."""
         return float(to_linear(np.array([self.bottom, self.top])).mean()) > 0.18
+
+    @property
+    def behind(self) -> NDArray[np.float32]:
+        """The colour that the far end fades into, linear (3,): the middle of the background."""
+        return to_linear((np.array(self.bottom) + np.array(self.top)) / 2)
 
 
 THEMES = Registry[Theme]("theme")

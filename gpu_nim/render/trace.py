@@ -18,7 +18,7 @@ from gpu_nim.backends.shared.open_cubes import open_levels
 from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.tracing import START, Hits, Rays, Triple, surface
 from gpu_nim.render.colours import to_linear, to_srgb
-from gpu_nim.render.shading import BLOCKED, STEP, Lamps, SideLight, cones_about
+from gpu_nim.render.shading import BLOCKED, GOLDEN_ANGLE, STEP, Lamps, SideLight, cones_about
 from gpu_nim.render.styles.style import CameraStyle
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_body import TracedBody
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from gpu_nim.render.look import Look
 
 Linear = NDArray[np.float32]
+"""Linear light, (n, 3)."""
+
 Part = float | NDArray[np.float64]
 
 _SAMPLES = {"draft": ((0.5, 0.5),), "final": ((0.375, 0.125), (0.875, 0.375), (0.125, 0.625), (0.625, 0.875))}
@@ -202,7 +204,7 @@ class _Frame:
         self._sides = {(axis, end): SideLight(theme, lamps, camera, axis, end) for axis in range(3) for end in (-1, 1)}
         samples = len(drawing._samples)
         right = np.cross(lamps.key, camera.basis[1])
-        turns = np.pi / 4 + np.arange(samples) * 2.399963
+        turns = np.pi / 4 + np.arange(samples) * GOLDEN_ANGLE
         radii = _SUN * np.sqrt((np.arange(samples) + 0.5) / samples) if samples > 1 else np.zeros(1)
         self._sun = [
             lamps.key + radius * (np.cos(turn) * right + np.sin(turn) * np.cross(right, lamps.key))

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpu_nim.model.provenance import Provenance, call, made_by
-from gpu_nim.render.colours import to_linear
 from gpu_nim.render.framing import cut_open, view_of
 from gpu_nim.render.geometry import Blocks, require_cubes
 from gpu_nim.render.image import prepare
@@ -24,7 +23,7 @@ from gpu_nim.render.page.scenes import PageScene, colour_bytes, grid_scene, nim_
 from gpu_nim.render.shading import COOL, WARM, Lamps
 from gpu_nim.render.source import CELLS_LIMIT, blocks_of, name_of
 from gpu_nim.render.themes import THEMES, Theme
-from gpu_nim.render.views import ANGLE, VIEWS, Camera, View
+from gpu_nim.render.views import ANGLE, MARGIN, VIEWS, Camera, View
 
 if TYPE_CHECKING:
     from gpu_nim.render.source import Source
@@ -40,7 +39,6 @@ PAGE_OPTIONS = ("a page", MESH_OPTIONS | {"title", "view"})
 _FILES = files("gpu_nim.render.page")
 _SCRIPTS = ("vectors", "bodies", "camera", "tracer", "picture", "link", "controls", "input", "main")
 _SHADERS = ("cells", "trace", "picture", "pointed", "screen")
-_MARGIN = 0.06  # the part of the picture that the body leaves free on each side at first, as of stills
 
 
 @dataclass(frozen=True)
@@ -108,7 +106,7 @@ def _appearance(scene: PageScene, view: View, look: Look) -> dict[str, object]:
     return {
         "hull": scene.outline().tolist(),
         "tangent": float(np.tan(np.radians(ANGLE / 2))),
-        "margin": _MARGIN,
+        "margin": MARGIN,
         "views": [{"name": name, **_turnable(view)} for name, view in views.items()],
         "bottom": theme.bottom,
         "top": theme.top,
@@ -120,8 +118,7 @@ def _appearance(scene: PageScene, view: View, look: Look) -> dict[str, object]:
 
 
 def _light(theme: Theme) -> dict[str, object]:
-    behind = to_linear((np.array(theme.bottom) + np.array(theme.top)) / 2)
-    colours = {"warm": WARM, "cool": COOL, "behind": behind}
+    colours = {"warm": WARM, "cool": COOL, "behind": theme.behind}
     return {
         "ambient": theme.ambient,
         "keyStrength": theme.key,
