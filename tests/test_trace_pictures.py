@@ -13,6 +13,7 @@ from gpu_nim.backends.numpy.trace import NumpyTracer
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import NimScene
 from gpu_nim.render import source, trace
+from gpu_nim.render.defined_scenes import coarse_cells, population
 from gpu_nim.render.framing import aim
 from gpu_nim.render.geometry import SIDES, side
 from gpu_nim.render.image import render
@@ -22,7 +23,7 @@ from gpu_nim.render.motions.zoom import fixed_point
 from gpu_nim.render.movie import Movie
 from gpu_nim.render.raster import draw_quads
 from gpu_nim.render.source import blocks_of
-from gpu_nim.render.traced_body import coarse_cells, population, traced_body
+from gpu_nim.render.traced_body import traced_body
 from tests.helpers import run
 from tests.render_files import needs_pillow
 
@@ -162,7 +163,7 @@ def test_grundy_values_are_traced_in_their_colours():
     ("words", "message"),
     [
         (("ulam-warburton:9",), "needs a body in space"),
-        (("nim:2^61",), "up to 2^60"),
+        (("nim:2^61",), "generations 0 to 2^60"),
         (("nim:-1",), "generations 0 to"),
         (("nim:x",), "whole number"),
         (("nim:31", "--style", "points"), "style points cannot be traced"),

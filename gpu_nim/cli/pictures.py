@@ -40,7 +40,9 @@ def _themed_styles() -> str:
 
 
 _OPTIONS: dict[str, Callable[[Any], Any]] = {
-    "size": click.option("--size", type=SIZE, default="x".join(map(str, Look.size)), help=f"WIDTHxHEIGHT in pixels, or {', '.join(_SIZES)}."),
+    "size": click.option(
+        "--size", type=SIZE, default="x".join(map(str, Look.size)), help=f"WIDTHxHEIGHT in pixels, or {', '.join(_SIZES)}."
+    ),
     "view": named_option(
         "--view", lambda: (*VIEWS, ANGLES), f"{{}} in degrees; a traced picture: {INSIDE}.  [default: hero; axis if flat]"
     ),

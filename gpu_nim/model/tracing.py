@@ -15,7 +15,8 @@ from gpu_nim.model.values import ArrayValue
 Doubles = NDArray[np.float64]
 Triple = tuple[int, int, int]
 
-LARGEST = 1 << 60
+LARGEST_BITS = 60
+LARGEST = 1 << LARGEST_BITS
 """The largest coordinate of a scene; an eye may be at 2^61, so that differences and multiples of them fit 64 bits."""
 
 START, MISS = 3, -1

@@ -17,6 +17,7 @@ from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.axes import box_of
 from gpu_nim.render.cinema import Cinema
 from gpu_nim.render.colourings import base_colours
+from gpu_nim.render.defined_scenes import defined_scene, population
 from gpu_nim.render.framing import aim, annotations, cut_open
 from gpu_nim.render.geometry import Blocks, generations_between
 from gpu_nim.render.lettering import require_words
@@ -29,7 +30,7 @@ from gpu_nim.render.source import CELLS_LIMIT, TooManyCells, blocks_of, name_of
 from gpu_nim.render.styles.style import CameraStyle, LaidOutStyle
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.trace import Traced
-from gpu_nim.render.traced_body import BY_GENERATION, TracedBody, defined_scene, population, traced_body
+from gpu_nim.render.traced_body import BY_GENERATION, TracedBody, traced_body
 from gpu_nim.render.views import INSIDE, Camera
 from gpu_nim.storage.atomic import check_writable, replacing
 

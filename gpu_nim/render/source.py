@@ -44,6 +44,7 @@ from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.notation import parse_integer
 from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.render.colourings import needed_value
+from gpu_nim.render.defined_scenes import nims_generation
 from gpu_nim.render.geometry import Blocks, first_of_each
 from gpu_nim.render.projection import in_space
 from gpu_nim.render.values import VALUES
@@ -132,7 +133,7 @@ def blocks_of(
     if not 0 <= generation <= _GENERATION_LIMIT:
         raise UsageError(f"source {name}:GENERATION can be drawn for generations 0 to {_GENERATION_LIMIT}, got {source!r}")
     _require_drawable(name, automaton.rule.dimension)
-    grown = _nim if name == "nim" else partial(_grow, name=name, merge=merge)
+    grown = _nim if nims_generation(source) is not None else partial(_grow, name=name, merge=merge)
     needs = needed_value(colour, source, game=False)
     return _with_value(grown(source, generation=generation, limit=limit, on_step=on_step), needs, automaton.rule)
 

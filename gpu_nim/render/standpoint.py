@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.notation import parse_rational
-from gpu_nim.model.tracing import LARGEST
+from gpu_nim.model.tracing import LARGEST, LARGEST_BITS
 from gpu_nim.render.views import INSIDE, Camera, Place, View
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def parse_place(name: str, text: str) -> Place:
     except ValueError:
         raise UsageError(f"{name} must be three coordinates in cells, such as 2^39,100,5/2, got {text!r}") from None
     if max(map(abs, (a, b, c))) > 2 * LARGEST:
-        raise UsageError(f"{name} must have coordinates up to 2^61, got {text!r}")
+        raise UsageError(f"{name} must have coordinates up to 2^{LARGEST_BITS + 1}, got {text!r}")
     return a, b, c
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.annotations import Annotations
+from gpu_nim.render.defined_scenes import nims_generation
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import prepare
 from gpu_nim.render.look import Look
@@ -59,7 +60,7 @@ def positions_of_nim(source: str, motion: str, look: Look) -> Blocks:
     Raises:
         UsageError: the source is another body, or too large for that.
     """
-    if source.partition(":")[0] != "nim" or "=" in source:
+    if nims_generation(source) is None:
         raise UsageError(f"a {motion} movie needs nim:GENERATION, got {source!r}")
     blocks = prepare(source, look)
     if int(blocks.sizes.max()) > 1:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.games.entries import Parameter
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.tracing import LARGEST_BITS
 from gpu_nim.render.image import Drawing
 from gpu_nim.render.motions.motion import MOTIONS, Motion
 from gpu_nim.render.themes import THEMES
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
 
     from gpu_nim.render.movie import Movie
 
-_BITS = 60  # of coordinates: the set is traced to piles below 2^60
-_NEAR = 2.0 ** (_BITS - 14)  # from the eye to the fixed point, in cells, in the first frame: neither end of the scales is near
+_NEAR = 2.0 ** (LARGEST_BITS - 14)  # cells from the eye to the fixed point in the first frame: neither end of the scales is near
 _CORNERS = {"0": (0, 0, 0), "1": (1, 1, 0), "2": (1, 0, 1), "3": (0, 1, 1)}
 _SLANT = 0.5  # the tangent of the angle between the line of sight and the normal of the face that the eye is before
 _ANGLE = 40.0  # degrees of the field of view
@@ -80,13 +80,13 @@ class Zoom(Motion):
         self.movie = movie
         word = self.values(movie)["into"]
         self.octaves = len(word)
-        self.point = tuple(part * 2**_BITS for part in fixed_point(word))
+        self.point = tuple(part * 2**LARGEST_BITS for part in fixed_point(word))
         left_out = np.array(_CORNERS[min(set(_CORNERS) - set(word))], float)
         normal = 0.5 - left_out  # from the corner across, through the middle, out of the face
         along = np.cross(normal, (0.0, 0.0, 1.0))
         self.offset = normal / np.linalg.norm(normal) + _SLANT * along / np.linalg.norm(along)
         self.offset *= _NEAR / np.linalg.norm(self.offset)
-        body = traced_body(f"nim:2^{_BITS}-1", movie.look)
+        body = traced_body(f"nim:2^{LARGEST_BITS}-1", movie.look)
         self._drawing = Drawing(body.outline, movie.look, "trace", body=replace(body, colours=self._colours))
 
     def __exit__(self, *error: object) -> None:

@@ -20,17 +20,15 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.counting.families import UpToTotal
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.notation import parse_integer
 from gpu_nim.model.rule import Rule
+from gpu_nim.model.tracing import NimScene
 from gpu_nim.render.colourings import base_colours
+from gpu_nim.render.defined_scenes import nims_generation, population
 from gpu_nim.render.framing import hull
 from gpu_nim.render.geometry import Blocks, coarsen, generations_between, no_cells
 from gpu_nim.render.look import Look
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
-
-LARGEST_NIM = 2**60
-"""The last generation of Nim that the shaders' integers hold."""
 
 _COLOURED = 1 << 18  # P-positions, of whose generations the colours of Nim are taken
 _GENERATIONS = 65534  # 16 bits, without two values: for no cell
@@ -73,14 +71,9 @@ def nim_scene(source: object, look: Look) -> PageScene | None:
     Raises:
         UsageError: there is no such generation.
     """
-    if not isinstance(source, str) or not source.startswith("nim:") or look.cut != "none":
+    last = nims_generation(source)
+    if not isinstance(source, str) or last is None or look.cut != "none":
         return None
-    try:
-        last = parse_integer(source.removeprefix("nim:"))
-    except ValueError:
-        return None
-    if not 0 <= last <= LARGEST_NIM:
-        raise UsageError(f"source nim:GENERATION can be drawn by a page for generations 0 to 2^60, got {source!r}")
     count, level = UpToTotal(3), 0
     while count.value(last >> level) > _COLOURED:
         level += 1
@@ -95,9 +88,9 @@ def nim_scene(source: object, look: Look) -> PageScene | None:
     palette, inks = _palette(blocks, look, int(blocks.generations.max()) + 1, blocks.generations)
     if inks is not None:
         return None
-    population = count.value(last) - (count.value(first - 1) if first else 0)
+    cells = population(NimScene(last, first))
     data = {"kind": "nim", "first": str(first), "last": str(last), "bucket": level, "palette": _text(palette), "side": 1}
-    return PageScene(blocks, np.zeros(3, np.int64), 1, 1 << level, data, population, population)
+    return PageScene(blocks, np.zeros(3, np.int64), 1, 1 << level, data, cells, cells)
 
 
 def grid_scene(source: object, blocks: Blocks, look: Look) -> PageScene:
