@@ -22,7 +22,7 @@ from gpu_nim.model.tracing import LARGEST, MISS, START, Doubles, Hits, Rays, sur
 from gpu_nim.render.colours import to_linear, to_srgb
 from gpu_nim.render.pixels import background
 from gpu_nim.render.sampling import Places, about, disc, grid, tangents, unit
-from gpu_nim.render.shading import COOL, WARM, Lamps
+from gpu_nim.render.shading import COOL, WARM, Lamps, shoulder
 from gpu_nim.render.trace import Eye, Linear, Traced, primary_rays
 from gpu_nim.render.views import Camera
 
@@ -197,9 +197,7 @@ class _Stage:
         """Return the picture of linear light and alpha (n, 4), premultiplied sRGB and alpha."""
         alpha = light[:, 3:]
         colour = np.divide(light[:, :3], alpha, out=np.zeros_like(light[:, :3]), where=alpha > 0)
-        # A soft shoulder: bright sides keep their hue.
-        colour *= (1 + colour * np.float32(0.25)) / (1 + colour * np.float32(0.5))
-        return np.concatenate([to_srgb(colour) * alpha, alpha], axis=1)
+        return np.concatenate([to_srgb(shoulder(colour)) * alpha, alpha], axis=1)
 
     def _primary(self, pixels: Ints, sample: int) -> Rays:
         """Return rays through the pixels: from the eye, or from places on a lens to what they see in focus."""

@@ -254,6 +254,11 @@ class LitFrame:
         return np.broadcast_to(np.rint(to_srgb(light) * 255).astype(np.uint8), quads.shape)
 
 
+def shoulder(light: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return light (...), linear, compressed where it is bright, so that bright sides keep their hue."""
+    return np.asarray(light * (1 + light * np.float32(0.25)) / (1 + light * np.float32(0.5)))
+
+
 class SideLight:
     """The light on sides that face one way.
 
@@ -300,7 +305,5 @@ class SideLight:
         behind = theme.behind
         for k in range(3):
             colour = base[..., k] * (cool * COOL[k] + warm * WARM[k] + white)
-            # A soft shoulder: bright sides keep their hue.
-            colour = colour * (1 + colour * np.float32(0.25)) / (1 + colour * np.float32(0.5))
-            light[..., k] = colour * (1 - haze) + behind[k] * haze
+            light[..., k] = shoulder(colour) * (1 - haze) + behind[k] * haze
         return light
