@@ -13,7 +13,7 @@ from gpu_nim.render.geometry import CUTS
 from gpu_nim.render.look import ENGINES, QUALITIES, Look
 from gpu_nim.render.styles import STYLES
 from gpu_nim.render.themes import THEMES
-from gpu_nim.render.views import ANGLES, INSIDE, VIEWS
+from gpu_nim.render.views import ANGLES, DEFAULT_VIEW, FLAT_VIEW, INSIDE, VIEWS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -44,7 +44,9 @@ _OPTIONS: dict[str, Callable[[Any], Any]] = {
         "--size", type=SIZE, default="x".join(map(str, Look.size)), help=f"WIDTHxHEIGHT in pixels, or {', '.join(_SIZES)}."
     ),
     "view": named_option(
-        "--view", lambda: (*VIEWS, ANGLES), f"{{}} in degrees; a traced picture: {INSIDE}.  [default: hero; axis if flat]"
+        "--view",
+        lambda: (*VIEWS, ANGLES),
+        f"{{}} in degrees; a traced picture: {INSIDE}.  [default: {DEFAULT_VIEW}; {FLAT_VIEW} if flat]",
     ),
     "eye": click.option("--eye", metavar="A,B,C", help="Where the eye is, in cells, such as 2^39,100,5/2, exactly; traced."),
     "look_at": click.option("--look-at", metavar="A,B,C", help="What it looks at.  [default: the middle of the body]"),

@@ -12,14 +12,14 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.projection import FINE
 from gpu_nim.render.standpoint import standpoint
 from gpu_nim.render.themes import THEMES
-from gpu_nim.render.views import Camera, Margins, View, find_view, fit, support
+from gpu_nim.render.views import DEFAULT_VIEW, FLAT_VIEW, Camera, Margins, View, find_view, fit, support
 
 _EDGEWISE = 0.01  # the sine of the least elevation that a flat body is seen from
 
 
 def view_of(blocks: Blocks, look: Look) -> View:
     """Return the view of the look, for these blocks."""
-    wanted = look.view if look.view is not None else ("axis" if blocks.flat else "hero")
+    wanted = look.view if look.view is not None else (FLAT_VIEW if blocks.flat else DEFAULT_VIEW)
     view = find_view(wanted, blocks.corners) if isinstance(wanted, str) else wanted
     if blocks.flat and abs(view.basis()[2, 2]) < _EDGEWISE:
         raise UsageError(f"view must show more than the edge of a flat body, got {wanted!r} for {blocks.name}")

@@ -29,6 +29,10 @@ _CORNERS: dict[tuple[int, int], tuple[tuple[int, int, int], ...]] = {
 SIDES = tuple(_CORNERS)
 """The six sides of a cube: (axis, which end)."""
 
+SPACE = ("x", "y", "z")
+PILES = ("a", "b", "c")
+"""The names of coordinates: of any body, and of positions of Nim."""
+
 
 @dataclass(frozen=True)
 class Blocks:
@@ -59,7 +63,7 @@ class Blocks:
     note: str = ""
     flat: bool = False
     lattice: str = "square"
-    coordinates: tuple[str, ...] = ("x", "y", "z")
+    coordinates: tuple[str, ...] = SPACE
     cells: NDArray[np.int32] | None = None
     unit: int = 1
 

@@ -45,7 +45,7 @@ from gpu_nim.model.notation import parse_integer
 from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.render.colourings import needed_value
 from gpu_nim.render.defined_scenes import nims_generation
-from gpu_nim.render.geometry import Blocks, first_of_each
+from gpu_nim.render.geometry import PILES, Blocks, first_of_each
 from gpu_nim.render.projection import in_space
 from gpu_nim.render.values import VALUES
 from gpu_nim.storage.growth_formats import readable_suffixes
@@ -278,7 +278,7 @@ def _refuse(source: str, births: list[int]) -> None:
 def _with_value(blocks: Blocks, needs: str, rule: "Rule | None") -> Blocks:
     """Add the names of the coordinates and a further value, or none for "", to the blocks of a growth."""
     if rule is not None and rule.octant and blocks.cells is None:  # whose cells are positions
-        blocks = replace(blocks, coordinates=("a", "b", "c"))
+        blocks = replace(blocks, coordinates=PILES)
     of_growth = VALUES[needs].of_growth if needs else None
     if of_growth is None:
         return blocks

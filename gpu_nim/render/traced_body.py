@@ -25,7 +25,7 @@ from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.tracing import BrickScene, NimScene, Scene, Triple
 from gpu_nim.render.colourings import DEFAULT, ages_of, base_colours, legend_of, needed_value, ranks_of
 from gpu_nim.render.defined_scenes import coarse_cells, defined_scene, generations_of, population
-from gpu_nim.render.geometry import Blocks, generations_between
+from gpu_nim.render.geometry import PILES, SPACE, Blocks, generations_between
 from gpu_nim.render.legends import Legend, Swatches, generation_bar
 from gpu_nim.render.projection import one_at_each_place
 from gpu_nim.render.source import CELLS_LIMIT, blocks_of, name_of
@@ -125,7 +125,7 @@ def _defined(name: str, scene: NimScene, look: "Look") -> TracedBody:
     if not len(cubes) or scene.first > scene.last:
         raise UsageError(f"generations must name some of {name}, got {scene.first}:{scene.last + 1}, which holds no cell of it")
     outline = _coarse_blocks(name, cubes << level, 1 << level, generations_of(cubes) << level)
-    outline = replace(outline, coordinates=("x", "y", "z") if any(scene.inequality) else ("a", "b", "c"))
+    outline = replace(outline, coordinates=SPACE if any(scene.inequality) else PILES)
     cubes, level = coarse_cells(scene, _PALETTE)
     colours, legend = _nims_colours(look, np.bincount(generations_of(cubes)), level, scene.last)
     return TracedBody(name, scene, population(scene), outline, colours, legend)
@@ -217,7 +217,7 @@ class _Cells:
     @property
     def coordinates(self) -> tuple[str, str, str]:
         """The names of the coordinates: those of piles where none is negative."""
-        return ("x", "y", "z") if min(self.low) < 0 else ("a", "b", "c")
+        return SPACE if min(self.low) < 0 else PILES
 
 
 def _packed(name: str, cells: _Cells, look: "Look") -> TracedBody:

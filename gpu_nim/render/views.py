@@ -76,6 +76,9 @@ VIEWS.add("isometric", _fixed((1, -1, 1)))
 VIEWS.add("axis", _fixed((0, 0, 1), up=(0, 1, 0)))
 VIEWS.add("diagonal", _fixed((1, 1, 1)))
 
+DEFAULT_VIEW, FLAT_VIEW = "hero", "axis"
+"""The views of bodies in space and of flat ones, where none is named."""
+
 
 def find_view(name: str, cells: NDArray[np.integer]) -> View:
     """Return the view of that name for these cells.
