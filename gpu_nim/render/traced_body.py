@@ -23,13 +23,14 @@ from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.notation import parse_integer
 from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.tracing import BrickScene, NimScene, Scene, Triple
-from gpu_nim.render.colourings import DEFAULT, ages_of, base_colours, legend_of, needed_value, ranks_of
+from gpu_nim.render.colourings import DEFAULT, ages_of, base_colours, branch_palette, legend_of, needed_value, ranks_of
 from gpu_nim.render.defined_scenes import coarse_cells, defined_scene, generations_of, population
 from gpu_nim.render.geometry import PILES, SPACE, Blocks, generations_between
 from gpu_nim.render.legends import Legend, Swatches, generation_bar
 from gpu_nim.render.projection import one_at_each_place
 from gpu_nim.render.source import CELLS_LIMIT, blocks_of, name_of
-from gpu_nim.render.themes import THEMES, distinct_colours
+from gpu_nim.render.themes import THEMES
+from gpu_nim.render.values import nims_branches
 from gpu_nim.storage.growth_formats import readable_suffixes
 from gpu_nim.storage.save_load import load
 
@@ -142,11 +143,10 @@ def _nims_colours(look: "Look", births: NDArray[np.integer], level: int, last: i
     """
     theme = THEMES[look.theme]
     if look.colour == "branch":
-        table = np.array([theme.categories[0], *distinct_colours(theme, 3)], np.float32)
+        table = branch_palette(theme, 3)
 
         def by_branch(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
-            cubes = (cells >> levels).T
-            return np.asarray(table[np.where(generations_of(cubes) == 0, 0, cubes.argmin(axis=1) + 1)])
+            return np.asarray(table[nims_branches((cells >> levels).T)])
 
         return by_branch, Swatches("branch", ("seed", "(0, 1, 1)", "(1, 0, 1)", "(1, 1, 0)"), table)
     if look.colour == "nim-p":
