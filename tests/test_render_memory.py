@@ -16,6 +16,7 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.page import scenes
 from gpu_nim.render.picture_memory import picture_bytes, require_picture_memory
 from gpu_nim.render.source import blocks_of
+from gpu_nim.render.styles import STYLES
 from gpu_nim.render.styles.volume import cloud_bytes, cloud_of
 from tests.helpers import gpunim
 from tests.render_files import needs_ffmpeg
@@ -52,13 +53,10 @@ def bounded(limit: int, *words: object) -> "subprocess.CompletedProcess[str]":
 @pytest.mark.parametrize(
     ("style", "engine", "quality"),
     [
-        ("cubes", "numpy", "draft"),
-        ("cubes", "numpy", "final"),
-        ("points", "numpy", "final"),
-        ("volume", "numpy", "final"),
-        ("cubes", "trace", "draft"),
-        ("cubes", "trace", "final"),
-        pytest.param("cubes", "opengl", "final", marks=needs_opengl),
+        pytest.param(style, engine, quality, marks=needs_opengl if engine == "opengl" else ())
+        for style, drawn in STYLES.items()
+        for engine in drawn.costs
+        for quality in (("draft", "final") if style == "cubes" and engine != "opengl" else ("final",))
     ],
 )
 def test_a_picture_takes_what_is_planned_and_no_less_than_half_of_it(style: str, engine: str, quality: str) -> None:
