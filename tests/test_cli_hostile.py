@@ -94,7 +94,7 @@ PLAUSIBLE = {
     "--checkpoint": ["ck", "folder", "no/such/x"],
     "--code": ["0.77", "0.07", "4.7", "4.0", "0."],
     "--caption": ["words", "two\nlines", "\x1b[2J"],
-    "--colour": ["generation", "rank", "grundy", "branch", "nim-p"],
+    "--colour": [*COLOURINGS],
     "--columns": [
         "births", "population", "boxes 2", "dimension", "density",
         "population/n^3", "p-positions", "births,births", "section x=1",

@@ -125,9 +125,7 @@ def _excluded(scene: Scene) -> Callable[[Ints, Ints], NDArray[np.bool_]] | None:
         side = (1 << np.minimum(level, _TOP)) - 1
         # The corner of the cube with the least sum.
         return (
-            sums(
-                scene, np.stack([cell | side if n < 0 else cell & ~side for n, cell in zip(scene.inequality, cells, strict=True)])
-            )
+            sums(scene, np.stack([cell | side if n < 0 else cell & ~side for n, cell in zip(scene.inequality, cells, strict=True)]))
             > 0
         )
 
