@@ -12,7 +12,7 @@ hold a P-position of generation up to n are the P-positions of generation up to 
 
 A still whose cells would be merged is traced instead, cell by cell, if it shows lit cubes, uncut, coloured by generation or rank,
 and no engine is requested (`gpu_nim.render.image.may_trace`). nim and the chocolate with a = 3 are then recognised by their text
-(`gpu_nim.render.traced_body.defined_scene`), and nothing is grown, so that nim:2^60 can be drawn; any other growth is given up
+(`gpu_nim.render.defined_scenes`), and nothing is grown, so that nim:2^60 can be drawn; any other growth is given up
 with `TooManyCells` when it passes the limit, and grown again as bits. The page draws nim from its text, too.
 
 Bodies of four and more coordinates, such as nim-4:15 and chocolate6:size=7, are projected (see `gpu_nim.render.projection`).

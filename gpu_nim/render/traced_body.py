@@ -25,7 +25,7 @@ from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.tracing import BrickScene, NimScene, Scene, Triple
 from gpu_nim.render.colourings import DEFAULT, ages_of, base_colours, branch_palette, legend_of, needed_value, ranks_of
 from gpu_nim.render.defined_scenes import coarse_cells, defined_scene, generations_of, population
-from gpu_nim.render.geometry import PILES, SPACE, Blocks, generations_between
+from gpu_nim.render.geometry import PILES, SPACE, Blocks, generations_between, no_cells
 from gpu_nim.render.legends import Legend, Swatches, generation_bar
 from gpu_nim.render.projection import one_at_each_place
 from gpu_nim.render.source import CELLS_LIMIT, blocks_of, name_of
@@ -51,7 +51,7 @@ BY_COORDINATES = ("branch", "nim-p")
 """Those that follow from the coordinates of Nim, at any size."""
 
 _KEPT_BYTES = 10  # of a cell, while a growth is packed: its key and its generation
-_CHECKED = 1 << 20  # cells a generation, on the mean, from which on memory is checked
+_CHECKED = 1 << 20  # memory is checked above this mean number of cells per generation
 _LATEST = 2**16 - 1  # generation of a packed growth
 
 
@@ -119,12 +119,12 @@ def _too_many(look: "Look", name: str, cells: int) -> UsageError:
 
 
 def _defined(name: str, scene: NimScene, look: "Look") -> TracedBody:
-    if look.generations is not None:
-        first, stop = look.generations
-        scene = replace(scene, first=first, last=min(stop - 1, scene.last))
+    last = scene.last
+    first, stop = look.generations or (0, last + 1)
+    scene = replace(scene, first=first, last=min(stop - 1, last))
     cubes, level = coarse_cells(scene, _OUTLINE)
     if not len(cubes) or scene.first > scene.last:
-        raise UsageError(f"generations must name some of {name}, got {scene.first}:{scene.last + 1}, which holds no cell of it")
+        raise no_cells(name, first, stop, last)
     outline = _coarse_blocks(name, cubes << level, 1 << level, generations_of(cubes) << level)
     outline = replace(outline, coordinates=SPACE if any(scene.inequality) else PILES)
     cubes, level = coarse_cells(scene, _PALETTE)
@@ -236,7 +236,7 @@ def _packed(name: str, cells: _Cells, look: "Look") -> TracedBody:
             if total > _CHECKED * len(keys):  # now and then
                 require_memory(_KEPT_BYTES * total, host_memory(), work, "an earlier generation takes less")
     if not keys:
-        raise UsageError(f"generations must name some of {name}, got {first}:{stop}, which holds no cell of it")
+        raise no_cells(name, first, stop, generation)
     scene = packer.scene()
     births = np.zeros(keys[-1][0] + 1, np.int64)
     generations = np.zeros(total, np.uint16)
