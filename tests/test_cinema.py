@@ -292,6 +292,7 @@ def test_a_transparent_picture_keeps_the_shadow():
 # Pictures
 
 
+@pytest.mark.thorough
 def test_the_picture_is_the_same_each_time_and_on_any_number_of_threads(monkeypatch):
     first = render("nim:2^40", **SMALL).image
     monkeypatch.setattr("gpu_nim.backends.numpy.trace.cores", lambda: 3)
