@@ -60,7 +60,6 @@ LEFT_OUT = {
     closed_forms._few_runs: "chooses between two ways",
     formulas.ulam_warburton_births_of_weight: "fills a table on import; what reads the table is broken, and its own tests hold it",
     closed_forms._stirling: "remembered from before it was broken",
-    formulas.ulam_warburton_births_of_weight: "tabulated before it was broken; its own tests and published terms hold it",
 }
 
 
