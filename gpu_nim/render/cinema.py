@@ -8,9 +8,8 @@ the picture does not depend on the backend.
 The picture is refined sample by sample, and an interrupt after the first keeps the samples that are complete.
 """
 
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -71,7 +70,7 @@ class Cinema(Traced):
         try:
             for sample in range(SAMPLES):
                 passed = np.empty_like(total)
-                for pixels, light in self._each_batch(stage, sample, count):
+                for pixels, light in self.batches(partial(stage.light, sample=sample)):
                     passed[pixels] = light
                     on_step("path", sample * count + pixels.stop, SAMPLES * count)
                 total += passed
@@ -81,19 +80,6 @@ class Cinema(Traced):
                 raise
         total /= self.samples
         return stage.developed(total).reshape(height, width, 4)
-
-    def _each_batch(self, stage: "_Stage", sample: int, count: int) -> Iterator[tuple[slice, NDArray[np.float32]]]:
-        with ThreadPoolExecutor(self.tracer.threads) as pool:
-            waiting = []
-            for start in range(0, count, self.tracer.batch):
-                pixels = slice(start, min(start + self.tracer.batch, count))
-                waiting.append((pixels, pool.submit(stage.light, np.arange(pixels.start, pixels.stop), sample)))
-            try:
-                for pixels, light in waiting:
-                    yield pixels, light.result()
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,11 @@ The light is that of `gpu_nim.render.shading`, and so is the open sky: cones are
 empty or not, each twice as wide as the one before.
 """
 
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from math import floor
 from typing import TYPE_CHECKING
 
@@ -126,22 +129,27 @@ class Traced(CameraStyle):
         width, height = self.look.size
         picture = np.empty((width * height, 4), np.float32)
         frame = _Frame(self, camera, eye)
-        batches = range(0, len(picture), self.tracer.batch)
+        for pixels, seen in self.batches(partial(self._seen, frame)):
+            picture[pixels] = seen
+            on_step("pixel", pixels.stop, len(picture))
+        return picture.reshape(height, width, 4)
 
-        def fill(start: int) -> None:
-            part = picture[start : start + self.tracer.batch]
-            part[:] = self._seen(frame, np.arange(start, start + len(part)))
-
+    def batches(self, work: Callable[[NDArray[np.int64]], NDArray[np.float32]]) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+        """Yield what `work` returns for the numbers of the picture's pixels, batch by batch in order; threads share the work."""
+        width, height = self.look.size
+        count = width * height
         with ThreadPoolExecutor(self.tracer.threads) as pool:
-            waiting = [pool.submit(fill, start) for start in batches]
+            waiting: deque[tuple[slice, Future[NDArray[np.float32]]]] = deque()
+            for start in range(0, count, self.tracer.batch):
+                pixels = slice(start, min(start + self.tracer.batch, count))
+                waiting.append((pixels, pool.submit(work, np.arange(pixels.start, pixels.stop))))
             try:
-                for done, batch in enumerate(waiting, 1):
-                    batch.result()
-                    on_step("pixel", min(done * self.tracer.batch, len(picture)), len(picture))
+                while waiting:  # what has been taken is not kept
+                    pixels, result = waiting.popleft()
+                    yield pixels, result.result()
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
-        return picture.reshape(height, width, 4)
 
     def _seen(self, frame: "_Frame", pixels: NDArray[np.int64]) -> NDArray[np.float32]:
         """The colours of pixels, premultiplied sRGB and alpha, the mean of their samples in linear light."""
