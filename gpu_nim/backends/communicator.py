@@ -1,0 +1,69 @@
+"""What the ranks of one growth say to each other.
+
+A growth on several ranks is cut into layers, each of which one rank owns. Every rank makes an engine for the same rule and the same
+last generation, `NumpyBackend(communicator).automaton(...)` or `.nim(...)`, and calls the same methods of it in the same order with
+the same arguments, since engines exchange newborns in each generation; so it does with the methods of a communicator, all of which
+wait for the other ranks. What an engine returns:
+
+* Of a batch, births, checksums and sections are those of the whole growth, on every rank. Cells are the rank's own: those of all
+  ranks together are the newborns, each once.
+* A state is the rank's part. `gpu_nim.backends.shared.states.join` makes a whole of the parts of all ranks, in any order; any
+  number of ranks, one among them, resumes from that, on either backend.
+* `growth_memory` plans the bytes of the rank's part.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bytes = NDArray[np.uint8]
+
+
+class Communicator(Protocol):
+    """The ranks of one growth, as one of them sees them."""
+
+    @property
+    def rank(self) -> int:
+        """Return the number of this rank, from 0."""
+
+    @property
+    def size(self) -> int:
+        """Return the number of ranks."""
+
+    def exchange(self, parts: Sequence[Bytes]) -> list[Bytes]:
+        """Send one buffer to each rank and return the buffer from each.
+
+        Args:
+            parts: a buffer of any length for each rank, this one among them.
+
+        Returns:
+            A buffer from each rank; that of this rank is the one it was given.
+        """
+
+    def sum(self, values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Return the sums modulo 2^64 over all ranks, on each of them.
+
+        Args:
+            values: of the same shape on every rank.
+        """
+
+
+class Alone:
+    """The communicator of a growth on one rank.
+
+    >>> alone = Alone()
+    >>> alone.exchange([np.array([1, 2], np.uint8)])
+    [array([1, 2], dtype=uint8)]
+    """
+
+    rank, size = 0, 1
+
+    def exchange(self, parts: Sequence[Bytes]) -> list[Bytes]:
+        """Return the buffer that is given."""
+        return list(parts)
+
+    def sum(self, values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Return the values that are given."""
+        return values

@@ -1,0 +1,53 @@
+"""Ranks on threads of one process."""
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.backends.communicator import Bytes, Communicator
+
+
+class Threads:
+    """One rank of several on threads; `on_ranks` makes them."""
+
+    def __init__(self, rank: int, places: list[Any], barrier: threading.Barrier) -> None:
+        self.rank, self.size = rank, len(places)
+        self._places, self._barrier = places, barrier
+
+    def exchange(self, parts: Sequence[Bytes]) -> list[Bytes]:
+        assert len(parts) == self.size
+        assert all(part.dtype == np.uint8 and part.ndim == 1 for part in parts)
+        return [theirs[self.rank].copy() for theirs in self._share(parts)]
+
+    def sum(self, values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        return np.sum(self._share(values), axis=0, dtype=np.uint64)
+
+    def _share(self, value: Any) -> list[Any]:
+        self._places[self.rank] = value
+        self._barrier.wait()
+        everyone = list(self._places)
+        self._barrier.wait()  # nobody puts down another value before all have read this one
+        return everyone
+
+
+def on_ranks(size: int, work: Callable[[Communicator], Any]) -> list[Any]:
+    """Return what `work` returns on each of these ranks; its error, where a rank raises one."""
+    places, barrier = [None] * size, threading.Barrier(size, timeout=60)
+
+    def run(rank: int) -> Any:
+        try:
+            return work(Threads(rank, places, barrier))
+        except BaseException:
+            barrier.abort()
+            raise
+
+    with ThreadPoolExecutor(size) as pool:
+        futures = [pool.submit(run, rank) for rank in range(size)]
+        errors = [error for future in futures if (error := future.exception()) is not None]
+    if errors:
+        raise next((error for error in errors if not isinstance(error, threading.BrokenBarrierError)), errors[0])
+    return [future.result() for future in futures]
