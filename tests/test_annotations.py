@@ -216,10 +216,10 @@ def legend_samples(drawing, legend):
 
 
 @pytest.mark.parametrize(("size", "colour"), [((480, 270), "rank"), ((270, 480), "generation"), ((270, 480), "branch")])
-@pytest.mark.parametrize("style", ["cubes", "points", "volume", "slices"])
+@pytest.mark.parametrize("style", ["cubes", "points", "volume", "sections"])
 def test_a_picture_shows_the_legends_colours_in_its_pixels(style, colour, size):
     look = Look(
-        size=size, style=style, colour=colour, legend=True, engine="numpy", quality="final" if style == "slices" else "draft"
+        size=size, style=style, colour=colour, legend=True, engine="numpy", quality="final" if style == "sections" else "draft"
     )
     blocks = blocks_of("nim:15", colour=colour)
     legend = legend_of(blocks, base_colours(blocks, colour, THEMES["dark"]), colour)

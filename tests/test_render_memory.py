@@ -197,7 +197,7 @@ def test_an_export_past_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch, t
     "arguments",
     [
         ["render", "nim:15", "-o", "{}/a.png", "--size", "16384x16384"],
-        ["render", "nim:7", "-o", "{}/a.png", "--size", "16384x16384", "--style", "slices"],
+        ["render", "nim:7", "-o", "{}/a.png", "--size", "16384x16384", "--style", "sections"],
         ["render", "figure:d3", "-o", "{}/a.png", "--size", "16384x16384"],
         pytest.param(["render", "nim:15", "-o", "{}/a.png", "--engine", "opengl"], marks=needs_opengl),
         pytest.param(["movie", "nim:15", "-o", "{}/a.gif", "--size", "16384x16384"], marks=needs_ffmpeg),

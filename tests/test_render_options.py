@@ -64,7 +64,7 @@ def effect_or_refusal(command, option, tmp_path, base, suffix):
         ("edge:7", "cubes", set()),
         ("edge:7", "points", set()),
         ("edge:7", "volume", set()),
-        ("edge:7", "slices", {"view", "cut", "quality"}),
+        ("edge:7", "sections", {"view", "cut", "quality"}),
         ("ulam-warburton:7", "cubes", {"cut"}),
         ("ulam-warburton:7", "points", {"cut"}),
     ],
@@ -72,7 +72,7 @@ def effect_or_refusal(command, option, tmp_path, base, suffix):
 @pytest.mark.thorough
 def test_a_still_takes_each_option_or_refuses_it(source, style, refused, tmp_path):
     command = ["render", source, "--engine", "numpy", "--style", style]
-    command += [] if style == "slices" else ["--quality", "final"]
+    command += [] if style == "sections" else ["--quality", "final"]
     small = [*command, "--size", SMALL]
     assert run(*small, "-o", tmp_path / "base.png").exit_code == 0
     base = (tmp_path / "base.png").read_bytes()
@@ -92,7 +92,7 @@ def test_opengl_hears_the_quality(style, tmp_path):
     assert effect_or_refusal(command, "quality", tmp_path, (tmp_path / "base.png").read_bytes(), ".png")
 
 
-@pytest.mark.parametrize("style", ["points", "slices"])
+@pytest.mark.parametrize("style", ["points", "sections"])
 def test_an_engine_that_cannot_draw_a_style_is_refused(style, tmp_path):
     result = run("render", "edge:7", "-o", tmp_path / "a.png", "--style", style, "--engine", "opengl", "--size", "64x48")
     assert (result.exit_code, "drawn by NumPy alone" in result.output) == (2, True)
@@ -178,8 +178,8 @@ def test_a_movie_takes_each_option_or_refuses_it(motion):
         assert any(not np.array_equal(a, b) for a, b in zip(base, frames(**{option: value}), strict=True)), option
     with pytest.raises(UsageError, match="transparent would have no effect"):
         frames(transparent=True)
-    with pytest.raises(UsageError, match=r"made of slices|style would have no effect"):
-        frames(style="slices")
+    with pytest.raises(UsageError, match=r"made of sections|style would have no effect"):
+        frames(style="sections")
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_a_movie_takes_each_option_or_refuses_it(motion):
     [
         (["render", "figure:NF1", "-o", "a.svg", "--size", "1920x1080"], "figure:NF1 as .svg takes only theme"),
         (["render", "figure:V4.1", "-o", "a.png", "--title", "x", "--view", "axis"], "title, view would have no effect"),
-        (["render", "edge:3", "-o", "a.png", "--style", "slices", "--cut", "none"], "cut would have no effect"),
+        (["render", "edge:3", "-o", "a.png", "--style", "sections", "--cut", "none"], "cut would have no effect"),
         (["export", "edge:3", "-o", "a.stl", "--theme", "dark"], "an .stl file takes cut and generations"),
         (
             ["movie", "edge:3", "-o", "a.gif", "--sweep", "1:8"],

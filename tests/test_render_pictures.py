@@ -36,7 +36,7 @@ from gpu_nim.render.motions.turntable import orbit
 from gpu_nim.render.movie import Movie, ffmpeg, make_movie
 from gpu_nim.render.raster import draw_points, draw_quads
 from gpu_nim.render.source import blocks_of
-from gpu_nim.render.styles.slices import section, section_heights
+from gpu_nim.render.styles.sections import section, section_heights
 from gpu_nim.render.styles.volume import Cloud, cast, cloud_of, solid_enough
 from gpu_nim.render.vector_drawing import Shape, VectorDrawing, text_width
 from gpu_nim.render.views import Camera, View, find_view, fit
@@ -160,7 +160,7 @@ def test_transparency_is_where_nothing_is_drawn(engine, tmp_path):
         ("nim:31", {"style": "points"}),
         ("nim:31", {"theme": "neon", "title": "Nim"}),
         ("fcc:8", {"style": "volume"}),
-        ("fcc:8", {"style": "slices", "title": "fcc"}),
+        ("fcc:8", {"style": "sections", "title": "fcc"}),
         ("fcc:8", {"cut": "corner", "theme": "paper"}),
         ("edge:12", {"colour": "nim-p", "cut": "half"}),
         ("edge:9", {"colour": "branch"}),
@@ -172,7 +172,7 @@ def test_transparency_is_where_nothing_is_drawn(engine, tmp_path):
     ],
 )
 def test_every_style_draws_something_and_leaves_room_around_it(source, options):
-    quality = "final" if options.get("style") == "slices" else "draft"
+    quality = "final" if options.get("style") == "sections" else "draft"
     picture = render(source, size=(160, 120), quality=quality, engine="numpy", **options)
     image = np.asarray(picture.image, float)
     empty = np.asarray(render("nim:0", size=(160, 120), quality="draft", engine="numpy", style="points").image, float)
@@ -183,7 +183,7 @@ def test_every_style_draws_something_and_leaves_room_around_it(source, options):
 
 @needs_pillow
 @pytest.mark.parametrize("source", ["ulam-warburton:5", "triangular:5"])
-@pytest.mark.parametrize("style", ["volume", "slices"])
+@pytest.mark.parametrize("style", ["volume", "sections"])
 def test_a_flat_set_has_no_volume_and_no_sections(source, style):
     with pytest.raises(UsageError, match="is flat"):
         render(source, style=style)

@@ -149,7 +149,7 @@ def test_letters_that_are_joined_need_a_library(monkeypatch):
 
 
 @needs_pillow
-@pytest.mark.parametrize("style", ["cubes", "slices", "points"])
+@pytest.mark.parametrize("style", ["cubes", "sections", "points"])
 def test_a_title_is_above_the_body_at_every_size(style):
     drawn = 0
     for size in SIZES:
@@ -157,7 +157,7 @@ def test_a_title_is_above_the_body_at_every_size(style):
             look = {"size": size, "style": style, "engine": "numpy"}
             picture = None
             with suppress(UsageError):
-                picture = render("nim:3", Look(quality="final" if style == "slices" else "draft"), title=title, **look)
+                picture = render("nim:3", Look(quality="final" if style == "sections" else "draft"), title=title, **look)
             if picture is None:
                 continue
             ink = assert_words_within(picture.image)

@@ -25,8 +25,8 @@ _MOST = 12
 _FLAT = np.array([1, 1, 0])
 
 
-@STYLES.register("slices")
-class Slices(LaidOutStyle):
+@STYLES.register("sections")
+class Sections(LaidOutStyle):
     """Up to a dozen sections of a body in space."""
 
     costs: ClassVar = {"numpy": Cost(0, 0, 700, 200)}
@@ -35,8 +35,8 @@ class Slices(LaidOutStyle):
 
     @classmethod
     def lay_out(cls, blocks: Blocks, base: NDArray[np.float32], look: "Look") -> "Image":
-        """See `draw_slices`."""
-        return draw_slices(blocks, base, look)
+        """See `draw_sections`."""
+        return draw_sections(blocks, base, look)
 
 
 def section_heights(blocks: Blocks, most: int = _MOST) -> list[int]:
@@ -69,7 +69,7 @@ def section(blocks: Blocks, colours: NDArray[np.float32], height: int) -> NDArra
     return picture
 
 
-def draw_slices(blocks: Blocks, colours: NDArray[np.float32], look: "Look") -> "Image":
+def draw_sections(blocks: Blocks, colours: NDArray[np.float32], look: "Look") -> "Image":
     """Return the sections on one picture, as large as fits, each with its height."""
     from PIL import Image
 
