@@ -140,7 +140,7 @@ PLAUSIBLE = {
     "--title": ["words", "\x1b[2J"],
     "--upto": ["1", "2"],
     "--view": [*VIEWS, INSIDE, "30,40", "nan,0", "1e400,0", "0,90"],
-    "--volume": ["v.zarr", "folder"],
+    "--voxels": ["v.zarr", "folder"],
     "--where": [
         "y <= x", "y <= x; x <= y", "2y <= x + z; w <= y/3 + 1",
         "y <= 10000000000000000000000 x", "y <= x/10000000000000000000000 + 5",

@@ -31,7 +31,7 @@ WRITERS = {
     "a.rle3": ("grow", "nim", "--gen", "30", "--out", "OUT"),
     "a.vti": ("grow", "nim", "--gen", "30", "--out", "OUT"),
     "a.vtp": ("grow", "nim", "--gen", "30", "--out", "OUT"),
-    "volume.zarr": ("grow", "nim", "--gen", "30", "--volume", "OUT"),
+    "voxels.zarr": ("grow", "nim", "--gen", "30", "--voxels", "OUT"),
     "b130665.txt": ("grow", "ulam-warburton-3", "--gen", "30", "--bfile", "OUT"),
     "t.npy": ("count", "D", "--piles", "4", "--range", "0:999", "--out", "OUT"),
     "t.zarr": ("count", "D", "--piles", "4", "--range", "0:999", "--out", "OUT"),
@@ -239,7 +239,7 @@ def test_links_planted_under_known_names_lead_nowhere(tmp_path: Path) -> None:
 
 def test_one_command_gives_each_file_a_name_of_its_own(tmp_path: Path) -> None:
     same = tmp_path / "." / "a.zarr"
-    result = run("grow", "nim", "--gen", "4", "--out", tmp_path / "a.zarr", "--volume", same)
+    result = run("grow", "nim", "--gen", "4", "--out", tmp_path / "a.zarr", "--voxels", same)
     assert result.exit_code == 2
     assert "each file must have a name of its own" in result.stderr
     result = run("grow", "nim", "--gen", "4", "--checkpoint", tmp_path / "run", "--out", tmp_path / "run" / "cells.zarr")

@@ -15,7 +15,7 @@ from gpu_nim.backends.interface import Batch
 from gpu_nim.model.errors import FileError, InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule
 from gpu_nim.storage import voxels
-from gpu_nim.storage.voxels import Slabs, open_volume, save_volume
+from gpu_nim.storage.voxels import Slabs, open_voxels, save_voxels
 from tests import helpers
 from tests.lattices import ONE, literal, terms_of
 
@@ -36,22 +36,22 @@ def births_of(growth: Growth) -> dict[tuple[int, ...], int]:
 
 
 @pytest.mark.parametrize(("name", "generations"), GROWTHS)
-def test_a_volume_holds_each_birth(tmp_path: Path, name: str, generations: int) -> None:
+def test_voxels_hold_each_birth(tmp_path: Path, name: str, generations: int) -> None:
     growth = grown(name, generations)
-    save_volume(growth, tmp_path / "v.zarr")
+    save_voxels(growth, tmp_path / "v.zarr")
     array = zarr.open_array(tmp_path / "v.zarr", mode="r")
-    volume, origin = array[:], np.array(array.attrs["origin"])
-    assert volume.dtype == np.uint16
-    found = {tuple((place + origin).tolist()): int(volume[tuple(place)]) - 1 for place in np.argwhere(volume)}
+    born, origin = array[:], np.array(array.attrs["origin"])
+    assert born.dtype == np.uint16
+    found = {tuple((place + origin).tolist()): int(born[tuple(place)]) - 1 for place in np.argwhere(born)}
     assert found == births_of(growth)
     assert array.attrs["digest"] == growth.digest
-    assert array.attrs["spacing"] == [1] * volume.ndim
-    assert array.metadata.dimension_names == ("x", "y", "z")[: volume.ndim]
+    assert array.attrs["spacing"] == [1] * born.ndim
+    assert array.metadata.dimension_names == ("x", "y", "z")[: born.ndim]
     assert os.listdir(tmp_path) == ["v.zarr"]
 
 
 def test_only_chunks_with_cells_are_written(tmp_path: Path) -> None:
-    save_volume(grown("nim", 300), tmp_path / "v.zarr")
+    save_voxels(grown("nim", 300), tmp_path / "v.zarr")
     chunks = [path for path in (tmp_path / "v.zarr" / "c").rglob("*") if path.is_file()]
     cells = grown("nim", 300).cells()
     assert len(chunks) == len({tuple(cell) for cell in (cells // 64).tolist()}) < 5**3
@@ -62,9 +62,9 @@ def test_slabs_hold_back_what_is_not_theirs(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(voxels, "SIDE", 16)
     monkeypatch.setattr(voxels, "_READ", 50)
     growth = grown("fcc", 20)
-    save_volume(growth, tmp_path / "v.zarr")
-    volume = zarr.open_array(tmp_path / "v.zarr", mode="r")[:]
-    assert {tuple(place): int(volume[tuple(place)]) for place in np.argwhere(volume).tolist()} == {
+    save_voxels(growth, tmp_path / "v.zarr")
+    born = zarr.open_array(tmp_path / "v.zarr", mode="r")[:]
+    assert {tuple(place): int(born[tuple(place)]) for place in np.argwhere(born).tolist()} == {
         tuple(x + 20 for x in cell): n + 1 for cell, n in births_of(growth).items()
     }
 
@@ -83,21 +83,21 @@ def test_many_generations_take_wider_voxels(tmp_path: Path) -> None:
 def test_too_little_memory_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(voxels, "host_memory", lambda: 1000)
     with pytest.raises(InsufficientMemoryError, match="64 layers of voxels needs"):
-        save_volume(grown("edge", 20), tmp_path / "v.zarr")
+        save_voxels(grown("edge", 20), tmp_path / "v.zarr")
     assert os.listdir(tmp_path) == []
 
 
-def test_volumes_are_replaced_and_nothing_else(tmp_path: Path) -> None:
-    save_volume(grown("edge", 3), tmp_path / "v.zarr")
-    save_volume(grown("edge", 9), tmp_path / "v.zarr")
+def test_voxels_are_replaced_and_nothing_else(tmp_path: Path) -> None:
+    save_voxels(grown("edge", 3), tmp_path / "v.zarr")
+    save_voxels(grown("edge", 9), tmp_path / "v.zarr")
     assert zarr.open_array(tmp_path / "v.zarr", mode="r").shape == (10, 10, 10)
     save(grown("edge", 3), tmp_path / "growth.zarr")
     with pytest.raises(FileError, match="a folder that gpunim did not make"):
-        save_volume(grown("edge", 3), tmp_path / "growth.zarr")
-    with pytest.raises(UsageError, match=r"must end in \.zarr, got 'v.vti'"), open_volume("v.vti"):
+        save_voxels(grown("edge", 3), tmp_path / "growth.zarr")
+    with pytest.raises(UsageError, match=r"must end in \.zarr, got 'v.vti'"), open_voxels("v.vti"):
         pass
     with pytest.raises(UsageError, match="2 or 3 dimensions, this growth has 4"):
-        save_volume(grown("nim-4", 3), tmp_path / "w.zarr")
+        save_voxels(grown("nim-4", 3), tmp_path / "w.zarr")
 
 
 # VTK
@@ -253,13 +253,13 @@ run = partial(helpers.run, "grow", *helpers.ON_NUMPY)
 
 
 def test_all_files_of_one_growth(tmp_path: Path) -> None:
-    out, volume = tmp_path / "a.zarr", tmp_path / "v.zarr"
-    result = run("edge", "--gen", 20, "--out", out, "--volume", volume, "--parents", "--json")
+    out, dense = tmp_path / "a.zarr", tmp_path / "v.zarr"
+    result = run("edge", "--gen", 20, "--out", out, "--voxels", dense, "--parents", "--json")
     assert result.exit_code == 0, result.output  # type: ignore[attr-defined]
     population = json.loads(result.stdout)["population"]  # type: ignore[attr-defined]
     group = zarr.open_group(out, mode="r")
     cells, tree = group["cells"][:].astype(int), group["parents"][:]
-    assert np.count_nonzero(zarr.open_array(volume, mode="r")[:]) == population == len(tree)
+    assert np.count_nonzero(zarr.open_array(dense, mode="r")[:]) == population == len(tree)
     assert tree[0] == -1
     assert set(map(tuple, (cells - cells[tree])[1:].tolist())) <= set(find("edge").rule.offsets)
 
@@ -307,7 +307,7 @@ def test_tables(tmp_path: Path) -> None:
         # Said before the growth, which would not fit.
         (("--bfile", "x.txt", "--columns", "density", "--gen", "1e8"), "a b-file holds integers"),
         (("--columns", ""), "column must be one of"),
-        (("--volume", "x.npz"), "must end in .zarr, got 'x.npz'"),
+        (("--voxels", "x.npz"), "must end in .zarr, got 'x.npz'"),
         (("--out", "a.npz", "--parents"), "parents are saved in a .zarr file"),
         (("--section", "z"), "section must be AXIS=VALUE"),
         (("--out", "a.rle"), "a .rle file holds 2 dimensions"),

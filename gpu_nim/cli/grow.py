@@ -49,7 +49,7 @@ Cells = tuple[tuple[int, ...], ...]
 )
 @click.option("--section", metavar="AXIS=VALUE", help="Add a column with the population in a plane, as z=0.")
 @click.option("--out", type=FILE, help=f"Save the growth: {describe_formats()}.")
-@click.option("--volume", type=FILE, help="Save the birth generation of each cell as voxels, a .zarr array.")
+@click.option("--voxels", type=FILE, help="Save the birth generation of each cell as voxels, a .zarr array.")
 @click.option("--bfile", type=FILE, help="Save the column as a b-file; b151776.txt selects the column of that OEIS entry.")
 @click.option(
     "--parents", is_flag=True, help=f"Save each cell's parent, the evolution tree, in --out, a {suffixes_with_parents()}."
@@ -73,7 +73,7 @@ def grow(
     columns: str | None,
     section: str | None,
     out: Path | None,
-    volume: Path | None,
+    voxels: Path | None,
     bfile: Path | None,
     parents: bool,
     checkpoint: Path | None,
@@ -96,7 +96,7 @@ def grow(
         generations,
         backend=select(backend),
         columns=_columns(columns, section),
-        outputs=Outputs(out, volume, bfile, parents),
+        outputs=Outputs(out, voxels, bfile, parents),
         verify=not no_verify,
         general=general,
         checkpoint=checkpoint,
@@ -166,7 +166,7 @@ def _shown(value: Value) -> int | str | None:
 def _print_summary(growth: "Growth", growing: "GrowthProcess", outputs: Outputs) -> None:
     births = growth.births.tolist()
     first = max(0, len(births) - _SHOWN)
-    saved = [path for path in (outputs.out, outputs.volume, outputs.bfile) if path is not None]
+    saved = [path for path in (outputs.out, outputs.voxels, outputs.bfile) if path is not None]
     print_table(
         [
             ("automaton", growth.automaton),

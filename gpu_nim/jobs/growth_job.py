@@ -19,7 +19,7 @@ from gpu_nim.storage.atomic import check_writable, claim, flush
 from gpu_nim.storage.growth_bfiles import bfile_column, write_bfile
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, check_growth_file, open_growth, suffixes_with_parents
 from gpu_nim.storage.growth_writer import GrowthWriter, write_growth
-from gpu_nim.storage.voxels import check_volume, open_volume, save_volume
+from gpu_nim.storage.voxels import check_voxels, open_voxels, save_voxels
 from gpu_nim.storage.zarr_files import ZarrGrowthWriter, copy_store, load_zarr_growth, new_zarr_growth, resumed_zarr_growth
 
 EVERY = 100  # generations from one checkpoint to the next
@@ -30,7 +30,7 @@ class Outputs:
     """The files to write: the growth (see `gpu_nim.storage.growth_formats`), its voxels, a b-file; and whether with parents."""
 
     out: Path | None = None
-    volume: Path | None = None
+    voxels: Path | None = None
     bfile: Path | None = None
     parents: bool = False
 
@@ -43,12 +43,12 @@ class Outputs:
     @property
     def paths(self) -> list[Path]:
         """All of them."""
-        return [path for path in (self.out, self.volume, self.bfile) if path is not None]
+        return [path for path in (self.out, self.voxels, self.bfile) if path is not None]
 
     @property
     def want_cells(self) -> list[Path]:
         """Those that are written from cells."""
-        return [path for path in (self.out, self.volume) if path is not None and _needs_cells(path)]
+        return [path for path in (self.out, self.voxels) if path is not None and _needs_cells(path)]
 
     def as_record(self) -> dict[str, Any]:
         """Return them as plain values, with absolute paths."""
@@ -201,8 +201,8 @@ class GrowthJob:
             require_one_parent(automaton.rule)
         if self.outputs.out is not None:
             check_growth_file(self.outputs.out, automaton.rule.dimension, parents=self.outputs.parents)
-        if self.outputs.volume is not None:
-            check_volume(self.outputs.volume, automaton.rule.dimension)
+        if self.outputs.voxels is not None:
+            check_voxels(self.outputs.voxels, automaton.rule.dimension)
         if self.outputs.bfile is not None:
             check_writable(self.outputs.bfile)
 
@@ -212,8 +212,8 @@ class GrowthJob:
             writers: list[GrowthWriter] = []
             if self.outputs.out is not None:
                 writers.append(stack.enter_context(open_growth(self.outputs.out, parents=self._ancestry)))
-            if self.outputs.volume is not None:
-                writers.append(stack.enter_context(open_volume(self.outputs.volume)))
+            if self.outputs.voxels is not None:
+                writers.append(stack.enter_context(open_voxels(self.outputs.voxels)))
             return writers, None
         if not self._stores_cells:
             return [], None
@@ -246,14 +246,14 @@ class GrowthJob:
     def _finish(self, growth: Growth, store: ZarrGrowthWriter | None) -> None:
         """Write the files from the store of cells beside the checkpoints."""
         assert self._checkpoints is not None
-        out, volume = self.outputs.out, self.outputs.volume
+        out, voxels = self.outputs.out, self.outputs.voxels
         if out is not None and out.suffix == ".zarr":
             copy_store(self._checkpoints.cells, out)
         elif out is not None:
             with open_growth(out, parents=self._ancestry) as writer:
                 write_growth(writer, growth if store is None else self._stored_growth())
-        if volume is not None:
-            save_volume(self._stored_growth(), volume)
+        if voxels is not None:
+            save_voxels(self._stored_growth(), voxels)
 
     def _stored_growth(self) -> Growth:
         assert self._checkpoints is not None

@@ -1,1 +1,1 @@
-"""File formats: growths, solved games, ranges of sequences and volumes; see `save_load` and `growth_formats`."""
+"""File formats: growths, solved games, ranges of sequences and voxels; see `save_load` and `growth_formats`."""

@@ -1,4 +1,4 @@
-"""Checks that the files of growths, solved games, sequences and volumes have in common: kind, version, declared sizes, seal.
+"""Checks that the files of growths, solved games, sequences and voxels have in common: kind, version, declared sizes, seal.
 
 A file is read in this order: the declarations, by which it is refused or its memory checked; the arrays; the seal over all of it.
 Nothing is used before the seal is compared.

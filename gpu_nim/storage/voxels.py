@@ -29,12 +29,12 @@ from gpu_nim.storage.growth_attributes import of_growth
 from gpu_nim.storage.growth_writer import write_growth
 from gpu_nim.storage.zarr_files import shuffled_zstd
 
-KIND = "gpunim volume"
+KIND = "gpunim voxels"
 FORMAT = 1
 SIDE = 64
 """Layers a slab, and the side of a chunk: 512 KB of uint16."""
 _READ = 1 << 20  # cells read from a scratch file at a time
-_is_volume = store_of(KIND)
+_holds_voxels = store_of(KIND)
 
 
 class Slabs:
@@ -127,8 +127,8 @@ class Slabs:
         return self._folder / f"slab{slab:+d}"
 
 
-def volume_attributes(growth: Growth, slabs: Slabs) -> dict[str, Any]:
-    """Return the attributes of a volume."""
+def voxel_attributes(growth: Growth, slabs: Slabs) -> dict[str, Any]:
+    """Return the attributes of the array."""
     return {
         **of_growth(growth),
         "kind": KIND,
@@ -139,7 +139,7 @@ def volume_attributes(growth: Growth, slabs: Slabs) -> dict[str, Any]:
     }
 
 
-class VolumeWriter:
+class VoxelWriter:
     """Writes the voxels when the growth is finished."""
 
     wants_cells = True
@@ -172,11 +172,11 @@ class VolumeWriter:
             with interrupts_deferred():
                 array[first : first + len(voxels)] = voxels
         with interrupts_deferred():
-            array.attrs.update(volume_attributes(growth, slabs))
+            array.attrs.update(voxel_attributes(growth, slabs))
 
 
 @contextmanager
-def open_volume(path: str | Path) -> Iterator[VolumeWriter]:
+def open_voxels(path: str | Path) -> Iterator[VoxelWriter]:
     """Open a Zarr array for a growth's voxels: the birth generation of each cell, chunked, readable by any Zarr library.
 
     The write is atomic.  Raises UsageError for another ending than .zarr and FileError where it cannot be written.
@@ -184,27 +184,27 @@ def open_volume(path: str | Path) -> Iterator[VolumeWriter]:
     >>> import tempfile, zarr
     >>> from gpu_nim import grow
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_volume(grow("edge", 31), f"{folder}/edge.zarr")
-    ...     volume = zarr.open_array(f"{folder}/edge.zarr", mode="r")
-    ...     volume.shape, int((volume[:] > 0).sum()), int(volume[1, 1, 0])
+    ...     save_voxels(grow("edge", 31), f"{folder}/edge.zarr")
+    ...     voxels = zarr.open_array(f"{folder}/edge.zarr", mode="r")
+    ...     voxels.shape, int((voxels[:] > 0).sum()), int(voxels[1, 1, 0])
     ((32, 32, 32), 5710, 2)
     """
     path = Path(path)
-    check_volume(path)
-    with replacing(path, _is_volume) as scratch:
-        yield VolumeWriter(scratch)
+    check_voxels(path)
+    with replacing(path, _holds_voxels) as scratch:
+        yield VoxelWriter(scratch)
 
 
-def save_volume(growth: Growth, path: str | Path) -> None:
-    """Write the voxels of a growth; see `open_volume`."""
-    with open_volume(path) as writer:
+def save_voxels(growth: Growth, path: str | Path) -> None:
+    """Write the voxels of a growth; see `open_voxels`."""
+    with open_voxels(path) as writer:
         write_growth(writer, growth)
 
 
-def check_volume(path: Path, dimension: int | None = None) -> None:
-    """Raise what `open_volume` would raise for this path, and its writer for cells of this dimension where it is known."""
+def check_voxels(path: Path, dimension: int | None = None) -> None:
+    """Raise what `open_voxels` would raise for this path, and its writer for cells of this dimension where it is known."""
     if path.suffix != ".zarr":
-        raise UsageError(f"the file of a volume must end in .zarr, got {str(path)!r}")
+        raise UsageError(f"a file of voxels must end in .zarr, got {str(path)!r}")
     if dimension is not None and dimension not in (2, 3):
         raise UsageError(f"voxels have 2 or 3 dimensions, this growth has {dimension}")
-    check_writable(path, _is_volume)
+    check_writable(path, _holds_voxels)

@@ -32,7 +32,7 @@ class Work:
 _FILM = ("movie", "nim:7", "--size=64x48", "--seconds=3", "--fps=10", "--quality=draft", "--jobs=2", "--engine=numpy", "--quiet")
 _WORKS = (
     Work(
-        ("grow", "edge", "--gen=150", "--checkpoint=c", "--every=10", "--out=g.zarr", "--volume=v.zarr", "--json"),
+        ("grow", "edge", "--gen=150", "--checkpoint=c", "--every=10", "--out=g.zarr", "--voxels=v.zarr", "--json"),
         ("grow", "--resume=c", "--json"),
         ("g.zarr", "v.zarr"),
     ),
@@ -146,7 +146,7 @@ def _content(path: Path) -> object:
 
 
 def _values(path: Path) -> bytes | None:
-    """The values of a table or a volume, which the library does not read; None where it is not complete."""
+    """The values of a table or voxels, which the library does not read; None where it is not complete."""
     import numpy as np
     import zarr
 

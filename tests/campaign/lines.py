@@ -203,7 +203,7 @@ _ENDINGS = {
     "render": ("png", "jpg", "webp", "tif", "svg"),
     "solve": ("zarr", "npz", "csv"),
 }
-_PATHLIKE = ("out", "volume", "bfile", "checkpoint", "resume", "plot", "picture")
+_PATHLIKE = ("out", "voxels", "bfile", "checkpoint", "resume", "plot", "picture")
 _ENDLESS = ("show", "bench", "play")  # they measure, serve or wait: tried with something wrong in the line only
 _CLICK_S_OWN = ("help", "version")
 
