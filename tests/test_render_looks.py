@@ -81,11 +81,11 @@ def test_ink_covers_what_its_discs_cover():
 @pytest.mark.thorough
 @pytest.mark.parametrize("engine", BOTH)
 @pytest.mark.parametrize("source", ["nim:15", "nim:63"])
-def test_a_cloud_of_nim_has_the_holes_that_its_cubes_have(source, engine):
+def test_a_volume_of_nim_has_the_holes_that_its_cubes_have(source, engine):
     """Along the gasket's direction, where a blur closes them."""
     look = {"size": (160, 120), "view": "gasket", "transparent": True, "engine": engine}
-    cubes, cloud = (np.asarray(render(source, style=style, **look).image)[..., 3].ravel() for style in ("cubes", "volume"))
-    assert np.corrcoef(cubes, cloud)[0, 1] > 0.85
+    cubes, volume = (np.asarray(render(source, style=style, **look).image)[..., 3].ravel() for style in ("cubes", "volume"))
+    assert np.corrcoef(cubes, volume)[0, 1] > 0.85
 
 
 @pytest.mark.thorough
@@ -104,7 +104,7 @@ def test_no_body_is_cut_off_by_the_picture(style, size):
                 assert alpha.max() > 40, (source, view)
 
 
-def test_a_growing_cloud_that_is_drawn_coarser_has_all_its_frames():
+def test_a_growing_volume_that_is_drawn_coarser_has_all_its_frames():
     movie = Movie("nim:63", "growth", 4, look=Look(size=(64, 48), style="volume", quality="draft", engine="numpy"))
     with motion_of(movie) as renderer:
         frames = [np.asarray(renderer.frame(number), float) for number in range(4)]

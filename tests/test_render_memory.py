@@ -17,7 +17,7 @@ from gpu_nim.render.page import scenes
 from gpu_nim.render.picture_memory import picture_bytes, require_picture_memory
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.styles import STYLES
-from gpu_nim.render.styles.volume import cloud_bytes, cloud_of
+from gpu_nim.render.styles.volume import volume_bytes, volume_of
 from tests.helpers import gpunim
 from tests.render_files import needs_ffmpeg
 
@@ -79,18 +79,18 @@ def test_a_plan_grows_with_the_picture_and_with_what_it_shows() -> None:
         assert len(set(blocks)) >= 4
 
 
-def test_a_cloud_takes_what_is_planned() -> None:
+def test_a_volume_takes_what_is_planned() -> None:
     import tracemalloc
 
     blocks = blocks_of("fcc:16")
     base = np.ones((len(blocks), 3), dtype=np.float32)
     tracemalloc.start()
     try:
-        cloud_of(blocks, base)
+        volume_of(blocks, base)
         taken = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert cloud_bytes(blocks) / 2 < taken < cloud_bytes(blocks)
+    assert volume_bytes(blocks) / 2 < taken < volume_bytes(blocks)
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ from gpu_nim.render.movie import Movie, ffmpeg, make_movie
 from gpu_nim.render.raster import draw_points, draw_quads
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.styles.sections import section, section_heights
-from gpu_nim.render.styles.volume import Cloud, cast, cloud_of, solid_enough
+from gpu_nim.render.styles.volume import VolumeGrid, cast, solid_enough, volume_of
 from gpu_nim.render.vector_drawing import Shape, VectorDrawing, text_width
 from gpu_nim.render.views import Camera, View, find_view, fit
 from tests.helpers import gpunim, run
@@ -238,11 +238,11 @@ def test_the_middle_section_of_fcc_is_the_published_one():
         assert np.count_nonzero(picture[..., 3]) == terms[generation]
 
 
-def test_a_cloud_is_as_deep_as_its_body_and_never_dense_for_a_sparse_set():
+def test_a_volume_is_as_deep_as_its_body_and_never_dense_for_a_sparse_set():
     blocks = blocks_of("fcc:8")
-    cloud = cloud_of(blocks, np.ones((len(blocks), 3), np.float32))
-    picture = cast(cloud, fit(find_view("axis", blocks.corners), hull(blocks), 1.0), 64, 64, 2.0)
-    assert cloud.colours[..., 3].max() == 255
+    volume = volume_of(blocks, np.ones((len(blocks), 3), np.float32))
+    picture = cast(volume, fit(find_view("axis", blocks.corners), hull(blocks), 1.0), 64, 64, 2.0)
+    assert volume.colours[..., 3].max() == 255
     assert picture[32, 32, 3] > 0.5
     assert picture[0, 0, 3] == 0
     assert picture.max() <= 1.0
@@ -254,14 +254,14 @@ def test_a_cloud_is_as_deep_as_its_body_and_never_dense_for_a_sparse_set():
 
 @needs_opengl
 @pytest.mark.parametrize("opacity", [10, 60, 128, 255])
-def test_both_engines_let_the_same_light_through_a_cloud(opacity):
+def test_both_engines_let_the_same_light_through_a_volume(opacity):
     colours = np.zeros((10, 10, 8, 4), np.uint8)
     colours[..., 2:6, :] = (200, 100, 50, opacity)
-    colours[0, 0, 0] = 255  # a cloud's most opaque point, off the middle
-    cloud = Cloud(colours, np.array([-5.0, -5.0, -4.0]), 1.0, 0.35)
+    colours[0, 0, 0] = 255  # a volume's most opaque point, off the middle
+    volume = VolumeGrid(colours, np.array([-5.0, -5.0, -4.0]), 1.0, 0.35)
     with opengl.Canvas(32, 32) as canvas:
-        gl = canvas.draw_cloud(cloud, FACE_ON).astype(float)
-    flat = cast(cloud, FACE_ON, 32, 32, 10.0) * 255
+        gl = canvas.draw_volume(volume, FACE_ON).astype(float)
+    flat = cast(volume, FACE_ON, 32, 32, 10.0) * 255
     assert np.abs(gl[16, 16] - flat[16, 16]).max() < 3
     assert np.abs(gl - flat)[4:28, 4:28].max() < 3
 
@@ -269,7 +269,7 @@ def test_both_engines_let_the_same_light_through_a_cloud(opacity):
 @pytest.mark.thorough
 @needs_pillow
 @needs_opengl
-def test_both_engines_draw_the_same_cloud():
+def test_both_engines_draw_the_same_volume():
     look = {"size": (160, 120), "style": "volume", "cut": "corner"}
     flat, gl = (np.asarray(render("fcc:12", engine=engine, **look).image, float) for engine in ("numpy", "opengl"))
     assert np.abs(flat - gl).mean() < 4
@@ -277,7 +277,7 @@ def test_both_engines_draw_the_same_cloud():
 
 @needs_pillow
 @needs_opengl
-def test_a_growing_cloud_holds_only_what_is_born():
+def test_a_growing_volume_holds_only_what_is_born():
     blocks = blocks_of("fcc:8")
     look = Look(size=(80, 60), style="volume")
     with Drawing(blocks, look, "opengl") as drawing:

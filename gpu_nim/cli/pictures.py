@@ -58,7 +58,7 @@ _OPTIONS: dict[str, Callable[[Any], Any]] = {
     "quality": named_option(
         "--quality",
         lambda: QUALITIES,
-        "{}: final has four samples a pixel, finer shadows and clouds; cinema is path traced and takes minutes.",
+        "{}: final has four samples a pixel, finer shadows and volumes; cinema is path traced and takes minutes.",
         default=Look.quality,
     ),
     "engine": named_option("--engine", lambda: ENGINES, "{}; numpy needs no OpenGL.", default=Look.engine),

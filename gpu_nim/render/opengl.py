@@ -1,4 +1,4 @@
-"""The OpenGL engine: PyVista draws the coloured quadrilaterals and the clouds, off screen.
+"""The OpenGL engine: PyVista draws the coloured quadrilaterals and the volumes, off screen.
 
 VTK, which PyVista draws with, crashes where no OpenGL can be loaded.  So `probe` determines first, with ctypes alone, which class
 of window can be made, and VTK is set to it before PyVista is imported.
@@ -19,7 +19,7 @@ from gpu_nim.model.extras import missing
 from gpu_nim.render.views import Camera
 
 if TYPE_CHECKING:
-    from gpu_nim.render.styles.volume import Cloud
+    from gpu_nim.render.styles.volume import VolumeGrid
 
 _VARIABLE = "VTK_DEFAULT_OPENGL_WINDOW"
 HELP = (
@@ -156,17 +156,17 @@ class Canvas:
             add_quads(self._plotter, points, colours)
         return self._picture(camera)
 
-    def draw_cloud(self, cloud: "Cloud", camera: Camera, steps_a_point: float = 2.5) -> NDArray[np.uint8]:
-        """Return the picture of a cloud, premultiplied, uint8 (height, width, 4)."""
+    def draw_volume(self, volume: "VolumeGrid", camera: Camera, steps_a_point: float = 2.5) -> NDArray[np.uint8]:
+        """Return the picture of a volume, premultiplied, uint8 (height, width, 4)."""
         import pyvista as pv
 
         self._plotter.clear_actors()
         grid = pv.ImageData(
-            dimensions=cloud.colours.shape[:3],
-            spacing=(cloud.spacing,) * 3,
-            origin=cloud.origin + cloud.spacing / 2,
+            dimensions=volume.colours.shape[:3],
+            spacing=(volume.spacing,) * 3,
+            origin=volume.origin + volume.spacing / 2,
         )
-        grid.point_data["colour"] = cloud.colours.transpose(2, 1, 0, 3).reshape(-1, 4)
+        grid.point_data["colour"] = volume.colours.transpose(2, 1, 0, 3).reshape(-1, 4)
         # Software OpenGL casts these rays as fast as the mapper "fixed_point", which loses corners in perspective.
         actor = self._plotter.add_volume(
             grid,
@@ -178,9 +178,9 @@ class Canvas:
             reset_camera=False,
         )
         for component in range(4):  # the mapper reads the last, PyVista sets the first
-            actor.prop.SetScalarOpacityUnitDistance(component, cloud.reach)
+            actor.prop.SetScalarOpacityUnitDistance(component, volume.reach)
         actor.mapper.SetAutoAdjustSampleDistances(0)
-        actor.mapper.SetSampleDistance(cloud.spacing / steps_a_point)
+        actor.mapper.SetSampleDistance(volume.spacing / steps_a_point)
         return self._picture(camera)
 
     def _picture(self, camera: Camera) -> NDArray[np.uint8]:

@@ -1,4 +1,4 @@
-"""Bodies as clouds: a grid of lit colours and opacities that rays are cast through, by PyVista or by NumPy.
+"""Bodies as volumes: a grid of lit colours and opacities that rays are cast through, by PyVista or by NumPy.
 
 The grid has one point per cell, or several in each direction if there are few cells, so that the blur does not hide them.  It has
 at most 512 points per cell, which suffices to draw the P-positions of Nim below 256 cell by cell, and 64 in a draft: sparse sets
@@ -30,7 +30,7 @@ _COARSER = {"draft": 3, "final": 1}  # pixels along a side for each ray that Num
 _FINE_LIMIT = 132**3  # points: a finer grid than of cells is built up to here
 _FINEST = 8  # points a cell, each way
 _OLDEST, _YOUNGEST = 1.0, 0.2  # opacities of cells of the first and the last generation
-_REACH = 0.35  # of a cell: the length over which a cloud has the opacity of its points
+_REACH = 0.35  # of a cell: the length over which a volume has the opacity of its points
 
 # Lamps that are fixed in the world, above on the left and low on the right of the hero view: toward, brightness.
 _LAMPS = (((-0.26, -0.53, 0.81), 1.9), ((0.94, 0.28, 0.19), 0.95))
@@ -38,7 +38,7 @@ _AMBIENT = 0.45
 
 
 @dataclass(frozen=True)
-class Cloud:
+class VolumeGrid:
     """A grid of points that absorb light.
 
     Args:
@@ -57,7 +57,7 @@ class Cloud:
 
 @STYLES.register("volume")
 class Volume(CameraStyle):
-    """A cloud with older cells more opaque; it has no edges to smooth, and flat bodies have no interior."""
+    """A volume with older cells more opaque; it has no edges to smooth, and flat bodies have no interior."""
 
     costs: ClassVar = {"numpy": Cost(0, 300, 700, 300), "opengl": Cost(OPENGL_BYTES, 62, 700, 300)}
     draws_flat = False
@@ -66,7 +66,7 @@ class Volume(CameraStyle):
     def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: "Look", canvas: "Canvas | None") -> None:
         super().__init__(blocks, base, look, canvas)
         self._fine = fineness(blocks, look.quality)
-        self._cloud = cloud_of(blocks, base, self._fine)
+        self._volume = volume_of(blocks, base, self._fine)
 
     @staticmethod
     def prepared(blocks: Blocks, quality: str) -> Blocks:
@@ -80,8 +80,8 @@ class Volume(CameraStyle):
 
     @staticmethod
     def extra_bytes(blocks: Blocks, quality: str) -> int:
-        """Return the bytes of memory that the cloud takes while it is made."""
-        return cloud_bytes(blocks, fineness(blocks, quality))
+        """Return the bytes of memory that the volume takes while it is made."""
+        return volume_bytes(blocks, fineness(blocks, quality))
 
     @classmethod
     def drawn_pixels(cls, look: "Look", engine: str) -> int:
@@ -91,12 +91,12 @@ class Volume(CameraStyle):
 
     def draw(self, camera: Camera, shown: NDArray[np.bool_] | None, on_step: OnStep) -> NDArray[np.float32]:
         """See `CameraStyle.draw`."""
-        cloud = self._cloud if shown is None else cloud_of(self.blocks.take(shown), self.base[shown], self._fine)
+        volume = self._volume if shown is None else volume_of(self.blocks.take(shown), self.base[shown], self._fine)
         coarser, steps = _COARSER[self.look.quality], _STEPS_A_POINT[self.look.quality]
         if self.canvas is not None:
-            return reduce_pixels(self.canvas.draw_cloud(cloud, camera, steps), 1)
+            return reduce_pixels(self.canvas.draw_volume(volume, camera, steps), 1)
         width, height = self.look.size
-        return enlarge(cast(cloud, camera, -(-width // coarser), -(-height // coarser), steps), height, width)
+        return enlarge(cast(volume, camera, -(-width // coarser), -(-height // coarser), steps), height, width)
 
 
 def solid_enough(blocks: Blocks, quality: str = "final") -> Blocks:
@@ -120,20 +120,20 @@ def fineness(blocks: Blocks, quality: str = "final") -> int:
 
 
 def blurred(hull: NDArray[np.float32], blocks: Blocks, quality: str) -> NDArray[np.float32]:
-    """Return points that frame the cloud of blocks, which reaches a point of its grid beyond the points that frame them."""
+    """Return points that frame the volume of blocks, which reaches a point of its grid beyond the points that frame them."""
     low, high = blocks.bounds()
     beyond = np.where(hull > (low + high) / 2, 1, -1) * (float(blocks.sizes.max()) / fineness(blocks, quality))
     return np.asarray(hull + beyond, dtype=np.float32)
 
 
-def cloud_bytes(blocks: Blocks, fine: int = 1) -> int:
-    """Return the bytes of memory that the cloud of the blocks takes while it is made."""
+def volume_bytes(blocks: Blocks, fine: int = 1) -> int:
+    """Return the bytes of memory that the volume of the blocks takes while it is made."""
     low, high = blocks.bounds()
     return 60 * int(np.prod(fine * ((high - low) // int(blocks.sizes.max())) + 4))
 
 
-def cloud_of(blocks: Blocks, base: NDArray[np.float32], fine: int = 1) -> Cloud:
-    """Return the cloud of blocks of one size in their colours: older cells are more opaque, so that light enters young ones.
+def volume_of(blocks: Blocks, base: NDArray[np.float32], fine: int = 1) -> VolumeGrid:
+    """Return the volume of blocks of one size in their colours: older cells are more opaque, so that light enters young ones.
 
     Light is computed here, from the gradient of the density and from the surroundings, so that all engines agree.
 
@@ -144,8 +144,8 @@ def cloud_of(blocks: Blocks, base: NDArray[np.float32], fine: int = 1) -> Cloud:
 
     >>> from gpu_nim.render.source import blocks_of
     >>> cells = blocks_of("nim:7")
-    >>> cloud = cloud_of(cells, np.ones((64, 3), np.float32))
-    >>> cloud.colours.shape, bool((cloud.colours[..., 3] > 0).any())
+    >>> volume = volume_of(cells, np.ones((64, 3), np.float32))
+    >>> volume.colours.shape, bool((volume.colours[..., 3] > 0).any())
     ((12, 12, 12, 4), True)
     """
     size = int(blocks.sizes.max())
@@ -177,7 +177,7 @@ def cloud_of(blocks: Blocks, base: NDArray[np.float32], fine: int = 1) -> Cloud:
         colours[filled, channel] = np.rint(255 * np.clip(to_srgb(shone / (1 + shone / 4)), 0, 1))
     colours[..., 3] = np.rint(255 * opacity)
     spacing = size / fine
-    return Cloud(colours, np.asarray(low - 2 * spacing, dtype=np.float64), spacing, _REACH * size)
+    return VolumeGrid(colours, np.asarray(low - 2 * spacing, dtype=np.float64), spacing, _REACH * size)
 
 
 def _blur(grid: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -201,12 +201,12 @@ def _light(density: NDArray[np.float32]) -> NDArray[np.float32]:
     return light
 
 
-def cast(cloud: Cloud, camera: Camera, width: int, height: int, steps_a_point: float) -> NDArray[np.float32]:
-    """Return the cloud seen from a camera, premultiplied sRGB and alpha, float32 (height, width, 4) in 0 to 1.
+def cast(volume: VolumeGrid, camera: Camera, width: int, height: int, steps_a_point: float) -> NDArray[np.float32]:
+    """Return the volume seen from a camera, premultiplied sRGB and alpha, float32 (height, width, 4) in 0 to 1.
 
     A ray ends where it leaves the grid or is almost absorbed.
     """
-    shape = np.array(cloud.colours.shape[:3])
+    shape = np.array(volume.colours.shape[:3])
     right, up, toward = camera.basis
     x = (np.arange(width) + 0.5 - width / 2) * 2 / height * camera.scale
     y = (height / 2 - np.arange(height) - 0.5) * 2 / height * camera.scale
@@ -218,7 +218,7 @@ def cast(cloud: Cloud, camera: Camera, width: int, height: int, steps_a_point: f
         along = (screen - toward).reshape(-1, 3)
         along = along / np.linalg.norm(along, axis=1, keepdims=True)
         start = np.broadcast_to(camera.eye, along.shape)
-    start = (start - cloud.origin) / cloud.spacing  # in grid points from here on
+    start = (start - volume.origin) / volume.spacing  # in grid points from here on
     with np.errstate(divide="ignore", invalid="ignore"):
         first, second = -start / along, (shape - start) / along
     enter = np.nanmax(np.minimum(first, second), axis=1).clip(0)
@@ -226,8 +226,8 @@ def cast(cloud: Cloud, camera: Camera, width: int, height: int, steps_a_point: f
     rays = np.flatnonzero(enter < leave)
     result = np.zeros((height * width, 4), dtype=np.float32)
     step = 1 / steps_a_point
-    falloff = ((1 - np.arange(256) / 255) ** (step * cloud.spacing / cloud.reach)).astype(np.float32)
-    packed = cloud.colours.view(np.uint32).ravel()
+    falloff = ((1 - np.arange(256) / 255) ** (step * volume.spacing / volume.reach)).astype(np.float32)
+    packed = volume.colours.view(np.uint32).ravel()
     at = (start[rays] + along[rays] * (enter[rays] + step / 2)[:, None]).astype(np.float32)
     move = (along[rays] * step).astype(np.float32)
     left = np.ceil((leave - enter)[rays] * steps_a_point).astype(np.int32)
