@@ -219,7 +219,7 @@ def test_they_are_drawn_and_exported(tmp_path: Path):
     look = {"size": (32, 32), "engine": "numpy", "quality": "draft"}
     assert np.array_equal(render.render(source, **look).image, render.render(str(saved), **look).image)
     assert facts("export", source, "-o", tmp_path / "a.ply")["population"] == drawn["population"]
-    movie = ("movie", f"{BOUNDED.name}:most=3,size=7", "-o", tmp_path / "a.gif", "--seconds", "0.05", "--jobs", "1", *DRAFT)
+    movie = ("movie", f"{BOUNDED.name}:most=3,size=7", "-o", tmp_path / "a.gif", "--seconds", "0.05", "--workers", "1", *DRAFT)
     assert run(*movie).exit_code == 0
 
 

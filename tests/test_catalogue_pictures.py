@@ -116,7 +116,7 @@ def test_a_made_up_entry_is_drawn_listed_and_named(entry, tmp_path):
 @pytest.mark.parametrize("entry", ENTRIES, indirect=True)
 def test_a_movie_is_made_with_a_made_up_entry(entry, tmp_path):
     option, name = entry
-    made = run("movie", "nim:3", "-o", tmp_path / "a.gif", *SMALL, "--seconds", "0.1", "--jobs", "1", f"--{option}", name)
+    made = run("movie", "nim:3", "-o", tmp_path / "a.gif", *SMALL, "--seconds", "0.1", "--workers", "1", f"--{option}", name)
     assert made.exit_code == 0, made.output
 
 
@@ -164,7 +164,7 @@ def test_a_made_up_motion_is_made_listed_and_named_with_its_option(monkeypatch, 
     told = run("movie", "--help").output
     assert re.search(r"wobble +it wobbles", told)
     assert re.search(r"--far INTEGER +wobble: how far it wobbles\.\s+\[default: 2\]", told)
-    made = ("movie", "nim:3", "-o", tmp_path / "a.gif", *SMALL, "--seconds", "0.1", "--jobs", "1", "--motion")
+    made = ("movie", "nim:3", "-o", tmp_path / "a.gif", *SMALL, "--seconds", "0.1", "--workers", "1", "--motion")
     assert run(*made, "wobble").exit_code == 0
     assert run(*made, "wobble", "--far", "3").exit_code == 0
     assert re.search(r"motion must be one of .*turntable, .*wobble, got 'wobbl'", run(*made, "wobbl").output)

@@ -45,7 +45,7 @@ BENIGN = {
     "count": ["--backend", "numpy", "--quiet"],
     "evolution": ["--gen", "2"],
     "render": ["--size", "16x16", "--engine", "numpy", "--quality", "draft"],
-    "movie": ["--seconds", "0.05", "--jobs", "1", "--size", "16x16", "--engine", "numpy", "--quality", "draft", "--quiet"],
+    "movie": ["--seconds", "0.05", "--workers", "1", "--size", "16x16", "--engine", "numpy", "--quality", "draft", "--quiet"],
     "solve": ["--size", "3", "--backend", "numpy"],
     "verify": ["--upto", "3"],
 }
@@ -109,7 +109,6 @@ PLAUSIBLE = {
     "--generations": ["0:2", "2:2^64", "5:9"],
     "--hold": ["auto", "1", "2", "2^62"],
     "--into": ["12", "0", "123", "0123"],
-    "--jobs": ["1"],
     "--k": ["2", "1/2", "1:3", "10^400", "1/10^400"],
     "--motion": [*MOTIONS],
     "--look-at": ["0,0,0", "1,2,3", "2^62,0,0"],

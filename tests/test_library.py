@@ -248,7 +248,7 @@ def test_far_cells_are_carried_by_the_formats_that_have_room(name: str, tmp_path
     [
         (lambda growth, folder: save(growth, folder / "far.vti"), "fewer than 2^31 cells a side, not 6,000,000,001 x 4"),
         (lambda growth, folder: save(growth, folder / "far.vtp"), "coordinates up to 2^24"),
-        (lambda growth, folder: voxels.save_volume(growth, folder / "far.zarr"), "fewer than 2^31 cells a side"),
+        (lambda growth, folder: voxels.save_voxels(growth, folder / "far.zarr"), "fewer than 2^31 cells a side"),
         (lambda growth, folder: render.blocks_of(growth), "own:3 has coordinates of size 2,000,000,000, and only those up to"),
         (lambda growth, folder: render.export(growth, folder / "far.html"), "own:3 has coordinates of size"),
         (lambda growth, folder: render.render(growth, size=(32, 32), engine="numpy"), "own:3 has coordinates of size"),

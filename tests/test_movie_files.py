@@ -26,12 +26,12 @@ class Here:
     def __init__(self, frames=100):
         self.frames, self.drawn = frames, []
 
-    def map(self, function, jobs):
-        for job in jobs:
+    def map(self, function, chunks):
+        for chunk in chunks:
             if len(self.drawn) == self.frames:
                 raise SchedulerLost("the Dask scheduler was lost: start it again")
-            self.drawn.append(job[2])
-            yield function(job)
+            self.drawn.append(chunk[2])
+            yield function(chunk)
 
 
 def pixels(path):
@@ -46,10 +46,10 @@ def test_frames_of_workers_are_those_of_this_machine_and_are_kept_when_they_are_
     make_movie(movie, tmp_path / "here.gif")
     few = Here(frames=3)
     with pytest.raises(SchedulerLost):
-        make_movie(movie, tmp_path / "there.gif", workers=few)
+        make_movie(movie, tmp_path / "there.gif", cluster=few)
     assert not (tmp_path / "there.gif").exists()
     rest = Here()
-    assert make_movie(movie, tmp_path / "there.gif", workers=rest)["resumed"] == 3
+    assert make_movie(movie, tmp_path / "there.gif", cluster=rest)["resumed"] == 3
     assert (few.drawn, rest.drawn) == ([0, 1, 2], [3, 4, 5, 6, 7])
     assert np.array_equal(pixels(tmp_path / "here.gif"), pixels(tmp_path / "there.gif"))
 
@@ -58,7 +58,7 @@ def test_the_engine_is_chosen_once_for_all_workers(tmp_path, monkeypatch):
     asked = []
     monkeypatch.setattr(movies, "choose_engine", lambda look, blocks=0: ("numpy", ""))
     monkeypatch.setattr(movies, "draw_frame", lambda job: (asked.append(job[0].look.engine), draw_frame(job))[1])
-    make_movie(Movie("nim:3", frames=2, look=replace(LOOK, engine="auto")), tmp_path / "a.gif", workers=Here())
+    make_movie(Movie("nim:3", frames=2, look=replace(LOOK, engine="auto")), tmp_path / "a.gif", cluster=Here())
     assert asked == ["numpy", "numpy"]
 
 
@@ -75,9 +75,9 @@ def test_a_worker_with_another_source_is_refused(tmp_path):
 
 
 def test_jobs_and_a_scheduler_are_not_both_taken(tmp_path):
-    result = run("movie", "nim:3", "-o", tmp_path / "a.gif", "--jobs", "2", "--scheduler", "tcp://127.0.0.1:1")
+    result = run("movie", "nim:3", "-o", tmp_path / "a.gif", "--workers", "2", "--scheduler", "tcp://127.0.0.1:1")
     assert result.exit_code == 2
-    assert "give either --jobs, processes of this machine, or --scheduler" in result.output
+    assert "give either --workers, processes of this machine, or --scheduler" in result.output
 
 
 @pytest.mark.thorough
@@ -91,7 +91,7 @@ def test_a_movie_is_drawn_on_a_dask_cluster(tmp_path, monkeypatch):
         made = run(*command, "-o", tmp_path / "there.gif", "--scheduler", local.scheduler_address)
         assert made.exit_code == 0, made.output
         assert json.loads(made.stdout)["frames"] == 10
-    assert run(*command, "-o", tmp_path / "here.gif", "--jobs", "1").exit_code == 0
+    assert run(*command, "-o", tmp_path / "here.gif", "--workers", "1").exit_code == 0
     assert np.array_equal(pixels(tmp_path / "here.gif"), pixels(tmp_path / "there.gif"))
     assert sys.modules.get("distributed")
 

@@ -25,7 +25,7 @@ from tests.render_files import needs_ffmpeg, needs_matplotlib, needs_pillow, nee
 pytestmark = needs_pillow
 SOFTWARE = f"gpunim {__version__}"
 SMALL = ("--size", "64x48", "--engine", "numpy", "--quality", "draft")
-MOVIE = (*SMALL, "--seconds", "0.1", "--jobs", "1", "--quiet")
+MOVIE = (*SMALL, "--seconds", "0.1", "--workers", "1", "--quiet")
 TITLE = ("--title", "Nim ⊕ (a\\b) <'c'>")
 DOC = "{http://purl.org/dc/elements/1.1/}"
 COMMANDS = {

@@ -166,9 +166,9 @@ def test_pictures_drawn_at_once_need_their_memory_together(monkeypatch: pytest.M
     monkeypatch.setattr(movie, "ffmpeg", lambda: "ffmpeg")
     require_picture_memory(look, "numpy", "nim:15")
     with pytest.raises(
-        InsufficientMemoryError, match=r"drawing nim:15 at 640x480 in 2 processes needs .* fewer --jobs or a smaller --size"
+        InsufficientMemoryError, match=r"drawing nim:15 at 640x480 in 2 processes needs .* fewer --workers or a smaller --size"
     ):
-        make_movie(Movie("nim:15", frames=4, look=look), tmp_path / "a.gif", jobs=2)
+        make_movie(Movie("nim:15", frames=4, look=look), tmp_path / "a.gif", workers=2)
     assert not list(tmp_path.iterdir())
 
 

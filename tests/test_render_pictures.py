@@ -580,7 +580,7 @@ def test_an_odd_size_is_refused_before_anything_is_drawn(tmp_path):
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_a_killed_movie_goes_on_where_it_was(tmp_path):
     out, frames = tmp_path / "a.mp4", ".a.mp4.*.partial"
-    command = ["movie", "nim:15", "-o", out, "--size", "64x48", "--seconds", "60", "--fps", "30", "--jobs", "1"]
+    command = ["movie", "nim:15", "-o", out, "--size", "64x48", "--seconds", "60", "--fps", "30", "--workers", "1"]
     options = ["--engine", "numpy", "--quality", "draft", "--quiet"]
     process = subprocess.Popen(gpunim(*command, *options))
     deadline = time.monotonic() + 60

@@ -254,7 +254,7 @@ def test_one_command_gives_each_file_a_name_of_its_own(tmp_path: Path) -> None:
     ("asked", "begun"),
     [
         pytest.param(
-            ("movie", "nim:15", *SIZE, "--seconds", "60", "--jobs", "2", "-o"),
+            ("movie", "nim:15", *SIZE, "--seconds", "60", "--workers", "2", "-o"),
             "0*.png",
             marks=[needs_pillow, needs_ffmpeg],
         ),

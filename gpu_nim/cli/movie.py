@@ -58,7 +58,7 @@ def _cluster(scheduler: str) -> "AbstractContextManager[Cluster]":
 @named_option("--motion", lambda: MOTIONS, default=Movie.motion)
 @click.option("--seconds", type=_SECONDS, default=Movie.frames / Movie.rate, help="The length of the movie.")
 @click.option("--fps", type=AMOUNT, default=Movie.rate, help="Frames a second.")
-@click.option("--jobs", type=AMOUNT, help="The number of processes that draw.  [default: 2, or 1 on one core]")
+@click.option("--workers", type=AMOUNT, help="The number of processes that draw.  [default: 2, or 1 on one core]")
 @click.option("--scheduler", help="Draw on the workers of the Dask scheduler at this address, not on this machine.")
 @look_options()
 @json_option
@@ -69,23 +69,23 @@ def movie(
     motion: str,
     seconds: float,
     fps: int,
-    jobs: int | None,
+    workers: int | None,
     scheduler: str | None,
     as_json: bool,
     quiet: bool,
     **look: Any,
 ) -> None:
     """Make a movie of SOURCE (see `gpunim render`); the same command resumes a movie that was interrupted."""
-    if jobs is not None and scheduler is not None:
-        raise UsageError("give either --jobs, processes of this machine, or --scheduler")
+    if workers is not None and scheduler is not None:
+        raise UsageError("give either --workers, processes of this machine, or --scheduler")
     texts = {option.name: look.pop(option.name) for option in _motion_options() if option.name}
     options = {name: text for name, text in texts.items() if text is not None}
     wanted = Movie(source, motion, max(1, round(seconds * fps)), fps, options, Look(**look))
     with step_progress(wants_progress(quiet)) as step, ExitStack() as stack:
         try:
-            workers = stack.enter_context(_cluster(scheduler)) if scheduler is not None else None
-            draw_at_once = jobs or min(2, os.cpu_count() or 1)
-            report = make_movie(wanted, out, jobs=draw_at_once, workers=workers, on_frame=partial(step, "frame"))
+            cluster = stack.enter_context(_cluster(scheduler)) if scheduler is not None else None
+            processes = workers or min(2, os.cpu_count() or 1)
+            report = make_movie(wanted, out, workers=processes, cluster=cluster, on_frame=partial(step, "frame"))
         except SchedulerLost as error:
             raise SchedulerLost(f"{error}, then run this command again: the frames so far are kept") from error
     if as_json:

@@ -91,7 +91,7 @@ class Movie:
             raise UsageError(f"a movie cannot be made of {self.look.style_name}")
 
 
-class Workers(Protocol):
+class SupportsMap(Protocol):
     """What draws frames on other machines, such as a `gpu_nim.jobs.clusters.Cluster`."""
 
     def map(self, function: Callable[[Chunk], Result], chunks: Iterable[Chunk]) -> Iterator[Result]:
@@ -102,8 +102,8 @@ def make_movie(
     movie: Movie,
     path: str | Path,
     *,
-    jobs: int = 1,
-    workers: Workers | None = None,
+    workers: int = 1,
+    cluster: SupportsMap | None = None,
     on_frame: Callable[[int, int], None] | None = None,
 ) -> dict[str, object]:
     """Draw a movie into a file, and return a report of it as plain values.
@@ -111,8 +111,8 @@ def make_movie(
     Args:
         movie: what it shows.
         path: an .mp4 (H.264) or .gif file.
-        jobs: the number of processes that draw.
-        workers: draw in place of processes of this machine. They send frames back, and need no files but the source.
+        workers: the number of processes of this machine that draw.
+        cluster: draws in place of them. Its workers send frames back, and need no files but the source.
         on_frame: called with the number of frames drawn and of all frames.
 
     Raises:
@@ -131,7 +131,7 @@ def make_movie(
     encoder = ffmpeg()
     engine, _ = choose_engine(movie.look)
     drawn = replace(movie, look=replace(movie.look, engine=engine))  # one engine draws all frames, on any machine
-    at_once = jobs if workers is None and _worth_sharing(movie.frames, jobs) else 1
+    at_once = workers if cluster is None and _worth_sharing(movie.frames, workers) else 1
     require_picture_memory(movie.look, engine, movie.source, at_once=at_once)
     mark = _mark(drawn, engine)
     report = on_frame or (lambda done, total: None)
@@ -140,7 +140,7 @@ def make_movie(
         missing = _missing_frames(folder, movie, mark)
         there = done = movie.frames - len(missing)
         report(there, movie.frames)
-        frames = _draw(drawn, folder, mark, missing, jobs) if workers is None else _gather(workers, drawn, folder, mark, missing)
+        frames = _draw(drawn, folder, mark, missing, workers) if cluster is None else _gather(cluster, drawn, folder, mark, missing)
         try:
             for done, _ in enumerate(frames, there + 1):
                 report(done, movie.frames)
@@ -266,9 +266,9 @@ def _write_frame(content: bytes, file: Path) -> None:
     scratch.replace(file)
 
 
-def _gather(workers: Workers, movie: Movie, folder: Path, mark: str, missing: list[int]) -> Iterator[int]:
-    """Have workers draw the missing frames, and yield the number of each that has come back."""
-    frames = workers.map(draw_frame, ((movie, mark, number) for number in missing))
+def _gather(cluster: SupportsMap, movie: Movie, folder: Path, mark: str, missing: list[int]) -> Iterator[int]:
+    """Have a cluster draw the missing frames, and yield the number of each that has come back."""
+    frames = cluster.map(draw_frame, ((movie, mark, number) for number in missing))
     for number, content in zip(missing, frames, strict=True):
         _write_frame(content, _frame_file(folder, number))
         yield number
@@ -301,13 +301,13 @@ def draw_frame(job: tuple[Movie, str, int]) -> bytes:
         return _encoded(renderer.frame(number), f"{mark} {number}")
 
 
-def _draw(movie: Movie, folder: Path, mark: str, missing: list[int], jobs: int) -> Iterator[int]:
+def _draw(movie: Movie, folder: Path, mark: str, missing: list[int], workers: int) -> Iterator[int]:
     """Draw the missing frames, and yield the number of each finished one."""
     from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor  # here, for the start-up time of other work
 
     if not missing:
         return
-    if not _worth_sharing(len(missing), jobs):
+    if not _worth_sharing(len(missing), workers):
         with motion_of(movie) as renderer:
             for number in missing:
                 _save_frame(renderer, folder, mark, number)
@@ -315,7 +315,7 @@ def _draw(movie: Movie, folder: Path, mark: str, missing: list[int], jobs: int) 
         return
     fresh = get_context("spawn")  # OpenGL does not survive a fork
     theirs, ours = fresh.Pipe(duplex=False)
-    with theirs, ours, ProcessPoolExecutor(jobs, fresh, _enter, (movie, folder, mark, theirs)) as pool:
+    with theirs, ours, ProcessPoolExecutor(workers, fresh, _enter, (movie, folder, mark, theirs)) as pool:
         try:
             # Not by `map`, which cancels waiting frames when one fails: Python 3.11 fails at that in a pool that ends.
             with interrupts_blocked():
@@ -323,15 +323,15 @@ def _draw(movie: Movie, folder: Path, mark: str, missing: list[int], jobs: int) 
             for frame in frames:
                 yield frame.result()
         except BrokenProcessPool as error:
-            lost = "a process that draws was lost, perhaps for lack of memory: ask for fewer --jobs; the frames so far are kept"
+            lost = "a process that draws was lost, perhaps for lack of memory: ask for fewer --workers; the frames so far are kept"
             raise BackendError(lost) from error
         except BaseException:
             ours.close()  # in the middle of a frame, too
             raise
 
 
-def _worth_sharing(frames: int, jobs: int) -> bool:
-    return jobs > 1 and frames >= 2 * jobs
+def _worth_sharing(frames: int, workers: int) -> bool:
+    return workers > 1 and frames >= 2 * workers
 
 
 def _encode(encoder: str, folder: Path, movie: Movie, path: Path, made: Provenance) -> None:

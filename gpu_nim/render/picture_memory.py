@@ -39,7 +39,7 @@ def require_picture_memory(look: "Look", engine: str, name: str, blocks: int = 0
     less = f"{fewer}a smaller --size" + (" or --quality draft" if look.supersampling > 1 else "")
     needed = picture_bytes(look, engine, blocks) + more
     if at_once > 1:
-        require_memory(needed * at_once, host_memory(), f"{work} in {at_once} processes", f"fewer --jobs or {less} takes less")
+        require_memory(needed * at_once, host_memory(), f"{work} in {at_once} processes", f"fewer --workers or {less} takes less")
     require_memory(needed, host_memory(), work, f"{less} takes less")
     if engine == "opengl":
         mapped = _OPENGL_ADDRESSES + _OPENGL_ADDRESSES_A_CORE * (os.cpu_count() or 1)

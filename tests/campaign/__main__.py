@@ -31,15 +31,15 @@ _SHOWN = 1500  # characters of what a run printed
 @click.option("--seed", type=int, default=0, help="Another seed, other cases.")
 @click.option("--count", type=click.IntRange(min=1), help="Cases of each kind.  [default: 1000 lines, 400 files, 20 of the others]")
 @click.option("--only", type=click.IntRange(min=0), help="The case of this index alone.")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, help="Processes that try cases at once.")
+@click.option("--workers", type=click.IntRange(min=1), default=1, help="Processes that try cases at once.")
 @click.option("--report", type=click.Path(path_type=Path), help="Write each fault as a line of JSON, as soon as it is found.")
-def campaign(kinds: tuple[str, ...], seed: int, count: int | None, only: int | None, jobs: int, report: Path | None) -> None:
+def campaign(kinds: tuple[str, ...], seed: int, count: int | None, only: int | None, workers: int, report: Path | None) -> None:
     """Run gpunim with hostile input and conditions, and print each case that broke a rule.  Exits with 1 if there was any."""
     total = 0
     for kind in kinds or KINDS:
         indices = [only] if only is not None else range(count or COUNTS[kind])
         began = time.monotonic()
-        faults = run(kind, seed, indices, jobs, report)
+        faults = run(kind, seed, indices, workers, report)
         total += len(faults)
         click.echo(f"{kind}: {len(indices)} cases of seed {seed}, {len(faults)} faults, {time.monotonic() - began:.0f} s")
         for what, number in collections.Counter(what for fault in faults for what in fault["broken"]).most_common():
@@ -47,22 +47,22 @@ def campaign(kinds: tuple[str, ...], seed: int, count: int | None, only: int | N
     sys.exit(1 if total else 0)
 
 
-def run(kind: str, seed: int, indices: "range | list[int]", jobs: int = 1, report: Path | None = None) -> list[dict[str, Any]]:
+def run(kind: str, seed: int, indices: "range | list[int]", workers: int = 1, report: Path | None = None) -> list[dict[str, Any]]:
     """Run cases in this many processes, print the faults and return them in order."""
     runner.warm()
     with tempfile.TemporaryDirectory(prefix="gpunim-campaign-") as room:
         log = Path(room, "faults")
         log.touch()
-        workers = []
-        for worker in range(jobs):
+        processes = []
+        for worker in range(workers):
             pid = os.fork()
             if pid == 0:
-                _work(kind, seed, indices[worker::jobs], Path(room, str(worker)), log, report)
-            workers.append(pid)
-        broken = [worker for worker, pid in enumerate(workers) if os.waitpid(pid, 0)[1]]
+                _work(kind, seed, indices[worker::workers], Path(room, str(worker)), log, report)
+            processes.append(pid)
+        broken = [worker for worker, pid in enumerate(processes) if os.waitpid(pid, 0)[1]]
         faults = [json.loads(line) for line in log.read_text().splitlines()]
     if broken:
-        raise RuntimeError(f"a campaign ended by itself, see above: {kind}, worker {broken[0]} of {jobs}")
+        raise RuntimeError(f"a campaign ended by itself, see above: {kind}, worker {broken[0]} of {workers}")
     return sorted(faults, key=lambda fault: fault["index"])
 
 

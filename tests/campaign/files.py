@@ -164,7 +164,7 @@ def _movie(folder: Path) -> Specimen | None:
         "10",
         "--engine",
         "numpy",
-        "--jobs",
+        "--workers",
         "1",
         "--quality",
         "draft",

@@ -185,12 +185,11 @@ _GOOD: dict[str, tuple[str, ...]] = {
     "caption": ("A caption", ""),
     "print_size": ("100", "5"),
     "runs": ("1",),
-    "jobs": ("1", "2"),
     "upto": ("1", "4", "8"),
     "what": ("b-first", "nf-", "v-", "FIXTURES/edge.zarr", "FIXTURES/nim.npz", "FIXTURES/b237711.txt"),
     "name": ("A237711", "D"),
     "source": _SOURCES,
-    "workers": ("-1", "0"),
+    "workers": ("-1", "0", "1"),
     "scheduler": ("tcp://127.0.0.1:1", "nowhere", "ucx://127.0.0.1:1"),
     "port": ("0",),
 }

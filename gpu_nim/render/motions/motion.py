@@ -151,7 +151,7 @@ class BodyMotion(Motion):
         return self._drawing
 
 
-_OF_COMMAND = {"out", "motion", "seconds", "fps", "jobs", "scheduler", "json", "as_json", "quiet", "memory", "help"}
+_OF_COMMAND = {"out", "motion", "seconds", "fps", "workers", "scheduler", "json", "as_json", "quiet", "memory", "help"}
 RESERVED = OPTIONS | {"source"} | _OF_COMMAND
 """What every movie takes: no option of a motion may have such a name."""
 
