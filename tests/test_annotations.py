@@ -17,7 +17,7 @@ from gpu_nim.render.axes import axes_of, box_of, draw_axes, tick_values
 from gpu_nim.render.colourings import COLOURINGS, base_colours, legend_of
 from gpu_nim.render.framing import aim, annotations, framed
 from gpu_nim.render.geometry import generations_between, tiles
-from gpu_nim.render.image import Drawing, render
+from gpu_nim.render.image import DrawnBody, render
 from gpu_nim.render.labels import Labels, number
 from gpu_nim.render.legends import Bar, Swatches, ticks
 from gpu_nim.render.look import Look
@@ -365,11 +365,11 @@ def test_words_before_the_body_are_on_a_veil():
     close = replace(camera, eye=camera.eye - camera.basis[2] * 0.75 * camera.distance(blocks.centres()).min())
     areas = [box for _, box in word_boxes(annotations(blocks, look).words().drawing)]
     with (
-        Drawing(blocks, look, "numpy") as said,
-        Drawing(blocks, replace(look, title="", caption="", legend=False), "numpy") as bare,
+        DrawnBody(blocks, look, "numpy") as said,
+        DrawnBody(blocks, replace(look, title="", caption="", legend=False), "numpy") as bare,
     ):
         for eye, veiled in ((camera, False), (close, True)):
-            annotated, plain = (np.asarray(drawing.frame(eye)).astype(int).max(axis=2) for drawing in (said, bare))
+            annotated, plain = (np.asarray(drawn.frame(eye)).astype(int).max(axis=2) for drawn in (said, bare))
             boxes = [np.s_[int(top) : int(bottom), int(left) : int(right)] for left, top, right, bottom in areas]
             bright = [plain[box].max() > 150 for box in boxes]
             assert any(bright) == veiled

@@ -20,7 +20,7 @@ from gpu_nim.render import exports
 from gpu_nim.render.colourings import COLOURINGS, Colouring, bar
 from gpu_nim.render.colours import Map
 from gpu_nim.render.exports import EXPORTS, Printing, export
-from gpu_nim.render.exports.export_format import Body, ExportFormat
+from gpu_nim.render.exports.export_format import ExportedBody, ExportFormat
 from gpu_nim.render.exports.triangles import cubes
 from gpu_nim.render.figures import FIGURES, Figure
 from gpu_nim.render.geometry import CUTS
@@ -45,7 +45,7 @@ pytestmark = [needs_pillow, pytest.mark.usefixtures("no_command")]
 SMALL = ("--size", "64x48", "--engine", "numpy", "--quality", "draft")
 
 
-def xyz(body: Body) -> bytes:
+def xyz(body: ExportedBody) -> bytes:
     return "".join(f"{x} {y} {z}\n" for x, y, z in body.mesh.points.tolist()).encode()
 
 

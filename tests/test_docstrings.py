@@ -27,7 +27,7 @@ OF_CATALOGUES = {
     "games.entries": ("Parameter", "ParameterType", "Integer"),
     "oeis.catalogue": ("find", "resolve", "from_function"),
     "render.colourings": ("colouring",),
-    "render.exports.export_format": ("Body", "export_format"),
+    "render.exports.export_format": ("ExportedBody", "export_format"),
     "render.figures": ("figure",),
     "render.styles.style": ("Cost",),
     "render.views": ("View", "find_view"),

@@ -27,7 +27,7 @@ from gpu_nim.render.exports import Printing, export
 from gpu_nim.render.exports.triangles import cubes, printable_body
 from gpu_nim.render.figures import draw_figure
 from gpu_nim.render.framing import aim, hull
-from gpu_nim.render.image import Drawing, render, save
+from gpu_nim.render.image import DrawnBody, render, save
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import motion_of
 from gpu_nim.render.motions.fly_in import FlyIn, flight
@@ -130,8 +130,8 @@ def test_one_missing_block_of_cubes_is_seen(engine):
     nearest = corner[np.argmin(camera.distance(blocks.centres()))]
     gone = blocks.take(np.logical_not((corner == nearest).all(axis=1)))
     assert len(gone) == 1024 - 16
-    with Drawing(gone, look, engine) as drawing:
-        broken = np.asarray(drawing.frame(camera), float)
+    with DrawnBody(gone, look, engine) as drawn:
+        broken = np.asarray(drawn.frame(camera), float)
     changed = (np.abs(broken - expected).max(axis=2) > 40).sum()
     same = (np.abs(whole - expected).max(axis=2) > 40).sum()
     assert changed > 40 > same
@@ -280,9 +280,9 @@ def test_both_engines_draw_the_same_volume():
 def test_a_growing_volume_holds_only_what_is_born():
     blocks = blocks_of("fcc:8")
     look = Look(size=(80, 60), style="volume")
-    with Drawing(blocks, look, "opengl") as drawing:
+    with DrawnBody(blocks, look, "opengl") as drawn:
         camera = aim(blocks, look)
-        young, old = (np.asarray(drawing.frame(camera, blocks.generations <= n), float) for n in (2, 8))
+        young, old = (np.asarray(drawn.frame(camera, blocks.generations <= n), float) for n in (2, 8))
     assert np.abs(old - young).mean() > 5
 
 

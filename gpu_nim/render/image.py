@@ -114,10 +114,10 @@ def render(source: "Source", look: Look | None = None, *, on_step: OnStep = unre
     camera = aim(blocks, look)
     blocks = cut_open(blocks, look, camera.basis[2])
     on_step("light", 0, 1)
-    with Drawing(blocks, look, engine) as drawing:
-        image = drawing.frame(camera, on_step=on_step)
-    note = "; ".join(filter(None, (drawing.blocks.note, reason)))
-    return Picture(image, engine, len(drawing.blocks), blocks.population, note, made)
+    with DrawnBody(blocks, look, engine) as drawn:
+        image = drawn.frame(camera, on_step=on_step)
+    note = "; ".join(filter(None, (drawn.blocks.note, reason)))
+    return Picture(image, engine, len(drawn.blocks), blocks.population, note, made)
 
 
 def may_trace(look: Look) -> bool:
@@ -139,9 +139,9 @@ def _traced(source: "Source", look: Look, on_step: OnStep) -> Picture:
         raise UsageError(f"style {look.style_name} cannot be traced, got {_tracing_option(look)}")
     require_picture_memory(look, "trace", name_of(source))
     body = traced_body(source, look, on_step)
-    with Drawing(body.outline, look, "trace", body=body) as drawing:
-        image = drawing.frame(aim(body.outline, look, margins=drawing.annotations.margins), on_step=on_step)
-        notes = ("" if look.traced else "traced cell by cell", drawing.shortfall)
+    with DrawnBody(body.outline, look, "trace", body=body) as drawn:
+        image = drawn.frame(aim(body.outline, look, margins=drawn.annotations.margins), on_step=on_step)
+        notes = ("" if look.traced else "traced cell by cell", drawn.shortfall)
     note = "; ".join(filter(None, notes))
     return Picture(image, "trace", body.population, body.population, note, call("render", name_of(source), look))
 
@@ -194,7 +194,7 @@ def choose_engine(look: Look, blocks: int = 0) -> tuple[str, str]:
     return "opengl", ""
 
 
-class Drawing:
+class DrawnBody:
     """A body in its colours, ready to be drawn from any number of cameras.  A context manager: it holds a window.
 
     Args:
@@ -235,7 +235,7 @@ class Drawing:
         self._canvas = opengl.Canvas(width, height) if engine == "opengl" else None
         self._style = style(blocks, base, look, self._canvas)
 
-    def __enter__(self) -> "Drawing":
+    def __enter__(self) -> "DrawnBody":
         return self
 
     def __exit__(self, *error: object) -> None:

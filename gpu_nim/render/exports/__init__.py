@@ -14,7 +14,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.extras import missing
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.provenance import call, made_by
-from gpu_nim.render.exports.export_format import EXPORTS, Body
+from gpu_nim.render.exports.export_format import EXPORTS, ExportedBody
 from gpu_nim.render.exports.triangles import Printing, cubes_note, printing_note
 from gpu_nim.render.look import SHAPE_OPTIONS, Look, require_effect
 from gpu_nim.render.page import solid
@@ -64,7 +64,7 @@ def export(source: "Source", path: str | Path, look: Look | None = None, *, prin
     needed = export_bytes(suffix, len(blocks), printable=bool(printing))
     require_memory(needed, host_memory(), f"exporting {blocks.name}", "an earlier generation takes less")
     made = made_by(call("export", name_of(source), str(path), look, *filter(None, [printing])))
-    body = Body(blocks, look, view, made, printing)
+    body = ExportedBody(blocks, look, view, made, printing)
     document = known.write(body)
     _write(path, document)
     return {
@@ -83,7 +83,7 @@ def _write(path: Path, document: bytes) -> None:
         scratch.write_bytes(document)
 
 
-def _note(suffix: str, body: Body) -> str:
+def _note(suffix: str, body: ExportedBody) -> str:
     known = EXPORTS[suffix]
     if body.printing:
         return printing_note(body.blocks, body.printing)

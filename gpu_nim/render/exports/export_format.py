@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Body:
-    """The argument of a writer.
+class ExportedBody:
+    """A body to be exported, as a writer of a format gets it.
 
     Attributes:
         blocks: the blocks to write.
@@ -51,7 +51,7 @@ class Body:
 TEXT_LIMIT = 1 << 18
 """The most blocks that are written as text: a minute's work."""
 
-Writer = Callable[[Body], bytes]
+Writer = Callable[[ExportedBody], bytes]
 SourceWriter = Callable[["Source", Look], Page]
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.provenance import Provenance
 from gpu_nim.render.colours import to_linear
-from gpu_nim.render.exports.export_format import Body, export_format
+from gpu_nim.render.exports.export_format import ExportedBody, export_format
 from gpu_nim.render.exports.triangles import Mesh, cubes, exact_floats
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.page import colour_bytes
@@ -32,7 +32,7 @@ _POINTS, _CORNERS = 34962, 34963  # what a buffer is for
 @export_format(
     ".glb", "cubes, glTF 2.0, binary; instances if there are more than 65,536", bytes_a_block=1300, many=(PLAIN_LIMIT, 120, _NOTE)
 )
-def glb(body: Body) -> bytes:
+def glb(body: ExportedBody) -> bytes:
     """Return a body as binary glTF: plain triangles, or instances where these would be many."""
     blocks = body.blocks
     if len(blocks) > PLAIN_LIMIT and (blocks.sizes == blocks.sizes[0]).all():

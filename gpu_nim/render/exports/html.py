@@ -1,6 +1,6 @@
 """The page as an export format."""
 
-from gpu_nim.render.exports.export_format import Body, export_format
+from gpu_nim.render.exports.export_format import ExportedBody, export_format
 from gpu_nim.render.page import PAGE_OPTIONS, page
 
 
@@ -12,6 +12,6 @@ from gpu_nim.render.page import PAGE_OPTIONS, page
     takes=PAGE_OPTIONS[1],
     write_source=page,
 )
-def html(body: Body) -> bytes:
+def html(body: ExportedBody) -> bytes:
     """Return the page of blocks."""
     return page(body.blocks, body.look).document

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.provenance import Provenance
-from gpu_nim.render.exports.export_format import TEXT_LIMIT, Body, export_format
+from gpu_nim.render.exports.export_format import TEXT_LIMIT, ExportedBody, export_format
 from gpu_nim.render.exports.triangles import Mesh
 from gpu_nim.render.look import SHAPE_OPTIONS
 
@@ -38,7 +38,7 @@ _RELATIONS = """<?xml version="1.0" encoding="UTF-8"?>
     takes=SHAPE_OPTIONS,
     printable=True,
 )
-def three_mf(body: Body) -> bytes:
+def three_mf(body: ExportedBody) -> bytes:
     """Return a mesh as 3MF, in millimetres: a cell is one wide unless the body is printable."""
     content = BytesIO()
     with zipfile.ZipFile(content, "w") as archive:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpu_nim.render.exports.export_format import TEXT_LIMIT, Body, export_format
+from gpu_nim.render.exports.export_format import TEXT_LIMIT, ExportedBody, export_format
 from gpu_nim.render.exports.triangles import Mesh
 from gpu_nim.render.look import SHAPE_OPTIONS
 
@@ -27,7 +27,7 @@ def _trimesh(mesh: Mesh, colours: NDArray[np.uint8] | None = None, **attributes:
 
 
 @export_format(".ply", "cubes, binary", bytes_a_block=2300, printable=True, packages=_TRIMESH)
-def ply(body: Body) -> bytes:
+def ply(body: ExportedBody) -> bytes:
     """Return a mesh as PLY, binary, with the facts of each point."""
     from trimesh.exchange.ply import export_ply
 
@@ -38,7 +38,7 @@ def ply(body: Body) -> bytes:
 @export_format(
     ".stl", "triangles alone", bytes_a_block=5000, takes=SHAPE_OPTIONS, what="an .stl file", printable=True, packages=_TRIMESH
 )
-def stl(body: Body) -> bytes:
+def stl(body: ExportedBody) -> bytes:
     """Return a mesh as STL, binary."""
     from trimesh.exchange.stl import export_stl
 
@@ -47,7 +47,7 @@ def stl(body: Body) -> bytes:
 
 
 @export_format(".obj", "cubes, as text", bytes_a_block=5500, limit=TEXT_LIMIT, what="an .obj file", packages=_TRIMESH)
-def obj(body: Body) -> bytes:
+def obj(body: ExportedBody) -> bytes:
     """Return a mesh as Wavefront's OBJ, colours after the coordinates."""
     from trimesh.exchange.obj import export_obj
 

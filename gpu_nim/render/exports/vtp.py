@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.render.exports.export_format import Body, export_format
+from gpu_nim.render.exports.export_format import ExportedBody, export_format
 from gpu_nim.storage.vtk_files import HEAD, Appended, data_array
 
 
@@ -17,7 +17,7 @@ def _text(name: str, text: str) -> str:
 
 
 @export_format(".vtp", "cubes, for ParaView", bytes_a_block=1300)
-def vtp(body: Body) -> bytes:
+def vtp(body: ExportedBody) -> bytes:
     """Return the body's mesh, data compressed and appended: a colour for each point, the cell's values for each triangle."""
     mesh, data = body.mesh, BytesIO()
 

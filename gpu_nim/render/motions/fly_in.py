@@ -28,7 +28,7 @@ class FlyIn(BodyMotion):
 
     def frame(self, number: int) -> "Image":
         """Return one frame."""
-        return self.drawing().frame(flight(self.camera, self.blocks, self.part(number)))
+        return self.drawn().frame(flight(self.camera, self.blocks, self.part(number)))
 
 
 def flight(outside: Camera, blocks: Blocks, part: float) -> Camera:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.render.framing import aim, annotations, cut_open, view_of
 from gpu_nim.render.geometry import Blocks, middles
-from gpu_nim.render.image import Drawing, prepare
+from gpu_nim.render.image import DrawnBody, prepare
 from gpu_nim.render.look import Look, require_effect
 from gpu_nim.render.motions.motion import MOTIONS, Motion, movie_options
 from gpu_nim.render.motions.schedule import Schedule, hold_option, scheduled
@@ -141,13 +141,13 @@ class GrowingBody:
         longest = max(words, key=len)
         self.pullback = Pullback(blocks, look, schedule, longest)
         toward = self.pullback.frame(0)[1].basis[2]
-        self._drawing = Drawing(cut_open(blocks, look, toward), look, engine, base, running=longest)
+        self._drawn = DrawnBody(cut_open(blocks, look, toward), look, engine, base, running=longest)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._drawing.__exit__(*error)
+        self._drawn.__exit__(*error)
 
     def frame(self, number: int) -> "Image":
         """Return one frame.
@@ -156,8 +156,8 @@ class GrowingBody:
             number: counted from 0.
         """
         generation, camera = self.pullback.frame(number)
-        shown = self._drawing.blocks.generations <= generation
-        return self._drawing.frame(camera, shown, self._caption(self.whole, generation))
+        shown = self._drawn.blocks.generations <= generation
+        return self._drawn.frame(camera, shown, self._caption(self.whole, generation))
 
 
 _POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -8,7 +8,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import E, Registry
 from gpu_nim.render.framing import aim, annotations, cut_open, framed
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.image import Drawing, choose_engine, prepare
+from gpu_nim.render.image import DrawnBody, choose_engine, prepare
 from gpu_nim.render.look import OPTIONS, require_effect
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class BodyMotion(Motion):
     def __init__(self, movie: "Movie") -> None:
         super().__init__(movie)
         self.aspect = movie.look.size[0] / movie.look.size[1]
-        self._drawing: Drawing | None = None
+        self._drawn: DrawnBody | None = None
         self.whole = self.framed_body()
         if self.whole.flat:
             if not self.draws_flat:
@@ -129,8 +129,8 @@ class BodyMotion(Motion):
 
     def __exit__(self, *error: object) -> None:
         """Close the window."""
-        if self._drawing is not None:
-            self._drawing.__exit__(*error)
+        if self._drawn is not None:
+            self._drawn.__exit__(*error)
 
     def framed_body(self) -> Blocks:
         """Return the body that fills the picture."""
@@ -144,11 +144,11 @@ class BodyMotion(Motion):
         """
         return ""
 
-    def drawing(self) -> Drawing:
+    def drawn(self) -> DrawnBody:
         """Return the body in its colours, made at the first call."""
-        if self._drawing is None:
-            self._drawing = Drawing(self.blocks, self.movie.look, self.engine, running=self.running)
-        return self._drawing
+        if self._drawn is None:
+            self._drawn = DrawnBody(self.blocks, self.movie.look, self.engine, running=self.running)
+        return self._drawn
 
 
 _OF_COMMAND = {"out", "motion", "seconds", "fps", "workers", "scheduler", "json", "as_json", "quiet", "memory", "help"}

@@ -14,7 +14,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.notation import parse_rational
 from gpu_nim.render.framing import cut_open
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.image import Drawing, prepare
+from gpu_nim.render.image import DrawnBody, prepare
 from gpu_nim.render.motions.motion import MOTIONS, BodyMotion
 from gpu_nim.render.motions.schedule import hold_option, scheduled
 
@@ -98,8 +98,8 @@ class Sweep(BodyMotion):
     def _draw(self, value: Fraction) -> "Image":
         look = self.movie.look
         blocks = cut_open(self._body(value), look, self.camera.basis[2])
-        with Drawing(blocks, look, self.engine, running=self.running) as drawing:
-            return drawing.frame(self.camera, None, self._caption(value, blocks))
+        with DrawnBody(blocks, look, self.engine, running=self.running) as drawn:
+            return drawn.frame(self.camera, None, self._caption(value, blocks))
 
     def _body(self, value: Fraction) -> Blocks:
         game, _, arguments = self.movie.source.partition(":")

@@ -10,7 +10,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.framing import annotations, framed, view_of
 from gpu_nim.render.geometry import Blocks, generations_between
-from gpu_nim.render.image import Drawing
+from gpu_nim.render.image import DrawnBody
 from gpu_nim.render.motions.motion import MOTIONS, Motion
 from gpu_nim.render.projection import middles_of, one_at_each_place, placed
 from gpu_nim.render.source import blocks_of
@@ -59,8 +59,8 @@ class TurnIn4D(Motion):
         """Return one frame."""
         turn = number / self.movie.frames
         blocks, base = self._body(turn)
-        with Drawing(blocks, self.movie.look, self.engine, base) as drawing:
-            return drawing.frame(self.camera, None, self._caption(turn))
+        with DrawnBody(blocks, self.movie.look, self.engine, base) as drawn:
+            return drawn.frame(self.camera, None, self._caption(turn))
 
     def _body(self, turn: float) -> tuple[Blocks, NDArray[np.float32]]:
         """Return the body after a part of the turn, and its colours."""

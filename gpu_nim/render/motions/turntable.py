@@ -23,7 +23,7 @@ class Turntable(BodyMotion):
 
     def frame(self, number: int) -> "Image":
         """Return one frame."""
-        return self.drawing().frame(self.turned(number / self.movie.frames))
+        return self.drawn().frame(self.turned(number / self.movie.frames))
 
     def turned(self, turn: float) -> Camera:
         """Return the camera after a part of the turn."""

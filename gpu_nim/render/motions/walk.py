@@ -13,7 +13,7 @@ from gpu_nim.games.nim.walk import cells_of, walk
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.framing import aim
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.image import Drawing
+from gpu_nim.render.image import DrawnBody
 from gpu_nim.render.motions.motion import MOTIONS, Motion
 from gpu_nim.render.motions.panels import Panels, positions_of_nim
 from gpu_nim.render.motions.schedule import hold_option, scheduled
@@ -95,13 +95,13 @@ class Walk(Motion):
             (image_of(nim), self.cells, words[1], None),
         ):
             part = replace(look, view=view)
-            drawing = Drawing(_marked(whole, path), part, self.engine, base.astype(np.float32), running=caption)
-            self.bodies.append((aim(_finer(whole), part, caption), drawing))
+            drawn = DrawnBody(_marked(whole, path), part, self.engine, base.astype(np.float32), running=caption)
+            self.bodies.append((aim(_finer(whole), part, caption), drawn))
 
     def __exit__(self, *error: object) -> None:
         """Close the windows."""
-        for _, drawing in self.bodies:
-            drawing.__exit__(*error)
+        for _, drawn in self.bodies:
+            drawn.__exit__(*error)
 
     def step(self, number: int) -> tuple[int, int]:
         """Return the leg and the step that a frame shows; a pause at the end of a leg belongs to it.
@@ -119,8 +119,8 @@ class Walk(Motion):
         leg, step = self.step(number)
         shown = np.concatenate([self._reached > step, np.arange(len(self.path)) <= step])
         one, other = (
-            drawing.frame(camera, shown, caption)
-            for (camera, drawing), caption in zip(self.bodies, self._captions(leg, step), strict=True)
+            drawn.frame(camera, shown, caption)
+            for (camera, drawn), caption in zip(self.bodies, self._captions(leg, step), strict=True)
         )
         return self.panels.join(one, other)
 

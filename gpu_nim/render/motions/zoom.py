@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gpu_nim.games.entries import Parameter
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import LARGEST_BITS
-from gpu_nim.render.image import Drawing
+from gpu_nim.render.image import DrawnBody
 from gpu_nim.render.motions.motion import MOTIONS, Motion
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_body import traced_body
@@ -87,14 +87,14 @@ class Zoom(Motion):
         self.offset = normal / np.linalg.norm(normal) + _SLANT * along / np.linalg.norm(along)
         self.offset *= _NEAR / np.linalg.norm(self.offset)
         body = traced_body(f"nim:2^{LARGEST_BITS}-1", movie.look)
-        self._drawing = Drawing(body.outline, movie.look, "trace", body=replace(body, colours=self._colours))
+        self._drawn = DrawnBody(body.outline, movie.look, "trace", body=replace(body, colours=self._colours))
 
     def __exit__(self, *error: object) -> None:
         """Close nothing: rays need no window."""
 
     def frame(self, number: int) -> "Image":
         """Return one frame; that after the last is the first again."""
-        return self._drawing.frame(self.camera(Fraction(number, self.movie.frames)))
+        return self._drawn.frame(self.camera(Fraction(number, self.movie.frames)))
 
     def camera(self, part: Fraction) -> Camera:
         """Return the camera at a part of the movie: 0 and 1 differ by a zoom by a power of two."""
