@@ -9,11 +9,15 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
+from functools import reduce
 from importlib.util import find_spec
+from itertools import product
+from operator import xor
 
 import numpy as np
 import pytest
 
+from gpu_nim import grow, save
 from gpu_nim.backends.numpy.trace import NumpyTracer
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.model.notation import parse_integer
@@ -21,6 +25,7 @@ from gpu_nim.model.tracing import NimScene, Rays
 from gpu_nim.render.exports import export
 from gpu_nim.render.look import Look
 from gpu_nim.render.notebook import embed
+from gpu_nim.render.page import solid
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
 from tests.helpers import gpunim, wait_for
@@ -513,6 +518,55 @@ def test_a_cell_is_named(browser, source, view, text):
     wait_for(lambda: browser.do("return label.hidden"), "the words to go")
 
 
+def test_a_cell_of_a_saved_growth_is_named_with_its_parent(browser, tmp_path):
+    growth = grow("edge", 15)
+    save(growth, tmp_path / "edge.zarr")
+    browser.open(browser.page(str(tmp_path / "edge.zarr")))
+    born = {tuple(cell): generation for generation, cells in growth for cell in cells.tolist()}
+    steps = [step for step in product((-1, 0, 1), repeat=3) if sum(map(abs, step)) == 2]
+    for cell in ((15, 1, 10), (2, 1, 3), (0, 7, 7)):
+        around = [tuple(map(sum, zip(cell, step, strict=True))) for step in steps]
+        (parent,) = [near for near in around if born.get(near, 15) < born[cell]]
+        said = f"{cell}: nim-sum {reduce(xor, cell)}, generation {born[cell]}, parent {parent}"
+        assert browser.do("return gpunim.body.describe(arguments[0].map(BigInt), 0)", cell) == said
+
+
+@pytest.mark.parametrize(("source", "coordinates"), [("nim-4:7", 4), ("chocolate6:size=3", 6)])
+def test_a_projected_cell_is_named_by_all_its_coordinates(browser, source, coordinates):
+    browser.open(browser.page(source), PHONE, phone=True)
+    browser.picture()
+    blocks = solid(source, Look())[0]
+    x, y = browser.do("const { width, middle } = gpunim.controls.room(); return [width / 2, middle]")
+    seen = {}
+    for across in range(-100, 101, 40):
+        text = browser.do("return gpunim.controls.point(...arguments, false)", x + across, y)
+        seen[text] = browser.do(
+            "const hit = gpunim.controls.hit(...arguments); return hit && [...hit.cell.map(Number), hit.level]", x + across, y
+        )
+    assert len(seen) > 2
+    low, side = browser.do("return [data.low, data.side]")
+    for text, hit in seen.items():
+        if not text:
+            continue
+        cell, nim_sum, generation = re.fullmatch(r"\((.*)\): nim-sum (\d+), generation (\d+)", text).groups()
+        piles = [int(part) for part in cell.split(", ")]
+        assert len(piles) == coordinates
+        assert (int(nim_sum), int(generation)) == (reduce(xor, piles), sum(piles) // 2)
+        (k,) = np.flatnonzero((blocks.cells == piles).all(axis=1))
+        place = np.array(hit[:3]) * side + low
+        assert (place < blocks.corners[k] + blocks.sizes[k]).all()
+        assert (place + (side << hit[3]) > blocks.corners[k]).all()
+
+
+@pytest.mark.slow
+def test_a_page_of_millions_of_cells_is_small_and_opens(browser):
+    address = browser.page("edge:255")
+    assert (browser.folder / "edge-255---.html").stat().st_size < 6_000_000
+    browser.open(address)
+    assert browser.do("return count.textContent") == f"generation 255 of 255: {grow('edge', 255).population:,} cells"
+    assert fills(browser.body())
+
+
 def test_a_tap_and_a_key_name_a_cell(browser):
     browser.open(browser.page("nim:1"), PHONE, phone=True)
     browser.picture()
@@ -539,6 +593,9 @@ def test_a_screen_reader_is_told_what_everything_is(browser):
     assert browser.do("return document.activeElement.id") == "view"
     browser.key("c")
     wait_for(lambda: browser.do("return said.textContent !== ''"), "the words for a screen reader")
+    nodes = browser.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+    live = [part["value"]["value"] for node in nodes for part in node.get("properties", []) if part["name"] == "live"]
+    assert live.count("polite") == 1  # else a cell would be read twice, and a growth that plays generation by generation
 
 
 def test_a_link_leads_to_the_same_view(browser):

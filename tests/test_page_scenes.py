@@ -8,7 +8,7 @@ from base64 import b64decode
 import numpy as np
 import pytest
 
-from gpu_nim import grow
+from gpu_nim import grow, save
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.look import Look
@@ -101,7 +101,7 @@ def test_too_large_a_body_is_made_coarser(monkeypatch):
     places = np.argwhere(unpacked(data) != 65535)
     assert {tuple(place) for place in places.tolist()} == set(p_positions(8))  # Nim again
     assert data["note"] == "drawn as 64 blocks of 4x4x4 cells"
-    assert data["offsets"] == []
+    assert data["steps"] == []
     assert len(blocks) == 1024
 
 
@@ -129,15 +129,12 @@ def test_a_body_of_too_many_generations_is_refused(monkeypatch):
         page("edge:15", Look())
 
 
-def test_the_parents_of_cells_are_known_where_there_is_one():
+def test_the_parents_of_cells_are_known_where_there_is_one(tmp_path):
     edge = data_of("edge:3")
-    assert (len(edge["offsets"]), edge["coordinates"]) == (12, 3)
-    assert data_of(grow("edge", 3))["offsets"] == edge["offsets"]
-    assert data_of("ulam-warburton:3")["offsets"] == [[-1, 0, 0], [0, -1, 0], [0, 1, 0], [1, 0, 0]]
+    assert (len(edge["steps"]), edge["coordinates"]) == (12, 3)
+    save(grow("edge", 3), tmp_path / "edge.npz")
+    assert data_of(str(tmp_path / "edge.npz"))["steps"] == edge["steps"]
+    assert data_of(grow("edge", 3))["steps"] == edge["steps"]
+    assert data_of("ulam-warburton:3")["steps"] == [[-1, 0, 0], [0, -1, 0], [0, 1, 0], [1, 0, 0]]
     assert data_of("ulam-warburton:3")["coordinates"] == 2
-    assert [data_of(source)["offsets"] for source in ("rule750:3", "nim-3:3", "chocolate:size=3")] == [[], [], []]
-
-
-@pytest.mark.slow
-def test_a_page_of_edge_255_is_below_6_mb():
-    assert len(document("edge:255", Look())) < 6_000_000
+    assert [data_of(source)["steps"] for source in ("rule750:3", "nim-3:3", "chocolate:size=3")] == [[], [], []]

@@ -52,6 +52,7 @@ class Blocks:
         cells: the cell of least coordinates of each, int32 (N, k), where there are k > 3 coordinates and the corners are their
             projections; else None.
         unit: the side of a cell, 1 but for such projections; larger blocks stand for several cells.
+        steps: the steps from a parent to its children, where each cell but the seeds has one parent; else none.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Blocks:
     coordinates: tuple[str, ...] = SPACE
     cells: NDArray[np.int32] | None = None
     unit: int = 1
+    steps: tuple[tuple[int, ...], ...] = ()
 
     @property
     def positions(self) -> NDArray[np.int32]:

@@ -45,7 +45,7 @@ from gpu_nim.model.notation import parse_integer
 from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.render.colourings import needed_value
 from gpu_nim.render.defined_scenes import nims_generation
-from gpu_nim.render.geometry import PILES, Blocks, first_of_each
+from gpu_nim.render.geometry import PILES, SPACE, Blocks, first_of_each
 from gpu_nim.render.projection import in_space
 from gpu_nim.render.values import VALUES
 from gpu_nim.storage.growth_formats import readable_suffixes
@@ -135,7 +135,7 @@ def blocks_of(
     _require_drawable(name, automaton.rule.dimension)
     grown = _nim if nims_generation(source) is not None else partial(_grow, name=name, merge=merge)
     needs = needed_value(colour, source, game=False)
-    return _with_value(grown(source, generation=generation, limit=limit, on_step=on_step), needs, automaton.rule)
+    return _by_rule(grown(source, generation=generation, limit=limit, on_step=on_step), needs, automaton.rule)
 
 
 def _automaton(name: str, source: str) -> Automaton:
@@ -193,6 +193,7 @@ def _blocks(
         note=f"drawn as {len(cells):,} blocks of {'x'.join([str(size)] * max(dimension, 3))} cells" if level else "",
         flat=dimension == 2,
         lattice=lattice,
+        coordinates=SPACE[:dimension],
         cells=corners if dimension > 3 else None,
     )
     return in_space(blocks) if dimension > 3 else blocks
@@ -275,10 +276,12 @@ def _refuse(source: str, births: list[int]) -> None:
     )
 
 
-def _with_value(blocks: Blocks, needs: str, rule: "Rule | None") -> Blocks:
-    """Add the names of the coordinates and a further value, or none for "", to the blocks of a growth."""
+def _by_rule(blocks: Blocks, needs: str, rule: "Rule | None") -> Blocks:
+    """Add the names of the coordinates, the steps from parents, and a further value, or none for "", to the blocks of a growth."""
     if rule is not None and rule.octant and blocks.cells is None:  # whose cells are positions
-        blocks = replace(blocks, coordinates=PILES)
+        blocks = replace(blocks, coordinates=PILES[: rule.dimension])
+    if rule is not None and rule.exactly_one and rule.touches is None:
+        blocks = replace(blocks, steps=rule.offsets)
     of_growth = VALUES[needs].of_growth if needs else None
     if of_growth is None:
         return blocks
@@ -352,7 +355,7 @@ def _of_found(name: str, saved: "Growth | Solution", limit: int, merge: bool, co
     needs = needed_value(colour, name, game=isinstance(saved, Solution))
     if isinstance(saved, Growth):
         found = _gather(name, saved.lattice, iter(saved), saved.births.tolist(), limit, merge)
-        return _with_value(found, needs, saved.rule)
+        return _by_rule(found, needs, saved.rule)
     if not (needs and VALUES[needs].every_position):
         return _solved(name, saved, 0)
     if saved.largest_grundy is None:

@@ -86,7 +86,7 @@ def page(source: "Source", look: Look) -> Page:
     scene = nim_scene(source, look)
     if scene is None:
         blocks, view = solid(source, look, PAGE_LIMIT)
-        scene = grid_scene(source, blocks, look)
+        scene = grid_scene(blocks, look)
     else:
         view = view_of(scene.blocks, look)
     blocks = scene.blocks

@@ -2,9 +2,10 @@
 
 const big = text => BigInt(text);
 const spoken = x => x.toLocaleString("en");
+const raised = x => String(x).replace(/./g, digit => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]);
 function brief(x) {  // three digits and a power of ten where there are many
   const digits = String(x);
-  return digits.length < 16 ? spoken(x) : `${digits[0]}.${digits.slice(1, 3)} × 10^${digits.length - 1}`;
+  return digits.length < 16 ? spoken(x) : `${digits[0]}.${digits.slice(1, 3)}\u00a0×\u00a010${raised(digits.length - 1)}`;
 }
 const bitLength = x => x.toString(2).length;
 const nimSum = cell => cell.reduce((sum, pile) => sum ^ pile);
@@ -39,6 +40,8 @@ class Nim {
     return named(cell, rest.filter(Boolean));
   }
 
+  cube(cell, level) { return [cell, 1n << BigInt(level)] }
+
   parents(cell) {  // 1 off two piles with equally many trailing zeros [NF, Lemma 20]
     const lowest = cell.map(pile => pile & -pile), parents = [];
     for (const [i, j] of [[0, 1], [0, 2], [1, 2]]) {
@@ -55,10 +58,13 @@ function parentsSpoken(parents) {
 const EMPTY = 65535;
 
 class Grid {
-  // values: indices of generations, Uint16Array in the order of the texture, the first coordinate fastest; inks: indices of colours, or null
-  constructor(values, inks) {
+  // values: indices of generations, Uint16Array in the order of the texture, the first coordinate fastest; inks: indices of colours, or null;
+  // names: of projected cells, the number of the cell at each place, Uint16Array, and the coordinates of the cells and of their cubes,
+  // Int32Array; or undefined
+  constructor(values, inks, names) {
     this.values = values;
     this.inks = inks;
+    this.names = names;
     this.shape = data.shape;
     this.extent = data.extent.map(BigInt);
     this.generations = data.generations;
@@ -74,20 +80,47 @@ class Grid {
 
   shown(generation) { return BigInt(data.shown[this.index(generation)]) }
 
-  at(place) {
+  at(place, values = this.values) {
     const [x, y, z] = place, [width, height, depth] = this.shape;
     if (x < 0 || y < 0 || z < 0 || x >= width || y >= height || z >= depth) return EMPTY;
-    return this.values[x + width * (y + height * z)];
+    return values[x + width * (y + height * z)];
+  }
+
+  earliest(place, level) {  // of the places in a cube
+    let [least, found] = [EMPTY, place];
+    for (let k = 0; k < 8 ** level; k++) {
+      const at = plus(place, [0, 1, 2].map(axis => (k >> axis * level) % (1 << level))), value = this.at(at);
+      if (value < least) [least, found] = [value, at];
+    }
+    return found;
+  }
+
+  cell(place) {  // its coordinates, or those of the earliest cell that is projected there; none where they are not known
+    if (data.coordinates) return place.map((x, k) => x * data.side + data.low[k]).slice(0, data.coordinates);
+    return this.owned(place, "cells", data.dimension);
+  }
+
+  owned(place, what, count) {
+    const owner = this.names ? this.at(place, this.names.owners) : EMPTY;
+    return owner === EMPTY ? [] : [...this.names[what].subarray(owner * count, (owner + 1) * count)];
+  }
+
+  cube(place, level) {  // the corner and the side of what is drawn there
+    const corner = data.width >> level ? this.owned(this.earliest(place.map(Number), level), "cubes", 3) : [];
+    return corner.length ? [corner.map(BigInt), BigInt(data.width)] : [place, 1n << BigInt(level)];
   }
 
   describe(place, level) {
-    const small = place.map(Number), generation = this.generations[this.at(small)];
-    const cell = small.map((x, k) => x * data.side + data.low[k]).slice(0, data.coordinates), rest = [];
-    if (!data.coordinates) return `generation ${spoken(generation)}`;  // projected cells, whose places are not theirs
-    if (level || data.side > 1) return named(cell, [`cube ${spoken(data.side << level)} cells wide from here`]);
-    if (data.coordinates === 3 && Math.min(...cell) >= 0) rest.push(`nim-sum ${spoken(nimSum(cell))}`);
-    rest.push(`generation ${spoken(generation)}`);
-    const parents = data.offsets.map(offset => plus(small, offset, -1)).filter(parent => {
+    const projected = !data.coordinates, small = projected ? this.earliest(place.map(Number), level) : place.map(Number);
+    const cell = this.cell(small), rest = [];
+    if (projected ? !(data.width >> level) : level || data.side > 1) {
+      return projected ? "cells smaller than a pixel" : named(cell, [`cube ${spoken(data.side << level)} cells wide from here`]);
+    }
+    const generation = this.generations[this.at(small)], born = `generation ${spoken(generation)}`;
+    if (!cell.length) return born;
+    if (cell.length > 2 && Math.min(...cell) >= 0) rest.push(`nim-sum ${spoken(nimSum(cell))}`);
+    rest.push(born);
+    const parents = data.steps.map(step => plus(small, step, -1)).filter(parent => {
       const value = this.at(parent);
       return value !== EMPTY && this.generations[value] === generation - 1;
     });

@@ -121,8 +121,8 @@ class Controls {
     return text;
   }
 
-  outline({ cell, level }) {  // the sides of its cube that face the eye
-    const side = BigInt(Math.round(2 ** level)), room = this.room(), to = this.camera.eye(), paths = [];
+  outline(found) {  // the sides of its cube that face the eye
+    const [cell, side] = this.body.cube(found.cell, found.level), room = this.room(), to = this.camera.eye(), paths = [];
     for (let axis = 0; axis < 3; axis++) for (const end of [0n, 1n]) {
       const at = (cell[axis] + end * side) << BITS, facing = this.camera.parallel ? this.camera.basis[2][axis] : Number(to[axis] - at);
       if (end ? facing <= 0 : facing >= 0) continue;

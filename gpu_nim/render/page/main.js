@@ -6,9 +6,12 @@ const css = colour => `rgb(${colour.map(part => Math.round(part * 255)).join(" "
 
 function bytes(text) { return Uint8Array.from(atob(text), character => character.charCodeAt(0)) }
 
+async function inflated(text) {
+  return new Response(new Blob([bytes(text)]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+}
+
 async function unpacked(text) {  // what Python packed: two planes of bytes, low and high, of each value and 1
-  const stream = new Blob([bytes(text)]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const planes = new Uint8Array(await new Response(stream).arrayBuffer()), count = planes.length / 2, values = new Uint16Array(count);
+  const planes = new Uint8Array(await inflated(text)), count = planes.length / 2, values = new Uint16Array(count);
   for (let k = 0; k < count; k++) values[k] = (planes[k] | planes[count + k] << 8) - 1;  // 65535 where it is empty
   return values;
 }
@@ -43,7 +46,9 @@ async function begin() {
       refuse(`This graphics card holds bodies up to ${gl.getParameter(gl.MAX_3D_TEXTURE_SIZE)} cells wide, and this one has ${Math.max(...data.shape)}.`);
       return;
     }
-    body = new Grid(await unpacked(data.grid), data.inked ? await unpacked(data.inks) : null);
+    const whole = async text => new Int32Array(await inflated(text));
+    const names = data.cells && { owners: await unpacked(data.owners), cells: await whole(data.cells), cubes: await whole(data.cubes) };
+    body = new Grid(await unpacked(data.grid), data.inked ? await unpacked(data.inks) : null, names);
   } else body = new Nim();
   const camera = new Camera(body), tracer = new Tracer(gl, body);
   const picture = new Picture(tracer, canvas, (size, ratio) => controls.scene(size, ratio));

@@ -15,12 +15,9 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata import catalogue as automata
-from gpu_nim.automata.growth import Growth
 from gpu_nim.counting.families import UpToTotal
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import NimScene
 from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.defined_scenes import nims_generation, population
@@ -31,7 +28,7 @@ from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
 
 _COLOURED = 1 << 18  # P-positions, of whose generations the colours of Nim are taken
-_GENERATIONS = 65534  # 16 bits, without two values: for no cell
+_GENERATIONS = _NAMED = 65534  # 16 bits, without two values: for no cell
 _TEXELS = 5 << 22  # 40 MB of the graphics card's memory, and a box of 256^3 cells with some more
 _SIDE = 2048  # the largest 3D texture of almost every graphics card
 _LEVELS = 6  # a ray passes empty cubes of 2^5 cells at once
@@ -93,7 +90,7 @@ def nim_scene(source: object, look: Look) -> PageScene | None:
     return PageScene(blocks, np.zeros(3, np.int64), 1, 1 << level, data, cells, cells)
 
 
-def grid_scene(source: object, blocks: Blocks, look: Look) -> PageScene:
+def grid_scene(blocks: Blocks, look: Look) -> PageScene:
     """Return a body as a grid.
 
     Raises:
@@ -101,7 +98,7 @@ def grid_scene(source: object, blocks: Blocks, look: Look) -> PageScene:
         InsufficientMemoryError: there is too little memory to make it.
     """
     drawn = _fitting(blocks)
-    blocks = drawn if drawn.unit == 1 else _split(drawn)
+    blocks, owners = (drawn, np.arange(len(drawn))) if drawn.unit == 1 else _split(drawn)
     side = int(blocks.sizes[0])
     index = blocks.corners // side
     low = index.min(axis=0)
@@ -127,14 +124,23 @@ def grid_scene(source: object, blocks: Blocks, look: Look) -> PageScene:
         "extent": extent.tolist(),
         "shape": shape,
         "levels": levels,
-        "coordinates": _coordinates(source, blocks),
-        "offsets": _offsets(source) if side == 1 else [],
+        "coordinates": len(blocks.coordinates) if drawn.cells is None else 0,
+        "steps": [[*step, *[0] * (3 - len(step))] for step in drawn.steps] if side == 1 and drawn.cells is None else [],
         "grid": _packed(ranks, place, shape),
         "inked": inks is not None,
         "palette": _text(palette),
     }
     if inks is not None:
         data["inks"] = _packed(inks, place, shape)
+    if drawn.cells is not None:
+        data["width"] = max(int(drawn.sizes[0]) // side, 1)
+    if drawn.cells is not None and len(drawn) <= _NAMED and (drawn.sizes == drawn.unit).all():
+        data |= {
+            "dimension": drawn.cells.shape[1],
+            "cells": _compressed(drawn.cells.astype("<i4")),
+            "cubes": _compressed((drawn.corners // side - low).astype("<i4")),
+            "owners": _packed(owners, place, shape),
+        }
     return PageScene(blocks, low.astype(np.int64) * side, side, 1, data, blocks.population, len(drawn))
 
 
@@ -151,8 +157,11 @@ def _fitting(blocks: Blocks) -> Blocks:
         size *= 2
 
 
-def _split(blocks: Blocks) -> Blocks:
-    """Return cubes that are not on a lattice as cells of a finer grid, each in the earliest cube that covers it."""
+def _split(blocks: Blocks) -> tuple[Blocks, NDArray[np.intp]]:
+    """Return cubes that are not on a lattice as cells of a finer grid, the earliest last where several are in one place.
+
+    Also returns the index of each one's cube, (N,).
+    """
     low, high = blocks.bounds()
     width, step = int(blocks.sizes.max()), 1
     while (
@@ -164,8 +173,9 @@ def _split(blocks: Blocks) -> Blocks:
     parts = np.stack(np.meshgrid(*[np.arange(max(width // step, 1))] * 3), axis=-1).reshape(-1, 3)
     late_first = np.argsort(-blocks.generations, kind="stable")  # where two write, the last one does
     corners = (blocks.corners[late_first] // step)[:, None] + parts
-    split = blocks.take(np.repeat(late_first, len(parts)))
-    return replace(split, corners=corners.reshape(-1, 3).astype(np.int32) * step, sizes=np.full(len(split), step, np.int32), unit=1)
+    owners = np.repeat(late_first, len(parts))
+    corners, sizes = corners.reshape(-1, 3).astype(np.int32) * step, np.full(len(owners), step, np.int32)
+    return replace(blocks.take(owners), corners=corners, sizes=sizes, unit=1), owners
 
 
 def _padded(extent: list[int]) -> tuple[int, list[int]]:
@@ -199,35 +209,16 @@ def colour_bytes(blocks: Blocks, look: Look) -> NDArray[np.uint8]:
     return np.asarray(np.rint(base_colours(blocks, look.colour, THEMES[look.theme]) * 255), dtype=np.uint8)
 
 
-def _rule(source: object) -> Rule | None:
-    if isinstance(source, Growth):
-        return source.rule
-    entry = automata.CATALOGUE.get(source.partition(":")[0]) if isinstance(source, str) else None
-    return entry.rule if entry else None
-
-
-def _coordinates(source: object, blocks: Blocks) -> int:
-    """Return the number of coordinates that cells are named by: 0 where they are projected."""
-    rule = _rule(source)
-    if blocks.cells is not None:
-        return 0
-    return rule.dimension if rule else 2 if not blocks.corners[:, 2].any() else 3
-
-
-def _offsets(source: object) -> list[list[int]]:
-    """Return the steps from a parent to its children where each cell has one parent, else none."""
-    rule = _rule(source)
-    if rule is None or rule.dimension > 3 or not rule.exactly_one or rule.touches is not None:
-        return []
-    return [[*offset, *[0] * (3 - rule.dimension)] for offset in rule.offsets]
-
-
 def _packed(values: NDArray[np.integer], place: tuple[NDArray[np.intp], ...], shape: list[int]) -> str:
     """Return a grid as text: two planes of bytes, low and high, of each value and 1, or 0 where there is none; compressed."""
     grid = np.zeros(shape[::-1], dtype=np.uint16)
     grid[place] = values + 1
     planes = np.concatenate([(grid & 255).astype(np.uint8).reshape(-1), (grid >> 8).astype(np.uint8).reshape(-1)])
-    return b64encode(gzip.compress(planes.data, 6, mtime=0)).decode("ascii")
+    return _compressed(planes)
+
+
+def _compressed(values: NDArray[np.generic]) -> str:
+    return b64encode(gzip.compress(np.ascontiguousarray(values).data, 6, mtime=0)).decode("ascii")
 
 
 def _text(colours: NDArray[np.uint8]) -> str:
