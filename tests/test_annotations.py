@@ -62,7 +62,7 @@ def laid_out(blocks, look, running=""):
     """The annotations of a still, as a drawing."""
     said = annotations(blocks, look, running)
     labels = said.words(running)
-    draw_axes(said.box, on_picture(aim(blocks, look, margins=said.margins), *look.size), labels)
+    draw_axes(said.box, on_picture(aim(blocks, look, margins=said.margins), *look.resolution), labels)
     return labels.drawing
 
 
@@ -89,7 +89,7 @@ def texts(drawing):
 def test_no_words_overlap_or_leave_the_picture(size, title, caption, source, view, colour, running):
     with suppress(UsageError):
         blocks = blocks_of(source, colour=colour)
-        look = Look(size=size, title=title, caption=caption, legend=True, axes=True, view=view, colour=colour)
+        look = Look(resolution=size, title=title, caption=caption, legend=True, axes=True, view=view, colour=colour)
         drawing = laid_out(blocks, look, running)
         assert_apart_and_within(drawing)
         letters = Counter("".join(texts(drawing)))
@@ -106,7 +106,7 @@ def assert_legend_is_whole(drawing, legend):
 @pytest.mark.parametrize("size", [(1920, 1080), (1280, 720), (480, 480), (300, 600), (240, 180)])
 @pytest.mark.parametrize("source", SOURCES)
 def test_all_annotations_are_there_and_leave_space_for_the_body(source, size):
-    look = Look(size=size, **ALL)
+    look = Look(resolution=size, **ALL)
     blocks = blocks_of(source)
     drawing = laid_out(blocks, look)
     assert_apart_and_within(drawing)
@@ -123,7 +123,7 @@ def test_all_annotations_are_there_and_leave_space_for_the_body(source, size):
 
 def test_letters_are_large_enough_for_a_hall():
     for size in ((1920, 1080), (3840, 2160), (320, 180)):
-        for mark in laid_out(blocks_of("nim:7"), Look(size=size, **ALL)).marks:
+        for mark in laid_out(blocks_of("nim:7"), Look(resolution=size, **ALL)).marks:
             if isinstance(mark, Words):
                 assert mark.size >= min(size[1] / 36.5, 12)
                 assert mark.size >= 12 or size[1] < 400
@@ -131,7 +131,7 @@ def test_letters_are_large_enough_for_a_hall():
 
 @pytest.mark.parametrize("option", ["legend", "axes"])
 def test_a_picture_too_small_for_what_it_should_say_is_refused(option, tmp_path):
-    result = run("render", "nim:7", "-o", tmp_path / "a.png", "--size", "24x24", "--engine", "numpy", f"--{option}")
+    result = run("render", "nim:7", "-o", tmp_path / "a.png", "--resolution", "24x24", "--engine", "numpy", f"--{option}")
     assert result.exit_code == 2
     assert option in result.output
     assert "draw a larger picture" in result.output
@@ -219,7 +219,12 @@ def legend_samples(drawing, legend):
 @pytest.mark.parametrize("style", ["cubes", "points", "volume", "sections"])
 def test_a_picture_shows_the_legends_colours_in_its_pixels(style, colour, size):
     look = Look(
-        size=size, style=style, colour=colour, legend=True, engine="numpy", quality="final" if style == "sections" else "draft"
+        resolution=size,
+        style=style,
+        colour=colour,
+        legend=True,
+        engine="numpy",
+        quality="final" if style == "sections" else "draft",
     )
     blocks = blocks_of("nim:15", colour=colour)
     legend = legend_of(blocks, base_colours(blocks, colour, THEMES["dark"]), colour)
@@ -234,7 +239,7 @@ def test_a_picture_shows_the_legends_colours_in_its_pixels(style, colour, size):
 def test_a_transparent_picture_has_its_letters_whole():
     from PIL import Image
 
-    drawing = laid_out(blocks_of("nim:7"), Look(size=(320, 180), **ALL))
+    drawing = laid_out(blocks_of("nim:7"), Look(resolution=(320, 180), **ALL))
     clear, black = Image.new("RGBA", (320, 180)), Image.new("RGB", (320, 180))
     drawing.paint(clear)
     drawing.paint(black)
@@ -286,11 +291,11 @@ def projected(camera, point, size):
 def test_axes_are_the_bodys_edges_and_nothing_is_before_them(source, view):
     size = (640, 480)
     blocks = blocks_of(source)
-    look = Look(size=size, view=view, axes=True, legend=True)
+    look = Look(resolution=size, view=view, axes=True, legend=True)
     camera = aim(blocks, look)
     low, high = blocks.corners.min(axis=0), (blocks.corners + blocks.sizes[:, None]).max(axis=0)
     corners = {which: projected(camera, np.where(which, high, low), size) for which in product((0, 1), repeat=3)}
-    cells = np.array([projected(camera, corner, size) for corner in framed(blocks, Look(size=size))])
+    cells = np.array([projected(camera, corner, size) for corner in framed(blocks, Look(resolution=size))])
     axes = axes_of(box_of(blocks), on_picture(camera, *size), 20.0)
     assert len({axis.name for axis in axes}) == len(axes) >= 2
     for axis in axes:
@@ -320,7 +325,7 @@ def test_the_axes_of_a_flat_body_measure_its_tiles(source, cell):
     box = box_of(blocks)
     middle = box.points(np.array([[x + box.size / 2, y + box.size / 2, 0.0]]))[0]
     assert np.allclose(quads[owners == at].reshape(-1, 3).mean(axis=0), middle, atol=0.35)
-    look = Look(size=(480, 480), axes=True)
+    look = Look(resolution=(480, 480), axes=True)
     axes = axes_of(box, on_picture(aim(blocks, look), 480, 480), 12.0)
     assert [axis.name for axis in axes] == ["x", "y"]
     assert axes[0].outward[1] > 0.5  # below the body
@@ -349,7 +354,9 @@ def test_a_label_that_has_no_space_is_left_out():
 
 def test_axes_end_where_the_eye_is_in_the_body():
     blocks = blocks_of("nim:7")
-    with motion_of(Movie("nim:7", "fly-in", 12, look=Look(size=(240, 180), engine="numpy", quality="draft", **ALL))) as renderer:
+    with motion_of(
+        Movie("nim:7", "fly-in", 12, look=Look(resolution=(240, 180), engine="numpy", quality="draft", **ALL))
+    ) as renderer:
         frames = [np.asarray(renderer.frame(number)) for number in (0, 11)]
     assert not np.array_equal(*frames)
     inside = fit(VIEWS["hero"](blocks.corners), framed(blocks, Look()), 4 / 3)
@@ -360,7 +367,7 @@ def test_axes_end_where_the_eye_is_in_the_body():
 def test_words_before_the_body_are_on_a_veil():
     """As of an eye within it: letters stand out as they do elsewhere."""
     blocks = blocks_of("nim:31")
-    look = Look(size=(320, 240), view="hero", quality="draft", engine="numpy", **{**ALL, "axes": False})
+    look = Look(resolution=(320, 240), view="hero", quality="draft", engine="numpy", **{**ALL, "axes": False})
     camera = aim(blocks, look)
     close = replace(camera, eye=camera.eye - camera.basis[2] * 0.75 * camera.distance(blocks.centres()).min())
     areas = [box for _, box in word_boxes(annotations(blocks, look).words().drawing)]
@@ -384,7 +391,7 @@ def test_words_before_the_body_are_on_a_veil():
 @pytest.mark.thorough
 @needs_opengl
 def test_both_engines_say_the_same():
-    look = {"size": (320, 240), "style": "cubes", "quality": "draft", "view": "isometric", **ALL}
+    look = {"resolution": (320, 240), "style": "cubes", "quality": "draft", "view": "isometric", **ALL}
     one, other = (np.asarray(render("nim:7", engine=engine, **look).image).astype(int) for engine in ("numpy", "opengl"))
     drawing = laid_out(blocks_of("nim:7"), Look(**look))
     for _, (left, top, right, bottom) in word_boxes(drawing):
@@ -394,8 +401,8 @@ def test_both_engines_say_the_same():
 
 @pytest.mark.parametrize(("motion", "source"), [("turntable", "nim:7"), ("growth", "nim:7"), ("sweep", "chocolate:size=7")])
 def test_a_movies_frames_are_annotated(motion, source):
-    look = Look(size=(320, 240), quality="draft", engine="numpy", **ALL)
-    plain = Look(size=(320, 240), quality="draft", engine="numpy")
+    look = Look(resolution=(320, 240), quality="draft", engine="numpy", **ALL)
+    plain = Look(resolution=(320, 240), quality="draft", engine="numpy")
     with motion_of(Movie(source, motion, 8, look=look)) as renderer, motion_of(Movie(source, motion, 8, look=plain)) as bare:
         for number in (0, 5):
             said, drawn = (np.asarray(movie.frame(number)).astype(int) for movie in (renderer, bare))

@@ -20,7 +20,7 @@ from tests.helpers import facts, option_names, printed, refused, run
 from tests.render_files import needs_pillow
 
 SIZE, MOST = 12, 4
-DRAFT = ("--size", "32x32", "--engine", "numpy", "--quality", "draft")
+DRAFT = ("--resolution", "32x32", "--engine", "numpy", "--quality", "draft")
 
 
 class BoundedNim:
@@ -216,7 +216,7 @@ def test_they_are_drawn_and_exported(tmp_path: Path):
     assert (drawn["source"], drawn["population"]) == (source, len(solve(STEEP.name, 7, slope=1).p_positions))
     saved = tmp_path / "a.npz"
     facts("solve", STEEP.name, "--slope", "1", "--size", "7", "--out", saved)
-    look = {"size": (32, 32), "engine": "numpy", "quality": "draft"}
+    look = {"resolution": (32, 32), "engine": "numpy", "quality": "draft"}
     assert np.array_equal(render.render(source, **look).image, render.render(str(saved), **look).image)
     assert facts("export", source, "-o", tmp_path / "a.ply")["population"] == drawn["population"]
     movie = ("movie", f"{BOUNDED.name}:most=3,size=7", "-o", tmp_path / "a.gif", "--seconds", "0.05", "--workers", "1", *DRAFT)

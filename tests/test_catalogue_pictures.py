@@ -42,7 +42,7 @@ from tests.helpers import option_names, run
 from tests.render_files import needs_ffmpeg, needs_pillow, needs_trimesh
 
 pytestmark = [needs_pillow, pytest.mark.usefixtures("no_command")]
-SMALL = ("--size", "64x48", "--engine", "numpy", "--quality", "draft")
+SMALL = ("--resolution", "64x48", "--engine", "numpy", "--quality", "draft")
 
 
 def xyz(body: ExportedBody) -> bytes:
@@ -150,7 +150,9 @@ def test_a_made_up_figure_is_drawn_listed_and_named(monkeypatch, tmp_path):
     monkeypatch.setitem(FIGURES, "square", Figure("half a square", drawing=square))
     assert re.search(r"square +half a square", run("render", "--help").output)
     for suffix in ("svg", "pdf", "png"):
-        result = run("render", "figure:square", "-o", tmp_path / f"a.{suffix}", *(("--size", "64x48") if suffix == "png" else ()))
+        result = run(
+            "render", "figure:square", "-o", tmp_path / f"a.{suffix}", *(("--resolution", "64x48") if suffix == "png" else ())
+        )
         assert result.exit_code == 0, result.output
     assert (tmp_path / "a.svg").read_text().count("<polygon") == 1
     assert "figure must be one of NF1, NF2" in (said := run("render", "figure:squar", "-o", tmp_path / "b.svg").output)
@@ -191,7 +193,7 @@ def test_a_rational_parameter_of_a_made_up_game_is_swept(ends, monkeypatch):
         name="steep", summary=slope.help, source="nobody", rules=lambda slope: inequality.chocolate(slope), parameters=(slope,)
     )
     monkeypatch.setitem(games.CATALOGUE, "steep", steep)
-    look = Look(size=(64, 48), engine="numpy", quality="draft")
+    look = Look(resolution=(64, 48), engine="numpy", quality="draft")
     with Sweep(Movie("steep:size=7", "sweep", 5, options={"sweep": ends}, look=look)) as sweep:
         assert len(sweep.blocks) == len(blocks_of("chocolate:a=1,size=7"))  # the larger body frames all
         first, last = (np.asarray(sweep.frame(number)) for number in (0, 4))

@@ -19,7 +19,7 @@ from gpu_nim.render.trace import Eye
 from gpu_nim.render.traced_body import traced_body
 from gpu_nim.render.views import from_angles
 
-SMALL = {"size": (32, 24), "quality": "cinema"}
+SMALL = {"resolution": (32, 24), "quality": "cinema"}
 
 
 def stage_of(source, **options):
@@ -84,7 +84,7 @@ def test_the_light_of_cells_is_that_of_random_paths_between_cubes(monkeypatch, s
     monkeypatch.setattr(cinema, "_BEVEL", 1e-9)  # sharp edges
     monkeypatch.setattr(cinema, "_APERTURE", 0.0)
     monkeypatch.setattr(cinema, "_WIDE", 0.0)  # no cubes are merged
-    drawing, stage, _ = stage_of(source, theme=theme, size=(24, 24))
+    drawing, stage, _ = stage_of(source, theme=theme, resolution=(24, 24))
     pixels = np.arange(24 * 24)
     total, count = np.zeros((len(pixels), 3)), np.zeros(len(pixels))
     random = np.random.default_rng(1)
@@ -151,7 +151,7 @@ def test_directions_about_a_normal_have_the_density_of_the_cosine():
 
 
 def test_tangents_are_perpendicular():
-    normals = unit(np.random.default_rng(3).normal(size=(3, 40)))
+    normals = unit(np.random.default_rng(3).normal(resolution=(3, 40)))
     across, along = tangents(normals)
     for one, other, product in (
         (across, across, 1),
@@ -211,7 +211,7 @@ def test_a_parallel_view_has_no_lens_and_no_floor():
 
 
 def test_edges_are_round_where_they_are_seen_to_be():
-    _, stage, _ = stage_of("nim:0", size=(64, 64))
+    _, stage, _ = stage_of("nim:0", resolution=(64, 64))
     pixels = np.arange(64 * 64)
     rays = stage._primary(pixels, 0)
     hits = stage._tracer.trace(rays)
@@ -258,7 +258,7 @@ def shade_of(stage, size):
 @pytest.mark.filterwarnings("ignore:Mean of empty slice")
 def test_the_body_casts_its_shadow_on_the_floor_away_from_the_sun():
     size = (64, 48)
-    _, stage, _ = stage_of("nim:0", size=size, view="-40,35")
+    _, stage, _ = stage_of("nim:0", resolution=size, view="-40,35")
     shade = shade_of(stage, size)
     rays = stage._primary(np.arange(size[0] * size[1]), 0)
     start = rays.cells + rays.fractions
@@ -339,7 +339,7 @@ def test_the_command_draws_and_says_what_it_refuses(tmp_path):
     from PIL import Image
 
     out = tmp_path / "a.png"
-    result = CliRunner().invoke(main, ["render", "nim:2^30", "-o", str(out), "--quality", "cinema", "--size", "32x24"])
+    result = CliRunner().invoke(main, ["render", "nim:2^30", "-o", str(out), "--quality", "cinema", "--resolution", "32x24"])
     assert result.exit_code == 0, result.output
     with Image.open(out) as picture:
         assert picture.size == (32, 24)

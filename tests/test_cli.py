@@ -432,7 +432,7 @@ def test_the_bar_shows_on_a_terminal() -> None:
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (("render", "edge:60", "-o", "a.png", "--size", "32x32", "--engine", "numpy"), (b"generation", b"of 60", b"side")),
+        (("render", "edge:60", "-o", "a.png", "--resolution", "32x32", "--engine", "numpy"), (b"generation", b"of 60", b"side")),
         (("evolution", "--gen", "60"), (b"P-positions", b"/s")),
         (("evolution", "--gen", "60", "--out", "g.dot"), (b"nodes and edges written",)),
         (("count", "D", "--piles", "4", "--at", "10^10000"), (b"digit product", b"of 232,540")),

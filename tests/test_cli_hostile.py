@@ -44,8 +44,8 @@ BENIGN = {
     "grow": ["--gen", "3", "--backend", "numpy"],
     "count": ["--backend", "numpy", "--quiet"],
     "evolution": ["--gen", "2"],
-    "render": ["--size", "16x16", "--engine", "numpy", "--quality", "draft"],
-    "movie": ["--seconds", "0.05", "--workers", "1", "--size", "16x16", "--engine", "numpy", "--quality", "draft", "--quiet"],
+    "render": ["--resolution", "16x16", "--engine", "numpy", "--quality", "draft"],
+    "movie": ["--seconds", "0.05", "--workers", "1", "--resolution", "16x16", "--engine", "numpy", "--quality", "draft", "--quiet"],
     "solve": ["--size", "3", "--backend", "numpy"],
     "verify": ["--upto", "3"],
 }
@@ -131,7 +131,8 @@ PLAUSIBLE = {
     "--seconds": ["0.05"],
     "--section": ["z=0", "x=1", "x=2^70", "x9=1"],
     "--seed": ["0,0", "0,0;5,0", "0,0;0,0", "2000000000,0", "2^62,0", "-1,-1", "0,0,0"],
-    "--size": ["16x16", "64x16", "3", "0", "7"],
+    "--resolution": ["16x16", "64x16", "3"],
+    "--size": ["3", "0", "7"],
     "--style": [*STYLES],
     "--sweep": ["1:3", "1/2:2", "3:1"],
     "--take": ["1,3", "2", "2^62", "10^400"],
@@ -259,8 +260,12 @@ def test_hostile_lines(seed: int, place: Path) -> None:
         ("render nim:٣ -o a.png", 2, "source nim:GENERATION needs a whole number after the colon, got 'nim:٣'"),
         ("render chocolate:size=3 --colour branch -o a.png", 2, "colour branch needs a growth, and chocolate:size=3 is"),
         ("render chocolate:a=1e999999999 -o a.png", 2, "a must be a number such as 3, 5/2 or 2.5, got '1e999999999'"),
-        ("render nim:3 --size 16384x16 -o a.webp", 2, "a .webp picture is at most 16383 pixels wide and high, got 16384x16"),
-        ("render figure:NF1 --size 16384x16 -o a.webp", 2, "a .webp picture is at most 16383 pixels wide and high, got 16384x16"),
+        ("render nim:3 --resolution 16384x16 -o a.webp", 2, "a .webp picture is at most 16383 pixels wide and high, got 16384x16"),
+        (
+            "render figure:NF1 --resolution 16384x16 -o a.webp",
+            2,
+            "a .webp picture is at most 16383 pixels wide and high, got 16384x16",
+        ),
         ("movie nim:3 -o a.gif --seconds inf", 2, "'--seconds': expected a number above 0 and at most 3600, got inf"),
         ("movie nim:3 -o a.gif --seconds nan", 2, "'--seconds': expected a number above 0 and at most 3600, got nan"),
         ("movie nim:3 -o a.gif --seconds 1e9", 2, "'--seconds': expected a number above 0 and at most 3600, got 1e9"),
@@ -285,5 +290,18 @@ def test_what_was_a_traceback_or_had_no_end(line: str, status: int, words: str, 
 def test_cells_far_apart_are_drawn(place: Path) -> None:
     """The grid of the open sky stays as small as its limit, however thin and long the body is."""
     tried(["grow", "--offsets", "1000000000,0,0;0,1,0;0,0,1", "--gen", "1", "--out", "far.npz", "--backend", "numpy"], place)
-    line = ["render", "far.npz", "--size", "32x32", "--engine", "numpy", "--quality", "final", "--style", "cubes", "--out", "a.png"]
+    line = [
+        "render",
+        "far.npz",
+        "--resolution",
+        "32x32",
+        "--engine",
+        "numpy",
+        "--quality",
+        "final",
+        "--style",
+        "cubes",
+        "--out",
+        "a.png",
+    ]
     assert tried(line, place).exit_code == 0

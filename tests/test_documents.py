@@ -47,9 +47,9 @@ NOT_RUN = {
 }
 # What is made smaller: pictures, the generations and sizes of what is drawn, long growths, and how far checks go.
 SMALLER = [
-    (r"(gpunim render (?!.*(?:--size|\.svg)).*)", r"\1 --size 160x90"),
-    (r"--size (720p|960x540|800x690|480x480|400x300|240x180)", "--size 160x90"),
-    (r"(?=.*(?:--legend|--axes|figure:))(.*)--size 160x90", r"\1--size 320x180"),  # words beside a body need space
+    (r"(gpunim render (?!.*(?:--resolution|\.svg)).*)", r"\1 --resolution 160x90"),
+    (r"--resolution (720p|960x540|800x690|480x480|400x300|240x180)", "--resolution 160x90"),
+    (r"(?=.*(?:--legend|--axes|figure:))(.*)--resolution 160x90", r"\1--resolution 320x180"),  # words beside a body need space
     (r"--seconds \d", "--seconds 1"),
     (r"nim:\d{3,}", "nim:63"),
     (r"(fcc|edge):\d+", r"\1:12"),

@@ -103,7 +103,7 @@ def test_a_made_up_format_takes_parents(tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.usefixtures("made_up", "no_command")
 def test_a_made_up_format_is_drawn_and_exported(tmp_path: Path) -> None:
     growth = grow("nim", 7)
-    looks = ("--size", "32x32", "--engine", "numpy", "--quality", "draft")
+    looks = ("--resolution", "32x32", "--engine", "numpy", "--quality", "draft")
     for name in ("nim.made", "nim.npz"):
         save(growth, tmp_path / name)
         assert facts("render", tmp_path / name, "-o", tmp_path / f"{name}.png", *looks)["population"] == growth.population

@@ -251,7 +251,7 @@ def test_far_cells_are_carried_by_the_formats_that_have_room(name: str, tmp_path
         (lambda growth, folder: voxels.save_voxels(growth, folder / "far.zarr"), "fewer than 2^31 cells a side"),
         (lambda growth, folder: render.blocks_of(growth), "own:3 has coordinates of size 2,000,000,000, and only those up to"),
         (lambda growth, folder: render.export(growth, folder / "far.html"), "own:3 has coordinates of size"),
-        (lambda growth, folder: render.render(growth, size=(32, 32), engine="numpy"), "own:3 has coordinates of size"),
+        (lambda growth, folder: render.render(growth, resolution=(32, 32), engine="numpy"), "own:3 has coordinates of size"),
     ],
 )
 def test_far_cells_are_refused_by_the_formats_that_have_none(write, words: str, tmp_path) -> None:
@@ -262,7 +262,7 @@ def test_far_cells_are_refused_by_the_formats_that_have_none(write, words: str, 
 
 def test_growths_and_solutions_are_drawn_as_they_are() -> None:
     growth, solution = grow("edge", 7, backend="numpy"), solve("3y <= x + z", 7)
-    look = {"size": (48, 32), "engine": "numpy", "quality": "draft"}
+    look = {"resolution": (48, 32), "engine": "numpy", "quality": "draft"}
     assert render.render(growth, **look).image == render.render("edge:7", **look).image
     assert render.render(solution, **look).drawn == len(solution.p_positions)
     for source in (None, 5, [growth], b"nim:7"):

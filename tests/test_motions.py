@@ -23,7 +23,7 @@ from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES, distinct_colours
 from tests.render_files import needs_pillow
 
-LOOK = Look(size=(64, 48), quality="draft", engine="numpy")
+LOOK = Look(resolution=(64, 48), quality="draft", engine="numpy")
 
 
 @given(st.integers(1, 12), st.integers(1, 300), st.data())
@@ -81,7 +81,7 @@ def test_a_growths_camera_goes_out_smoothly_and_has_in_view_all_that_is_shown(na
     stops = growth_stops(0, int(blocks.generations.max()))
     if frames < len(stops) * hold:
         frames += len(stops) * hold
-    path = Pullback(blocks, replace(LOOK, size=size, view=view), lambda count: Schedule(count, frames, hold), "generation 1")
+    path = Pullback(blocks, replace(LOOK, resolution=size, view=view), lambda count: Schedule(count, frames, hold), "generation 1")
     seen = [path.frame(number) for number in range(frames)]
     assert [generation for generation, _ in seen] == sorted(generation for generation, _ in seen)
     assert (seen[0][0], seen[-1][0]) == (0, stops[-1])
@@ -136,7 +136,7 @@ def test_the_sides_are_equal_generation_by_generation_and_the_other_is_the_autom
 @needs_pillow
 @pytest.mark.parametrize("size", [(160, 80), (60, 150)])
 def test_panels_are_beside_or_above_each_other_and_show_the_same_generation(size):
-    movie = Movie("nim:7", "side-by-side", 40, look=replace(LOOK, size=size, colour="branch"))
+    movie = Movie("nim:7", "side-by-side", 40, look=replace(LOOK, resolution=size, colour="branch"))
     with SideBySide(movie) as motion:
         for number in range(40):
             (one, _), (other, _) = (body.pullback.frame(number) for body in motion.bodies)
@@ -149,7 +149,10 @@ def test_panels_are_beside_or_above_each_other_and_show_the_same_generation(size
         assert (spread[..., 0] > 40).any()
         assert (spread[..., 2] > 40).any()
         assert (np.ptp(half, axis=2) < 40).any()
-    assert Panels(replace(LOOK, size=size, title="Nim")).look.size[1] < Panels(replace(LOOK, size=size)).look.size[1]
+    assert (
+        Panels(replace(LOOK, resolution=size, title="Nim")).look.resolution[1]
+        < Panels(replace(LOOK, resolution=size)).look.resolution[1]
+    )
 
 
 def test_a_walk_goes_from_child_to_child_to_its_position():
@@ -180,7 +183,7 @@ def test_a_walk_pauses_at_the_end_of_each_leg_and_names_where_it_is():
 
 @needs_pillow
 def test_a_walk_shows_each_leg_in_its_colour_among_all_cells():
-    look = replace(LOOK, size=(800, 400))
+    look = replace(LOOK, resolution=(800, 400))
     theme = THEMES[look.theme]
     with Walk(Movie("nim:15", "walk", 45, look=look)) as motion:
         seed, end = (np.asarray(motion.frame(number)).astype(int)[:, 400:] for number in (0, 44))

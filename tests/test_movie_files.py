@@ -16,7 +16,7 @@ from gpu_nim.render.movie import Movie, draw_frame, make_movie
 from tests.helpers import run
 from tests.render_files import needs_ffmpeg, needs_pillow
 
-LOOK = Look(size=(64, 48), quality="draft", engine="numpy")
+LOOK = Look(resolution=(64, 48), quality="draft", engine="numpy")
 pytestmark = [needs_pillow, needs_ffmpeg]
 
 
@@ -84,7 +84,7 @@ def test_jobs_and_a_scheduler_are_not_both_taken(tmp_path):
 def test_a_movie_is_drawn_on_a_dask_cluster(tmp_path, monkeypatch):
     distributed = pytest.importorskip("distributed", reason="Dask is not installed")
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
-    command = ["movie", "nim:7", "--motion", "growth", "--seconds", "0.5", "--fps", "20", "--size", "64x48"]
+    command = ["movie", "nim:7", "--motion", "growth", "--seconds", "0.5", "--fps", "20", "--resolution", "64x48"]
     command += ["--engine", "numpy", "--quality", "draft", "--json"]
     options = {"n_workers": 2, "threads_per_worker": 2, "dashboard_address": "127.0.0.1:0", "silence_logs": 50}
     with distributed.LocalCluster(host="127.0.0.1", **options) as local:

@@ -61,7 +61,7 @@ def test_a_growth_is_a_table_with_its_picture():
     kind, _, data = picture["src"].partition(",")
     assert kind == "data:image/png;base64"
     image = np.asarray(Image.open(io.BytesIO(b64decode(data))))
-    expected = render("edge:7", size=(320, 240), quality="draft", engine="numpy").image
+    expected = render("edge:7", resolution=(320, 240), quality="draft", engine="numpy").image
     assert np.array_equal(image, np.asarray(expected))
 
 
@@ -98,8 +98,8 @@ def test_what_a_file_names_is_no_markup(tmp_path):
 def test_a_plot_is_the_picture_of_the_result():
     from PIL import Image
 
-    plotted = grow("nim", 7).plot(size=(64, 48), engine="numpy", theme="paper")
-    assert plotted.image.tobytes() == render("nim:7", size=(64, 48), engine="numpy", theme="paper").image.tobytes()
+    plotted = grow("nim", 7).plot(resolution=(64, 48), engine="numpy", theme="paper")
+    assert plotted.image.tobytes() == render("nim:7", resolution=(64, 48), engine="numpy", theme="paper").image.tobytes()
     assert Image.open(io.BytesIO(plotted._repr_png_())).tobytes() == plotted.image.tobytes()
     assert grow("nim", 3).plot(engine="numpy", quality="draft").image.size == (960, 600)
     with pytest.raises(UsageError, match="theme must be one of"):
@@ -112,8 +112,8 @@ def test_a_page_is_embedded_whole():
     assert (tag, attributes["title"]) == ("iframe", "nim:7")
     assert attributes["srcdoc"].encode() == document(grow("nim", 7), Look(theme="paper", title="Nim & <more>"))
     assert "height:300px" in attributes["style"]
-    with pytest.raises(UsageError, match="size would have no effect: a page takes"):
-        embed("nim:7", size=(64, 48))
+    with pytest.raises(UsageError, match="resolution would have no effect: a page takes"):
+        embed("nim:7", resolution=(64, 48))
     with pytest.raises(UsageError, match="height must be an integer from 50"):
         embed("nim:7", height=0)
 

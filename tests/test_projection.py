@@ -24,7 +24,7 @@ from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_body import traced_body
 from tests.render_files import needs_pillow
 
-LOOK = Look(size=(64, 48), quality="draft", engine="numpy")
+LOOK = Look(resolution=(64, 48), quality="draft", engine="numpy")
 
 
 def places(blocks):
@@ -164,7 +164,7 @@ def test_cells_too_far_out_for_a_projection_are_refused():
 def test_axes_have_the_names_of_what_is_projected_or_are_refused():
     assert blocks_of("nim-4:2").coordinates == ("(a+b−c−d)/2", "(a−b+c−d)/2", "(a−b−c+d)/2")
     assert blocks_of("nim:piles=4,size=1,grundy=1").coordinates == ("a+b−c−d", "a−b+c−d", "a−b−c+d")
-    assert render("nim-4:7", LOOK, size=(320, 240), axes=True).drawn
+    assert render("nim-4:7", LOOK, resolution=(320, 240), axes=True).drawn
     with pytest.raises(UsageError, match="axes need cells on a lattice, and those of chocolate6:size=2 are projected between"):
         render("chocolate6:size=2", LOOK, axes=True)
 

@@ -24,7 +24,7 @@ from tests.render_files import needs_ffmpeg, needs_matplotlib, needs_pillow, nee
 
 pytestmark = needs_pillow
 SOFTWARE = f"gpunim {__version__}"
-SMALL = ("--size", "64x48", "--engine", "numpy", "--quality", "draft")
+SMALL = ("--resolution", "64x48", "--engine", "numpy", "--quality", "draft")
 MOVIE = (*SMALL, "--seconds", "0.1", "--workers", "1", "--quiet")
 TITLE = ("--title", "Nim ⊕ (a\\b) <'c'>")
 DOC = "{http://purl.org/dc/elements/1.1/}"
@@ -111,8 +111,8 @@ def test_a_file_says_what_made_it(name, tmp_path, monkeypatch):
 
 
 def test_a_call_of_the_library_is_the_command(tmp_path):
-    save(render("nim:3", size=(64, 48), engine="numpy", theme="paper"), tmp_path / "a.png")
-    call = "gpu_nim.render.render('nim:3', Look(size=(64, 48), theme='paper', engine='numpy'))"
+    save(render("nim:3", resolution=(64, 48), engine="numpy", theme="paper"), tmp_path / "a.png")
+    call = "gpu_nim.render.render('nim:3', Look(resolution=(64, 48), theme='paper', engine='numpy'))"
     assert read_provenance(tmp_path / "a.png").command == call
 
 

@@ -25,13 +25,13 @@ BOTH = ["numpy", pytest.param("opengl", marks=needs_opengl)]
 @cache
 def silhouette(source):
     """The pixels that the body covers."""
-    picture = render(source, size=SIZE, style="cubes", engine="numpy", quality="draft", transparent=True)
+    picture = render(source, resolution=SIZE, style="cubes", engine="numpy", quality="draft", transparent=True)
     return np.asarray(picture.image)[..., 3] > 128
 
 
 def assert_body_stands_out(blocks, theme, **look):
     """The body's silhouette must differ from the background: a fifth of it visibly, a tenth of it strongly."""
-    picture = np.asarray(render(blocks, size=SIZE, theme=theme, quality="draft", **look).image, float)
+    picture = np.asarray(render(blocks, resolution=SIZE, theme=theme, quality="draft", **look).image, float)
     difference = np.abs(picture - 255 * background(THEMES[theme], *SIZE)).max(axis=2)[silhouette(blocks.name)]
     assert (difference > 30).mean() > 0.2, (blocks.name, theme, look)
     assert np.percentile(difference, 90) > 60, (blocks.name, theme, look)
@@ -83,7 +83,7 @@ def test_ink_covers_what_its_discs_cover():
 @pytest.mark.parametrize("source", ["nim:15", "nim:63"])
 def test_a_volume_of_nim_has_the_holes_that_its_cubes_have(source, engine):
     """Along the gasket's direction, where a blur closes them."""
-    look = {"size": (160, 120), "view": "gasket", "transparent": True, "engine": engine}
+    look = {"resolution": (160, 120), "view": "gasket", "transparent": True, "engine": engine}
     cubes, volume = (np.asarray(render(source, style=style, **look).image)[..., 3].ravel() for style in ("cubes", "volume"))
     assert np.corrcoef(cubes, volume)[0, 1] > 0.85
 
@@ -97,7 +97,14 @@ def test_no_body_is_cut_off_by_the_picture(style, size):
         blocks = blocks_of(source)
         for view in ("hero", "axis", "diagonal", "gasket", "10,80"):
             if not (blocks.flat and (style == "volume" or view == "gasket")):
-                look = {"size": size, "view": view, "theme": "paper", "engine": "numpy", "quality": "draft", "transparent": True}
+                look = {
+                    "resolution": size,
+                    "view": view,
+                    "theme": "paper",
+                    "engine": "numpy",
+                    "quality": "draft",
+                    "transparent": True,
+                }
                 alpha = np.asarray(render(blocks, style=style, **look).image)[..., 3]
                 edge = np.concatenate([alpha[0], alpha[-1], alpha[:, 0], alpha[:, -1]])
                 assert edge.max() < 16, (source, view)
@@ -105,7 +112,7 @@ def test_no_body_is_cut_off_by_the_picture(style, size):
 
 
 def test_a_growing_volume_that_is_drawn_coarser_has_all_its_frames():
-    movie = Movie("nim:63", "growth", 4, look=Look(size=(64, 48), style="volume", quality="draft", engine="numpy"))
+    movie = Movie("nim:63", "growth", 4, look=Look(resolution=(64, 48), style="volume", quality="draft", engine="numpy"))
     with motion_of(movie) as renderer:
         frames = [np.asarray(renderer.frame(number), float) for number in range(4)]
     growing = [np.abs(frame - frames[0]).mean() for frame in frames]
@@ -116,4 +123,4 @@ def test_a_growing_volume_that_is_drawn_coarser_has_all_its_frames():
 @pytest.mark.parametrize("view", ["gasket", "30,0", "0,0.2"])
 def test_a_flat_body_seen_edgewise_is_refused(view):
     with pytest.raises(UsageError, match=rf"more than the edge of a flat body, got '{view}' for knight:3"):
-        render("knight:3", size=SIZE, view=view, engine="numpy")
+        render("knight:3", resolution=SIZE, view=view, engine="numpy")

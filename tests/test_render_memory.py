@@ -36,7 +36,7 @@ def taken(name):
     return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith(name))
 look = json.loads(sys.argv[1])
 if look["engine"] != "opengl":
-    render("nim:3", **{**look, "size": (64, 48)})
+    render("nim:3", **{**look, "resolution": (64, 48)})
 before = taken("VmRSS")
 render("nim:15", **look)
 print(taken("VmHWM") - before)
@@ -61,7 +61,7 @@ def bounded(limit: int, *words: object) -> "subprocess.CompletedProcess[str]":
 )
 def test_a_picture_takes_what_is_planned_and_no_less_than_half_of_it(style: str, engine: str, quality: str) -> None:
     size = (1500, 1000) if quality == "draft" else (1000, 700)
-    look = {"style": style, "engine": engine, "quality": quality, "size": size}
+    look = {"style": style, "engine": engine, "quality": quality, "resolution": size}
     command = [sys.executable, "-c", _MEASURED, json.dumps(look)]
     taken = int(subprocess.run(command, capture_output=True, text=True, check=True, timeout=100).stdout)
     planned = picture_bytes(Look(**look), engine, 256)
@@ -70,7 +70,7 @@ def test_a_picture_takes_what_is_planned_and_no_less_than_half_of_it(style: str,
 
 
 def test_a_plan_grows_with_the_picture_and_with_what_it_shows() -> None:
-    looks = [Look(size=size, quality=quality) for size in ((100, 100), (1000, 1000)) for quality in ("draft", "final")]
+    looks = [Look(resolution=size, quality=quality) for size in ((100, 100), (1000, 1000)) for quality in ("draft", "final")]
     for engine in ("numpy", "opengl"):
         plans = [picture_bytes(look, engine) for look in looks]
         assert plans == sorted(set(plans))
@@ -120,18 +120,20 @@ def nothing_is_drawn(*_: object, **__: object) -> None:
 def test_a_picture_past_the_memory_is_refused_before_anything_is_grown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(picture_memory, "host_memory", lambda: 10**9)
     monkeypatch.setattr(image, "prepare", nothing_is_drawn)
-    expected = r"^drawing nim:15 at 16384x16384 needs 17,\d{3},\d{3},\d{3} bytes, 1,000,000,000 are free; a smaller --size takes"
+    expected = (
+        r"^drawing nim:15 at 16384x16384 needs 17,\d{3},\d{3},\d{3} bytes, 1,000,000,000 are free; a smaller --resolution takes"
+    )
     with pytest.raises(InsufficientMemoryError, match=expected):
-        render("nim:15", size=(16384, 16384), engine="numpy")
+        render("nim:15", resolution=(16384, 16384), engine="numpy")
     with pytest.raises(InsufficientMemoryError, match="or --quality draft takes less"):
-        render("nim:15", size=(8192, 8192), engine="numpy")
+        render("nim:15", resolution=(8192, 8192), engine="numpy")
 
 
 def test_blocks_count_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(picture_memory, "host_memory", lambda: 9 * 10**7)
-    assert render("nim:15", size=(64, 64), engine="numpy").drawn == 256
+    assert render("nim:15", resolution=(64, 64), engine="numpy").drawn == 256
     with pytest.raises(InsufficientMemoryError, match="drawing nim:127 at 64x64 needs "):
-        render("nim:127", size=(64, 64), engine="numpy")
+        render("nim:127", resolution=(64, 64), engine="numpy")
 
 
 def test_cells_are_taken_together_in_what_is_planned(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,12 +163,13 @@ def test_pictures_drawn_at_once_need_their_memory_together(monkeypatch: pytest.M
     from gpu_nim.render import movie
     from gpu_nim.render.movie import Movie, make_movie
 
-    look = Look(size=(640, 480), engine="numpy")
+    look = Look(resolution=(640, 480), engine="numpy")
     monkeypatch.setattr(picture_memory, "host_memory", lambda: 2 * picture_bytes(look, "numpy") - 1)
     monkeypatch.setattr(movie, "ffmpeg", lambda: "ffmpeg")
     require_picture_memory(look, "numpy", "nim:15")
     with pytest.raises(
-        InsufficientMemoryError, match=r"drawing nim:15 at 640x480 in 2 processes needs .* fewer --workers or a smaller --size"
+        InsufficientMemoryError,
+        match=r"drawing nim:15 at 640x480 in 2 processes needs .* fewer --workers or a smaller --resolution",
     ):
         make_movie(Movie("nim:15", frames=4, look=look), tmp_path / "a.gif", workers=2)
     assert not list(tmp_path.iterdir())
@@ -174,12 +177,12 @@ def test_pictures_drawn_at_once_need_their_memory_together(monkeypatch: pytest.M
 
 def test_numpy_draws_where_opengl_has_too_little(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opengl, "require_opengl", lambda: None)
-    look = Look(size=(640, 480))
+    look = Look(resolution=(640, 480))
     assert choose_engine(look) == ("opengl", "")
     monkeypatch.setattr(picture_memory, "address_space", lambda: 10**9)  # libraries map more than they use
     assert choose_engine(look) == ("numpy", "drawn by NumPy, since OpenGL needs more memory than is free")
     with pytest.raises(InsufficientMemoryError, match=r"with OpenGL needs .*, or --engine numpy takes less"):
-        require_picture_memory(Look(size=(640, 480), engine="opengl"), "opengl", "nim:15")
+        require_picture_memory(Look(resolution=(640, 480), engine="opengl"), "opengl", "nim:15")
 
 
 def test_an_export_past_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -196,11 +199,11 @@ def test_an_export_past_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch, t
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["render", "nim:15", "-o", "{}/a.png", "--size", "16384x16384"],
-        ["render", "nim:7", "-o", "{}/a.png", "--size", "16384x16384", "--style", "sections"],
-        ["render", "figure:d3", "-o", "{}/a.png", "--size", "16384x16384"],
+        ["render", "nim:15", "-o", "{}/a.png", "--resolution", "16384x16384"],
+        ["render", "nim:7", "-o", "{}/a.png", "--resolution", "16384x16384", "--style", "sections"],
+        ["render", "figure:d3", "-o", "{}/a.png", "--resolution", "16384x16384"],
         pytest.param(["render", "nim:15", "-o", "{}/a.png", "--engine", "opengl"], marks=needs_opengl),
-        pytest.param(["movie", "nim:15", "-o", "{}/a.gif", "--size", "16384x16384"], marks=needs_ffmpeg),
+        pytest.param(["movie", "nim:15", "-o", "{}/a.gif", "--resolution", "16384x16384"], marks=needs_ffmpeg),
         ["export", "nim:1073741823", "-o", "{}/a.stl"],
     ],
 )
@@ -215,7 +218,7 @@ def test_under_a_limit_a_command_ends_with_one_sentence(arguments: list[str], tm
 
 @linux
 def test_under_a_limit_that_opengl_passes_numpy_draws(tmp_path: Path) -> None:
-    done = bounded(1_000_000, "render", "nim:15", "-o", tmp_path / "a.png", "--size", "320x240")
+    done = bounded(1_000_000, "render", "nim:15", "-o", tmp_path / "a.png", "--resolution", "320x240")
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "a.png").exists()
     assert not has_opengl or "drawn by NumPy, since OpenGL needs more memory than is free" in done.stdout

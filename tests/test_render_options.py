@@ -22,7 +22,7 @@ pytestmark = [needs_pillow, pytest.mark.usefixtures("no_command")]
 
 # An option of the command line, and a value that it does not have by itself.
 OPTIONS = {
-    "size": "80x56",
+    "resolution": "80x56",
     "view": "isometric",
     "theme": "paper",
     "colour": "nim-p",
@@ -37,7 +37,7 @@ OPTIONS = {
     "transparent": None,
 }
 SMALL = "200x150"  # with space for a legend and axes
-DEFAULTS = {"size": "1920x1080", "theme": "dark", "cut": "none", "quality": "final", "title": ""}
+DEFAULTS = {"resolution": "1920x1080", "theme": "dark", "cut": "none", "quality": "final", "title": ""}
 
 
 def asked(option, values=OPTIONS):
@@ -73,13 +73,13 @@ def effect_or_refusal(command, option, tmp_path, base, suffix):
 def test_a_still_takes_each_option_or_refuses_it(source, style, refused, tmp_path):
     command = ["render", source, "--engine", "numpy", "--style", style]
     command += [] if style == "sections" else ["--quality", "final"]
-    small = [*command, "--size", SMALL]
+    small = [*command, "--resolution", SMALL]
     assert run(*small, "-o", tmp_path / "base.png").exit_code == 0
     base = (tmp_path / "base.png").read_bytes()
     for option in OPTIONS:
         if option == "style":
             continue
-        given = small if option != "size" else command
+        given = small if option != "resolution" else command
         assert effect_or_refusal(given, option, tmp_path, base, ".png") == (option not in refused), option
 
 
@@ -87,14 +87,14 @@ def test_a_still_takes_each_option_or_refuses_it(source, style, refused, tmp_pat
 @pytest.mark.parametrize("style", ["cubes", "volume"])
 @pytest.mark.thorough
 def test_opengl_hears_the_quality(style, tmp_path):
-    command = ["render", "edge:7", "--engine", "opengl", "--style", style, "--size", "64x48"]
+    command = ["render", "edge:7", "--engine", "opengl", "--style", style, "--resolution", "64x48"]
     assert run(*command, "-o", tmp_path / "base.png").exit_code == 0
     assert effect_or_refusal(command, "quality", tmp_path, (tmp_path / "base.png").read_bytes(), ".png")
 
 
 @pytest.mark.parametrize("style", ["points", "sections"])
 def test_an_engine_that_cannot_draw_a_style_is_refused(style, tmp_path):
-    result = run("render", "edge:7", "-o", tmp_path / "a.png", "--style", style, "--engine", "opengl", "--size", "64x48")
+    result = run("render", "edge:7", "-o", tmp_path / "a.png", "--style", style, "--engine", "opengl", "--resolution", "64x48")
     assert (result.exit_code, "drawn by NumPy alone" in result.output) == (2, True)
 
 
@@ -103,23 +103,23 @@ def test_an_engine_that_cannot_draw_a_style_is_refused(style, tmp_path):
     [
         ("NF1", ".svg", {"theme"}),
         pytest.param("V4.3", ".pdf", {"theme"}, marks=needs_matplotlib),
-        ("V4.3", ".png", {"theme", "size"}),
+        ("V4.3", ".png", {"theme", "resolution"}),
     ],
 )
 def test_a_figure_takes_each_option_or_refuses_it(name, suffix, takes, tmp_path):
     command = ["render", f"figure:{name}"]
-    small = [*command, "--size", "64x48"] if "size" in takes else command
+    small = [*command, "--resolution", "64x48"] if "resolution" in takes else command
     assert run(*small, "-o", tmp_path / f"base{suffix}").exit_code == 0
     base = (tmp_path / f"base{suffix}").read_bytes()
     for option in OPTIONS:
-        given = small if option != "size" else command
+        given = small if option != "resolution" else command
         assert effect_or_refusal(given, option, tmp_path, base, suffix) == (option in takes), option
 
 
-@pytest.mark.parametrize("option", sorted(set(OPTIONS) - {"size", "theme", "quality", "title"}))
+@pytest.mark.parametrize("option", sorted(set(OPTIONS) - {"resolution", "theme", "quality", "title"}))
 def test_the_slide_refuses_what_it_does_not_take(option, tmp_path):
-    result = run("render", "figure:views", "-o", tmp_path / "a.png", "--size", "320x180", *asked(option))
-    message = f"{option} would have no effect: figure:views takes engine, quality, size, theme and title"
+    result = run("render", "figure:views", "-o", tmp_path / "a.png", "--resolution", "320x180", *asked(option))
+    message = f"{option} would have no effect: figure:views takes engine, quality, resolution, theme and title"
     assert (result.exit_code, message in result.output) == (2, True)
 
 
@@ -149,7 +149,7 @@ def test_a_movie_takes_each_option_or_refuses_it(motion):
     others = {"sweep": "chocolate:size=7", "walk": "nim:15", "side-by-side": "nim:7", "zoom": "nim", "turn-4d": "nim-4:7"}
     source = others.get(motion, "edge:7")
     looks = {
-        "size": (80, 56),
+        "resolution": (80, 56),
         "view": "isometric",
         "theme": "paper",
         "colour": "generation",
@@ -165,7 +165,7 @@ def test_a_movie_takes_each_option_or_refuses_it(motion):
 
     def frames(**look):
         size = (400, 200) if motion == "side-by-side" else (200, 150)
-        movie = Movie(source, motion, 8, look=Look(**{"size": size, "engine": "numpy", **look}))
+        movie = Movie(source, motion, 8, look=Look(**{"resolution": size, "engine": "numpy", **look}))
         with motion_of(movie) as renderer:
             return [np.asarray(renderer.frame(number)) for number in (1, 6)]
 
@@ -185,7 +185,7 @@ def test_a_movie_takes_each_option_or_refuses_it(motion):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["render", "figure:NF1", "-o", "a.svg", "--size", "1920x1080"], "figure:NF1 as .svg takes only theme"),
+        (["render", "figure:NF1", "-o", "a.svg", "--resolution", "1920x1080"], "figure:NF1 as .svg takes only theme"),
         (["render", "figure:V4.1", "-o", "a.png", "--title", "x", "--view", "axis"], "title, view would have no effect"),
         (["render", "edge:3", "-o", "a.png", "--style", "sections", "--cut", "none"], "cut would have no effect"),
         (["export", "edge:3", "-o", "a.stl", "--theme", "dark"], "an .stl file takes cut and generations"),
@@ -223,14 +223,14 @@ def test_what_a_picture_takes_are_options_of_a_look():
 def test_a_window_and_a_page_refuse_what_they_do_not_take(tmp_path):
     with pytest.raises(UsageError, match="style would have no effect: a window takes"):
         Window("nim:3", Look(style="points"), tmp_path / "a.png")
-    with pytest.raises(UsageError, match="size would have no effect: a page takes"):
-        document("nim:3", Look(size=(640, 480)))
+    with pytest.raises(UsageError, match="resolution would have no effect: a page takes"):
+        document("nim:3", Look(resolution=(640, 480)))
 
 
 def test_a_turn_is_seen_from_the_elevation_and_in_the_projection_asked_for():
     for view, elevation, parallel in ((None, 20, False), ("30,55", 55, False), ("axis", 90, True)):
         upward = np.sin(np.radians(elevation))
-        with motion_of(Movie("edge:7", frames=4, look=Look(size=(64, 48), view=view, engine="numpy"))) as renderer:
+        with motion_of(Movie("edge:7", frames=4, look=Look(resolution=(64, 48), view=view, engine="numpy"))) as renderer:
             cameras = [renderer.turned(turn) for turn in (0.0, 0.25)]  # type: ignore[attr-defined]
         assert [camera.parallel for camera in cameras] == [parallel] * 2
         assert [camera.basis[2, 2] for camera in cameras] == pytest.approx([upward] * 2)
@@ -238,10 +238,10 @@ def test_a_turn_is_seen_from_the_elevation_and_in_the_projection_asked_for():
 
 
 def test_the_same_view_said_twice_is_the_same_picture(tmp_path):
-    looks = [[], *(asked(option, DEFAULTS) for option in DEFAULTS if option != "size")]
+    looks = [[], *(asked(option, DEFAULTS) for option in DEFAULTS if option != "resolution")]
     pictures = []
     for k, more in enumerate(looks):
-        result = run("render", "nim:3", "-o", tmp_path / f"{k}.png", "--size", "64x48", "--engine", "numpy", "--json", *more)
+        result = run("render", "nim:3", "-o", tmp_path / f"{k}.png", "--resolution", "64x48", "--engine", "numpy", "--json", *more)
         assert json.loads(result.output)["population"] == 16
         pictures.append((tmp_path / f"{k}.png").read_bytes())
     assert len(set(pictures)) == 1

@@ -105,7 +105,7 @@ def test_light_of_points_adds_up_and_none_is_lost():
 @needs_opengl
 @pytest.mark.parametrize("name", ["hero", "isometric", "axis", "diagonal", "gasket", "200,30"])
 def test_both_engines_draw_the_same_picture(name):
-    look = {"size": (320, 240), "view": name, "quality": "draft"}
+    look = {"resolution": (320, 240), "view": name, "quality": "draft"}
     flat, gl = (np.asarray(render("nim:15", engine=engine, **look).image, float) for engine in ("numpy", "opengl"))
     assert np.abs(flat - gl).mean() < 2.5  # of 255: sides in one colour against sides that shade off
 
@@ -117,7 +117,7 @@ def test_both_engines_draw_the_same_picture(name):
 def test_one_missing_block_of_cubes_is_seen(engine):
     """At most 40 pixels may differ from the reference by more than 40: a picture without 16 of the 1024 cubes fails."""
     blocks = blocks_of("nim:31")
-    look = Look(size=(240, 180), engine=engine, quality="draft")
+    look = Look(resolution=(240, 180), engine=engine, quality="draft")
     camera = aim(blocks, look)
     whole = np.asarray(render(blocks, look).image, float)
     reference = REFERENCE / "nim-31-hero.png"
@@ -139,7 +139,7 @@ def test_one_missing_block_of_cubes_is_seen(engine):
 
 @pytest.mark.parametrize("engine", BOTH)
 def test_transparency_is_where_nothing_is_drawn(engine, tmp_path):
-    picture = render("nim:7", size=(120, 90), engine=engine, transparent=True)
+    picture = render("nim:7", resolution=(120, 90), engine=engine, transparent=True)
     save(picture, tmp_path / "a.png")
     from PIL import Image
 
@@ -173,9 +173,9 @@ def test_transparency_is_where_nothing_is_drawn(engine, tmp_path):
 )
 def test_every_style_draws_something_and_leaves_room_around_it(source, options):
     quality = "final" if options.get("style") == "sections" else "draft"
-    picture = render(source, size=(160, 120), quality=quality, engine="numpy", **options)
+    picture = render(source, resolution=(160, 120), quality=quality, engine="numpy", **options)
     image = np.asarray(picture.image, float)
-    empty = np.asarray(render("nim:0", size=(160, 120), quality="draft", engine="numpy", style="points").image, float)
+    empty = np.asarray(render("nim:0", resolution=(160, 120), quality="draft", engine="numpy", style="points").image, float)
     assert image.shape == (120, 160, 3)
     assert np.abs(image - image.mean(axis=(0, 1))).max() > 25
     assert empty.shape == image.shape
@@ -198,7 +198,7 @@ def test_a_level_of_detail_is_stated():
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ({"size": (0, 10)}, "size must be from 16x16"),
+        ({"resolution": (0, 10)}, "resolution must be from 16x16"),
         ({"theme": "pink"}, "theme must be one of dark, paper, neon, got 'pink'"),
         ({"colour": "red"}, "colour must be one of"),
         ({"style": "lines"}, "style must be one of"),
@@ -270,7 +270,7 @@ def test_both_engines_let_the_same_light_through_a_volume(opacity):
 @needs_pillow
 @needs_opengl
 def test_both_engines_draw_the_same_volume():
-    look = {"size": (160, 120), "style": "volume", "cut": "corner"}
+    look = {"resolution": (160, 120), "style": "volume", "cut": "corner"}
     flat, gl = (np.asarray(render("fcc:12", engine=engine, **look).image, float) for engine in ("numpy", "opengl"))
     assert np.abs(flat - gl).mean() < 4
 
@@ -279,7 +279,7 @@ def test_both_engines_draw_the_same_volume():
 @needs_opengl
 def test_a_growing_volume_holds_only_what_is_born():
     blocks = blocks_of("fcc:8")
-    look = Look(size=(80, 60), style="volume")
+    look = Look(resolution=(80, 60), style="volume")
     with DrawnBody(blocks, look, "opengl") as drawn:
         camera = aim(blocks, look)
         young, old = (np.asarray(drawn.frame(camera, blocks.generations <= n), float) for n in (2, 8))
@@ -300,7 +300,7 @@ def test_pyvista_draws_and_its_windows_are_closed(monkeypatch):
 
     monkeypatch.setattr(pyvista, "Plotter", Counted)
     for style in ("cubes", "volume"):
-        assert render("fcc:3", size=(64, 48), style=style, engine="opengl").engine == "opengl"
+        assert render("fcc:3", resolution=(64, 48), style=style, engine="opengl").engine == "opengl"
     with pytest.raises(RuntimeError, match="midway"), opengl.Canvas(32, 32):
         raise RuntimeError("midway")
     assert len(opened) == 3
@@ -337,12 +337,12 @@ def test_the_window_is_the_one_whose_library_is_there(there, window, monkeypatch
 def test_without_opengl_numpy_draws_and_says_why(monkeypatch):
     monkeypatch.setattr(opengl, "probe", lambda: None)
     monkeypatch.setattr(opengl, "find_spec", lambda name: object())
-    picture = render("nim:7", size=(80, 60), quality="draft")
+    picture = render("nim:7", resolution=(80, 60), quality="draft")
     assert picture.engine == "numpy"
     assert "no OpenGL library was found" in picture.note
     assert "apt-get install --no-install-recommends libegl1 libgl1-mesa-dri" in picture.note
     with pytest.raises(MissingDependency, match="libegl1"):
-        render("nim:7", size=(80, 60), engine="opengl")
+        render("nim:7", resolution=(80, 60), engine="opengl")
 
 
 # Figures
@@ -465,7 +465,7 @@ def test_a_turntable_keeps_its_distance_and_the_whole_body():
 @pytest.mark.parametrize("view", [None, "isometric", "gasket", "axis"])
 def test_a_flight_begins_where_the_still_is_and_ends_inside(view):
     blocks = blocks_of("nim:15")
-    with FlyIn(Movie(blocks.name, "fly-in", look=Look(size=(64, 48), view=view, title="Nim", engine="numpy"))) as renderer:
+    with FlyIn(Movie(blocks.name, "fly-in", look=Look(resolution=(64, 48), view=view, title="Nim", engine="numpy"))) as renderer:
         outside = renderer.camera
     start, end = flight(outside, blocks, 0.0), flight(outside, blocks, 1.0)
     for part in ("eye", "basis", "scale"):
@@ -478,7 +478,7 @@ def test_a_flight_begins_where_the_still_is_and_ends_inside(view):
 
 @needs_pillow
 def test_a_growth_ends_with_everything_and_begins_with_the_seed():
-    movie = Movie("nim:7", "growth", frames=9, look=Look(size=(64, 48), quality="draft", engine="numpy"))
+    movie = Movie("nim:7", "growth", frames=9, look=Look(resolution=(64, 48), quality="draft", engine="numpy"))
     with motion_of(movie) as renderer:
         first, last = (np.asarray(renderer.frame(k), float) for k in (0, 8))
         again = np.asarray(renderer.frame(0), float)
@@ -525,7 +525,7 @@ def test_a_sweep_with_fewer_frames_than_whole_numbers_is_refused():
 @needs_pillow
 @needs_ffmpeg
 def test_a_movie_has_the_colours_of_the_stills_and_says_which_they_are(tmp_path):
-    look = Look(size=(64, 48), quality="draft", engine="numpy", title="Nim")
+    look = Look(resolution=(64, 48), quality="draft", engine="numpy", title="Nim")
     movie = Movie("nim:3", frames=2, rate=10, look=look)
     make_movie(movie, tmp_path / "a.mp4")
     told = subprocess.run([ffmpeg(), "-hide_banner", "-i", str(tmp_path / "a.mp4")], capture_output=True, text=True, check=False)
@@ -555,7 +555,7 @@ def probe_movie(path):
     [("turntable", "nim:7", "mp4", "h264"), ("sweep", "chocolate:size=7", "gif", "gif")],
 )
 def test_a_movie_has_its_size_its_frames_and_its_length(motion, source, suffix, codec, tmp_path):
-    look = Look(size=(130, 90), quality="draft", engine="numpy")
+    look = Look(resolution=(130, 90), quality="draft", engine="numpy")
     report = make_movie(Movie(source, motion, 10, 20, look=look), tmp_path / f"a.{suffix}")
     assert (report["frames"], report["resumed"]) == (10, 0)
     read = probe_movie(tmp_path / f"a.{suffix}")
@@ -570,7 +570,7 @@ def test_a_movie_has_its_size_its_frames_and_its_length(motion, source, suffix, 
 @needs_ffmpeg
 def test_an_odd_size_is_refused_before_anything_is_drawn(tmp_path):
     with pytest.raises(UsageError, match="even width and height, got 131x90"):
-        make_movie(Movie("nim:7", look=Look(size=(131, 90))), tmp_path / "a.mp4")
+        make_movie(Movie("nim:7", look=Look(resolution=(131, 90))), tmp_path / "a.mp4")
     assert not list(tmp_path.iterdir())
 
 
@@ -580,7 +580,7 @@ def test_an_odd_size_is_refused_before_anything_is_drawn(tmp_path):
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_a_killed_movie_goes_on_where_it_was(tmp_path):
     out, frames = tmp_path / "a.mp4", ".a.mp4.*.partial"
-    command = ["movie", "nim:15", "-o", out, "--size", "64x48", "--seconds", "60", "--fps", "30", "--workers", "1"]
+    command = ["movie", "nim:15", "-o", out, "--resolution", "64x48", "--seconds", "60", "--fps", "30", "--workers", "1"]
     options = ["--engine", "numpy", "--quality", "draft", "--quiet"]
     process = subprocess.Popen(gpunim(*command, *options))
     deadline = time.monotonic() + 60
@@ -618,7 +618,7 @@ def test_a_killed_movie_goes_on_where_it_was(tmp_path):
 def test_frames_of_another_movie_are_not_taken(tmp_path):
     from gpu_nim.render import movie
 
-    folder, look = tmp_path, Look(size=(64, 48), engine="numpy", quality="draft")
+    folder, look = tmp_path, Look(resolution=(64, 48), engine="numpy", quality="draft")
 
     def missing(asked):
         return movie._missing_frames(folder, asked, movie._mark(asked, "numpy"))
@@ -652,7 +652,7 @@ def test_frames_of_a_source_that_has_changed_are_not_taken(tmp_path):
     from gpu_nim.render import movie
 
     for first, second in ((grow("nim", 3), grow("nim", 4)), (solve("3y <= x + z", 7), solve("4y <= x + z", 7))):
-        asked = Movie(str(tmp_path / "source.npz"), look=Look(size=(64, 48)))
+        asked = Movie(str(tmp_path / "source.npz"), look=Look(resolution=(64, 48)))
         save(first, asked.source)
         mark = movie._mark(asked, "numpy")
         save(first, asked.source)
@@ -793,11 +793,11 @@ def test_a_page_needs_nothing_from_elsewhere(tmp_path):
     ("arguments", "status", "message"),
     [
         (
-            ["render", "nim:3", "-o", "a.png", "--size", "0x10"],
+            ["render", "nim:3", "-o", "a.png", "--resolution", "0x10"],
             2,
-            "size must be from 16x16 to 16384x16384 pixels, got 0x10",
+            "resolution must be from 16x16 to 16384x16384 pixels, got 0x10",
         ),
-        (["render", "nim:3", "-o", "a.png", "--size", "big"], 2, "expected WIDTHxHEIGHT such as 1920x1080"),
+        (["render", "nim:3", "-o", "a.png", "--resolution", "big"], 2, "expected WIDTHxHEIGHT such as 1920x1080"),
         (["render", "nim:3", "-o", "a.png", "--view", "up"], 2, "view must be one of hero, isometric"),
         (["render", "nowhere.zarr", "-o", "a.png"], 1, "cannot read nowhere.zarr: there is no such file"),
         (["render", "nim:3", "-o", "a.xyz"], 2, "a picture must end in .png"),
@@ -816,7 +816,7 @@ def test_a_page_needs_nothing_from_elsewhere(tmp_path):
         (["export", "nim:3", "-o", "a.doc"], 2, "an export must end in"),
         (["show", "nim:3", "--picture", "a.txt"], 2, "a picture must end in .png"),
         (["show", "nim:3", "--port", "1"], 2, "--port is for a page: it needs --web"),
-        (["show", "nim:3", "--web", "--size", "4k"], 2, "size would have no effect: a page takes"),
+        (["show", "nim:3", "--web", "--resolution", "4k"], 2, "resolution would have no effect: a page takes"),
     ],
 )
 def test_bad_input_is_one_sentence(arguments, status, message, tmp_path, monkeypatch):
@@ -831,9 +831,9 @@ def test_bad_input_is_one_sentence(arguments, status, message, tmp_path, monkeyp
 @needs_pillow
 def test_render_writes_the_picture_it_reports(tmp_path):
     out = tmp_path / "a.png"
-    done = ran("render", "nim:15", "-o", out, "--size", "120x80", "--engine", "numpy", "--json")
+    done = ran("render", "nim:15", "-o", out, "--resolution", "120x80", "--engine", "numpy", "--json")
     report = json.loads(done.stdout)
-    assert (done.returncode, report["size"], report["population"]) == (0, [120, 80], 256)
+    assert (done.returncode, report["width"], report["height"], report["population"]) == (0, 120, 80, 256)
     from PIL import Image
 
     with Image.open(out) as image:

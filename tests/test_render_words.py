@@ -53,10 +53,10 @@ def assert_words_within(image, theme="dark"):
     size=st.tuples(st.integers(16, 500), st.integers(16, 500)),
     place=st.sampled_from([lettering.title_of, lettering.caption_of]),
 )
-@example(words=["Å"], size=(16, 32), place=lettering.title_of)
-@example(words=["Å"], size=(16, 36), place=lettering.title_of)
-@example(words=["Å\u0302\u0302\u0302\u0302g"], size=(300, 120), place=lettering.title_of)
-@example(words=["W" * 100], size=(300, 200), place=lettering.caption_of)
+@example(words=["Å"], resolution=(16, 32), place=lettering.title_of)
+@example(words=["Å"], resolution=(16, 36), place=lettering.title_of)
+@example(words=["Å\u0302\u0302\u0302\u0302g"], resolution=(300, 120), place=lettering.title_of)
+@example(words=["W" * 100], resolution=(300, 200), place=lettering.caption_of)
 def test_words_are_whole_and_within_the_margins_or_refused(words, size, place):
     from PIL import Image
 
@@ -144,7 +144,7 @@ def test_letters_that_are_joined_need_a_library(monkeypatch):
     features = pytest.importorskip("PIL.features", reason="Pillow is not installed")
     monkeypatch.setattr(features, "check", lambda name: False)
     with pytest.raises(UsageError, match=r"title with ن \(ARABIC LETTER NOON\) needs libraqm .*apt-get install libfribidi0"):
-        render("nim:3", size=(320, 240), engine="numpy", title="نيم")
+        render("nim:3", resolution=(320, 240), engine="numpy", title="نيم")
     assert not fonts.obstacle("e\u0301")  # one character, which needs none
 
 
@@ -154,7 +154,7 @@ def test_a_title_is_above_the_body_at_every_size(style):
     drawn = 0
     for size in SIZES:
         for title in TITLES:
-            look = {"size": size, "style": style, "engine": "numpy"}
+            look = {"resolution": size, "style": style, "engine": "numpy"}
             picture = None
             with suppress(UsageError):
                 picture = render("nim:3", Look(quality="final" if style == "sections" else "draft"), title=title, **look)
@@ -173,7 +173,7 @@ def test_a_title_is_above_the_body_at_every_size(style):
 def test_a_title_too_long_for_its_picture_is_refused():
     pytest.importorskip("PIL", reason="Pillow is not installed")
     with pytest.raises(UsageError, match=r"title must fit the picture .* these 2,000 characters .* draw a larger picture"):
-        render("nim:3", size=(64, 48), engine="numpy", title="long " * 400)
+        render("nim:3", resolution=(64, 48), engine="numpy", title="long " * 400)
     with pytest.raises(UsageError, match=r"title must be printable text, got 'a\\x1b\[2J'"):
         Look(title="a\x1b[2J")
     for hidden in ("\u202e", "\u2028", "\ue000", "\x00"):
@@ -195,7 +195,7 @@ def test_a_title_too_long_for_its_picture_is_refused():
 )
 @pytest.mark.parametrize("size", [(160, 120), (120, 200), (64, 48)])
 def test_a_movies_words_are_within_its_frames(motion, source, size):
-    movie = Movie(source, motion, 8, look=Look(size=size, title="Nim", quality="draft", engine="numpy"))
+    movie = Movie(source, motion, 8, look=Look(resolution=size, title="Nim", quality="draft", engine="numpy"))
     with motion_of(movie) as renderer:
         for number in (0, 7):
             ink = assert_words_within(renderer.frame(number))
@@ -228,5 +228,5 @@ def test_a_figures_words_are_within_its_sheet(name):
 @pytest.mark.parametrize("size", [(320, 180), (180, 320)])
 def test_the_slide_of_slides_fits_its_words(size, monkeypatch):
     monkeypatch.setattr(slides, "render", lambda source, look: render("nim:3", look))
-    ink = assert_words_within(slides.draw_slide(Look(size=size, engine="numpy", quality="draft")))
+    ink = assert_words_within(slides.draw_slide(Look(resolution=size, engine="numpy", quality="draft")))
     assert ink.any()

@@ -22,7 +22,7 @@ from tests.render_files import needs_ffmpeg, needs_pillow
 
 pytestmark = pytest.mark.thorough
 
-SIZE = ("--size", "64x48", "--engine", "numpy", "--quality", "draft")
+SIZE = ("--resolution", "64x48", "--engine", "numpy", "--quality", "draft")
 # A command for each kind of writer, OUT being the name that it writes.
 WRITERS = {
     "a.zarr": ("grow", "nim", "--gen", "30", "--out", "OUT"),

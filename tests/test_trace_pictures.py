@@ -27,8 +27,8 @@ from gpu_nim.render.traced_body import traced_body
 from tests.helpers import run
 from tests.render_files import needs_pillow
 
-SMALL = {"size": (96, 72), "quality": "draft"}
-TINY = {"size": (32, 24), "quality": "draft"}
+SMALL = {"resolution": (96, 72), "quality": "draft"}
+TINY = {"resolution": (32, 24), "quality": "draft"}
 
 
 def numbered(blocks):
@@ -43,11 +43,11 @@ def numbered(blocks):
 def test_rays_see_the_cells_that_are_drawn_as_cubes(view):
     """At nim:63, pixel by pixel: the same cell wherever a pixel and those beside it are of one cell or of none."""
     blocks = blocks_of("nim:63")
-    look = Look(size=(480, 360), view=view)
+    look = Look(resolution=(480, 360), view=view)
     camera = aim(blocks, look)
     drawn = draw_quads(numbered(blocks), camera, 480, 360)
     numbers = drawn[..., 0] + 256 * drawn[..., 1].astype(int)
-    rays = trace.primary_rays(camera, trace.Eye.at(camera.eye), look.size, np.arange(480 * 360), (0.5, 0.5))
+    rays = trace.primary_rays(camera, trace.Eye.at(camera.eye), look.resolution, np.arange(480 * 360), (0.5, 0.5))
     hits = NumpyTracer(NimScene(63)).trace(rays)
     known = {tuple(cell): number for number, cell in enumerate(blocks.corners.tolist(), 1)}
     cells = (hits.cells >> hits.levels << hits.levels).T.tolist()
@@ -186,7 +186,7 @@ def test_what_cannot_be_traced_is_said_in_a_sentence(words, message, tmp_path):
 @needs_pillow
 def test_the_command_reports_a_traced_picture(tmp_path):
     out = tmp_path / "a.png"
-    done = run("render", "nim:2^40", "-o", str(out), "--size", "64x48", "--quality", "draft", "--json")
+    done = run("render", "nim:2^40", "-o", str(out), "--resolution", "64x48", "--quality", "draft", "--json")
     assert done.exit_code == 0
     report = json.loads(done.stdout)
     assert (report["engine"], report["population"], report["note"]) == ("trace", 4**40 + 3, "traced cell by cell")

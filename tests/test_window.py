@@ -52,7 +52,7 @@ class Desk:
     def __init__(self, folder, *arguments):
         self.picture = folder / "kept.png"
         self.errors = folder / "errors.txt"
-        command = gpunim("show", *arguments, "--size", f"{WIDTH}x{HEIGHT}", "--picture", self.picture)
+        command = gpunim("show", *arguments, "--resolution", f"{WIDTH}x{HEIGHT}", "--picture", self.picture)
         with ExitStack() as running:
             self.display = running.enter_context(display())
             errors = running.enter_context(self.errors.open("w"))

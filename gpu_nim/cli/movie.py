@@ -91,6 +91,6 @@ def movie(
     if as_json:
         emit_json(report)
         return
-    width, height = wanted.look.size
+    width, height = wanted.look.resolution
     resumed = f", {report['resumed']:,} of them drawn before" if report["resumed"] else ""
     say(f"{out}: {width}x{height}, {wanted.frames:,} frames at {fps} a second{resumed}")

@@ -17,20 +17,20 @@ from gpu_nim.render.views import ANGLES, DEFAULT_VIEW, FLAT_VIEW, INSIDE, VIEWS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_SIZES = {"720p": (1280, 720), "1080p": (1920, 1080), "1440p": (2560, 1440), "4k": (3840, 2160), "8k": (7680, 4320)}
+_RESOLUTIONS = {"720p": (1280, 720), "1080p": (1920, 1080), "1440p": (2560, 1440), "4k": (3840, 2160), "8k": (7680, 4320)}
 
 
-def _parse_size(text: str) -> tuple[int, int]:
+def _parse_resolution(text: str) -> tuple[int, int]:
     """WIDTHxHEIGHT in pixels, or a name such as 1080p or 4k."""
-    if named := _SIZES.get(text.lower()):
+    if named := _RESOLUTIONS.get(text.lower()):
         return named
     match = re.fullmatch(r"([0-9]{1,6})[x×]([0-9]{1,6})", text)
     if match is None:
-        raise ValueError(f"expected WIDTHxHEIGHT such as 1920x1080, or one of {', '.join(_SIZES)}, got {text!r}")
+        raise ValueError(f"expected WIDTHxHEIGHT such as 1920x1080, or one of {', '.join(_RESOLUTIONS)}, got {text!r}")
     return int(match[1]), int(match[2])
 
 
-SIZE = Parsed("widthxheight", _parse_size)
+RESOLUTION = Parsed("widthxheight", _parse_resolution)
 
 
 def _themed_styles() -> str:
@@ -40,8 +40,11 @@ def _themed_styles() -> str:
 
 
 _OPTIONS: dict[str, Callable[[Any], Any]] = {
-    "size": click.option(
-        "--size", type=SIZE, default="x".join(map(str, Look.size)), help=f"WIDTHxHEIGHT in pixels, or {', '.join(_SIZES)}."
+    "resolution": click.option(
+        "--resolution",
+        type=RESOLUTION,
+        default="x".join(map(str, Look.resolution)),
+        help=f"WIDTHxHEIGHT in pixels, or {', '.join(_RESOLUTIONS)}.",
     ),
     "view": named_option(
         "--view",

@@ -56,7 +56,8 @@ def render(source: str, out: Path, as_json: bool, quiet: bool, **look: Any) -> N
         report = {
             "source": source,
             "out": str(out),
-            "size": list(picture.image.size),
+            "width": picture.image.width,
+            "height": picture.image.height,
             "engine": picture.engine,
             "population": picture.population,
             "drawn": picture.drawn,
@@ -68,5 +69,5 @@ def render(source: str, out: Path, as_json: bool, quiet: bool, **look: Any) -> N
         return
     note = f"; {report['note']}" if report.get("note") else ""
     cells = f", {report['population']:,} cells" if "population" in report else ""
-    width, height = report["size"]
+    width, height = report["width"], report["height"]
     say(f"{out}: {width}x{height}{cells}{note} ({report['seconds']:.1f} s)")

@@ -20,7 +20,7 @@ from gpu_nim.render.window import HELP, Window, view_keys
 @click.option("--web", is_flag=True, help="Serve a page on this machine for a browser, in place of a window.")
 @click.option("--port", type=integer(0, 65535), default=8765, help="The page's port; 0 chooses a free one.")
 @click.option("--picture", type=FILE, default=Path("gpunim.png"), help="The file that the window's key s saves to.")
-@look_options("size", "view", "theme", "colour", "generations", "cut", "title")
+@look_options("resolution", "view", "theme", "colour", "generations", "cut", "title")
 def show(source: str, web: bool, port: int, picture: Path, **look: Any) -> None:
     """Show SOURCE (see `gpunim render`): rotate it, and step through its generations with a slider.
 

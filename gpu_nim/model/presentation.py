@@ -46,7 +46,7 @@ class Presentable:
             UsageError: an option is wrong or without effect, or the result cannot be drawn.
 
         >>> from gpu_nim import grow
-        >>> grow("nim", 7).plot(size=(64, 48), engine="numpy")
+        >>> grow("nim", 7).plot(resolution=(64, 48), engine="numpy")
         Picture(64x48, 64 cells, numpy)
         """
         return self._presenter().plot(self, **options)

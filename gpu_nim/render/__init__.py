@@ -3,7 +3,7 @@
 Geometry, light and views are NumPy alone; PyVista, Pillow and imageio are imported where something is drawn or written.
 
 >>> from gpu_nim import render
->>> render.render("nim:15", size=(80, 60), engine="numpy").image.size
+>>> render.render("nim:15", resolution=(80, 60), engine="numpy").image.size
 (80, 60)
 """
 

@@ -49,10 +49,10 @@ class Annotations:
     def __init__(self, look: "Look", legend: Legend | None = None, box: CoordinateBox | None = None, running: str = "") -> None:
         self.look, self.box = look, box if look.axes else None
         self._theme = THEMES[look.theme]
-        self._width, self._height = look.size
-        self._unit = unit(*look.size)
-        self._title = title_of(look.title, *look.size) if look.title else None
-        self._caption = caption_of(look.caption, *look.size) if look.caption else None
+        self._width, self._height = look.resolution
+        self._unit = unit(*look.resolution)
+        self._title = title_of(look.title, *look.resolution) if look.title else None
+        self._caption = caption_of(look.caption, *look.resolution) if look.caption else None
         words = self._running(running) or self._caption
         self._top = self._title.bottom if self._title else 0.0
         self._bottom = words.top if words else float(self._height)
@@ -64,11 +64,11 @@ class Annotations:
     def _running(self, text: str) -> Setting | None:
         """The words of a frame, above the caption."""
         bottom = self._caption.top - 0.5 * _GAP * self._unit if self._caption else self._height - _FOOT * self._unit
-        return running_words(text, *self.look.size, bottom) if text else None
+        return running_words(text, *self.look.resolution, bottom) if text else None
 
     def _blank(self) -> Labels:
         drawing = VectorDrawing(self._width, self._height, measure=pixels_wide)
-        return Labels(drawing, label_size(*self.look.size), self._theme.text, self._theme.muted)
+        return Labels(drawing, label_size(*self.look.resolution), self._theme.text, self._theme.muted)
 
     def _fitted(self, legend: Legend) -> LegendBox:
         """The legend in letters of the size of labels, or smaller where there is no space for these."""
@@ -106,7 +106,7 @@ class Annotations:
         found = Margins(top / self._height + over, 1 - bottom / self._height + over, side, side + beside)
         wide = (1 - 2 * MARGIN - found.left - found.right) * self._width
         high = (1 - 2 * MARGIN - found.head - found.foot) * self._height
-        if (self._legend or self.box) and min(wide, high) < _LEAST_BODY * label_size(*self.look.size):
+        if (self._legend or self.box) and min(wide, high) < _LEAST_BODY * label_size(*self.look.resolution):
             asked = [name for name in ("title", "caption", "legend", "axes") if getattr(self.look, name)]
             raise UsageError(
                 f"{' and '.join(asked)} must leave space for the body, and on {self._width}x{self._height} pixels there is none: "
@@ -161,7 +161,7 @@ class Annotations:
         self._veil(picture, running)
         labels = self.words(running)
         if self.box is not None:
-            draw_axes(box or self.box, on_picture(camera, *self.look.size), labels)
+            draw_axes(box or self.box, on_picture(camera, *self.look.resolution), labels)
         labels.drawing.paint(picture)
 
     def _veil(self, picture: "Image", running: str) -> None:

@@ -62,7 +62,7 @@ class Cinema(Traced):
 
     def seen_from(self, camera: Camera, eye: Eye, on_step: OnStep = unreported) -> NDArray[np.float32]:
         """See `Traced.seen_from`; the picture is opaque unless the look is transparent."""
-        width, height = self.look.size
+        width, height = self.look.resolution
         count = width * height
         stage = _Stage(self, camera, eye)
         total = np.zeros((count, 4), np.float32)
@@ -130,7 +130,7 @@ class _Stage:
         look, theme = drawing.look, drawing.theme
         self._camera, self._eye, self._look = camera, eye, look
         self._tracer, self._body = drawing.tracer, drawing.body
-        self._places = Places(look.size[0], SAMPLES, _PATH + 2 * (BOUNCES + 1))
+        self._places = Places(look.resolution[0], SAMPLES, _PATH + 2 * (BOUNCES + 1))
         lamps = Lamps.of(camera)
         self._sun, self._rim = lamps.key, lamps.rim
         self._sun_axes = tangents(lamps.key[:, None])
@@ -142,7 +142,7 @@ class _Stage:
         self._focus = self._near + _FOCUS * (self._far - self._near)
         self._haze = theme.haze
         self._behind = theme.behind
-        self._backdrop = to_linear(background(theme, *look.size)).reshape(-1, 3)
+        self._backdrop = to_linear(background(theme, *look.resolution)).reshape(-1, 3)
         self._key, self._ambient = theme.key * WARM, theme.ambient * COOL
         self._floor = None
         self._up = camera.basis[1]
@@ -188,7 +188,7 @@ class _Stage:
     def _primary(self, pixels: Ints, sample: int) -> Rays:
         """Return rays through the pixels: from the eye, or from places on a lens to what they see in focus."""
         camera = self._camera
-        rays = primary_rays(camera, self._eye, self._look.size, pixels, self._places(pixels, sample, _PIXEL), _FINENESS)
+        rays = primary_rays(camera, self._eye, self._look.resolution, pixels, self._places(pixels, sample, _PIXEL), _FINENESS)
         if camera.parallel:
             return rays
         right, up, toward = camera.basis[:, :, None]

@@ -60,7 +60,7 @@ def aim(blocks: Blocks, look: Look, running: str = "", view: View | None = None,
     if camera := standpoint(look, *blocks.bounds()):
         return camera
     space = margins or annotations(blocks, look, running).margins
-    return fit(view or view_of(blocks, look), framed(blocks, look), look.size[0] / look.size[1], margins=space)
+    return fit(view or view_of(blocks, look), framed(blocks, look), look.resolution[0] / look.resolution[1], margins=space)
 
 
 def framed(blocks: Blocks, look: Look) -> NDArray[np.float32]:

@@ -54,7 +54,7 @@ class Picture:
         note: what was left out, or why another engine was used, or "".
         call: the call of the library that drew it.
 
-    >>> render("nim:3", size=(64, 48), engine="numpy")
+    >>> render("nim:3", resolution=(64, 48), engine="numpy")
     Picture(64x48, 16 cells, numpy)
     """
 
@@ -90,7 +90,7 @@ def render(source: "Source", look: Look | None = None, *, on_step: OnStep = unre
         InsufficientMemoryError: the picture would not fit; raised before it is drawn.
         MissingDependency: OpenGL was requested and is not installed.
 
-    >>> picture = render("nim:7", size=(64, 48), engine="numpy", quality="draft")
+    >>> picture = render("nim:7", resolution=(64, 48), engine="numpy", quality="draft")
     >>> picture.image.size, picture.drawn, picture.engine
     ((64, 48), 64, 'numpy')
     """
@@ -231,7 +231,7 @@ class DrawnBody:
         base = base_colours(blocks, look.colour, self.theme) if base is None else base
         self.annotations = annotations(blocks, look, running, base)
         require_picture_memory(look, engine, blocks.name, len(blocks), more=style.extra_bytes(blocks, look.quality))
-        width, height = (part * look.supersampling for part in look.size)
+        width, height = (part * look.supersampling for part in look.resolution)
         self._canvas = opengl.Canvas(width, height) if engine == "opengl" else None
         self._style = style(blocks, base, look, self._canvas)
 
@@ -272,7 +272,7 @@ class DrawnBody:
         """Lay the picture, premultiplied sRGB and alpha (height, width, 4) in 0 to 1, over the background."""
         from PIL import Image
 
-        width, height = self.look.size
+        width, height = self.look.resolution
         alpha = pixels[..., 3:]
         if self.look.transparent:
             colour = np.divide(pixels[..., :3], alpha, out=np.zeros_like(pixels[..., :3]), where=alpha > 0)
@@ -294,7 +294,7 @@ def save(picture: Picture, path: str | Path) -> None:
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save(render("nim:7", size=(64, 48), engine="numpy"), Path(folder, "nim.png"))
+    ...     save(render("nim:7", resolution=(64, 48), engine="numpy"), Path(folder, "nim.png"))
     ...     Path(folder, "nim.png").read_bytes()[:4]
     b'\x89PNG'
     """
@@ -322,7 +322,7 @@ def check_ending(path: Path, size: tuple[int, int], *, transparent: bool = False
 
 def check_picture(path: Path, look: Look, given: Collection[str] = ()) -> None:
     """Raise what drawing the look into a file would raise before it is drawn; `given` as for `require_effect`."""
-    check_ending(path, look.size, transparent=look.transparent)
+    check_ending(path, look.resolution, transparent=look.transparent)
     require_effect(*style_options(look), look, given)
     require_words(look)
     check_writable(path)

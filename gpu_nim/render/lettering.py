@@ -163,7 +163,7 @@ def require_words(look: "Look") -> None:
     """Raise UsageError where the title or the caption of a look cannot be set on its picture."""
     for text, place in ((look.title, title_of), (look.caption, caption_of)):
         if text:
-            place(text, *look.size)
+            place(text, *look.resolution)
 
 
 def fit_words(text: str, box: tuple[float, float, float, float], size: float) -> Setting | None:

@@ -25,7 +25,7 @@ class Look:
     """The appearance of a picture.
 
     Args:
-        size: width and height in pixels.
+        resolution: width and height in pixels.
         view: a name of `views.VIEWS`, "AZIM,ELEV" in degrees, or a `View`; None is hero, or axis for flat bodies.
         theme: a name of `themes.THEMES`.
         colour: a name of `colourings.COLOURINGS`; None is rank.
@@ -45,7 +45,7 @@ class Look:
     Raises:
         UsageError: a value is none of these.
 
-    >>> Look(size=(640, 480), theme="paper").style_name
+    >>> Look(resolution=(640, 480), theme="paper").style_name
     'cubes'
     >>> Look(theme="papyrus")
     Traceback (most recent call last):
@@ -53,7 +53,7 @@ class Look:
     gpu_nim.model.errors.UsageError: theme must be one of dark, paper, neon, got 'papyrus'; did you mean paper?
     """
 
-    size: tuple[int, int] = (1920, 1080)
+    resolution: tuple[int, int] = (1920, 1080)
     view: str | View | None = None
     theme: str = "dark"
     colour: str | None = None
@@ -71,10 +71,10 @@ class Look:
     look_at: str | None = None
 
     def __post_init__(self) -> None:
-        width, height = self.size
-        if not (min(self.size) >= SMALLEST_SIDE and max(self.size) <= LARGEST_SIDE):
+        width, height = self.resolution
+        if not (min(self.resolution) >= SMALLEST_SIDE and max(self.resolution) <= LARGEST_SIDE):
             least, most = (f"{side}x{side}" for side in (SMALLEST_SIDE, LARGEST_SIDE))
-            raise UsageError(f"size must be from {least} to {most} pixels, got {width}x{height}")
+            raise UsageError(f"resolution must be from {least} to {most} pixels, got {width}x{height}")
         check_standpoint(self)
         THEMES.find(self.theme)
         for name, value, known in (
@@ -120,7 +120,7 @@ class Look:
     def supersampling(self) -> int:
         """How many times finer than the picture is drawn, before it is reduced."""
         fine = self.quality == "final" and self.drawn_style.has_edges
-        return 2 if fine and max(self.size) * 2 <= LARGEST_SIDE else 1
+        return 2 if fine and max(self.resolution) * 2 <= LARGEST_SIDE else 1
 
 
 OPTIONS = frozenset(field.name for field in fields(Look))

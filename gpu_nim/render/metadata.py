@@ -99,9 +99,9 @@ def read_provenance(path: str | Path) -> Provenance:
     >>> import tempfile
     >>> from gpu_nim.render import render, save
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save(render("nim:3", size=(64, 48), engine="numpy"), f"{folder}/nim.png")
+    ...     save(render("nim:3", resolution=(64, 48), engine="numpy"), f"{folder}/nim.png")
     ...     read_provenance(f"{folder}/nim.png").command
-    "gpu_nim.render.render('nim:3', Look(size=(64, 48), engine='numpy'))"
+    "gpu_nim.render.render('nim:3', Look(resolution=(64, 48), engine='numpy'))"
     """
     path = Path(path)
     read = _READERS.get(path.suffix.lower())

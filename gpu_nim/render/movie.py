@@ -120,7 +120,7 @@ def make_movie(
         MissingDependency: ffmpeg is not installed.
 
     >>> import tempfile
-    >>> movie = Movie("nim:3", frames=2, look=Look(size=(64, 48), engine="numpy"))
+    >>> movie = Movie("nim:3", frames=2, look=Look(resolution=(64, 48), engine="numpy"))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     make_movie(movie, Path(folder, "nim.gif"))["motion"]
     'turntable'
@@ -153,7 +153,8 @@ def make_movie(
         "source": movie.source,
         "out": str(path),
         "motion": movie.motion,
-        "size": list(movie.look.size),
+        "width": movie.look.resolution[0],
+        "height": movie.look.resolution[1],
         "frames": movie.frames,
         "rate": movie.rate,
         "resumed": there,
@@ -163,7 +164,7 @@ def make_movie(
 def _check_format(path: Path, movie: Movie) -> None:
     if path.suffix.lower() not in SUFFIXES:
         raise UsageError(f"a movie must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
-    width, height = movie.look.size
+    width, height = movie.look.resolution
     if path.suffix.lower() == ".mp4" and (width % 2 or height % 2):
         raise UsageError(f"an .mp4 movie needs an even width and height, got {width}x{height}")
 
@@ -208,7 +209,7 @@ def _is_frame(file: Path, movie: Movie, mark: str) -> bool:
         with open_regular(file, within=file.parent) as content:
             whole = content.read()
         with Image.open(BytesIO(whole), formats=["PNG"]) as image:
-            known = image.info.get(_MARK) == mark and image.size == movie.look.size
+            known = image.info.get(_MARK) == mark and image.size == movie.look.resolution
             image.verify()
         known &= whole.find(_LAST_CHUNK) == len(whole) - len(_LAST_CHUNK)  # whose CRC-32 Pillow does not check
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):  # Pillow raises each for some damage

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gpu_nim.render.source import Source
 
 _PLOT_SIZE = (960, 600)
-_SMALL = Look(size=(320, 240), quality="draft", engine="numpy")
+_SMALL = Look(resolution=(320, 240), quality="draft", engine="numpy")
 _SMALL_LIMIT = 1 << 15  # blocks of the picture beside a table, which takes less than a second
 _QUICK = 1 << 20  # cells; a growth of more is not grown again for that picture
 _LISTED = 16  # births in a table
@@ -67,13 +67,13 @@ def _small_picture(result: "Growth | Solution") -> str:
     except (UsageError, InsufficientMemoryError):  # of one or four dimensions, or too large
         return ""
     data = b64encode(picture._repr_png_()).decode("ascii")
-    width, height = _SMALL.size
+    width, height = _SMALL.resolution
     return f'<img width="{width}" height="{height}" alt="{escape(name_of(result))}" src="data:image/png;base64,{data}">'
 
 
 def plot(result: "Growth | Solution", **options: Any) -> Picture:
     """Return a picture of a result, for a notebook."""
-    return render(result, replace(Look(size=_PLOT_SIZE), **options))
+    return render(result, replace(Look(resolution=_PLOT_SIZE), **options))
 
 
 class EmbeddedPage:

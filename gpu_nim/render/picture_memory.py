@@ -28,15 +28,15 @@ def picture_bytes(look: "Look", engine: str, blocks: int = 0) -> int:
     drawn = style.drawn_pixels(look, engine)
     kept = _KEPT_BY_OPENGL * drawn if engine == "opengl" else 0
     body = max(cost.block * min(blocks, MANY), cost.block_of_many * blocks)
-    return cost.fixed + max(cost.pixel * drawn, _FINISHED * look.size[0] * look.size[1] + kept) + body
+    return cost.fixed + max(cost.pixel * drawn, _FINISHED * look.resolution[0] * look.resolution[1] + kept) + body
 
 
 def require_picture_memory(look: "Look", engine: str, name: str, blocks: int = 0, *, more: int = 0, at_once: int = 1) -> None:
     """Raise InsufficientMemoryError where `at_once` pictures of so many blocks, each with `more` bytes, do not fit in memory."""
-    width, height = look.size
+    width, height = look.resolution
     work = f"drawing {name} at {width}x{height}"
     fewer = "an earlier generation, " if blocks else ""
-    less = f"{fewer}a smaller --size" + (" or --quality draft" if look.supersampling > 1 else "")
+    less = f"{fewer}a smaller --resolution" + (" or --quality draft" if look.supersampling > 1 else "")
     needed = picture_bytes(look, engine, blocks) + more
     if at_once > 1:
         require_memory(needed * at_once, host_memory(), f"{work} in {at_once} processes", f"fewer --workers or {less} takes less")

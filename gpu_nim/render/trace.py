@@ -126,7 +126,7 @@ class Traced(CameraStyle):
             eye: the place of its eye, in place of the camera's own.
             on_step: called for progress.
         """
-        width, height = self.look.size
+        width, height = self.look.resolution
         picture = np.empty((width * height, 4), np.float32)
         frame = _Frame(self, camera, eye)
         for pixels, seen in self.batches(partial(self._seen, frame)):
@@ -136,7 +136,7 @@ class Traced(CameraStyle):
 
     def batches(self, work: Callable[[NDArray[np.int64]], NDArray[np.float32]]) -> Iterator[tuple[slice, NDArray[np.float32]]]:
         """Yield what `work` returns for the numbers of the picture's pixels, batch by batch in order; threads share the work."""
-        width, height = self.look.size
+        width, height = self.look.resolution
         count = width * height
         with ThreadPoolExecutor(self.tracer.threads) as pool:
             waiting: deque[tuple[slice, Future[NDArray[np.float32]]]] = deque()
@@ -155,7 +155,7 @@ class Traced(CameraStyle):
         """The colours of pixels, premultiplied sRGB and alpha, the mean of their samples in linear light."""
         total = np.zeros((len(pixels), 4), np.float32)
         for number, at in enumerate(self._samples):
-            rays = primary_rays(frame.camera, frame.eye, self.look.size, pixels, at, len(self._samples) ** 0.5)
+            rays = primary_rays(frame.camera, frame.eye, self.look.resolution, pixels, at, len(self._samples) ** 0.5)
             hits = self.tracer.trace(rays)
             which = hits.met
             total[which, :3] += frame.light(rays, hits, which, number)

@@ -24,7 +24,7 @@ from gpu_nim.render.shading import Shader
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import VIEWS, Margins, View, find_view, fit
 
-WINDOW_OPTIONS = ("a window", MESH_OPTIONS | {"size", "view", "title"})
+WINDOW_OPTIONS = ("a window", MESH_OPTIONS | {"resolution", "view", "title"})
 """The name of a window in messages, and the options that it takes."""
 
 HELP = (
@@ -54,7 +54,7 @@ class Window:
 
     def __init__(self, source: str, look: Look, picture: Path) -> None:
         require_effect(*WINDOW_OPTIONS, look)
-        check_ending(picture, look.size)
+        check_ending(picture, look.resolution)
         require_display()
         import pyvista as pv
 
@@ -67,14 +67,14 @@ class Window:
         self._hull = hull(self._blocks)
         self._picture = picture
         self._call = call("window.Window", source, look, str(picture))
-        self._aspect = look.size[0] / look.size[1]
+        self._aspect = look.resolution[0] / look.resolution[1]
         theme = THEMES[look.theme]
         shader = Shader(self._blocks, base_colours(self._blocks, look.colour, theme), theme, fine=False)
         light = shader.frame(fit(self._view, self._hull, self._aspect))
         quads = [side(self._blocks, axis, end) for axis, end in SIDES]
         colours = [light.colours(axis, end, slice(None), quad) for (axis, end), quad in zip(SIDES, quads, strict=True)]
         title = look.title or f"{', '.join(filter(None, (self._blocks.name, self._blocks.note)))} - gpunim"
-        self._plotter: Any = pv.Plotter(window_size=list(look.size), title=title, lighting="none")
+        self._plotter: Any = pv.Plotter(window_size=list(look.resolution), title=title, lighting="none")
         self._plotter.set_background(theme.bottom, top=theme.top)
         # The sides of a block together, so that the blocks up to a generation are the first so many quadrilaterals.
         self._mesh = add_quads(

@@ -156,7 +156,7 @@ def _movie(folder: Path) -> Specimen | None:
     line = (
         "movie",
         "nim:7",
-        "--size",
+        "--resolution",
         "64x48",
         "--seconds",
         "4",

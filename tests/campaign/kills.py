@@ -29,7 +29,17 @@ class Work:
     made: tuple[str, ...]
 
 
-_FILM = ("movie", "nim:7", "--size=64x48", "--seconds=3", "--fps=10", "--quality=draft", "--workers=2", "--engine=numpy", "--quiet")
+_FILM = (
+    "movie",
+    "nim:7",
+    "--resolution=64x48",
+    "--seconds=3",
+    "--fps=10",
+    "--quality=draft",
+    "--workers=2",
+    "--engine=numpy",
+    "--quiet",
+)
 _WORKS = (
     Work(
         ("grow", "edge", "--gen=150", "--checkpoint=c", "--every=10", "--out=g.zarr", "--voxels=v.zarr", "--json"),

@@ -17,14 +17,14 @@ KNOWN: tuple[tuple[str, ...], ...] = (
     (),
     ("bench",),
     ("render", "chocolate:a=3,size=²", "-o", "p.png"),
-    ("render", "chocolate:a=3,size=7", "--colour", "branch", "-o", "p.png", "--size", "64x48"),
-    ("movie", "nim:7", "--seconds", "inf", "-o", "m.gif", "--size", "64x48"),
-    ("movie", "nim:7", "--seconds", "nan", "-o", "m.gif", "--size", "64x48"),
-    ("movie", "nim:7", "--seconds", "1e9", "-o", "m.gif", "--size", "64x48"),
+    ("render", "chocolate:a=3,size=7", "--colour", "branch", "-o", "p.png", "--resolution", "64x48"),
+    ("movie", "nim:7", "--seconds", "inf", "-o", "m.gif", "--resolution", "64x48"),
+    ("movie", "nim:7", "--seconds", "nan", "-o", "m.gif", "--resolution", "64x48"),
+    ("movie", "nim:7", "--seconds", "1e9", "-o", "m.gif", "--resolution", "64x48"),
     ("count", "A048833", "--at", "2^63"),
     ("count", "D", "--piles", "4", "--range", "0:100", "--scheduler", "ucx://127.0.0.1:1"),
-    ("render", "nim:7", "-o", "p.webp", "--size", "64x48", "--engine", "numpy"),
-    ("render", "nim:7", "-o", "p.webp", "--size", "20000x64", "--engine", "numpy"),
+    ("render", "nim:7", "-o", "p.webp", "--resolution", "64x48", "--engine", "numpy"),
+    ("render", "nim:7", "-o", "p.webp", "--resolution", "20000x64", "--engine", "numpy"),
     ("grow", "--offsets", "2000000000,0;0,1", "--gen", "3", "--out", "far.vti"),
     ("grow", "--offsets", "2000000000,0;0,1", "--gen", "3", "--out", "far.rle"),
     ("grow", "--offsets", "2000000000,0;0,1", "--gen", "3", "--out", "far.npz"),
@@ -42,8 +42,8 @@ KNOWN: tuple[tuple[str, ...], ...] = (
     ("count", "D", "--piles", "4", "--at", "10^200000"),
     ("grow", "nim", "--gen", "7", "--checkpoint", "c", "--out", "missing/x.zarr"),
     ("grow", "nim", "--gen", "7", "--checkpoint", "c", "--out", "thesis.zarr"),
-    ("render", "nim:1073741823", "-o", "p.png", "--size", "64x48"),
-    ("render", "nim:7", "-o", "p.png", "--size", "16384x16384"),
+    ("render", "nim:1073741823", "-o", "p.png", "--resolution", "64x48"),
+    ("render", "nim:7", "-o", "p.png", "--resolution", "16384x16384"),
     ("render", "figure:V4.1", "--title", "x", "--view", "axis", "-o", "p.png"),
     ("verify", "/dev/zero"),
     ("verify", "FIXTURES/fifo.npz"),
@@ -165,7 +165,8 @@ _GOOD: dict[str, tuple[str, ...]] = {
     "span": ("0:10", "5:100", "10^18:10^18+20"),
     "reduce_to": ("sum", "max,argmax", "sum,min", "residues:3", "records"),
     "records": ("1", "5"),
-    "size": ("1", "3", "6", "64x48", "80x60"),
+    "resolution": ("64x48", "80x60", "6"),
+    "size": ("1", "3", "6"),
     "a": ("1", "3", "5/2", "1:4", "1:3:1/2"),
     "k": ("2", "4", "1:4"),
     "where": ("2y <= x + z", "y <= x + z/2; w <= 3y + 1", "x"),
@@ -265,7 +266,7 @@ def made_up(choose: random.Random) -> tuple[str, ...]:
 
 def _small(parameter: click.Parameter) -> bool:
     """Whether a parameter is always given, so that pictures, growths and solutions are small and fast."""
-    return parameter.name in ("quality", "seconds", "fps", "runs", "size") or (
+    return parameter.name in ("quality", "seconds", "fps", "runs", "size", "resolution") or (
         parameter.name == "generations" and parameter.type.name != "start:stop"
     )
 
@@ -288,9 +289,6 @@ def _good(words: str, parameter: click.Parameter, choose: random.Random) -> str:
             return f"out.{choose.choice(_ENDINGS[words])}"
         return choose.choice(_PATHS)
     values = _good_values().get(str(parameter.name), ("1", "3", "7"))
-    if parameter.name == "size":
-        pictures = parameter.type.name != "integer"
-        values = tuple(value for value in values if ("x" in value) == pictures)
     if parameter.name == "generations":
         values = tuple(value for value in values if (":" in value) == (parameter.type.name == "start:stop"))
     return choose.choice(values)

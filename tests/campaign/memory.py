@@ -9,15 +9,15 @@ from tests.campaign.case import Case, Fault
 _PICTURE = ("--quality=draft", "-o=p.png")
 # Command lines with a size, and sizes from harmless to impossible.
 _WORKS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
-    (("render", "nim:{}", "--size=64x48", *_PICTURE), ("63", "1023", "8191", "1073741823")),
-    (("render", "nim:7", "--size={0}x{0}", *_PICTURE), ("64", "2048", "8192", "16384", "60000")),
-    (("render", "nim:7", "--size={0}x{0}", "--engine=numpy", *_PICTURE), ("64", "2048", "8192", "16384", "60000")),
-    (("render", "fcc:{}", "--size=64x48", "--style=volume", *_PICTURE), ("15", "63", "255", "2000")),
-    (("render", "edge:{}", "--size=64x48", "--engine=numpy", *_PICTURE), ("15", "63", "511", "5000")),
+    (("render", "nim:{}", "--resolution=64x48", *_PICTURE), ("63", "1023", "8191", "1073741823")),
+    (("render", "nim:7", "--resolution={0}x{0}", *_PICTURE), ("64", "2048", "8192", "16384", "60000")),
+    (("render", "nim:7", "--resolution={0}x{0}", "--engine=numpy", *_PICTURE), ("64", "2048", "8192", "16384", "60000")),
+    (("render", "fcc:{}", "--resolution=64x48", "--style=volume", *_PICTURE), ("15", "63", "255", "2000")),
+    (("render", "edge:{}", "--resolution=64x48", "--engine=numpy", *_PICTURE), ("15", "63", "511", "5000")),
     (("export", "nim:{}", "-o=m.ply"), ("15", "255", "2047", "65535")),
     (("export", "edge:{}", "-o=m.html"), ("15", "127", "1023", "20000")),
     (("export", "nim:{}", "--printable", "-o=m.stl"), ("15", "63", "1023", "65535")),
-    (("movie", "nim:7", "--size={0}x{0}", "--seconds=0.1", "--quality=draft", "-o=m.gif"), ("64", "8192", "30000")),
+    (("movie", "nim:7", "--resolution={0}x{0}", "--seconds=0.1", "--quality=draft", "-o=m.gif"), ("64", "8192", "30000")),
     (("grow", "edge", "--gen={}"), ("100", "10000", "1000000", "2^31-1")),
     (("grow", "fcc", "--gen={}"), ("100", "10000", "1000000", "2^31-1")),
     (("grow", "nim", "--gen={}"), ("100", "200000", "2^31-1")),

@@ -21,7 +21,7 @@ class Pair:
     before: tuple[str, ...] = ()
 
 
-_PICTURE = ("--size=64x48", "--quality=draft", "--engine=numpy")
+_PICTURE = ("--resolution=64x48", "--quality=draft", "--engine=numpy")
 _PAIRS = (
     Pair(("grow", "edge", "--gen=60", "--out=g.zarr", "--quiet"), ("g.zarr",)),
     Pair(("grow", "edge", "--gen=60", "--out=g.npz", "--quiet"), ("g.npz",)),

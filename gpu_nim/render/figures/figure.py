@@ -60,8 +60,8 @@ def figure(name: str, about: str) -> Callable[[Callable[[Theme], VectorDrawing]]
 def figure_options(name: str, suffix: str) -> tuple[str, frozenset[str]]:
     """Return the name of a figure in messages, for a file of that ending, and the options that it takes."""
     if FIGURES[name].slide:
-        return f"figure:{name}", frozenset(("theme", "size", "title", "quality", "engine"))
-    return f"figure:{name} as {suffix}", frozenset(("theme",) if suffix in SUFFIXES else ("theme", "size"))
+        return f"figure:{name}", frozenset(("theme", "resolution", "title", "quality", "engine"))
+    return f"figure:{name} as {suffix}", frozenset(("theme",) if suffix in SUFFIXES else ("theme", "resolution"))
 
 
 def save_figure(name: str, path: Path, look: Look) -> dict[str, object]:
@@ -73,20 +73,20 @@ def save_figure(name: str, path: Path, look: Look) -> dict[str, object]:
         drawing.save(path)
         size = [round(drawing.width), round(drawing.height)]
     else:
-        width, height = look.size
+        width, height = look.resolution
         needed = _BYTES_A_PIXEL * width * height
-        require_memory(needed, host_memory(), f"drawing figure:{name} at {width}x{height}", "a smaller --size takes less")
+        require_memory(needed, host_memory(), f"drawing figure:{name} at {width}x{height}", "a smaller --resolution takes less")
         image = found.slide(look) if found.slide else draw_figure(name, look.theme).image(width, height)
         save(Picture(image, "numpy", 0, 0, "", call("figures.save_figure", name, str(path), look)), path)
         size = list(image.size)
-    return {"source": f"figure:{name}", "out": str(path), "size": size, "note": ""}
+    return {"source": f"figure:{name}", "out": str(path), "width": size[0], "height": size[1], "note": ""}
 
 
 def check_figure(name: str, path: Path, look: Look, given: Collection[str] = ()) -> None:
     """Raise what `save_figure` would raise before it draws; `given` names the options that were given (see `require_effect`)."""
     suffix = path.suffix.lower()
     if FIGURES.find(name).slide or suffix not in SUFFIXES:
-        check_ending(path, look.size)
+        check_ending(path, look.resolution)
     require_effect(*figure_options(name, suffix), look, given)
     require_drawn(f"figure:{name}", look)
     check_writable(path)

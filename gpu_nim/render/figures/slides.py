@@ -35,7 +35,7 @@ def draw_slide(look: Look) -> "Image":
     from PIL import Image
 
     theme = THEMES[look.theme]
-    width, height = look.size
+    width, height = look.resolution
     u = unit(width, height)
     frame = Annotations(replace(look, title=look.title or _TITLE))
     slide = Image.fromarray(quantise(background(theme, width, height))).convert("RGBA")
@@ -47,7 +47,7 @@ def draw_slide(look: Look) -> "Image":
     cell = max(16, round(min(box_h - 12 * u, 0.48 * box_w)))
     for k, (view, name, remark) in enumerate(_PANELS):
         left, upper = 64 * u + k % columns * box_w, top + k // columns * box_h
-        part = replace(look, size=(cell, cell), view=view, transparent=True, title="", style="cubes")
+        part = replace(look, resolution=(cell, cell), view=view, transparent=True, title="", style="cubes")
         slide.alpha_composite(render(_SOURCE, part).image, (round(left), round(upper + (box_h - cell) / 2)))
         words = (left + cell + 24 * u, upper, box_w - cell - 48 * u, box_h)
         about = fit_words(name, words, max(_NAME * u, 10.0))

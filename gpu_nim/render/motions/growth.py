@@ -48,7 +48,7 @@ class Pullback:
         shown = [blocks.take(blocks.generations <= max(stop, first + _NEAREST)) for stop in self.stops]
         space = annotations(blocks, look, caption).margins
         self._cameras = [aim(part, look, view=view, margins=space) for part in shown]
-        aspect = look.size[0] / look.size[1]
+        aspect = look.resolution[0] / look.resolution[1]
         self._ways = [
             _ways_out(blocks, span, cameras, aspect)
             for span, cameras in zip(pairwise(self.stops), pairwise(self._cameras), strict=True)

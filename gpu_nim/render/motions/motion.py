@@ -114,7 +114,7 @@ class BodyMotion(Motion):
 
     def __init__(self, movie: "Movie") -> None:
         super().__init__(movie)
-        self.aspect = movie.look.size[0] / movie.look.size[1]
+        self.aspect = movie.look.resolution[0] / movie.look.resolution[1]
         self._drawn: DrawnBody | None = None
         self.whole = self.framed_body()
         if self.whole.flat:

@@ -25,14 +25,14 @@ class Panels:
 
     def __init__(self, look: Look) -> None:
         self._look = look
-        width, height = look.size
+        width, height = look.resolution
         self._words = Annotations(replace(look, legend=False, axes=False))
         _, top, _, bottom = self._words.space
         self._top = round(top)
         self._beside = width >= height
         room = round(bottom) - self._top
         size = (width // 2, room) if self._beside else (width, room // 2)
-        self.look = replace(look, size=size, title="", caption="", transparent=True)
+        self.look = replace(look, resolution=size, title="", caption="", transparent=True)
         """The appearance of a panel."""
 
     def join(self, one: "Image", other: "Image") -> "Image":
@@ -45,8 +45,8 @@ class Panels:
         from PIL import Image
 
         look, theme = self._look, THEMES[self._look.theme]
-        whole = Image.fromarray(quantise(background(theme, *look.size))).convert("RGBA")
-        second = (look.size[0] - other.width, self._top) if self._beside else (0, self._top + one.height)
+        whole = Image.fromarray(quantise(background(theme, *look.resolution))).convert("RGBA")
+        second = (look.resolution[0] - other.width, self._top) if self._beside else (0, self._top + one.height)
         for panel, place in ((one, (0, self._top)), (other, second)):
             whole.alpha_composite(panel, place)
         image = whole.convert("RGB")

@@ -50,7 +50,7 @@ class TurnIn4D(Motion):
         turns = [self._body(k / _LOOKS)[0] for k in range(_LOOKS)]
         points = np.concatenate([framed(body, look) for body in turns])
         space = annotations(self.blocks, look, self._caption(0), self.base).margins
-        self.camera = fit(view_of(turns[0], look), points, look.size[0] / look.size[1], margins=space)
+        self.camera = fit(view_of(turns[0], look), points, look.resolution[0] / look.resolution[1], margins=space)
 
     def __exit__(self, *error: object) -> None:
         """Nothing is open between frames."""

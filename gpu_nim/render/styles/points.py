@@ -53,5 +53,5 @@ class Points(CameraStyle):
 
     def _reduced(self, picture: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the mean over the samples of each pixel: light and ink add up before they are mapped to colours."""
-        (width, height), s = self.look.size, self.scale
+        (width, height), s = self.look.resolution, self.scale
         return np.asarray(picture.reshape(height, s, width, s, -1).mean(axis=(1, 3)))

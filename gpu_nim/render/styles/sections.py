@@ -74,7 +74,7 @@ def draw_sections(blocks: Blocks, colours: NDArray[np.float32], look: "Look") ->
     from PIL import Image
 
     theme = THEMES[look.theme]
-    width, height = look.size
+    width, height = look.resolution
     u = unit(width, height)
     said = Annotations(look, legend_of(blocks, colours, look.colour) if look.legend else None)
     _, top, right, bottom = said.space
@@ -101,7 +101,7 @@ def draw_sections(blocks: Blocks, colours: NDArray[np.float32], look: "Look") ->
     scale = max(min(cell_w / wide, cell_h / deep), 1 / max(wide, deep))
     foot = (cell_h - deep * scale) / 2
     shown_w, shown_h = max(1, round(wide * scale)), max(1, round(deep * scale))
-    canvas = Image.new("RGBA", look.size, (0, 0, 0, 0)) if look.transparent else None
+    canvas = Image.new("RGBA", look.resolution, (0, 0, 0, 0)) if look.transparent else None
     if canvas is None:
         canvas = Image.fromarray(quantise(background(theme, width, height))).convert("RGBA")
     for k, z in enumerate(heights):

@@ -99,7 +99,7 @@ class Style(ABC):
             look: the appearance of the picture.
             engine: opengl or numpy.
         """
-        return look.size[0] * look.size[1] * look.supersampling**2
+        return look.resolution[0] * look.resolution[1] * look.supersampling**2
 
 
 class CameraStyle(Style):
@@ -119,7 +119,7 @@ class CameraStyle(Style):
         self.canvas = canvas
         self.theme = THEMES[look.theme]
         self.scale = look.supersampling
-        self.width, self.height = (part * self.scale for part in look.size)
+        self.width, self.height = (part * self.scale for part in look.resolution)
 
     @abstractmethod
     def draw(self, camera: Camera, shown: NDArray[np.bool_] | None, on_step: OnStep) -> NDArray[np.float32]:

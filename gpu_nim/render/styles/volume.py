@@ -95,7 +95,7 @@ class Volume(CameraStyle):
         coarser, steps = _COARSER[self.look.quality], _STEPS_A_POINT[self.look.quality]
         if self.canvas is not None:
             return reduce_pixels(self.canvas.draw_volume(volume, camera, steps), 1)
-        width, height = self.look.size
+        width, height = self.look.resolution
         return enlarge(cast(volume, camera, -(-width // coarser), -(-height // coarser), steps), height, width)
 
 
