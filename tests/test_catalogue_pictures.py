@@ -186,7 +186,7 @@ def test_an_option_of_a_motion_cannot_take_the_name_of_one_of_every_movie():
     assert "wobble" not in MOTIONS
 
 
-@pytest.mark.parametrize("ends", ["1:3", "slope=3:1"])
+@pytest.mark.parametrize("ends", ["1..3", "slope=3..1"])
 def test_a_rational_parameter_of_a_made_up_game_is_swept(ends, monkeypatch):
     slope = Parameter("slope", Rational(), "2", "slope y <= x + z")
     steep = InequalityEntry(

@@ -190,7 +190,7 @@ def test_a_movie_takes_each_option_or_refuses_it(motion):
         (["render", "edge:3", "-o", "a.png", "--style", "sections", "--cut", "none"], "cut would have no effect"),
         (["export", "edge:3", "-o", "a.stl", "--theme", "dark"], "an .stl file takes cut and generations"),
         (
-            ["movie", "edge:3", "-o", "a.gif", "--sweep", "1:8"],
+            ["movie", "edge:3", "-o", "a.gif", "--sweep", "1..8"],
             "sweep would have no effect on motion turntable: motion sweep takes it",
         ),
         (["movie", "chocolate:a=3,size=7", "-o", "a.gif", "--motion", "sweep"], "goes through values of a"),

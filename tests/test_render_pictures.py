@@ -492,7 +492,7 @@ def test_a_growth_ends_with_everything_and_begins_with_the_seed():
         ({"motion": "spin"}, "motion must be one of"),
         ({"frames": 0}, "1 or more frames"),
         ({"motion": "sweep"}, "a sweep needs a game with a rational parameter, chocolate or bar, got 'nim:7'"),
-        ({"source": "chocolate:size=7", "motion": "sweep", "options": {"sweep": "0:3"}}, "greater than 0"),
+        ({"source": "chocolate:size=7", "motion": "sweep", "options": {"sweep": "0..3"}}, "greater than 0"),
         ({"look": Look(transparent=True)}, "transparent would have no effect"),
     ],
 )
@@ -806,9 +806,13 @@ def test_a_page_needs_nothing_from_elsewhere(tmp_path):
         (["render", "figure:NF9", "-o", "a.png"], 2, "figure must be one of NF1"),
         (["render", "edge:99999999999", "-o", "a.png"], 2, "can be drawn for generations 0 to"),
         (["movie", "nim:3", "-o", "a.avi"], 2, "a movie must end in .mp4, .gif"),
-        (["movie", "chocolate:size=3", "-o", "a.gif", "--motion", "sweep", "--sweep", "x"], 2, "sweep must be FIRST:LAST or NAME="),
         (
-            ["movie", "bar:size=3", "-o", "a.gif", "--motion", "sweep", "--sweep", "a=1:2"],
+            ["movie", "chocolate:size=3", "-o", "a.gif", "--motion", "sweep", "--sweep", "x"],
+            2,
+            "sweep must be FIRST..LAST or NAME=",
+        ),
+        (
+            ["movie", "bar:size=3", "-o", "a.gif", "--motion", "sweep", "--sweep", "a=1..2"],
             2,
             "rational parameter of bar, k, got 'a'",
         ),

@@ -69,7 +69,7 @@ class Movie:
     Raises:
         UsageError: a value is none of these, or there is no such movie of the source.
 
-    >>> Movie("chocolate:size=31", "sweep", frames=90, options={"sweep": "1:4"}).rate
+    >>> Movie("chocolate:size=31", "sweep", frames=90, options={"sweep": "1..4"}).rate
     30
     """
 

@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ends:
-    """The first and the last value of a parameter, which may be named: 1:8 or a=1:8."""
+    """The first and the last value of a parameter, which may be named: 1..8 or a=1..8."""
 
-    word: ClassVar[str] = "[name=]first:last"
-    expected: ClassVar[str] = "FIRST:LAST or NAME=FIRST:LAST such as 1:8 or a=1:8"
+    word: ClassVar[str] = "[name=]first..last"
+    expected: ClassVar[str] = "FIRST..LAST or NAME=FIRST..LAST such as 1..8 or a=1..8"
 
     def read(self, text: str) -> tuple[str, Fraction, Fraction]:
         """The name, or "", and the values that a text names."""
         name, _, ends = text.rpartition("=")
         try:
-            first, last = map(parse_rational, ends.split(":"))
+            first, last = map(parse_rational, ends.split(".."))
         except ValueError:
             raise ValueError(self.expected) from None
         if min(first, last) <= 0:
@@ -49,7 +49,7 @@ class Sweep(BodyMotion):
 
     about = "a rational parameter of a game changes, such as the a of a chocolate, with a pause at each whole value"
     options = (
-        Parameter("sweep", Ends(), "1:8", "the values of the parameter; NAME where the game has several"),
+        Parameter("sweep", Ends(), "1..8", "the first and the last value of the parameter; NAME where the game has several"),
         hold_option("at the first, the last and every whole value"),
     )
 
