@@ -55,7 +55,7 @@ ENTRIES = {
     "colour": (COLOURINGS, "height", Colouring(lambda blocks, theme: theme.map(blocks.corners[:, 2] / 3), HEIGHT)),
     "theme": (THEMES, "sea", replace(THEMES["dark"], name="sea", top=(0.0, 0.5, 0.5))),
     "view": (VIEWS, "below", lambda cells: View((0.5, 0.5, -2.0))),
-    "cut": (CUTS, "left", lambda side_of, toward: side_of[:, 0] < 0),
+    "cut": (CUTS, "top", lambda toward: (2,)),
 }
 COMMANDS = {
     "style": ("render", "movie"),

@@ -308,9 +308,9 @@ def test_both_backends_draw_the_same(backend, monkeypatch):
     assert (drawing.draw(camera, None, unreported) == expected).all()
 
 
-@pytest.mark.parametrize("source", ["nim:2^60", "chocolate:a=3,size=31", "fcc:5"])
-def test_every_kind_of_body_is_drawn(source):
-    picture = render(source, **SMALL)
+@pytest.mark.parametrize(("source", "cut"), [("nim:2^60", "none"), ("chocolate:a=3,size=31", "half"), ("fcc:5", "corner")])
+def test_every_kind_of_body_is_drawn(source, cut):
+    picture = render(source, cut=cut, **SMALL)
     assert picture.engine == "trace"
     assert len(np.unique(np.asarray(picture.image).reshape(-1, 3), axis=0)) > 100
 
@@ -346,7 +346,6 @@ def test_the_command_draws_and_says_what_it_refuses(tmp_path):
     for options, words in (
         (["--engine", "opengl"], "engine must be auto or trace for quality cinema, got 'opengl'"),
         (["--style", "points"], "style points cannot be traced, got quality 'cinema'"),
-        (["--cut", "corner"], "cut would have no effect"),
     ):
         result = CliRunner().invoke(main, ["render", "nim:3", "-o", str(tmp_path / "b.png"), "--quality", "cinema", *options])
         assert result.exit_code != 0

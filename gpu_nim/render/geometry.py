@@ -269,19 +269,47 @@ def no_cells(name: str, first: int, stop: int, last: int) -> UsageError:
     return UsageError(f"generations {first}:{stop} contain no cell of {name}, whose generations are below {last + 1}")
 
 
-CUTS = Registry[Callable[[NDArray[np.floating], NDArray[np.float64]], NDArray[np.bool_]]]("cut")
-"""The cuts: functions of the blocks' places (N, 3) from the middle, and the direction to the eye (3,), to a mask of blocks."""
+CUTS = Registry[Callable[[NDArray[np.float64]], tuple[int, ...]]]("cut")
+"""The cuts: functions of the direction to the eye (3,) to axes. What is before the body's middle along all of them is removed."""
 
 
 @CUTS.register("corner")
-def _nearest_octant(side_of: NDArray[np.floating], toward: NDArray[np.float64]) -> NDArray[np.bool_]:
-    return np.asarray((side_of > 0).all(axis=1))
+def _nearest_octant(toward: NDArray[np.float64]) -> tuple[int, ...]:
+    return 0, 1, 2
 
 
 @CUTS.register("half")
-def _front_half(side_of: NDArray[np.floating], toward: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _front_half(toward: NDArray[np.float64]) -> tuple[int, ...]:
     # The upright plane that faces the eye best, so that the section is seen from the front.
-    return np.asarray(side_of[:, int(np.abs(toward[:2]).argmax())] > 0)
+    return (int(np.abs(toward[:2]).argmax()),)
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """The cells from one corner to before another, int64 (3,) each."""
+
+    first: NDArray[np.int64]
+    stop: NDArray[np.int64]
+
+    def holds(self, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which cells (3, n) are in it."""
+        return np.asarray(((cells >= self.first[:, None]) & (cells < self.stop[:, None])).all(axis=0))
+
+
+def removed(box: Box, what: str, toward: NDArray[np.float64]) -> Box:
+    """Return the cells that a cut removes from the box of a body: those whose middle is before the middle of the box.
+
+    >>> removed(Box(np.zeros(3, int), np.array([8, 8, 7])), "corner", np.array([1.0, -1.0, 1.0]))
+    Box(first=array([4, 0, 4]), stop=array([8, 4, 7]))
+    """
+    first, stop = box.first.copy(), box.stop.copy()
+    for axis in CUTS.find(what)(toward):
+        ends = box.first[axis] + box.stop[axis]
+        if toward[axis] < 0:
+            stop[axis] = ends // 2
+        else:
+            first[axis] = (ends + 1) // 2
+    return Box(first, stop)
 
 
 def cut(blocks: Blocks, what: str, toward: NDArray[np.float64]) -> Blocks:
@@ -290,5 +318,6 @@ def cut(blocks: Blocks, what: str, toward: NDArray[np.float64]) -> Blocks:
     The cut goes through the middle of the body; `toward` points to the eye.
     """
     low, high = blocks.bounds()
-    side_of = (blocks.centres() - (low + high) / 2) * np.where(toward < 0, -1, 1)
-    return blocks.take(np.logical_not(CUTS.find(what)(side_of, toward)), f"cut open ({what})")
+    before = (blocks.centres() - (low + high) / 2) * np.where(toward < 0, -1, 1) > 0
+    keep = np.logical_not(before[:, CUTS.find(what)(toward)].all(axis=1))
+    return blocks.take(np.asarray(keep), f"cut open ({what})")

@@ -30,7 +30,7 @@ from gpu_nim.render.source import CELLS_LIMIT, TooManyCells, blocks_of, name_of
 from gpu_nim.render.styles.style import CameraStyle, LaidOutStyle
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.trace import Traced
-from gpu_nim.render.traced_body import BY_GENERATION, TracedBody, traced_body
+from gpu_nim.render.traced_body import BY_GENERATION, TracedBody, opened, traced_body
 from gpu_nim.render.views import INSIDE, Camera
 from gpu_nim.storage.atomic import check_writable, replacing
 
@@ -122,7 +122,7 @@ def render(source: "Source", look: Look | None = None, *, on_step: OnStep = unre
 
 def may_trace(look: Look) -> bool:
     """Return whether a picture is traced where its cells would otherwise be merged."""
-    return look.engine == "auto" and "trace" in look.drawn_style.costs and look.cut == "none" and look.colour in BY_GENERATION
+    return look.engine == "auto" and "trace" in look.drawn_style.costs and look.colour in BY_GENERATION
 
 
 def traced_at_once(source: "Source", look: Look) -> bool:
@@ -139,11 +139,18 @@ def _traced(source: "Source", look: Look, on_step: OnStep) -> Picture:
         raise UsageError(f"style {look.style_name} cannot be traced, got {_tracing_option(look)}")
     require_picture_memory(look, "trace", name_of(source))
     body = traced_body(source, look, on_step)
+    camera = aim(body.outline, look, margins=annotations_of(body, look).margins)
+    body = opened(body, look, camera.basis[2])
     with DrawnBody(body.outline, look, "trace", body=body) as drawn:
-        image = drawn.frame(aim(body.outline, look, margins=drawn.annotations.margins), on_step=on_step)
-        notes = ("" if look.traced else "traced cell by cell", drawn.shortfall)
+        image = drawn.frame(camera, on_step=on_step)
+        notes = ("" if look.traced else "traced cell by cell", body.outline.note, drawn.shortfall)
     note = "; ".join(filter(None, notes))
     return Picture(image, "trace", body.population, body.population, note, call("render", name_of(source), look))
+
+
+def annotations_of(body: TracedBody, look: Look, running: str = "") -> Annotations:
+    """Return the annotations of a traced body; `running` as for `gpu_nim.render.framing.annotations`."""
+    return Annotations(look, body.legend, box_of(body.outline), running)
 
 
 def _tracing_option(look: Look) -> str:
@@ -226,7 +233,7 @@ class DrawnBody:
         if body is not None:
             self._canvas = None
             self._style: CameraStyle = (Cinema if look.quality == CINEMA else Traced)(body, look)
-            self.annotations = Annotations(look, body.legend, box_of(blocks), running)
+            self.annotations = annotations_of(body, look, running)
             return
         base = base_colours(blocks, look.colour, self.theme) if base is None else base
         self.annotations = annotations(blocks, look, running, base)

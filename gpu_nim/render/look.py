@@ -137,7 +137,7 @@ def style_options(look: Look, *, flat: bool = False) -> tuple[str, frozenset[str
     """Return the name of a still in the look's style in messages, and the options that it takes."""
     takes = OPTIONS - look.drawn_style.refuses
     if look.traced:
-        return "a traced picture", takes - {"cut"}
+        return "a traced picture", takes
     return ("a flat body", takes - {"cut"}) if flat else (f"style {look.style_name}", takes)
 
 

@@ -21,6 +21,7 @@ from gpu_nim.backends.shared.open_cubes import open_levels
 from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.tracing import START, Hits, Rays, Triple, surface
 from gpu_nim.render.colours import to_linear, to_srgb
+from gpu_nim.render.cut_tracer import CutTracer
 from gpu_nim.render.shading import BLOCKED, GOLDEN_ANGLE, STEP, Lamps, SideLight, cones_about
 from gpu_nim.render.styles.style import CameraStyle
 from gpu_nim.render.themes import THEMES
@@ -107,6 +108,8 @@ class Traced(CameraStyle):
         super().__init__(body.outline, np.empty((0, 3), np.float32), look, None)
         self.body = body
         self.tracer: Tracer = select().tracer(body.scene)
+        if body.removed is not None:
+            self.tracer = CutTracer(self.tracer, body.removed)
         self._open = open_levels(body.scene)
 
     @property
@@ -196,6 +199,8 @@ class Traced(CameraStyle):
                 reach = np.float64(STEP) * cone[:, None] * np.ldexp(1.0, np.minimum(level, _FARTHEST))
                 at = places + np.floor(fractions + reach).astype(np.int64)
                 inside = ((at >= 0) & (at < shape)).all(axis=0)
+                if self.body.removed is not None:
+                    inside &= ~self.body.removed.holds(at + corner)
                 free *= np.where(inside & (self._open(at) < level), np.float32(1 - _SHADE), np.float32(1))
             total += free
         return total

@@ -19,14 +19,16 @@ from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.selection import select
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.limbs import Ints
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.notation import parse_integer
 from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.tracing import BrickScene, NimScene, Scene, Triple
 from gpu_nim.render.colourings import DEFAULT, ages_of, base_colours, branch_palette, legend_of, needed_value, ranks_of
 from gpu_nim.render.defined_scenes import coarse_cells, defined_scene, generations_of, population
-from gpu_nim.render.geometry import PILES, SPACE, Blocks, generations_between, no_cells
+from gpu_nim.render.geometry import PILES, SPACE, Blocks, Box, cut, generations_between, no_cells, removed
 from gpu_nim.render.legends import Legend, Swatches, generation_bar
+from gpu_nim.render.packed_growth import MOST_BLOCKS, PackedGrowth
 from gpu_nim.render.projection import one_at_each_place
 from gpu_nim.render.source import CELLS_LIMIT, blocks_of, name_of
 from gpu_nim.render.themes import THEMES
@@ -42,7 +44,6 @@ Colours = NDArray[np.float32]
 CellColours = Callable[[NDArray[np.int64], NDArray[np.int8]], Colours]
 
 _OUTLINE = 6  # bits of a coordinate of the blocks that frame Nim
-_MOST_BLOCKS = 1 << 17  # that frame another body
 _PALETTE = 10  # bits of a generation that has a colour of its own
 BY_GENERATION = (None, "rank", "generation")
 """The colourings that need no more than a cell's generation; None is rank."""
@@ -66,6 +67,9 @@ class TracedBody:
         outline: coarse blocks that hold them, int64.
         colours: returns the colour of each hit, sRGB float32 (n, 3), of cells (3, n) and their levels (n,).
         legend: what the colours stand for.
+        until: returns the body without the generations after one, in the same colours; the outline then has the generation of the
+            earliest cell of each block. Only of bodies that are made to be shown so.
+        removed: the cells that a cut removes, or None.
     """
 
     name: str
@@ -74,15 +78,18 @@ class TracedBody:
     outline: Blocks
     colours: CellColours
     legend: Legend
+    until: "Callable[[int], TracedBody] | None" = None
+    removed: Box | None = None
 
 
-def traced_body(source: "Source", look: "Look", on_step: OnStep = unreported) -> TracedBody:
+def traced_body(source: "Source", look: "Look", on_step: OnStep = unreported, *, growing: bool = False) -> TracedBody:
     """Return a source as a body to be traced.
 
     Args:
         source: as for `gpu_nim.render.source.blocks_of`; nim:N up to N = 2^60.
         look: its colours and generations.
         on_step: called for progress, as the source is grown.
+        growing: whether its earlier generations are to be shown, too (`TracedBody.until`).
 
     Raises:
         UsageError: the source is unknown or flat, or has not what its colours need.
@@ -97,22 +104,39 @@ def traced_body(source: "Source", look: "Look", on_step: OnStep = unreported) ->
         needed_value(look.colour, name_of(source), game=any(scene.inequality))
         if look.colour in (*BY_GENERATION, *BY_COORDINATES):
             return _defined(name_of(source), scene, look)
-        if population(scene) > CELLS_LIMIT:
-            raise _too_many(look, name_of(source), population(scene))
+        if (count := population(scene)) > CELLS_LIMIT:
+            raise _too_many(look, name_of(source), count)
     if look.colour in BY_GENERATION:
         cells = _growth(source, on_step)
         if cells is not None:
-            return _packed(name_of(source), cells, look)
+            return _packed(name_of(source), cells, look, growing)
     blocks = blocks_of(source, colour=look.colour, on_step=on_step)
     if blocks.unit > 1:
         raise UsageError(f"engine trace needs cells on a lattice, and those of {blocks.name} are projected between its points")
     if (blocks.sizes > 1).any():
         raise _too_many(look, blocks.name, blocks.population)
-    return _of_blocks(blocks, look)
+    return _of_blocks(blocks, look, growing)
 
 
 def _too_many(look: "Look", name: str, cells: int) -> UsageError:
     return UsageError(f"colour {look.colour} can be traced of up to {CELLS_LIMIT:,} cells, and {name} has {cells:,}")
+
+
+def opened(body: TracedBody, look: "Look", toward: NDArray[np.float64]) -> TracedBody:
+    """Return a body without the part that the look cuts away, before an eye in that direction."""
+    if look.cut == "none":
+        return body
+    (first, stop), corner = body.outline.bounds(), np.array(body.scene.corner)
+    box = Box(np.maximum(first, corner), np.minimum(stop, corner + np.array(body.scene.shape)))
+    away, side = removed(box, look.cut, toward), int(body.outline.sizes.max())
+
+    def even(ends: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Between cubes as large as those of the outline: a layer of cells of a body of 2^40 + 1 is seen as isolated pixels."""
+        return np.asarray((ends - corner + side // 2) // side * side + corner)
+
+    low = np.where(away.first > box.first, even(away.first), box.first)
+    high = np.where(away.stop < box.stop, even(away.stop), box.stop)
+    return replace(body, outline=cut(body.outline, look.cut, toward), removed=Box(low, high))
 
 
 # Sets given by their definition
@@ -122,14 +146,19 @@ def _defined(name: str, scene: NimScene, look: "Look") -> TracedBody:
     last = scene.last
     first, stop = look.generations or (0, last + 1)
     scene = replace(scene, first=first, last=min(stop - 1, last))
-    cubes, level = coarse_cells(scene, _OUTLINE)
-    if not len(cubes) or scene.first > scene.last:
+    if scene.first > scene.last or not len(coarse_cells(scene, _OUTLINE)[0]):
         raise no_cells(name, first, stop, last)
-    outline = _coarse_blocks(name, cubes << level, 1 << level, generations_of(cubes) << level)
-    outline = replace(outline, coordinates=SPACE if any(scene.inequality) else PILES)
     cubes, level = coarse_cells(scene, _PALETTE)
     colours, legend = _nims_colours(look, np.bincount(generations_of(cubes)), level, scene.last)
-    return TracedBody(name, scene, population(scene), outline, colours, legend)
+
+    def until(generation: int) -> TracedBody:
+        part = replace(scene, last=min(generation, scene.last))
+        cubes, level = coarse_cells(part, _OUTLINE)
+        outline = _coarse_blocks(name, cubes << level, 1 << level, generations_of(cubes) << level)
+        outline = replace(outline, coordinates=SPACE if any(scene.inequality) else PILES)
+        return TracedBody(name, part, population(part), outline, colours, legend, until)
+
+    return until(scene.last)
 
 
 def _nims_colours(look: "Look", births: NDArray[np.integer], level: int, last: int) -> tuple[CellColours, Legend]:
@@ -220,11 +249,12 @@ class _Cells:
         return SPACE if min(self.low) < 0 else PILES
 
 
-def _packed(name: str, cells: _Cells, look: "Look") -> TracedBody:
+def _packed(name: str, cells: _Cells, look: "Look", growing: bool) -> TracedBody:
     """Pack a growth: its bits, and the generation of each cell."""
     corner, shape = _box(cells.low, cells.high)
     work = f"tracing {name}"
-    require_memory(BrickPacker.required_bytes(shape), host_memory(), work, "an earlier generation takes less")
+    needed = BrickPacker.required_bytes(shape) + (PackedGrowth.required_bytes(shape) if growing else 0)
+    require_memory(needed, host_memory(), work, "an earlier generation takes less")
     packer = BrickPacker(corner, shape)
     first, stop = look.generations or (0, _LATEST + 1)
     keys: list[tuple[int, NDArray[np.integer]]] = []
@@ -244,15 +274,44 @@ def _packed(name: str, cells: _Cells, look: "Look") -> TracedBody:
         births[generation] = len(of_generation)
         generations[scene.number_of(of_generation)] = generation
     palette = generation_palette(look, births)
-
-    def colours(hit: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
-        return np.asarray(palette[generations[scene.numbers(scene.first_cells(hit, levels))]])
-
-    outline = replace(_outline(name, scene), coordinates=cells.coordinates)
-    return TracedBody(name, scene, total, outline, colours, generation_bar(births, palette))
+    legend = generation_bar(births, palette)
+    body = _Packing(name, scene, total, cells.coordinates, lambda number: palette[generations[number]], legend)
+    return body.growing(np.concatenate([of_generation for _, of_generation in keys]), births) if growing else body.whole()
 
 
-def _of_blocks(blocks: Blocks, look: "Look") -> TracedBody:
+@dataclass(frozen=True)
+class _Packing:
+    """A packed body whose cells have colours by their numbers in its scene."""
+
+    name: str
+    scene: BrickScene
+    population: int
+    coordinates: tuple[str, ...]
+    of_numbers: Callable[[Ints], Colours]
+    legend: Legend
+
+    def whole(self) -> TracedBody:
+        outline = replace(_outline(self.name, self.scene), coordinates=self.coordinates)
+        return self._body(self.scene, self.population, outline)
+
+    def growing(self, keys: NDArray[np.unsignedinteger], births: NDArray[np.int64]) -> TracedBody:
+        """Return the body with its earlier generations; the keys of its cells are in order of generation."""
+        growth = PackedGrowth(self.scene, keys, births)
+
+        def until(generation: int) -> TracedBody:
+            outline = replace(_coarse_blocks(self.name, *growth.outline(generation)), coordinates=self.coordinates)
+            return replace(self._body(growth.scene(generation), growth.population(generation), outline), until=until)
+
+        return until(len(births) - 1)
+
+    def _body(self, part: BrickScene, cells: int, outline: Blocks) -> TracedBody:
+        def colours(hit: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
+            return self.of_numbers(self.scene.numbers(part.first_cells(hit, levels)))
+
+        return TracedBody(self.name, part, cells, outline, colours, self.legend)
+
+
+def _of_blocks(blocks: Blocks, look: "Look", growing: bool) -> TracedBody:
     """Pack cells that have colours of their own."""
     if blocks.flat:
         raise UsageError(f"engine trace needs a body in space, and {blocks.name} is flat")
@@ -267,12 +326,11 @@ def _of_blocks(blocks: Blocks, look: "Look") -> TracedBody:
     table = np.empty((len(blocks), 3), np.float32)
     shown = base_colours(blocks, look.colour, THEMES[look.theme])
     table[scene.number_of(keys)] = shown
-
-    def colours(hit: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
-        return np.asarray(table[scene.numbers(scene.first_cells(hit, levels))])
-
-    outline = replace(_outline(blocks.name, scene), coordinates=blocks.coordinates)
-    return TracedBody(blocks.name, scene, blocks.population, outline, colours, legend_of(blocks, shown, look.colour))
+    legend = legend_of(blocks, shown, look.colour)
+    body = _Packing(blocks.name, scene, blocks.population, blocks.coordinates, lambda number: table[number], legend)
+    if not growing:
+        return body.whole()
+    return body.growing(keys[np.argsort(blocks.generations, kind="stable")], np.bincount(blocks.generations))
 
 
 def _box(low: Iterable[int], high: Iterable[int]) -> tuple[Triple, Triple]:
@@ -285,7 +343,7 @@ def _outline(name: str, scene: BrickScene) -> Blocks:
     for stage, start in enumerate(scene.starts):
         shape = scene.stage_shape(stage)
         words = scene.words[start:][: prod(shape)]
-        if int(np.bitwise_count(words).sum(dtype=np.int64)) <= _MOST_BLOCKS:
+        if int(np.bitwise_count(words).sum(dtype=np.int64)) <= MOST_BLOCKS:
             break
     some = np.flatnonzero(words)
     bits = np.unpackbits(words[some].astype("<u8").view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")

@@ -1,0 +1,72 @@
+"""A packed body that grows: the scene and the outline of any of its generations."""
+
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.backends.shared.brick_scenes import BrickPacker
+from gpu_nim.model.tracing import BrickScene
+from gpu_nim.render.geometry import first_of_each
+
+_NEVER = np.iinfo(np.uint16).max  # in the place of the generation of a brick without cells
+MOST_BLOCKS = 1 << 17
+"""The most blocks of an outline, about."""
+
+
+class PackedGrowth:
+    """The cells of a packed body, in order of generation.
+
+    Args:
+        whole: the scene of all of them.
+        keys: their keys, generation by generation, (N,).
+        births: the number of each generation, below 2^16 of them.
+    """
+
+    def __init__(self, whole: BrickScene, keys: NDArray[np.unsignedinteger], births: NDArray[np.int64]) -> None:
+        self._whole, self._keys = whole, keys
+        self._ends = np.cumsum(births)
+        self._earliest = np.full(prod(whole.stage_shape(0)), _NEVER, np.uint16)
+        for generation in reversed(range(len(births))):
+            self._earliest[self._born(generation) >> 6] = generation
+
+    @staticmethod
+    def required_bytes(shape: tuple[int, int, int]) -> int:
+        """Return the bytes of memory that a body of that shape takes, in addition to its keys."""
+        return BrickPacker.required_bytes(shape) * 9 // 8
+
+    def population(self, generation: int) -> int:
+        """Return the number of cells to a generation."""
+        return int(self._ends[min(generation, len(self._ends) - 1)])
+
+    def scene(self, generation: int) -> BrickScene:
+        """Return the scene of the cells to a generation."""
+        count = self.population(generation)
+        if count == len(self._keys):
+            return self._whole
+        packer = BrickPacker(self._whole.corner, self._whole.shape)
+        packer.add_keys(self._keys[:count])
+        return packer.scene()
+
+    def outline(self, generation: int) -> tuple[NDArray[np.int64], int, NDArray[np.int64]]:
+        """Return blocks that hold the cells to a generation: their corners (M, 3), their side, and their earliest generations."""
+        if (count := self.population(generation)) <= MOST_BLOCKS:
+            keys = self._keys[:count].astype(np.int64)
+            generations = np.searchsorted(self._ends, np.arange(count), side="right")
+            bits = np.stack([keys >> 4 & 3, keys >> 2 & 3, keys & 3], axis=1)
+            blocks, side = 4 * self._bricks(keys >> 6) + bits, 1
+        else:
+            bricks = np.flatnonzero(self._earliest <= generation)
+            bricks = bricks[np.argsort(self._earliest[bricks], kind="stable")]
+            blocks, side, generations = self._bricks(bricks), 4, self._earliest[bricks].astype(np.int64)
+            while len(blocks) > MOST_BLOCKS:
+                blocks, side = blocks >> 1, 2 * side
+                first = np.sort(first_of_each(blocks))
+                blocks, generations = blocks[first], generations[first]
+        return blocks * side + np.array(self._whole.corner), side, generations
+
+    def _born(self, generation: int) -> NDArray[np.unsignedinteger]:
+        return self._keys[self._ends[generation - 1] if generation else 0 : self._ends[generation]]
+
+    def _bricks(self, places: NDArray[np.integer]) -> NDArray[np.int64]:
+        return np.stack(np.unravel_index(places, self._whole.stage_shape(0)), axis=1).astype(np.int64)
