@@ -67,7 +67,7 @@ UV = (
     + """
 case $1 in
     venv) [[ ! -e $CALLS.uv-broken ]] || exit 2; mkdir -p "${@: -1}/bin"; cp "$FAKES/python3" "${@: -1}/bin/python" ;;
-    pip) "$5" -m pip install "$7" ;;
+    pip) "$4" -m pip install "$6" ;;
 esac
 """
 )
@@ -358,6 +358,26 @@ def test_the_first_python_that_can_is_taken(machine: Machine) -> None:
     assert "Python 3.11" in machine.works()
 
 
+def test_a_python_of_pyenv_is_found_behind_its_shim(machine: Machine) -> None:
+    machine.program("python3.13", NOTE + "echo 'python3.13: command not found' >&2; exit 127\n")
+    machine.python("python", version="3.13")
+    place = machine.root / "pyenv/versions/3.13.0/bin/python3"
+    place.parent.mkdir(parents=True)
+    (machine.programs / "python").rename(place)
+    assert "Python 3.13" in machine.works(PYENV_ROOT=str(machine.root / "pyenv"))
+
+
+@pytest.mark.parametrize("installer", ["pip", "uv"])
+def test_both_installers_take_the_newest_python(machine: Machine, installer: str) -> None:
+    for minor in (11, 13, 12):
+        machine.python(f"python3.{minor}", version=f"3.{minor}")
+    if installer == "uv":
+        machine.program("uv", UV)
+    machine.works()
+    [made] = [line for line in machine.calls() if re.match(r"(uv|\S+ -m) venv ", line)]
+    assert "python3.13" in made
+
+
 def test_flock_missing(machine: Machine) -> None:
     (machine.programs / "flock").unlink()
     assert "util-linux" in machine.refuses()
@@ -577,17 +597,17 @@ def test_extras_can_be_turned_off(machine: Machine) -> None:
 @pytest.mark.parametrize(
     ("args", "passed"),
     [
-        ((), ("-n", "auto", "-m", "not slow and not thorough")),
-        (("--all",), ("-n", "auto")),
-        (("--all", "-x"), ("-n", "auto", "-x")),
-        (("-x", "tests/test_a b.py"), ("-n", "auto", "-x", "tests/test_a b.py")),
+        ((), ("-n", "auto", "--dist", "worksteal", "-m", "not slow and not thorough")),
+        (("--all",), ("-n", "auto", "--dist", "worksteal")),
+        (("--all", "-x"), ("-n", "auto", "--dist", "worksteal", "-x")),
+        (("-x", "tests/test_a b.py"), ("-n", "auto", "--dist", "worksteal", "-x", "tests/test_a b.py")),
         (("-n", "2"), ("-n", "2")),
         (("-n0",), ("-n0",)),
         (("--numprocesses=3",), ("--numprocesses=3",)),
         (("-p", "no:xdist"), ("-p", "no:xdist")),
         (("-pno:xdist",), ("-pno:xdist",)),
         (("-x", "--pdb"), ("-x", "--pdb")),
-        (("-p", "no:cacheprovider"), ("-n", "auto", "-p", "no:cacheprovider")),
+        (("-p", "no:cacheprovider"), ("-n", "auto", "--dist", "worksteal", "-p", "no:cacheprovider")),
     ],
 )
 def test_test_passes_its_arguments_to_pytest(machine: Machine, args: tuple[str, ...], passed: tuple[str, ...]) -> None:

@@ -229,7 +229,7 @@ class LitFrame:
         low, high = blocks.bounds()
         self._span = float(np.linalg.norm(high - low))
         distances = camera.distance(np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T)
-        self._near, self._far = float(max(distances.min(), 0)), float(distances.max())
+        self._near, self._far = max(float(distances.min()), 0.0), float(distances.max())
 
     def colours(self, axis: int, end: int, which: NDArray[np.bool_] | slice, quads: NDArray[np.float32]) -> NDArray[np.uint8]:
         """Return the colours at the corners of the given sides (M, 4, 3), sRGB uint8 (M, 4, 3)."""

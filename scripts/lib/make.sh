@@ -3,9 +3,10 @@
 # Creates and updates the environment: the slow path of environment.sh, which sources this file. All output is on stderr, so that
 # stdout has only the output of the command that follows.
 
-readonly UV_PYTHON='>=3.11,<3.15'
-readonly PYTHONS=(python3.14 python3.13 python3.12 python3.11 python3 python)
-readonly OLDEST_MINOR=11
+# shellcheck source=scripts/lib/pythons.sh
+. "$checkout/scripts/lib/pythons.sh"
+
+readonly UV_PYTHON=">=3.$OLDEST_MINOR,<3.$((MINORS[0] + 1))"
 readonly OFFLINE='name resolution|Name or service not known|NewConnectionError|ConnectTimeout|ProxyError|dns error|error sending request'
 readonly OFFLINE_TOO='Connection refused|Network is unreachable|Could not connect|tcp connect error|client error \(Connect\)'
 
@@ -184,13 +185,18 @@ follow_log() {
 # clear_environment: removes the installers' files, and nothing else.
 clear_environment() { rm -rf -- "$environment"/{bin,include,lib,lib64,share,pyvenv.cfg}; }
 
-venv_with_uv() { uv venv --no-project --allow-existing --python "$UV_PYTHON" -- "$environment" >>"$log" 2>&1 </dev/null; }
+# venv_with_uv: of the newest Python here, as with pip; uv fetches one where none is here.
+venv_with_uv() {
+    find_python || python=$UV_PYTHON
+    uv venv --no-project --allow-existing --python "$python" -- "$environment" >>"$log" 2>&1 </dev/null
+}
 venv_with_pip() { "$python" -m venv "$environment" >>"$log" 2>&1 </dev/null; }
 
-# The installers run in the checkout, so that a path with blanks or brackets in it never becomes part of a requirement.
+# The installers run in the checkout, so that a path with blanks or brackets in it never becomes part of a requirement. Both compile
+# all bytecode, unless UV_COMPILE_BYTECODE or PIP_NO_COMPILE say otherwise.
 install_with_uv() (
     cd -- "$checkout" &&
-        uv pip install --compile-bytecode --python "$environment/bin/python" --editable ".${extras:+[$extras]}"
+        UV_COMPILE_BYTECODE=${UV_COMPILE_BYTECODE:-1} uv pip install --python "$environment/bin/python" --editable ".${extras:+[$extras]}"
 ) >>"$log" 2>&1 </dev/null
 install_with_pip() (
     cd -- "$checkout" &&
@@ -213,30 +219,4 @@ failure_of() {
         [[ -z $said ]] || break
     done
     printf '%s' "$1 cannot make the environment (${said:-it said nothing}): see $log"
-}
-
-# find_python: sets `python` and `python_version` to the first Python that can make an environment, or `python_failure`.
-find_python() {
-    local candidate version old='' bare='' bare_package=''
-    for candidate in "${PYTHONS[@]}"; do
-        type -P "$candidate" >/dev/null || continue
-        # A name on the PATH may be a shim without an interpreter behind it, so each is tested.
-        version=$("$candidate" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null </dev/null) || continue
-        if ((${version%%.*} != 3 || ${version#*.} < OLDEST_MINOR)); then
-            old=$version
-        elif ! "$candidate" -c 'import ensurepip, venv' 2>/dev/null </dev/null; then
-            bare=$version bare_package=$candidate-venv
-        else
-            python=$candidate python_version=$version
-            return 0
-        fi
-    done
-    if [[ -n $bare ]]; then
-        python_failure="Python $bare is here without its venv module: on Debian and Ubuntu, apt-get install $bare_package (or install uv)"
-    elif [[ -n $old ]]; then
-        python_failure="Python $old was found, but 3.$OLDEST_MINOR or newer is needed: install one with its venv module, or install uv"
-    else
-        python_failure="no Python was found: on Debian and Ubuntu, apt-get install python3-venv (3.$OLDEST_MINOR or newer is needed; or install uv)"
-    fi
-    return 1
 }

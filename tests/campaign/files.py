@@ -159,7 +159,7 @@ def _movie(folder: Path) -> Specimen | None:
         "--resolution",
         "64x48",
         "--seconds",
-        "4",
+        "2",
         "--fps",
         "10",
         "--engine",

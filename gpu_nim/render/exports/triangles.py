@@ -124,7 +124,7 @@ def printed_body(blocks: Blocks, printing: Printing) -> tuple[NDArray[np.float32
     """
     points, faces = printable_body(blocks)
     low, high = points.min(axis=0), points.max(axis=0)
-    points = (points - low) * (np.float32(printing.size) / (high - low).max())
+    points = (points - low) * (np.float32(printing.size) / np.float32((high - low).max()))
     if printing.stand:
         plate = _CORNERS * np.array([*points.max(axis=0)[:2], _PLATE], dtype=np.float32)
         faces = np.concatenate([faces, _TRIANGLES + len(points)])

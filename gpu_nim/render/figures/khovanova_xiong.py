@@ -53,7 +53,8 @@ def _nf1(theme: Theme) -> VectorDrawing:
 def _nf2(theme: Theme) -> VectorDrawing:
     cells, born, edges = _grown("nim")
     basis, scale, edge = from_angles(*_FACING).basis(), 100.0, 70.0
-    box = CoordinateBox(cells.min(axis=0), cells.max(axis=0), ("a", "b", "c"), np.eye(3), size=0)
+    lowest, highest = (np.asarray(ends, dtype=np.int64) for ends in (cells.min(axis=0), cells.max(axis=0)))
+    box = CoordinateBox(lowest, highest, ("a", "b", "c"), np.eye(3), size=0)
     corners = box.corners() @ basis[:2].T
     low, high = corners.min(axis=0), corners.max(axis=0)
     width, height = (scale * (high - low) + [2 * edge + 110, 2 * edge]).tolist()
