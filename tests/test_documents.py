@@ -51,6 +51,8 @@ SMALLER = [
     (r"--resolution (720p|960x540|800x690|480x480|400x300|240x180)", "--resolution 160x90"),
     (r"(?=.*(?:--legend|--axes|figure:))(.*)--resolution 160x90", r"\1--resolution 320x180"),  # words beside a body need space
     (r"--seconds \d", "--seconds 1"),
+    (r"--fps \d+", "--fps 2"),
+    (r"(gpunim movie (?!.*--fps).*)", r"\1 --fps 2"),
     (r"nim:\d{3,}", "nim:63"),
     (r"(fcc|edge):\d+", r"\1:12"),
     ("size=127", "size=31"),
