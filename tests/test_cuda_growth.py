@@ -254,7 +254,7 @@ class TestGeneral:
 
     def test_a_state_of_the_fast_path_is_refused(self, launcher):
         state = NumpyExactlyOne(FCC, 5).state()
-        with pytest.raises(UsageError, match=r"state must hold touches, .* got generation, newborns, last, sealed"):
+        with pytest.raises(UsageError, match=r"state must hold touches, .* got generation, newborns, last, layers, sealed"):
             self.engine(launcher, FCC, 5, state)
 
     def test_keys_past_63_bits_are_refused(self, launcher):

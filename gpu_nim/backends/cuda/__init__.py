@@ -16,7 +16,7 @@ from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher
 from gpu_nim.backends.cuda.nim import NimEngine, device_bytes
 from gpu_nim.backends.cuda.trace import CudaTracer
 from gpu_nim.backends.interface import Counting, Engine, State
-from gpu_nim.backends.shared.layouts import touched_state
+from gpu_nim.backends.shared.states import touched_state
 from gpu_nim.model.linear_bounds import LinearBounds
 from gpu_nim.model.memory import require_memory
 from gpu_nim.model.rule import Rule

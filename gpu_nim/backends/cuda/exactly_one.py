@@ -22,6 +22,7 @@ from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.backends.interface import Batch, Section, State
 from gpu_nim.backends.shared.cells import cell_dtype, check_request, coordinate_dtype
 from gpu_nim.backends.shared.layouts import Layout
+from gpu_nim.backends.shared.states import boxed
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.memory import require_memory
@@ -206,7 +207,7 @@ class ExactlyOneEngine:
 
     def _restore(self, state: State) -> None:
         generation = int(state["generation"])
-        layout = Layout(self.rule, int(state["last"]))
+        layout, state = Layout(self.rule, int(state["last"])), boxed(self.rule, state)
         sealed = np.ascontiguousarray(state["sealed"]).view(np.uint8)
         codec = self._codec(layout)
         with device_memory_errors(f"the state of generation {generation}"):

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.backends.communicator import Alone, Communicator
 from gpu_nim.backends.interface import Engine, State
 from gpu_nim.backends.numpy import games
 from gpu_nim.backends.numpy.counting import NumpyCounting
@@ -11,6 +12,7 @@ from gpu_nim.backends.numpy.general import GeneralEngine
 from gpu_nim.backends.numpy.nim import NimEngine, plane_bytes
 from gpu_nim.backends.numpy.trace import NumpyTracer
 from gpu_nim.backends.shared.host_ranges import cores
+from gpu_nim.model.errors import UsageError
 from gpu_nim.model.linear_bounds import LinearBounds
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Rule
@@ -18,9 +20,16 @@ from gpu_nim.model.tracing import Scene
 
 
 class NumpyBackend:
-    """The CPU, through NumPy."""
+    """The CPU, through NumPy.
+
+    Args:
+        communicator: the ranks that grow together with this one; alone by default.
+    """
 
     name = "numpy"
+
+    def __init__(self, communicator: Communicator | None = None) -> None:
+        self._communicator = Alone() if communicator is None else communicator
 
     @property
     def device(self) -> str:
@@ -35,7 +44,7 @@ class NumpyBackend:
         """Return the bytes that a growth from its seeds is planned to take; None if they are not known before."""
         if nim:
             return plane_bytes(last)
-        return required_bytes(rule, last) if supports(rule) and not general else None
+        return required_bytes(rule, last, self._communicator.size) if supports(rule) and not general else None
 
     def nim(self, last: int, state: State | None = None) -> Engine:
         """Start three-pile Nim by [B]'s first rule, to grow no further than generation `last`."""
@@ -45,7 +54,9 @@ class NumpyBackend:
     def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
         """Start any rule, to grow no further than generation `last`: on the fast path for exactly-one growth where it applies."""
         if supports(rule) and not general:
-            return ExactlyOneEngine(rule, last, state)
+            return ExactlyOneEngine(rule, last, state, self._communicator)
+        if self._communicator.size > 1:
+            raise UsageError("a growth on several ranks must be of births on exactly one touch, in 2 or 3 dimensions, or nim")
         return GeneralEngine(rule, last, state)
 
     def wedge_outcomes(self, top: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -4,40 +4,40 @@ Fate. Alive cells stay alive, so a cell's number of touches never falls. The fir
 decides it: touched once it is born, touched more often it never is. A cell is FRESH (no touch yet), ONCE (one touch,
 this generation) or SEALED, and a generation ends with no cell ONCE.
 
-Work. Newborns are keys into the table of bytes, and an offset is a number to add to a key. A step takes the offsets
-one by one. The targets of one offset are distinct, so plain indexed stores suffice: a FRESH cell becomes ONCE and is
-listed, a cell that is ONCE becomes SEALED. At the end the listed cells that are still ONCE are born. Nothing is sorted,
-and the work is births times offsets.
+Work. A step takes the offsets one by one. The targets of one offset are distinct, so plain indexed stores suffice: a FRESH
+cell becomes ONCE and is listed, a cell that is ONCE becomes SEALED. At the end the listed cells that are still ONCE are born.
+Nothing is sorted, and the work is births times offsets.
 
-Layout. `gpu_nim.backends.shared.layouts` defines the keys.
+Ranks. `gpu_nim.backends.shared.layers` defines the layers of the domain and the places of their cells. A rank owns some of the
+layers: its table has places for their cells alone, and it decides these. Newborns push together with their ghosts
+(`gpu_nim.backends.numpy.ghosts`), and what a newborn and its ghosts touch in the domain is no more than reach layers away. So
+before a step each newborn is sent to the owners of all layers that near; a rank makes their ghosts itself, and so receives every
+touch of the cells that it owns, once each. Touches in layers of other ranks are left to them: no touch is pushed on two ranks, and
+no table has a halo.
 
-Symmetry. Let G be the rule's group of signed permutations and D its fundamental domain, x_0 >= x_1 >= ... (>= 0 for
-CUBE). The growth is invariant under G, so its cells in D determine it, and D can be grown alone if each cell of D
-receives every touch that it would receive in the whole growth. It does when the newborns of D push together with
-their ghosts: the images y outside of D of newborns r in D for which some y + o lies in D. Then every alive cell
-pushes once, and touches need no weights. To find the ghosts, call r near a mirror of G when r is within W = 2 max
-|o_i| of it, measured by the difference x_i - x_j, the sum x_i + x_j, or the coordinate x_i that vanishes there. Let y
-= g r and t = y + o in D. A mirror that separates y from D has y on its negative side and t not, so y is within W of
-it, and r is near the mirror's image under g^-1. So a newborn that is near no mirror has no ghost. A newborn near
-exactly one has a ghost only if exactly one mirror separates it from D; then that mirror is a wall of D, and the ghost
-is the reflection in it. The few newborns near several mirrors have all their images tried. (Near any mirror implies
-near a wall: x_i - x_j <= W bounds the differences of neighbours between i and j, and x_i + x_j <= W or x_i <= W bound
-the last coordinate.)
+Places. Layers have different boxes, so an offset is no fixed difference of places. It is one along x_0, and a step along x_2 is the
+layer's stride: a block of newborns has its places in row (o_1, o_2) computed once for all offsets there.
 
-Touches that leave D are pushed like others. Their targets are in a margin of the table, and are discarded when they
+Touches that leave the domain are pushed like others. Their targets are in a margin of the table, and are discarded when they
 would be born; so are cells outside of the universe. Being SEALED by then, each is discarded once.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.interface import State
+from gpu_nim.backends.communicator import Alone, Communicator
+from gpu_nim.backends.interface import Batch, Section, State
+from gpu_nim.backends.numpy.ghosts import Mirrors
 from gpu_nim.backends.shared.cells import CellEngine, cell_dtype, coordinate_dtype
+from gpu_nim.backends.shared.layers import AXIS, Layers, Places, owners, table_bytes
 from gpu_nim.backends.shared.layouts import Layout
+from gpu_nim.backends.shared.packing import pack, unpack
+from gpu_nim.backends.shared.states import touched_cells
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
@@ -46,6 +46,8 @@ from gpu_nim.model.rule import Cells, Rule, Symmetry
 _FRESH, _SEALED, _ONCE = np.uint8(0), np.uint8(1), np.uint8(2)
 _BLOCK = 1 << 15  # newborns pushed at a time: keys, targets and states stay in the second-level cache
 _NEWBORN_BYTES = 250  # a share of the arrays of a step: 80 to 215 measured, ghosts and mirrors included
+
+Ints = NDArray[np.int64]
 
 
 def supports(rule: Rule) -> bool:
@@ -57,8 +59,8 @@ def supports(rule: Rule) -> bool:
     return rule.exactly_one and rule.dimension in (2, 3) and rule.touches is None
 
 
-def planned_newborns(rule: Rule, last: int) -> int:
-    """Return the planned number of newborns of a generation of the domain: its share of the box's surface.
+def planned_newborns(rule: Rule, last: int, ranks: int = 1) -> int:
+    """Return the planned number of newborns of a generation of the domain on one rank: its share of the box's surface.
 
     Births have no better bound than the volume, which cubic8 approaches in some generations.  A step with more newborns checks
     its memory before it starts.
@@ -66,21 +68,25 @@ def planned_newborns(rule: Rule, last: int) -> int:
     layout = Layout(rule, last)
     widths = [high - low + 1 for low, high in zip(layout.lower, layout.upper, strict=True)]
     surface = sum(2 * math.prod(widths) // width for width in widths) >> layout.even
-    return surface if rule.symmetry is Symmetry.NONE else surface // (2 * rule.dimension)
+    newborns = surface if rule.symmetry is Symmetry.NONE else surface // (2 * rule.dimension)
+    return newborns if ranks == 1 else newborns * 5 // (4 * ranks)
 
 
-def required_bytes(rule: Rule, last: int) -> int:
-    """Return the planned bytes of growing `rule` to generation `last`: the table, and a step's arrays.
+def required_bytes(rule: Rule, last: int, ranks: int = 1) -> int:
+    """Return the planned bytes of growing `rule` to generation `last` on one of some ranks: the table, and a step's arrays.
 
     >>> edges = ((1, 1), (1, -1), (-1, 1), (-1, -1))
     >>> required_bytes(Rule(2, edges, frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE), last=10**4) < 60e6
     True
     """
-    return Layout(rule, last).size + _NEWBORN_BYTES * planned_newborns(rule, last)
+    return table_bytes(rule, last, ranks) + _NEWBORN_BYTES * planned_newborns(rule, last, ranks)
 
 
 class ExactlyOneEngine(CellEngine):
     """A growth of a rule that `supports` admits, to at most generation `last`, from its seeds or from a state.
+
+    On several ranks every rank has one, with the same rule and `last`, the same state and the same calls; see
+    `gpu_nim.backends.communicator`.
 
     UsageError for another rule; InsufficientMemoryError, before anything is allocated, when `required_bytes` are not available,
     and before a step that needs more than was planned and is available.
@@ -90,96 +96,142 @@ class ExactlyOneEngine(CellEngine):
     [1, 4, 4, 12, 4, 12, 12]
     """
 
-    def __init__(self, rule: Rule, last: int, state: State | None = None) -> None:
+    def __init__(self, rule: Rule, last: int, state: State | None = None, ranks: Communicator | None = None) -> None:
         super().__init__(rule, last)
         if not supports(rule):
             raise UsageError(
                 f"rule must have births {{1}}, 2 or 3 dimensions and no touches, got births {sorted(rule.births)}, "
                 f"{rule.dimension} dimensions and touches {rule.touches}"
             )
-        require_memory(required_bytes(rule, last), host_memory(), f"a growth to generation {last}")
-        self._planned = planned_newborns(rule, last)
-        self._layout = Layout(rule, last)
-        self._jumps = sorted(map(self._layout.jump, rule.offsets))
+        self._ranks = Alone() if ranks is None else ranks
+        require_memory(required_bytes(rule, last, self._ranks.size), host_memory(), f"a growth to generation {last}")
+        self._planned = planned_newborns(rule, last, self._ranks.size)
         self._dtype, self._cell_dtype = coordinate_dtype(*rule.box(last)), cell_dtype(*rule.box(last))
-        self._group = rule.symmetry.transformations(rule.dimension)
-        self._table = np.zeros(self._layout.size, np.uint8)
+        self._mirrors = Mirrors(rule)
+        self._layers = layers = Layers(rule, last)
+        self._owners = np.full(len(layers.sizes), self._ranks.rank)
+        self._owners[layers.numbers] = owners(len(layers.numbers), layers.reach, self._ranks.size)
+        self._messages = Places(layers, layers.numbers)
+        self._places = Places(layers, layers.numbers[self._owners[layers.numbers] == self._ranks.rank], lookup=True)
+        self._jumps = list(_jumps(rule))
+        # Whether a cell in the layer touches no layer of another rank.
+        self._inner = np.logical_and.reduce([np.roll(self._places.holds, -step) for step, _ in self._jumps])
+        self._table = np.zeros(self._places.size, np.uint8)
+        self._table[self._places.stop :] = _SEALED
         self._take(np.zeros((rule.dimension, 0), np.int64))
         if state is not None:
             self._restore(state)
 
+    def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
+        """Grow through generation `to`, as `CellEngine.advance` does: the births of all ranks, and the cells of this one."""
+        own = super().advance(to, cells=cells, section=section)
+        counts = [own.births, own.checksums, *([] if own.section is None else [own.section])]
+        births, checksums, *sections = self._ranks.sum(np.stack(counts))
+        return Batch(own.first, births, checksums, own.cells, *sections)
+
     def state(self) -> State:
-        """Return the generation, its newborns' representatives, the table as bits, and the `last` it is made for."""
+        """Return the rank's part: its newborns' representatives, its layers, and their tables as bits."""
         return {
             "generation": np.array(self.generation),
-            "newborns": self._coordinates.T.astype(self._dtype),
+            "newborns": self._newborns.T.astype(self._dtype),
             "last": np.array(self.last),
-            "sealed": np.packbits(self._table),
+            "layers": self._places.held.astype(np.int32),
+            "sealed": np.packbits(self._table[: self._places.stop]),
         }
 
     def _restore(self, state: State) -> None:
         self.generation = int(state["generation"])
-        planned = int(state["last"])
-        packed = state["sealed"].view(np.uint8)
-        if planned == self.last:
-            self._table = np.unpackbits(packed, count=self._layout.size)
+        places = self._places
+        if "layers" in state and not np.array_equal(np.sort(state["layers"]), Layers(self.rule, int(state["last"])).numbers):
+            raise ValueError("a state must have each layer once")
+        if "layers" in state and int(state["last"]) == self.last:
+            packed, sizes = state["sealed"].view(np.uint8), self._layers.sizes
+            stops = dict(zip(state["layers"].tolist(), np.cumsum(sizes[state["layers"]]).tolist(), strict=True))
+            for layer, start in zip(places.held.tolist(), places.starts.tolist(), strict=True):
+                size, stop = int(sizes[layer]), stops[layer]
+                self._table[start : start + size] = np.unpackbits(packed[(stop - size) // 8 : stop // 8])
         else:
-            layout = Layout(self.rule, planned)
-            for start in range(0, len(packed), _BLOCK):
-                keys = np.flatnonzero(np.unpackbits(packed[start : start + _BLOCK])) + 8 * start
-                sealed = layout.decode(keys)
-                self._table[self._layout.encode(sealed[:, self._layout.holds(sealed)])] = _SEALED
-        self._take(np.ascontiguousarray(state["newborns"].T).astype(np.int64))
+            for cells in touched_cells(self.rule, state):
+                here = cells[:, self._layers.cover(cells)]
+                self._table[places.encode(here[:, self._owned(here)])] = _SEALED
+        newborns = np.ascontiguousarray(state["newborns"].T).astype(np.int64)
+        self._take(newborns[:, self._owned(newborns)])
 
     def _lay(self) -> None:
         seeds = np.array(self.rule.seeds, np.int64)
-        self._take(np.unique(self.rule.symmetry.representative(seeds), axis=0).T)
-        self._table[self._keys] = _SEALED
+        folded = np.unique(self.rule.symmetry.representative(seeds), axis=0).T
+        self._take(folded[:, self._owned(folded)])
+        self._table[self._places.encode(self._newborns)] = _SEALED
+
+    def _owned(self, cells: Ints) -> NDArray[np.bool_]:
+        """Whether this rank owns the layers of these cells, which are layers of the domain."""
+        owned: NDArray[np.bool_] = self._places.holds[cells[AXIS] - self._layers.first]
+        return owned
 
     def _step(self) -> None:
-        table = self._table
-        pushers = np.concatenate((self._keys, self._ghosts))
-        if len(pushers) > self._planned:
-            require_memory(_NEWBORN_BYTES * len(pushers), host_memory(), f"generation {self.generation + 1}")
-        touched: list[NDArray[np.int64]] = []
-        for start in range(0, len(pushers), _BLOCK):
-            block = pushers[start : start + _BLOCK]
-            for jump in self._jumps:
-                targets = block + jump
-                states = table[targets]
-                fresh = targets[states == _FRESH]
-                table[fresh] = _ONCE
-                touched.append(fresh)
-                table[targets[states == _ONCE]] = _SEALED
+        table, pushers = self._table, [self._newborns, self._mirrors.ghosts(self._newborns[:, self._near])]
+        if self._ranks.size > 1:
+            received = self._receive()
+            pushers += [received, self._mirrors.ghosts(received[:, self._mirrors.near(received)])]
+        count = sum(cells.shape[1] for cells in pushers)
+        if count > self._planned:
+            require_memory(_NEWBORN_BYTES * count, host_memory(), f"generation {self.generation + 1}")
+        touched: list[Ints] = []
+        for targets in self._targets(np.concatenate(pushers, axis=1)):
+            states = table[targets]
+            fresh = targets[states == _FRESH]
+            table[fresh] = _ONCE
+            touched.append(fresh)
+            table[targets[states == _ONCE]] = _SEALED
         candidates = np.concatenate(touched) if touched else np.zeros(0, np.int64)
         born = candidates[table[candidates] == _ONCE]
         table[born] = _SEALED
-        coordinates = self._layout.decode(born)
-        kept = self._in_domain(coordinates)
-        if not kept.all():
-            coordinates, born = coordinates[:, kept], born[kept]
-        self._take(coordinates, born)
+        cells = self._places.decode(born)
+        kept = self._in_domain(cells)
+        self._take(cells if kept.all() else cells[:, kept])
 
-    def _take(self, coordinates: NDArray[np.int64], keys: NDArray[np.int64] | None = None) -> None:
-        """Set the newborns: their keys, their orbits' sizes, their ghosts."""
-        self._coordinates = coordinates
-        self._keys = self._layout.encode(coordinates) if keys is None else keys
-        self._weights = np.full(coordinates.shape[1], self.rule.symmetry.order(self.rule.dimension))
-        self._ghosts = np.zeros(0, np.int64)
-        if self.rule.symmetry is not Symmetry.NONE:
-            heights = self._heights(coordinates)
-            near = np.flatnonzero((heights <= 2 * self._layout.reach).any(axis=0))
-            if len(near):
-                self._weights[near] = self.rule.symmetry.orbit_size(coordinates[:, near].T)
-                self._ghosts = self._reflect(coordinates[:, near], heights[:, near])
+    def _receive(self) -> Ints:
+        """Send each newborn to the other ranks that own layers within reach of it, and return those that they send."""
+        reach, entry = self._layers.reach, self._newborns[AXIS] - self._layers.first
+        around = np.stack([self._owners[entry + step] for step in range(-reach, reach + 1)])
+        numbers = self._messages.encode(self._newborns)
+        parts = [(around == rank).any(axis=0) & (rank != self._ranks.rank) for rank in range(self._ranks.size)]
+        messages = self._ranks.exchange([pack(np.sort(numbers[part])) for part in parts])
+        return self._messages.decode(np.concatenate([unpack(message) for message in messages]))
 
-    def _heights(self, coordinates: NDArray[np.int64]) -> NDArray[np.int64]:
-        """How far above each wall of the fundamental domain the cells are, shape (walls, N)."""
-        heights = coordinates.copy()
-        heights[:-1] -= coordinates[1:]
-        return heights if self.rule.symmetry is Symmetry.CUBE else heights[:-1]
+    def _targets(self, pushers: Ints) -> Iterator[Ints]:
+        """The places that the pushers touch, offset by offset and block by block, each of them at most once in an array."""
+        places, even = self._places, self._layers.even
+        parts = [(pushers, True)]
+        if self._ranks.size > 1:
+            inner = self._inner[pushers[AXIS] - self._layers.first]
+            parts = [(pushers[:, inner], True), (pushers[:, ~inner], False)]
+        for cells, complete in parts:
+            for start in range(0, cells.shape[1], _BLOCK):
+                block = self._layers.split(cells[:, start : start + _BLOCK])
+                for step, rows in self._jumps:
+                    entry, x_0, x_2 = block
+                    entry = entry + step
+                    if not complete:
+                        held = places.holds[entry]
+                        entry, x_0, x_2 = entry[held], x_0[held], x_2[held]
+                    stride = places.strides[entry]
+                    row = places.origins[entry] + stride * x_2
+                    halves = (x_0 >> 1, x_0 + 1 >> 1) if even else (x_0,)
+                    for rise, shifts in rows:
+                        along = row + rise * stride if rise else row
+                        for odd, shift in shifts:
+                            targets = along + halves[odd]
+                            yield targets + shift if shift else targets
 
-    def _in_domain(self, coordinates: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _take(self, newborns: Ints) -> None:
+        """Set the newborns, which of them are near a mirror, and the sizes of their orbits."""
+        self._newborns = newborns
+        self._near = self._mirrors.near(newborns)
+        self._weights = np.full(newborns.shape[1], self.rule.symmetry.order(self.rule.dimension))
+        self._weights[self._near] = self.rule.symmetry.orbit_size(newborns[:, self._near].T)
+
+    def _in_domain(self, coordinates: Ints) -> NDArray[np.bool_]:
         """Whether each cell is in the fundamental domain and in the universe."""
         inside = np.ones(coordinates.shape[1], np.bool_)
         if self.rule.symmetry is not Symmetry.NONE:
@@ -194,40 +246,25 @@ class ExactlyOneEngine(CellEngine):
             inside &= self.rule.universe(coordinates.T)
         return inside
 
-    def _reflect(self, near: NDArray[np.int64], heights: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The keys of the ghosts of these newborns, which are near some wall."""
-        close = heights <= 2 * self._layout.reach
-        several = np.count_nonzero(close, axis=0) > 1
-        ghosts = []
-        for wall in range(len(close)):
-            # A cell on the wall is its own reflection.
-            image = near[:, close[wall] & ~several & (heights[wall] > 0)]
-            if wall == self.rule.dimension - 1:
-                image[wall] *= -1
-            else:
-                image[[wall, wall + 1]] = image[[wall + 1, wall]]
-            ghosts.append(self._layout.encode(image))
-        images = (self._group @ near[:, several]).transpose(1, 0, 2).reshape(self.rule.dimension, -1)
-        lowest = self._heights(images).min(axis=0)
-        outside = images[:, (lowest < 0) & (lowest >= -2 * self._layout.reach)]
-        ghosts.append(np.unique(self._layout.encode(outside[:, self._reaches(outside)])))
-        return np.concatenate(ghosts)
-
-    def _reaches(self, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether each cell's touches all have places in the table."""
-        layout = self._layout
-        inside = np.ones(cells.shape[1], np.bool_)
-        for x, low, high in zip(cells, layout.lower, layout.upper, strict=True):
-            inside &= (x >= low + layout.reach) & (x <= high - layout.reach)
-        return inside
-
     def _survey(self) -> tuple[int, int]:
-        return int(self._weights.sum()), checksum(self._coordinates.T, self._weights)
+        return int(self._weights.sum()), checksum(self._newborns.T, self._weights)
 
     def _cells(self) -> Cells:
         # Unfolding sorts, and short integers are sorted several times faster.
-        cells: Cells = self.rule.symmetry.unfold(self._coordinates.T.astype(self._dtype)).astype(self._cell_dtype, copy=False)
+        cells: Cells = self.rule.symmetry.unfold(self._newborns.T.astype(self._dtype)).astype(self._cell_dtype, copy=False)
         return cells
 
     def _section(self, axis: int, value: int) -> int:
-        return int(self.rule.symmetry.section_size(self._coordinates.T, axis, value).sum())
+        return int(self.rule.symmetry.section_size(self._newborns.T, axis, value).sum())
+
+
+def _jumps(rule: Rule) -> Iterator[tuple[int, list[tuple[int, list[tuple[int, int]]]]]]:
+    """The offsets as (o_1, [(o_2, [(odd, shift)])]): x_0 + o_0 is at x_0 + shift, or, halved, at (x_0 + odd) / 2 + shift."""
+    for step in sorted({offset[AXIS] for offset in rule.offsets}):
+        layer = [(offset[2] if rule.dimension == 3 else 0, offset[0]) for offset in rule.offsets if offset[AXIS] == step]
+        rises = sorted({rise for rise, _ in layer})
+        along = {rise: sorted(shift for row, shift in layer if row == rise) for rise in rises}
+        if rule.even_sum:
+            yield step, [(rise, [(shift & 1, shift >> 1) for shift in along[rise]]) for rise in rises]
+        else:
+            yield step, [(rise, [(0, shift) for shift in along[rise]]) for rise in rises]

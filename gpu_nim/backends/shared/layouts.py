@@ -1,4 +1,4 @@
-"""The layout of the table of exactly-one growth on the host: the keys of the cells of the fundamental domain.
+"""One box around the fundamental domain of exactly-one growth, and the keys of its cells: how CUDA's states are stored.
 
 The key of a cell is s_0 x_0 + s_1 x_1 + s_2 x_2, a mixed radix with s_0 = 1. If the growth has only cells of even
 coordinate sum, the s_i are odd: the sum is then even on all of these cells, and half of it is still unique.
@@ -9,11 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.interface import State
-from gpu_nim.backends.shared.cells import CLOSED, coordinate_dtype
 from gpu_nim.model.rule import Cells, Rule, Symmetry
-
-_SLICE = 1 << 15  # bytes of a saved table that are unpacked at a time
 
 
 def domain_box(rule: Rule, last: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -98,34 +94,3 @@ class Layout:
         for x, low, high in zip(coordinates, self.lower, self.upper, strict=True):
             inside &= (x >= low) & (x <= high)
         return inside
-
-
-def touched_state(rule: Rule, state: State) -> State:
-    """Convert the state of exactly-one growth on the host into one of the general engine.
-
-    A sealed cell is touched and closed, and orbits are unfolded.
-
-    >>> from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
-    >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
-    >>> engine = ExactlyOneEngine(square, 3)
-    >>> _ = engine.advance(1)
-    >>> touched_state(square, engine.state())["touched"].tolist()
-    [[-1, 0], [0, -1], [0, 0], [0, 1], [1, 0]]
-    """
-    layout = Layout(rule, int(state["last"]))
-    packed = state["sealed"].view(np.uint8)
-    sealed = []
-    for start in range(0, len(packed), _SLICE):
-        keys = np.flatnonzero(np.unpackbits(packed[start : start + _SLICE])) + 8 * start
-        cells = layout.decode(keys).T
-        # Cells in the margin, outside of the domain or of the universe, are not part of the growth.
-        kept = (rule.symmetry.representative(cells) == cells).all(axis=1) & rule.inside(cells)
-        sealed.append(cells[kept])
-    touched = rule.symmetry.unfold(np.concatenate(sealed))
-    dtype = coordinate_dtype(*rule.box(int(state["last"])))
-    return {
-        "generation": state["generation"],
-        "touched": touched.astype(dtype),
-        "touches": np.full(len(touched), CLOSED),
-        "newborns": rule.symmetry.unfold(state["newborns"]).astype(dtype),
-    }

@@ -1,0 +1,172 @@
+"""Growth on several ranks equals growth on one, cell by cell."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpu_nim.backends.numpy import NumpyBackend, exactly_one
+from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes
+from gpu_nim.backends.shared import layers
+from gpu_nim.backends.shared.layers import Layers, Places, owners
+from gpu_nim.backends.shared.packing import pack, unpack
+from gpu_nim.backends.shared.states import join
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.rule import Symmetry
+from tests.lattices import CUBIC26, EDGE, FCC, ONE, POPULATIONS, RULE750, rules
+from tests.threads import on_ranks
+
+FAST = rules(least=2, most=3, births=ONE)
+RANKS = st.sampled_from([1, 2, 3, 4, 8])
+
+
+def grown(rule, last, ranks, to, *, state=None, **wanted):
+    """The batch of each rank and its part of the state."""
+
+    def work(communicator):
+        engine = ExactlyOneEngine(rule, last, state, communicator)
+        return engine.advance(to, **wanted), engine.state()
+
+    return on_ranks(ranks, work)
+
+
+def assert_same_growth(results, expected):
+    """Compare the counts on each rank, and the cells of all ranks together, with a batch of one process."""
+    for batch, _ in results:
+        assert batch.first == expected.first
+        assert batch.births.tolist() == expected.births.tolist()
+        assert batch.checksums.tolist() == expected.checksums.tolist()
+        assert batch.section.tolist() == expected.section.tolist()
+    cells = np.concatenate([batch.cells for batch, _ in results])
+    assert sorted(cells.tolist()) == sorted(expected.cells.tolist())
+
+
+@settings(deadline=None, max_examples=60)
+@given(rule=FAST, ranks=RANKS, last=st.integers(0, 7), block=st.integers(1, 3), value=st.integers(-2, 2))
+def test_any_number_of_ranks_grows_the_same(rule, ranks, last, block, value):
+    expected = ExactlyOneEngine(rule, last).advance(last, cells=True, section=(0, value))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(layers, "BLOCK", block)  # narrow ones, so that small growths have layers on every rank
+        assert_same_growth(grown(rule, last, ranks, last, cells=True, section=(0, value)), expected)
+
+
+@settings(deadline=None, max_examples=40)
+@given(rule=FAST, cut=st.lists(st.integers(0, 2), min_size=1, max_size=60))
+def test_any_cut_grows_the_same(rule, cut):
+    expected = ExactlyOneEngine(rule, 6).advance(6, cells=True, section=(1, 0))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exactly_one, "owners", lambda count, reach, ranks: np.resize(np.array(cut), count))
+        assert_same_growth(grown(rule, 6, 3, 6, cells=True, section=(1, 0)), expected)
+
+
+@pytest.mark.parametrize("rule", [EDGE, FCC, replace(FCC, symmetry=Symmetry.NONE), CUBIC26, POPULATIONS["A130665"]])
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_the_lattices_of_the_literature(rule, ranks):
+    expected = ExactlyOneEngine(rule, 40).advance(40, cells=True, section=(0, 2))
+    assert_same_growth(grown(rule, 40, ranks, 40, cells=True, section=(0, 2)), expected)
+
+
+@settings(deadline=None, max_examples=40)
+@given(rule=FAST, before=RANKS, after=RANKS, stop=st.integers(0, 4), more=st.integers(1, 3), planned=st.integers(0, 4))
+def test_another_number_of_ranks_resumes(rule, before, after, stop, more, planned):
+    whole = ExactlyOneEngine(rule, stop + more).advance(stop + more, cells=True, section=(0, 0))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(layers, "BLOCK", 1)
+        parts = [part for _, part in grown(rule, stop + planned, before, stop)]
+        last = stop + more
+        rest = grown(rule, last, after, last, state=join(parts[::-1]), cells=True, section=(0, 0))
+    done = int(whole.births[: stop + 1].sum())
+    assert sorted(np.concatenate([batch.cells for batch, _ in rest]).tolist()) == sorted(whole.cells[done:].tolist())
+    for batch, _ in rest:
+        assert batch.checksums.tolist() == whole.checksums[stop + 1 :].tolist()
+
+
+def test_a_state_without_one_of_its_parts_is_refused():
+    parts = [part for _, part in grown(EDGE, 30, 3, 10)]
+    with pytest.raises(ValueError, match="each layer once"):
+        ExactlyOneEngine(EDGE, 30, join(parts[:2]))
+    with pytest.raises(ValueError, match="each layer once"):
+        ExactlyOneEngine(EDGE, 40, join([*parts, parts[0]]))
+
+
+def test_a_newborn_is_sent_as_far_as_it_touches(monkeypatch):
+    # Planted: newborns go to the neighbours within one layer less.
+    knight = POPULATIONS["A319018"]
+    expected = ExactlyOneEngine(knight, 30).advance(30).births.tolist()
+    assert [batch.births.tolist() for batch, _ in grown(knight, 30, 2, 30)] == [expected] * 2
+    receive = ExactlyOneEngine._receive
+
+    def short(engine):
+        reach, engine._layers.reach = engine._layers.reach, engine._layers.reach - 1
+        received = receive(engine)
+        engine._layers.reach = reach
+        return received
+
+    monkeypatch.setattr(ExactlyOneEngine, "_receive", short)
+    assert grown(knight, 30, 2, 30)[0][0].births.tolist() != expected
+
+
+def test_ranks_divide_the_memory():
+    whole = required_bytes(FCC, 1024)
+    for ranks in (2, 4, 8):
+        assert required_bytes(FCC, 1024, ranks) < 1.5 * whole / ranks
+    held = [Places(box, box.numbers[owners(len(box.numbers), 1, 4) == rank]) for box in [Layers(EDGE, 512)] for rank in range(4)]
+    assert max(places.stop for places in held) < 1.1 * sum(places.stop for places in held) / 4
+
+
+@given(ranks=st.integers(1, 9), power=st.integers(0, 3), reach=st.integers(1, 3))
+def test_aligned_runs_of_blocks_are_dealt_out_evenly(ranks, power, reach):
+    run = layers.BLOCK * reach * ranks**power
+    count = max(1, 2000 // run) * run
+    dealt = owners(count, reach, ranks).reshape(-1, run)
+    if power:
+        assert all(len({*np.bincount(row, minlength=ranks).tolist()}) == 1 for row in dealt)
+
+
+@given(st.lists(st.integers(0, 2**60), unique=True) | st.lists(st.integers(0, 3000), unique=True))
+def test_packed_numbers_are_unpacked(numbers):
+    ascending = np.sort(np.array(numbers, np.int64))
+    packed = pack(ascending)
+    assert packed.dtype == np.uint8
+    assert unpack(packed).tolist() == ascending.tolist()
+    if numbers:
+        width = math.ceil(max(1, int(np.diff(ascending).max(initial=0)).bit_length()) / 8)
+        assert len(packed) <= 9 + (len(numbers) - 1) * (1 << (width - 1).bit_length())
+
+
+def test_other_rules_are_refused_on_several_ranks():
+    def work(communicator):
+        return NumpyBackend(communicator).automaton(RULE750, 5)
+
+    with pytest.raises(UsageError, match="several ranks must be of births on exactly one touch"):
+        on_ranks(2, work)
+
+
+@settings(deadline=None, max_examples=60)
+@given(rule=FAST, last=st.integers(0, 8))
+def test_places_tell_the_cells_of_layers_apart(rule, last):
+    box = Layers(rule, last)
+    places = Places(box, box.numbers, lookup=True)
+    spans = [range(int(x.min()) - 1, int(x.max()) + 2) for x in (box.low[0] << box.even, box.high[0] << box.even)]
+    x_0 = np.arange(spans[0].start, spans[1].stop)
+    x_2 = np.arange(int(box.low[1].min()) - 1, int(box.high[1].max()) + 2) if rule.dimension == 3 else np.zeros(1, np.int64)
+    grid = np.meshgrid(x_0, box.numbers + box.first, x_2, indexing="ij")
+    cells = np.stack(grid)[: rule.dimension].reshape(rule.dimension, -1)
+    if rule.even_sum:
+        cells = cells[:, cells.sum(axis=0) % 2 == 0]
+    cells = cells[:, box.cover(cells)]
+    numbers = places.encode(cells)
+    assert len(np.unique(numbers)) == len(numbers)
+    assert numbers.min() >= 0
+    assert numbers.max() < places.stop
+    for decoder in (places, Places(box, box.numbers)):
+        assert (decoder.decode(numbers) == cells).all()
+
+
+def test_the_boxes_of_layers_fit_the_domain():
+    # That of edge has 5/72 n^3 cells: a sixth of the cells of even sum with coordinates up to n and a sum up to 2 n.
+    box = Layers(EDGE, 512)
+    assert Places(box, box.numbers).stop < 1.25 * 5 / 72 * 512**3
