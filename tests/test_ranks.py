@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from gpu_nim.backends.numpy import NumpyBackend, exactly_one
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes
-from gpu_nim.backends.shared import layers
-from gpu_nim.backends.shared.layers import Layers, Places, owners
+from gpu_nim.backends.shared.layers import BLOCKS, Layers, Places, owners
 from gpu_nim.backends.shared.packing import pack, unpack
 from gpu_nim.backends.shared.states import join
 from gpu_nim.model.errors import UsageError
@@ -45,11 +44,11 @@ def assert_same_growth(results, expected):
 
 
 @settings(deadline=None, max_examples=60)
-@given(rule=FAST, ranks=RANKS, last=st.integers(0, 7), block=st.integers(1, 3), value=st.integers(-2, 2))
-def test_any_number_of_ranks_grows_the_same(rule, ranks, last, block, value):
+@given(rule=FAST, ranks=RANKS, last=st.integers(0, 7), few=st.sampled_from([0, 9999]), value=st.integers(-2, 2))
+def test_any_number_of_ranks_grows_the_same(rule, ranks, last, few, value):
     expected = ExactlyOneEngine(rule, last).advance(last, cells=True, section=(0, value))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(layers, "BLOCK", block)  # narrow ones, so that small growths have layers on every rank
+        patch.setattr(exactly_one, "_FEW", few)
         assert_same_growth(grown(rule, last, ranks, last, cells=True, section=(0, value)), expected)
 
 
@@ -73,11 +72,8 @@ def test_the_lattices_of_the_literature(rule, ranks):
 @given(rule=FAST, before=RANKS, after=RANKS, stop=st.integers(0, 4), more=st.integers(1, 3), planned=st.integers(0, 4))
 def test_another_number_of_ranks_resumes(rule, before, after, stop, more, planned):
     whole = ExactlyOneEngine(rule, stop + more).advance(stop + more, cells=True, section=(0, 0))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(layers, "BLOCK", 1)
-        parts = [part for _, part in grown(rule, stop + planned, before, stop)]
-        last = stop + more
-        rest = grown(rule, last, after, last, state=join(parts[::-1]), cells=True, section=(0, 0))
+    parts = [part for _, part in grown(rule, stop + planned, before, stop)]
+    rest = grown(rule, stop + more, after, stop + more, state=join(parts[::-1]), cells=True, section=(0, 0))
     done = int(whole.births[: stop + 1].sum())
     assert sorted(np.concatenate([batch.cells for batch, _ in rest]).tolist()) == sorted(whole.cells[done:].tolist())
     for batch, _ in rest:
@@ -117,13 +113,16 @@ def test_ranks_divide_the_memory():
     assert max(places.stop for places in held) < 1.1 * sum(places.stop for places in held) / 4
 
 
-@given(ranks=st.integers(1, 9), power=st.integers(0, 3), reach=st.integers(1, 3))
-def test_aligned_runs_of_blocks_are_dealt_out_evenly(ranks, power, reach):
-    run = layers.BLOCK * reach * ranks**power
-    count = max(1, 2000 // run) * run
-    dealt = owners(count, reach, ranks).reshape(-1, run)
-    if power:
-        assert all(len({*np.bincount(row, minlength=ranks).tolist()}) == 1 for row in dealt)
+@given(ranks=st.integers(1, 9), width=st.integers(1, 3), reach=st.integers(1, 3))
+def test_aligned_runs_of_blocks_are_dealt_out_evenly(ranks, width, reach):
+    width = max(width, reach)
+    blocks = owners(BLOCKS * ranks * width, reach, ranks)[::width]
+    assert (np.repeat(blocks, width) == owners(BLOCKS * ranks * width, reach, ranks)).all()
+    run = ranks
+    while run <= len(blocks):
+        dealt = blocks[: len(blocks) // run * run].reshape(-1, run)
+        assert all((np.bincount(row, minlength=ranks) == run // ranks).all() for row in dealt)
+        run *= max(ranks, 2)
 
 
 @given(st.lists(st.integers(0, 2**60), unique=True) | st.lists(st.integers(0, 3000), unique=True))

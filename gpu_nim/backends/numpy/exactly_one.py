@@ -45,6 +45,7 @@ from gpu_nim.model.rule import Cells, Rule, Symmetry
 
 _FRESH, _SEALED, _ONCE = np.uint8(0), np.uint8(1), np.uint8(2)
 _BLOCK = 1 << 15  # newborns pushed at a time: keys, targets and states stay in the second-level cache
+_FEW = 1 << 11  # newborns that are not worth the calls that leave out their touches in layers of other ranks
 _NEWBORN_BYTES = 250  # a share of the arrays of a step: 80 to 215 measured, ghosts and mirrors included
 
 Ints = NDArray[np.int64]
@@ -169,15 +170,16 @@ class ExactlyOneEngine(CellEngine):
         return owned
 
     def _step(self) -> None:
-        table, pushers = self._table, [self._newborns, self._mirrors.ghosts(self._newborns[:, self._near])]
+        table, newborns, near = self._table, self._newborns, self._near
         if self._ranks.size > 1:
             received = self._receive()
-            pushers += [received, self._mirrors.ghosts(received[:, self._mirrors.near(received)])]
-        count = sum(cells.shape[1] for cells in pushers)
-        if count > self._planned:
-            require_memory(_NEWBORN_BYTES * count, host_memory(), f"generation {self.generation + 1}")
+            near = np.concatenate((near, self._mirrors.near(received) + newborns.shape[1]))
+            newborns = np.concatenate((newborns, received), axis=1)
+        pushers = np.concatenate((newborns, self._mirrors.ghosts(newborns[:, near])), axis=1)
+        if pushers.shape[1] > self._planned:
+            require_memory(_NEWBORN_BYTES * pushers.shape[1], host_memory(), f"generation {self.generation + 1}")
         touched: list[Ints] = []
-        for targets in self._targets(np.concatenate(pushers, axis=1)):
+        for targets in self._targets(pushers):
             states = table[targets]
             fresh = targets[states == _FRESH]
             table[fresh] = _ONCE
@@ -203,7 +205,7 @@ class ExactlyOneEngine(CellEngine):
         """The places that the pushers touch, offset by offset and block by block, each of them at most once in an array."""
         places, even = self._places, self._layers.even
         parts = [(pushers, True)]
-        if self._ranks.size > 1:
+        if self._ranks.size > 1 and pushers.shape[1] > _FEW:
             inner = self._inner[pushers[AXIS] - self._layers.first]
             parts = [(pushers[:, inner], True), (pushers[:, ~inner], False)]
         for cells, complete in parts:

@@ -12,7 +12,7 @@ those of the layers within `margin`, longer by `margin` at both ends.
 
 Places. A layer's cells follow one another by x_2, then by x_0; where the growth has only cells of even sum, every second x_0 has a
 place, and its parity is that of c + x_2. Layers follow one another, each from a multiple of 64, so that their bits are whole bytes
-of a state. After them are places that are never free: there is whatever lies in a layer outside of the domain.
+of a state. After them are places that are never free: there is whatever lies in another layer.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from gpu_nim.model.rule import Cells, Rule, Symmetry
 
 AXIS = 1
 """The coordinate that layers have in common."""
-BLOCK = 8
-"""So many reaches of layers next to each other have one owner: a wider block sends less, a narrower one is spread more evenly."""
+BLOCKS = 32
+"""The layers are cut into so many blocks for each rank: fewer send less, more are spread more evenly."""
 MAX_LAYERS = 1 << 20
 _ALIGNED = 64  # places
 _LAYER_BYTES = 200  # of the arrays over all layers
@@ -44,10 +44,10 @@ def owners(layers: int, reach: int, ranks: int) -> Ints:
     Births follow powers of two. Dealt out in turn, blocks of 2^k layers would give one of two ranks those that differ in one digit;
     a sum of digits puts as many of each residue into each aligned run of `ranks`^k blocks, whatever the digit.
 
-    >>> owners(64, 1, 2)[::8].tolist()  # the sequence of Thue and Morse
+    >>> owners(64, 1, 2)[:8].tolist()  # the sequence of Thue and Morse
     [0, 1, 1, 0, 1, 0, 0, 1]
     """
-    blocks = np.arange(layers, dtype=np.int64) // (BLOCK * reach)
+    blocks = np.arange(layers, dtype=np.int64) // max(reach, layers // (BLOCKS * ranks))
     total = np.zeros_like(blocks)
     while ranks > 1 and blocks.any():
         blocks, digit = np.divmod(blocks, ranks)
