@@ -126,6 +126,31 @@ def test_the_command_prints_in_the_size_that_is_asked_for(tmp_path):
     assert printed["note"] == "25 mm across, with necks of 2.3 mm; in one piece"
 
 
+@pytest.mark.parametrize(
+    ("source", "options"), [("nim:7", ["--printable", "--stand"]), ("nim-4:3", ["--printable"]), ("fcc:3", [])]
+)
+def test_the_library_of_the_3mf_consortium_reads_a_body_without_a_warning(source, options, tmp_path):
+    lib3mf = pytest.importorskip("lib3mf", reason="lib3mf is not installed")
+    file = tmp_path / "a.3mf"
+    said = facts("export", source, "-o", file, *options)
+    model = lib3mf.get_wrapper().CreateModel()
+    reader = model.QueryReader("3mf")
+    reader.SetStrictModeActive(True)
+    reader.ReadFromFile(str(file))
+    assert [reader.GetWarning(k) for k in range(reader.GetWarningCount())] == []
+    assert model.GetUnit() == lib3mf.ModelUnit.MilliMeter
+    meshes, items = model.GetMeshObjects(), model.GetBuildItems()
+    assert meshes.MoveNext()
+    assert items.MoveNext()
+    mesh = meshes.GetCurrentMeshObject()
+    assert items.GetCurrent().GetObjectResourceID() == mesh.GetResourceID()
+    assert mesh.IsManifoldAndOriented()
+    assert mesh.GetTriangleCount() == said["triangles"]
+    points = np.array([list(point.Coordinates) for point in mesh.GetVertices()])
+    assert np.ptp(points, axis=0).max() == pytest.approx(100 if options else 7)  # millimetres; fcc:3 has cells from -3 to 3
+    assert not meshes.MoveNext()
+
+
 @pytest.mark.parametrize("size", [0.5, 20_000, float("nan"), float("inf")])
 def test_a_size_that_cannot_be_printed_is_refused(size):
     with pytest.raises(UsageError, match="print_size must be from 1 to 10,000 millimetres, got"):
