@@ -1,23 +1,27 @@
 """Results show themselves in notebooks: by the methods that Jupyter calls, in HTML that a parser reads, and as grids of PyVista."""
 
 import io
+import json
 import subprocess
 import sys
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from gpu_nim import grow, load, save, solve
-from gpu_nim.model.errors import UsageError
+from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.render import add_body, blocks_of, embed, render, to_pyvista
 from gpu_nim.render.look import Look
+from gpu_nim.render.opengl import require_opengl
 from gpu_nim.render.page import colour_bytes, document
 from tests.helpers import p_positions
 from tests.render_files import needs_pillow
 
 pytestmark = needs_pillow
+NOTEBOOK = Path(__file__).parents[1] / "docs" / "notebook.ipynb"
 
 
 class Parsed(HTMLParser):
@@ -170,11 +174,48 @@ def test_a_body_is_added_to_a_plotter_in_its_colours(pv):
 
 
 def test_a_grid_without_pyvista_is_one_sentence(monkeypatch):
-    from gpu_nim.model.errors import MissingDependency
-
     monkeypatch.setitem(sys.modules, "pyvista", None)
     with pytest.raises(MissingDependency, match="a grid for PyVista needs PyVista"):
         grow("nim", 3).to_pyvista()
+
+
+@pytest.mark.thorough
+def test_the_notebook_of_the_documents_shows_what_it_was_saved_with(pv):
+    """Each cell runs in IPython, and its result is shown as in the file, but for pixels, which another machine may draw."""
+    pytest.importorskip("IPython", reason="IPython is not installed")
+    from IPython.core.interactiveshell import InteractiveShell
+    from traitlets.config import Config
+
+    try:
+        require_opengl()
+    except MissingDependency as error:
+        pytest.skip(str(error))
+    shell = InteractiveShell(config=Config(HistoryManager={"enabled": False}))
+    shell.display_formatter.active_types = shell.display_formatter.format_types  # as in Jupyter
+    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    shown = []
+    for cell in cells:
+        if cell["cell_type"] != "code":
+            continue
+        result = shell.run_cell("".join(cell["source"]))
+        result.raise_error()
+        data, _ = shell.display_formatter.format(result.result, exclude=["image/jpeg"])
+        (saved,) = cell["outputs"]
+        assert set(data) == set(saved["data"])
+        told = ["".join(text).partition("backend=")[0].split() for text in (saved["data"]["text/plain"], data["text/plain"])]
+        assert told[0] == told[1]
+        shown += set(data) - {"text/plain"}
+        if "image/png" in data:
+            pictures = [decoded(text) for text in (saved["data"]["image/png"], b64encode(data["image/png"]))]
+            assert pictures[0].shape == pictures[1].shape
+            assert np.abs(pictures[0].astype(int) - pictures[1]).mean() < 8
+    assert sorted(shown) == ["image/png"] * 3 + ["text/html"] * 3
+
+
+def decoded(text):
+    from PIL import Image
+
+    return np.asarray(Image.open(io.BytesIO(b64decode(text))).convert("RGB"))
 
 
 def test_nothing_that_draws_is_imported_before_it_is_needed():
