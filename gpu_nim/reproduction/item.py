@@ -1,0 +1,87 @@
+"""What a catalogue of a paper holds: its items, with what the paper prints beside the function that computes the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from gpu_nim.model.registry import Registry
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One thing that a paper prints and gpunim computes; values are numbers, texts, truths and lists of them.
+
+    Attributes:
+        about: what is compared, in words.
+        compute: computes it.
+        printed: what the paper prints; None for a question that it leaves to the reader.
+        right: the right value, where what the paper prints is a slip.
+    """
+
+    about: str
+    compute: Callable[[], Any]
+    printed: Any = None
+    right: Any = None
+
+
+@dataclass(frozen=True)
+class Item:
+    """A definition, theorem, example, table, figure or sequence of a paper, or a statement of its text.
+
+    Attributes:
+        number: the paper's number, such as "Theorem 19"; of a statement in its text the section and a few words.
+        statement: what it says, in a sentence or two.
+        comparisons: what it prints, beside what gpunim computes.
+        checks: the statements of `gpunim verify` that stand for it.
+        command: the command that shows the same; by default the verification of its checks.
+        slip: in words, how the paper is wrong, where it is.
+        figure: a name of the catalogue of figures, if gpunim draws it.
+    """
+
+    number: str
+    statement: str
+    comparisons: tuple[Comparison, ...] = ()
+    checks: tuple[str, ...] = ()
+    command: str = ""
+    slip: str = ""
+    figure: str = ""
+
+    @property
+    def kind(self) -> str:
+        """What it is, by its number: "theorem", "sequence", "figure", ..., or "text" for a statement in a section.
+
+        >>> [Item(number, "").kind for number in ("Theorem 19", "A048883", "Section 3, self-similarity", "Lemma 24, proof")]
+        ['theorem', 'sequence', 'text', 'lemma']
+        """
+        word = self.number.split()[0]
+        if word[0] == "A" and word[1:].isdigit():
+            return "sequence"
+        return "text" if word == "Section" else word.lower()
+
+    @property
+    def shown_by(self) -> str:
+        """The command that shows what it says."""
+        return self.command or f"gpunim verify {' '.join(self.checks)}"
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A source of gpunim.
+
+    Attributes:
+        label: how gpunim cites it, such as "NF".
+        title: authors, title and where it was published.
+        items: its items, in its order.
+        note: what a reader of the comparison has to know of its versions and numbers.
+    """
+
+    label: str
+    title: str
+    items: tuple[Item, ...]
+    note: str = ""
+
+
+PAPERS = Registry[Paper]("paper", also=", or all")
+"""The papers, by their names in `gpunim reproduce`."""

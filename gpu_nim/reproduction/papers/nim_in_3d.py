@@ -1,0 +1,119 @@
+"""[B]: Khovanova's note on the two rules that grow the P-positions of three piles in three dimensions."""
+
+from functools import partial
+
+from gpu_nim.automata.catalogue import find
+from gpu_nim.automata.growth_process import grow
+from gpu_nim.games.nim import positions as nim
+from gpu_nim.reproduction.item import PAPERS, Comparison, Item, Paper
+
+
+def _newborns(automaton: str, generation: int) -> list[list[int]]:
+    """The cells of a generation."""
+    found: list[list[int]] = grow(automaton, generation, backend="numpy").newborns(generation).tolist()
+    return found
+
+
+def _up_to_permutation(automaton: str, generation: int) -> set[tuple[int, ...]]:
+    """The cells of a generation, with coordinates in rising order."""
+    return {tuple(sorted(cell)) for cell in _newborns(automaton, generation)}
+
+
+def _closer(automaton: str, cell: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """The cells whose life decides whether a cell is born."""
+    return sorted(tuple(x - d for x, d in zip(cell, offset, strict=True)) for offset in find(automaton).rule.offsets)
+
+
+def _alive(automaton: str, generation: int, cell: tuple[int, ...]) -> bool:
+    """Whether a cell is alive after a generation."""
+    return list(cell) in grow(automaton, generation, backend="numpy", cells=True).cells().tolist()
+
+
+_ITEMS = (
+    Item(
+        "Parents",
+        "If (a,b,c) is a P-position of Nim, then exactly one of (a-1,b-1,c), (a-1,b,c-1) and (a,b-1,c-1) is a P-position "
+        "and its parent.",
+        (Comparison("the number of parents of (0,0,0)", lambda: len(nim.parents([0, 0, 0])), 1, 0),),
+        ("nf-corollary-22",),
+        slip="It does not except (0,0,0), which has no parent; Corollary 22 of [NF] does.",
+    ),
+    Item(
+        "Neighbours",
+        "The neighbours of a cell differ from it in exactly two coordinates, by 1 each; a cell inside the octant has 12. "
+        "Their cubes share an edge with its cube.",
+        (Comparison("the number of neighbours in the automaton `edge`", lambda: len(find("edge").rule.offsets), 12),),
+        command="gpunim automata",
+    ),
+    Item(
+        "First rule, totals",
+        "By the first rule, the points that are born at step n have the coordinate sum 2n.",
+        (
+            Comparison(
+                "the totals of the cells of `nim` at steps 0 to 15",
+                lambda: [{sum(cell) for cell in cells.tolist()} for _, cells in grow("nim", 15, backend="numpy")],
+                tuple((2 * n,) for n in range(16)),
+            ),
+        ),
+        command="gpunim grow nim --gen 15",
+    ),
+    Item(
+        "First rule, start",
+        "At the first step (0,1,1), (1,0,1), (1,1,0) are born, at the next (0,2,2), (2,0,2), (2,2,0); (1,1,2) is never born.",
+        (
+            Comparison("the cells of step 1", partial(_newborns, "nim", 1), ((0, 1, 1), (1, 0, 1), (1, 1, 0))),
+            Comparison("the cells of step 2", partial(_newborns, "nim", 2), ((0, 2, 2), (2, 0, 2), (2, 2, 0))),
+            Comparison("whether (1,1,2) is alive after step 15", partial(_alive, "nim", 15, (1, 1, 2)), False),
+        ),
+        command="gpunim grow nim --gen 2",
+    ),
+    Item(
+        "First theorem",
+        "The points that the first rule bears at step n are exactly the P-positions of Nim with 2n tokens.",
+        checks=("b-first",),
+        figure="NF2",
+    ),
+    Item(
+        "First theorem, proof",
+        "Exactly two of a, b and c have the smallest power of 2 that divides them. If these are a and b, then (a-1,b-1,c) is "
+        'a P-position, and "(a-1,b,c-1) and (a,b-1,a-1) are not".',
+        (
+            Comparison(
+                "the three cells that the rule of `nim` reads at (1,5,4)",
+                partial(_closer, "nim", (1, 5, 4)),
+                ((0, 4, 4), (0, 5, 3), (1, 4, 0)),
+                ((0, 4, 4), (0, 5, 3), (1, 4, 3)),
+            ),
+        ),
+        ("b-first",),
+        slip='It prints "(a,b-1,a-1)" where (a,b-1,c-1) is meant: at (1,5,4) that is (1,4,3), not (1,4,0).',
+    ),
+    Item(
+        "Second rule, start",
+        "If any one living neighbour gives birth, (0,1,1) are born at step 1, (0,2,2) at step 2, and (0,1,3), (1,2,3), "
+        "(0,3,3) at step 3, up to a permutation of coordinates; (0,1,3) is no P-position.",
+        (
+            Comparison("the cells of step 1", partial(_up_to_permutation, "edge", 1), ((0, 1, 1),)),
+            Comparison("the cells of step 2", partial(_up_to_permutation, "edge", 2), ((0, 2, 2),)),
+            Comparison("the cells of step 3", partial(_up_to_permutation, "edge", 3), ((0, 1, 3), (0, 3, 3), (1, 2, 3))),
+            Comparison("whether (0,1,3) is a P-position", partial(nim.is_p_position, (0, 1, 3)), False),
+        ),
+        command="gpunim grow edge --gen 3",
+    ),
+    Item(
+        "Second theorem",
+        "The points that the second rule bears at step n and that have a total of 2n are exactly the P-positions of Nim with "
+        "2n tokens.",
+        checks=("b-second",),
+    ),
+)
+
+PAPERS.add(
+    "nim-in-3d",
+    Paper(
+        "B",
+        "Tanya Khovanova's note on the automata that grow the P-positions of Nim in three dimensions",
+        _ITEMS,
+        note="The note has neither numbered theorems nor figures; the names of the items are gpunim's.",
+    ),
+)
