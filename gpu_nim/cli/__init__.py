@@ -32,6 +32,7 @@ COMMANDS = {
     "nim": "gpu_nim.cli.nim:nim",
     "play": "gpu_nim.cli.play:play",
     "render": "gpu_nim.cli.render:render",
+    "reproduce": "gpu_nim.cli.reproduce:reproduce",
     "show": "gpu_nim.cli.show:show",
     "solve": "gpu_nim.cli.solve:solve",
     "verify": "gpu_nim.cli.verify:verify",

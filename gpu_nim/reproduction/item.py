@@ -8,6 +8,9 @@ from typing import Any
 
 from gpu_nim.model.registry import Registry
 
+REACH = 20
+"""The reach of the checks by default: all of them take some ten seconds."""
+
 
 @dataclass(frozen=True)
 class Comparison:

@@ -3,11 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 
+from gpu_nim.games.nim.positions import nim_sum
 from gpu_nim.theorems.catalogue import Case, compared_cases, statement
 from gpu_nim.theorems.exhaustive import max_pile, p_positions, pile_scope
+
+_LAWS = 15  # the largest number with which the laws are tried
+_PROOF = 15  # the largest pile; 7 for four piles
+
+
+@statement("f-nim-sum", "[F] section 2.2; [NF] Definition 3; [V] Definition 2.4", "the nim-sum and its laws", at_most=_LAWS)
+@compared_cases(lambda upto: f"x, y, z up to {upto}")
+def nim_sums(upto: int) -> Iterator[Case]:
+    numbers = range(upto + 1)
+    for x, y in product(numbers, repeat=2):
+        found = nim_sum((x, y))
+        stated = sum(((x >> k & 1) + (y >> k & 1)) % 2 << k for k in range(upto.bit_length()))
+        yield f"the digits of {x} + {y}", found, stated
+        yield f"{y} + {x}", nim_sum((y, x)), found
+        others = [z for z in numbers if z != y and nim_sum((x, z)) == found]
+        yield f"the z other than {y} with {x} + z = {x} + {y}", others, []
+        for z in numbers:
+            yield f"{x} + ({y} + {z})", nim_sum((x, nim_sum((y, z)))), nim_sum((found, z))
+    for x in numbers:
+        yield f"0 + {x} and {x} + {x}", (nim_sum((0, x)), nim_sum((x, x))), (x, 0)
+
+
+@statement(
+    "f-proof",
+    "[F] section 2.4",
+    "each pile with a 1 in the leftmost odd column can be lowered to nim-sum 0, and no other; from nim-sum 0 none can",
+    at_most=_PROOF,
+)
+@compared_cases(lambda upto: f"piles up to {upto} for k = 1, 2, 3, up to {min(upto, _PROOF // 2)} for k = 4")
+def proof(upto: int) -> Iterator[Case]:
+    for k in (1, 2, 3, 4):
+        n = upto if k < 4 else min(upto, _PROOF // 2)
+        for position in np.ndindex(*(n + 1,) * k):
+            lowered = [
+                any(nim_sum((*position[:i], less, *position[i + 1 :])) == 0 for less in range(position[i])) for i in range(k)
+            ]
+            columns = [[pile >> b & 1 for pile in position] for b in reversed(range(n.bit_length()))]
+            leftmost = next((column for column in columns if sum(column) % 2), [0] * k)
+            yield f"the piles of {position} that can be lowered to nim-sum 0", lowered, [digit == 1 for digit in leftmost]
 
 
 @statement(

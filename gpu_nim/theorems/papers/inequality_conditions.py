@@ -13,6 +13,7 @@ from gpu_nim.theorems.catalogue import Case, compared_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
 from gpu_nim.theorems.exhaustive import max_pile, p_positions, pile_scope
 
+_MOVED = 15  # the largest coordinate with which every move is tried in a second or so
 _SOLVED = 255  # the largest coordinate for which a chocolate is solved in a second or so
 
 # The positions of [V] Example 3.4 and the options to which it moves from them.
@@ -65,6 +66,44 @@ def theorem_3_1(size: int) -> CheckResult:
     stated = np.stack([x + 1, y, z + 1], axis=1)[y > 0]
     expected.update(map(tuple, stated.tolist()))
     return _compare_sets(solution.p_positions.tolist(), expected, f"{solution.positions} positions of y <= x + z to {size}")
+
+
+@statement(
+    "v-theorem-3.2",
+    "[V] Theorem 3.2",
+    "from each position of 3y <= x + z with another nim-sum than 0 some option has nim-sum 0",
+    at_most=_MOVED,
+)
+@compared_cases(lambda upto: f"the positions of 3y <= x + z to {upto} with another nim-sum than 0")
+def theorem_3_2(upto: int) -> Iterator[Case]:
+    for position, nim_sums in _nim_sums_of_options(upto):
+        if _nim_sum(position):
+            yield f"whether an option of {position} has nim-sum 0", 0 in nim_sums, True
+
+
+@statement(
+    "v-theorem-3.4",
+    "[V] Theorem 3.4",
+    "from each position of 3y <= x + z with nim-sum 0 no option has nim-sum 0",
+    at_most=_MOVED,
+)
+@compared_cases(lambda upto: f"the positions of 3y <= x + z to {upto} with nim-sum 0")
+def theorem_3_4(upto: int) -> Iterator[Case]:
+    for position, nim_sums in _nim_sums_of_options(upto):
+        if not _nim_sum(position):
+            yield f"whether an option of {position} has nim-sum 0", 0 in nim_sums, False
+
+
+def _nim_sums_of_options(size: int) -> Iterator[tuple[Vector, set[int]]]:
+    """Each position of 3y <= x + z up to a size, with the nim-sums of all its options."""
+    game = chocolate(3)
+    for position in game.within(size).positions():
+        yield position, {_nim_sum(option) for _, _, option in game.moves(position)}
+
+
+def _nim_sum(position: Vector) -> int:
+    x, y, z = position
+    return x ^ y ^ z
 
 
 @statement(

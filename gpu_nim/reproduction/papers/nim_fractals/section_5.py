@@ -317,9 +317,9 @@ ITEMS = (
     Item("Lemma 27", "A_4(n), recursively.", checks=("nf-lemma-27",)),
     Item("Lemma 28", "The first two terms for any number of piles.", checks=("nf-lemma-28",)),
     Item("Theorem 29", "D_k(n), recursively, for any number of piles.", checks=("nf-theorem-29",)),
-    Item("Theorem 29, k = 5", "D_5(n), recursively.", checks=("nf-D5-recursion",)),
+    Item("Theorem 29, k = 5", "D_5(n), recursively.", checks=("nf-theorem-29-k5",)),
     sequence("A238759", "D_5(n), five piles.", 1, 10, 15, 100, 65, 150, 175, 1000, 565),
     Item("Theorem 30", "A_k(n), recursively, for any number of piles.", checks=("nf-theorem-30",)),
-    Item("Theorem 30, k = 5", "A_5(n), recursively.", checks=("nf-A5-recursion",)),
+    Item("Theorem 30, k = 5", "A_5(n), recursively.", checks=("nf-theorem-30-k5",)),
     sequence("A238147", "A_5(n), five piles.", 1, 11, 26, 126, 191, 341, 516, 1516, 2081),
 )

@@ -154,3 +154,21 @@ def a_odd_expanded(upto: int) -> CheckResult:
         return int(sum(comb(k, i) * 2 ** (b * (k - i - 1)) * c**i for i in range(0, k, 2)))
 
     return _cases("a", _ODD, upto, formula)
+
+
+@statement("nf-theorem-15-k5", "[NF] section 4.3", "a_5(n) = 2^(4b) + 10 2^(2b) c^2 + 5c^4 for n > 0")
+def a_five(upto: int) -> CheckResult:
+    def formula(k: int, n: int) -> int:
+        b, c = _split(n)
+        return int(16**b + 10 * 4**b * c**2 + 5 * c**4)
+
+    return _cases("a", (5,), upto, formula)
+
+
+@statement("nf-theorem-16-k5", "[NF] section 4.3", "d_5(n) = 10 2^(2b) (2c - 1) + 20c^3 - 30c^2 + 20c - 5 for n > 0")
+def d_five(upto: int) -> CheckResult:
+    def formula(k: int, n: int) -> int:
+        b, c = _split(n)
+        return int(10 * 4**b * (2 * c - 1) + 20 * c**3 - 30 * c**2 + 20 * c - 5)
+
+    return _cases("d", (5,), upto, formula)

@@ -22,6 +22,15 @@ def binary_weight(upto: int) -> CheckResult:
     return check_cases(((f"D_3({n})", found, 3 ** n.bit_count()) for n, found in enumerate(D)), index_scope((3,), upto))
 
 
+@statement("nf-d3-recursion", "[NF] section 5.1", "D_3(2n) = D_3(n) and D_3(2n+1) = 3D_3(n)")
+@compared_cases(lambda upto: index_scope((3,), upto))
+def three_piles(upto: int) -> Iterator[Case]:
+    D = counts("D", 3, max_index(3, upto))
+    for m, found in enumerate(D):
+        n, odd = divmod(m, 2)
+        yield f"D_3({m})", found, 3 * D[n] if odd else D[n]
+
+
 @statement("nf-multiset", "[NF] section 5.1", "S_0 = {1} and S_(i+1) = S_i followed by 3 S_i gives D_3(0), ..., D_3(2^i - 1)")
 @compared_cases(lambda upto: index_scope((3,), upto))
 def multiset_recursion(upto: int) -> Iterator[Case]:
@@ -106,3 +115,27 @@ def any_piles_up_to(upto: int) -> Iterator[Case]:
             else:
                 stated = A[n] + sum((comb(k, 4 * i + 2) + comb(k, 4 * i + 4)) * _at(A, n - 1 - i) for i in range(k))
             yield f"A_{k}({m})", A[m], stated
+
+
+@statement("nf-theorem-29-k5", "[NF] section 5.6", "D_5(0) = 1, D_5(1) = 10, D_5(2n+1) = 10D_5(n), D_5(2n+2) = D_5(n+1) + 5D_5(n)")
+@compared_cases(lambda upto: index_scope((5,), upto))
+def five_piles(upto: int) -> Iterator[Case]:
+    D = counts("D", 5, max_index(5, upto))
+    yield "D_5(0), D_5(1)", D[:2], (1, 10)
+    for m in range(1, len(D)):
+        n, odd = divmod(m, 2)
+        yield f"D_5({m})", D[m], 10 * D[n] if odd else D[n] + 5 * D[n - 1]
+
+
+@statement(
+    "nf-theorem-30-k5",
+    "[NF] section 5.6",
+    "A_5(0) = 1, A_5(1) = 11, A_5(2n+1) = 11A_5(n) + 5A_5(n-1), A_5(2n+2) = A_5(n+1) + 15A_5(n)",
+)
+@compared_cases(lambda upto: index_scope((5,), upto))
+def five_piles_up_to(upto: int) -> Iterator[Case]:
+    A = counts("A", 5, max_index(5, upto))
+    yield "A_5(0), A_5(1)", A[:2], (1, 11)
+    for m in range(1, len(A)):
+        n, odd = divmod(m, 2)
+        yield f"A_5({m})", A[m], 11 * A[n] + 5 * _at(A, n - 1) if odd else A[n] + 15 * A[n - 1]

@@ -8,17 +8,20 @@ from itertools import combinations, product
 
 import numpy as np
 
+from gpu_nim.automata.catalogue import find
 from gpu_nim.games.game_graph import evolve
 from gpu_nim.games.lines import Nim
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.nim.evolution_graph import evolution_graph, kind_table
 from gpu_nim.games.nim.positions import Position
 from gpu_nim.model.errors import UsageError
-from gpu_nim.theorems.catalogue import statement
+from gpu_nim.theorems import by_definition
+from gpu_nim.theorems.catalogue import Case, compared_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
 
 _FOUR_PILES = 48  # 49,393 positions and their neighbours
 _THREE_PILES = 1024
+_DIRECTIONS: tuple[Position, ...] = ((0, 1), (1, 0), (-1, 0), (0, -1))  # south comes last
 
 # The examples of [NF] Table 1.  For two parents and one child it has (0,1,4,5), an error: that position has one parent and two
 # children, since 1 and 4 end in 0 and 2 zeros and 0 has nothing to take.  (2,3,6,7) is the first of the kind.
@@ -87,17 +90,49 @@ def corollary_22(generations: int) -> CheckResult:
     "nf-lemma-23", "[NF] Lemma 23", "children come by adding 1 to two piles with equally many trailing ones", at_most=_FOUR_PILES
 )
 def lemma_23(generations: int, piles: int = 4) -> CheckResult:
-    """The children are those of the rule of trailing ones; with three piles there are 0, 1 or 3 of them [NF Lemma 23, 5.2].
+    """The children are those of the rule of trailing ones [NF Lemma 23].
 
     >>> lemma_23(6).holds and lemma_23(15, piles=3).holds
     True
     """
 
     def contradicts(parent: Position) -> bool:
-        found = _shifted(parent, 1)
-        return found != {child.position for child in nim.children(parent)} or (piles == 3 and len(found) not in (0, 1, 3))
+        return _shifted(parent, 1) != {child.position for child in nim.children(parent)}
 
     return _check_each(contradicts, generations, piles)
+
+
+@statement("nf-children", "[NF] section 5.2", "with three piles each P-position has 0, 1 or 3 children", at_most=_THREE_PILES)
+def children_of_three_piles(generations: int) -> CheckResult:
+    """With three piles every P-position has 0, 1 or 3 children [NF 5.2].
+
+    >>> children_of_three_piles(15).scope
+    '256 P-positions of 3 piles, generations 0 to 15'
+    """
+    return _check_each(lambda parent: len(_shifted(parent, 1)) not in (0, 1, 3), generations, 3)
+
+
+@statement(
+    "nf-parents",
+    "[NF] section 5.3",
+    "the parents by optimal games of maximal length are those of section 5.2 in Nim",
+    at_most=8,  # the whole game is played out
+)
+def parents_in_play(largest: int) -> CheckResult:
+    """In Nim, the P-positions two moves after a position in its longest optimal games are its parents [NF 5.3].
+
+    >>> parents_in_play(4)
+    CheckResult(scope='30 P-positions of 2 and 3 piles up to 4', counterexample=None)
+    """
+    count = 0
+    for piles in (2, 3):
+        evolution = evolve(Nim(piles, largest))
+        for index in np.flatnonzero(evolution.is_p).tolist():
+            position = evolution.positions[index]
+            count += 1
+            if evolution.parents(position) != _shifted(position, -1):
+                return CheckResult(f"{count} P-positions", position)
+    return CheckResult(f"{count} P-positions of 2 and 3 piles up to {largest}")
 
 
 @statement(
@@ -122,6 +157,28 @@ def lemma_24(largest: int, piles: int = 3) -> CheckResult:
     wrong = here[(evolution.step[here] != evolution.generation[here]) | (2 * evolution.step[here] != totals)]
     tried = f"{len(here)} P-positions of {piles} piles up to {largest}"
     return CheckResult(tried, evolution.positions[wrong[0]] if len(wrong) else None)
+
+
+@statement(
+    "nf-corners",
+    "[NF] section 5.4",
+    "cells of generation n are the sums of 2^r_i v_i over the digits of n, no direction v_i opposite to the one before",
+    at_most=31,  # grown literally
+)
+@compared_cases(lambda upto: f"generations up to {upto} of the Ulam-Warburton automaton, whole and without its south branch")
+def corners(upto: int) -> Iterator[Case]:
+    for name, first in (("ulam-warburton", _DIRECTIONS), ("ulam-warburton-3", _DIRECTIONS[:3])):
+        for n, cells in enumerate(by_definition.grown(find(name).rule, upto)):
+            powers = [1 << bit for bit in reversed(range(n.bit_length())) if n >> bit & 1]
+            ways: list[tuple[Position, Position]] = [((0, 0), (0, 0))]  # where a way ends, and its last direction
+            for power in powers:
+                ways = [
+                    ((x + power * v[0], y + power * v[1]), v)
+                    for (x, y), last in ways
+                    for v in (_DIRECTIONS if any(last) else first)
+                    if not any(last) or (v[0] + last[0], v[1] + last[1]) != (0, 0)
+                ]
+            yield f"generation {n} of {name}", cells, sorted(end for end, _ in ways)
 
 
 @statement(

@@ -1,0 +1,104 @@
+"""`gpunim reproduce`: every statement, table, figure and sequence of the sources, beside what gpunim computes."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gpu_nim.cli.catalogues import CatalogueCommand
+from gpu_nim.cli.output import emit_json, print_table, reserve, say, wants_progress
+from gpu_nim.cli.params import AMOUNT, FILE, json_option
+from gpu_nim.cli.progress import step_progress
+from gpu_nim.reproduction.item import REACH
+
+if TYPE_CHECKING:
+    from gpu_nim.reproduction.item import Paper
+    from gpu_nim.reproduction.run import ItemResult
+
+
+def _papers() -> "dict[str, Paper]":
+    from gpu_nim.reproduction.papers import find_papers
+
+    return find_papers(())
+
+
+def _complete(ctx: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
+    return [name for name in (*_papers(), "all") if name.startswith(begun)]
+
+
+@click.command(
+    cls=CatalogueCommand,
+    listings=lambda: {"Papers": [(name, f"[{paper.label}] {paper.title}") for name, paper in _papers().items()]},
+)
+@click.argument("paper", nargs=-1, shell_complete=_complete)
+@click.option("--list", "show_list", is_flag=True, help="List the items of the papers with the commands that show them.")
+@click.option("--upto", type=AMOUNT, default=REACH, help="The reach of the checks: the largest pile, index or generation.")
+@click.option(
+    "-o", "--out", type=FILE, help="Write a report into this folder: index.html, with the figures, and reproduction.json."
+)
+@json_option
+@click.option("--quiet", is_flag=True, help="Print no progress.")
+def reproduce(paper: tuple[str, ...], show_list: bool, upto: int, out: Path | None, as_json: bool, quiet: bool) -> int:
+    """Compare what the sources print with what gpunim computes: all of them, or each PAPER.
+
+    A verdict is "agreement"; "slip" where the paper prints something else than what is right; "answered" for what it leaves to the
+    reader; or "disagreement". The exit status is 1 if there is a disagreement.
+    """
+    from gpu_nim.reproduction.papers import find_papers
+
+    papers = find_papers(paper)
+    if show_list:
+        return _list(papers, as_json)
+    from gpu_nim.reproduction.report import check_report, report, save_report
+    from gpu_nim.reproduction.run import Verdict, summary
+    from gpu_nim.reproduction.run import reproduce as run
+
+    if out is not None:
+        check_report(out)
+        reserve(out)
+    with step_progress(wants_progress(quiet)) as step:
+        results = list(run(papers, upto, step))
+    if out is not None:
+        save_report(results, upto, out)
+    counts = summary(results)
+    if as_json:
+        emit_json(report(results, upto))
+    else:
+        _print(papers, results)
+        words = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+        say(f"{len(results)} items: {words}")
+        if out is not None:
+            say(f"saved {out}")
+    return 1 if counts[Verdict.DISAGREEMENT] else 0
+
+
+def _list(papers: "dict[str, Paper]", as_json: bool) -> int:
+    items = [(name, item) for name, paper in papers.items() for item in paper.items]
+    if as_json:
+        rows = [{"paper": name, "number": item.number, "kind": item.kind, "command": item.shown_by} for name, item in items]
+        emit_json({"items": rows})
+    else:
+        print_table([(name, item.number, item.kind, item.shown_by) for name, item in items], ("paper", "number", "kind", "command"))
+    return 0
+
+
+def _print(papers: "dict[str, Paper]", results: "list[ItemResult]") -> None:
+    """Print all items with their verdicts, then what is wrong, in words."""
+    from gpu_nim.reproduction.run import Verdict, in_words, plain
+
+    rows = [(f"[{papers[each.paper].label}]", each.item.number, each.verdict, each.item.shown_by) for each in results]
+    print_table(rows, ("paper", "number", "verdict", "command"))
+    for each in results:
+        name = f"[{papers[each.paper].label}] {each.item.number}"
+        if each.verdict is Verdict.SLIP:
+            say(f"slip: {name}: {each.item.slip}")
+        for compared in each.compared:
+            if compared.verdict is Verdict.ANSWERED:
+                say(f"answered: {name}: {compared.comparison.about}: {in_words(compared.found)}")
+            if compared.verdict is Verdict.DISAGREEMENT:
+                right = compared.comparison.printed if compared.comparison.right is None else compared.comparison.right
+                expected = in_words(plain(right))
+                say(f"disagreement: {name}: {compared.comparison.about}: expected {expected}, got {in_words(compared.found)}")
+        for checked in each.checked:
+            if not checked.holds:
+                say(f"disagreement: {name}: {checked.statement.name}: {checked.result.counterexample}")
