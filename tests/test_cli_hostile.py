@@ -46,6 +46,7 @@ BENIGN = {
     "evolution": ["--gen", "2"],
     "render": ["--resolution", "16x16", "--engine", "numpy", "--quality", "draft"],
     "movie": ["--seconds", "0.05", "--workers", "1", "--resolution", "16x16", "--engine", "numpy", "--quality", "draft", "--quiet"],
+    "reproduce": ["--upto", "2", "--quiet"],
     "solve": ["--size", "3", "--backend", "numpy"],
     "verify": ["--upto", "3"],
 }
@@ -72,6 +73,7 @@ ARGUMENTS = {
     ],
     "verify": [["saved.npz"], ["nf-lemma-8"], ["text.txt", "--as", "A000027"]],
     "nim": [["3", "5"], ["1", "2", "3"]],
+    "reproduce": [["nim-in-3d"], ["game-theory"]],
     "play": [["3", "5"]],
 }
 OUTPUTS = {
@@ -80,6 +82,7 @@ OUTPUTS = {
     "evolution": ["a.dot", "a.graphml"],
     "render": ["a.png", "a.webp", "a.svg", "a.tif"],
     "movie": ["a.gif", "a.gif", "a.mp4"],
+    "reproduce": ["report", "folder", "text.txt"],
     "export": ["a.stl", "a.ply", "a.html", "a.glb", "a.vtp"],
     "solve": ["a.npz", "a.csv", "a.zarr"],
 }

@@ -6,11 +6,9 @@ What is seen is compared as pixels of screenshots; a test waits for what should 
 import io
 import os
 import re
-import shutil
 import subprocess
 from dataclasses import replace
 from functools import reduce
-from importlib.util import find_spec
 from itertools import product
 from operator import xor
 
@@ -28,23 +26,18 @@ from gpu_nim.render.notebook import embed
 from gpu_nim.render.page import solid
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
+from tests.chromium import chromium_driver, needs_chromium
 from tests.helpers import gpunim, wait_for
 from tests.render_files import frame, needs_pillow
 
-_MISSING = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
-_MISSING += [] if find_spec("selenium") else ["selenium"]
 pytestmark = [
     needs_pillow,
-    pytest.mark.skipif(bool(_MISSING), reason=f"not installed: {', '.join(_MISSING)}"),
+    needs_chromium,
     pytest.mark.thorough,
 ]
 
 DESK, PHONE = (640, 400), (390, 844)
 HOSTILE = "</script><script>alert(1)</script><!--<script> <img src=x onerror=alert(2)> & " + "long " * 30
-_FLAGS = (
-    "--headless --no-sandbox --disable-gpu --use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader --disable-quic "
-    "--no-first-run --disable-background-networking --disable-component-update --disable-sync --disable-dev-shm-usage"
-)
 
 
 class Browser:
@@ -165,21 +158,9 @@ class Browser:
 
 @pytest.fixture(scope="module")
 def chromium(tmp_path_factory):
-    from selenium import webdriver
-    from selenium.webdriver.chrome.options import Options
-    from selenium.webdriver.chrome.service import Service
-
     folder = tmp_path_factory.mktemp("browser")
-    options = Options()
-    options.binary_location = shutil.which("chromium")
-    for flag in [*_FLAGS.split(), f"--user-data-dir={folder / 'profile'}"]:
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
-    try:
+    with chromium_driver(folder) as driver:
         yield Browser(driver, folder)
-    finally:
-        driver.quit()
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.user_defined import define
 from gpu_nim.cli import main
 from gpu_nim.counting.families import find_family
+from gpu_nim.games.inequality import chocolate
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
@@ -58,7 +59,8 @@ def test_what_the_issue_asks_for_is_there() -> None:
 @pytest.mark.parametrize(
     "name",
     [s.name for s in statements() if s.name.startswith("nf-theorem-1") or s.name in ("nf-lemma-8", "nf-triangle", "nf-multiset")]
-    + ["nf-lemma-26", "nf-lemma-27", "nf-lemma-28", "nf-theorem-29", "nf-theorem-30", "nf-corollary-14", "powers-of-binomials"],
+    + ["nf-lemma-26", "nf-lemma-27", "nf-lemma-28", "nf-theorem-29", "nf-theorem-30", "nf-corollary-14", "powers-of-binomials"]
+    + ["nf-differences", "nf-two-piles", "nf-d3-recursion", "nf-theorem-29-k5", "nf-theorem-30-k5"],
 )
 def test_a_wrong_count_is_a_counterexample(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     true = exhaustive.counts
@@ -70,28 +72,59 @@ def test_a_wrong_count_is_a_counterexample(name: str, monkeypatch: pytest.Monkey
         values[at] += at < limit
         return tuple(values)
 
-    for module in ("nim_fractals.section_4_by_maximum", "nim_fractals.section_5_by_total", "gpunim"):
-        monkeypatch.setattr(f"gpu_nim.theorems.papers.{module}.counts", spoilt)
+    for module in ("section_2_positions", "section_4_by_maximum", "section_5_by_total"):
+        monkeypatch.setattr(f"gpu_nim.theorems.papers.nim_fractals.{module}.counts", spoilt)
+    monkeypatch.setattr("gpu_nim.theorems.papers.gpunim.counts", spoilt)
     (checked,) = run_checks(find_statements([name]), 15)
     assert not checked.holds
     assert " is " in str(checked.result.counterexample)
 
 
 @pytest.mark.parametrize(
-    "name", ["nf-theorem-4", "nf-corollary-5", "nf-lemma-6", "nf-self-similarity", "f-winning-moves", "v-remark-2.2"]
+    "name",
+    [
+        *("nf-theorem-4", "nf-corollary-5", "nf-lemma-6", "nf-lemma-10", "nf-even-totals", "nf-self-similarity"),
+        *("f-winning-moves", "v-remark-2.2"),
+    ],
 )
 def test_a_wrong_position_is_a_counterexample(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     true = exhaustive.p_positions
 
     def spoilt(piles: int, largest: int) -> object:
         positions = true(piles, largest).copy()
-        positions[-1, 0] = 3 * largest + 40
+        positions[-1, 0] = 3 * largest + 41
         return positions
 
     for module in ("nim_fractals.section_2_positions", "game_theory", "inequality_conditions"):
         monkeypatch.setattr(f"gpu_nim.theorems.papers.{module}.p_positions", spoilt)
     (checked,) = run_checks(find_statements([name]), 7)
     assert not checked.holds
+
+
+PAPERS = "gpu_nim.theorems.papers"
+
+
+# Each row breaks what a check reads, and the statement must notice.
+@pytest.mark.parametrize(
+    ("name", "broken", "fault"),
+    [
+        ("nf-theorem-2", "nim_fractals.section_2_positions._previous_player_wins", lambda options: 1),
+        ("nf-theorem-2", "nim_fractals.section_2_positions._has_the_properties", lambda options, chosen: chosen == 1),
+        ("nf-children", "nim_fractals.section_5_evolution._shifted", lambda position, change: {(0, 0, 0), (0, 1, 1)}),
+        ("nf-parents", "nim_fractals.section_5_evolution._shifted", lambda position, change: {(0, 0)}),
+        ("nf-corners", "nim_fractals.section_5_evolution._DIRECTIONS", ((0, 1), (1, 0), (0, -1))),
+        ("f-nim-sum", "game_theory.nim_sum", lambda piles: piles[0] | piles[1]),
+        ("f-nim-sum", "game_theory.nim_sum", lambda piles: piles[0] ^ piles[1] ^ (piles == (3, 3))),
+        ("f-proof", "game_theory.nim_sum", sum),
+        ("v-theorem-3.2", "inequality_conditions.chocolate", lambda a: chocolate(2)),
+        ("v-theorem-3.4", "inequality_conditions.chocolate", lambda a: chocolate(1)),
+    ],
+)
+def test_a_fault_is_a_counterexample(name: str, broken: str, fault: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{PAPERS}.{broken}", fault)
+    (checked,) = run_checks(find_statements([name]), 7)
+    assert not checked.holds
+    assert "ended with" not in str(checked.result.counterexample)
 
 
 def test_positions_by_definition_are_those_of_the_formulas() -> None:
@@ -102,7 +135,7 @@ def test_positions_by_definition_are_those_of_the_formulas() -> None:
 def test_names() -> None:
     assert len(find_statements(["all"])) == len(statements())
     assert [s.name for s in find_statements(["nf-lemma", "nf-lemma-6"])] == [
-        f"nf-lemma-{n}" for n in (6, 8, 26, 27, 28, 20, 21, 23, 24)
+        f"nf-lemma-{n}" for n in (6, 10, 8, 26, 27, 28, 20, 21, 23, 24)
     ]
     with pytest.raises(UsageError, match="--list` prints, got 'nf-theorem-99'; did you mean nf-theorem-29"):
         find_statements(["nf-theorem-99"])

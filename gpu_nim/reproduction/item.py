@@ -12,6 +12,9 @@ REACH = 20
 """The reach of the checks by default: all of them take some ten seconds."""
 
 
+_KINDS = ("definition", "theorem", "lemma", "corollary", "example", "remark", "table", "figure", "graph")
+
+
 @dataclass(frozen=True)
 class Comparison:
     """One thing that a paper prints and gpunim computes; values are numbers, texts, truths and lists of them.
@@ -53,15 +56,15 @@ class Item:
 
     @property
     def kind(self) -> str:
-        """What it is, by its number: "theorem", "sequence", "figure", ..., or "text" for a statement in a section.
+        """What it is, by its number: "theorem", "sequence", "figure", ..., or "text" for a statement without a number.
 
-        >>> [Item(number, "").kind for number in ("Theorem 19", "A048883", "Section 3, self-similarity", "Lemma 24, proof")]
+        >>> [Item(number, "").kind for number in ("First theorem", "A048883", "Section 3, self-similarity", "Lemma 24, proof")]
         ['theorem', 'sequence', 'text', 'lemma']
         """
-        word = self.number.split()[0]
-        if word[0] == "A" and word[1:].isdigit():
+        if self.number[0] == "A" and self.number[1:].isdigit():
             return "sequence"
-        return "text" if word == "Section" else word.lower()
+        words = self.number.split(",")[0].lower().split()
+        return next((kind for kind in _KINDS if kind in words), "text")
 
     @property
     def shown_by(self) -> str:

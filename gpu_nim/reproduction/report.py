@@ -13,6 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.provenance import made_by
 from gpu_nim.render.figures import draw_figure
 from gpu_nim.reproduction.item import PAPERS
@@ -36,8 +37,13 @@ def check_report(folder: Path) -> None:
         folder: its folder.
 
     Raises:
+        UsageError: the folder has no name of its own, such as ".".
         FileError: it cannot.
     """
+    if folder.name in ("", ".."):
+        raise UsageError(f"out must be a folder by its name, got {str(folder)!r}")
+    if folder.is_file():
+        raise FileError(f"cannot write {folder}: it is a file, and a report is a folder")
     check_writable(folder, is_report)
 
 

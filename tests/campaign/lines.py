@@ -187,6 +187,7 @@ _GOOD: dict[str, tuple[str, ...]] = {
     "print_size": ("100", "5"),
     "runs": ("1",),
     "upto": ("1", "4", "8"),
+    "paper": ("nim-in-3d", "game-theory", "all"),
     "what": ("b-first", "nf-", "v-", "FIXTURES/edge.zarr", "FIXTURES/nim.npz", "FIXTURES/b237711.txt"),
     "name": ("A237711", "D"),
     "source": _SOURCES,

@@ -1,0 +1,268 @@
+"""What the sources print beside what gpunim computes: no number is missing, each item runs, and a difference is noticed."""
+
+import json
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from gpu_nim.cli import main
+from gpu_nim.oeis.entry import OeisEntry
+from gpu_nim.render.figures import FIGURES
+from gpu_nim.reproduction import computed
+from gpu_nim.reproduction.item import PAPERS, Comparison, Item, Paper
+from gpu_nim.reproduction.papers import find_papers
+from gpu_nim.reproduction.report import FACTS, PAGE, page, save_report
+from gpu_nim.reproduction.run import ItemResult, Verdict, compare, reproduce
+from gpu_nim.theorems import find_statements
+from tests.chromium import chromium_driver, needs_chromium
+from tests.helpers import facts, printed, refused, run
+
+# All numbers of the sources, read off them; what they state without a number, an item says by its section.
+NUMBERED = {
+    "nim-fractals": {
+        *(f"Definition {n}" for n in (1, 3)),
+        *(f"Theorem {n}" for n in (2, 4, 11, 12, 13, 15, 16, 17, 18, 19, 25, 29, 30)),
+        *(f"Lemma {n}" for n in (6, 8, 10, 20, 21, 23, 24, 26, 27, 28)),
+        *(f"Corollary {n}" for n in (5, 7, 9, 14, 22)),
+        *("Figure 1", "Figure 2", "Table 1"),
+        *("A000007", "A000012", "A000027", "A016945", "A048883", "A130665"),  # the sequences that its last page mentions
+        *("A236305", "A237686", "A237711", "A238147", "A238759", "A241522", "A241523", "A241717", "A241718", "A241731"),
+    },
+    "nim-in-3d": {"First theorem", "Second theorem"},
+    "inequality-conditions": {
+        *(f"Definition 2.{n}" for n in (1, 2, 3, 4)),
+        *("Example 2.1", "Example 2.2", "Example 2.3", "Example 3.1", "Example 3.2", "Example 3.3", "Example 3.4"),
+        *("Remark 2.1", "Remark 2.2", "Remark 3.1", "Remark 4.1"),
+        *("Theorem 2.1", "Theorem 3.1", "Theorem 3.2", "Theorem 3.3", "Theorem 3.4", "Theorem 3.5", "Corollary 2.1"),
+        *(f"Graph 2.{n}" for n in range(1, 6)),
+        *(f"Graph 3.{n}" for n in range(1, 13)),
+        *(f"Graph 4.{n}" for n in range(1, 4)),
+    },
+    "game-theory": {"Definition, nim-sum", "Theorem 1"},
+}
+SECTIONS = {  # what must be there beside the numbers
+    "nim-fractals": {"3", "3.2", "4.1", "5.1", "5.2", "5.3", "5.4", "5.5"},
+    "nim-in-3d": set(),
+    "inequality-conditions": {"4"},
+    "game-theory": {"2.1", "2.2", "2.3", "2.4"},
+}
+SLIPS = {
+    "nim-fractals": {
+        *("Corollary 7, proof", "Section 3.2, b and c", "Section 5.2, birthdays", "Lemma 24", "Section 5.4, automaton"),
+        *("Theorem 25, directions", "Theorem 25, turns", "Table 1"),
+    },
+    "nim-in-3d": {"Parents", "First theorem, proof"},
+    "inequality-conditions": {
+        *("Example 2.3", "Graph 2.4", "Graph 2.5", "Graph 3.3", "Example 3.4, [3]"),
+        *("Theorem 3.2, proof, [1.1]", "Theorem 3.2, proof, [1.2]", "Theorem 3.3"),
+    },
+    "game-theory": set(),
+}
+ANSWERS = {  # (5,7,9) has nim-sum 11, (15,23,30) has 6; a pile of 1 balances 13 and 12
+    "the outcome of (5,7,9)": "N",
+    "the outcome of (15,23,30)": "N",
+    "the third winning move": [[7, [13, 12, 1]]],
+}
+ITEMS = [(name, item) for name, paper in PAPERS.items() for item in paper.items]
+
+
+def label(value: object) -> str:
+    return value.number if isinstance(value, Item) else str(value)
+
+
+@pytest.fixture(scope="module")
+def results() -> list[ItemResult]:
+    return list(reproduce(find_papers(["all"]), upto=2))
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_no_number_is_missing(name: str) -> None:
+    numbers = [item.number for item in PAPERS[name].items]
+    assert len(set(numbers)) == len(numbers)
+    assert NUMBERED[name] - set(numbers) == set()
+    assert {number.split(",")[0].removeprefix("Section ") for number in numbers if number[:7] == "Section"} >= SECTIONS[name]
+    known = {"definition", "theorem", "lemma", "corollary", "example", "remark", "table", "figure", "graph", "sequence", "text"}
+    assert name == "nim-in-3d" or {item.kind for item in PAPERS[name].items} <= known
+
+
+def test_every_result_of_nim_fractals_has_its_one_number() -> None:
+    words = ("Definition", "Theorem", "Lemma", "Corollary")
+    assert sorted(int(number.split()[1]) for number in NUMBERED["nim-fractals"] if number.split()[0] in words) == [*range(1, 31)]
+
+
+def test_every_item_is_as_expected(results: list[ItemResult]) -> None:
+    verdicts = {(result.paper, result.item.number): result.verdict for result in results}
+    assert len(verdicts) == len(ITEMS)
+    assert [key for key, verdict in verdicts.items() if verdict is Verdict.DISAGREEMENT] == []
+    for name, slips in SLIPS.items():
+        assert {number for (paper, number), verdict in verdicts.items() if paper == name and verdict is Verdict.SLIP} == slips
+    answers = {
+        each.comparison.about: each.found for result in results for each in result.compared if each.verdict is Verdict.ANSWERED
+    }
+    assert {about: answers[about] for about in ANSWERS} == ANSWERS
+    assert [result.item.number for result in results if result.verdict is Verdict.SLIP and not result.item.slip] == []
+    assert [result.item.number for result in results if result.verdict is not Verdict.SLIP and result.item.slip] == []
+
+
+@pytest.mark.parametrize(("name", "item"), ITEMS, ids=label)
+def test_every_item_has_its_command(name: str, item: Item) -> None:
+    assert item.statement.endswith((".", "?"))
+    assert item.comparisons or item.checks
+    assert not item.figure or item.figure in FIGURES
+    program, command, *words = shlex.split(item.shown_by)
+    assert program == "gpunim"
+    found = main.get_command(click.Context(main), command)
+    assert found is not None
+    context = found.make_context(command, list(words), parent=click.Context(main))  # refuses what it does not take
+    context.close()
+    if command == "verify":
+        assert len(find_statements(words)) == len(words)
+
+
+def test_terms_that_changed_are_a_disagreement(monkeypatch: pytest.MonkeyPatch) -> None:
+    def spoilt(number: str) -> OeisEntry:
+        return OeisEntry(number, "", 0, lambda start, stop: iter([7] * (stop - start)))
+
+    monkeypatch.setattr(computed, "find", spoilt)
+    changed = [compare(item.comparisons[0]) for _, item in ITEMS if item.kind == "sequence"]
+    assert len(changed) == 16
+    assert {each.verdict for each in changed} == {Verdict.DISAGREEMENT}
+
+
+def test_a_wrong_nim_sum_is_a_disagreement(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpu_nim.games.nim.positions.nim_sum", sum)
+    found = {result.item.number: result.verdict for result in reproduce(find_papers(["game-theory"]), upto=3)}
+    assert found["Section 2.1, three piles"] is found["Section 2.2, example"] is Verdict.DISAGREEMENT
+
+
+@pytest.mark.parametrize(
+    ("comparison", "verdict"),
+    [
+        (Comparison("1 + 1", lambda: 2, 2), Verdict.AGREEMENT),
+        (Comparison("1 + 1", lambda: 2, 3), Verdict.DISAGREEMENT),
+        (Comparison("1 + 1", lambda: 2, 3, right=2), Verdict.SLIP),
+        (Comparison("a slip that is none", lambda: 2, 2, right=2), Verdict.DISAGREEMENT),
+        (Comparison("a slip and a fault", lambda: 4, 3, right=2), Verdict.DISAGREEMENT),
+        (Comparison("a fault that makes a slip right", lambda: 3, 3, right=2), Verdict.DISAGREEMENT),
+        (Comparison("a question", lambda: 2), Verdict.ANSWERED),
+        (Comparison("an error", lambda: 1 // 0, 2), Verdict.DISAGREEMENT),
+    ],
+    ids=lambda value: getattr(value, "about", ""),
+)
+def test_verdicts(comparison: Comparison, verdict: Verdict) -> None:
+    assert compare(comparison).verdict is verdict
+
+
+HOSTILE = "</script><script>alert(1)</script> <img src=x onerror=alert(2)> & \"quoted\" 'too'"
+TRUE = Item("Theorem 1", "1 + 1 = 2.", (Comparison("1 + 1", lambda: 1 + 1, 2),), ("nf-lemma-8",))
+FALSE = Item("Theorem 2", f"1 + 1 = 3, {HOSTILE}.", (Comparison("1 + 1", lambda: 1 + 1, 3),), command="gpunim nim 1 1")
+
+
+@pytest.fixture
+def made_up() -> Iterator[None]:
+    """A paper with a true item and a false one."""
+    PAPERS.add("made-up", Paper("M", "A made-up paper", (TRUE, FALSE)))
+    yield
+    del PAPERS["made-up"]
+
+
+@pytest.mark.usefixtures("made_up")
+def test_a_paper_is_all_that_the_command_needs(tmp_path: Path) -> None:
+    listed = printed("reproduce", "made-up", "--list").splitlines()
+    assert [line.split()[0] for line in listed] == ["paper", "made-up", "made-up"]
+    assert facts("reproduce", "made-up", "--list")["items"][1]["command"] == "gpunim nim 1 1"
+    assert "made-up" in run("reproduce", "--help").output
+    assert "did you mean made-up?" in refused("reproduce", "maid-up")
+    done = run("reproduce", "made-up", "--upto", "4", "-o", tmp_path / "report")
+    assert done.exit_code == 1
+    assert "[M]    Theorem 1  agreement     gpunim verify nf-lemma-8\n" in done.stdout
+    assert "disagreement: [M] Theorem 2: 1 + 1: expected 3, got 2\n" in done.stdout
+    assert f"2 items: 1 agreement, 0 answered, 0 slip, 1 disagreement\nsaved {tmp_path / 'report'}\n" in done.stdout
+    assert sorted(path.name for path in (tmp_path / "report").iterdir()) == [PAGE, FACTS]
+    saved = json.loads((tmp_path / "report" / FACTS).read_text())
+    assert saved["verdicts"] == {"agreement": 1, "answered": 0, "slip": 0, "disagreement": 1}
+    first, second = saved["items"]
+    assert first["checks"][0]["name"] == "nf-lemma-8"
+    assert first["checks"][0]["holds"] is True
+    assert second["comparisons"] == [{"about": "1 + 1", "printed": 3, "right": None, "computed": 2, "verdict": "disagreement"}]
+    text = (tmp_path / "report" / PAGE).read_text()
+    assert HOSTILE not in text
+    assert "1 + 1 = 3, &lt;/script&gt;" in text
+    as_json = run("reproduce", "made-up", "--upto", "4", "--json")
+    assert as_json.exit_code == 1
+    assert json.loads(as_json.stdout)["items"] == saved["items"]
+
+
+def test_a_check_that_fails_is_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpu_nim.theorems.papers.inequality_conditions.p_positions", lambda piles, largest: [])
+    monkeypatch.setitem(PAPERS, "nim-in-3d", Paper("B", "", (Item("Theorem 1", "False.", checks=("v-remark-2.2",)),)))
+    done = run("reproduce", "nim-in-3d", "--upto", "2")
+    assert done.exit_code == 1
+    assert "disagreement: [B] Theorem 1: v-remark-2.2: " in done.stdout
+
+
+@pytest.mark.usefixtures("made_up")
+def test_a_report_replaces_nothing_but_a_report(tmp_path: Path) -> None:
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter.txt").write_text("years of work")
+    (tmp_path / "notes.txt").write_text("more of it")
+    assert "a folder that gpunim did not make" in refused("reproduce", "made-up", "-o", tmp_path / "thesis", status=1)
+    assert "it is a file, and a report is a folder" in refused("reproduce", "made-up", "-o", tmp_path / "notes.txt", status=1)
+    assert "there is no folder" in refused("reproduce", "made-up", "-o", tmp_path / "no" / "such", status=1)
+    assert "out must be a folder by its name, got '.'" in refused("reproduce", "made-up", "-o", ".")
+    (tmp_path / "empty").mkdir()
+    for _ in range(2):
+        assert run("reproduce", "made-up", "--upto", "1", "-o", tmp_path / "empty").exit_code == 1
+        assert sorted(path.name for path in (tmp_path / "empty").iterdir()) == [PAGE, FACTS]
+    assert (tmp_path / "thesis" / "chapter.txt").read_text() == "years of work"
+
+
+def test_an_interrupted_report_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [ItemResult("nim-in-3d", TRUE, (compare(TRUE.comparisons[0]),), ())]
+    save_report(found, 1, tmp_path / "report")
+    before = (tmp_path / "report" / PAGE).read_text()
+
+    def fails(*_: object) -> str:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("gpu_nim.reproduction.report.report", fails)
+    with pytest.raises(OSError, match="No space left"):
+        save_report(found * 2, 1, tmp_path / "report")
+    assert (tmp_path / "report" / PAGE).read_text() == before
+    assert [path.name for path in tmp_path.iterdir() if not path.name.startswith(".")] == ["report"]
+
+
+def test_upto_is_checked() -> None:
+    assert "expected an integer of at least 1, got 0" in refused("reproduce", "--upto", "0")
+    with pytest.raises(ValueError, match="upto must be at least 1, got 0"):
+        next(reproduce(PAPERS, upto=0))
+
+
+@pytest.mark.thorough
+@needs_chromium
+def test_the_page_in_a_browser(tmp_path: Path, results: list[ItemResult]) -> None:
+    (tmp_path / PAGE).write_text(page(results, 2), encoding="utf-8")
+    with chromium_driver(tmp_path) as driver:
+        for width, phone in ((1280, False), (390, True)):
+            screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": phone}
+            driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+            driver.get((tmp_path / PAGE).as_uri())
+            assert driver.execute_script("return document.documentElement.scrollWidth") <= width
+            drawn = "return [...document.images].map(image => image.decode().then(() => image.naturalWidth))"
+            widths = driver.execute_script(f"return Promise.all((() => {{ {drawn} }})())")
+            assert len(widths) == sum(bool(item.figure) for _, item in ITEMS) >= 6
+            assert min(widths) > 300
+        shown = "return [...document.querySelectorAll('article')].filter(item => item.offsetParent).map(item => item.id)"
+        assert len(driver.execute_script(shown)) == len(set(driver.execute_script(shown))) == len(ITEMS)
+        driver.find_element("id", "words").send_keys("kayles")
+        assert driver.execute_script(shown) == ["nf-lemma-24"]
+        assert driver.find_element("id", "count").text == f"1 of {len(ITEMS)} items"
+        driver.find_element("id", "words").clear()
+        driver.find_element("css selector", "#verdict option[value=slip]").click()
+        assert len(driver.execute_script(shown)) == sum(map(len, SLIPS.values()))
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+        assert not driver.find_element("id", "search").is_displayed()
+        assert driver.get_log("browser") == []
