@@ -57,6 +57,7 @@ SMALLER = [
     (r"(fcc|edge):\d+", r"\1:12"),
     ("size=127", "size=31"),
     ("verify all", "verify all --upto 4"),
+    ("gpunim reproduce", "gpunim reproduce --upto 2"),
     ("grow (fcc|edge) --gen (1024|200)", r"grow \1 --gen 64"),
 ]
 TYPED = "1 1\n" * 9 + "q\n"  # what is typed into a game
