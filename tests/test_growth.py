@@ -151,6 +151,7 @@ class _Wrong(NumpyBackend):
     """A backend with one wrong cell: an extra birth at generation 5, or another cell at 6."""
 
     def __init__(self, births: bool) -> None:
+        super().__init__()
         self._births = births
 
     def nim(self, last: int, state: object = None) -> "_WrongEngine":  # type: ignore[override]

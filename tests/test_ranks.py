@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from gpu_nim.backends.numpy import NumpyBackend, exactly_one
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes
-from gpu_nim.backends.shared.layers import BLOCKS, Layers, Places, owners
+from gpu_nim.backends.numpy.nim import NimEngine
+from gpu_nim.backends.shared.layers import Layers, Places
+from gpu_nim.backends.shared.owners import owners
 from gpu_nim.backends.shared.packing import pack, unpack
 from gpu_nim.backends.shared.states import join
 from gpu_nim.model.errors import UsageError
@@ -20,6 +22,16 @@ from tests.threads import on_ranks
 
 FAST = rules(least=2, most=3, births=ONE)
 RANKS = st.sampled_from([1, 2, 3, 4, 8])
+
+
+def grown_nim(last, ranks, to, *, state=None, **wanted):
+    """As `grown`, for the engine of nim."""
+
+    def work(communicator):
+        engine = NimEngine(last, state, communicator)
+        return engine.advance(to, **wanted), engine.state()
+
+    return on_ranks(ranks, work)
 
 
 def grown(rule, last, ranks, to, *, state=None, **wanted):
@@ -80,6 +92,22 @@ def test_another_number_of_ranks_resumes(rule, before, after, stop, more, planne
         assert batch.checksums.tolist() == whole.checksums[stop + 1 :].tolist()
 
 
+@settings(deadline=None, max_examples=25)
+@given(before=RANKS, after=RANKS, stop=st.integers(0, 90), more=st.integers(1, 150), planned=st.integers(0, 70))
+def test_nim_grows_the_same_and_resumes(before, after, stop, more, planned):
+    engine, last = NimEngine(stop + more), stop + more
+    first, rest = (engine.advance(to, cells=True, section=(2, 5)) for to in (stop, last))
+    begun = grown_nim(stop + planned, before, stop, cells=True, section=(2, 5))
+    assert_same_growth(begun, first)
+    state = join([part for _, part in begun][::-1])
+    assert_same_growth(grown_nim(last, after, last, state=state, cells=True, section=(2, 5)), rest)
+
+
+def test_nim_needs_its_halo(monkeypatch):
+    monkeypatch.setattr(NimEngine, "_receive", lambda engine: np.zeros(0, np.int64))
+    assert grown_nim(40, 2, 40)[0][0].births.tolist() != NimEngine(40).advance(40).births.tolist()
+
+
 def test_a_state_without_one_of_its_parts_is_refused():
     parts = [part for _, part in grown(EDGE, 30, 3, 10)]
     with pytest.raises(ValueError, match="each layer once"):
@@ -113,16 +141,18 @@ def test_ranks_divide_the_memory():
     assert max(places.stop for places in held) < 1.1 * sum(places.stop for places in held) / 4
 
 
-@given(ranks=st.integers(1, 9), width=st.integers(1, 3), reach=st.integers(1, 3))
-def test_aligned_runs_of_blocks_are_dealt_out_evenly(ranks, width, reach):
-    width = max(width, reach)
-    blocks = owners(BLOCKS * ranks * width, reach, ranks)[::width]
-    assert (np.repeat(blocks, width) == owners(BLOCKS * ranks * width, reach, ranks)).all()
-    run = ranks
-    while run <= len(blocks):
-        dealt = blocks[: len(blocks) // run * run].reshape(-1, run)
-        assert all((np.bincount(row, minlength=ranks) == run // ranks).all() for row in dealt)
-        run *= max(ranks, 2)
+@given(ranks=st.integers(1, 9), layers=st.integers(1, 3000), reach=st.integers(1, 5))
+def test_blocks_are_dealt_out_evenly(ranks, layers, reach):
+    owner = owners(layers, reach, ranks)
+    ends = np.flatnonzero(np.diff(owner)) + 1
+    widths = np.diff(ends)
+    assert (widths >= reach).all()
+    if ranks & (ranks - 1) == 0 and ranks > 1 and len(widths):
+        width = int(widths.min())
+        blocks = owner[::width]
+        for run in (ranks, ranks**2):
+            dealt = blocks[: len(blocks) // run * run].reshape(-1, run)
+            assert all((np.bincount(row, minlength=ranks) == run // ranks).all() for row in dealt)
 
 
 @given(st.lists(st.integers(0, 2**60), unique=True) | st.lists(st.integers(0, 3000), unique=True))

@@ -43,13 +43,13 @@ class NumpyBackend:
     def growth_memory(self, rule: Rule, last: int, *, nim: bool = False, general: bool = False) -> int | None:
         """Return the bytes that a growth from its seeds is planned to take; None if they are not known before."""
         if nim:
-            return plane_bytes(last)
+            return plane_bytes(last, self._communicator.size)
         return required_bytes(rule, last, self._communicator.size) if supports(rule) and not general else None
 
     def nim(self, last: int, state: State | None = None) -> Engine:
         """Start three-pile Nim by [B]'s first rule, to grow no further than generation `last`."""
-        require_memory(plane_bytes(last), self.free_memory(), f"nim to generation {last}")
-        return NimEngine(last, state)
+        require_memory(plane_bytes(last, self._communicator.size), self.free_memory(), f"nim to generation {last}")
+        return NimEngine(last, state, self._communicator)
 
     def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
         """Start any rule, to grow no further than generation `last`: on the fast path for exactly-one growth where it applies."""

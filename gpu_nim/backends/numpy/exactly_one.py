@@ -34,8 +34,9 @@ from gpu_nim.backends.communicator import Alone, Communicator
 from gpu_nim.backends.interface import Batch, Section, State
 from gpu_nim.backends.numpy.ghosts import Mirrors
 from gpu_nim.backends.shared.cells import CellEngine, cell_dtype, coordinate_dtype
-from gpu_nim.backends.shared.layers import AXIS, Layers, Places, owners, table_bytes
+from gpu_nim.backends.shared.layers import AXIS, Layers, Places, table_bytes
 from gpu_nim.backends.shared.layouts import Layout
+from gpu_nim.backends.shared.owners import owners
 from gpu_nim.backends.shared.packing import pack, unpack
 from gpu_nim.backends.shared.states import touched_cells
 from gpu_nim.model.digest import checksum

@@ -14,15 +14,22 @@ Work.  A word changes only if it, the word before it or the word above it holds 
 sorted list: about three words are read for each of them, and one is written.  Generation n has 3^wt(n) newborns (wt: the number
 of 1s in n's binary digits) and about a word for every eleven of them, so this beats both the whole plane, most of which is
 empty, and a list of cells.
+
+Ranks.  A row is born from itself and the row above it.  A rank owns blocks of rows, and its plane has them one after another, each
+with the row above it in front: its halo, which is filled before a step with the words that the owner of that row sends, and emptied
+after it.  Nothing is born in a halo.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.backends.communicator import Alone, Communicator
 from gpu_nim.backends.interface import Batch, Section, State
 from gpu_nim.backends.shared.cells import check_request
+from gpu_nim.backends.shared.owners import owners
 from gpu_nim.model.digest import finalize, nim_plane_mix
 
+_BLOCKS = 128  # of rows, for each rank: a halo costs little
 _WORDS = 1 << 12  # words unpacked at a time: 256 KB of bytes, a core's second-level cache
 _MASK = 2**64 - 1
 _ONE, _TOP = np.uint64(1), np.uint64(63)
@@ -33,22 +40,53 @@ def words_per_row(last: int) -> int:
     return last // 64 + 1
 
 
-def plane_bytes(last: int) -> int:
-    """Return the bytes of the plane that holds generations 0 to `last`.
+def plane_bytes(last: int, ranks: int = 1) -> int:
+    """Return the bytes of the plane that holds generations 0 to `last`, or of the largest part of it on one of some ranks.
 
-    >>> plane_bytes(1024)
-    139400
+    >>> plane_bytes(1024), plane_bytes(65536, ranks=8) < plane_bytes(65536) / 7
+    (139400, True)
     """
-    return 8 * (last + 1) * words_per_row(last)
+    rows = last + 1 if ranks == 1 else max(len(_local_rows(owners(last + 1, 1, ranks, _BLOCKS), rank)) for rank in range(ranks))
+    return 8 * rows * words_per_row(last)
+
+
+def _local_rows(owner: NDArray[np.int64], rank: int) -> NDArray[np.int64]:
+    """The rows u in the plane of a rank: its own ones, and before each block of them the row above it."""
+    mine = owner == rank
+    return np.flatnonzero(mine | np.append(mine[1:] & ~mine[:-1], False))
+
+
+class _Rows:
+    """The rows in the plane of a rank.
+
+    Attributes:
+        owners: the owner of each row u.
+        numbers: u of each row of the plane; `count` of them.
+        own: whether each row of the plane is the rank's own.
+        places: the row of the plane that is row u.
+        heirs: the other rank that owns the row below each row of the plane that is the rank's own; -1 if there is none.
+    """
+
+    def __init__(self, rows: int, ranks: Communicator) -> None:
+        self.owners = owners(rows, 1, ranks.size, _BLOCKS)
+        self.numbers = _local_rows(self.owners, ranks.rank)
+        self.count = len(self.numbers)
+        self.own = self.owners[self.numbers] == ranks.rank
+        self.places = np.zeros(rows, np.int64)
+        self.places[self.numbers] = np.arange(self.count)
+        below = np.append(self.owners[1:], -1)[self.numbers]
+        self.heirs = np.where(self.own & (below != ranks.rank), below, -1)
 
 
 class NimEngine:
-    """Three-pile Nim in progress, to at most generation `last`."""
+    """Three-pile Nim in progress, to at most generation `last`, on one rank or several."""
 
-    def __init__(self, last: int, state: State | None = None) -> None:
+    def __init__(self, last: int, state: State | None = None, ranks: Communicator | None = None) -> None:
         self._last = last
         self._row = words_per_row(last)
-        self._plane = np.zeros((last + 1) * self._row, np.uint64)
+        self._ranks = Alone() if ranks is None else ranks
+        self._rows = _Rows(last + 1, self._ranks)
+        self._plane = np.zeros(self._rows.count * self._row, np.uint64)
         self._active = np.zeros(0, np.int64)
         self.generation = -1
         if state is not None:
@@ -58,7 +96,7 @@ class NimEngine:
         """Grow through generation `to` and report each generation since the last one done; UsageError for another `to`."""
         check_request(self.generation, to, self._last, section, 3)
         first, size = self.generation + 1, to - self.generation
-        births, checksums, cut = (np.zeros(size, np.uint64) for _ in range(3))
+        births, checksums, cut = counts = np.zeros((3, size), np.uint64)
         grown: list[NDArray[np.int32]] = []
         for index in range(size):
             self._step()
@@ -67,35 +105,45 @@ class NimEngine:
                 cut[index] = sum(np.count_nonzero(block[:, section[0]] == section[1]) for block in newborns)
             if cells:
                 grown.extend(newborns)
-        return Batch(first, births, checksums, np.concatenate(grown) if cells else None, None if section is None else cut)
+        births, checksums, cut = self._ranks.sum(counts)
+        # A rank may own no row of a small growth.
+        newborns = [np.zeros((0, 3), np.int32), *grown]
+        return Batch(first, births, checksums, np.concatenate(newborns) if cells else None, None if section is None else cut)
 
     def state(self) -> State:
-        """Return the newborns' words: their places as (row u, word) pairs and their bits."""
+        """Return the rank's part, the newborns' words: their places as (row u, word) pairs and their bits."""
+        row, word = np.divmod(self._active, self._row)
         return {
             "generation": np.array(self.generation, np.int64),
-            "places": np.stack(np.divmod(self._active, self._row), axis=1),
+            "places": np.stack((self._rows.numbers[row], word), axis=1),
             "words": self._plane[self._active],
         }
 
     def _restore(self, state: State) -> None:
         self.generation = int(state["generation"])
-        places = state["places"].astype(np.int64)
-        self._active = places[:, 0] * self._row + places[:, 1]
-        self._plane[self._active] = state["words"]
+        u, word = state["places"].astype(np.int64).T
+        own = self._rows.owners[u] == self._ranks.rank
+        places = self._rows.places[u[own]] * self._row + word[own]
+        self._plane[places] = state["words"][own]
+        self._active = np.sort(places)
 
     def _step(self) -> None:
         self.generation += 1
         plane, active, row = self._plane, self._active, self._row
         if self.generation == 0:
-            plane[0] = _ONE
-            self._active = np.zeros(1, np.int64)
+            if self._ranks.rank == self._rows.owners[0]:
+                plane[0] = _ONE
+                self._active = np.zeros(1, np.int64)
             return
+        received = self._receive() if self._ranks.size > 1 else active[:0]
         # Bit v = 63 of a word reaches the next word.  None leaves its row: v <= n <= last lies inside it, nor does u.
         carrying = active[(plane[active] >> _TOP).astype(bool)]
-        below = active + row
+        below = np.concatenate((active, received)) + row
         touched = np.concatenate((active, carrying + 1, below[below < plane.size]))
-        touched.sort(kind="stable")  # a merge of three sorted runs
-        touched = touched[np.concatenate(((True,), touched[1:] != touched[:-1]))]
+        touched.sort(kind="stable")  # a merge of sorted runs
+        touched = touched[np.diff(touched, prepend=-1) > 0]
+        if self._ranks.size > 1:
+            touched = touched[self._rows.own[touched // row]]
         stayed = plane[touched]
         # Reading one place before the first word of a row or of the plane finds bits that the guards below drop.
         before = plane[touched - 1] >> _TOP
@@ -106,7 +154,26 @@ class NimEngine:
         # Exactly one of three: an odd number of them, but not all.
         born = (stayed ^ moved ^ above) & ~(stayed & moved & above)
         plane[touched] = born
+        plane[received] = 0
         self._active = touched[born != 0]
+
+    def _receive(self) -> NDArray[np.int64]:
+        """Send the words in rows above those of other ranks, put theirs into the rows above mine, and return their places."""
+        row, word = np.divmod(self._active, self._row)
+        heir = self._rows.heirs[row]
+        parts = []
+        for rank in range(self._ranks.size):
+            sent = heir == rank
+            numbers = self._rows.numbers[row[sent]] * self._row + word[sent]
+            parts.append(np.concatenate((numbers.view(np.uint64), self._plane[self._active[sent]])).view(np.uint8))
+        places = []
+        for message in self._ranks.exchange(parts):
+            numbers, words = message.copy().view(np.uint64).reshape(2, -1)
+            u, column = np.divmod(numbers.view(np.int64), self._row)
+            place = self._rows.places[u] * self._row + column
+            self._plane[place] = words
+            places.append(place)
+        return np.concatenate(places)
 
     def _survey(self, wanted: bool) -> tuple[int, int, list[NDArray[np.int32]]]:
         """Return the newborns' number and checksum, and the newborns themselves, block by block, where wanted."""
@@ -122,6 +189,7 @@ class NimEngine:
             count = np.bitwise_count(words)
             bit = (np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little").view(np.bool_)) & 63).astype(np.uint64)
             u, word = np.divmod(places, self._row)
+            u = self._rows.numbers[u]
             base = u.astype(np.uint64) * np.uint64(down) + (word.astype(np.uint64) << np.uint64(6)) * np.uint64(along) + rest
             births += len(bit)
             checksum += int(finalize(np.repeat(base, count) + bit * np.uint64(along)).sum(dtype=np.uint64))

@@ -25,34 +25,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.shared.layouts import Layout, domain_box
+from gpu_nim.backends.shared.owners import owners
 from gpu_nim.model.rule import Cells, Rule, Symmetry
 
 AXIS = 1
 """The coordinate that layers have in common."""
-BLOCKS = 32
-"""The layers are cut into so many blocks for each rank: fewer send less, more are spread more evenly."""
 MAX_LAYERS = 1 << 20
 _ALIGNED = 64  # places
 _LAYER_BYTES = 200  # of the arrays over all layers
 
 Ints = NDArray[np.int64]
-
-
-def owners(layers: int, reach: int, ranks: int) -> Ints:
-    """Return the owner of each layer, shape (layers,): blocks of layers are dealt out by the sum of digits to base `ranks`.
-
-    Births follow powers of two. Dealt out in turn, blocks of 2^k layers would give one of two ranks those that differ in one digit;
-    a sum of digits puts as many of each residue into each aligned run of `ranks`^k blocks, whatever the digit.
-
-    >>> owners(64, 1, 2)[:8].tolist()  # the sequence of Thue and Morse
-    [0, 1, 1, 0, 1, 0, 0, 1]
-    """
-    blocks = np.arange(layers, dtype=np.int64) // max(reach, layers // (BLOCKS * ranks))
-    total = np.zeros_like(blocks)
-    while ranks > 1 and blocks.any():
-        blocks, digit = np.divmod(blocks, ranks)
-        total += digit
-    return total % ranks
 
 
 class Layers:
