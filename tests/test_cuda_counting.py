@@ -246,7 +246,9 @@ def test_counting_a_range_waits_once(launcher, monkeypatch):
 
 
 # The kernels for a dimension are compiled from the same text: one is for every run.
-compiled_for = [pytest.param(d, marks=[pytest.mark.thorough] * (d != 2)) for d in range(1, counting._MAX_COMPILED + 1)]
+compiled_for = [
+    pytest.param(d, marks=[] if d == 2 else [pytest.mark.slow, pytest.mark.larger]) for d in range(1, counting._MAX_COMPILED + 1)
+]
 
 
 @pytest.mark.cuda_host

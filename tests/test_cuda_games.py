@@ -76,7 +76,7 @@ def test_any_wedge_by_the_definition(cuda, top):
 
 
 @pytest.mark.parametrize("shape", [(3, 150), (150, 3), (70, 66), (1, 129), (129, 1)])
-@pytest.mark.parametrize("steepness", [0.02, 0.3])
+@pytest.mark.parametrize("steepness", [0.3, pytest.param(0.02, marks=pytest.mark.larger)])
 def test_wedges_of_many_words_equal_numpy(cuda, shape, steepness):
     rng = np.random.default_rng([*shape, int(100 * steepness)])
     steps = rng.random(shape) < steepness / min(shape)
@@ -129,7 +129,11 @@ def test_boxes_equal_numpy(cuda, game, limits):
     assert_same(cuda.inequality_grundy(*arguments), NUMPY.inequality_grundy(*arguments))
 
 
-@pytest.mark.parametrize("game", [chocolate(1), chocolate(3), chocolate("1/3"), chocolate("7/2"), bar(2)], ids=str)
+@pytest.mark.parametrize(
+    "game",
+    [chocolate(3), bar(2), *(pytest.param(chocolate(a), marks=pytest.mark.larger) for a in (1, "1/3", "7/2"))],
+    ids=lambda game: game.describe(),
+)
 def test_chocolates_and_bars_equal_numpy(cuda, game):
     """Beyond one word of 64 z, and of 64 Grundy values."""
     ours, numpys = (solve(game, 44, grundy=True, backend=name) for name in ("cuda", "numpy"))
@@ -139,17 +143,14 @@ def test_chocolates_and_bars_equal_numpy(cuda, game):
     assert_same(ours.p_positions, numpys.p_positions)
 
 
-def first_for_sanitizers(counts):
-    """Numbers from 1 with their counts; the first is enough for the sanitizers."""
-    return [pytest.param(k, count, marks=[pytest.mark.larger] if k > 1 else []) for k, count in enumerate(counts, 1)]
-
-
-@pytest.mark.parametrize(("a", "count"), first_for_sanitizers([16130, 7046, 5462, 3654, 3278, 2624, 2352, 1964]))
+@pytest.mark.larger
+@pytest.mark.parametrize(("a", "count"), list(enumerate([16130, 7046, 5462, 3654, 3278, 2624, 2352, 1964], 1)))
 def test_chocolate_counts_to_127(cuda, a, count):
     assert len(solve(chocolate(a), 127, backend="cuda").p_positions) == count
 
 
-@pytest.mark.parametrize(("k", "count"), first_for_sanitizers([6869, 4160, 2594, 2112]))
+@pytest.mark.larger
+@pytest.mark.parametrize(("k", "count"), list(enumerate([6869, 4160, 2594, 2112], 1)))
 def test_bar_counts_to_127(cuda, k, count):
     assert len(solve(bar(k), 127, backend="cuda").p_positions) == count
 

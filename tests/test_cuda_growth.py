@@ -86,7 +86,7 @@ class TestExactlyOne:
 
     @pytest.mark.parametrize(
         "rule",
-        [FCC, pytest.param(CUBIC26, marks=pytest.mark.slow), pytest.param(TRIANGULAR, marks=pytest.mark.slow)],
+        [FCC, *(pytest.param(rule, marks=[pytest.mark.slow, pytest.mark.larger]) for rule in (CUBIC26, TRIANGULAR))],
         ids=["fcc", "cubic26", "triangular"],
     )
     @pytest.mark.cuda_host

@@ -226,7 +226,7 @@ def one_parent(rule: Rule, before: list[tuple[int, ...]], cell: tuple[int, ...])
 
 
 @settings(deadline=None, max_examples=25)
-@given(rules(most=3, births=ONE), st.integers(1, 4))
+@given(rules(most=3, births=ONE), st.integers(1, 3))
 def test_parents_are_found(rule: Rule, generations: int) -> None:
     grown = literal(rule, generations)
     for before, newborns in pairwise(grown):
