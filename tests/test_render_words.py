@@ -125,19 +125,42 @@ def test_a_character_that_the_first_font_lacks_is_set_in_another(monkeypatch):
     folder = Path(find_spec("matplotlib").origin).parent / "mpl-data/fonts/ttf"
     other = fonts.Face(str(folder / "STIXGeneral.ttf"))
     strange = next(
-        c for c in map(chr, range(0x2000, 0x1D800)) if c.isalpha() and fonts.has(other, c) and not fonts.has(fonts.first_face(), c)
+        c for c in map(chr, range(0x2000, 0x1D800)) if c.isalpha() and fonts.has(other, c) and not fonts.has(fonts.FIRST_FACE, c)
     )
     monkeypatch.setattr(fonts, "further_faces", lambda character: (fonts.Face("/nowhere.ttf"), other))
     # The font that has all is chosen for all, and else each part has its own.
     assert fonts.runs(f"Nim {strange}") == ((other, f"Nim {strange}"),)
-    only = next(c for c in map(chr, range(0x21, 0x3000)) if fonts.has(fonts.first_face(), c) and not fonts.has(other, c))
+    only = next(c for c in map(chr, range(0x21, 0x3000)) if fonts.has(fonts.FIRST_FACE, c) and not fonts.has(other, c))
     mixed = fonts.runs(f"{only} {strange}")
-    assert mixed == ((fonts.first_face(), f"{only} "), (other, strange))
+    assert mixed == ((fonts.FIRST_FACE, f"{only} "), (other, strange))
     assert lettering.width(f"{only} {strange}", 20) == pytest.approx(
         lettering.width(f"{only} ", 20) + lettering.width(strange, 20), abs=0.5
     )
     for cached in (fonts.runs, fonts._face_of, lettering.width):
         cached.cache_clear()
+
+
+@needs_pillow
+def test_hebrew_is_set_from_the_right_and_arabic_letters_are_joined():
+    from PIL import ImageFont, features
+
+    if not features.check("raqm"):
+        pytest.skip("FriBiDi is not installed")
+    assert fonts.runs("שלום") == ((fonts.FIRST_FACE, "שלום"),)
+    plain = ImageFont.truetype(fonts.FIRST_FACE.file, 40, layout_engine=ImageFont.Layout.BASIC)
+    masks = [font.getmask(text) for font, text in ((fonts.sized(fonts.FIRST_FACE, 40), "שלום"), (plain, "םולש"), (plain, "שלום"))]
+    seen, reverse, forward = (np.frombuffer(bytes(mask), np.uint8).reshape(mask.size[::-1]).astype(int) for mask in masks)
+    assert 3 * np.abs(seen - reverse).mean() < np.abs(seen - forward).mean()  # which is hinted otherwise
+    assert lettering.width("نننن", 40) < 0.8 * 4 * lettering.width("ن", 40)
+
+
+def test_no_other_font_is_needed_for_what_the_program_writes(monkeypatch):
+    """Also on a machine without fonts: axes have minus signs, and great numbers are powers of two."""
+    monkeypatch.setattr(fonts, "further_faces", lambda character: ())
+    for cached in (fonts.runs, fonts._face_of):
+        cached.cache_clear()
+    assert fonts.obstacle("⊕ − × 2⁰¹²³⁴⁵⁶⁷⁸⁹ ≤ a⁺ éüñ αΩ Жя — … → ∑") == ""
+    render("fcc:15", resolution=(320, 240), engine="numpy", axes=True, legend=True, title="Nim: a ⊕ b ⊕ c")
 
 
 def test_letters_that_are_joined_need_a_library(monkeypatch):

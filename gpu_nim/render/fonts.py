@@ -1,7 +1,7 @@
 """Fonts: which of those on this machine have the characters of a text.
 
-DejaVu Sans, which has mathematical symbols, sets what it has; for other characters fontconfig is asked, or else matplotlib's
-search.
+DejaVu Sans is shipped with gpunim, so that pictures are the same everywhere. It sets what it has: Latin, Greek, Cyrillic, Armenian,
+Georgian, Hebrew, Arabic and mathematical symbols. For other characters fontconfig is asked, or else matplotlib's search.
 """
 
 import shutil
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from gpu_nim.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from PIL.ImageFont import FreeTypeFont, ImageFont
+    from PIL.ImageFont import FreeTypeFont
 
 JOINERS = "\u200c\u200d\u200e\u200f"
 """Characters without a glyph: between letters, and for directions."""
@@ -28,34 +28,28 @@ _PROBED = 32  # pixels: the size at which a glyph is compared with the one for m
 _NO_CHARACTER = "\U0010ffff"  # which no font has
 _SELECTORS = "\ufe0e\ufe0f"
 _SECONDS = 20.0  # that fontconfig may take, which reads all fonts at its first call
+_FURTHER = "install one that has, such as Debian's fonts-noto-core, or fonts-noto-cjk for Chinese, Japanese and Korean"
 _RAQM = "libraqm with FriBiDi, which Pillow did not find: on Debian or Ubuntu, apt-get install libfribidi0"
 
 
 @dataclass(frozen=True)
 class Face:
-    """A font file, and the number of the font in it; without a file, the one within Pillow."""
+    """A font file, and the number of the font in it."""
 
-    file: str = ""
+    file: str
     index: int = 0
 
 
+FIRST_FACE = Face(str(Path(__file__).parent / "typeface" / "DejaVuSans.ttf"))
+"""The font that sets all characters that it has."""
+
+
 @lru_cache(maxsize=256)
-def sized(face: Face, size: float, *, shaped: bool = True) -> "FreeTypeFont | ImageFont":
+def sized(face: Face, size: float, *, shaped: bool = True) -> "FreeTypeFont":
     """Return a font of `size` pixels, which sets text by the rules of its script, or character by character."""
     from PIL import ImageFont
 
-    if not face.file:
-        return ImageFont.load_default(size)
     return ImageFont.truetype(face.file, size, face.index, layout_engine=None if shaped else ImageFont.Layout.BASIC)
-
-
-@cache
-def first_face() -> Face:
-    """Return the font that sets all characters that it has: DejaVu Sans of the system or of matplotlib, or Pillow's own."""
-    places = [Path("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf")]
-    if (spec := find_spec("matplotlib")) is not None and spec.origin:
-        places.append(Path(spec.origin).parent / "mpl-data/fonts/ttf/DejaVuSans.ttf")
-    return next((Face(str(place)) for place in places if place.is_file()), Face())
 
 
 @cache
@@ -114,7 +108,7 @@ def obstacle(text: str) -> str:
     for cluster in clusters(unicodedata.normalize("NFC", text)):
         if _face_of(cluster) is None:
             lacking = next((c for c in cluster if not any(has(face, c) for face in _candidates(c))), cluster[0])
-            return f"must be in characters of the fonts that are installed: none has {_named(lacking)}; install one that has"
+            return f"must be in characters of the fonts that are installed: none has {_named(lacking)}; {_FURTHER}"
     return ""
 
 
@@ -133,14 +127,14 @@ def runs(text: str) -> tuple[tuple[Face, str], ...]:
             return ((face, text),)
     chosen: list[tuple[Face, str]] = []
     for part in clusters(text):
-        face = chosen[-1][0] if part.isspace() and chosen else _face_of(part) or first_face()
+        face = chosen[-1][0] if part.isspace() and chosen else _face_of(part) or FIRST_FACE
         chosen.append((face, part))
     return tuple((face, "".join(part for _, part in parts)) for face, parts in groupby(chosen, lambda found: found[0]))
 
 
 def _candidates(text: str) -> Iterator[Face]:
-    yield first_face()
-    if (missing := next((character for character in text if not has(first_face(), character)), "")) != "":
+    yield FIRST_FACE
+    if (missing := next((character for character in text if not has(FIRST_FACE, character)), "")) != "":
         yield from further_faces(missing)
 
 

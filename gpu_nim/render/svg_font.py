@@ -6,20 +6,19 @@ from importlib import import_module
 from io import BytesIO
 from typing import Any
 
-from gpu_nim.render.fonts import first_face, has, sized
+from gpu_nim.render.fonts import FIRST_FACE, has, sized
 
 FAMILY = "gpunim"
 """The name of the embedded font."""
 
 
 def font_face(texts: Iterable[str]) -> str:
-    """Return an SVG style element with the glyphs of these texts, or "" where no font or no fontTools is installed.
+    """Return an SVG style element with the glyphs of these texts, or "" where fontTools is not installed.
 
     Characters that the font lacks are left to the viewer's fonts.
     """
-    face = first_face()
-    characters = {c for text in texts for c in text if has(face, c)}
-    if not face.file or not characters:
+    characters = {c for text in texts for c in text if has(FIRST_FACE, c)}
+    if not characters:
         return ""
     try:
         subset: Any = import_module("fontTools.subset")
@@ -28,7 +27,7 @@ def font_face(texts: Iterable[str]) -> str:
     options = subset.Options(flavor="woff", hinting=False, notdef_outline=True, recalc_timestamp=False)
     options.drop_tables += ["FFTM"]  # dates of FontForge
     content = BytesIO()
-    with subset.load_font(face.file, options) as font:
+    with subset.load_font(FIRST_FACE.file, options) as font:
         subsetter = subset.Subsetter(options)
         subsetter.populate(unicodes=sorted(map(ord, characters)))
         subsetter.subset(font)
@@ -39,4 +38,4 @@ def font_face(texts: Iterable[str]) -> str:
 
 def embedded_width(text: str) -> float:
     """Return how wide a line of text is in that font at size 1."""
-    return float(sized(first_face(), 100).getlength(text)) / 100
+    return float(sized(FIRST_FACE, 100).getlength(text)) / 100
