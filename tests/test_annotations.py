@@ -359,7 +359,7 @@ def test_axes_end_where_the_eye_is_in_the_body():
     ) as renderer:
         frames = [np.asarray(renderer.frame(number)) for number in (0, 11)]
     assert not np.array_equal(*frames)
-    inside = fit(VIEWS["hero"](blocks.corners), framed(blocks, Look()), 4 / 3)
+    inside = fit(VIEWS["hero"].of(blocks.corners), framed(blocks, Look()), 4 / 3)
     inside = type(inside)(np.array([4.0, 4.0, 4.0]), inside.basis, inside.scale, False)
     assert axes_of(box_of(blocks), on_picture(inside, 240, 180), 5.0) == []
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gpu_nim import load, render, solve
-from gpu_nim.games.catalogue import CATALOGUE, RESERVED, find, register
+from gpu_nim.games.catalogue import CATALOGUE, RESERVED, find
 from gpu_nim.games.entries import HeapEntry, InequalityEntry, Integer, Parameter, Rational, VectorEntry
 from gpu_nim.games.inequality import Inequality, InequalityGame
 from gpu_nim.games.take_away import SubtractionRule
@@ -92,7 +92,7 @@ LOST = [list(position) for position, value in GRUNDY.items() if value == 0]
 @pytest.fixture(autouse=True)
 def _registered():
     for entry in (BOUNDED, STEEP, HEAPS):
-        register(entry)
+        CATALOGUE.add(entry)
     yield
     for entry in (BOUNDED, STEEP, HEAPS):
         del CATALOGUE[entry.name]
@@ -235,10 +235,10 @@ def test_they_are_compared_with_their_definitions(monkeypatch):
 
 def test_a_name_is_taken_once_and_options_of_every_game_are_kept():
     with pytest.raises(UsageError, match="a game is called made-up-steep already"):
-        register(STEEP)
+        CATALOGUE.add(STEEP)
     of_games = {parameter.name for game in CATALOGUE.values() for parameter in game.parameters}
     assert option_names("solve") - of_games <= RESERVED
     size = Parameter("size", Integer(), "1", "")
     with pytest.raises(UsageError, match="a parameter of a game cannot be called size"):
-        register(HeapEntry(name="x", summary="", source="", rules=SubtractionRule, parameters=(size,)))
+        CATALOGUE.add(HeapEntry(name="x", summary="", source="", rules=SubtractionRule, parameters=(size,)))
     assert "x" not in CATALOGUE

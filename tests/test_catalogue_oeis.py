@@ -15,12 +15,12 @@ CUBES = OeisEntry("A999991", "cubes from 1 on", 1, from_function(lambda n: n**3)
 
 @pytest.fixture(autouse=True)
 def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(CATALOGUE, CUBES.number, CUBES)
+    monkeypatch.setitem(CATALOGUE, CUBES.name, CUBES)
 
 
 def test_the_library_knows_it() -> None:
     assert find("a999991") is CUBES
-    assert entries()[CUBES.number] is CUBES
+    assert entries()[CUBES.name] is CUBES
     assert count("A999991", 10**12) == 10**36
     assert count("A999991", range(1, 5)).tolist() == [1, 8, 27, 64]
     with pytest.raises(UsageError, match="n must be at least 1, where A999991 begins, got 0"):

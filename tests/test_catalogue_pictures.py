@@ -6,6 +6,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 import zipfile
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from gpu_nim.render.exports import EXPORTS, Printing, export
 from gpu_nim.render.exports.export_format import ExportedBody, ExportFormat
 from gpu_nim.render.exports.triangles import cubes
 from gpu_nim.render.figures import FIGURES, Figure
-from gpu_nim.render.geometry import CUTS
+from gpu_nim.render.geometry import CUTS, Cut
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import MOTIONS
 from gpu_nim.render.motions.sweep import Sweep
@@ -36,7 +37,7 @@ from gpu_nim.render.styles.points import Points
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.values import VALUES, Value
 from gpu_nim.render.vector_drawing import VectorDrawing
-from gpu_nim.render.views import VIEWS, View
+from gpu_nim.render.views import VIEWS, NamedView, View
 from gpu_nim.render.window import help_line, keys
 from tests.helpers import option_names, run
 from tests.render_files import needs_ffmpeg, needs_pillow, needs_trimesh
@@ -50,12 +51,13 @@ def xyz(body: ExportedBody) -> bytes:
 
 
 HEIGHT = bar("height", lambda blocks: blocks.corners[:, 2])
-ENTRIES = {
-    "style": (STYLES, "dust", type("Dust", (Points,), {})),
-    "colour": (COLOURINGS, "height", Colouring(lambda blocks, theme: theme.map(blocks.corners[:, 2] / 3), HEIGHT)),
-    "theme": (THEMES, "sea", replace(THEMES["dark"], name="sea", top=(0.0, 0.5, 0.5))),
-    "view": (VIEWS, "below", lambda cells: View((0.5, 0.5, -2.0))),
-    "cut": (CUTS, "top", lambda toward: (2,)),
+BELOW = NamedView("below", "from below", lambda cells: View((0.5, 0.5, -2.0)))
+ENTRIES: dict[str, tuple[Registry[Any], Any]] = {
+    "style": (STYLES, type("Dust", (Points,), {"name": "dust", "summary": "a speck a cell"})),
+    "colour": (COLOURINGS, Colouring("height", "by height", lambda blocks, theme: theme.map(blocks.corners[:, 2] / 3), HEIGHT)),
+    "theme": (THEMES, replace(THEMES["dark"], name="sea", top=(0.0, 0.5, 0.5))),
+    "view": (VIEWS, BELOW),
+    "cut": (CUTS, Cut("top", "the upper half", lambda toward: (2,))),
 }
 COMMANDS = {
     "style": ("render", "movie"),
@@ -69,15 +71,15 @@ COMMANDS = {
 @pytest.fixture
 def entry(request, monkeypatch):
     """A made-up entry of a kind, for the time of a test."""
-    registry, name, made = ENTRIES[request.param]
-    monkeypatch.setitem(registry, name, made)
-    return request.param, name
+    registry, made = ENTRIES[request.param]
+    monkeypatch.setitem(registry, made.name, made)
+    return request.param, made.name
 
 
 def test_a_made_up_value_is_computed_where_a_colouring_needs_it(monkeypatch, tmp_path):
-    made = Value(of_growth=lambda blocks, rule: blocks.corners[:, 2] * len(rule.offsets))
+    made = Value("depth", "the height", of_growth=lambda blocks, rule: blocks.corners[:, 2] * len(rule.offsets))
     monkeypatch.setitem(VALUES, "depth", made)
-    deep = Colouring(lambda blocks, theme: theme.map(blocks.values["depth"] / 9), HEIGHT, needs="depth")
+    deep = Colouring("deep", "by depth", lambda blocks, theme: theme.map(blocks.values["depth"] / 9), HEIGHT, needs="depth")
     monkeypatch.setitem(COLOURINGS, "deep", deep)
     assert run("render", "nim:3", "-o", tmp_path / "a.png", *SMALL, "--colour", "deep").exit_code == 0
     save(grow("nim", 3), tmp_path / "a.npz")
@@ -86,12 +88,12 @@ def test_a_made_up_value_is_computed_where_a_colouring_needs_it(monkeypatch, tmp
         assert np.array_equal(blocks.values["depth"], 3 * blocks.corners[:, 2])
     with pytest.raises(UsageError, match="colour deep needs a growth, and chocolate:size=3 is a solved game"):
         blocks_of("chocolate:size=3", colour="deep")
-    monkeypatch.setitem(VALUES, "depth", Value(of_game=lambda blocks, solution: blocks.corners[:, 2]))
+    monkeypatch.setitem(VALUES, "depth", Value("depth", "the height", of_game=lambda blocks, solution: blocks.corners[:, 2]))
     assert np.array_equal((game := blocks_of("chocolate:size=3", colour="deep")).values["depth"], game.corners[:, 2])
     with pytest.raises(UsageError, match="colour deep needs a solved game, and nim:3 is a growth"):
         blocks_of("nim:3", colour="deep")
     with pytest.raises(UsageError, match="value must be one of branch, grundy, depth, got 'height'"):
-        Colouring(lambda blocks, theme: theme.map(blocks.corners[:, 2]), HEIGHT, needs="height")
+        Colouring("high", "by height", lambda blocks, theme: theme.map(blocks.corners[:, 2]), HEIGHT, needs="height")
 
 
 @pytest.mark.parametrize("entry", ENTRIES, indirect=True)
@@ -123,7 +125,7 @@ def test_a_movie_is_made_with_a_made_up_entry(entry, tmp_path):
 def test_a_made_up_view_is_in_the_page_and_has_a_key(monkeypatch):
     assert "5" in keys()
     assert "6" not in keys()
-    monkeypatch.setitem(VIEWS, "below", lambda cells: View((0.5, 0.5, -2.0)))
+    monkeypatch.setitem(VIEWS, "below", BELOW)
     assert '"name": "below"' in document("nim:3", Look()).decode()
     assert "6" in keys()
     assert "1-6: views" in help_line()
@@ -147,7 +149,7 @@ def test_a_made_up_figure_is_drawn_listed_and_named(monkeypatch, tmp_path):
         drawing.polygon([(0, 0), (50, 0), (50, 50)], theme.text)
         return drawing
 
-    monkeypatch.setitem(FIGURES, "square", Figure("half a square", drawing=square))
+    monkeypatch.setitem(FIGURES, "square", Figure("square", "half a square", drawing=square))
     assert re.search(r"square +half a square", run("render", "--help").output)
     for suffix in ("svg", "pdf", "png"):
         result = run(
@@ -162,7 +164,9 @@ def test_a_made_up_figure_is_drawn_listed_and_named(monkeypatch, tmp_path):
 @needs_ffmpeg
 def test_a_made_up_motion_is_made_listed_and_named_with_its_option(monkeypatch, tmp_path):
     far = Parameter("far", Integer(1, 9), "2", "how far it wobbles")
-    monkeypatch.setitem(MOTIONS, "wobble", type("Wobble", (Turntable,), {"about": "it wobbles", "options": (far,)}))
+    monkeypatch.setitem(
+        MOTIONS, "wobble", type("Wobble", (Turntable,), {"name": "wobble", "summary": "it wobbles", "options": (far,)})
+    )
     told = run("movie", "--help").output
     assert re.search(r"wobble +it wobbles", told)
     assert re.search(r"--far INTEGER +wobble: how far it wobbles\.\s+\[default: 2\]", told)
@@ -180,9 +184,9 @@ def test_a_made_up_motion_is_made_listed_and_named_with_its_option(monkeypatch, 
 def test_an_option_of_a_motion_cannot_take_the_name_of_one_of_every_movie():
     of_motions = {option.name for motion in MOTIONS.values() for option in motion.options}
     for name in sorted(option_names("movie") - of_motions):
-        wobble = type("Wobble", (Turntable,), {"options": (Parameter(name, Integer(1, 9), "2", ""),)})
+        wobble = type("Wobble", (Turntable,), {"name": "wobble", "options": (Parameter(name, Integer(1, 9), "2", ""),)})
         with pytest.raises(UsageError, match=f"option of motion wobble cannot be called {name}, which is an option of every movie"):
-            MOTIONS.add("wobble", wobble)
+            MOTIONS.add(wobble)
     assert "wobble" not in MOTIONS
 
 
@@ -201,7 +205,7 @@ def test_a_rational_parameter_of_a_made_up_game_is_swept(ends, monkeypatch):
 
 
 def test_a_made_up_export_format_is_written_listed_and_named(monkeypatch, tmp_path):
-    made = ExportFormat(xyz, "points, as text", 2000, "an .xyz file", printable=True)
+    made = ExportFormat(".xyz", "points, as text", xyz, 2000, "an .xyz file", printable=True)
     monkeypatch.setitem(EXPORTS, ".xyz", made)
     assert re.search(r"\.xyz +points, as text, or one body to print", run("export", "--help").output)
     assert run("export", "nim:3", "-o", tmp_path / "a.xyz").exit_code == 0
@@ -218,10 +222,11 @@ def test_a_made_up_export_format_is_written_listed_and_named(monkeypatch, tmp_pa
 
 
 def test_a_name_is_registered_once():
-    registry = Registry[int]("planet")
-    registry.add("earth", 3)
+    registry = Registry[NamedView]("planet")
+    earth = registry.add(replace(BELOW, name="earth"))
+    assert registry.find("earth") is earth
     with pytest.raises(UsageError, match="a planet is called earth already"):
-        registry.add("earth", 4)
+        registry.add(replace(BELOW, name="earth"))
     with pytest.raises(UsageError, match="planet must be one of earth, got 'mars'"):
         registry.find("mars")
 

@@ -34,7 +34,7 @@ def test_they_are_listed_and_named() -> None:
     told = printed("count", "--help")
     for entry in (SPREAD, MIDDLE, TENTHS):
         assert f"  {entry.written} " in told
-        assert entry.about in told
+        assert entry.summary in told
     known = refused("count", "A237711", "--range", "0:8", "--reduce", "spred")
     assert "reduce must be among sum, max, argmax, min, argmin, histogram, residues:M, records, spread, middle, tenths:M" in known
     assert "reduce needs tenths:M with M from 1" in refused("count", "A237711", "--range", "0:8", "--reduce", "tenths")

@@ -22,8 +22,8 @@ WHOLE_MODULES = ("backends.interface", "model.errors", "model.registry", "model.
 OF_CATALOGUES = {
     "automata.catalogue": ("GrowthEntry", "find"),
     "automata.user_defined": ("define",),
-    "counting.families": ("register", "find_family"),
-    "games.catalogue": ("register", "find"),
+    "counting.families": ("find_family",),
+    "games.catalogue": ("find",),
     "games.entries": ("Parameter", "ParameterType", "Integer"),
     "oeis.catalogue": ("find", "resolve", "from_function"),
     "render.colourings": ("colouring",),

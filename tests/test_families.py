@@ -17,7 +17,7 @@ from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.counting import closed_forms
 from gpu_nim.counting.digit_matrices import DigitProduct
-from gpu_nim.counting.families import FAMILIES, find_family, register
+from gpu_nim.counting.families import FAMILIES, find_family
 from gpu_nim.counting.family import DigitFamily, Family, Rising
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.limbs import Integers
@@ -99,7 +99,7 @@ VALUES = {"S": stern, "pow": lambda piles, n: n**piles}
 @pytest.fixture(params=[Stern, Powers])
 def made_up(request: pytest.FixtureRequest) -> Iterator[type[Family]]:
     """A family that the package does not know, in the catalogue for the time of a test."""
-    register(request.param)
+    FAMILIES.add(request.param)
     yield request.param
     del FAMILIES[request.param.name]
 
@@ -127,7 +127,7 @@ def expected(name: str, stop: int = STOP) -> list[int]:
 
 def test_a_name_is_taken_once(made_up: type[Family]) -> None:
     with pytest.raises(UsageError, match=f"a sequence is called {made_up.name} already"):
-        register(made_up)
+        FAMILIES.add(made_up)
     assert FAMILIES[made_up.name] is made_up
 
 
@@ -236,7 +236,7 @@ def test_help_and_messages_know_it(made_up: type[Family]) -> None:
     name = made_up.name
     assert f"  {name}  " in printed("count", "--help")
     assert made_up.summary.format(piles="K") in printed("count", "--help")
-    assert f"a, {name} or one of A000007" in refused("count", "E", "--at", 3)
+    assert f"one of D, A, d, a, {name}, A000007" in refused("count", "E", "--at", 3)
     assert f"piles is needed with the sequence {name}" in refused("count", name, "--at", 3)
     assert f"piles belongs to D, A, d, a and {name}" in refused("count", "A237711", "--piles", 3, "--at", 3)
     assert f"is for D, A, d, a, {name} and entries" in refused("count", "A048833", "--range", "0:9", "--reduce", "sum")

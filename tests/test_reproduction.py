@@ -162,7 +162,7 @@ FALSE = Item("Theorem 2", f"1 + 1 = 3, {HOSTILE}.", (Comparison("1 + 1", lambda:
 @pytest.fixture
 def made_up() -> Iterator[None]:
     """A paper with a true item and a false one."""
-    PAPERS.add("made-up", Paper("M", "A made-up paper", (TRUE, FALSE)))
+    PAPERS.add(Paper("made-up", "M", "A made-up paper", (TRUE, FALSE)))
     yield
     del PAPERS["made-up"]
 
@@ -196,7 +196,7 @@ def test_a_paper_is_all_that_the_command_needs(tmp_path: Path) -> None:
 
 def test_a_check_that_fails_is_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpu_nim.theorems.papers.inequality_conditions.p_positions", lambda piles, largest: [])
-    monkeypatch.setitem(PAPERS, "nim-in-3d", Paper("B", "", (Item("Theorem 1", "False.", checks=("v-remark-2.2",)),)))
+    monkeypatch.setitem(PAPERS, "nim-in-3d", Paper("nim-in-3d", "B", "", (Item("Theorem 1", "False.", checks=("v-remark-2.2",)),)))
     done = run("reproduce", "nim-in-3d", "--upto", "2")
     assert done.exit_code == 1
     assert "disagreement: [B] Theorem 1: v-remark-2.2: " in done.stdout

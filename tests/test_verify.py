@@ -200,7 +200,7 @@ def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A new file among the papers, beside which only one other statement is known."""
     known = {statement.name: statement for statement in statements()}
     monkeypatch.setattr(catalogue, "_STATEMENTS", Registry[Statement]("statement"))
-    catalogue._STATEMENTS.add("nf-lemma-8", known["nf-lemma-8"])
+    catalogue._STATEMENTS.add(known["nf-lemma-8"])
     monkeypatch.setattr(papers, "__path__", [*papers.__path__, str(tmp_path)])
     (tmp_path / "zz_made_up.py").write_text(MADE_UP)
     yield
@@ -211,7 +211,11 @@ def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_a_new_file_is_all_that_a_theorem_needs() -> None:
     assert [line.split()[0] for line in verify("--list").stdout.splitlines() if "[M]" in line] == MADE_UP_NAMES
     listed = json.loads(verify("--list", "--json").stdout)["statements"]
-    assert listed[1] == {"name": "made-up-squares", "source": "[M] Theorem 1", "claim": "n^2 is the sum of the first n odd numbers"}
+    assert listed[1] == {
+        "name": "made-up-squares",
+        "source": "[M] Theorem 1",
+        "summary": "n^2 is the sum of the first n odd numbers",
+    }
     result = verify("made-up-squares")
     assert result.exit_code == 0
     assert result.stdout.startswith("holds  made-up-squares      n^2 is the sum of the first n odd numbers\n")

@@ -290,7 +290,7 @@ _AUTOMATA = (
 CATALOGUE = Registry[Automaton]("automaton")
 
 for _automaton in _AUTOMATA:
-    CATALOGUE.add(_automaton.name, _automaton)
+    CATALOGUE.add(_automaton)
 
 
 def find(name: str) -> Automaton:

@@ -5,17 +5,9 @@ from typing import Any, TypeVar
 
 import click
 
+from gpu_nim.model.registry import one_of
+
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-def one_of(names: Iterable[str]) -> str:
-    """Return names as an enumeration in words.
-
-    >>> one_of(["draft", "final"]), one_of(["a", "b", "c"])
-    ('draft or final', 'a, b or c')
-    """
-    *others, last = names
-    return f"{', '.join(others)} or {last}" if others else last
 
 
 class NamedOption(click.Option):

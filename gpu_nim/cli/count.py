@@ -41,7 +41,7 @@ def _listings() -> dict[str, list[tuple[str, str]]]:
     families = [(name, family.summary.format(piles="K")) for name, family in FAMILIES.items()]
     return {
         "Sequences": [*families, ("A-NUMBER", "An OEIS entry of the catalogue, indexed as in the OEIS")],
-        "Reductions": [(entry.written, entry.about) for entry in REDUCTIONS.values()],
+        "Reductions": [(entry.written, entry.summary) for entry in REDUCTIONS.values()],
     }
 
 
@@ -94,7 +94,7 @@ def count(
 
     form = "json" if as_json else form
     entry = resolve(sequence, piles)
-    name = sequence if sequence in FAMILIES else entry.number
+    name = sequence if sequence in FAMILIES else entry.name
     if (n is None) == (span is None):
         raise UsageError("give either --at N or --range START:STOP")
     if n is not None:
@@ -183,13 +183,13 @@ class _Work:
             ):
                 if given:
                     raise UsageError(
-                        f"{option} is for {', '.join(FAMILIES)} and entries that are one of them, which {self.entry.number} is not"
+                        f"{option} is for {', '.join(FAMILIES)} and entries that are one of them, which {self.entry.name} is not"
                     )
         if self.out is not None:
             from gpu_nim.storage.sequence_files import check_table
 
             if self.entry.family is None and self.out.suffix not in _ENDINGS.values():
-                raise UsageError(f"{self.entry.number} has terms of any size: write them to .txt or .csv, got --out {self.out}")
+                raise UsageError(f"{self.entry.name} has terms of any size: write them to .txt or .csv, got --out {self.out}")
             check_table(self.out)
         if self.plot is not None:
             from gpu_nim.render.chart import check
@@ -328,7 +328,7 @@ def _plot(work: _Work, values: list[int]) -> None:
 
     assert work.plot is not None
     rows = work.entry.family is not None and work.entry.family.drawn_by_rows
-    draw(work.plot, f"{work.entry.number}: {work.entry.title}", work.span[0], values, rows=rows)
+    draw(work.plot, f"{work.entry.name}: {work.entry.summary}", work.span[0], values, rows=rows)
 
 
 def _reduce(work: _Work, names: str, records: int) -> None:

@@ -16,7 +16,7 @@ from gpu_nim.render.look import Look
 
 
 def _formats() -> dict[str, list[tuple[str, str]]]:
-    rows = [(suffix, known.about + (", or one body to print" if known.printable else "")) for suffix, known in EXPORTS.items()]
+    rows = [(suffix, known.summary + (", or one body to print" if known.printable else "")) for suffix, known in EXPORTS.items()]
     return {"Files": rows}
 
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpu_nim.cli.catalogues import CatalogueCommand, named_option, one_of
+from gpu_nim.cli.catalogues import CatalogueCommand, named_option
 from gpu_nim.cli.output import emit_json, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, FILE, json_option, number
 from gpu_nim.cli.pictures import look_options
 from gpu_nim.cli.progress import step_progress
 from gpu_nim.model.errors import SchedulerLost, UsageError
+from gpu_nim.model.registry import one_of
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import MOTIONS
 from gpu_nim.render.movie import SUFFIXES, Movie, make_movie
@@ -50,7 +51,7 @@ def _cluster(scheduler: str) -> "AbstractContextManager[Cluster]":
 
 @click.command(
     cls=CatalogueCommand,
-    listings=lambda: {"Motions": [(name, motion.about) for name, motion in MOTIONS.items()]},
+    listings=lambda: {"Motions": MOTIONS.summaries()},
     options=_motion_options,
 )
 @click.argument("source")

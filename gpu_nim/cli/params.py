@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.catalogues import one_of
 from gpu_nim.model.memory_cap import VARIABLE, capped
 from gpu_nim.model.notation import parse_integer, parse_size
+from gpu_nim.model.registry import one_of
 
 _LARGEST_SIZE = 2**62  # for numbers of items in memory or of steps
 

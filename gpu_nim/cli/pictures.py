@@ -72,6 +72,17 @@ _OPTIONS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+def listings() -> dict[str, list[tuple[str, str]]]:
+    """Return what the names of a look stand for, by title, for the end of a help text."""
+    return {
+        "Styles": STYLES.summaries(),
+        "Colours": COLOURINGS.summaries(),
+        "Themes": THEMES.summaries(),
+        "Views": VIEWS.summaries(),
+        "Cuts": CUTS.summaries(),
+    }
+
+
 def look_options(*names: str) -> Callable[[F], F]:
     """Add options of how a picture looks: those of the names given, or all of `gpu_nim.render.look.Look`.
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.catalogues import CatalogueCommand, one_of
+from gpu_nim.cli.catalogues import CatalogueCommand
 from gpu_nim.cli.output import emit_json, reserve, say, wants_progress
 from gpu_nim.cli.params import FILE, json_option
-from gpu_nim.cli.pictures import given, look_options
+from gpu_nim.cli.pictures import given, listings, look_options
 from gpu_nim.cli.progress import step_progress
+from gpu_nim.model.registry import one_of
 from gpu_nim.render.figures import FIGURES, check_figure, save_figure
 from gpu_nim.render.image import check_picture, save
 from gpu_nim.render.image import render as draw
@@ -19,7 +20,7 @@ from gpu_nim.render.metadata import IMAGE_SUFFIXES
 from gpu_nim.render.vector_drawing import SUFFIXES as VECTOR_SUFFIXES
 
 
-@click.command(cls=CatalogueCommand, listings=lambda: {"Figures": [(name, found.about) for name, found in FIGURES.items()]})
+@click.command(cls=CatalogueCommand, listings=lambda: {"Figures": FIGURES.summaries(), **listings()})
 @click.argument("source")
 @click.option(
     "-o",

@@ -12,14 +12,15 @@ from gpu_nim.cli.progress import step_progress
 from gpu_nim.reproduction.item import REACH
 
 if TYPE_CHECKING:
+    from gpu_nim.model.registry import Registry
     from gpu_nim.reproduction.item import Paper
     from gpu_nim.reproduction.run import ItemResult
 
 
-def _papers() -> "dict[str, Paper]":
-    from gpu_nim.reproduction.papers import find_papers
+def _papers() -> "Registry[Paper]":
+    from gpu_nim.reproduction.papers import PAPERS
 
-    return find_papers(())
+    return PAPERS
 
 
 def _complete(ctx: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
@@ -28,7 +29,7 @@ def _complete(ctx: click.Context, parameter: click.Parameter, begun: str) -> lis
 
 @click.command(
     cls=CatalogueCommand,
-    listings=lambda: {"Papers": [(name, f"[{paper.label}] {paper.title}") for name, paper in _papers().items()]},
+    listings=lambda: {"Papers": _papers().summaries()},
 )
 @click.argument("paper", nargs=-1, shell_complete=_complete)
 @click.option("--list", "show_list", is_flag=True, help="List the items of the papers with the commands that show them.")

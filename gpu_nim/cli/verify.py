@@ -8,6 +8,7 @@ from gpu_nim.cli.output import emit_json, print_table, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, json_option
 from gpu_nim.cli.progress import work_progress
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.registry import one_of
 from gpu_nim.storage.growth_formats import readable_suffixes
 
 _FACTS = ("automaton", "generations", "population", "digest")
@@ -37,9 +38,9 @@ def verify(what: tuple[str, ...], show_list: bool, upto: int, name: str | None, 
             raise UsageError(f"--as verifies one b-file, got {len(what)} of them")
         return _bfile(Path(what[0]), name, piles, as_json)
     if piles is not None:
-        from gpu_nim.counting.families import listed
+        from gpu_nim.counting.families import FAMILIES
 
-        raise UsageError(f"--piles needs --as {listed('or')}, and a b-file to verify")
+        raise UsageError(f"--piles needs --as {one_of(FAMILIES)}, and a b-file to verify")
     growths = [name for name in what if name.endswith(readable_suffixes())]
     if growths and len(what) > 1:
         raise UsageError(f"verify takes one growth and no other names, got {growths[0]} and {len(what) - 1} more")
@@ -47,9 +48,11 @@ def verify(what: tuple[str, ...], show_list: bool, upto: int, name: str | None, 
         return _growth(Path(growths[0]), as_json)
     for name in what:
         if name.endswith(".txt"):
-            from gpu_nim.counting.families import listed
+            from gpu_nim.counting.families import FAMILIES
 
-            raise UsageError(f"--as must name the OEIS entry, or which of {listed()}, to compare the b-file {name} with")
+            raise UsageError(
+                f"--as must name the OEIS entry, or which of {one_of(FAMILIES, 'and')}, to compare the b-file {name} with"
+            )
     return _statements(what, upto, as_json)
 
 
@@ -57,9 +60,9 @@ def _list(as_json: bool) -> int:
     from gpu_nim.theorems import statements
 
     if as_json:
-        emit_json({"statements": [{"name": s.name, "source": s.source, "claim": s.claim} for s in statements()]})
+        emit_json({"statements": [{"name": s.name, "source": s.source, "summary": s.summary} for s in statements()]})
     else:
-        print_table([(s.name, s.source, s.claim) for s in statements()], ("name", "source", "claim"))
+        print_table([(s.name, s.source, s.summary) for s in statements()], ("name", "source", "summary"))
     return 0
 
 
@@ -76,7 +79,7 @@ def _statements(names: tuple[str, ...], upto: int, as_json: bool) -> int:
             {
                 "name": statement.name,
                 "source": statement.source,
-                "claim": statement.claim,
+                "summary": statement.summary,
                 "holds": checked.holds,
                 "scope": result.scope,
                 "counterexample": counterexample,
@@ -85,7 +88,7 @@ def _statements(names: tuple[str, ...], upto: int, as_json: bool) -> int:
         )
         if not as_json:
             mark = "holds " if checked.holds else "FAILS "
-            say(f"{mark} {statement.name:<20} {statement.claim}")
+            say(f"{mark} {statement.name:<20} {statement.summary}")
             say(f"       {result.scope}; {statement.source}")
             if counterexample is not None:
                 say(f"       counterexample: {counterexample}")

@@ -1,11 +1,11 @@
 """The catalogue of families of sequences: a class each, with everything that counting, listing and drawing it needs.
 
-A new family is one class decorated with `register`; the command line and `gpu_nim.count` then take its name.
+A new family is one class decorated with `FAMILIES.add`; the command line and `gpu_nim.count` then take its name.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 from gpu_nim.counting import closed_forms
 from gpu_nim.counting.blocks import BlockSequence, ClosedBlocks
@@ -18,20 +18,6 @@ from gpu_nim.model.registry import Registry
 
 FAMILIES = Registry[type[Family]]("sequence")
 """Every family by its name, in the order in which messages list them."""
-
-Registered = TypeVar("Registered", bound=type[Family])
-
-
-def register(family: Registered) -> Registered:
-    """Add a family to the catalogue under its name, and return it.
-
-    Args:
-        family: the class.
-
-    Raises:
-        UsageError: its name is taken.
-    """
-    return FAMILIES.add(family.name, family)
 
 
 def find_family(name: str, piles: Whole) -> Family:
@@ -50,17 +36,7 @@ def find_family(name: str, piles: Whole) -> Family:
     return FAMILIES.find(name)(integer("piles", piles))
 
 
-def listed(conjunction: str = "and") -> str:
-    """Return the names of all families, for a sentence.
-
-    >>> listed("or")
-    'D, A, d or a'
-    """
-    *others, last = FAMILIES
-    return f"{', '.join(others)} {conjunction} {last}"
-
-
-@register
+@FAMILIES.add
 class ByTotal(DigitFamily):
     """D_k(n), the P-positions of total 2n [NF, section 3, Theorem 29]."""
 
@@ -75,7 +51,7 @@ class ByTotal(DigitFamily):
         return by_total(self.piles)
 
 
-@register
+@FAMILIES.add
 class UpToTotal(Rising, DigitFamily):
     """A_k(n), the P-positions of total at most 2n [NF, section 3, Theorem 30]."""
 
@@ -105,7 +81,7 @@ class _ClosedFamily(Family):
         return ClosedResidues(self.piles, ClosedBlocks(self.piles, not self.cumulative), modulus)
 
 
-@register
+@FAMILIES.add
 class ByMaximum(_ClosedFamily):
     """d_k(n), the P-positions whose largest pile is n [NF, section 3, Theorems 11, 16 and 18]."""
 
@@ -136,7 +112,7 @@ class ByMaximum(_ClosedFamily):
         return self.value(((high + 1) << bits) - 1 if self.piles == 1 else high << bits)
 
 
-@register
+@FAMILIES.add
 class UpToMaximum(Rising, _ClosedFamily):
     """a_k(n), the P-positions with no pile over n [NF, section 3, Theorems 12, 13, 15 and 17]."""
 

@@ -60,7 +60,7 @@ class ReductionEntry:
 
     Args:
         name: its name in `gpunim count --reduce`.
-        about: what it gives, for help.
+        summary: what it gives, for help.
         gives: what its value is: a value of the sequence or a sum of them; an index; records; or the numbers of values by class.
         find: `find(family, start, stop, wanted)` returns it without visiting the values; None where that is not possible.
         scan: `scan(family, values, chunk, modulus)` returns the numbers of values by class of a chunk, by visiting them; None for a
@@ -70,7 +70,7 @@ class ReductionEntry:
     """
 
     name: str
-    about: str
+    summary: str
     gives: Literal["value", "index", "records", "counts"]
     find: Callable[[Family, int, int, Wanted], Any]
     scan: Callable[[Family, Range, tuple[int, int], int], NDArray[np.int64]] | None = None
@@ -345,4 +345,4 @@ for _entry in (
         lambda family, start, stop, wanted: record_values(family, start, stop, wanted.records + 1, wanted.on_step),
     ),
 ):
-    REDUCTIONS.add(_entry.name, _entry)
+    REDUCTIONS.add(_entry)

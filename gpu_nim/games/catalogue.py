@@ -120,26 +120,17 @@ _GAMES: tuple[GameEntry, ...] = (
     ),
 )
 
-CATALOGUE = Registry[GameEntry]("game", also=", or inequalities such as 'y <= x + z/2'")
 
-
-def register(entry: GameEntry) -> None:
-    """Add a game to the catalogue.
-
-    Args:
-        entry: the game.
-
-    Raises:
-        UsageError: its name is taken, or the name of a parameter is in `RESERVED`.
-    """
+def _check_names(entry: GameEntry) -> None:
     for parameter in entry.parameters:
         if parameter.name in RESERVED:
             raise UsageError(f"a parameter of a game cannot be called {parameter.name}, which is an option of every game")
-    CATALOGUE.add(entry.name, entry)
 
+
+CATALOGUE = Registry[GameEntry]("game", ", or inequalities such as 'y <= x + z/2'", _check_names)
 
 for _entry in _GAMES:
-    register(_entry)
+    CATALOGUE.add(_entry)
 
 
 def find(name: object) -> GameEntry:

@@ -1,13 +1,62 @@
-"""Catalogues: entries of one kind by name, from which choices, help texts and error messages are made."""
+"""Catalogues: entries of one kind by name, from which choices, help texts and error messages are made.
 
-from collections.abc import Callable
-from typing import TypeVar
+Every entry of every catalogue, an object or a class, has a `name` and a `summary`, and is registered by `Registry.add`, which also
+decorates classes. A function is wrapped in an entry by the decorator of its kind, which `Registry.decorator` makes.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Protocol, TypeVar
 
 from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import UsageError, close
 
-T = TypeVar("T")
-E = TypeVar("E")
+
+class Entry(Protocol):
+    """An entry of a catalogue."""
+
+    @property
+    def name(self) -> str:
+        """The name in commands and in the library."""
+
+    @property
+    def summary(self) -> str:
+        """What the entry is, in a line, for help texts."""
+
+
+T = TypeVar("T", bound=Entry)
+E = TypeVar("E", bound=Entry)
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def one_of(names: Iterable[str], conjunction: str = "or") -> str:
+    """Return names as an enumeration in words.
+
+    Args:
+        names: the names, one at least.
+        conjunction: the word before the last.
+
+    >>> one_of(["draft", "final"]), one_of(["a", "b", "c"], "and")
+    ('draft or final', 'a, b and c')
+    """
+    *others, last = names
+    return f"{', '.join(others)} {conjunction} {last}" if others else last
+
+
+def unknown(kind: str, given: object, known: Iterable[str], also: str = "") -> UsageError:
+    """Return the error for a name that is unknown: it lists the known ones, and suggests similar ones.
+
+    Args:
+        kind: the word for what is named.
+        given: the name.
+        known: the known names.
+        also: the end of the list, for what is no name.
+
+    >>> str(unknown("theme", "papre", ["dark", "paper"]))
+    "theme must be one of dark, paper, got 'papre'; did you mean paper?"
+    """
+    names = list(dict.fromkeys(known))
+    hint = close(given, names) if isinstance(given, str) else ""
+    return UsageError(f"{kind} must be one of {', '.join(names)}{also}, got {shown(given)}{hint}")
 
 
 class Registry(dict[str, T]):
@@ -16,44 +65,50 @@ class Registry(dict[str, T]):
     Args:
         kind: the word for an entry in messages, such as "theme".
         also: what a name may be in place of an entry's, for the message about an unknown one.
+        check: raises UsageError for an entry that cannot be registered.
 
-    >>> planets = Registry[int]("planet")
-    >>> planets.add("earth", 3)
-    3
-    >>> planets.find("earth")
-    3
+    >>> from types import SimpleNamespace
+    >>> planets = Registry[SimpleNamespace]("planet")
+    >>> earth = planets.add(SimpleNamespace(name="earth", summary="the third planet"))
+    >>> planets.find("earth") is earth, planets.summaries()
+    (True, [('earth', 'the third planet')])
     >>> planets.find("vulcan")
     Traceback (most recent call last):
         ...
     gpu_nim.model.errors.UsageError: planet must be one of earth, got 'vulcan'
     """
 
-    def __init__(self, kind: str, also: str = "") -> None:
+    def __init__(self, kind: str, also: str = "", check: Callable[[T], None] = lambda entry: None) -> None:
         super().__init__()
-        self.kind, self._also = kind, also
+        self.kind, self._also, self._check = kind, also, check
 
-    def add(self, name: str, entry: E) -> E:
-        """Register an entry, and return it.
+    def add(self, entry: E) -> E:
+        """Register an entry under its name, and return it.
 
         Args:
-            name: the entry's name.
-            entry: the entry.
+            entry: the entry, an object or a class.
 
         Raises:
-            UsageError: the name is taken.
+            UsageError: the name is taken, or the entry is none of this kind.
         """
-        if name in self:
-            raise UsageError(f"a {self.kind} is called {name} already")
-        self[name] = entry  # type: ignore[assignment]  # E is T, but for a decorated function, which keeps its own type
+        if entry.name in self:
+            raise UsageError(f"a {self.kind} is called {entry.name} already")
+        self._check(entry)  # type: ignore[arg-type]  # E is T, but for a decorated class, which keeps its own type
+        self[entry.name] = entry  # type: ignore[assignment]
         return entry
 
-    def register(self, name: str) -> Callable[[E], E]:
-        """Return a decorator that registers a function or a class.
+    def decorator(self, entry_of: Callable[[F], T]) -> Callable[[F], F]:
+        """Return a decorator of functions, which registers an entry made from each and returns the function itself.
 
         Args:
-            name: the entry's name.
+            entry_of: makes the entry.
         """
-        return lambda entry: self.add(name, entry)
+
+        def register(function: F) -> F:
+            self.add(entry_of(function))
+            return function
+
+        return register
 
     def find(self, name: object) -> T:
         """Return the entry of that name.
@@ -65,6 +120,9 @@ class Registry(dict[str, T]):
             UsageError: there is none; the message lists the names and suggests similar ones.
         """
         if not isinstance(name, str) or name not in self:
-            hint = close(name, self) if isinstance(name, str) else ""
-            raise UsageError(f"{self.kind} must be one of {', '.join(self)}{self._also}, got {shown(name)}{hint}")
+            raise unknown(self.kind, name, self, self._also)
         return self[name]
+
+    def summaries(self) -> list[tuple[str, str]]:
+        """Return the name and the summary of each entry, for help texts."""
+        return [(name, entry.summary) for name, entry in self.items()]

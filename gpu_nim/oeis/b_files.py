@@ -92,12 +92,12 @@ def compare(path: str | Path, entry: OeisEntry) -> Comparison:
     for line, n, value in read_bfile(path):
         if terms == 0:
             if n < entry.offset:
-                raise FileError(f"{path}, line {line}: {entry.number} begins at n = {entry.offset}, got n = {n}")
+                raise FileError(f"{path}, line {line}: {entry.name} begins at n = {entry.offset}, got n = {n}")
             first, expected = n, entry.terms(n, None)
         terms, last = terms + 1, n
         true = next(expected, None)
         if true is None:
-            raise FileError(f"{path}, line {line}: {entry.number} is known only below n = {n}")
+            raise FileError(f"{path}, line {line}: {entry.name} is known only below n = {n}")
         if true != value:
             return Comparison(terms, first, last, Difference(line, n, value, true))
     if terms == 0:

@@ -15,14 +15,14 @@ import numpy as np
 from gpu_nim.automata.formulas import ulam_warburton_births_of_weight
 from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.counting.digit_matrices import by_total
-from gpu_nim.counting.families import FAMILIES, UpToMaximum, UpToTotal, find_family, listed
+from gpu_nim.counting.families import FAMILIES, UpToMaximum, UpToTotal, find_family
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range
 from gpu_nim.model.arguments import Whole, shown
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.limbs import to_integers
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.registry import Registry
+from gpu_nim.model.registry import Registry, one_of, unknown
 from gpu_nim.oeis.entry import OeisEntry, Terms
 from gpu_nim.oeis.from_growths import grown_entries
 
@@ -40,12 +40,12 @@ def find(name: str) -> OeisEntry:
     Raises:
         UsageError: there is none; the message lists them.
 
-    >>> find("a241717").title
+    >>> find("a241717").summary
     'P-positions of 3-pile Nim whose largest pile is n'
     """
     known = entries()
     if not isinstance(name, str) or name.upper() not in known:
-        raise UsageError(f"sequence must be {', '.join(FAMILIES)} or one of {', '.join(known)}, got {shown(name)}")
+        raise unknown("sequence", name, (*FAMILIES, *known))
     return known[name.upper()]
 
 
@@ -69,7 +69,7 @@ def resolve(name: str, piles: Whole | None = None) -> OeisEntry:
         return OeisEntry(str(family), family.title, 0, _in_blocks(family, 0), family)
     entry = find(name)
     if piles is not None:
-        raise UsageError(f"piles belongs to {listed()}; {entry.number} has its own, got {shown(piles)}")
+        raise UsageError(f"piles belongs to {one_of(FAMILIES, 'and')}; {entry.name} has its own, got {shown(piles)}")
     return entry
 
 
@@ -126,8 +126,8 @@ def unordered_by_total(start: int, stop: int | None) -> Iterator[int]:
         start, bound = bound, 2 * bound
 
 
-def _family(number: str, family: Family, title: str | None = None, offset: int = 0, shift: int = 0) -> OeisEntry:
-    return OeisEntry(number, title or family.title, offset, _in_blocks(family, shift), family, shift)
+def _family(number: str, family: Family, summary: str | None = None, offset: int = 0, shift: int = 0) -> OeisEntry:
+    return OeisEntry(number, summary or family.title, offset, _in_blocks(family, shift), family, shift)
 
 
 def _in_blocks(family: Family, shift: int) -> Terms:
@@ -146,8 +146,8 @@ def _in_blocks(family: Family, shift: int) -> Terms:
     return terms
 
 
-def _function(number: str, title: str, offset: int, function: Callable[[int], int]) -> OeisEntry:
-    return OeisEntry(number, title, offset, from_function(function))
+def _function(number: str, summary: str, offset: int, function: Callable[[int], int]) -> OeisEntry:
+    return OeisEntry(number, summary, offset, from_function(function))
 
 
 def _ulam_warburton(n: int) -> int:
@@ -184,4 +184,4 @@ CATALOGUE = Registry[OeisEntry]("OEIS entry")
 """The entries by formula, by A-number."""
 
 for _entry in _ENTRIES:
-    CATALOGUE.add(_entry.number, _entry)
+    CATALOGUE.add(_entry)

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import check_backend, select
-from gpu_nim.counting.families import listed
+from gpu_nim.counting.families import FAMILIES
 from gpu_nim.counting.ranges import Range, limbs_needed
 from gpu_nim.model.arguments import Whole, integer, shown
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.limbs import to_integers
 from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.registry import one_of
 from gpu_nim.oeis.catalogue import resolve
 
 __all__ = ["count"]
@@ -58,7 +59,9 @@ def count(
     check_backend(backend)
     entry = resolve(sequence, piles)
     if device and not (isinstance(n, range) and entry.family):
-        raise UsageError(f"device must be False but for a range of {listed('or')} or of an entry that equals one, got {sequence}")
+        raise UsageError(
+            f"device must be False but for a range of {one_of(FAMILIES)} or of an entry that equals one, got {sequence}"
+        )
     if not isinstance(n, range):
         n = integer("n", n)
         entry.check_index(n, "n")
@@ -68,7 +71,7 @@ def count(
     entry.check_index(n.start, "n")
     size = n.stop - n.start
     if entry.family is None:
-        require_memory(_INTEGER_BYTES * size, host_memory(), f"{shown(size)} terms of {entry.number}")
+        require_memory(_INTEGER_BYTES * size, host_memory(), f"{shown(size)} terms of {entry.name}")
         return np.array(list(entry.terms(n.start, n.stop)), object)
     start, stop = n.start - entry.shift, n.stop - entry.shift
     limbs = limbs_needed(entry.family, start, stop)
@@ -76,6 +79,6 @@ def count(
         on_device: NDArray[Any] = Range(entry.family, start, stop, select(backend).counting()).device_values()
         return on_device
     a_value = 8 if limbs == 1 else 16 * limbs + _INTEGER_BYTES
-    require_memory(a_value * size, host_memory(), f"{shown(size)} values of {entry.number}")
+    require_memory(a_value * size, host_memory(), f"{shown(size)} values of {entry.name}")
     values = Range(entry.family, start, stop, select(backend).counting()).values()
     return values if values.ndim == 1 else np.array(to_integers(values), object)

@@ -18,16 +18,16 @@ class OeisEntry:
     """One entry.
 
     Attributes:
-        number: its A-number; of a family, name and piles, as D_4.
-        title: what it counts.
+        name: its A-number; of a family, name and piles, as D_4.
+        summary: what it counts.
         offset: the index of its first term.
         compute: yields its terms.
         family: the sequence of a family that it equals, if there is one: a(n + shift) = family.value(n).
         shift: the index of the family's first value.
     """
 
-    number: str
-    title: str
+    name: str
+    summary: str
     offset: int
     compute: Terms
     family: Family | None = None
@@ -60,7 +60,7 @@ class OeisEntry:
             UsageError: it is below the offset.
         """
         if n < self.offset:
-            raise UsageError(f"{name} must be at least {self.offset}, where {self.number} begins, got {shown(n)}")
+            raise UsageError(f"{name} must be at least {self.offset}, where {self.name} begins, got {shown(n)}")
 
     def term(self, n: int) -> int:
         """Return a(n), exact.

@@ -22,8 +22,8 @@ def grown_entries() -> dict[str, OeisEntry]:
     found: dict[str, OeisEntry] = {}
     for automaton in CATALOGUE.values():
         for oeis in automaton.oeis:
-            title = f"{oeis.counts} of the automaton {automaton.name}"
-            found.setdefault(oeis.number, OeisEntry(oeis.number, title, oeis.offset, partial(_terms, automaton, oeis)))
+            summary = f"{oeis.counts} of the automaton {automaton.name}"
+            found.setdefault(oeis.number, OeisEntry(oeis.number, summary, oeis.offset, partial(_terms, automaton, oeis)))
     return found
 
 

@@ -1,6 +1,6 @@
 """Colourings: one function each, registered with its legend under the name that the option `colour` takes.
 
-@colouring("total", legend=bar("total", lambda blocks: blocks.corners.sum(axis=1)))
+@colouring("total", "by the sum of the coordinates", legend=bar("total", lambda blocks: blocks.corners.sum(axis=1)))
 def by_total(blocks, theme):
     return theme.map(blocks.corners.sum(axis=1) / blocks.corners.sum(axis=1).max())
 """
@@ -29,6 +29,8 @@ class Colouring:
     """A colouring of blocks.
 
     Args:
+        name: its name.
+        summary: what the colours show, in a line.
         colours: returns the colour of each block under a theme, sRGB float32 (N, 3) in 0 to 1.
         legend: returns what the colours stand for: see `bar` and `swatches`.
         needs: the further value of the blocks that it reads, a name of `values.VALUES`, or "".
@@ -37,6 +39,8 @@ class Colouring:
         UsageError: no value has this name.
     """
 
+    name: str
+    summary: str
     colours: Colours
     legend: LegendOf
     needs: str = ""
@@ -50,20 +54,16 @@ COLOURINGS = Registry[Colouring]("colour")
 DEFAULT = "rank"
 
 
-def colouring(name: str, *, legend: LegendOf, needs: str = "") -> Callable[[Colours], Colours]:
+def colouring(name: str, summary: str, *, legend: LegendOf, needs: str = "") -> Callable[[Colours], Colours]:
     """Return a decorator that registers a function of blocks and a theme as a colouring.
 
     Args:
-        name: the colouring's name.
+        name: as for `Colouring`.
+        summary: as for `Colouring`.
         legend: as for `Colouring`.
         needs: as for `Colouring`.
     """
-
-    def register(colours: Colours) -> Colours:
-        COLOURINGS.add(name, Colouring(colours, legend, needs))
-        return colours
-
-    return register
+    return COLOURINGS.decorator(lambda colours: Colouring(name, summary, colours, legend, needs))
 
 
 def bar(title: str, value: Callable[[Blocks], NDArray[np.integer]]) -> LegendOf:
@@ -127,13 +127,13 @@ def legend_of(blocks: Blocks, colours: NDArray[np.float32], colour: str | None) 
     return COLOURINGS.find(colour or DEFAULT).legend(blocks, colours)
 
 
-@colouring("generation", legend=bar("generation", lambda blocks: blocks.generations))
+@colouring("generation", "by generation, uniform in time", legend=bar("generation", lambda blocks: blocks.generations))
 def generation_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
     """Colour by generation, uniform in time."""
     return theme.map(ages(blocks))
 
 
-@colouring("rank", legend=bar("generation", lambda blocks: blocks.generations))
+@colouring("rank", "by generation, uniform in the number of cells", legend=bar("generation", lambda blocks: blocks.generations))
 def rank_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
     """Colour by generation, uniform in the number of cells, so that all colours cover equally many."""
     return theme.map(ranks(blocks))
@@ -163,7 +163,7 @@ def ranks_of(generations: NDArray[np.integer], weights: NDArray[np.float64]) -> 
     return np.asarray(((np.cumsum(summed) - summed / 2) / summed.sum())[places])
 
 
-@colouring("grundy", needs="grundy", legend=bar("Grundy value", lambda blocks: blocks.values["grundy"]))
+@colouring("grundy", "by Grundy value", needs="grundy", legend=bar("Grundy value", lambda blocks: blocks.values["grundy"]))
 def grundy_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
     """Colour by Grundy value."""
     values = blocks.values["grundy"]
@@ -185,7 +185,12 @@ def _branch_name(blocks: Blocks, at: int) -> str:
     return f"({founder})" if blocks.generations[at] == blocks.sizes[at] else f"branch {branch}"
 
 
-@colouring("branch", needs="branch", legend=swatches("branch", lambda blocks: blocks.values["branch"], _branch_name))
+@colouring(
+    "branch",
+    "by the branch that a cell grew on",
+    needs="branch",
+    legend=swatches("branch", lambda blocks: blocks.values["branch"], _branch_name),
+)
 def branch_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
     """Colour by the branch that a cell grew on, each in its own colour, the seed in the theme's first category."""
     branches = blocks.values["branch"]
@@ -199,6 +204,7 @@ def branch_palette(theme: Theme, count: int) -> NDArray[np.float32]:
 
 @colouring(
     "nim-p",
+    "the P-positions of Nim, highlighted",
     legend=swatches(
         "cells",
         lambda blocks: np.logical_not(nim_p(blocks)).astype(np.int8),

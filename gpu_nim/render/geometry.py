@@ -269,19 +269,25 @@ def no_cells(name: str, first: int, stop: int, last: int) -> UsageError:
     return UsageError(f"generations {first}:{stop} contain no cell of {name}, whose generations are below {last + 1}")
 
 
-CUTS = Registry[Callable[[NDArray[np.float64]], tuple[int, ...]]]("cut")
-"""The cuts: functions of the direction to the eye (3,) to axes. What is before the body's middle along all of them is removed."""
+@dataclass(frozen=True)
+class Cut:
+    """A part of a body that is cut away, so that the inside shows: what is before the body's middle along some axes.
+
+    Args:
+        name: its name.
+        summary: what is cut away, in a line.
+        axes: returns these axes, of the direction to the eye (3,).
+    """
+
+    name: str
+    summary: str
+    axes: Callable[[NDArray[np.float64]], tuple[int, ...]]
 
 
-@CUTS.register("corner")
-def _nearest_octant(toward: NDArray[np.float64]) -> tuple[int, ...]:
-    return 0, 1, 2
-
-
-@CUTS.register("half")
-def _front_half(toward: NDArray[np.float64]) -> tuple[int, ...]:
-    # The upright plane that faces the eye best, so that the section is seen from the front.
-    return (int(np.abs(toward[:2]).argmax()),)
+CUTS = Registry[Cut]("cut")
+CUTS.add(Cut("corner", "the octant nearest the eye", lambda toward: (0, 1, 2)))
+# The upright plane that faces the eye best, so that the section is seen from the front.
+CUTS.add(Cut("half", "the half in front of an upright plane", lambda toward: (int(np.abs(toward[:2]).argmax()),)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,7 +309,7 @@ def removed(box: Box, what: str, toward: NDArray[np.float64]) -> Box:
     Box(first=array([4, 0, 4]), stop=array([8, 4, 7]))
     """
     first, stop = box.first.copy(), box.stop.copy()
-    for axis in CUTS.find(what)(toward):
+    for axis in CUTS.find(what).axes(toward):
         ends = box.first[axis] + box.stop[axis]
         if toward[axis] < 0:
             stop[axis] = ends // 2
@@ -319,5 +325,5 @@ def cut(blocks: Blocks, what: str, toward: NDArray[np.float64]) -> Blocks:
     """
     low, high = blocks.bounds()
     before = (blocks.centres() - (low + high) / 2) * np.where(toward < 0, -1, 1) > 0
-    keep = np.logical_not(before[:, CUTS.find(what)(toward)].all(axis=1))
+    keep = np.logical_not(before[:, CUTS.find(what).axes(toward)].all(axis=1))
     return blocks.take(np.asarray(keep), f"cut open ({what})")

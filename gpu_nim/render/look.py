@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, fields
 
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.registry import unknown
 from gpu_nim.render.colourings import COLOURINGS
 from gpu_nim.render.fonts import JOINERS
 from gpu_nim.render.geometry import CUTS
@@ -85,7 +86,7 @@ class Look:
             ("cut", self.cut, ("none", *CUTS)),
         ):
             if value is not None and value not in known:
-                raise UsageError(f"{name} must be one of {', '.join(known)}, got {value!r}")
+                raise unknown(name, value, known)
         if self.quality == CINEMA and self.engine not in ("auto", "trace"):
             raise UsageError(f"engine must be auto or trace for quality {CINEMA}, got {self.engine!r}")
         for name, text in (("title", self.title), ("caption", self.caption)):

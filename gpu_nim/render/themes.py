@@ -19,6 +19,7 @@ class Theme:
 
     Args:
         name: its name.
+        summary: how it looks, in a line.
         bottom: the background's colour at the bottom.
         top: the background's colour at the top.
         map: the colour map of values from 0 to 1.
@@ -36,6 +37,7 @@ class Theme:
     """
 
     name: str
+    summary: str
     bottom: Colour
     top: Colour
     map: Map
@@ -66,6 +68,7 @@ THEMES = Registry[Theme]("theme")
 for _theme in (
     Theme(
         name="dark",
+        summary="a dark background, from black to blue at the top",
         bottom=hexadecimal("#04050b"),
         top=hexadecimal("#1a2342"),
         map=Map("thermal", 0.16, 1.0),
@@ -84,6 +87,7 @@ for _theme in (
     ),
     Theme(
         name="paper",
+        summary="a light background for print",
         bottom=hexadecimal("#efe8da"),
         top=hexadecimal("#faf7f0"),
         map=Map("magma", 0.14, 0.86),
@@ -102,6 +106,7 @@ for _theme in (
     ),
     Theme(
         name="neon",
+        summary="glowing points on black",
         bottom=hexadecimal("#020308"),
         top=hexadecimal("#060714"),
         map=Map("inferno", 0.26, 1.0),
@@ -120,7 +125,7 @@ for _theme in (
         style="points",
     ),
 ):
-    THEMES.add(_theme.name, _theme)
+    THEMES.add(_theme)
 
 
 def distinct_colours(theme: Theme, count: int) -> list[Colour]:

@@ -20,12 +20,16 @@ class Value:
     """A further value of cells.
 
     Args:
+        name: its name, which colourings have in `needs`.
+        summary: what it is, in a line.
         of_growth: returns it for each block of a growth, (N,), from the rule; called where a colouring needs it. None: growths
             do not have it.
         of_game: returns it for each position of a solved game, (N,); called for every game. None: games do not have it.
         every_position: a colouring that needs it shows all positions of a saved game, not only the P-positions.
     """
 
+    name: str
+    summary: str
     of_growth: Callable[[Blocks, Rule], NDArray[np.integer]] | None = None
     of_game: Callable[[Blocks, Solution], NDArray[np.integer]] | None = None
     every_position: bool = False
@@ -83,5 +87,5 @@ def traced_branches(blocks: Blocks, rule: Rule) -> NDArray[np.int32]:
     return branch
 
 
-VALUES.add("branch", Value(of_growth=branches))
-VALUES.add("grundy", Value(of_game=grundy_values, every_position=True))
+VALUES.add(Value("branch", "the ancestor of generation 1, by its number", of_growth=branches))
+VALUES.add(Value("grundy", "the Grundy value", of_game=grundy_values, every_position=True))

@@ -8,6 +8,7 @@ the 4^m P-positions of Nim are projected to 3^m points, Sierpinski's gasket, are
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from math import gcd
 
@@ -51,13 +52,25 @@ class View:
         return np.stack([right, np.cross(toward, right), toward]) + 0.0
 
 
-ViewFinder = Callable[[NDArray[np.integer]], View]
-"""Returns the view of cells (N, 3)."""
+@dataclass(frozen=True)
+class NamedView:
+    """A view that has a name.
 
-VIEWS = Registry[ViewFinder]("view")
-"""The views by name; any other is AZIM,ELEV."""
+    Args:
+        name: its name.
+        summary: where it looks from, in a line.
+        of: returns the view of cells (N, 3).
+    """
+
+    name: str
+    summary: str
+    of: Callable[[NDArray[np.integer]], View]
+
 
 ANGLES = "AZIM,ELEV"
+
+VIEWS = Registry[NamedView]("view", also=f", {ANGLES}")
+"""The views by name; any other is AZIM,ELEV."""
 
 INSIDE = "inside"
 """The view from a place inside (see `gpu_nim.render.standpoint`)."""
@@ -66,15 +79,14 @@ Place = tuple[Fraction, Fraction, Fraction]
 """Exact coordinates, in cells."""
 
 
-def _fixed(toward: Vector3, up: Vector3 = (0.0, 0.0, 1.0), *, parallel: bool = True) -> ViewFinder:
-    view = View(toward, up, parallel)
-    return lambda cells: view
+def _add_fixed(name: str, summary: str, view: View) -> None:
+    VIEWS.add(NamedView(name, summary, lambda cells: view))
 
 
-VIEWS.add("hero", _fixed((2.2, -1.75, 0.95), parallel=False))
-VIEWS.add("isometric", _fixed((1, -1, 1)))
-VIEWS.add("axis", _fixed((0, 0, 1), up=(0, 1, 0)))
-VIEWS.add("diagonal", _fixed((1, 1, 1)))
+_add_fixed("hero", "from the right in front, in perspective", View((2.2, -1.75, 0.95)))
+_add_fixed("isometric", "parallel, along (1, -1, 1)", View((1, -1, 1), parallel=True))
+_add_fixed("axis", "parallel, from above", View((0, 0, 1), up=(0, 1, 0), parallel=True))
+_add_fixed("diagonal", "parallel, along (1, 1, 1)", View((1, 1, 1), parallel=True))
 
 DEFAULT_VIEW, FLAT_VIEW = "hero", "axis"
 """The views of bodies in space and of flat ones, where none is named."""
@@ -93,12 +105,10 @@ def find_view(name: str, cells: NDArray[np.integer]) -> View:
     >>> find_view("0,90", np.zeros((1, 3), int)).basis()[2].round(9).tolist()
     [0.0, 0.0, 1.0]
     """
-    if name in VIEWS:
-        return VIEWS[name](cells)
     try:
         azimuth, elevation = (float(part) for part in name.split(","))
     except ValueError:
-        raise UsageError(f"view must be one of {', '.join((*VIEWS, ANGLES))}, got {name!r}") from None
+        return VIEWS.find(name).of(cells)
     if not (np.isfinite(azimuth) and abs(elevation) <= 90):
         raise UsageError(f"view {ANGLES} must be degrees with an elevation from -90 to 90, got {name!r}")
     return from_angles(azimuth, elevation)
@@ -153,7 +163,7 @@ def gasket_directions(cells: NDArray[np.integer], largest: int = 1) -> list[tupl
     return [(d, points) for d, points in counted if points == fewest]
 
 
-@VIEWS.register("gasket")
+@VIEWS.decorator(partial(NamedView, "gasket", "parallel, so that the fewest points are seen: Sierpinski's gasket"))
 def gasket_view(cells: NDArray[np.integer]) -> View:
     """Return the parallel view along the first of the gasket directions, with the longest side horizontal.
 

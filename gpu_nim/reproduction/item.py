@@ -77,17 +77,23 @@ class Paper:
     """A source of gpunim.
 
     Attributes:
+        name: its name in `gpunim reproduce`.
         label: how gpunim cites it, such as "NF".
         title: authors, title and where it was published.
         items: its items, in its order.
         note: what a reader of the comparison has to know of its versions and numbers.
     """
 
+    name: str
     label: str
     title: str
     items: tuple[Item, ...]
     note: str = ""
 
+    @property
+    def summary(self) -> str:
+        """The label and the title."""
+        return f"[{self.label}] {self.title}"
+
 
 PAPERS = Registry[Paper]("paper", also=", or all")
-"""The papers, by their names in `gpunim reproduce`."""

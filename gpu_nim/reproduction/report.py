@@ -142,7 +142,7 @@ def _checks(result: ItemResult) -> str:
     for each in result.checked:
         found = "holds" if each.holds else f"fails: {each.result.counterexample}"
         verdict = Verdict.AGREEMENT if each.holds else Verdict.DISAGREEMENT
-        rows.append((each.statement.claim, each.result.scope, found, verdict))
+        rows.append((each.statement.summary, each.result.scope, found, verdict))
     return _table(("checked exhaustively", "how far", "result"), rows)
 
 

@@ -165,7 +165,7 @@ def facts(result: ItemResult) -> dict[str, Any]:
         "checks": [
             {
                 "name": each.statement.name,
-                "claim": each.statement.claim,
+                "summary": each.statement.summary,
                 "scope": each.result.scope,
                 "holds": each.holds,
                 "counterexample": None if each.holds else str(each.result.counterexample),

@@ -24,8 +24,8 @@ class GrowthFormat:
     """A file format of growths.
 
     Args:
-        suffix: the ending of its files.
-        holds: the contents of the file, as help prints them after the suffix.
+        name: the ending of its files.
+        summary: the contents of the file, as help prints them after the ending.
         writer: returns the writer of a new file, which is renamed when it is finished; takes the path, and `parents` of formats
             that hold parents.
         load: reads the growth back; None for formats that are only written.
@@ -34,8 +34,8 @@ class GrowthFormat:
         parents: whether it can hold each cell's parent.
     """
 
-    suffix: str
-    holds: str
+    name: str
+    summary: str
     writer: Callable[..., GrowthWriter]
     load: Callable[[Path], Growth] | None = None
     dimensions: tuple[int, ...] | None = None
@@ -54,17 +54,17 @@ for _format in (
     GrowthFormat(".vti", "for VTK", VtiWriter, dimensions=(2, 3)),
     GrowthFormat(".vtp", "for VTK", VtpWriter, dimensions=(1, 2, 3)),
 ):
-    GROWTH_FORMATS.add(_format.suffix, _format)
+    GROWTH_FORMATS.add(_format)
 
 
 def readable_suffixes() -> tuple[str, ...]:
     """Return the suffixes of the formats that can be read back."""
-    return tuple(each.suffix for each in GROWTH_FORMATS.values() if each.load is not None)
+    return tuple(each.name for each in GROWTH_FORMATS.values() if each.load is not None)
 
 
 def suffixes_with_parents() -> str:
     """Return the suffixes of the formats that hold parents, for a sentence."""
-    return " or ".join(each.suffix for each in GROWTH_FORMATS.values() if each.parents)
+    return " or ".join(each.name for each in GROWTH_FORMATS.values() if each.parents)
 
 
 def describe_formats() -> str:
@@ -75,8 +75,8 @@ def describe_formats() -> str:
     """
     suffixes: dict[str, list[str]] = {}
     for each in GROWTH_FORMATS.values():
-        suffixes.setdefault(each.holds, []).append(each.suffix)
-    return ", ".join(f"{' or '.join(alike)} {holds}" for holds, alike in suffixes.items())
+        suffixes.setdefault(each.summary, []).append(each.name)
+    return ", ".join(f"{' or '.join(alike)} {summary}" for summary, alike in suffixes.items())
 
 
 @contextmanager

@@ -31,14 +31,14 @@ class Statement:
     Attributes:
         name: its name in `gpunim verify`.
         source: the paper and the number of the theorem.
-        claim: what it says, in a line.
+        summary: what it says, in a line.
         check: looks for a counterexample.
         at_most: the largest reach of the check, where the check does not limit itself.
     """
 
     name: str
     source: str
-    claim: str
+    summary: str
     check: Check
     at_most: int | None = None
 
@@ -60,30 +60,25 @@ class StatementResult:
 _STATEMENTS = Registry[Statement]("statement")
 
 
-def statement(name: str, source: str, claim: str, at_most: int | None = None) -> Callable[[Check], Check]:
+def statement(name: str, source: str, summary: str, at_most: int | None = None) -> Callable[[Check], Check]:
     """Return a decorator that registers a function as the check of a statement.
 
     Args:
         name: as for `Statement`.
         source: as for `Statement`.
-        claim: as for `Statement`.
+        summary: as for `Statement`.
         at_most: as for `Statement`.
 
     Raises:
         UsageError: there is a statement of that name already.
     """
-
-    def register(check: Check) -> Check:
-        _STATEMENTS.add(name, Statement(name, source, claim, check, at_most))
-        return check
-
-    return register
+    return _STATEMENTS.decorator(lambda check: Statement(name, source, summary, check, at_most))
 
 
 def statements() -> list[Statement]:
     """Return every statement, by module in alphabetical order, and within each in the order of the source.
 
-    >>> next(s.claim for s in statements() if s.name == "nf-lemma-8")
+    >>> next(s.summary for s in statements() if s.name == "nf-lemma-8")
     'a_k(2^m - 1) = 2^(m(k-1))'
     """
     for module in pkgutil.walk_packages(papers.__path__, f"{papers.__name__}."):

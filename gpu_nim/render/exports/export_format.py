@@ -60,8 +60,9 @@ class ExportFormat:
     """A format that bodies are written in.
 
     Args:
+        name: the ending of its files.
+        summary: the contents of the file, for help texts.
         write: returns the file's content.
-        about: the contents of the file, for the help text.
         bytes_a_block: memory for writing, for each block, measured, with a margin.
         what: the name of the file in messages.
         takes: the options of a look that change the file.
@@ -74,8 +75,9 @@ class ExportFormat:
             it plans its own memory.
     """
 
+    name: str
+    summary: str
     write: Writer
-    about: str
     bytes_a_block: int
     what: str
     takes: frozenset[str] = MESH_OPTIONS
@@ -100,17 +102,12 @@ EXPORTS = Registry[ExportFormat]("export")
 """The export formats, by ending."""
 
 
-def export_format(suffix: str, about: str, **facts: Any) -> Callable[[Writer], Writer]:
+def export_format(name: str, summary: str, **facts: Any) -> Callable[[Writer], Writer]:
     """Return a decorator that registers a writer as an export format.
 
     Args:
-        suffix: the ending of its files.
-        about: as for `ExportFormat`.
+        name: as for `ExportFormat`.
+        summary: as for `ExportFormat`.
         facts: the other arguments of `ExportFormat`; `what` is by default the ending.
     """
-
-    def register(write: Writer) -> Writer:
-        EXPORTS.add(suffix, ExportFormat(write, about, **{"what": f"a {suffix} file", **facts}))
-        return write
-
-    return register
+    return EXPORTS.decorator(lambda write: ExportFormat(name, summary, write, **{"what": f"a {name} file", **facts}))

@@ -29,12 +29,14 @@ class Figure:
     """A figure: a drawing in vectors, or a slide in pixels.
 
     Args:
-        about: a line for the help text.
+        name: its name, after `figure:`.
+        summary: what it shows, in a line.
         drawing: draws it under a theme; None for a slide.
         slide: draws it in a look; None for a drawing.
     """
 
-    about: str
+    name: str
+    summary: str
     drawing: Callable[[Theme], VectorDrawing] | None = None
     slide: "Callable[[Look], Image] | None" = None
 
@@ -42,19 +44,14 @@ class Figure:
 FIGURES = Registry[Figure]("figure")
 
 
-def figure(name: str, about: str) -> Callable[[Callable[[Theme], VectorDrawing]], Callable[[Theme], VectorDrawing]]:
+def figure(name: str, summary: str) -> Callable[[Callable[[Theme], VectorDrawing]], Callable[[Theme], VectorDrawing]]:
     """Return a decorator that registers a function of a theme as a figure in vectors.
 
     Args:
-        name: the figure's name, after `figure:`.
-        about: a line for the help text.
+        name: as for `Figure`.
+        summary: as for `Figure`.
     """
-
-    def register(drawing: Callable[[Theme], VectorDrawing]) -> Callable[[Theme], VectorDrawing]:
-        FIGURES.add(name, Figure(about, drawing=drawing))
-        return drawing
-
-    return register
+    return FIGURES.decorator(lambda drawing: Figure(name, summary, drawing))
 
 
 def figure_options(name: str, suffix: str) -> tuple[str, frozenset[str]]:

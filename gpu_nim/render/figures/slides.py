@@ -62,4 +62,4 @@ def draw_slide(look: Look) -> "Image":
     return slide.convert("RGB")
 
 
-FIGURES.add("views", Figure("one set of P-positions, four views: a slide", slide=draw_slide))
+FIGURES.add(Figure("views", "one set of P-positions, four views: a slide", slide=draw_slide))

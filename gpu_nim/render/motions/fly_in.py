@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from gpu_nim.render.movie import Movie
 
 
-@MOTIONS.register("fly-in")
+@MOTIONS.add
 class FlyIn(BodyMotion):
     """The camera flies into the body."""
 
-    about = "the camera flies into the body"
+    name = "fly-in"
+    summary = "the camera flies into the body"
     draws_flat = False
 
     def __init__(self, movie: "Movie") -> None:

@@ -199,11 +199,12 @@ def grown_caption(blocks: Blocks, generation: int) -> str:
     return "    ".join(words)
 
 
-@MOTIONS.register("growth")
+@MOTIONS.add
 class GrowthInTime(Motion):
     """The body grows, generation by generation, and the camera moves back."""
 
-    about = "the body grows and the camera moves back, with pauses at generations 2^m - 1"
+    name = "growth"
+    summary = "the body grows and the camera moves back, with pauses at generations 2^m - 1"
     options = (HOLD,)
 
     def __init__(self, movie: "Movie") -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from gpu_nim.games.entries import Parameter
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.registry import E, Registry
+from gpu_nim.model.registry import Registry
 from gpu_nim.render.framing import aim, annotations, cut_open, framed
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import DrawnBody, choose_engine, prepare
@@ -28,7 +28,8 @@ class Motion(ABC):
 
     The class attributes describe the motion:
 
-    - about: a line for the help text.
+    - name: its name.
+    - summary: what it shows, in a line.
     - options: its own options, which become options of `gpunim movie` and are given in `Movie.options`.
     - refuses: the options of a look that would have no effect.
 
@@ -36,7 +37,8 @@ class Motion(ABC):
         movie: the movie.
     """
 
-    about: ClassVar[str]
+    name: ClassVar[str]
+    summary: ClassVar[str]
     options: ClassVar[tuple[Parameter, ...]] = ()
     refuses: ClassVar[frozenset[str]] = frozenset()
 
@@ -156,18 +158,13 @@ RESERVED = OPTIONS | {"source"} | _OF_COMMAND
 """What every movie takes: no option of a motion may have such a name."""
 
 
-class _Motions(Registry[type[Motion]]):
-    """The motions, whose options become options of `gpunim movie`."""
-
-    def add(self, name: str, entry: E) -> E:
-        """Register a motion, and return it; UsageError where one of its options has a name in `RESERVED`."""
-        for option in getattr(entry, "options", ()):
-            if option.name.replace("-", "_") in RESERVED:
-                raise UsageError(f"an option of motion {name} cannot be called {option.name}, which is an option of every movie")
-        return super().add(name, entry)
+def _check_names(motion: type[Motion]) -> None:
+    for option in motion.options:
+        if option.name.replace("-", "_") in RESERVED:
+            raise UsageError(f"an option of motion {motion.name} cannot be called {option.name}, which is an option of every movie")
 
 
-MOTIONS = _Motions("motion")
+MOTIONS = Registry[type[Motion]]("motion", check=_check_names)
 
 
 def motion_of(movie: "Movie") -> Motion:

@@ -25,14 +25,15 @@ _FROM_THE_SEED = View((-1, -1, -1), up=(1, 0, 1), parallel=True)
 """Along (1, 1, 1), where no two P-positions are in line: their three branches set out as east, north and west do in the plane."""
 
 
-@MOTIONS.register("side-by-side")
+@MOTIONS.add
 class SideBySide(Motion):
     """Nim's P-positions, and their cells of the Ulam-Warburton automaton without its south branch, in the same colours.
 
     The bijection of [NF] Theorem 25 maps generations to generations, so equally many are born on either side.
     """
 
-    about = "three-pile Nim and its image, the Ulam-Warburton automaton without its south branch, grow side by side"
+    name = "side-by-side"
+    summary = "three-pile Nim and its image, the Ulam-Warburton automaton without its south branch, grow side by side"
     options = (HOLD,)
     refuses = frozenset(("cut",))
 

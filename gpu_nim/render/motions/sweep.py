@@ -43,11 +43,12 @@ class Ends:
         return name, first, last
 
 
-@MOTIONS.register("sweep")
+@MOTIONS.add
 class Sweep(BodyMotion):
     """A rational parameter of a game goes from one value to another; the larger body of the first and the last frames them all."""
 
-    about = "a rational parameter of a game changes, such as the a of a chocolate, with a pause at each whole value"
+    name = "sweep"
+    summary = "a rational parameter of a game changes, such as the a of a chocolate, with a pause at each whole value"
     options = (
         Parameter("sweep", Ends(), "1..8", "the first and the last value of the parameter; NAME where the game has several"),
         hold_option("at the first, the last and every whole value"),
@@ -77,7 +78,7 @@ class Sweep(BodyMotion):
         return name, first, last
 
     def __init__(self, movie: "Movie") -> None:
-        self.name, first, last = self._range(movie)
+        self.parameter, first, last = self._range(movie)
         self.sweep = sweep_values(first, last, movie.frames, self.values(movie)["hold"])
         self._picture = lru_cache(1)(self._draw)  # a pause is drawn once
         super().__init__(movie)
@@ -103,11 +104,11 @@ class Sweep(BodyMotion):
 
     def _body(self, value: Fraction) -> Blocks:
         game, _, arguments = self.movie.source.partition(":")
-        return prepare(f"{game}:{self.name}={value},{arguments}", self.movie.look)
+        return prepare(f"{game}:{self.parameter}={value},{arguments}", self.movie.look)
 
     def _caption(self, value: Fraction, blocks: Blocks) -> str:
         game = games.find(self.movie.source.partition(":")[0])
-        return f"{game.summary}    {self.name} = {float(value):.3f}    {len(blocks):,} positions"
+        return f"{game.summary}    {self.parameter} = {float(value):.3f}    {len(blocks):,} positions"
 
 
 def _rational_parameters(game: str) -> list[str]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _LOOKS = 24  # angles of the turn at which the body is framed
 
 
-@MOTIONS.register("turn-4d")
+@MOTIONS.add
 class TurnIn4D(Motion):
     """A body of four coordinates or more turns once about its middle, through what its projection leaves out.
 
@@ -34,7 +34,8 @@ class TurnIn4D(Motion):
     back.
     """
 
-    about = "a body of four coordinates or more turns through those that its projection leaves out"
+    name = "turn-4d"
+    summary = "a body of four coordinates or more turns through those that its projection leaves out"
     refuses = frozenset(("cut", "axes"))
 
     def __init__(self, movie: "Movie") -> None:

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 _ELEVATION = 20.0  # degrees above the horizon
 
 
-@MOTIONS.register("turntable")
+@MOTIONS.add
 class Turntable(BodyMotion):
     """The body turns once."""
 
-    about = "the body turns once"
+    name = "turntable"
+    summary = "the body turns once"
 
     def frame(self, number: int) -> "Image":
         """Return one frame."""

@@ -46,7 +46,7 @@ class PPosition:
         return a, b, c
 
 
-@MOTIONS.register("walk")
+@MOTIONS.add
 class Walk(Motion):
     """The ancestors of a P-position, step by step among all P-positions, and beside them the walk of its cell [NF] 5.4.
 
@@ -54,7 +54,8 @@ class Walk(Motion):
     turns, or goes straight on. The legs have their own colours, the same on both sides.
     """
 
-    about = "the walk from (0, 0, 0) to a P-position of three-pile Nim, and that of its cell in the plane"
+    name = "walk"
+    summary = "the walk from (0, 0, 0) to a P-position of three-pile Nim, and that of its cell in the plane"
     options = (
         Parameter("position", PPosition(), "14,11,5", "the P-position where the walk ends"),
         hold_option("at the end of each leg"),

@@ -61,11 +61,12 @@ def fixed_point(word: str) -> Place:
     return a, b, c
 
 
-@MOTIONS.register("zoom")
+@MOTIONS.add
 class Zoom(Motion):
     """The camera approaches a fixed point in a loop; colours are periodic in the logarithm of the distance from that point."""
 
-    about = "a zoom into three-pile Nim, as a loop: the source is nim"
+    name = "zoom"
+    summary = "a zoom into three-pile Nim, as a loop: the source is nim"
     options = (Parameter("into", Corners(), "12", "the corners whose maps keep the point that the zoom goes to"),)
     refuses = frozenset(("axes", "colour", "cut", "eye", "generations", "legend", "look_at", "style", "view"))
 

@@ -102,7 +102,7 @@ def document(source: "Source", look: Look) -> bytes:
 
 def _appearance(scene: PageScene, view: View, look: Look) -> dict[str, object]:
     theme = THEMES[look.theme]
-    views = {"initial view": view, **{name: find(scene.blocks.corners) for name, find in VIEWS.items()}}
+    views = {"initial view": view, **{name: known.of(scene.blocks.corners) for name, known in VIEWS.items()}}
     return {
         "hull": scene.outline().tolist(),
         "tangent": float(np.tan(np.radians(ANGLE / 2))),

@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from gpu_nim.render.opengl import Canvas
 
 
-@STYLES.register("cubes")
+@STYLES.add
 class Cubes(CameraStyle):
     """The sides of each block that face the eye, lit; flat bodies as tiles in their plain colours."""
 
+    name = "cubes"
+    summary = "lit cubes; the cells of flat bodies as tiles"
     costs: ClassVar = {
         "numpy": Cost(80 << 20, 30, 700, 300),
         "opengl": Cost(OPENGL_BYTES, 62, 1600, 1000),

@@ -15,10 +15,12 @@ from gpu_nim.render.views import Camera
 _DOT = 0.36  # of a cell: the radius of its point, drawn in ink
 
 
-@STYLES.register("points")
+@STYLES.add
 class Points(CameraStyle):
     """One point per block."""
 
+    name = "points"
+    summary = "a point of light a cell"
     costs: ClassVar = {"numpy": Cost(0, 90, 700, 300)}
 
     def background_weight(self, alpha: NDArray[np.float32]) -> NDArray[np.float32] | np.float32:

@@ -25,10 +25,12 @@ _MOST = 12
 _FLAT = np.array([1, 1, 0])
 
 
-@STYLES.register("sections")
+@STYLES.add
 class Sections(LaidOutStyle):
     """Up to a dozen sections of a body in space."""
 
+    name = "sections"
+    summary = "sections at evenly spaced heights, side by side"
     costs: ClassVar = {"numpy": Cost(0, 0, 700, 200)}
     refuses = frozenset(("view", "cut", "quality"))
     draws_flat = False

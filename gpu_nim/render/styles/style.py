@@ -49,12 +49,16 @@ class Style(ABC):
 
     The class attributes describe it:
 
+    - name: its name.
+    - summary: what it draws, in a line.
     - costs: the engines that draw it, and the memory that each takes, measured, a little above the peak.
     - refuses: the options of a look that would have no effect.
     - draws_flat: whether it draws flat bodies.
     - has_edges: whether its pictures have edges that supersampling smooths.
     """
 
+    name: ClassVar[str]
+    summary: ClassVar[str]
     costs: ClassVar[Mapping[str, Cost]]
     refuses: ClassVar[frozenset[str]] = frozenset()
     draws_flat: ClassVar[bool] = True

@@ -55,10 +55,12 @@ class VolumeGrid:
     reach: float
 
 
-@STYLES.register("volume")
+@STYLES.add
 class Volume(CameraStyle):
     """A volume with older cells more opaque; it has no edges to smooth, and flat bodies have no interior."""
 
+    name = "volume"
+    summary = "a translucent volume, older cells more opaque"
     costs: ClassVar = {"numpy": Cost(0, 300, 700, 300), "opengl": Cost(OPENGL_BYTES, 62, 700, 300)}
     draws_flat = False
     has_edges = False

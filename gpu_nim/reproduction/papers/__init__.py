@@ -6,6 +6,7 @@ from pkgutil import iter_modules
 
 from gpu_nim.reproduction.item import PAPERS, Paper
 
+__all__ = ["ALL", "PAPERS", "find_papers"]
 ALL = "all"
 
 for _module in iter_modules(__path__, f"{__name__}."):

@@ -131,8 +131,8 @@ _ITEMS = (
 )
 
 PAPERS.add(
-    "game-theory",
     Paper(
+        "game-theory",
         "F",
         'Thomas S. Ferguson, "Game Theory", part I, "Impartial Combinatorial Games", section 2, "The Game of Nim"',
         _ITEMS,

@@ -412,8 +412,8 @@ _ITEMS = (
 )
 
 PAPERS.add(
-    "inequality-conditions",
     Paper(
+        "inequality-conditions",
         "V",
         "Hiroshi Matsui, Toshiyuki Yamauchi, Taishi Inoue and Yuuki Tomari, "
         '"Variants of the Game of Nim that have Inequalities as Conditions"',

@@ -109,8 +109,8 @@ _ITEMS = (
 )
 
 PAPERS.add(
-    "nim-in-3d",
     Paper(
+        "nim-in-3d",
         "B",
         "Tanya Khovanova's note on the automata that grow the P-positions of Nim in three dimensions",
         _ITEMS,

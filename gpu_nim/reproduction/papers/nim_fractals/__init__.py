@@ -4,8 +4,8 @@ from gpu_nim.reproduction.item import PAPERS, Paper
 from gpu_nim.reproduction.papers.nim_fractals import section_5, sections_2_to_4
 
 PAPERS.add(
-    "nim-fractals",
     Paper(
+        "nim-fractals",
         "NF",
         'Tanya Khovanova and Joshua Xiong, "Nim Fractals", Journal of Integer Sequences 17 (2014), Article 14.7.8',
         (*sections_2_to_4.ITEMS, *section_5.ITEMS),
