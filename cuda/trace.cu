@@ -9,8 +9,8 @@
 // where E, e is the start, a cell and a fraction. The ray goes on at the least t_k in cell f_k + 1 on that axis, and on the others in
 // E + floor(e + t d), held between c and f.
 //
-// Invariant.  A coordinate never goes down and one goes up in each step, so a ray ends. A ray switches to coarser cubes, of the
-// level at which it is as wide as they are, only inside an empty one, so that it enters the next through a face.
+// Invariant.  A coordinate never goes down and one goes up in each step, so a ray ends. A ray switches to coarser cubes, up to
+// the level at which it is as wide as they are, only inside an empty one, so that it enters the next through a face.
 //
 // The result is that of gpu_nim/backends/numpy/trace.py to the last bit: double precision, rounded after each operation, none of them
 // fused, in the same order.
@@ -135,10 +135,9 @@ __device__ __forceinline__ void trace(const Scene& scene, const Batch& batch, co
     while (true) {
         const i64 a = cell[0] ^ flip[0], b = cell[1] ^ flip[1], c = cell[2] ^ flip[2];
         i64 free = scene.open(a, b, c);
-        const i64 wanted = max(level, exponent(__dmul_rn(t, spread)));
+        const i64 wanted = exponent(__dmul_rn(t, spread)), coarse = max(level, wanted);
         if (scene.excluded(a, b, c, level)) free = max(free, level);
-        if (scene.excluded(a, b, c, wanted)) free = max(free, wanted);
-        if (free >= wanted) level = wanted;
+        if (scene.excluded(a, b, c, coarse)) free = max(free, coarse);
         if (free < level) {
             const u64 row = batch.count;
             batch.distances[ray] = t;
@@ -149,6 +148,7 @@ __device__ __forceinline__ void trace(const Scene& scene, const Batch& batch, co
             batch.faces[ray] = static_cast<u8>(face);
             return;
         }
+        level = max(level, min(wanted, free));
         const i64 mask = (1ll << free) - 1;
         f64 exits[3];
 #pragma unroll

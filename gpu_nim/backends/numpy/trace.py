@@ -1,4 +1,4 @@
-"""Rays through a scene, a tile of them at a time, each step out of the largest cube that is known to be empty.
+"""Rays through a scene, all lanes at a time, each step out of the largest cube that is known to be empty.
 
 Coordinates against which a ray moves are complemented, c -> -1 - c: aligned cubes stay aligned cubes, and all rays go up. A ray is
 in cell c at distance t. With h the level of the empty cube round c, the last cell before its far sides is f = c | (2^h - 1), and
@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 from gpu_nim.backends.shared.host_ranges import cores
 from gpu_nim.backends.shared.open_cubes import exponent, open_levels, sums
 from gpu_nim.model.limbs import Ints
-from gpu_nim.model.tracing import START, Hits, NimScene, Rays, Scene
+from gpu_nim.model.tracing import START, Doubles, Hits, NimScene, Rays, Scene
 
-_TILE = 1 << 15  # rays at once: more leave the cache, and fewer cost more calls a ray
-_CROWD = 0.8  # the part of a tile's rays that go on, below which the others are dropped
+_BATCH = 1 << 16  # rays that a caller best hands over at once
+_LANES = 1 << 13  # rays at once: more leave the cache, and fewer cost more calls a ray
+_CROWD = 0.75  # the part of the lanes whose rays go on, below which others take the rest
 _LEAST = 1e-200  # of a direction's components, so that none is 0
 _TOP = 62  # no cube is larger
 
@@ -34,7 +35,7 @@ class NumpyTracer:
     @property
     def batch(self) -> int:
         """How many rays are best traced at once."""
-        return _TILE
+        return _BATCH
 
     @property
     def threads(self) -> int:
@@ -48,72 +49,131 @@ class NumpyTracer:
     def trace(self, rays: Rays) -> Hits:
         """Return what the rays hit."""
         hits = Hits.empty(len(rays))
-        for start in range(0, len(rays), _TILE):
-            self._trace(rays, slice(start, start + _TILE), hits)
+        if len(rays):
+            self._trace(rays, hits)
         return hits
 
-    @np.errstate(invalid="ignore")  # rays that are dropped a little later go on to places that no integer holds
-    def _trace(self, rays: Rays, tile: slice, hits: Hits) -> None:
+    @np.errstate(invalid="ignore")  # until others take the lanes of rays that have ended, these go on, to places beyond integers
+    def _trace(self, rays: Rays, hits: Hits) -> None:
         excluded = _excluded(self._scene)
-        corner = np.array(self._scene.corner)[:, None]
-        shape = np.array(self._scene.shape)[:, None]
-        count = rays.cells[:, tile].shape[1]
-        real, whole = np.empty((3, 3, count)), np.empty((4, 3, count), np.int64)
-        e, d, inverse = real
-        cell, start, flip, end = whole
-        flip[:] = -(rays.directions[:, tile] < 0).astype(np.int64)
-        start[:] = (rays.cells[:, tile] - corner) ^ flip
-        e[:] = np.where(flip, 1 - rays.fractions[:, tile], rays.fractions[:, tile])
-        d[:] = np.maximum(np.abs(rays.directions[:, tile]), _LEAST)
-        inverse[:] = 1 / d
-        low = -shape & flip
-        end[:] = low + shape
-        # Into the box, where the ray starts before it.
-        entry = np.where(start < low, ((low - start) - e) * inverse, 0.0)
-        t, face = entry.max(axis=0), entry.argmax(axis=0).astype(np.int8)
-        np.minimum(np.maximum(start + (e + d * t).astype(np.int64), np.maximum(start, low)), end - 1, out=cell)
-        for axis in range(3):
-            cell[axis] = np.where((face == axis) & (t > 0), low[axis], cell[axis])
-        face[t == 0] = START
-        leave = (((end - start) - e) * inverse).min(axis=0)
-        level = rays.levels[tile].astype(np.int64)
-        number = np.arange(count) + tile.start
-        going = (t < leave) & (start < end).all(axis=0)
+        corner, shape = (np.array(part)[:, None] for part in (self._scene.corner, self._scene.shape))
+        begun = min(_LANES, len(rays))
+        lanes = _begin(rays, slice(0, begun), corner, shape)
+        going = np.ones(len(lanes), bool)
         while True:
             left = np.flatnonzero(going)
-            if not len(left):
-                return
-            if len(left) < _CROWD * len(going):
-                real, whole = real.take(left, axis=2), whole.take(left, axis=2)
-                e, d, inverse = real
-                cell, start, flip, end = whole
-                t, face, level, number = t[left], face[left], level[left], number[left]
-                going = np.ones(len(left), bool)
+            if len(left) <= _CROWD * len(going) or (len(left) <= _CROWD * _LANES and begun < len(rays)):
+                part = slice(begun, min(begun + _LANES - len(left), len(rays)))
+                begun = part.stop
+                lanes = lanes.take(left)
+                if part.start < part.stop:
+                    lanes = lanes.joined(_begin(rays, part, corner, shape))
+                elif not len(lanes):
+                    return
+                going = np.ones(len(lanes), bool)
+            e, d, inverse, cell, start, flip, end = lanes.vectors
+            t, level, face = lanes.t, lanes.level, lanes.face
             place = cell ^ flip
             free = self._open(place)
-            wanted = np.maximum(level, exponent(t * rays.spread))
+            wanted = exponent(t * rays.spread)
             if excluded is not None:
-                for tried in (level, wanted):
+                for tried in (level, np.maximum(level, wanted)):
                     free = np.where(excluded(place, tried), np.maximum(free, tried), free)
+            hit = np.flatnonzero((free < level) & going)
+            if len(hit):
+                going[hit] = False
+                number = lanes.number[hit]
+                hits.distances[number], hits.faces[number], hits.levels[number] = t[hit], face[hit], level[hit]
+                for axis in range(3):
+                    hits.cells[axis][number] = place[axis][hit] + corner[axis]
             # A ray switches to coarser cubes only inside an empty one, so that it enters the next through a face.
-            level = np.where(free >= wanted, wanted, level)
-            hit = going & (free < level)
-            if hit.any():
-                going &= ~hit
-                found = number[hit]
-                hits.distances[found], hits.faces[found], hits.levels[found] = t[hit], face[hit], level[hit]
-                hits.cells[:, found] = place[:, hit] + corner
+            np.maximum(level, np.minimum(wanted, free, out=wanted), out=level)
             far = cell | ((1 << np.maximum(free, 0)) - 1)
             exits = ((far + 1 - start) - e) * inverse
-            t = np.minimum(np.minimum(exits[0], exits[1]), exits[2])
-            onwards = np.minimum(np.maximum(start + (e + d * t).astype(np.int64), cell), far)
-            first = exits[0] == t
-            second = (exits[1] == t) & ~first
-            third = ~(first | second)
-            for axis, taken in enumerate((first, second, third)):
-                cell[axis] = onwards[axis] + taken * (far[axis] + 1 - onwards[axis])
-            face = second + 2 * third.astype(np.int8)
-            going &= (cell < end).all(axis=0)
+            np.minimum(np.minimum(exits[0], exits[1]), exits[2], out=t)
+            moved = (e + d * t).astype(np.int64)
+            moved += start
+            np.maximum(cell, np.minimum(moved, far, out=moved), out=cell)
+            # One cell on where the ray leaves. By arithmetic: masked copies take several times as long.
+            entered = _first(exits, t)
+            np.add(entered[1], 2 * entered[2], out=face)
+            far += 1
+            far -= cell
+            far *= entered
+            cell += far
+            for axis in range(3):
+                going &= cell[axis] < end[axis]
+
+
+class _Lanes:
+    """Rays on their way, a lane each, and what a step reads and writes.
+
+    Args:
+        real: rows of doubles: the fractions of the starts, directions and their reciprocals, three each, and distances.
+        whole: rows of integers: the cells that rays are in, those of their starts, flips and ends of the box, three each; levels,
+            axes of the faces that they entered their cells through, and numbers.
+    """
+
+    def __init__(self, real: Doubles, whole: Ints) -> None:
+        self._real, self._whole = real, whole
+        self.vectors = (*real[:9].reshape(3, 3, -1), *whole[:12].reshape(4, 3, -1))
+        self.t, self.level, self.face, self.number = real[9], *whole[12:]
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def take(self, which: NDArray[np.intp]) -> "_Lanes":
+        return _Lanes(_take(self._real, which), _take(self._whole, which))
+
+    def joined(self, others: "_Lanes") -> "_Lanes":
+        real = np.concatenate([self._real, others._real], axis=1)
+        return _Lanes(real, np.concatenate([self._whole, others._whole], axis=1))
+
+
+def _begin(rays: Rays, part: slice, corner: Ints, shape: Ints) -> _Lanes:
+    """Return those of some rays that meet the box, brought to it."""
+    count = part.stop - part.start
+    lanes = _Lanes(np.empty((10, count)), np.empty((15, count), np.int64))
+    e, d, inverse, cell, start, flip, end = lanes.vectors
+    directions = rays.directions[:, part]
+    down = directions < 0
+    np.negative(down, out=flip, dtype=np.int64)
+    np.bitwise_xor(rays.cells[:, part] - corner, flip, out=start)
+    np.abs(rays.fractions[:, part] - down, out=e)
+    np.maximum(np.abs(directions), _LEAST, out=d)
+    np.divide(1, d, out=inverse)
+    low = -shape & flip
+    np.add(low, shape, out=end)
+    entry, leave = ((low - start) - e) * inverse, ((end - start) - e) * inverse
+    t = np.maximum(np.maximum(np.maximum(entry[0], entry[1]), entry[2]), 0, out=lanes.t)
+    meets = np.flatnonzero(t < np.minimum(np.minimum(leave[0], leave[1]), leave[2]))
+    lanes.level[:], lanes.number[:] = rays.levels[part], np.arange(part.start, part.stop)
+    if len(meets) < count:
+        lanes, low, entry = lanes.take(meets), _take(low, meets), _take(entry, meets)
+        e, d, inverse, cell, start, flip, end = lanes.vectors
+        t = lanes.t
+    lanes.face[:] = START
+    if not t.any():
+        cell[:] = start
+        return lanes
+    np.minimum(np.maximum(start + (e + d * t).astype(np.int64), np.maximum(start, low)), end - 1, out=cell)
+    entered = _first(entry, t) * (t > 0)
+    cell += (low - cell) * entered
+    lanes.face -= 3 * entered[0] + 2 * entered[1] + entered[2]
+    return lanes
+
+
+def _take(rows: NDArray[Any], which: NDArray[np.intp]) -> NDArray[Any]:
+    return rows.take(which, axis=1, mode="clip")  # this mode checks no index, and is twice as fast
+
+
+def _first(values: Doubles, extreme: Doubles) -> Ints:
+    """Return 1 in the first of three rows that is equal to the extreme, and 0 in the others."""
+    first, second = values[:2] == extreme
+    found = np.empty(values.shape, np.int64)
+    found[0], found[1] = first, second & ~first
+    np.subtract(1, found[0] + found[1], out=found[2])
+    return found
 
 
 def _excluded(scene: Scene) -> Callable[[Ints, Ints], NDArray[np.bool_]] | None:

@@ -36,7 +36,9 @@ def _open_nim(scene: NimScene) -> Callable[[Ints], Ints]:
         wrong = a ^ b ^ c
         if lowest or last & (last + 1):
             union = a | b | c
-            wrong |= np.where(union > last, union ^ last, 0) | np.where(union < lowest, union ^ lowest, 0)
+            wrong |= (union ^ last) & (last - union >> 63)
+            if lowest:
+                wrong |= (union ^ lowest) & (union - lowest >> 63)
         found = highest_bit(wrong)
         if weight:
             slack = sums(scene, cells) - 1

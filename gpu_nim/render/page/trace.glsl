@@ -37,8 +37,7 @@ Hit trace(Ray ray, Cell cell, float distance, int axis, float size, float spread
   for (int count = 0; count < STEPS; count++) {
     node = probe(cell, level);
     if (node.full) return Hit(true, distance, axis, cell, node);
-    int wanted = levelOf(size + spread * distance);
-    if (node.level >= wanted) level = wanted;
+    level = max(level, min(node.level, levelOf(size + spread * distance)));
     Cell low = corner(cell, node.level), beyond = shifted(low, node.level, ivec3(1)), high = carried(beyond.high, beyond.low - 1);
     Cell end = Cell(choose(forward, beyond.high, low.high), choose(forward, beyond.low, low.low));
     vec3 leave = (pointOf(end) - ray.origin) * inverse;
