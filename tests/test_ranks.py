@@ -9,16 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.backends.numpy import NumpyBackend, exactly_one
+from gpu_nim.backends.numpy.boundary import Boundary
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes
 from gpu_nim.backends.numpy.nim import NimEngine
 from gpu_nim.backends.shared.layers import Layers, Places
 from gpu_nim.backends.shared.owners import owners
 from gpu_nim.backends.shared.packing import pack, unpack
 from gpu_nim.backends.shared.states import join
+from gpu_nim.bench.ranks import divisions
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Symmetry
 from tests.lattices import CUBIC26, EDGE, FCC, ONE, POPULATIONS, RULE750, rules
-from tests.threads import on_ranks
+from tests.threads import Threads, on_ranks
 
 FAST = rules(least=2, most=3, births=ONE)
 RANKS = st.sampled_from([1, 2, 3, 4, 8])
@@ -121,15 +123,14 @@ def test_a_newborn_is_sent_as_far_as_it_touches(monkeypatch):
     knight = POPULATIONS["A319018"]
     expected = ExactlyOneEngine(knight, 30).advance(30).births.tolist()
     assert [batch.births.tolist() for batch, _ in grown(knight, 30, 2, 30)] == [expected] * 2
-    receive = ExactlyOneEngine._receive
+    begin = Boundary.__init__
 
-    def short(engine):
-        reach, engine._layers.reach = engine._layers.reach, engine._layers.reach - 1
-        received = receive(engine)
-        engine._layers.reach = reach
-        return received
+    def short(boundary, layers, *others):
+        reach, layers.reach = layers.reach, layers.reach - 1
+        begin(boundary, layers, *others)
+        layers.reach = reach
 
-    monkeypatch.setattr(ExactlyOneEngine, "_receive", short)
+    monkeypatch.setattr(Boundary, "__init__", short)
     assert grown(knight, 30, 2, 30)[0][0].births.tolist() != expected
 
 
@@ -199,3 +200,33 @@ def test_the_boxes_of_layers_fit_the_domain():
     # That of edge has 5/72 n^3 cells: a sixth of the cells of even sum with coordinates up to n and a sum up to 2 n.
     box = Layers(EDGE, 512)
     assert Places(box, box.numbers).stop < 1.25 * 5 / 72 * 512**3
+
+
+def test_the_benchmark_counts_what_ranks_do():
+    generations, ranks = 63, 4
+    chosen = next(each for each in divisions("edge", generations) if each.sent is not None)
+
+    class Counting(Threads):
+        sent = 0
+
+        def exchange(self, parts):
+            self.sent += sum(map(len, parts))
+            return super().exchange(parts)
+
+    def work(communicator):
+        communicator.__class__ = Counting
+        engine = ExactlyOneEngine(EDGE, generations, None, communicator)
+        own = []
+        for generation in range(generations + 1):
+            engine.advance(generation)
+            own.append(engine.newborns.shape[1])
+        engine._step()  # what the last generation sends
+        return own, communicator.sent
+
+    results = on_ranks(ranks, work)
+    births = np.array([own for own, _ in results])
+    assert chosen.uneven[ranks] == pytest.approx(births.max(axis=0).sum() * ranks / births.sum())
+    assert chosen.sent[ranks] == sum(sent for _, sent in results)
+    assert 1 <= chosen.uneven[ranks] < 1.5
+    with pytest.raises(UsageError, match="automaton must have births on exactly one touch"):
+        divisions("rule750", 5)

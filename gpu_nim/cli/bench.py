@@ -81,6 +81,31 @@ def bench_device(chosen: tuple[str, ...], profile: bool, runs: int, as_json: boo
     return 0
 
 
+@bench.command("ranks")
+@click.argument("automaton", default="edge")
+@click.option("--gen", "generations", type=integer(1), default=256, help="The last generation.")
+@json_option
+def bench_ranks(automaton: str, generations: int, as_json: bool) -> None:
+    """Count how evenly ways of dividing a growth among ranks spread its births, and the bytes that ranks send.
+
+    Each figure is the work of the busiest rank over the mean of all: 1 is even, 2 is as slow as half of the ranks. Work is births,
+    for nim words with births.
+    """
+    from gpu_nim.bench.ranks import RANKS, divisions
+
+    with step_progress(wants_progress(quiet=False)) as step:
+        done = divisions(automaton, generations, step)
+    if as_json:
+        emit_json({"automaton": automaton, "generations": generations, "divisions": [asdict(each) for each in done]})
+        return
+    rows = [(each.axis, each.way, *(f"{each.uneven[ranks]:.2f}" for ranks in RANKS)) for each in done]
+    print_table(rows, ("layers along", "way", *(f"{ranks} ranks" for ranks in RANKS)))
+    for each in done:
+        if each.sent is not None:
+            sent = ", ".join(f"{each.sent[ranks]:,} on {ranks}" for ranks in RANKS)
+            click.echo(f"bytes sent, layers along {each.axis} {each.way}: {sent}")
+
+
 def _profile(chosen: tuple[str, ...]) -> int:
     """Run the works once under Nsight Compute, which measures a few launches of each kernel, named by the work."""
     ncu = shutil.which("ncu")

@@ -32,12 +32,12 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import Alone, Communicator
 from gpu_nim.backends.interface import Batch, Section, State
+from gpu_nim.backends.numpy.boundary import Boundary
 from gpu_nim.backends.numpy.ghosts import Mirrors
 from gpu_nim.backends.shared.cells import CellEngine, cell_dtype, coordinate_dtype
 from gpu_nim.backends.shared.layers import AXIS, Layers, Places, table_bytes
 from gpu_nim.backends.shared.layouts import Layout
 from gpu_nim.backends.shared.owners import owners
-from gpu_nim.backends.shared.packing import pack, unpack
 from gpu_nim.backends.shared.states import touched_cells
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import UsageError
@@ -87,6 +87,8 @@ def required_bytes(rule: Rule, last: int, ranks: int = 1) -> int:
 class ExactlyOneEngine(CellEngine):
     """A growth of a rule that `supports` admits, to at most generation `last`, from its seeds or from a state.
 
+    `newborns`: those of the domain that this rank owns, shape (dimension, N).
+
     On several ranks every rank has one, with the same rule and `last`, the same state and the same calls; see
     `gpu_nim.backends.communicator`.
 
@@ -111,10 +113,10 @@ class ExactlyOneEngine(CellEngine):
         self._dtype, self._cell_dtype = coordinate_dtype(*rule.box(last)), cell_dtype(*rule.box(last))
         self._mirrors = Mirrors(rule)
         self._layers = layers = Layers(rule, last)
-        self._owners = np.full(len(layers.sizes), self._ranks.rank)
-        self._owners[layers.numbers] = owners(len(layers.numbers), layers.reach, self._ranks.size)
-        self._messages = Places(layers, layers.numbers)
-        self._places = Places(layers, layers.numbers[self._owners[layers.numbers] == self._ranks.rank], lookup=True)
+        owner = np.full(len(layers.sizes), self._ranks.rank)
+        owner[layers.numbers] = owners(len(layers.numbers), layers.reach, self._ranks.size)
+        self._boundary = Boundary(layers, owner, self._ranks.rank, self._ranks.size)
+        self._places = Places(layers, layers.numbers[owner[layers.numbers] == self._ranks.rank], lookup=True)
         self._jumps = list(_jumps(rule))
         # Whether a cell in the layer touches no layer of another rank.
         self._inner = np.logical_and.reduce([np.roll(self._places.holds, -step) for step, _ in self._jumps])
@@ -135,7 +137,7 @@ class ExactlyOneEngine(CellEngine):
         """Return the rank's part: its newborns' representatives, its layers, and their tables as bits."""
         return {
             "generation": np.array(self.generation),
-            "newborns": self._newborns.T.astype(self._dtype),
+            "newborns": self.newborns.T.astype(self._dtype),
             "last": np.array(self.last),
             "layers": self._places.held.astype(np.int32),
             "sealed": np.packbits(self._table[: self._places.stop]),
@@ -163,7 +165,7 @@ class ExactlyOneEngine(CellEngine):
         seeds = np.array(self.rule.seeds, np.int64)
         folded = np.unique(self.rule.symmetry.representative(seeds), axis=0).T
         self._take(folded[:, self._owned(folded)])
-        self._table[self._places.encode(self._newborns)] = _SEALED
+        self._table[self._places.encode(self.newborns)] = _SEALED
 
     def _owned(self, cells: Ints) -> NDArray[np.bool_]:
         """Whether this rank owns the layers of these cells, which are layers of the domain."""
@@ -171,9 +173,9 @@ class ExactlyOneEngine(CellEngine):
         return owned
 
     def _step(self) -> None:
-        table, newborns, near = self._table, self._newborns, self._near
+        table, newborns, near = self._table, self.newborns, self._near
         if self._ranks.size > 1:
-            received = self._receive()
+            received = self._boundary.newborns(self._ranks.exchange(self._boundary.parts(newborns)))
             near = np.concatenate((near, self._mirrors.near(received) + newborns.shape[1]))
             newborns = np.concatenate((newborns, received), axis=1)
         pushers = np.concatenate((newborns, self._mirrors.ghosts(newborns[:, near])), axis=1)
@@ -192,15 +194,6 @@ class ExactlyOneEngine(CellEngine):
         cells = self._places.decode(born)
         kept = self._in_domain(cells)
         self._take(cells if kept.all() else cells[:, kept])
-
-    def _receive(self) -> Ints:
-        """Send each newborn to the other ranks that own layers within reach of it, and return those that they send."""
-        reach, entry = self._layers.reach, self._newborns[AXIS] - self._layers.first
-        around = np.stack([self._owners[entry + step] for step in range(-reach, reach + 1)])
-        numbers = self._messages.encode(self._newborns)
-        parts = [(around == rank).any(axis=0) & (rank != self._ranks.rank) for rank in range(self._ranks.size)]
-        messages = self._ranks.exchange([pack(np.sort(numbers[part])) for part in parts])
-        return self._messages.decode(np.concatenate([unpack(message) for message in messages]))
 
     def _targets(self, pushers: Ints) -> Iterator[Ints]:
         """The places that the pushers touch, offset by offset and block by block, each of them at most once in an array."""
@@ -229,7 +222,7 @@ class ExactlyOneEngine(CellEngine):
 
     def _take(self, newborns: Ints) -> None:
         """Set the newborns, which of them are near a mirror, and the sizes of their orbits."""
-        self._newborns = newborns
+        self.newborns = newborns
         self._near = self._mirrors.near(newborns)
         self._weights = np.full(newborns.shape[1], self.rule.symmetry.order(self.rule.dimension))
         self._weights[self._near] = self.rule.symmetry.orbit_size(newborns[:, self._near].T)
@@ -250,15 +243,15 @@ class ExactlyOneEngine(CellEngine):
         return inside
 
     def _survey(self) -> tuple[int, int]:
-        return int(self._weights.sum()), checksum(self._newborns.T, self._weights)
+        return int(self._weights.sum()), checksum(self.newborns.T, self._weights)
 
     def _cells(self) -> Cells:
         # Unfolding sorts, and short integers are sorted several times faster.
-        cells: Cells = self.rule.symmetry.unfold(self._newborns.T.astype(self._dtype)).astype(self._cell_dtype, copy=False)
+        cells: Cells = self.rule.symmetry.unfold(self.newborns.T.astype(self._dtype)).astype(self._cell_dtype, copy=False)
         return cells
 
     def _section(self, axis: int, value: int) -> int:
-        return int(self.rule.symmetry.section_size(self._newborns.T, axis, value).sum())
+        return int(self.rule.symmetry.section_size(self.newborns.T, axis, value).sum())
 
 
 def _jumps(rule: Rule) -> Iterator[tuple[int, list[tuple[int, list[tuple[int, int]]]]]]:

@@ -29,7 +29,7 @@ from gpu_nim.backends.shared.cells import check_request
 from gpu_nim.backends.shared.owners import owners
 from gpu_nim.model.digest import finalize, nim_plane_mix
 
-_BLOCKS = 128  # of rows, for each rank: a halo costs little
+BLOCKS = 128  # of rows, for each rank: a halo costs little
 _WORDS = 1 << 12  # words unpacked at a time: 256 KB of bytes, a core's second-level cache
 _MASK = 2**64 - 1
 _ONE, _TOP = np.uint64(1), np.uint64(63)
@@ -46,7 +46,7 @@ def plane_bytes(last: int, ranks: int = 1) -> int:
     >>> plane_bytes(1024), plane_bytes(65536, ranks=8) < plane_bytes(65536) / 7
     (139400, True)
     """
-    rows = last + 1 if ranks == 1 else max(len(_local_rows(owners(last + 1, 1, ranks, _BLOCKS), rank)) for rank in range(ranks))
+    rows = last + 1 if ranks == 1 else max(len(_local_rows(owners(last + 1, 1, ranks, BLOCKS), rank)) for rank in range(ranks))
     return 8 * rows * words_per_row(last)
 
 
@@ -68,7 +68,7 @@ class _Rows:
     """
 
     def __init__(self, rows: int, ranks: Communicator) -> None:
-        self.owners = owners(rows, 1, ranks.size, _BLOCKS)
+        self.owners = owners(rows, 1, ranks.size, BLOCKS)
         self.numbers = _local_rows(self.owners, ranks.rank)
         self.count = len(self.numbers)
         self.own = self.owners[self.numbers] == ranks.rank

@@ -1,7 +1,7 @@
 """The layers of exactly-one growth on the host: what a rank owns, and the places of cells in its table.
 
 A layer is the cells of the fundamental domain with one value of coordinate 1, c. Along this axis births are spread most evenly
-(`python -m gpu_nim.bench.slabs`), and boxes fit the domain best: in that of `edge`, a layer is c <= x_0 <= n and 0 <= x_2 <= min(c,
+(`gpunim bench ranks`), and boxes fit the domain best: in that of `edge`, a layer is c <= x_0 <= n and 0 <= x_2 <= min(c,
 2(n - c)), so that the boxes of all layers have 1.07 times the cells of the domain, where one box has 4.8 times as many.
 
 Boxes. A growth lies within f.x <= max f.seed + last max f.offset for every functional f. Those with coefficients -1, 0 and 1, and

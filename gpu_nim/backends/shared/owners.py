@@ -4,7 +4,7 @@ Births follow powers of two: a generation has most of them in layers whose numbe
 Contiguous slabs, even of equal births, are idle by turns, and blocks dealt out in turn to 2^a ranks meet those digits. Dealt out by
 the sum of a block's digits to base 2^a, as the sequence of Thue and Morse does for two ranks, every aligned run of blocks is shared
 evenly. An odd number of ranks is in no step with powers of two, and there dealing out in turn is more even. The figures are counted
-by `python -m gpu_nim.bench.slabs`.
+by `gpunim bench ranks`.
 """
 
 import numpy as np

@@ -1,0 +1,43 @@
+"""What a rank of exactly-one growth sends to the others before a generation: its newborns near their layers, packed."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.backends.communicator import Bytes
+from gpu_nim.backends.shared.layers import AXIS, Layers, Places
+from gpu_nim.backends.shared.packing import pack, unpack
+
+Ints = NDArray[np.int64]
+
+
+class Boundary:
+    """The layers of other ranks that are within reach of a rank's own.
+
+    Args:
+        layers: the boxes of the layers.
+        owners: the owner of each, over all entries of `layers`; outside of the domain it is the rank itself.
+        rank: the rank.
+        ranks: the number of ranks.
+    """
+
+    def __init__(self, layers: Layers, owners: Ints, rank: int, ranks: int) -> None:
+        self._layers, self._rank, self._places = layers, rank, Places(layers, layers.numbers)
+        reached = [np.roll(owners, -step) for step in range(-layers.reach, layers.reach + 1)]
+        self._sent = np.stack([np.logical_or.reduce([owner == other for owner in reached]) for other in range(ranks)])
+        self._sent[rank] = False
+
+    def parts(self, newborns: Ints) -> list[Bytes]:
+        """Return what each rank is sent of these newborns of the rank, shape (dimension, N): the places of some, in one table."""
+        entry = newborns[AXIS] - self._layers.first
+        sent = self._sent[:, entry]
+        near = np.flatnonzero(sent.any(axis=0))
+        numbers = self._places.encode(newborns[:, near])
+        order = np.argsort(numbers)
+        numbers, sent = numbers[order], sent[:, near[order]]
+        return [pack(numbers[chosen]) for chosen in sent]
+
+    def newborns(self, received: Sequence[Bytes]) -> Ints:
+        """Return the newborns in what all ranks sent, shape (dimension, N)."""
+        return self._places.decode(np.concatenate([unpack(part) for part in received]))
