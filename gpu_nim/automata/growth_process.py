@@ -15,6 +15,7 @@ from gpu_nim.automata.cell_sources import CellsInMemory, CellSource, RegrownCell
 from gpu_nim.automata.columns import DEFAULT_COLUMNS, ColumnRecorder
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.user_defined import describe, find_automaton
+from gpu_nim.backends.communicator import Communicator
 from gpu_nim.backends.interface import Backend, Batch, Engine, State
 from gpu_nim.backends.selection import select
 from gpu_nim.model.arguments import Whole, integer, shown
@@ -73,7 +74,7 @@ class GrowthProcess:
     Args:
         automaton: a name of the catalogue, a `Rule` or an `Automaton`.
         generations: the last generation.
-        backend: the backend.
+        backend: the backend. On several ranks each makes the same process; rank 0 gets all cells, the others none.
         cells: each batch has its newborns; they are not kept here, so that a file of any size can be written.
         verify: check births, and cells where there are any, against the theorem.
         columns: the columns of the growth's table.
@@ -114,6 +115,7 @@ class GrowthProcess:
         general: bool = False,
         resume: Snapshot | None = None,
     ) -> None:
+        self._ranks = backend.communicator
         self.automaton = _automaton(automaton)
         self.generations = generations = integer("generations", generations, 0, _GENERATIONS_LIMIT)
         if every is not None:
@@ -153,9 +155,10 @@ class GrowthProcess:
             tests = not self._cells and self._tests_more(engine.generation)
             if tests:
                 to = min(to, _TESTED)
-            batch = engine.advance(to, cells=self._cells or tests, section=self.recorder.section)
-            self.recorder.add(batch)
-            elapsed = time.perf_counter() - began
+            batch = self._advance(engine, to, cells=self._cells or tests)
+            if batch.cells is not None or not self.recorder.needs_cells:
+                self.recorder.add(batch)
+            elapsed = self._agreed(time.perf_counter() - began)
             self._seconds += elapsed
             self._births.append(batch.births)
             self._checksums.append(batch.checksums)
@@ -165,6 +168,20 @@ class GrowthProcess:
                 stride *= 2
             elif elapsed > _LONG:
                 stride = max(1, stride // 2)
+
+    def _advance(self, engine: Engine, to: int, *, cells: bool) -> Batch:
+        """The next batch; on several ranks that of a generation alone where cells are wanted, which all go to rank 0."""
+        section = self.recorder.section
+        if self._ranks.size == 1 or not cells:
+            return engine.advance(to, cells=cells, section=section)
+        batch = engine.advance(engine.generation + 1, cells=True, section=section)
+        return replace(batch, cells=_gathered(batch, self._ranks))
+
+    def _agreed(self, seconds: float) -> float:
+        """The mean over all ranks, by which they choose batches alike."""
+        if self._ranks.size == 1:
+            return seconds
+        return int(self._ranks.sum(np.array([int(seconds * 1e9)], np.uint64))[0]) / 1e9 / self._ranks.size
 
     def _start(self) -> Engine:
         needed = _GENERATION_BYTES * self.generations
@@ -239,11 +256,12 @@ class GrowthProcess:
     def growth(self, source: CellSource | None = None) -> Growth:
         """Return the finished growth, whose cells are read from `source` or otherwise grown again on demand."""
         births = np.concatenate(self._births)
+        alone = self._backend if self._ranks.size == 1 else self._backend.name
         return Growth(
             self.automaton.name,
             births,
             np.concatenate(self._checksums),
-            source or RegrownCells(partial(_batches, self.automaton, self._backend, self._general), self.generations),
+            source or RegrownCells(partial(_batches, self.automaton, alone, self._general), self.generations),
             symmetry=self.automaton.rule.symmetry,
             verified=self.mismatch is None if self.verifies else None,
             backend=self._backend.name,
@@ -251,12 +269,18 @@ class GrowthProcess:
             seconds=self._seconds,
             rule=self.automaton.rule,
             lattice=self.automaton.lattice,
-            table=self.recorder.table(births),
+            table=None if self._ranks.rank else self.recorder.table(births),  # rank 0 has all cells
         )
 
     def _tests_more(self, generation: int) -> bool:
         """Whether each cell of the next generation is checked against the theorem."""
-        return self.verifies and self.automaton.cell_test is not None and self.tested == generation < _TESTED
+        if not self.verifies or self.automaton.cell_test is None:
+            return False
+        more = self.tested == generation < _TESTED
+        if self._ranks.size == 1:
+            return more
+        # Rank 0 has the cells, so it decides.
+        return bool(self._ranks.sum(np.array([more and self._ranks.rank == 0], np.uint64))[0])
 
     def _check(self, batch: Batch) -> None:
         formula, test = self.automaton.births_formula, self.automaton.cell_test
@@ -273,9 +297,20 @@ class GrowthProcess:
             self.mismatch = int(numbers[np.argmax(wrong)])
 
 
-def _batches(automaton: Automaton, backend: Backend, general: bool, last: int) -> Iterator[Batch]:
+def _batches(automaton: Automaton, backend: Backend | str, general: bool, last: int) -> Iterator[Batch]:
     """Grow again, for the cells."""
-    return iter(GrowthProcess(automaton, last, backend, cells=True, verify=False, general=general))
+    return iter(GrowthProcess(automaton, last, select(backend), cells=True, verify=False, general=general))
+
+
+def _gathered(batch: Batch, ranks: Communicator) -> NDArray[np.integer] | None:
+    """The newborns of one generation, of which each rank has some, in lexicographic order on rank 0; None on others."""
+    own = batch.cells
+    assert own is not None
+    parts = ranks.exchange([np.ascontiguousarray(own).view(np.uint8).reshape(-1), *[np.zeros(0, np.uint8)] * (ranks.size - 1)])
+    if ranks.rank:
+        return None
+    cells = np.concatenate([part.view(own.dtype) for part in parts]).reshape(-1, own.shape[1])
+    return cells[np.lexsort(cells.T[::-1])]
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.backends.communicator import Communicator
 from gpu_nim.model.limbs import U64, Integers
 from gpu_nim.model.linear_bounds import LinearBounds
 from gpu_nim.model.rule import Rule
@@ -275,6 +276,10 @@ class Backend(Protocol):
     @property
     def device(self) -> str:
         """Return the name of the device."""
+
+    @property
+    def communicator(self) -> Communicator:
+        """Return the ranks that grow together with this one."""
 
     def free_memory(self) -> int:
         """Return the bytes that a new piece of work may use."""

@@ -1,5 +1,6 @@
 """The choice of a backend by its name."""
 
+from gpu_nim.backends.communicator import Communicator
 from gpu_nim.backends.interface import Backend
 from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import BackendError, UsageError
@@ -18,8 +19,10 @@ def check_backend(backend: object) -> None:
         raise UsageError(f"backend must be one of {', '.join(NAMES)}, got {shown(backend)}")
 
 
-def select(name: str | Backend = "auto") -> Backend:
+def select(name: str | Backend = "auto", communicator: Communicator | None = None) -> Backend:
     """Return the backend of that name; "auto" is CUDA if it is available and NumPy otherwise.  A backend is returned unchanged.
+
+    It grows together with the ranks of the communicator, by default alone.
 
     Raises UsageError for another name, and BackendError, with what is missing and how to install it, where "cuda" cannot run.
 
@@ -36,9 +39,11 @@ def select(name: str | Backend = "auto") -> Backend:
         if obstacle is None:
             from gpu_nim.backends.cuda import CudaBackend, CupyLauncher
 
+            if communicator is not None:
+                raise BackendError("the CUDA backend does not grow on several ranks yet: choose --backend numpy")
             return CudaBackend(CupyLauncher())
         if name == "cuda":
             raise BackendError(obstacle)
     from gpu_nim.backends.numpy import NumpyBackend
 
-    return NumpyBackend()
+    return NumpyBackend(communicator)

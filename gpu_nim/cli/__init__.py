@@ -5,17 +5,20 @@ The modules parse, call the library and print; none of them computes.  A new com
 
 import os
 import sys
+import traceback
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
 from gpu_nim._version import __version__
-from gpu_nim.cli.output import say
+from gpu_nim.cli.output import report
 from gpu_nim.cli.restart import restart
 from gpu_nim.cli.signals import Terminated, terminations_raised
-from gpu_nim.model.errors import GpunimError, MissingDependency, message_of
+from gpu_nim.jobs.ranks import Outcome, RankFailed, place
+from gpu_nim.model.errors import GpunimError, MissingDependency, UsageError, message_of
 from gpu_nim.model.notation import LONGEST_DIGITS
 from gpu_nim.model.provenance import command_line
 
@@ -37,6 +40,9 @@ COMMANDS = {
     "solve": "gpu_nim.cli.solve:solve",
     "verify": "gpu_nim.cli.verify:verify",
 }
+
+_ON_RANKS = ("grow",)
+"""The commands that divide their work among ranks."""
 
 _INTERRUPTED = 130  # 128 + SIGINT, what a shell reports
 _LONGEST_WORD = 500  # characters; a name in a folder has at most 255
@@ -64,36 +70,56 @@ class LazyGroup(click.Group):
             command.params.append(memory_option())
         return command
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the arguments name; UsageError where each of several ranks would do all of it."""
+        found = super().resolve_command(ctx, args)
+        if place() is not None and found[0] not in _ON_RANKS:
+            expected = " and ".join(_ON_RANKS)
+            raise UsageError(f"only {expected} divides its work among ranks, got {found[0]}: start it without mpirun")
+        return found
+
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:  # type: ignore[override]
         """Run the command line and exit with its status: 0 done, 1 a check failed, 2 wrong use, 128 + a signal's number."""
         sys.set_int_max_str_digits(LONGEST_DIGITS)
+        run = partial(self._outcome, args, prog_name, extra)
+        if (here := place()) is not None:
+            from gpu_nim.cli.ranks import run_as_rank
+
+            run_as_rank(here, run)
+        outcome = run()
+        report(outcome)
+        sys.exit(outcome.status)
+
+    def _outcome(self, args: Sequence[str] | None, prog_name: str | None, extra: dict[str, Any]) -> Outcome:
+        """Run the command line and return how it ended."""
         extra["standalone_mode"] = False
         try:
             with terminations_raised(), command_line(sys.argv[1:] if args is None else args):
                 status = super().main(args, prog_name, **extra)
                 sys.stdout.flush()
         except Terminated as error:
-            say(f"gpunim: {error.sentence}", err=True)
-            sys.exit(error.code)
+            return Outcome(128 + error.number, error.sentence)
         except click.exceptions.Abort:
-            click.echo("gpunim: interrupted", err=True)
-            sys.exit(_INTERRUPTED)
+            return Outcome(_INTERRUPTED, "interrupted")
         except _HELP as error:
             error.show()  # a group without a command prints its help, from click 8.2 on as an error
-            sys.exit(error.exit_code)
+            return Outcome(error.exit_code)
         except click.ClickException as error:
-            _leave(error.format_message(), error.exit_code)
+            return Outcome(error.exit_code, _one_line(error.format_message()))
+        except RankFailed:
+            return Outcome(1)  # the other rank says why
         except GpunimError as error:
-            if isinstance(error, MissingDependency):
+            if isinstance(error, MissingDependency) and place() is None:
                 restart(error)
-            _leave(str(error), error.exit_status)
+            return Outcome(error.exit_status, _one_line(str(error)))
         except Exception as error:
             if (sentence := _of_the_machine(error)) is not None:
-                _leave(sentence, 1)
+                return Outcome(1, _one_line(sentence))
             if os.environ.get(_DEBUG):
-                raise
-            _leave(f"this is a defect of gpunim, please report it: {type(error).__name__}: {error} ({_DEBUG}=1 shows where)", 1)
-        sys.exit(status if isinstance(status, int) else 0)
+                traceback.print_exc()
+            defect = f"this is a defect of gpunim, please report it: {type(error).__name__}: {error} ({_DEBUG}=1 shows where)"
+            return Outcome(1, _one_line(defect))
+        return Outcome(status if isinstance(status, int) else 0)
 
 
 def _of_the_machine(error: Exception) -> str | None:
@@ -109,11 +135,9 @@ def _of_the_machine(error: Exception) -> str | None:
     return None
 
 
-def _leave(message: str, status: int) -> NoReturn:
-    """Exit with a message on one line, for grep, with very long words cut."""
-    words = (word if len(word) <= _LONGEST_WORD else f"{word[:_LONGEST_WORD]}..." for word in message.split())
-    say(f"gpunim: {' '.join(words)}", err=True)
-    sys.exit(status)
+def _one_line(message: str) -> str:
+    """A message on one line, for grep, with very long words cut."""
+    return " ".join(word if len(word) <= _LONGEST_WORD else f"{word[:_LONGEST_WORD]}..." for word in message.split())
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})

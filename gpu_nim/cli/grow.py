@@ -9,10 +9,15 @@ from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton
 from gpu_nim.automata.columns import COLUMNS, DEFAULT_COLUMNS, Value
 from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.selection import NAMES, select
-from gpu_nim.cli.output import emit_json, print_table, say, wants_progress
+from gpu_nim.cli.output import emit_json, print_table, report, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, CELLS, COUNTS, FILE, SIZE, Choice, json_option
 from gpu_nim.cli.progress import growth_progress
+from gpu_nim.jobs.checkpoints import Checkpoints, rest_told
+from gpu_nim.jobs.devices import select_on_rank
 from gpu_nim.jobs.growth_job import EVERY, GrowthJob, Outputs
+from gpu_nim.jobs.ranks import join, place
+from gpu_nim.model.errors import BackendError, UsageError
+from gpu_nim.model.provenance import command_words
 from gpu_nim.storage.growth_formats import describe_formats, suffixes_with_parents
 
 if TYPE_CHECKING:
@@ -41,6 +46,10 @@ Cells = tuple[tuple[int, ...], ...]
 @click.option("--seed", "seeds", type=CELLS, help='With --offsets: cells of generation 0, as "0,0;5,0".  [default: the origin]')
 @click.option("--octant", is_flag=True, help="With --offsets: only cells without a negative coordinate.")
 @click.option("--backend", type=Choice(NAMES), default="auto", help="Where to grow; auto uses a GPU if there is one.")
+@click.option(
+    "--workers", type=AMOUNT, help="Divide the growth among this many processes of this machine, one per GPU if there are GPUs."
+)
+@click.option("--devices", type=Choice(("all",)), help="Divide the growth among all GPUs of this machine.")
 @click.option("--general", is_flag=True, help="Use the general engine, even where a faster one applies.")
 @click.option(
     "--columns",
@@ -69,6 +78,8 @@ def grow(
     seeds: Cells | None,
     octant: bool,
     backend: str,
+    workers: int | None,
+    devices: str | None,
     general: bool,
     columns: str | None,
     section: str | None,
@@ -91,10 +102,24 @@ def grow(
             raise click.UsageError("--plan is for a growth from its seed: leave out --resume.")
         _print_plan(chosen or AUTOMATON, GENERATIONS if generations is None else generations, select(backend), general, as_json)
         return 0
+    if devices is not None:
+        backend, workers = "cuda", _devices(backend, workers)
+    here = place()
+    if here is None and workers is not None and workers > 1:
+        from gpu_nim.jobs.workers import run_on_workers
+
+        folder = checkpoint or resume
+        with rest_told(None if folder is None else Checkpoints(folder)):
+            outcome = run_on_workers(workers, command_words())
+        report(outcome)
+        return outcome.status
+    if here is not None and workers not in (None, here.size):
+        raise UsageError(f"workers must be left out under mpirun, which has started {here.size} ranks, got {workers}")
+    communicator = None if here is None else join(here)
     run = GrowthJob(
         chosen,
         generations,
-        backend=select(backend),
+        backend=select(backend) if communicator is None else select_on_rank(backend, communicator),
         columns=_columns(columns, section),
         outputs=Outputs(out, voxels, bfile, parents),
         verify=not no_verify,
@@ -107,6 +132,8 @@ def grow(
         say(f"gpunim: {sentence}: resuming from generation {run.growing.generation}", err=True)
     with growth_progress(run.growing.generations, wants_progress(quiet)) as show:
         growth = run.grow(show)
+    if communicator is not None and communicator.rank:
+        return 0
     if as_json:
         emit_json(growth.summary() | ({} if run.columns is None else {"columns": _plain_columns(growth)}))
     elif not quiet and run.columns is not None and run.outputs.out is None and run.outputs.bfile is None:
@@ -118,6 +145,19 @@ def grow(
         say(f"gpunim: generation {run.growing.mismatch} of {growth.automaton} contradicts {source}", err=True)
         return 1
     return 0
+
+
+def _devices(backend: str, workers: int | None) -> int:
+    """The number of GPUs of this machine."""
+    from gpu_nim.backends.availability import cuda_obstacle, device_count
+
+    if workers is not None:
+        raise click.UsageError("give either --workers or --devices.")
+    if backend == "numpy":
+        raise click.UsageError("--devices is for GPUs: leave out --backend numpy, or give --workers.")
+    if (obstacle := cuda_obstacle()) is not None:
+        raise BackendError(obstacle)
+    return device_count() or 1
 
 
 def _print_plan(automaton: Automaton | str, generations: int, backend: "Backend", general: bool, as_json: bool) -> None:

@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from gpu_nim.jobs.ranks import Outcome
+
 # Control characters, marks that change the direction of text, and surrogates, which no encoding has.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -26,6 +28,12 @@ def plain(text: str) -> str:
 def say(line: str, *, err: bool = False) -> None:
     """Print one line, on stdout or stderr, that may hold untrusted text: a path, an argument, a name from a file."""
     click.echo(plain(line), err=err)
+
+
+def report(outcome: Outcome) -> None:
+    """Print why a command failed, on stderr."""
+    if outcome.sentence is not None:
+        say(f"gpunim: {outcome.sentence}", err=True)
 
 
 def emit_json(value: Any) -> None:

@@ -3,13 +3,19 @@
     FOLDER/
         checkpoint-0000000400.npz     the snapshot after generation 400: arrays, and `record`, a JSON text
         checkpoint-0000000300.npz     the one before, kept in case the newest is damaged
+        checkpoint-0000000400-rank-1.npz   on several ranks: the state of the engine of rank 1; that of rank 0 is in the snapshot
         cells.zarr/                   the cells so far, if a file that holds cells was requested
+
+On several ranks, rank 0 writes the snapshot after the other ranks have written their parts. It has their seals, and counts only
+with all of them, so that parts of different checkpoints are never joined. Any number of ranks resumes from it.
 
 A growth locks the folder.  Checkpoints are atomic writes, flushed to the disk.  The record has a seal over itself and all arrays,
 which is compared before any of them is used, so that damage is detected.  When a checkpoint is written, the store has all cells in
 complete chunks, which are never written again, and the checkpoint has the rest.  So cells are neither lost nor duplicated, from
 whichever checkpoint a growth resumes.
 """
+
+from __future__ import annotations
 
 import json
 import os
@@ -26,6 +32,10 @@ from gpu_nim._version import __version__
 from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.automata.growth_process import Snapshot
 from gpu_nim.automata.user_defined import describe, from_description
+from gpu_nim.backends.communicator import Alone, Communicator, share
+from gpu_nim.backends.interface import State
+from gpu_nim.backends.shared.states import join
+from gpu_nim.jobs.ranks import RanksLost
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.reading import Damaged, name_of, parse_json, printable
 from gpu_nim.storage.atomic import check_writable, placing, remove_leftovers
@@ -35,9 +45,11 @@ from gpu_nim.storage.npz_arrays import NpzArrays
 from gpu_nim.storage.zarr_files import StoreExtent
 
 KIND = "gpunim checkpoint"
-FORMAT = 2
+PART = "gpunim checkpoint of a rank"
+FORMAT = 3
 _KEPT = 2
 _NAMES = r"checkpoint-[0-9]{10}\.npz"
+_PARTS = r"(checkpoint-[0-9]{10})-rank-[0-9]+\.npz"
 _STATE, _MEASURED = "state.", "measured."
 
 
@@ -46,10 +58,16 @@ class _OtherFormat(Damaged):
 
 
 class Checkpoints:
-    """A folder of checkpoints.  `begin` a new one or read the `latest`, then `save` from time to time."""
+    """A folder of checkpoints.  `begin` a new one or read the `latest`, then `save` from time to time.
 
-    def __init__(self, folder: str | Path) -> None:
+    Args:
+        folder: the folder; on several machines each of them needs it.
+        ranks: the ranks of the growth, which call `latest` and `save` together; by default this process alone.
+    """
+
+    def __init__(self, folder: str | Path, ranks: Communicator | None = None) -> None:
         self.folder = Path(folder)
+        self._ranks = ranks or Alone()
         self.passed_over: list[str] = []
         """A sentence for each checkpoint that `latest` found damaged."""
         self.extent: StoreExtent | None = None
@@ -73,7 +91,7 @@ class Checkpoints:
             if new:
                 self.begin()  # another growth may have run in between
             if alone:
-                remove_leftovers(self.folder, _NAMES)
+                remove_leftovers(self.folder, f"{_NAMES}|{_PARTS}")
             yield
 
     def begin(self) -> None:
@@ -97,13 +115,19 @@ class Checkpoints:
         Raises:
             FileError: there is none; the message says what is wrong with the newest.
         """
+        # Rank 0 finds the checkpoint, and the others read the same one.
+        path, snapshot = (self.folder, None) if self._ranks.rank else self._latest(automaton)
+        path = share(self._ranks, path)[0]
+        return snapshot or self._read(path, automaton)
+
+    def _latest(self, automaton: Automaton | None) -> tuple[Path, Snapshot]:
         paths = self._paths()
         if not paths:
             raise FileError(f"cannot resume from {self.folder}: it holds no checkpoint")
         self.passed_over = []
         for path in reversed(paths):
             try:
-                return self._read(path, automaton)
+                return path, self._read(path, automaton)
             except _OtherFormat as error:
                 self.passed_over.append(f"{path} has format {error}")
             except Damaged as error:
@@ -139,38 +163,54 @@ class Checkpoints:
             "asked": dict(asked or {}),
             "written": None if extent is None else extent.written,
         }
+        state = {f"{_STATE}{name}": array for name, array in snapshot.state.items()}
+        record["parts"] = self._save_part(path, state)
+        if self._ranks.rank:
+            return
         arrays: dict[str, NDArray[Any]] = {
             "births": snapshot.births,
             "checksums": snapshot.checksums,
-            **{f"{_STATE}{name}": array for name, array in snapshot.state.items()},
+            **state,
             **{f"{_MEASURED}{name}": array for name, array in snapshot.measured.items()},
         }
         if extent is not None:
             arrays["waiting"] = extent.waiting
-        record["seal"] = seal(record, arrays)
-        try:
-            with placing(path) as scratch:
-                np.savez(scratch, record=np.array(json.dumps(record)), **arrays)  # type: ignore[arg-type]
+        with self._failures_told(path):
+            _write_sealed(path, record, arrays)
             before = [other for other in self._paths() if other <= path]
-            for other in {*self._paths()} - {*before[-_KEPT:]}:
+            kept = {*before[-_KEPT:]}
+            for other in {*self._paths()} - kept:
                 other.unlink()
+            names = {each.stem for each in kept}
+            for part in self.folder.glob("checkpoint-*-rank-*.npz"):
+                if (match := re.fullmatch(_PARTS, part.name)) and match[1] not in names:
+                    part.unlink()
+
+    @property
+    def left(self) -> str:
+        """What is left to resume from, as the end of a sentence."""
+        whole = [path.name for path in self._paths()]
+        return f"{whole[-1]} can still be resumed" if whole else "there is none to resume from yet"
+
+    @contextmanager
+    def _failures_told(self, path: Path) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
-            whole = [other.name for other in self._paths()]
-            left = f"{whole[-1]} can still be resumed" if whole else "there is none to resume from yet"
-            raise FileError(f"cannot write the checkpoint {path}: {error.strerror or error}; {left}") from error
+            raise FileError(f"cannot write the checkpoint {path}: {error.strerror or error}; {self.left}") from error
+
+    def _save_part(self, path: Path, state: State) -> list[str]:
+        """Write the state of this rank, which rank 0 does not, and return the seals of the parts of all others."""
+        rank, sealed = self._ranks.rank, ""
+        if rank:
+            part = _part(path, rank)
+            with self._failures_told(part):
+                sealed = _write_sealed(part, {"kind": PART, "format": FORMAT, "rank": rank}, state)
+        return share(self._ranks, sealed)[1:]
 
     def _read(self, path: Path, automaton: Automaton | None) -> Snapshot:
         """Return a snapshot; Damaged or OSError where it is not intact, UsageError where it is of another automaton."""
-        with NpzArrays(path, compressed=False) as members:
-            record = parse_json(members.read_text("record"))
-            if record.get("kind") != KIND:
-                raise Damaged("it was not written by gpunim")
-            if record.get("format") != FORMAT:
-                raise _OtherFormat(f"{printable(repr(record.get('format')), 20)}, this version of gpunim reads {FORMAT}")
-            require_room(path, members.declared)
-            arrays = {name: members.read(name) for name in members.declared if name != "record"}
-        if record.pop("seal", None) != seal(record, arrays):
-            raise Damaged("its contents do not agree with its seal")
+        record, arrays, _ = _read_sealed(path, KIND)
         try:
             return self._snapshot(path, record, arrays, automaton)
         except UsageError:
@@ -186,7 +226,9 @@ class Checkpoints:
             raise UsageError(f"{path} is of an automaton with predicates of its own: resume it from Python, with that automaton")
         if (known.name, describe(known.rule)) != (record["automaton"], record["rule"]):
             raise UsageError(f"automaton must be the one that is resumed, {record['automaton']}, got {known.name}")
-        state = {name.removeprefix(_STATE): array for name, array in arrays.items() if name.startswith(_STATE)}
+        state = _state(arrays)
+        if record["parts"]:
+            state = join([state, *(_read_part(path, rank, sealed) for rank, sealed in enumerate(record["parts"], 1))])
         for name in ("births", "checksums"):
             if arrays[name].dtype != np.uint64 or arrays[name].shape != (int(state["generation"]) + 1,):
                 raise Damaged("its births are not those of its generations")
@@ -212,3 +254,59 @@ class Checkpoints:
         if self.folder.is_dir() and not os.access(self.folder, os.R_OK | os.X_OK):
             raise FileError(f"cannot read {self.folder}: Permission denied")
         return sorted(path for path in self.folder.glob("checkpoint-*.npz") if re.fullmatch(_NAMES, path.name))
+
+
+@contextmanager
+def rest_told(checkpoints: Checkpoints | None) -> Iterator[None]:
+    """Say what is left to resume from where a rank is lost in the block."""
+    try:
+        yield
+    except RanksLost as error:
+        if checkpoints is None:
+            raise
+        raise RanksLost(f"{error}; {checkpoints.left}") from error
+
+
+def _part(path: Path, rank: int) -> Path:
+    """The file of a rank beside that of a checkpoint."""
+    return path.with_name(f"{path.stem}-rank-{rank}.npz")
+
+
+def _read_part(path: Path, rank: int, sealed: str) -> State:
+    """Return the state of a rank other than 0; Damaged where it is missing or of another checkpoint."""
+    part = _part(path, rank)
+    try:
+        _, arrays, found = _read_sealed(part, PART)
+    except (Damaged, OSError) as error:
+        raise Damaged(f"{part.name}: {getattr(error, 'strerror', None) or error}") from error
+    if found != sealed:
+        raise Damaged(f"{part.name} is of another checkpoint")
+    return _state(arrays)
+
+
+def _state(arrays: Mapping[str, NDArray[Any]]) -> State:
+    return {name.removeprefix(_STATE): array for name, array in arrays.items() if name.startswith(_STATE)}
+
+
+def _write_sealed(path: Path, record: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Write a record and arrays with a seal over both, and return the seal."""
+    found = seal(record, arrays)
+    with placing(path) as scratch:
+        np.savez(scratch, record=np.array(json.dumps({**record, "seal": found})), **arrays)  # type: ignore[arg-type]
+    return found
+
+
+def _read_sealed(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]], str]:
+    """Return the record, the arrays and the seal of a file; Damaged or OSError where it is not intact."""
+    with NpzArrays(path, compressed=False) as members:
+        record = parse_json(members.read_text("record"))
+        if record.get("kind") != kind:
+            raise Damaged("it was not written by gpunim")
+        if record.get("format") != FORMAT:
+            raise _OtherFormat(f"{printable(repr(record.get('format')), 20)}, this version of gpunim reads {FORMAT}")
+        require_room(path, members.declared)
+        arrays = {name: members.read(name) for name in members.declared if name != "record"}
+    sealed = record.pop("seal", None)
+    if sealed != seal(record, arrays):
+        raise Damaged("its contents do not agree with its seal")
+    return record, arrays, sealed

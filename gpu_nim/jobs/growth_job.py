@@ -1,5 +1,7 @@
 """A growth from its beginning or its latest checkpoint to its files: the work of `gpunim grow`."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
@@ -13,7 +15,7 @@ from gpu_nim.automata.columns import DEFAULT_COLUMNS
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess, Snapshot
 from gpu_nim.backends.interface import Backend, Batch
-from gpu_nim.jobs.checkpoints import Checkpoints
+from gpu_nim.jobs.checkpoints import Checkpoints, rest_told
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.storage.atomic import check_writable, claim, flush
 from gpu_nim.storage.growth_bfiles import bfile_column, write_bfile
@@ -55,7 +57,7 @@ class Outputs:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: str(_whole(value)) if isinstance(value, Path) else value for name, value in values.items()}
 
-    def merged_with(self, record: dict[str, Any]) -> "Outputs":
+    def merged_with(self, record: dict[str, Any]) -> Outputs:
         """Return these where they are given, and otherwise those of a record."""
         old: dict[str, Any] = {name: Path(value) if isinstance(value, str) else value for name, value in record.items()}
         merged: dict[str, Any] = {field.name: getattr(self, field.name) or old.get(field.name) for field in fields(self)}
@@ -80,7 +82,8 @@ class GrowthJob:
     Args:
         automaton: the automaton.
         generations: the last generation.
-        backend: the backend.
+        backend: the backend. On several ranks each makes the same job; rank 0 writes all files, and each rank its part of a
+            checkpoint.
         columns: the columns of the growth's table.
         outputs: the files to write.
         verify: whether to check the growth against its theorem.
@@ -120,15 +123,17 @@ class GrowthJob:
             raise UsageError("checkpoint makes a new folder and resume uses an existing one: only one may be given")
         if every is not None and checkpoint is None and resume is None:
             raise UsageError("every is the number of generations between checkpoints: it needs a folder to checkpoint to or resume")
+        self._writes = backend.communicator.rank == 0
         with ExitStack() as held:
             chosen = find(automaton) if isinstance(automaton, str) else automaton
             snapshot: Snapshot | None = None
             self.outputs = outputs or Outputs()
             self.passed_over: list[str] = []
             """A sentence for each checkpoint that was damaged and therefore skipped."""
-            self._checkpoints = Checkpoints(folder) if (folder := checkpoint or resume) is not None else None
+            self._checkpoints = Checkpoints(folder, backend.communicator) if (folder := checkpoint or resume) is not None else None
             if self._checkpoints is not None and resume is not None:
-                held.enter_context(self._checkpoints.held(new=False))
+                if self._writes:
+                    held.enter_context(self._checkpoints.held(new=False))
                 snapshot = self._checkpoints.latest(chosen)
                 chosen = snapshot.automaton
                 self.passed_over = self._checkpoints.passed_over
@@ -146,7 +151,8 @@ class GrowthJob:
             if self.outputs.bfile is not None:
                 self._bfile = bfile_column(self.outputs.bfile, chosen.oeis, self.columns or ())
                 names = (*names, *({self._bfile[0]} - {*names}))
-            self._check_outputs(chosen)
+            if self._writes:
+                self._check_outputs(chosen)
             self._stores_cells = self._checkpoints is not None and (
                 self._checkpoints.extent is not None if snapshot is not None else bool(self.outputs.want_cells)
             )
@@ -167,22 +173,24 @@ class GrowthJob:
                 resume=snapshot,
             )
             self._ancestry = partial(ancestry, chosen.rule) if self.outputs.parents else None
-            for path in self.outputs.paths:
+            for path in self.outputs.paths if self._writes else ():
                 held.enter_context(claim(path))
-            if self._checkpoints is not None and snapshot is None:
+            if self._checkpoints is not None and snapshot is None and self._writes:
                 held.enter_context(self._checkpoints.held(new=True))
             self._held = held.pop_all()
 
     def grow(self, on_batch: Callable[[Batch], None] = lambda batch: None) -> Growth:
-        """Grow to the end, write the files, and return the growth."""
-        with self._held:
+        """Grow to the end, write the files, and return the growth, whose table is complete on rank 0 alone."""
+        with self._held, rest_told(self._checkpoints):
             with ExitStack() as stack:
-                writers, store = self._open(stack)
+                writers, store = self._open(stack) if self._writes else ([], None)
                 for batch in self.growing:
                     self._write(*(partial(writer.append, batch) for writer in writers))
                     on_batch(batch)
                     self._save(store)
                 growth = self.growing.growth()
+                if not self._writes:
+                    return growth
                 self._write(*(partial(writer.finish, growth) for writer in writers))
             if self._checkpoints is not None:
                 self._finish(growth, store)

@@ -7,31 +7,31 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def interrupts_deferred() -> Iterator[None]:
-    """Defer Ctrl-C until the end of the block, and SIGTERM and SIGHUP if the program handles them.
+def interrupts_deferred() -> Iterator[list[int]]:
+    """Defer Ctrl-C until the end of the block, and SIGTERM and SIGHUP if the program handles them; yield those that came.
 
     Zarr writes in its own threads, which continue, and recreate missing folders, when the caller is interrupted while it waits for
     them.
     """
     if threading.current_thread() is not threading.main_thread():  # only the main thread is interrupted
-        yield
+        yield []
         return
-    with _deferred(signal.SIGHUP), _deferred(signal.SIGTERM), _deferred(signal.SIGINT):
-        yield
+    came: list[int] = []
+    with _deferred(signal.SIGHUP, came), _deferred(signal.SIGTERM, came), _deferred(signal.SIGINT, came):
+        yield came
 
 
 @contextmanager
-def _deferred(number: signal.Signals) -> Iterator[None]:
+def _deferred(number: signal.Signals, came: list[int]) -> Iterator[None]:
     if not callable(signal.getsignal(number)):  # ignored, or ends the process at once
         yield
         return
-    pending: list[int] = []
-    handler = signal.signal(number, lambda number, _: pending.append(number))
+    handler = signal.signal(number, lambda number, _: came.append(number))
     try:
         yield
     finally:
         signal.signal(number, handler)
-    if pending:
+    if number in came:
         signal.raise_signal(number)
 
 

@@ -46,6 +46,16 @@ def command_line(words: Sequence[str]) -> Iterator[None]:
         _command.reset(token)
 
 
+def command_words() -> list[str]:
+    """Return the words of the command line that runs, without the program; none where the library is called.
+
+    >>> with command_line(["grow", "--gen", "8"]):
+    ...     command_words()
+    ['grow', '--gen', '8']
+    """
+    return shlex.split(_command.get())[1:]
+
+
 def made_by(call: str) -> Provenance:
     """Return the provenance of a file that is made now: by the command line that runs, or else by that call of the library."""
     return Provenance(one_line(_command.get() or call))

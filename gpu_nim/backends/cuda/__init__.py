@@ -7,6 +7,7 @@ kernels with `launcher.bind`. Production passes the CuPy launcher; the tests pas
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.backends.communicator import Alone, Communicator
 from gpu_nim.backends.cuda import games
 from gpu_nim.backends.cuda.counting import CudaCounting
 from gpu_nim.backends.cuda.exactly_one import ExactlyOneEngine, supports
@@ -32,6 +33,7 @@ class CudaBackend:
 
     def __init__(self, launcher: Launcher) -> None:
         self._launcher = launcher
+        self.communicator: Communicator = Alone()
 
     @property
     def device(self) -> str:

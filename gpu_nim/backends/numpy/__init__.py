@@ -29,7 +29,7 @@ class NumpyBackend:
     name = "numpy"
 
     def __init__(self, communicator: Communicator | None = None) -> None:
-        self._communicator = Alone() if communicator is None else communicator
+        self.communicator = Alone() if communicator is None else communicator
 
     @property
     def device(self) -> str:
@@ -43,19 +43,19 @@ class NumpyBackend:
     def growth_memory(self, rule: Rule, last: int, *, nim: bool = False, general: bool = False) -> int | None:
         """Return the bytes that a growth from its seeds is planned to take; None if they are not known before."""
         if nim:
-            return plane_bytes(last, self._communicator.size)
-        return required_bytes(rule, last, self._communicator.size) if supports(rule) and not general else None
+            return plane_bytes(last, self.communicator.size)
+        return required_bytes(rule, last, self.communicator.size) if supports(rule) and not general else None
 
     def nim(self, last: int, state: State | None = None) -> Engine:
         """Start three-pile Nim by [B]'s first rule, to grow no further than generation `last`."""
-        require_memory(plane_bytes(last, self._communicator.size), self.free_memory(), f"nim to generation {last}")
-        return NimEngine(last, state, self._communicator)
+        require_memory(plane_bytes(last, self.communicator.size), self.free_memory(), f"nim to generation {last}")
+        return NimEngine(last, state, self.communicator)
 
     def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
         """Start any rule, to grow no further than generation `last`: on the fast path for exactly-one growth where it applies."""
         if supports(rule) and not general:
-            return ExactlyOneEngine(rule, last, state, self._communicator)
-        if self._communicator.size > 1:
+            return ExactlyOneEngine(rule, last, state, self.communicator)
+        if self.communicator.size > 1:
             raise UsageError("a growth on several ranks must be of births on exactly one touch, in 2 or 3 dimensions, or nim")
         return GeneralEngine(rule, last, state)
 

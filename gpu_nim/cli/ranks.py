@@ -1,0 +1,50 @@
+"""A command on several ranks: rank 0 prints, with one exit status and one sentence for all."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from typing import NoReturn
+
+from gpu_nim.cli.output import report
+from gpu_nim.jobs import ranks
+from gpu_nim.jobs.ranks import Outcome, Place
+from gpu_nim.jobs.workers import starter
+
+_GRACE = 2  # seconds
+
+
+def run_as_rank(here: Place, run: Callable[[], Outcome]) -> NoReturn:
+    """Run a command as one of several ranks, and exit: rank 0 with the status, others with 0, so that mpirun ends none of them.
+
+    Args:
+        here: which of them.
+        run: the command.
+    """
+    started_by = starter() if here.rank == 0 else None
+    if here.rank:
+        sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    outcome = run()
+    communicator = ranks.joined()
+    if communicator is not None:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)  # this rank ends already
+        outcome = communicator.agree(outcome)
+    elif here.rank and outcome.status:
+        # Rank 0 fails likewise and says why, and mpirun then ends this one. If it does not, it waits for this one.
+        time.sleep(_GRACE)
+        sys.stderr = sys.__stderr__
+        report(outcome)
+        sys.exit(outcome.status)
+    if here.rank == 0 and started_by is None:
+        report(outcome)
+    elif started_by is not None:
+        sys.stdout.flush()
+        started_by.tell(outcome)
+    status = outcome.status if here.rank == 0 and started_by is None else 0
+    if communicator is not None and communicator.lost:  # MPI would wait for all at its end
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    sys.exit(status)

@@ -1,0 +1,74 @@
+"""The ranks of this run: processes that mpirun started, each with its part of one growth.
+
+A rank that fails tells the others at their next exchange, so that all of them end, and one of them says why. Rank 0 prints and
+writes for all of them. This module loads no MPI: `join` does, once a command wants to use several ranks.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpu_nim.model.errors import BackendError
+
+if TYPE_CHECKING:
+    from gpu_nim.jobs.mpi import MpiCommunicator
+
+# What Open MPI, and MPICH or Intel MPI, tell the processes that they start.
+_VARIABLES = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE"))
+_joined: MpiCommunicator | None = None
+
+
+@dataclass(frozen=True)
+class Place:
+    """The number of this process among those that were started together."""
+
+    rank: int
+    size: int
+
+
+class Outcome(NamedTuple):
+    """How a command ended: its exit status, and the sentence that says why it failed."""
+
+    status: int
+    sentence: str | None = None
+
+
+class RankFailed(BackendError):
+    """Another rank has failed, which says why."""
+
+
+class RanksLost(BackendError):
+    """The other ranks no longer answer: one of them was ended from outside."""
+
+
+def place() -> Place | None:
+    """Return this process's place where it is one of several ranks, None where it is alone.
+
+    >>> place()
+    """
+    for rank, size in _VARIABLES:
+        numbers = os.environ.get(rank, ""), os.environ.get(size, "")
+        if all(map(str.isdecimal, numbers)) and int(numbers[1]) > 1:
+            return Place(*map(int, numbers))
+    return None
+
+
+def join(place: Place) -> MpiCommunicator:
+    """Return the communicator of the ranks; this waits for all of them.
+
+    Raises:
+        MissingDependency: mpi4py or an MPI library is not installed.
+        BackendError: mpi4py uses another MPI than mpirun.
+    """
+    global _joined
+    from gpu_nim.jobs.mpi import connect
+
+    _joined = connect(place)
+    return _joined
+
+
+def joined() -> MpiCommunicator | None:
+    """Return the communicator of the ranks, None where they have not joined."""
+    return _joined

@@ -1,0 +1,280 @@
+"""Cases on several ranks: `mpirun -n N python -m tests.mpi_cases` runs all of them in one start, for `tests/test_mpi.py`.
+
+A case is a function of the communicator of all ranks and of a folder that they share, and fails by an exception on any rank. Rank 0
+prints a JSON object with what was wrong with each case, or "".
+"""
+
+import json
+import resource
+import signal
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from gpu_nim import grow, load
+from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.backends.communicator import share
+from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.jobs.checkpoints import Checkpoints
+from gpu_nim.jobs.growth_job import GrowthJob, Outputs
+from gpu_nim.jobs.mpi import MpiCommunicator
+from gpu_nim.jobs.ranks import Outcome, RankFailed, join, place
+from gpu_nim.model.errors import FileError
+from gpu_nim.model.interrupts import interrupts_deferred
+
+NUMPY = NumpyBackend()
+CASES: dict[str, Callable[[MpiCommunicator, Path], None]] = {}
+
+
+def case(function: Callable[[MpiCommunicator, Path], None]) -> Callable[[MpiCommunicator, Path], None]:
+    CASES[function.__name__] = function
+    return function
+
+
+# What the ranks say to each other
+
+
+@case
+def buffers_of_any_length(ranks: MpiCommunicator, folder: Path) -> None:
+    for length in (0, 1, 1000, 300_000):
+        parts = [np.full(length * ((ranks.rank + to) % 3), 16 * ranks.rank + to, np.uint8) for to in range(ranks.size)]
+        for source, part in enumerate(ranks.exchange(parts)):
+            assert part.dtype == np.uint8
+            assert part.tolist() == [16 * source + ranks.rank] * (length * ((source + ranks.rank) % 3))
+
+
+@case
+def buffers_of_several_messages(ranks: MpiCommunicator, folder: Path) -> None:
+    from gpu_nim.jobs import mpi
+
+    largest, mpi._LARGEST = mpi._LARGEST, 7
+    try:
+        parts = ranks.exchange([np.arange(50, dtype=np.uint8)] * ranks.size)
+    finally:
+        mpi._LARGEST = largest
+    assert all(part.tolist() == list(range(50)) for part in parts)
+
+
+@case
+def sums_modulo_two_to_the_64(ranks: MpiCommunicator, folder: Path) -> None:
+    values = np.array([[2**63 + ranks.rank, 1], [2**64 - 1, 0]], np.uint64)
+    total = [[(ranks.size * 2**63 + sum(range(ranks.size))) % 2**64, ranks.size], [2**64 - ranks.size, 0]]
+    assert ranks.sum(values).tolist() == total
+
+
+@case
+def values_of_all_ranks(ranks: MpiCommunicator, folder: Path) -> None:
+    assert share(ranks, {"rank": ranks.rank}) == [{"rank": rank} for rank in range(ranks.size)]
+
+
+@case
+def a_failure_reaches_all_at_the_next_exchange(ranks: MpiCommunicator, folder: Path) -> None:
+    steps: tuple[Callable[[], object], ...] = (
+        lambda: ranks.exchange([np.ones(100, np.uint8)] * ranks.size),
+        lambda: ranks.sum(np.ones(3, np.uint64)),
+        lambda: share(ranks, 1),
+        lambda: None,  # the others have done their work
+    )
+    for failing in ({0}, {ranks.size - 1}, {0, ranks.size - 1}, set(range(ranks.size))):
+        for step in steps:
+            try:
+                if ranks.rank in failing:
+                    raise FileError(f"the disk of rank {ranks.rank} is full")
+                step()
+                outcome = Outcome(0)
+            except FileError as error:
+                outcome = Outcome(error.exit_status, str(error))
+            except RankFailed:
+                outcome = Outcome(1)
+            assert ranks.agree(outcome) == Outcome(1, f"the disk of rank {min(failing)} is full")
+            ranks._told = False
+
+
+@case
+def a_signal_waits_for_the_exchange(ranks: MpiCommunicator, folder: Path) -> None:
+    came = []
+    handler = signal.signal(signal.SIGTERM, lambda *_: came.append(1))
+    try:
+        if ranks.rank == 0:
+            with interrupts_deferred():
+                signal.raise_signal(signal.SIGTERM)
+                assert not came
+        share(ranks, 0)
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+    assert len(came) == (ranks.rank == 0)
+
+
+# Growths
+
+
+def _same(ranks: MpiCommunicator, automaton: str, generations: int, **more: object) -> None:
+    cells = []
+    job = GrowthJob(automaton, generations, backend=NumpyBackend(ranks), **more)  # type: ignore[arg-type]
+    growth = job.grow(lambda batch: cells.append(batch.cells))
+    whole = grow(automaton, generations, backend=NUMPY, cells=True)
+    assert (growth.digest, growth.births.tolist()) == (whole.digest, whole.births.tolist()), automaton
+    assert growth.verified == whole.verified
+    if job.outputs.want_cells and ranks.rank == 0:
+        assert np.array_equal(np.concatenate(cells), whole.cells()), automaton
+
+
+@case
+def every_automaton_has_the_digest_of_one_process(ranks: MpiCommunicator, folder: Path) -> None:
+    for automaton in ("nim", "edge", "fcc", "ulam-warburton", "hexagonal", "cubic26", "square8"):
+        _same(ranks, automaton, 33)
+
+
+@case
+def files_have_every_cell(ranks: MpiCommunicator, folder: Path) -> None:
+    for automaton, name in (("nim", "a.npz"), ("edge", "a.zarr"), ("fcc", "b.zarr"), ("ulam-warburton", "b.npz")):
+        _same(ranks, automaton, 30, outputs=Outputs(folder / name))
+        share(ranks, 0)
+        if ranks.rank == 0:
+            assert np.array_equal(load(folder / name).cells(), grow(automaton, 30, backend=NUMPY).cells())
+
+
+@case
+def columns_are_of_the_whole_growth(ranks: MpiCommunicator, folder: Path) -> None:
+    columns = ("births", "section z=0", "p-positions", "boxes 2", "dimension", "density")
+    growth = GrowthJob("edge", 20, backend=NumpyBackend(ranks), columns=columns).grow()
+    if ranks.rank == 0:
+        assert growth.table == grow("edge", 20, backend=NUMPY, columns=columns).table
+
+
+# Checkpoints
+
+
+def _interrupted(ranks: MpiCommunicator, folder: Path, automaton: str, generations: int, every: int) -> None:
+    """Write the checkpoints of all generations but the last."""
+    checkpoints = Checkpoints(folder, ranks)
+    if ranks.rank == 0:
+        checkpoints.begin()
+    share(ranks, 0)
+    growing = GrowthProcess(automaton, generations, NumpyBackend(ranks), every=every)
+    for _ in growing:
+        if growing.generation % every == 0 and growing.generation < generations:
+            checkpoints.save(growing.snapshot())
+
+
+def _some(ranks: MpiCommunicator, size: int) -> MpiCommunicator | None:
+    """The first ranks by themselves."""
+    part = ranks._comm.Split(0 if ranks.rank < size else 1, ranks.rank)
+    return MpiCommunicator(part, ranks._all_done, ranks._of_a_machine) if ranks.rank < size else None
+
+
+@case
+def any_number_of_ranks_resumes(ranks: MpiCommunicator, folder: Path) -> None:
+    for automaton in ("nim", "edge", "fcc", "ulam-warburton"):
+        whole = grow(automaton, 50, backend=NUMPY)
+        for size in range(1, ranks.size + 1):
+            place = folder / f"{automaton}-{size}"
+            _interrupted(ranks, place, automaton, 40, 10)
+            share(ranks, 0)
+            some = _some(ranks, size)
+            if some is not None:
+                job = GrowthJob(generations=50, backend=NumpyBackend(some), resume=place)
+                assert job.growing.generation == 30
+                assert job.grow().digest == whole.digest
+            share(ranks, 0)
+            assert size == ranks.size or not (place / f"checkpoint-0000000050-rank-{ranks.size - 1}.npz").exists()
+
+
+@case
+def one_process_begins_and_all_resume(ranks: MpiCommunicator, folder: Path) -> None:
+    if ranks.rank == 0:
+        GrowthJob("edge", 30, backend=NUMPY, checkpoint=folder / "run", every=10, outputs=Outputs(folder / "a.zarr")).grow()
+    share(ranks, 0)
+    _ = GrowthJob(generations=45, backend=NumpyBackend(ranks), resume=folder / "run", outputs=Outputs(folder / "b.zarr")).grow()
+    share(ranks, 0)
+    assert np.array_equal(load(folder / "b.zarr").cells(), grow("edge", 45, backend=NUMPY).cells())
+
+
+@case
+def a_checkpoint_counts_only_with_all_parts(ranks: MpiCommunicator, folder: Path) -> None:
+    whole = grow("edge", 40, backend=NUMPY).digest
+    damages: dict[str, Callable[[Path], object]] = {
+        "missing": Path.unlink,
+        "truncated": lambda part: part.write_bytes(part.read_bytes()[:200]),
+        "of another checkpoint": lambda part: part.write_bytes(Path(str(part).replace("30-rank", "20-rank")).read_bytes()),
+    }
+    for name, damage in damages.items():
+        _interrupted(ranks, folder / name, "edge", 40, 10)
+        share(ranks, 0)
+        if ranks.rank == 0:
+            damage(folder / name / f"checkpoint-0000000030-rank-{ranks.size - 1}.npz")
+        share(ranks, 0)
+        job = GrowthJob(backend=NumpyBackend(ranks), resume=folder / name)
+        assert job.growing.generation == 20, name
+        assert ranks.rank or "checkpoint-0000000030.npz is damaged" in job.passed_over[0]
+        assert job.grow().digest == whole
+
+
+@case
+def parts_of_removed_checkpoints_are_removed(ranks: MpiCommunicator, folder: Path) -> None:
+    _interrupted(ranks, folder / "run", "edge", 50, 10)
+    share(ranks, 0)
+    numbers = ("0000000030", "0000000040")
+    expected = {f"checkpoint-{n}{part}.npz" for n in numbers for part in ("", *(f"-rank-{r}" for r in range(1, ranks.size)))}
+    assert {path.name for path in (folder / "run").iterdir()} == expected
+
+
+@case
+def a_disk_that_is_full_on_one_rank(ranks: MpiCommunicator, folder: Path) -> None:
+    for failing in range(ranks.size):
+        place = folder / str(failing)
+        _interrupted(ranks, place, "edge", 20, 10)
+        share(ranks, 0)
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        outcome = Outcome(0)
+        try:
+            job = GrowthJob(generations=60, backend=NumpyBackend(ranks), resume=place)
+            if ranks.rank == failing:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (3000, limits[1]))
+            job.grow()
+        except FileError as error:
+            outcome = Outcome(1, str(error))
+        except RankFailed:
+            outcome = Outcome(1)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+            signal.signal(signal.SIGXFSZ, before)
+        status, sentence = ranks.agree(outcome)
+        ranks._told = False
+        assert status == 1
+        assert sentence is not None
+        assert "cannot write the checkpoint" in sentence
+        assert "File too large" in sentence
+        assert "can still be resumed" in sentence
+        assert not list(place.glob(".*"))
+        resumed = GrowthJob(generations=60, backend=NumpyBackend(ranks), resume=place).grow()
+        assert resumed.digest == grow("edge", 60, backend=NUMPY).digest
+
+
+def main() -> None:
+    here = place()
+    assert here is not None
+    ranks = join(here)
+    found = {}
+    for name, run in CASES.items():
+        folder = share(ranks, tempfile.mkdtemp(dir=sys.argv[1]) if ranks.rank == 0 else "")[0]
+        try:
+            run(ranks, Path(folder))
+            outcome = Outcome(0)
+        except RankFailed:
+            outcome = Outcome(1)
+        except Exception:
+            outcome = Outcome(1, f"rank {ranks.rank}: {traceback.format_exc()}")
+        found[name] = ranks.agree(outcome).sentence
+        ranks._told = False
+    if ranks.rank == 0:
+        Path(sys.argv[1], "found").write_text(json.dumps(found), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

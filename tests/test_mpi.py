@@ -1,0 +1,189 @@
+"""Growth on several ranks, under mpirun and by --workers: the digest of one process, one sentence for an error, one exit status."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from gpu_nim import grow
+from gpu_nim.jobs.workers import settings
+from tests.helpers import gpunim, refused, run, wait_for
+from tests.mpi_cases import CASES
+
+MPIEXEC = shutil.which("mpiexec")
+REASON = "mpiexec is not installed" if MPIEXEC is None else "mpi4py is not installed" if find_spec("mpi4py") is None else None
+on_ranks = pytest.mark.skipif(REASON is not None, reason=REASON or "")
+GROW = ("grow", "edge", "--backend", "numpy")
+
+
+def started(size: int, *command: object, **more: object) -> subprocess.Popen[str]:
+    """Start a command on some ranks."""
+    assert MPIEXEC is not None
+    environment = {**os.environ, **settings()}
+    words = [MPIEXEC, "-n", str(size), *map(str, command)]
+    return subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)  # type: ignore[call-overload]
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str, list[str]]:
+    """Return the status, the output, and the lines of gpunim among those on stderr; mpirun has some of its own."""
+    stdout, stderr = process.communicate(timeout=120)
+    return process.returncode, stdout, [line for line in stderr.splitlines() if line.startswith("gpunim:")]
+
+
+@cache
+def found(size: int, folder: str) -> dict[str, str | None]:
+    status, _, _ = ended(started(size, sys.executable, "-m", "tests.mpi_cases", folder))
+    assert status == 0
+    return json.loads(Path(folder, "found").read_text())
+
+
+@on_ranks
+@pytest.mark.parametrize("size", [2, pytest.param(3, marks=pytest.mark.thorough), pytest.param(4, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("name", CASES)
+def test_on_ranks(tmp_path_factory: pytest.TempPathFactory, size: int, name: str) -> None:
+    folder = tmp_path_factory.getbasetemp() / f"ranks-{size}"
+    folder.mkdir(exist_ok=True)
+    wrong = found(size, str(folder))[name]
+    assert wrong is None, wrong
+
+
+# The command line
+
+
+@on_ranks
+@pytest.mark.parametrize(
+    ("words", "status", "sentence"),
+    [
+        (("grow", "edgy"), 2, "gpunim: automaton must be one of "),
+        (("grow", "--gin", 5), 2, "gpunim: No such option '--gin'"),
+        (("count", "D", "--at", 10), 2, "gpunim: only grow divides its work among ranks, got count: start it without mpirun"),
+        ((*GROW, "--workers", 2), 2, "gpunim: workers must be left out under mpirun, which has started 3 ranks, got 2"),
+        ((*GROW, "--out", "no/a.zarr"), 1, "gpunim: cannot write no/a.zarr: there is no folder no"),
+        (("grow", "rule750", "--backend", "numpy"), 2, "gpunim: "),
+    ],
+)
+def test_an_error_is_said_once(words: tuple[object, ...], status: int, sentence: str) -> None:
+    returned, stdout, said = ended(started(3, *gpunim(*words)))
+    assert (returned, stdout, len(said)) == (status, "", 1)
+    assert said[0].startswith(sentence)
+
+
+@on_ranks
+def test_mpirun_without_mpi4py(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mpi4py.py").write_text("raise ModuleNotFoundError('no mpi4py', name='mpi4py')")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(tmp_path), os.getcwd())))
+    returned, stdout, said = ended(started(2, *gpunim(*GROW, "--gen", 9, "--out", tmp_path / "a.zarr")))
+    assert (returned, stdout) == (1, "")
+    assert said == ["gpunim: growing on several ranks needs mpi4py: install the extra mpi (pip install '.[mpi]' in the checkout)"]
+    assert not (tmp_path / "a.zarr").exists()
+    said_alone = subprocess.run(gpunim(*GROW, "--workers", 2), capture_output=True, text=True, check=False).stderr
+    assert said_alone == "gpunim: several workers need mpi4py: install the extra mpi (pip install '.[mpi]' in the checkout)\n"
+
+
+def test_workers_without_mpiexec(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    assert "several workers need mpiexec, which is not on PATH: install Open MPI" in refused(*GROW, "--workers", 2, status=1)
+
+
+def test_devices_are_gpus() -> None:
+    assert "--devices is for GPUs" in refused(*GROW, "--devices", "all")
+    assert "either --workers or --devices" in refused("grow", "--workers", 2, "--devices", "all")
+
+
+def test_one_worker_is_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: pytest.fail("it starts others"))
+    assert json.loads(run(*GROW, "--gen", 15, "--workers", 1, "--json").stdout)["population"] == 826
+
+
+@on_ranks
+def test_workers_print_what_one_process_prints(tmp_path: Path) -> None:
+    words = gpunim(*GROW, "--gen", 31, "--columns", "births,section z=0,p-positions")
+    alone, several = (
+        subprocess.run([*words, *more], capture_output=True, text=True, check=False) for more in ((), ("--workers", "2"))
+    )
+    assert (several.returncode, several.stdout, several.stderr) == (0, alone.stdout, "")
+    failed = subprocess.run(gpunim("grow", "edgy", "--workers", 2), capture_output=True, text=True, check=False)
+    assert (failed.returncode, failed.stdout, failed.stderr.count("\n")) == (2, "", 1)
+
+
+# Signals
+
+
+@on_ranks
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("number", "status", "sentence"),
+    [(signal.SIGINT, 130, "\ngpunim: interrupted\n"), (signal.SIGTERM, 143, "gpunim: terminated\n")],
+)
+def test_a_signal_ends_all_workers(tmp_path: Path, number: signal.Signals, status: int, sentence: str) -> None:
+    words = gpunim("grow", "--gen", 100_000, "--backend", "numpy", "--workers", 2, "--quiet", "--out", tmp_path / "a.zarr")
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: list(tmp_path.rglob("cells")), "cells")
+    process.send_signal(number)
+    _, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stderr) == (status, sentence)
+    assert os.listdir(tmp_path) == []
+
+
+@on_ranks
+@pytest.mark.thorough
+def test_a_signal_to_mpirun_ends_all_ranks(tmp_path: Path) -> None:
+    out = tmp_path / "a.zarr"
+    process = started(2, *gpunim("grow", "--gen", 100_000, "--backend", "numpy", "--quiet", "--out", out))
+    wait_for(lambda: list(tmp_path.rglob("cells")), "cells")
+    process.send_signal(signal.SIGTERM)
+    status, _, said = ended(process)
+    assert status != 0
+    assert said == ["gpunim: terminated"]
+    assert os.listdir(tmp_path) == []
+
+
+def _ranks_of(parent: int) -> list[int]:
+    """The processes of gpunim below a process, in the order in which they were started."""
+    below = []
+    for process in sorted(int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal()):
+        try:
+            ancestor = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+            words = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if ancestor in (parent, *_started_by(parent)) and b"gpu_nim" in words and not words[0].endswith(b"mpiexec"):
+            below.append(process)
+    return below
+
+
+def _started_by(parent: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{parent}/task/{parent}/children").read_text().split()]
+
+
+@on_ranks
+@pytest.mark.thorough
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="finds processes by Linux's /proc")
+@pytest.mark.parametrize("by_mpirun", [True, False])
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_killed_rank_ends_all_and_the_checkpoint_resumes(tmp_path: Path, by_mpirun: bool, rank: int) -> None:
+    folder = tmp_path / "run"
+    words = gpunim(*GROW, "--gen", 150, "--checkpoint", folder, "--every", 10, *([] if by_mpirun else ["--workers", 2]))
+    process = (
+        started(2, *words) if by_mpirun else subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    )
+    wait_for(lambda: list(folder.glob("checkpoint-??????00[123]0.npz")), "a checkpoint")
+    os.kill(_ranks_of(process.pid)[rank], signal.SIGKILL)
+    status, stdout, said = ended(process)
+    assert status not in (0, 2)
+    assert stdout == ""
+    if not by_mpirun:
+        assert said[0].startswith(f"gpunim: worker {rank} was ended by signal 9, which ends the growth; checkpoint-0000000")
+        assert said[0].endswith(".npz can still be resumed")
+    if rank:  # rank 0 cannot speak when it is killed, but then mpirun does
+        assert len(said) == 1
+        assert said[0].endswith("can still be resumed")
+    done = run("grow", "--resume", folder, "--backend", "numpy", "--json")
+    assert json.loads(done.stdout)["digest"] == grow("edge", 150, backend="numpy").digest
