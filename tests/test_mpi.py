@@ -69,6 +69,7 @@ def test_on_ranks(tmp_path_factory: pytest.TempPathFactory, size: int, name: str
         (("grow", "rule750", "--backend", "numpy"), 2, "gpunim: "),
     ],
 )
+@pytest.mark.thorough
 def test_an_error_is_said_once(words: tuple[object, ...], status: int, sentence: str) -> None:
     returned, stdout, said = ended(started(3, *gpunim(*words)))
     assert (returned, stdout, len(said)) == (status, "", 1)
@@ -81,10 +82,12 @@ def test_mpirun_without_mpi4py(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(tmp_path), os.getcwd())))
     returned, stdout, said = ended(started(2, *gpunim(*GROW, "--gen", 9, "--out", tmp_path / "a.zarr")))
     assert (returned, stdout) == (1, "")
-    assert said == ["gpunim: growing on several ranks needs mpi4py: install the extra mpi (pip install '.[mpi]' in the checkout)"]
+    assert len(said) == 1
+    assert said[0].startswith("gpunim: growing on several ranks needs mpi4py")
     assert not (tmp_path / "a.zarr").exists()
     said_alone = subprocess.run(gpunim(*GROW, "--workers", 2), capture_output=True, text=True, check=False).stderr
-    assert said_alone == "gpunim: several workers need mpi4py: install the extra mpi (pip install '.[mpi]' in the checkout)\n"
+    assert said_alone.startswith("gpunim: several workers need mpi4py")
+    assert said_alone.count("\n") == 1
 
 
 def test_workers_without_mpiexec(monkeypatch: pytest.MonkeyPatch) -> None:
