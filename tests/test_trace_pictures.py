@@ -142,6 +142,12 @@ def test_the_same_picture_at_every_size():
     assert (np.abs(small - large).max(axis=2) > 2).mean() < 0.002
 
 
+def test_both_automata_that_grow_three_pile_nim_are_drawn_alike():
+    one, other = (render(f"{name}:2^40", **TINY) for name in ("nim", "nim-3"))
+    assert (one.engine, one.population) == (other.engine, other.population) == ("trace", 4**40 + 3)
+    assert np.array_equal(one.image, other.image)
+
+
 @given(
     st.integers(0, 70),
     st.integers(0, 40),

@@ -110,6 +110,11 @@ class Automaton:
         if self.lattice != "square" and self.rule.dimension != 2:
             raise UsageError(f"lattice {self.lattice} has 2 dimensions, and the rule of {self.name} has {self.rule.dimension}")
 
+    @property
+    def grows_nim(self) -> bool:
+        """Whether its cells are, by a theorem, the P-positions of three-pile Nim, and the total of each is twice its generation."""
+        return self.rule.dimension == 3 and self.cell_test is formulas.p_positions_by_total
+
 
 _ONE = frozenset({1})
 _PLANE, _SPACE = ((0, 0),), ((0, 0, 0),)

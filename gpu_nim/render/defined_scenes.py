@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.automata import catalogue as automata
 from gpu_nim.counting.families import UpToTotal
 from gpu_nim.games import catalogue as games
 from gpu_nim.model.errors import UsageError
@@ -16,26 +17,32 @@ from gpu_nim.storage.growth_formats import readable_suffixes
 if TYPE_CHECKING:
     from gpu_nim.render.source import Source
 
-_NIM = "nim:"
+
+def is_nim(automaton: str) -> bool:
+    """Return whether an automaton of that name grows three-pile Nim, as nim and nim-3 do."""
+    return automaton in automata.CATALOGUE and automata.CATALOGUE[automaton].grows_nim
 
 
 def nims_generation(source: object) -> int | None:
-    """Return N for the source nim:N, the P-positions of three-pile Nim to generation N, or None for any other source.
+    """Return N for the source nim:N or nim-3:N, the P-positions of three-pile Nim to generation N, or None for any other source.
 
     Raises:
         UsageError: N is not from 0 to 2^60.
 
-    >>> nims_generation("nim:2^40"), nims_generation("nim:size=255"), nims_generation("edge:9")
+    >>> nims_generation("nim-3:2^40"), nims_generation("nim:size=255"), nims_generation("edge:9")
     (1099511627776, None, None)
     """
-    if not isinstance(source, str) or not source.startswith(_NIM):
+    if not isinstance(source, str):
+        return None
+    name, _, text = source.partition(":")
+    if not is_nim(name):
         return None
     try:
-        generation = parse_integer(source.removeprefix(_NIM))
+        generation = parse_integer(text)
     except ValueError:
         return None  # a game, a file, or what `blocks_of` refuses
     if not 0 <= generation <= LARGEST:
-        raise UsageError(f"source nim:GENERATION can be drawn for generations 0 to 2^{LARGEST_BITS}, got {source!r}")
+        raise UsageError(f"source {name}:GENERATION can be drawn for generations 0 to 2^{LARGEST_BITS}, got {source!r}")
     return generation
 
 

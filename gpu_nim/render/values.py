@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.ancestry import ancestry
-from gpu_nim.automata.catalogue import find
+from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
@@ -52,10 +52,10 @@ def branches(blocks: Blocks, rule: Rule) -> NDArray[np.integer]:
         UsageError: cells may have several parents, or the blocks are larger than cells.
 
     >>> from gpu_nim.render.source import blocks_of
-    >>> branches(blocks_of("edge:2"), find("edge").rule).tolist()
+    >>> branches(blocks_of("edge:2"), CATALOGUE["edge"].rule).tolist()
     [0, 1, 2, 3, 1, 2, 3]
     """
-    if rule in (find("nim").rule, find("nim-3").rule):
+    if any(automaton.grows_nim and automaton.rule == rule for automaton in CATALOGUE.values()):
         return nims_branches(blocks.corners)
     if (blocks.sizes > blocks.unit).any():
         raise UsageError(f"colour branch needs single cells, and {blocks.name} is {blocks.note}")

@@ -72,7 +72,7 @@ class SideBySide(Motion):
 def image_of(nim: Blocks) -> Blocks:
     """Return the cells of the Ulam-Warburton automaton that P-positions of three-pile Nim walk to, in the same order."""
     cells = np.pad(cells_of(nim.corners), ((0, 0), (0, 1))).astype(np.int32)
-    return replace(nim, name=nim.name.replace("nim", "ulam-warburton-3"), corners=cells, flat=True, coordinates=("x", "y"))
+    return replace(nim, name=f"ulam-warburton-3:{nim.name.partition(':')[2]}", corners=cells, flat=True, coordinates=("x", "y"))
 
 
 def _caption(name: str, blocks: Blocks, generation: int) -> str:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from gpu_nim.games.entries import Parameter
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import LARGEST_BITS
+from gpu_nim.render.defined_scenes import is_nim
 from gpu_nim.render.image import DrawnBody
 from gpu_nim.render.motions.motion import MOTIONS, Motion
 from gpu_nim.render.themes import THEMES
@@ -74,7 +75,7 @@ class Zoom(Motion):
     def check(cls, movie: "Movie") -> None:
         """Check the source and the corners."""
         super().check(movie)
-        if movie.source != "nim":
+        if not is_nim(movie.source):
             raise UsageError(f"a zoom movie needs the source nim, got {movie.source!r}")
 
     def __init__(self, movie: "Movie") -> None:
