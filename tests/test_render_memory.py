@@ -61,6 +61,8 @@ def bounded(limit: int, *words: object) -> "subprocess.CompletedProcess[str]":
 )
 def test_a_picture_takes_what_is_planned_and_no_less_than_half_of_it(style: str, engine: str, quality: str) -> None:
     size = (1500, 1000) if quality == "draft" else (1000, 700)
+    if engine == "trace":  # slow, and planned by the pixel
+        size = size[0] * 7 // 10, size[1] * 7 // 10
     look = {"style": style, "engine": engine, "quality": quality, "resolution": size}
     command = [sys.executable, "-c", _MEASURED, json.dumps(look)]
     taken = int(subprocess.run(command, capture_output=True, text=True, check=True, timeout=100).stdout)
