@@ -51,10 +51,11 @@ SECTIONS = {  # what must be there beside the numbers
 }
 SLIPS = {
     "nim-fractals": {
-        *("Corollary 7, proof", "Section 3.2, b and c", "Section 5.2, birthdays", "Lemma 24", "Section 5.4, automaton"),
-        *("Theorem 25, directions", "Theorem 25, turns", "Table 1"),
+        *("Corollary 7, proof", "Section 3.2, b and c", "Theorem 13, proof", "Section 5.2, birthdays", "Lemma 24"),
+        *("Section 5.4, automaton", "Figure 1", "Theorem 25, directions", "Theorem 25, turns"),
+        *("Section 5.5, parents and children", "Table 1"),
     },
-    "nim-in-3d": {"Parents", "First theorem, proof"},
+    "nim-in-3d": {"Parents", "First theorem, 2-adic values", "First theorem, proof"},
     "inequality-conditions": {
         *("Example 2.3", "Graph 2.4", "Graph 2.5", "Graph 3.3", "Example 3.4, [3]"),
         *("Theorem 3.2, proof, [1.1]", "Theorem 3.2, proof, [1.2]", "Theorem 3.3"),

@@ -154,9 +154,10 @@ def check_cases(cases: Iterable[Case], scope: str) -> CheckResult:
     >>> check_cases([("1 + 1", 2, 2), ("2 + 2", 4, 5)], "up to 2")
     CheckResult(scope='2 cases, up to 2', counterexample='2 + 2 is 4, not 5')
     """
-    count = 0
+    count, difference = 0, None
     for what, found, stated in cases:
         count += 1
         if found != stated:
-            return CheckResult(f"{count:,} cases, {scope}", f"{what} is {found}, not {stated}")
-    return CheckResult(f"{count:,} cases, {scope}")
+            difference = f"{what} is {found}, not {stated}"
+            break
+    return CheckResult(f"{count:,} case{'s' * (count != 1)}, {scope}", difference)

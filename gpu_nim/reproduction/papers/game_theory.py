@@ -104,18 +104,11 @@ _ITEMS = (
                 lambda: [(move.take, move.leaves) for move in nim.winning_moves([13, 12, 8])[:2]],
                 ((9, (4, 12, 8)), (7, (13, 5, 8))),
             ),
-            Comparison(
-                "the third winning move",
-                lambda: [(move.take, move.leaves) for move in nim.winning_moves([13, 12, 8])[2:]],
-            ),
+            Comparison("the third winning move", lambda: [(move.take, move.leaves) for move in nim.winning_moves([13, 12, 8])[2:]]),
         ),
         command="gpunim nim 13 12 8",
     ),
-    Item(
-        "Section 2.3",
-        "Theorem 1 also holds for any other number of piles.",
-        checks=("nf-theorem-4",),
-    ),
+    Item("Section 2.3", "Theorem 1 also holds for any other number of piles.", checks=("nf-theorem-4",)),
     Item(
         "Section 2.4, proof",
         "The terminal position has nim-sum 0. From any other nim-sum each pile with a 1 in the leftmost odd column can be "

@@ -74,9 +74,16 @@ _ITEMS = (
         figure="NF2",
     ),
     Item(
+        "First theorem, 2-adic values",
+        "The 2-adic values of a, b and c are the smallest powers of 2 that divide them.",
+        (Comparison("the 2-adic value of 12, as a power of 2", lambda: 2 ** nim.trailing_zeros(12), 1, 4),),
+        ("b-first",),
+        slip="They are the largest powers of 2 that divide them; the smallest is always 1.",
+    ),
+    Item(
         "First theorem, proof",
-        "Exactly two of a, b and c have the smallest power of 2 that divides them. If these are a and b, then (a-1,b-1,c) is "
-        'a P-position, and "(a-1,b,c-1) and (a,b-1,a-1) are not".',
+        "Exactly two of a, b and c have the smallest 2-adic value. If these are a and b, then (a-1,b-1,c) is a P-position, and "
+        '"(a-1,b,c-1) and (a,b-1,a-1) are not".',
         (
             Comparison(
                 "the three cells that the rule of `nim` reads at (1,5,4)",

@@ -29,6 +29,11 @@ def _births(automaton: str, generations: int) -> list[int]:
     return found
 
 
+def _cells(automaton: str, generations: int) -> NDArray[np.integer]:
+    """The cells of an automaton, which is grown by its rule."""
+    return grow(automaton, generations, backend="numpy", cells=True).cells()
+
+
 def _population(automaton: str, generation: int) -> int:
     """The number of cells of an automaton after a generation."""
     return grow(automaton, generation, backend="numpy", verify=False).population
@@ -59,11 +64,7 @@ def _table_1() -> list[tuple[int, int]]:
 
 
 ITEMS = (
-    Item(
-        "Theorem 19",
-        "D_3(n) is a power of 3, by the number of 1s in the binary expansion of n.",
-        checks=("nf-theorem-19",),
-    ),
+    Item("Theorem 19", "D_3(n) is a power of 3, by the number of 1s in the binary expansion of n.", checks=("nf-theorem-19",)),
     sequence("A048883", "D_3(n), three piles.", 1, 3, 3, 9, 3, 9, 9, 27, 3, 9, 9, 27, 9, 27, 27, 81, 3, 9),
     Item("Section 5.1, recursion of D_3", "D_3(n) by the last binary digit of n.", checks=("nf-d3-recursion",)),
     Item(
@@ -205,9 +206,15 @@ ITEMS = (
     ),
     Item(
         "Figure 1",
-        "The Ulam-Warburton automaton without its south branch after 6 generations, each cell joined to its parent.",
-        (Comparison("the number of cells, A_3(6)", partial(_population, "ulam-warburton-3", 6), 37),),
+        "The Ulam-Warburton automaton without its south branch after 6 generations, each cell joined to its parent; the starting "
+        "cell is in the bottom center.",
+        (
+            Comparison("the number of cells, A_3(6)", partial(_population, "ulam-warburton-3", 6), 37),
+            Comparison("the lowest y of a cell", lambda: _cells("ulam-warburton-3", 6)[:, 1].min(), 0, -2),
+        ),
         command="gpunim render figure:NF1 -o NF1.svg",
+        slip="The starting cell is the lowest of its column, not of all: from generation 3 on the branches to the east and the "
+        "west go below it.",
         figure="NF1",
     ),
     Item(
@@ -222,11 +229,7 @@ ITEMS = (
         "degrees with the next one.",
         checks=("nf-corners",),
     ),
-    Item(
-        "Theorem 25",
-        "Three-pile Nim evolves as the three branches of the Ulam-Warburton automaton.",
-        checks=("nf-theorem-25",),
-    ),
+    Item("Theorem 25", "Three-pile Nim evolves as the three branches of the Ulam-Warburton automaton.", checks=("nf-theorem-25",)),
     Item(
         "Theorem 25, directions",
         "(0,1,1) is identified with (-1,0) and west, (1,0,1) with (0,1) and east, (1,1,0) with (1,0) and north.",
@@ -292,7 +295,13 @@ ITEMS = (
         "Section 5.5, parents and children",
         "With four piles a P-position has 1, 2 or 6 parents, by how many of its piles have equally many zeros at their ends, and "
         "1, 2 or 6 children.",
-        checks=("nf-table-1", "nf-lemma-21", "nf-lemma-23"),
+        (
+            Comparison("whether (0,0,0,0) has 1, 2 or 6 parents", lambda: kind(0, 0, 0, 0)[0] in (1, 2, 6), True, False),
+            Comparison("the number of parents of (0,0,1,1), which has two pairs of equal piles", lambda: kind(0, 0, 1, 1)[0], 2, 1),
+        ),
+        ("nf-table-1", "nf-lemma-21", "nf-lemma-23"),
+        slip="It does not except (0,0,0,0), which has no parent; and the pairs are pairs of non-empty piles, as in Lemma 21 and "
+        "Table 1: (0,0,1,1) has one parent.",
     ),
     Item(
         "Table 1",

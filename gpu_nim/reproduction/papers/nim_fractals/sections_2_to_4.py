@@ -72,11 +72,7 @@ ITEMS = (
         "With three piles below 2^k, adding 2^k to two of them gives a P-position if and only if it was one.",
         checks=("nf-self-similarity",),
     ),
-    Item(
-        "Lemma 6",
-        "The total of a P-position is at least twice its largest pile and at most k times.",
-        checks=("nf-lemma-6",),
-    ),
+    Item("Lemma 6", "The total of a P-position is at least twice its largest pile and at most k times.", checks=("nf-lemma-6",)),
     Item("Corollary 7", "So the counts by maximum bound those by total, from below and from above.", checks=("nf-corollary-7",)),
     Item(
         "Corollary 7, proof",
@@ -149,19 +145,29 @@ ITEMS = (
     sequence("A016945", "6n + 3, to which the rows of d_3 converge.", 3, 9, 15, 21, 27, 33, 39, 45, 51, 57, 63, 69, 75, 81, 87, 93),
     Item("Theorem 12", "The number of P-positions of three piles with no pile above n.", checks=("nf-theorem-12",)),
     sequence("A236305", "a_3(n), three piles.", 1, 4, 7, 16, 19, 28, 43, 64, 67, 76, 91, 112),
+    Item("Theorem 13", "Four piles, recursively, since all four may have their highest digit at 2^b.", checks=("nf-theorem-13",)),
     Item(
-        "Theorem 13",
-        "Four piles, recursively, since all four may have their highest digit at 2^b.",
-        checks=("nf-theorem-13",),
+        "Theorem 13, proof",
+        "The first three piles, not less than 2^b, uniquely define a P-position in which all piles are not less than 2^b; there "
+        "are 2^(3b) of these.",
+        (
+            Comparison(
+                "whether the fourth pile beside 4, 8 and 12 is not less than 4", lambda: nim.nim_sum((4, 8, 12)) >= 4, True, False
+            ),
+            Comparison(
+                "the number of P-positions of four piles that are less than 2^b, for b = 0 to 3",
+                lambda: [count("a", 2**b - 1, piles=4) for b in range(4)],
+                (1, 8, 64, 512),
+            ),
+        ),
+        ("nf-theorem-13",),
+        slip='"Not less than 2^b" must read less than 2^b, both times: 4, 8 and 12 are not less than 4, and leave a fourth pile '
+        "of 0.",
     ),
     sequence("A241522", "a_4(n), four piles.", 1, 8, 21, 64, 89, 168, 301, 512, 561, 712),
     Item("Corollary 14", "Four piles whose largest is n.", checks=("nf-corollary-14",)),
     sequence("A241718", "d_4(n), four piles.", 1, 7, 13, 43, 25, 79, 133, 211, 49, 151, 253),
-    Item(
-        "Theorem 15",
-        "An odd number of piles with none above n: a closed form.",
-        checks=("nf-theorem-15", "nf-proof-15"),
-    ),
+    Item("Theorem 15", "An odd number of piles with none above n: a closed form.", checks=("nf-theorem-15", "nf-proof-15")),
     Item("Theorem 15, k = 3", "With k = 3 it is the formula of Theorem 12.", checks=("nf-theorem-12",)),
     Item("Theorem 15, k = 5", "With k = 5 it gives a polynomial in 2^b and c.", checks=("nf-theorem-15-k5",)),
     sequence("A241523", "a_5(n), five piles.", 1, 16, 61, 256, 421, 976, 2101, 4096, 4741),
