@@ -122,7 +122,7 @@ def parents_in_play(largest: int) -> CheckResult:
     """In Nim, the P-positions two moves after a position in its longest optimal games are its parents [NF 5.3].
 
     >>> parents_in_play(4)
-    CheckResult(scope='30 P-positions of 2 and 3 piles up to 4', counterexample=None)
+    CheckResult(scope='24 P-positions of 2 and 3 piles up to 4', counterexample=None)
     """
     count = 0
     for piles in (2, 3):
