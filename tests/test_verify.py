@@ -40,7 +40,11 @@ def test_each_statement_holds(statement: Statement) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("statement", statements(), ids=lambda statement: statement.name)
+@pytest.mark.parametrize(
+    "statement",
+    [statement for statement in statements() if statement.name != "gpunim-long-indices"],  # which has no sizes
+    ids=lambda statement: statement.name,
+)
 @pytest.mark.parametrize("upto", [1, 2])
 def test_the_smallest_cases(statement: Statement, upto: int) -> None:
     (checked,) = run_checks([statement], upto)
