@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from gpu_nim.backends.numpy.trace import NumpyTracer
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.backends.shared.open_cubes import highest_bit, open_levels
+from gpu_nim.model.rule import Symmetry
 from gpu_nim.model.tracing import MISS, START, NimScene, Rays, surface
 
 # Literal
@@ -259,3 +260,22 @@ def test_cells_of_bricks_are_numbered_from_0(cells):
     packer.add(np.array(sorted(cells)))
     numbers = packer.scene().numbers(np.array(sorted(cells)).T)
     assert sorted(numbers.tolist()) == list(range(len(cells)))
+
+
+@pytest.mark.parametrize("symmetry", [Symmetry.PERMUTATIONS, Symmetry.CUBE])
+@given(cells=st.sets(st.tuples(*(st.integers(0, 21),) * 3).map(lambda cell: tuple(sorted(cell))[::-1]), min_size=1, max_size=40))
+def test_a_symmetric_set_is_packed_from_its_representatives(symmetry, cells):
+    representatives = np.array(sorted(cells))
+    corner, shape = ((-21,) * 3, (43,) * 3) if symmetry is Symmetry.CUBE else ((0,) * 3, (22,) * 3)
+    folded = BrickPacker(corner, shape, symmetry)
+    keys = folded.add(representatives)
+    scene = folded.scene()
+    everything = symmetry.unfold(representatives)
+    plain = BrickPacker(scene.corner, scene.shape)
+    plain.add(everything)
+    assert np.array_equal(scene.words, plain.scene().words)
+    numbers = scene.number_of(keys)
+    assert sorted(numbers.tolist()) == list(range(len(cells)))
+    known = dict(zip(map(tuple, representatives.tolist()), numbers.tolist(), strict=True))
+    orbits = [known[tuple(cell)] for cell in symmetry.representative(everything).tolist()]
+    assert scene.numbers(everything.T.astype(np.int64)).tolist() == orbits

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from gpu_nim import grow, solve
 from gpu_nim.backends.numpy.trace import NumpyTracer
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
+from gpu_nim.backends.shared.open_cubes import open_levels
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import NimScene, Rays
 from gpu_nim.render import source, trace
@@ -168,17 +169,21 @@ def test_populations_and_coarse_cells_are_those_of_the_definition(last, first, b
     assert len(coarse_cells(scene, 7)[0]) == len(cells)
 
 
+@pytest.mark.parametrize("name", ["edge:14", "fcc:9", "cubic26:14"])
 @pytest.mark.parametrize("colour", ["rank", "generation"])
-def test_every_cell_has_the_colour_of_its_generation(colour):
-    look = Look(colour=colour)
-    blocks = blocks_of("edge:14")
-    packed = traced_body("edge:14", look)
+def test_every_cell_is_there_and_has_the_colour_of_its_generation(name, colour):
+    blocks = blocks_of(name)
+    packed = traced_body(name, Look(colour=colour))
     assert packed.population == len(blocks)
+    assert np.bitwise_count(packed.scene.words[: packed.scene.starts[1]]).sum() == len(blocks)
     levels = np.zeros(len(blocks), np.int8)
-    found = packed.colours(blocks.corners.T.astype(np.int64), levels)
-    for generation in range(15):
+    cells = blocks.corners.T.astype(np.int64)
+    assert (open_levels(packed.scene)(cells - np.array(packed.scene.corner)[:, None]) < 0).all()
+    found = packed.colours(cells, levels)
+    last = int(name.partition(":")[2])
+    for generation in range(last + 1):
         assert len(np.unique(found[blocks.generations == generation], axis=0)) == 1
-    assert len(np.unique(found, axis=0)) == 15
+    assert len(np.unique(found, axis=0)) == last + 1
 
 
 def test_merged_cells_have_the_colour_of_one_of_them():

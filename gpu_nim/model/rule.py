@@ -69,6 +69,22 @@ class Symmetry(Enum):
         folded = np.abs(cells) if self is Symmetry.CUBE else cells
         return np.ascontiguousarray(np.sort(folded, axis=1)[:, ::-1])
 
+    def representatives(self, cells: Cells) -> Cells:
+        """Return those of distinct cells that are representatives of their orbits, in the same order.
+
+        Args:
+            cells: shape (N, d).
+
+        >>> Symmetry.CUBE.representatives(np.array([[-1, 0], [0, 1], [2, 1]])).tolist()
+        [[2, 1]]
+        """
+        if self is Symmetry.NONE:
+            return cells
+        own = cells[:, -1] >= 0 if self is Symmetry.CUBE else np.ones(len(cells), np.bool_)
+        for axis in range(cells.shape[1] - 1):
+            own &= cells[:, axis] >= cells[:, axis + 1]
+        return cells[own]
+
     def orbit_size(self, representatives: Cells) -> NDArray[np.int64]:
         """How many cells each representative stands for: the group's order over the order of its stabiliser.
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.model.rule import Symmetry
 from gpu_nim.model.values import ArrayValue
 
 Doubles = NDArray[np.float64]
@@ -73,6 +74,8 @@ class BrickScene(ArrayValue):
         corner: the cell of the first bit.
         shape: the number of cells along each axis; each stage holds the bricks that cover it.
         before: the number of cells in the bricks of the finest stage before each, so that cells are numbered: uint32.
+        symmetry: maps the set to itself; only cells of its fundamental domain are numbered, and others have the numbers of their
+            representatives. `shape` is a cube then, and for `CUBE` 0 is the first cell of a brick.
     """
 
     words: NDArray[np.uint64] = field(repr=False)
@@ -80,6 +83,7 @@ class BrickScene(ArrayValue):
     corner: Triple
     shape: Triple
     before: NDArray[np.uint32] = field(repr=False)
+    symmetry: Symmetry = Symmetry.NONE
 
     def stage_shape(self, stage: int) -> Triple:
         """Return the number of bricks along each axis of a stage."""
@@ -88,16 +92,27 @@ class BrickScene(ArrayValue):
 
     def numbers(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the numbers of cells of the set, (3, n), in the order of bricks and of the bits in them: int64 (n,)."""
-        a, b, c = (part - low for part, low in zip(cells, self.corner, strict=True))
+        representatives = self.symmetry.representative(cells.T).T
+        a, b, c = (part - low for part, low in zip(representatives, self.corner, strict=True))
         _, wide, deep = self.stage_shape(0)
         place = ((a >> 2) * wide + (b >> 2)) * deep + (c >> 2)
         return self.number_of(place << 6 | (a & 3) << 4 | (b & 3) << 2 | c & 3)
 
     def number_of(self, keys: NDArray[np.integer]) -> NDArray[np.int64]:
-        """Return the numbers of cells of the set by their keys: 64 times the place of a brick, and the bit in it."""
+        """Return the numbers of numbered cells by their keys: 64 times the place of a brick, and the bit in it."""
         place, bit = keys >> 6, (keys & 63).astype(np.uint64)
-        below = self.words[place] & ((np.uint64(1) << bit) - np.uint64(1))
+        below = self.numbered(place) & ((np.uint64(1) << bit) - np.uint64(1))
         return np.asarray(self.before[place].astype(np.int64) + np.bitwise_count(below))
+
+    def numbered(self, places: NDArray[np.integer]) -> NDArray[np.uint64]:
+        """Return the bricks of the finest stage at some places, (n,), less the cells that are outside the fundamental domain."""
+        words: NDArray[np.uint64] = self.words[places]
+        if self.symmetry is not Symmetry.NONE:
+            a, b, c = np.unravel_index(places.astype(np.intp), self.stage_shape(0))
+            words &= _FALLING[0][np.sign(a - b) + 1] & _FALLING[1][np.sign(b - c) + 1]
+            if self.symmetry is Symmetry.CUBE:
+                words[c < -self.corner[2] // 4] = 0
+        return words
 
     def first_cells(self, cells: NDArray[np.int64], levels: NDArray[np.int8]) -> NDArray[np.int64]:
         """Return a cell of the set in each of some cubes that hold one: the first, brick by brick.
@@ -116,7 +131,7 @@ class BrickScene(ArrayValue):
                 shift = ((first[0] & 3) << 4 | (first[1] & 3) << 2 | first[2] & 3).astype(np.uint64)
                 bricks = self._within(level // 2, bricks >> 2, np.uint64(0x330033) << shift)
             for stage in reversed(range(level // 2)):
-                bricks = self._within(stage, bricks, np.uint64(0xFFFFFFFFFFFFFFFF))
+                bricks = self._within(stage, bricks, _ALL)
             found[:, which] = bricks
         return np.asarray(found + corner)
 
@@ -127,6 +142,13 @@ class BrickScene(ArrayValue):
         bits = np.bitwise_count((words & (~words + np.uint64(1))) - np.uint64(1)).astype(np.int64)
         return np.asarray((bricks << 2) + np.stack([bits >> 4, bits >> 2 & 3, bits & 3]))
 
+
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+_FALLING = [
+    np.array([0, sum(1 << bit for bit in range(64) if bit >> first & 3 >= bit >> first - 2 & 3), _ALL], np.uint64)
+    for first in (4, 2)
+]
+"""The cells where a >= b, and where b >= c, of bricks whose own a is less than b, equal or greater; and so for b and c."""
 
 Scene = NimScene | BrickScene
 

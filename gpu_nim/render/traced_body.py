@@ -23,6 +23,7 @@ from gpu_nim.model.limbs import Ints
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.notation import parse_integer
 from gpu_nim.model.progress import OnStep, unreported
+from gpu_nim.model.rule import Symmetry
 from gpu_nim.model.tracing import BrickScene, NimScene, Scene, Triple
 from gpu_nim.render.colourings import DEFAULT, ages_of, base_colours, branch_palette, legend_of, needed_value, ranks_of
 from gpu_nim.render.defined_scenes import coarse_cells, defined_scene, generations_of, population
@@ -225,23 +226,24 @@ def _growth(source: "Source", on_step: OnStep) -> "_Cells | None":
             yield from split(batch)
             on_step("generation", growing.generation, last)
 
-    low, high = automata.CATALOGUE[name].rule.box(last)
-    return _Cells(newborns(), low, high)
+    rule = automata.CATALOGUE[name].rule
+    return _Cells(newborns(), *rule.box(last), rule.symmetry)
 
 
 def _saved(growth: Growth) -> "_Cells":
     bounds = np.array([[cells.min(axis=0), cells.max(axis=0)] for _, cells in growth if len(cells)])
     low, high = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
-    return _Cells(growth, tuple(low.tolist()), tuple(high.tolist()))
+    return _Cells(growth, tuple(low.tolist()), tuple(high.tolist()), growth.symmetry)
 
 
 @dataclass(frozen=True)
 class _Cells:
-    """Newborns, and the corners, both included, of a box that holds them."""
+    """Newborns, the corners, both included, of a box that holds them, and a group that maps each generation to itself."""
 
     newborns: Iterable[Newborns]
     low: tuple[int, ...]
     high: tuple[int, ...]
+    symmetry: Symmetry
 
     @property
     def coordinates(self) -> tuple[str, str, str]:
@@ -250,33 +252,35 @@ class _Cells:
 
 
 def _packed(name: str, cells: _Cells, look: "Look", growing: bool) -> TracedBody:
-    """Pack a growth: its bits, and the generation of each cell."""
+    """Pack a growth: its bits, and the generation of each cell of the fundamental domain."""
     corner, shape = _box(cells.low, cells.high)
     work = f"tracing {name}"
     needed = BrickPacker.required_bytes(shape) + (PackedGrowth.required_bytes(shape) if growing else 0)
     require_memory(needed, host_memory(), work, "an earlier generation takes less")
-    packer = BrickPacker(corner, shape)
+    symmetry = Symmetry.NONE if growing else cells.symmetry  # what grows has keys of all cells, for each generation's scene
+    packer = BrickPacker(corner, shape, symmetry)
     first, stop = look.generations or (0, _LATEST + 1)
-    keys: list[tuple[int, NDArray[np.integer]]] = []
-    total = 0
+    keys: dict[int, NDArray[np.integer]] = {}
+    births = np.zeros(_LATEST + 1, np.int64)
+    kept = 0
     for generation, born in cells.newborns:
         if first <= generation < stop and len(born):
-            keys.append((generation, packer.add(born)))
-            total += len(born)
-            if total > _CHECKED * len(keys):  # now and then
-                require_memory(_KEPT_BYTES * total, host_memory(), work, "an earlier generation takes less")
+            keys[generation] = packer.add(symmetry.representatives(born))
+            births[generation] = len(born)
+            kept += len(keys[generation])
+            if kept > _CHECKED * len(keys):  # now and then
+                require_memory(_KEPT_BYTES * kept, host_memory(), work, "an earlier generation takes less")
     if not keys:
         raise no_cells(name, first, stop, generation)
     scene = packer.scene()
-    births = np.zeros(keys[-1][0] + 1, np.int64)
-    generations = np.zeros(total, np.uint16)
-    for generation, of_generation in keys:
-        births[generation] = len(of_generation)
+    births = births[: max(keys) + 1]
+    generations = np.zeros(kept, np.uint16)
+    for generation, of_generation in keys.items():
         generations[scene.number_of(of_generation)] = generation
     palette = generation_palette(look, births)
     legend = generation_bar(births, palette)
-    body = _Packing(name, scene, total, cells.coordinates, lambda number: palette[generations[number]], legend)
-    return body.growing(np.concatenate([of_generation for _, of_generation in keys]), births) if growing else body.whole()
+    body = _Packing(name, scene, int(births.sum()), cells.coordinates, lambda number: palette[generations[number]], legend)
+    return body.growing(np.concatenate(list(keys.values())), births) if growing else body.whole()
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,13 @@
 """Sets of cells packed into the bricks of a `BrickScene`."""
 
-from itertools import accumulate
+from itertools import accumulate, product
 from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.model.rule import Symmetry
 from gpu_nim.model.tracing import BrickScene, Triple
 
 _CHUNK = 1 << 20  # cells or bricks at once
@@ -18,16 +19,26 @@ class BrickPacker:
     Args:
         corner: the least coordinates.
         shape: the number of cells along each axis.
+        symmetry: maps the set to itself: then only the representatives of its cells are added, and the box is a cube.
+
+    >>> packer = BrickPacker((-5, -5, -5), (11, 11, 11), Symmetry.CUBE)
+    >>> _ = packer.add(np.array([[5, 2, 0]]))
+    >>> scene = packer.scene()
+    >>> int(np.bitwise_count(scene.words[: scene.starts[1]]).sum())
+    24
     """
 
-    def __init__(self, corner: Triple, shape: Triple) -> None:
+    def __init__(self, corner: Triple, shape: Triple, symmetry: Symmetry = Symmetry.NONE) -> None:
+        if symmetry is Symmetry.CUBE:
+            low = corner[0] // 4 * 4  # 0 is the first cell of a brick
+            corner, shape = (low,) * 3, (shape[0] + corner[0] - low,) * 3
         self._stages = [tuple(-(-side // 4) for side in shape)]
         while prod(self._stages[-1]) > 1:
             self._stages.append(tuple(-(-side // 4) for side in self._stages[-1]))
         ends = list(accumulate(map(prod, self._stages)))
         self._starts = (0, *ends[:-1])
         self._words = np.zeros(ends[-1], np.uint64)
-        self._corner, self._shape = corner, shape
+        self._corner, self._shape, self._symmetry = corner, shape, symmetry
         self._dtype = np.uint32 if prod(self._stages[0]) <= 1 << 26 else np.uint64
 
     @staticmethod
@@ -44,8 +55,9 @@ class BrickPacker:
         keys = np.empty(len(cells), self._dtype)
         for start in range(0, len(cells), _CHUNK):
             part = slice(start, start + _CHUNK)
-            places, bits = self._set(0, cells[part] - np.array(self._corner))
-            keys[part] = places << 6 | bits
+            for signs in product((-1, 1), repeat=3) if self._symmetry is Symmetry.CUBE else [(1, 1, 1)]:
+                places, bits = self._set(0, cells[part] * np.array(signs) - np.array(self._corner))
+            keys[part] = places << 6 | bits  # of the cells themselves, which come last
         return keys
 
     def add_keys(self, keys: NDArray[Any]) -> None:
@@ -61,13 +73,39 @@ class BrickPacker:
         np.bitwise_or.at(self._words, self._starts[stage] + places, np.uint64(1) << bits.astype(np.uint64))
         return places, bits
 
+    def _permute(self) -> None:
+        """Add the images of all cells under permutations of the coordinates, by swaps of neighbouring ones."""
+        shape = self._stages[0]
+        bricks = self._words[: prod(shape)].reshape(shape)
+        for first in (0, 1, 0):
+            for a, layer in enumerate(bricks):
+                layer |= _swapped(bricks[:, a] if first == 0 else layer.T, first)
+
     def scene(self) -> BrickScene:
         """Return the scene of the cells so far."""
+        if self._symmetry is not Symmetry.NONE:
+            self._permute()
         for stage, (first, shape) in enumerate(zip(self._starts[:-1], self._stages[:-1], strict=True)):
             for start in range(first, first + prod(shape), _CHUNK):
                 some = np.flatnonzero(self._words[start : min(start + _CHUNK, first + prod(shape))]) + (start - first)
                 self._set(stage + 1, np.stack(np.unravel_index(some, shape), axis=1))
-        counts = np.bitwise_count(self._words[: prod(self._stages[0])])
-        before = np.zeros(len(counts), np.uint32)
-        np.cumsum(counts[:-1], dtype=np.uint32, out=before[1:])
-        return BrickScene(self._words, self._starts, self._corner, self._shape, before)
+        bricks = prod(self._stages[0])
+        before = np.zeros(bricks, np.uint32)
+        scene = BrickScene(self._words, self._starts, self._corner, self._shape, before, self._symmetry)
+        for start in range(0, bricks, _CHUNK):
+            places = start + np.flatnonzero(self._words[start : min(start + _CHUNK, bricks)])
+            before[places] = np.bitwise_count(scene.numbered(places))
+        total = np.cumsum(before, dtype=np.uint32)
+        before[0], before[1:] = 0, total[:-1]
+        return scene
+
+
+def _swapped(bricks: NDArray[np.uint64], first: int) -> NDArray[np.uint64]:
+    """Return bricks with coordinate `first` of their cells and the next one exchanged."""
+    for high in (5 - 2 * first, 4 - 2 * first):  # the digits of a cell's bit: two for each coordinate
+        low = high - 2
+        shift = np.uint64((1 << high) - (1 << low))
+        moving = np.uint64(sum(1 << bit for bit in range(64) if bit >> low & 1 and not bit >> high & 1))
+        exchanged = (bricks ^ bricks >> shift) & moving
+        bricks = bricks ^ exchanged ^ exchanged << shift
+    return bricks
