@@ -53,10 +53,10 @@ def assert_words_within(image, theme="dark"):
     size=st.tuples(st.integers(16, 500), st.integers(16, 500)),
     place=st.sampled_from([lettering.title_of, lettering.caption_of]),
 )
-@example(words=["Å"], resolution=(16, 32), place=lettering.title_of)
-@example(words=["Å"], resolution=(16, 36), place=lettering.title_of)
-@example(words=["Å\u0302\u0302\u0302\u0302g"], resolution=(300, 120), place=lettering.title_of)
-@example(words=["W" * 100], resolution=(300, 200), place=lettering.caption_of)
+@example(words=["Å"], size=(16, 32), place=lettering.title_of)
+@example(words=["Å"], size=(16, 36), place=lettering.title_of)
+@example(words=["Å\u0302\u0302\u0302\u0302g"], size=(300, 120), place=lettering.title_of)
+@example(words=["W" * 100], size=(300, 200), place=lettering.caption_of)
 def test_words_are_whole_and_within_the_margins_or_refused(words, size, place):
     from PIL import Image
 
