@@ -1,23 +1,31 @@
 """Growth on several ranks equals growth on one, cell by cell."""
 
+import json
 import math
+import os
+import shutil
+import tempfile
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.backends.numpy import NumpyBackend, exactly_one
 from gpu_nim.backends.numpy.boundary import Boundary
-from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes
+from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes, step_bytes
 from gpu_nim.backends.numpy.nim import NimEngine
-from gpu_nim.backends.shared.layers import Layers, Places
+from gpu_nim.backends.shared.layers import Layers, Places, table_bytes
 from gpu_nim.backends.shared.owners import owners
 from gpu_nim.backends.shared.packing import pack, unpack
 from gpu_nim.backends.shared.states import join
 from gpu_nim.bench.ranks import divisions
-from gpu_nim.model.errors import UsageError
+from gpu_nim.cli import main
+from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.rule import Symmetry
 from tests.lattices import CUBIC26, EDGE, FCC, ONE, POPULATIONS, RULE750, rules
 from tests.threads import Threads, on_ranks
@@ -57,7 +65,7 @@ def assert_same_growth(results, expected):
     assert sorted(cells.tolist()) == sorted(expected.cells.tolist())
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(rule=FAST, ranks=RANKS, last=st.integers(0, 7), few=st.sampled_from([0, 9999]), value=st.integers(-2, 2))
 def test_any_number_of_ranks_grows_the_same(rule, ranks, last, few, value):
     expected = ExactlyOneEngine(rule, last).advance(last, cells=True, section=(0, value))
@@ -66,7 +74,7 @@ def test_any_number_of_ranks_grows_the_same(rule, ranks, last, few, value):
         assert_same_growth(grown(rule, last, ranks, last, cells=True, section=(0, value)), expected)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(rule=FAST, cut=st.lists(st.integers(0, 2), min_size=1, max_size=60))
 def test_any_cut_grows_the_same(rule, cut):
     expected = ExactlyOneEngine(rule, 6).advance(6, cells=True, section=(1, 0))
@@ -82,7 +90,7 @@ def test_the_lattices_of_the_literature(rule, ranks):
     assert_same_growth(grown(rule, 40, ranks, 40, cells=True, section=(0, 2)), expected)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(rule=FAST, before=RANKS, after=RANKS, stop=st.integers(0, 4), more=st.integers(1, 3), planned=st.integers(0, 4))
 def test_another_number_of_ranks_resumes(rule, before, after, stop, more, planned):
     whole = ExactlyOneEngine(rule, stop + more).advance(stop + more, cells=True, section=(0, 0))
@@ -94,8 +102,8 @@ def test_another_number_of_ranks_resumes(rule, before, after, stop, more, planne
         assert batch.checksums.tolist() == whole.checksums[stop + 1 :].tolist()
 
 
-@settings(deadline=None, max_examples=25)
-@given(before=RANKS, after=RANKS, stop=st.integers(0, 90), more=st.integers(1, 150), planned=st.integers(0, 70))
+@settings(deadline=None, max_examples=12)
+@given(before=RANKS, after=RANKS, stop=st.integers(0, 40), more=st.integers(1, 60), planned=st.integers(0, 70))
 def test_nim_grows_the_same_and_resumes(before, after, stop, more, planned):
     engine, last = NimEngine(stop + more), stop + more
     first, rest = (engine.advance(to, cells=True, section=(2, 5)) for to in (stop, last))
@@ -108,6 +116,54 @@ def test_nim_grows_the_same_and_resumes(before, after, stop, more, planned):
 def test_nim_needs_its_halo(monkeypatch):
     monkeypatch.setattr(NimEngine, "_receive", lambda engine: np.zeros(0, np.int64))
     assert grown_nim(40, 2, 40)[0][0].births.tolist() != NimEngine(40).advance(40).births.tolist()
+
+
+@settings(deadline=None, max_examples=20)
+@given(rule=FAST, ranks=st.sampled_from([1, 2]), part=st.integers(1, 5))
+def test_a_table_on_a_disk_grows_the_same(rule, ranks, part):
+    expected = ExactlyOneEngine(rule, 7).advance(7, cells=True, section=(0, 0))
+
+    def work(communicator):
+        engine = ExactlyOneEngine(rule, 7, None, communicator, Path(folder))
+        return engine.advance(7, cells=True, section=(0, 0)), engine.state()
+
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exactly_one, "_PART", part)
+        results = on_ranks(ranks, work)
+        assert os.listdir(folder) == []
+    assert_same_growth(results, expected)
+
+
+def test_layers_are_not_decided_too_early(monkeypatch, tmp_path):
+    monkeypatch.setattr(exactly_one, "_PART", 4)
+    before = Places.before
+    monkeypatch.setattr(Places, "before", lambda places, entry: before(places, entry + 2))
+    births = ExactlyOneEngine(EDGE, 30, disk=tmp_path).advance(30).births
+    assert births.tolist() != ExactlyOneEngine(EDGE, 30).advance(30).births.tolist()
+
+
+def test_a_table_that_a_disk_does_not_take_is_refused(tmp_path, monkeypatch):
+    assert step_bytes(EDGE, 4096) < required_bytes(EDGE, 4096) / 3
+    assert NumpyBackend(disk=tmp_path).growth_memory(EDGE, 4096) == step_bytes(EDGE, 4096)
+    with pytest.raises(FileError, match=r"nowhere must take a table of [0-9,]+ bytes: No such file or directory"):
+        ExactlyOneEngine(EDGE, 10, disk=tmp_path / "nowhere")
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=1000))
+    with pytest.raises(FileError, match="bytes: 1,000 are free"):
+        ExactlyOneEngine(EDGE, 10, disk=tmp_path)
+    with pytest.raises(UsageError, match="disk is for the table of a growth on exactly one touch"):
+        NumpyBackend(disk=tmp_path).nim(5)
+
+
+def test_grow_says_what_it_puts_on_a_disk(tmp_path):
+    arguments = ["grow", "edge", "--gen", "30", "--backend", "numpy", "--json"]
+    runner = CliRunner()
+    plain, on_disk = (runner.invoke(main, [*arguments, *more]) for more in ([], ["--disk", str(tmp_path)]))
+    assert on_disk.exit_code == 0
+    assert json.loads(on_disk.stdout)["digest"] == json.loads(plain.stdout)["digest"]
+    assert f"{table_bytes(EDGE, 30):,} bytes" in on_disk.stderr
+    assert str(tmp_path) in on_disk.stderr
+    refused = runner.invoke(main, ["grow", "edge", "--gen", "30", "--backend", "numpy", "--disk", str(tmp_path / "nowhere")])
+    assert refused.exit_code != 0
 
 
 def test_a_state_without_one_of_its_parts_is_refused():

@@ -1,5 +1,7 @@
 """The choice of a backend by its name."""
 
+from pathlib import Path
+
 from gpu_nim.backends.communicator import Communicator
 from gpu_nim.backends.interface import Backend
 from gpu_nim.model.arguments import shown
@@ -19,10 +21,11 @@ def check_backend(backend: object) -> None:
         raise UsageError(f"backend must be one of {', '.join(NAMES)}, got {shown(backend)}")
 
 
-def select(name: str | Backend = "auto", communicator: Communicator | None = None) -> Backend:
+def select(name: str | Backend = "auto", communicator: Communicator | None = None, disk: Path | None = None) -> Backend:
     """Return the backend of that name; "auto" is CUDA if it is available and NumPy otherwise.  A backend is returned unchanged.
 
-    It grows together with the ranks of the communicator, by default alone.
+    It grows together with the ranks of the communicator, by default alone, and, on NumPy, with its tables in the folder `disk`, by
+    default in memory.
 
     Raises UsageError for another name, and BackendError, with what is missing and how to install it, where "cuda" cannot run.
 
@@ -32,7 +35,9 @@ def select(name: str | Backend = "auto", communicator: Communicator | None = Non
     check_backend(name)
     if not isinstance(name, str):
         return name
-    if name != "numpy":
+    if name == "cuda" and disk is not None:
+        raise UsageError(f"disk is for growth on NumPy, with --backend numpy, got {shown(str(disk))} and backend 'cuda'")
+    if name != "numpy" and disk is None:
         from gpu_nim.backends.availability import cuda_obstacle
 
         obstacle = cuda_obstacle()
@@ -46,4 +51,4 @@ def select(name: str | Backend = "auto", communicator: Communicator | None = Non
             raise BackendError(obstacle)
     from gpu_nim.backends.numpy import NumpyBackend
 
-    return NumpyBackend(communicator)
+    return NumpyBackend(communicator, disk)

@@ -9,6 +9,7 @@ from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton
 from gpu_nim.automata.columns import COLUMNS, DEFAULT_COLUMNS, Value
 from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.selection import NAMES, select
+from gpu_nim.backends.shared.layers import table_bytes
 from gpu_nim.cli.output import emit_json, print_table, report, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, CELLS, COUNTS, FILE, SIZE, Choice, json_option
 from gpu_nim.cli.progress import growth_progress
@@ -50,6 +51,9 @@ Cells = tuple[tuple[int, ...], ...]
     "--workers", type=AMOUNT, help="Divide the growth among this many processes of this machine, one per GPU if there are GPUs."
 )
 @click.option("--devices", type=Choice(("all",)), help="Divide the growth among all GPUs of this machine.")
+@click.option(
+    "--disk", type=FILE, help="Keep the table of the growth in a file of this folder, where it does not fit in memory; on NumPy."
+)
 @click.option("--general", is_flag=True, help="Use the general engine, even where a faster one applies.")
 @click.option(
     "--columns",
@@ -80,6 +84,7 @@ def grow(
     backend: str,
     workers: int | None,
     devices: str | None,
+    disk: Path | None,
     general: bool,
     columns: str | None,
     section: str | None,
@@ -100,7 +105,9 @@ def grow(
     if plan:
         if resume is not None:
             raise click.UsageError("--plan is for a growth from its seed: leave out --resume.")
-        _print_plan(chosen or AUTOMATON, GENERATIONS if generations is None else generations, select(backend), general, as_json)
+        _print_plan(
+            chosen or AUTOMATON, GENERATIONS if generations is None else generations, select(backend, disk=disk), general, as_json
+        )
         return 0
     if devices is not None:
         backend, workers = "cuda", _devices(backend, workers)
@@ -119,7 +126,7 @@ def grow(
     run = GrowthJob(
         chosen,
         generations,
-        backend=select(backend) if communicator is None else select_on_rank(backend, communicator),
+        backend=select(backend, disk=disk) if communicator is None else select_on_rank(backend, communicator, disk),
         columns=_columns(columns, section),
         outputs=Outputs(out, voxels, bfile, parents),
         verify=not no_verify,
@@ -130,6 +137,9 @@ def grow(
     )
     for sentence in run.passed_over:
         say(f"gpunim: {sentence}: resuming from generation {run.growing.generation}", err=True)
+    if disk is not None and not quiet:
+        needed = table_bytes(run.growing.automaton.rule, run.growing.generations, 1 if here is None else here.size)
+        say(f"gpunim: while it grows, {needed:,} bytes{' on each rank' if here else ''} are in {disk}", err=True)
     with growth_progress(run.growing.generations, wants_progress(quiet)) as show:
         growth = run.grow(show)
     if communicator is not None and communicator.rank:

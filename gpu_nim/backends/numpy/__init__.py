@@ -1,5 +1,7 @@
 """The NumPy backend: every capability on the CPU, without compilation."""
 
+from pathlib import Path
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,7 +9,7 @@ from gpu_nim.backends.communicator import Alone, Communicator
 from gpu_nim.backends.interface import Engine, State
 from gpu_nim.backends.numpy import games
 from gpu_nim.backends.numpy.counting import NumpyCounting
-from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes, supports
+from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes, step_bytes, supports
 from gpu_nim.backends.numpy.general import GeneralEngine
 from gpu_nim.backends.numpy.nim import NimEngine, plane_bytes
 from gpu_nim.backends.numpy.trace import NumpyTracer
@@ -24,11 +26,13 @@ class NumpyBackend:
 
     Args:
         communicator: the ranks that grow together with this one; alone by default.
+        disk: a folder for the tables of growths on exactly one touch; in memory by default.
     """
 
     name = "numpy"
 
-    def __init__(self, communicator: Communicator | None = None) -> None:
+    def __init__(self, communicator: Communicator | None = None, disk: Path | None = None) -> None:
+        self.disk = disk
         self.communicator = Alone() if communicator is None else communicator
 
     @property
@@ -44,20 +48,30 @@ class NumpyBackend:
         """Return the bytes that a growth from its seeds is planned to take; None if they are not known before."""
         if nim:
             return plane_bytes(last, self.communicator.size)
-        return required_bytes(rule, last, self.communicator.size) if supports(rule) and not general else None
+        if not supports(rule) or general:
+            return None
+        return (required_bytes if self.disk is None else step_bytes)(rule, last, self.communicator.size)
 
     def nim(self, last: int, state: State | None = None) -> Engine:
         """Start three-pile Nim by [B]'s first rule, to grow no further than generation `last`."""
+        self._refuse_disk()
         require_memory(plane_bytes(last, self.communicator.size), self.free_memory(), f"nim to generation {last}")
         return NimEngine(last, state, self.communicator)
 
     def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
         """Start any rule, to grow no further than generation `last`: on the fast path for exactly-one growth where it applies."""
         if supports(rule) and not general:
-            return ExactlyOneEngine(rule, last, state, self.communicator)
+            return ExactlyOneEngine(rule, last, state, self.communicator, self.disk)
+        self._refuse_disk()
         if self.communicator.size > 1:
             raise UsageError("a growth on several ranks must be of births on exactly one touch, in 2 or 3 dimensions, or nim")
         return GeneralEngine(rule, last, state)
+
+    def _refuse_disk(self) -> None:
+        if self.disk is not None:
+            raise UsageError(
+                f"disk is for the table of a growth on exactly one touch, which this growth does not have, got {self.disk}"
+            )
 
     def wedge_outcomes(self, top: NDArray[np.int64]) -> NDArray[np.int64]:
         """Solve 0 <= y <= top[x, z]: the P-positions (n, 3)."""

@@ -18,6 +18,10 @@ no table has a halo.
 Places. Layers have different boxes, so an offset is no fixed difference of places. It is one along x_0, and a step along x_2 is the
 layer's stride: a block of newborns has its places in row (o_1, o_2) computed once for all offsets there.
 
+Disk. A table that does not fit in memory is a file that is mapped to it (`gpu_nim.backends.numpy.tables`). Then a step takes
+newborns in the order of their layers, and decides cells as soon as no later newborn touches their layer: a generation goes through
+the file once, with few layers in use at a time.
+
 Touches that leave the domain are pushed like others. Their targets are in a margin of the table, and are discarded when they
 would be born; so are cells outside of the universe. Being SEALED by then, each is discarded once.
 """
@@ -26,6 +30,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +39,7 @@ from gpu_nim.backends.communicator import Alone, Communicator
 from gpu_nim.backends.interface import Batch, Section, State
 from gpu_nim.backends.numpy.boundary import Boundary
 from gpu_nim.backends.numpy.ghosts import Mirrors
+from gpu_nim.backends.numpy.tables import zeros
 from gpu_nim.backends.shared.cells import CellEngine, cell_dtype, coordinate_dtype
 from gpu_nim.backends.shared.layers import AXIS, Layers, Places, table_bytes
 from gpu_nim.backends.shared.layouts import Layout
@@ -46,6 +52,7 @@ from gpu_nim.model.rule import Cells, Rule, Symmetry
 
 _FRESH, _SEALED, _ONCE = np.uint8(0), np.uint8(1), np.uint8(2)
 _BLOCK = 1 << 15  # newborns pushed at a time: keys, targets and states stay in the second-level cache
+_PART = 1 << 18  # newborns whose touches are decided together, where layers are taken in order
 _FEW = 1 << 11  # newborns that are not worth the calls that leave out their touches in layers of other ranks
 _NEWBORN_BYTES = 250  # a share of the arrays of a step: 80 to 215 measured, ghosts and mirrors included
 
@@ -81,7 +88,12 @@ def required_bytes(rule: Rule, last: int, ranks: int = 1) -> int:
     >>> required_bytes(Rule(2, edges, frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE), last=10**4) < 60e6
     True
     """
-    return table_bytes(rule, last, ranks) + _NEWBORN_BYTES * planned_newborns(rule, last, ranks)
+    return table_bytes(rule, last, ranks) + step_bytes(rule, last, ranks)
+
+
+def step_bytes(rule: Rule, last: int, ranks: int = 1) -> int:
+    """Return the planned bytes of a step's arrays alone: what a growth takes of memory whose table is on a disk."""
+    return _NEWBORN_BYTES * planned_newborns(rule, last, ranks)
 
 
 class ExactlyOneEngine(CellEngine):
@@ -100,7 +112,9 @@ class ExactlyOneEngine(CellEngine):
     [1, 4, 4, 12, 4, 12, 12]
     """
 
-    def __init__(self, rule: Rule, last: int, state: State | None = None, ranks: Communicator | None = None) -> None:
+    def __init__(
+        self, rule: Rule, last: int, state: State | None = None, ranks: Communicator | None = None, disk: Path | None = None
+    ) -> None:
         super().__init__(rule, last)
         if not supports(rule):
             raise UsageError(
@@ -108,7 +122,9 @@ class ExactlyOneEngine(CellEngine):
                 f"{rule.dimension} dimensions and touches {rule.touches}"
             )
         self._ranks = Alone() if ranks is None else ranks
-        require_memory(required_bytes(rule, last, self._ranks.size), host_memory(), f"a growth to generation {last}")
+        needed = (required_bytes if disk is None else step_bytes)(rule, last, self._ranks.size)
+        require_memory(needed, host_memory(), f"a growth to generation {last}")
+        self._in_order = disk is not None
         self._planned = planned_newborns(rule, last, self._ranks.size)
         self._dtype, self._cell_dtype = coordinate_dtype(*rule.box(last)), cell_dtype(*rule.box(last))
         self._mirrors = Mirrors(rule)
@@ -120,7 +136,7 @@ class ExactlyOneEngine(CellEngine):
         self._jumps = list(_jumps(rule))
         # Whether a cell in the layer touches no layer of another rank.
         self._inner = np.logical_and.reduce([np.roll(self._places.holds, -step) for step, _ in self._jumps])
-        self._table = np.zeros(self._places.size, np.uint8)
+        self._table = zeros(self._places.size, disk)
         self._table[self._places.stop :] = _SEALED
         self._take(np.zeros((rule.dimension, 0), np.int64))
         if state is not None:
@@ -181,19 +197,37 @@ class ExactlyOneEngine(CellEngine):
         pushers = np.concatenate((newborns, self._mirrors.ghosts(newborns[:, near])), axis=1)
         if pushers.shape[1] > self._planned:
             require_memory(_NEWBORN_BYTES * pushers.shape[1], host_memory(), f"generation {self.generation + 1}")
-        touched: list[Ints] = []
-        for targets in self._targets(pushers):
-            states = table[targets]
-            fresh = targets[states == _FRESH]
-            table[fresh] = _ONCE
-            touched.append(fresh)
-            table[targets[states == _ONCE]] = _SEALED
-        candidates = np.concatenate(touched) if touched else np.zeros(0, np.int64)
-        born = candidates[table[candidates] == _ONCE]
-        table[born] = _SEALED
-        cells = self._places.decode(born)
+        born: list[Ints] = []
+        touched = [np.zeros(0, np.int64)]
+        for part, decided in self._parts(pushers):
+            for targets in self._targets(part):
+                states = table[targets]
+                fresh = targets[states == _FRESH]
+                table[fresh] = _ONCE
+                touched.append(fresh)
+                table[targets[states == _ONCE]] = _SEALED
+            candidates = np.concatenate(touched)
+            touched = [candidates[candidates >= decided]]
+            candidates = candidates[candidates < decided]
+            born.append(candidates[table[candidates] == _ONCE])
+            table[born[-1]] = _SEALED
+        cells = self._places.decode(np.concatenate(born))
         kept = self._in_domain(cells)
         self._take(cells if kept.all() else cells[:, kept])
+
+    def _parts(self, pushers: Ints) -> Iterator[tuple[Ints, int]]:
+        """The pushers, or parts of them in the order of layers, each with the place before which later ones touch nothing."""
+        if not self._in_order:
+            yield pushers, self._places.stop
+            return
+        pushers = pushers[:, np.argsort(pushers[AXIS], kind="stable")]
+        for start in range(0, pushers.shape[1], _PART):
+            stop = start + _PART
+            # Later pushers are in layers from this one on, and touch those from reach before it on.
+            least = pushers[AXIS, stop] - self._layers.first - self._layers.reach if stop < pushers.shape[1] else None
+            yield pushers[:, start:stop], self._places.stop if least is None else self._places.before(least)
+        if not pushers.shape[1]:
+            yield pushers, 0
 
     def _targets(self, pushers: Ints) -> Iterator[Ints]:
         """The places that the pushers touch, offset by offset and block by block, each of them at most once in an array."""

@@ -11,7 +11,7 @@ along each axis: reach without symmetry, else 3 reach (`gpu_nim.backends.numpy.g
 those of the layers within `margin`, longer by `margin` at both ends.
 
 Places. A layer's cells follow one another by x_2, then by x_0; where the growth has only cells of even sum, every second x_0 has a
-place, and its parity is that of c + x_2. Layers follow one another, each from a multiple of 64, so that their bits are whole bytes
+place, and its parity is that of c + x_2. Layers follow one another, each from a multiple of 256, so that their bits are whole bytes
 of a state. After them are places that are never free: there is whatever lies in another layer.
 """
 
@@ -31,7 +31,8 @@ from gpu_nim.model.rule import Cells, Rule, Symmetry
 AXIS = 1
 """The coordinate that layers have in common."""
 MAX_LAYERS = 1 << 20
-_ALIGNED = 64  # places
+_LOG_ALIGNED = 8
+_ALIGNED = 1 << _LOG_ALIGNED  # places
 _LAYER_BYTES = 200  # of the arrays over all layers
 
 Ints = NDArray[np.int64]
@@ -118,7 +119,12 @@ class Places:
         self.origins, self.strides = np.full(len(layers.sizes), self.stop - least), np.zeros(len(layers.sizes), np.int64)
         self.holds[held], self.strides[held] = True, layers.widths[held]
         self.origins[held] = self.starts - layers.low[1, held] * layers.widths[held] - layers.low[0, held]
-        self._order = np.repeat(np.arange(len(held), dtype=np.int32), sizes // _ALIGNED) if lookup else None
+        self._order = np.repeat(np.arange(len(held), dtype=np.int32), sizes >> _LOG_ALIGNED) if lookup else None
+
+    def before(self, entry: int) -> int:
+        """Return the first place of the layers from this one on, if they are held in ascending order."""
+        order = int(np.searchsorted(self.held, entry))
+        return int(self.starts[order]) if order < len(self.held) else self.stop
 
     def encode(self, cells: Cells) -> Ints:
         """Return the places of cells of these layers, shape (dimension, N)."""
@@ -129,7 +135,9 @@ class Places:
     def decode(self, places: Ints) -> Ints:
         """Return the cells at these places, shape (dimension, N)."""
         layers = self.layers
-        order = np.searchsorted(self.starts, places, side="right") - 1 if self._order is None else self._order[places // _ALIGNED]
+        order = (
+            np.searchsorted(self.starts, places, side="right") - 1 if self._order is None else self._order[places >> _LOG_ALIGNED]
+        )
         entry = self.held[order]
         cells = np.empty((layers.dimension, len(places)), np.int64)
         c = np.add(entry, layers.first, out=cells[AXIS])
@@ -151,7 +159,7 @@ def table_bytes(rule: Rule, last: int, ranks: int = 1) -> int:
     """Return the bytes of the largest table among this many ranks, a byte a place, and of the arrays over layers.
 
     >>> edges = ((1, 1), (1, -1), (-1, 1), (-1, -1))
-    >>> table_bytes(Rule(2, edges, frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE), last=10**4) < 28e6
+    >>> table_bytes(Rule(2, edges, frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE), last=10**4) < 30e6
     True
     """
     box = Layout(rule, last)
@@ -160,7 +168,8 @@ def table_bytes(rule: Rule, last: int, ranks: int = 1) -> int:
         return box.size // ranks + _LAYER_BYTES * count
     layers = Layers(rule, last)
     shares = np.bincount(owners(len(layers.numbers), layers.reach, ranks), layers.sizes[layers.numbers], ranks)
-    return int(shares.max()) + _LAYER_BYTES * count
+    most = int(shares.max())
+    return most + 4 * most // _ALIGNED + _LAYER_BYTES * count
 
 
 def _spread(values: Ints, distance: int) -> Ints:
