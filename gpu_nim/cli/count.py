@@ -16,6 +16,7 @@ from gpu_nim.cli.output import duration, emit_json, print_table, reserve, say, w
 from gpu_nim.cli.params import AMOUNT, BIGINT, FILE, RANGE, Choice
 from gpu_nim.cli.progress import step_progress, work_progress
 from gpu_nim.cli.reductions import json_value, table_rows
+from gpu_nim.counting.limits import MAX_PILES, MAX_RECORDS
 from gpu_nim.model.errors import SchedulerLost, UsageError
 
 if TYPE_CHECKING:
@@ -47,11 +48,11 @@ def _listings() -> dict[str, list[tuple[str, str]]]:
 
 @click.command(cls=CatalogueCommand, listings=_listings)
 @click.argument("sequence")
-@click.option("--piles", type=AMOUNT, help="K, the number of piles of a family, 1 to 1000.")
+@click.option("--piles", type=AMOUNT, help=f"K, the number of piles of a family, 1 to {MAX_PILES}.")
 @click.option("--at", "n", type=BIGINT, help="Print the value at this index.")
 @click.option("--range", "span", type=RANGE, help="Print the values at START, ..., STOP - 1.")
 @click.option("--reduce", "reduce_to", metavar="NAME,...", help="Print reductions of the range, listed below.")
-@click.option("--records", type=AMOUNT, default=1000, help="The most records to list, the first ones.")
+@click.option("--records", type=AMOUNT, default=MAX_RECORDS, help="The most records to list, the first ones.")
 @click.option("--method", type=Choice(("formula", "enumerate")), default="formula", help="enumerate checks every tuple.")
 @click.option("--format", "form", type=Choice(_FORMATS), default="table", help="How to print.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object; the same as --format json.")
