@@ -205,7 +205,7 @@ def test_a_wrong_value_ends_with_status_1(monkeypatch: pytest.MonkeyPatch) -> No
         (("A237711", "--piles", "4", "--at", "3"), "has its own, got 4"),
         (("A000027", "--at", "0"), "--at must be at least 1, where A000027 begins"),
         (("A000027", "--range", "0:5"), "--range START must be at least 1, where A000027 begins, got 0"),
-        (("E", "--at", "3"), "sequence must be D, A, d, a or one of A000007"),
+        (("E", "--at", "3"), "sequence must be one of D, A, d, a, A000007"),
         (("D", "--piles", "3"), "either --at N or --range START:STOP"),
         (("D", "--piles", "3", "--at", "1", "--range", "0:3"), "either --at N or --range START:STOP"),
         (("D", "--piles", "3", "--at", "1", "--reduce", "sum"), "--reduce needs --range"),
