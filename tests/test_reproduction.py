@@ -9,11 +9,13 @@ import click
 import pytest
 
 from gpu_nim.cli import main
+from gpu_nim.games.inequality import chocolate
 from gpu_nim.oeis.entry import OeisEntry
 from gpu_nim.render.figures import FIGURES
 from gpu_nim.reproduction import computed
 from gpu_nim.reproduction.item import PAPERS, Comparison, Item, Paper
 from gpu_nim.reproduction.papers import find_papers
+from gpu_nim.reproduction.papers.inequality_conditions import sections_3_and_4
 from gpu_nim.reproduction.report import FACTS, PAGE, page, save_report
 from gpu_nim.reproduction.run import ItemResult, Verdict, compare, reproduce
 from gpu_nim.theorems import find_statements
@@ -135,6 +137,12 @@ def test_a_wrong_nim_sum_is_a_disagreement(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("gpu_nim.games.nim.positions.nim_sum", sum)
     found = {result.item.number: result.verdict for result in reproduce(find_papers(["game-theory"]), upto=3)}
     assert found["Section 2.1, three piles"] is found["Section 2.2, example"] is Verdict.DISAGREEMENT
+
+
+def test_another_chocolate_is_no_gasket(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{sections_3_and_4.__name__}.chocolate", lambda a: chocolate(4))
+    (graph,) = (item for item in sections_3_and_4.ITEMS if item.number == "Graph 4.3")
+    assert compare(graph.comparisons[0]).verdict is Verdict.DISAGREEMENT
 
 
 @pytest.mark.parametrize(

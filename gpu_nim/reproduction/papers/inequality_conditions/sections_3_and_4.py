@@ -42,6 +42,19 @@ def _first_difference(a: str) -> tuple[int, ...] | None:
     return solve(chocolate(a), 63).first_difference
 
 
+def _is_gasket(steps: int) -> bool:
+    """Whether the points (y, z - x) with y < 2^steps are one point, three times doubled, and moved by (1, 1) and (1, -1)."""
+    seen = {(y, d) for _, y, d in sheared(solve(chocolate(3), 4 * 2**steps - 1).p_positions).tolist() if y < 2**steps}
+    gasket = {(0, 0)}
+    for step in range(steps):
+        gasket |= {(y + 2**step, d + sign * 2**step) for y, d in gasket for sign in (1, -1)}
+    return seen == gasket
+
+
+_NIM = ("whether its P-positions are those of nim-sum 0", lambda: _first_difference("3") is None)
+_GASKET = ("whether its points (y, z - x) with y < 32 are five steps of Sierpinski's gasket, 243 points", partial(_is_gasket, 5))
+
+
 def _to_lower_y(*position: int) -> list[tuple[int, ...]]:
     """The options of a position of 3y <= x + z that are P and lower y alone."""
     return [option for option in winning_options(*position) if option[::2] == position[::2]]
@@ -260,14 +273,14 @@ ITEMS = (
         Item(
             f"Graph 4.{part}",
             statement,
-            (Comparison("whether its P-positions are those of nim-sum 0", lambda: _first_difference("3") is None, True),),
+            (Comparison(about, compute, True),),
             command=f"gpunim render figure:V4.{part} -o V4.{part}.svg",
             figure=f"V4.{part}",
         )
-        for part, statement in (
-            (1, "The list Data as a graph in space."),
-            (2, "The graph turned: a pattern like Sierpinski's gasket."),
-            (3, "The graph turned to Sierpinski's gasket itself."),
+        for part, statement, about, compute in (
+            (1, "The list Data as a graph in space.", *_NIM),
+            (2, "The graph turned: a pattern like Sierpinski's gasket.", *_NIM),
+            (3, "The graph turned to Sierpinski's gasket itself.", *_GASKET),
         )
     ),
     Item(
