@@ -392,7 +392,7 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
             arrays = dict(file)
         record = json.loads(str(arrays["record"])) | {"format": 99}
         np.savez(path, **{**arrays, "record": np.array(json.dumps(record))})
-    with pytest.raises(FileError, match="has format 99, this version of gpunim reads 2, and no other is intact"):
+    with pytest.raises(FileError, match="has format 99, this version of gpunim reads 3, and no other is intact"):
         Checkpoints(tmp_path / "run").latest()
 
 

@@ -82,12 +82,16 @@ def run_on_workers(workers: int, words: Sequence[str]) -> Outcome:
                 start_new_session=True,  # Ctrl-C in a terminal reaches this process alone
             )
             try:
-                return _watched(process, door, Path(log.name))
+                outcome = _watched(process, door, Path(log.name))
             finally:
                 _end(process)
+            if outcome is None:
+                raise RanksLost(_ended(Path(log.name)))
+            return outcome
 
 
-def _watched(process: subprocess.Popen[bytes], door: socket.socket, log: Path) -> Outcome:
+def _watched(process: subprocess.Popen[bytes], door: socket.socket, log: Path) -> Outcome | None:
+    """How the workers ended; None where one of them was ended from outside."""
     line = _accepted(process, door)
     if line is None:
         raise BackendError(f"mpiexec did not start the workers (status {process.wait()}): {_last_words(log)}")
@@ -97,15 +101,13 @@ def _watched(process: subprocess.Popen[bytes], door: socket.socket, log: Path) -
         try:
             report = _heard(line)
             status = process.wait()
-        except BaseException as error:
+        except BaseException:
             with suppress(OSError):
-                os.kill(number, getattr(error, "number", signal.SIGINT))
+                os.kill(number, signal.SIGTERM)
                 line.settimeout(_PATIENCE)
                 _heard(line)
             raise
-    if report is None or status:
-        raise RanksLost(_ended(log))
-    return Outcome(*json.loads(report))
+    return None if report is None or status else Outcome(*json.loads(report))
 
 
 def _accepted(process: subprocess.Popen[bytes], door: socket.socket) -> socket.socket | None:
