@@ -252,6 +252,7 @@ def a_disk_that_is_full_on_one_rank(ranks: MpiCommunicator, folder: Path) -> Non
         assert "File too large" in sentence
         assert "can still be resumed" in sentence
         assert not list(place.glob(".*"))
+        share(ranks, 0)
         resumed = GrowthJob(generations=60, backend=NumpyBackend(ranks), resume=place).grow()
         assert resumed.digest == grow("edge", 60, backend=NUMPY).digest
 

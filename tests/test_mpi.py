@@ -116,6 +116,14 @@ def test_workers_print_what_one_process_prints(tmp_path: Path) -> None:
     assert (failed.returncode, failed.stdout, failed.stderr.count("\n")) == (2, "", 1)
 
 
+@on_ranks
+def test_the_benchmark_of_workers_runs() -> None:
+    words = gpunim("bench", "workers", "--gen", 20, "--runs", 1, "--json")
+    facts = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+    assert [(each["name"], each["result"]) for each in facts["timings"]] == [("1 process", 1039), ("2 workers", 1039)]
+    assert len(facts["shares"]) == 2
+
+
 # Signals
 
 

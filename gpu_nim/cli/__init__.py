@@ -41,7 +41,7 @@ COMMANDS = {
     "verify": "gpu_nim.cli.verify:verify",
 }
 
-_ON_RANKS = ("grow",)
+_ON_RANKS = ("grow", "bench")
 """The commands that divide their work among ranks."""
 
 _INTERRUPTED = 130  # 128 + SIGINT, what a shell reports
@@ -74,8 +74,7 @@ class LazyGroup(click.Group):
         """Return the command that the arguments name; UsageError where each of several ranks would do all of it."""
         found = super().resolve_command(ctx, args)
         if place() is not None and found[0] not in _ON_RANKS:
-            expected = " and ".join(_ON_RANKS)
-            raise UsageError(f"only {expected} divides its work among ranks, got {found[0]}: start it without mpirun")
+            raise UsageError(f"only {_ON_RANKS[0]} divides its work among ranks, got {found[0]}: start it without mpirun")
         return found
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:  # type: ignore[override]

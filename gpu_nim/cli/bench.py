@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpu_nim.cli import output
 from gpu_nim.cli.output import emit_json, print_table, wants_progress
 from gpu_nim.cli.params import integer, json_option
 from gpu_nim.cli.progress import step_progress
+from gpu_nim.jobs.ranks import join, place
 from gpu_nim.model.errors import BackendError
+from gpu_nim.model.provenance import command_words
 
 if TYPE_CHECKING:
     from gpu_nim.backends.interface import Backend
@@ -22,8 +25,11 @@ if TYPE_CHECKING:
 
 
 @click.group()
-def bench() -> None:
+@click.pass_context
+def bench(context: click.Context) -> None:
     """Measure gpunim against its peers: warm runs in turn, medians, ratios, and the bandwidth of memory as the ceiling."""
+    if place() is not None and context.invoked_subcommand != "workers":
+        raise click.UsageError(f"bench {context.invoked_subcommand} does not run on several ranks: start it without mpirun.")
 
 
 def _options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -106,6 +112,36 @@ def bench_ranks(automaton: str, generations: int, as_json: bool) -> None:
             click.echo(f"bytes sent, layers along {each.axis} {each.way}: {sent}")
 
 
+@bench.command("workers")
+@click.argument("automaton", default="edge")
+@click.option("--gen", "generations", type=integer(1), default=1024, help="The last generation.")
+@click.option("--workers", type=integer(2), default=2, help="The number of workers.")
+@_options
+def bench_workers(automaton: str, generations: int, workers: int, runs: int, as_json: bool) -> int:
+    """Grow on several workers of this machine and on one process, and measure what the workers spend their time on."""
+    from gpu_nim.backends.numpy import processor_name
+    from gpu_nim.bench.workers import shares, workers_race
+
+    here = place()
+    if here is None:
+        from gpu_nim.jobs.workers import run_on_workers
+
+        outcome = run_on_workers(workers, command_words())
+        output.report(outcome)
+        return outcome.status
+    communicator = join(here)
+    with step_progress(wants_progress(quiet=False)) as step:
+        timings = workers_race(communicator, automaton, generations, runs, step)
+    done = shares(communicator, automaton, generations)
+    if communicator.rank:
+        return 0
+    report([timings], as_json, processor_name(), None, {"shares": [asdict(each) for each in done]})
+    if not as_json:
+        rows = [(rank, *(f"{each:.3f}" for each in (it.step, it.wait, it.exchange)), it.sent) for rank, it in enumerate(done)]
+        print_table(rows, ("rank", "steps s", "waiting s", "exchanging s", "bytes sent"))
+    return 0
+
+
 def _profile(chosen: tuple[str, ...]) -> int:
     """Run the works once under Nsight Compute, which measures a few launches of each kernel, named by the work."""
     ncu = shutil.which("ncu")
@@ -128,8 +164,10 @@ def _race(races: "Callable[[Backend, Backend | None, int, OnStep], Iterable[list
     report(timings, as_json, numpy.device, cuda.device if cuda is not None else None)
 
 
-def report(races: Iterable[list["Timing"]], as_json: bool, host: str, device: str | None) -> None:
-    """Print each contender's times, also over those of the race's first, and the ceilings."""
+def report(
+    races: Iterable[list["Timing"]], as_json: bool, host: str, device: str | None, more: dict[str, Any] | None = None
+) -> None:
+    """Print each contender's times, also over those of the race's first, and the ceilings; JSON has more."""
     from gpu_nim.bench.harness import device_ceiling, host_ceiling
 
     ceilings = {"host": host_ceiling()}
@@ -155,7 +193,7 @@ def report(races: Iterable[list["Timing"]], as_json: bool, host: str, device: st
                 )
             )
     if as_json:
-        emit_json({"host": host, "device": device, "ceilings": ceilings, "timings": done})
+        emit_json({"host": host, "device": device, "ceilings": ceilings, "timings": done, **(more or {})})
         return
     print_table(rows, ("work", "contender", "median s", "least", "most", "10^6/s", "ratio to first"))
     for where, bandwidth in ceilings.items():

@@ -1,8 +1,8 @@
 """Ranks that talk over MPI, by mpi4py.
 
-Each exchange begins with a word from each rank to each other: the number of bytes that follow, or that this rank has failed. So a
-failure of one rank reaches all others at the same exchange, and no rank waits in vain. Buffers travel as they are, without
-pickling, and only between ranks that have something to send.
+Each exchange begins with a word from each rank to each other: the number of its bytes, or that this rank has failed. So a failure
+of one rank reaches all others at the same exchange, and no rank waits in vain. The first bytes travel with the word, others by
+themselves, as they are, without pickling, and only between ranks that have something to send.
 
 Waiting is done in Python, a test at a time, so that signals are handled meanwhile and a rank that waits leaves its core to others.
 """
@@ -29,8 +29,10 @@ if TYPE_CHECKING:
 
 _FAILED = -1
 _ENDED = "another rank was ended from outside, which ends the growth"
-_EAGER = 0.005  # seconds in which a waiting rank tests as often as it can, without sleeping
-_NAP = 1e-4
+_WORD = 8  # bytes
+_ANNOUNCED = 1 << 15  # bytes that a rank sends to all others with the words, so that most exchanges take no second message
+_EAGER = 5e-5  # seconds in which a waiting rank tests as often as it can, without giving up its core
+_NAP = 1e-5
 _PATIENCE = 0.3  # seconds that a rank waits for others after a signal, which they get too
 _LARGEST = 1 << 30  # bytes of a message; MPI counts with 31 bits
 
@@ -59,15 +61,12 @@ class MpiCommunicator:
     """The ranks of a communicator of mpi4py, for `gpu_nim.backends.communicator.Communicator`.
 
     Attributes:
-        waited: the seconds in all exchanges so far.
-        sent: the bytes that this rank sent to others.
         lost: whether another rank was ended from outside, so that MPI cannot be ended in good order.
     """
 
     def __init__(self, comm: MPI.Intracomm, all_done: Callable[[list[MPI.Request]], bool], of_a_machine: int) -> None:
         self._comm, self._all_done, self._of_a_machine = comm, all_done, of_a_machine
-        self.waited = 0.0
-        self.sent = 0
+        self._first = max(0, _ANNOUNCED // comm.size - _WORD)  # bytes of a part that travel with its length
         self.lost = False
         self._told = False  # that a rank has failed
 
@@ -83,24 +82,31 @@ class MpiCommunicator:
 
     def exchange(self, parts: Sequence[NDArray[np.uint8]]) -> list[NDArray[np.uint8]]:
         """Send one buffer to each rank and return the buffer from each."""
-        comm = self._comm
+        comm, first = self._comm, self._first
         others = [rank for rank in range(comm.size) if rank != comm.rank]
+        words = np.array([part.nbytes for part in parts], np.int64)
         with self._exchanging() as wait:
-            sizes = self._announce(np.array([part.nbytes for part in parts], np.int64), wait)
+            sizes, begun = self._announce(words, parts, wait)
             received = [np.empty(size, np.uint8) for size in sizes.tolist()]
+            for part, beginning in zip(received, begun, strict=True):
+                part[:first] = beginning[: len(part)]
             received[comm.rank] = parts[comm.rank]
-            requests = [comm.Irecv(piece, rank) for rank in others for piece in _pieces(received[rank])]
-            requests += [comm.Isend(piece, rank) for rank in others for piece in _pieces(np.ascontiguousarray(parts[rank]))]
+            requests = [comm.Irecv(piece, rank) for rank in others for piece in _pieces(received[rank][first:])]
+            requests += [comm.Isend(np.ascontiguousarray(piece), rank) for rank in others for piece in _pieces(parts[rank][first:])]
             wait(requests)
-            self.sent += sum(parts[rank].nbytes for rank in others)
         return received
 
     def sum(self, values: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Return the sums modulo 2^64 over all ranks, on each of them."""
+        own = np.ascontiguousarray(values)
+        if own.nbytes <= self._first:  # in one message
+            parts = self.exchange([own.reshape(-1).view(np.uint8)] * self.size)
+            each = np.concatenate(parts).view(np.uint64).reshape(self.size, *values.shape)
+            return np.asarray(each.sum(axis=0, dtype=np.uint64))
         total = np.empty(values.shape, np.uint64)
         with self._exchanging() as wait:
-            self._announce(np.zeros(self.size, np.int64), wait)
-            wait([self._comm.Iallreduce(np.ascontiguousarray(values), total)])
+            self._announce(np.zeros(self.size, np.int64), (), wait)
+            wait([self._comm.Iallreduce(own, total)])
         return total
 
     def on_this_machine(self) -> tuple[int, int]:
@@ -113,7 +119,7 @@ class MpiCommunicator:
         try:
             if not self._told:
                 with suppress(RankFailed), self._exchanging() as wait:
-                    self._announce(np.full(self.size, _FAILED if outcome.status else 0, np.int64), wait)
+                    self._announce(np.full(self.size, _FAILED if outcome.status else 0, np.int64), (), wait)
             outcomes = share(self, outcome) if self._told else [outcome]
         except RanksLost as error:
             outcomes = [outcome, Outcome(1, str(error))]
@@ -122,21 +128,24 @@ class MpiCommunicator:
     @contextmanager
     def _exchanging(self) -> Iterator[Callable[[list[MPI.Request]], None]]:
         """Yield what waits for requests. Signals are handled afterwards, since the others count on the whole exchange."""
-        began = time.perf_counter()
-        try:
-            with interrupts_deferred() as signals:
-                yield partial(self._wait, signals)
-        finally:
-            self.waited += time.perf_counter() - began
+        with interrupts_deferred() as signals:
+            yield partial(self._wait, signals)
 
-    def _announce(self, words: NDArray[np.int64], wait: Callable[[list[MPI.Request]], None]) -> NDArray[np.int64]:
-        """Send a word to each rank and return the word from each; RankFailed where one of them has failed."""
-        heard = np.empty_like(words)
-        wait([self._comm.Ialltoall(words, heard)])
-        if (heard == _FAILED).any():
+    def _announce(
+        self, words: NDArray[np.int64], parts: Sequence[NDArray[np.uint8]], wait: Callable[[list[MPI.Request]], None]
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """Send a word and the beginning of a part to each rank and return those from each; RankFailed where one has failed."""
+        sent = np.zeros((self.size, _WORD + self._first), np.uint8)
+        sent[:, :_WORD] = words.view(np.uint8).reshape(-1, _WORD)
+        for row, part in zip(sent[:, _WORD:], parts, strict=False):
+            row[: len(part)] = part[: self._first]
+        heard = np.empty_like(sent)
+        wait([self._comm.Ialltoall(sent, heard)])
+        words = np.ascontiguousarray(heard[:, :_WORD]).view(np.int64).reshape(-1)
+        if (words == _FAILED).any():
             self._told = True
             raise RankFailed("another rank failed")
-        return heard
+        return words, heard[:, _WORD:]
 
     def _wait(self, signals: list[int], requests: list[MPI.Request]) -> None:
         if self.lost:
@@ -144,7 +153,8 @@ class MpiCommunicator:
         began, patience = time.perf_counter(), None
         while not self._all_done(requests):
             now = time.perf_counter()
-            time.sleep(0 if now - began < _EAGER else _NAP)
+            if now - began > _EAGER:
+                time.sleep(_NAP)
             if signals:
                 patience = patience or now + _PATIENCE
                 if now > patience:
