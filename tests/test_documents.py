@@ -6,6 +6,7 @@ shell; a few sizes are made smaller, and commands that cannot run here are liste
 """
 
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from gpu_nim.render.metadata import read_provenance
 from tests.render_files import has_ffmpeg
 
 CHECKOUT = Path(__file__).parents[1]
@@ -144,6 +146,15 @@ def test_every_block_of_python_runs_and_says_true_numbers(text: str) -> None:
     exec(text, names)
     for expression, number in re.findall(r"^(\S.*?) +# (\d+)\b", text, re.MULTILINE):
         assert eval(expression, names) == int(number)
+
+
+def test_every_picture_of_the_gallery_holds_the_command_beside_it() -> None:
+    gallery = CHECKOUT / "docs" / "gallery"
+    text = gallery.with_suffix(".md").read_text(encoding="utf-8")
+    beside = dict(re.findall(r"^!\[.+\]\(gallery/(\S+)\)\n```\n\./scripts/(.+)\n```$", text, re.MULTILINE))
+    assert set(beside) == {file.name for file in gallery.iterdir()}
+    for picture, command in beside.items():
+        assert shlex.split(read_provenance(gallery / picture).command) == shlex.split(command)
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name)
