@@ -175,8 +175,9 @@ def test_long_steps_are_the_short_ones(piles: int, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("piles", [3, 4, 5])
 @pytest.mark.parametrize("name", ["D", "A"])
 @pytest.mark.thorough
-def test_long_indices_by_products_of_matrices(name: str, piles: int) -> None:
-    n = 3**4000 + 2**5000  # 6,340 binary digits: a dozen times those that are taken one by one
+def test_long_indices_by_products_of_matrices(name: str, piles: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpu_nim.counting.digit_matrices._MANY_DIGITS", 1 << 12)
+    n = 3**4000 + 2**5000  # 6,340 binary digits, a dozen times those that are taken one by one
     steps = {"D": recursions.D, "A": recursions.A}[name]
     assert find_family(name, piles).value(n) == steps(piles, n)
 
