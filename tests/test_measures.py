@@ -185,7 +185,7 @@ EVIDENCE = Path(__file__).parent.parent / "docs" / "growth"
 def test_the_bfiles_begin_as_published_and_go_on_as_grown(number: str, column: str) -> None:
     lines = (EVIDENCE / f"b{number[1:]}.txt").read_text().splitlines()
     terms = dict(tuple(map(int, line.split())) for line in lines)
-    assert list(terms) == list(range(1026))
+    assert list(terms) == list(range(2050))
     published = terms_of(number)
     assert {n: terms[n] for n in published} == published
     assert table("fcc", 150, column)[column] == [terms[n + 1] for n in range(151)]
@@ -199,7 +199,7 @@ def test_the_bfiles_begin_as_published_and_go_on_as_grown(number: str, column: s
 def test_the_table_of_edge_goes_on_as_grown() -> None:
     with (EVIDENCE / "edge.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert [int(row["generation"]) for row in rows] == list(range(1025))
+    assert [int(row["generation"]) for row in rows] == list(range(2049))
     population = [int(row["population"]) for row in rows]
     assert list(accumulate(int(row["births"]) for row in rows)) == population
     assert [population[n] for n in (7, 15, 63, 127, 512, 1024)] == [130, 826, 43102, 344062, 22447861, 179946835]
