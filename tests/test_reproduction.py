@@ -18,7 +18,7 @@ from gpu_nim.reproduction.papers import find_papers
 from gpu_nim.reproduction.papers.inequality_conditions import sections_3_and_4
 from gpu_nim.reproduction.report import FACTS, PAGE, page, save_report
 from gpu_nim.reproduction.run import ItemResult, Verdict, compare, reproduce
-from gpu_nim.theorems import find_statements
+from gpu_nim.theorems import find_statements, statements
 from tests.chromium import chromium_driver, needs_chromium
 from tests.helpers import facts, printed, refused, run
 
@@ -121,6 +121,12 @@ def test_every_item_has_its_command(name: str, item: Item) -> None:
     context.close()
     if command == "verify":
         assert len(find_statements(words)) == len(words)
+
+
+def test_every_check_of_a_paper_stands_for_an_item() -> None:
+    of_papers = {statement.name for statement in statements() if statement.source.startswith("[")}
+    assert len(of_papers) >= 50
+    assert of_papers - {check for _, item in ITEMS for check in item.checks} == set()
 
 
 def test_terms_that_changed_are_a_disagreement(monkeypatch: pytest.MonkeyPatch) -> None:
