@@ -31,8 +31,8 @@ def _formats() -> dict[str, list[tuple[str, str]]]:
 def export(source: str, out: Path, printable: bool, print_size: float, stand: bool, as_json: bool, **look: Any) -> None:
     """Write SOURCE (see `gpunim render`) as a mesh, or as an HTML page that works offline."""
     wanted = Look(**look)
-    if not printable and (vain := sorted(given(["print_size", "stand"]))):
-        raise UsageError(f"--{vain[0].replace('_', '-')} is for a printable body: it needs --printable")
+    if not printable and (useless := sorted(given(["print_size", "stand"]))):
+        raise UsageError(f"--{useless[0].replace('_', '-')} is for a printable body: it needs --printable")
     printing = Printing(print_size, stand) if printable else None
     check_export(out, wanted, given(look), printable=printable)
     reserve(out)

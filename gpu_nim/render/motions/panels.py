@@ -55,7 +55,7 @@ class Panels:
 
 
 def positions_of_nim(source: str, motion: str, look: Look) -> Blocks:
-    """Return three-pile Nim, whose every block is a P-position.
+    """Return three-pile Nim, with a block for each P-position.
 
     Raises:
         UsageError: the source is another body, or too large for that.
