@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import Bytes
-from gpu_nim.backends.shared.layers import AXIS, Layers, Places
+from gpu_nim.backends.shared.layers import AXIS, Layers, Places, spread
 from gpu_nim.backends.shared.packing import pack, unpack
 
 Ints = NDArray[np.int64]
@@ -24,8 +24,7 @@ class Boundary:
 
     def __init__(self, layers: Layers, owners: Ints, rank: int, ranks: int) -> None:
         self._layers, self._rank, self._places = layers, rank, Places(layers, layers.numbers)
-        reached = [np.roll(owners, -step) for step in range(-layers.reach, layers.reach + 1)]
-        self._sent = np.stack([np.logical_or.reduce([owner == other for owner in reached]) for other in range(ranks)])
+        self._sent = np.stack([spread((owners == other).astype(np.int64), layers.reach) > 0 for other in range(ranks)])
         self._sent[rank] = False
 
     def parts(self, newborns: Ints) -> list[Bytes]:

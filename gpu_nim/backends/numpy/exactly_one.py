@@ -131,7 +131,8 @@ class ExactlyOneEngine(CellEngine):
         self._layers = layers = Layers(rule, last)
         owner = np.full(len(layers.sizes), self._ranks.rank)
         owner[layers.numbers] = owners(len(layers.numbers), layers.reach, self._ranks.size)
-        self._boundary = Boundary(layers, owner, self._ranks.rank, self._ranks.size)
+        if self._ranks.size > 1:
+            self._boundary = Boundary(layers, owner, self._ranks.rank, self._ranks.size)
         self._places = Places(layers, layers.numbers[owner[layers.numbers] == self._ranks.rank], lookup=True)
         self._jumps = list(_jumps(rule))
         # Whether a cell in the layer touches no layer of another rank.

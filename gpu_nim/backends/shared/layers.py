@@ -62,8 +62,8 @@ class Layers:
         self.numbers = np.arange(margin, margin + count)
         corners = np.zeros((2, 2, count + 2 * margin), np.int64)
         for place, axis in enumerate((0, 2)[: rule.dimension - 1]):
-            corners[0, place, self.numbers] = -_spread(-low[axis], margin) - margin
-            corners[1, place, self.numbers] = _spread(high[axis], margin) + margin
+            corners[0, place, self.numbers] = -spread(-low[axis], margin) - margin
+            corners[1, place, self.numbers] = spread(high[axis], margin) + margin
         corners[:, 0] >>= self.even
         self.low, self.high = corners
         self.widths, heights = self.high - self.low + 1
@@ -172,8 +172,12 @@ def table_bytes(rule: Rule, last: int, ranks: int = 1) -> int:
     return most + 4 * most // _ALIGNED + _LAYER_BYTES * count
 
 
-def _spread(values: Ints, distance: int) -> Ints:
-    """The maximum over the places within this distance of each."""
+def spread(values: Ints, distance: int) -> Ints:
+    """Return the maximum over the entries within this distance of each.
+
+    >>> spread(np.array([0, 0, 0, 5, 0, 0]), 2).tolist()
+    [0, 5, 5, 5, 5, 5]
+    """
     reached = 0
     while reached < distance:
         step = min(max(reached, 1), distance - reached)
