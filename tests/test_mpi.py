@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from gpu_nim import grow
+from gpu_nim.bench.ranks import divisions
+from gpu_nim.jobs.rank_plan import rank_plan
 from gpu_nim.jobs.workers import settings
 from tests.helpers import gpunim, refused, run, wait_for
 from tests.mpi_cases import CASES
@@ -122,6 +124,22 @@ def test_the_benchmark_of_workers_runs() -> None:
     facts = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
     assert [(each["name"], each["result"]) for each in facts["timings"]] == [("1 process", 1039), ("2 workers", 1039)]
     assert len(facts["shares"]) == 2
+
+
+@pytest.mark.parametrize("name", ["edge", "fcc", "hexagonal"])
+def test_the_plan_of_ranks_bounds_what_is_sent(name: str) -> None:
+    last = 96
+    for division in divisions(name, last):
+        for ranks, sent in (division.sent or {}).items():
+            assert sent <= ranks * last * rank_plan(name, last, ranks).sent
+
+
+def test_the_plan_starts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: pytest.fail("it starts others"))
+    plan = json.loads(run(*GROW, "--gen", 1024, "--workers", 8, "--plan", "--json").stdout)["plan"]
+    assert plan["memory"] * 6 < json.loads(run(*GROW, "--gen", 1024, "--plan", "--json").stdout)["plan"]["memory"]
+    assert "on each of 8 ranks, and to send" in run(*GROW, "--gen", 1024, "--workers", 8, "--plan").stdout
+    assert "births on exactly one touch" in refused("grow", "rule750", "--backend", "numpy", "--workers", 2, "--plan")
 
 
 # Signals

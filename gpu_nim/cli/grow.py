@@ -16,6 +16,7 @@ from gpu_nim.cli.progress import growth_progress
 from gpu_nim.jobs.checkpoints import Checkpoints, rest_told
 from gpu_nim.jobs.devices import select_on_rank
 from gpu_nim.jobs.growth_job import EVERY, GrowthJob, Outputs
+from gpu_nim.jobs.rank_plan import rank_plan, require_memory_of_all
 from gpu_nim.jobs.ranks import join, place
 from gpu_nim.model.errors import BackendError, UsageError
 from gpu_nim.model.provenance import command_words
@@ -102,16 +103,19 @@ def grow(
 ) -> int:
     """Grow AUTOMATON (see `gpunim automata`), by default nim, from its seed, and count the births of each generation."""
     chosen = _automaton(automaton, offsets, births, seeds, octant)
+    here = place()
     if plan:
         if resume is not None:
             raise click.UsageError("--plan is for a growth from its seed: leave out --resume.")
-        _print_plan(
-            chosen or AUTOMATON, GENERATIONS if generations is None else generations, select(backend, disk=disk), general, as_json
-        )
+        grown, last = chosen or AUTOMATON, GENERATIONS if generations is None else generations
+        ranks = here.size if here is not None else workers or 1
+        if ranks > 1:
+            _print_rank_plan(grown, last, ranks, as_json)
+        else:
+            _print_plan(grown, last, select(backend, disk=disk), general, as_json)
         return 0
     if devices is not None:
         backend, workers = "cuda", _devices(backend, workers)
-    here = place()
     if here is None and workers is not None and workers > 1:
         from gpu_nim.jobs.workers import run_on_workers
 
@@ -123,10 +127,11 @@ def grow(
     if here is not None and workers not in (None, here.size):
         raise UsageError(f"workers must be left out under mpirun, which has started {here.size} ranks, got {workers}")
     communicator = None if here is None else join(here)
+    device = select(backend, disk=disk) if communicator is None else select_on_rank(backend, communicator, disk)
     run = GrowthJob(
         chosen,
         generations,
-        backend=select(backend, disk=disk) if communicator is None else select_on_rank(backend, communicator, disk),
+        backend=device,
         columns=_columns(columns, section),
         outputs=Outputs(out, voxels, bfile, parents),
         verify=not no_verify,
@@ -135,6 +140,8 @@ def grow(
         resume=resume,
         every=every,
     )
+    if communicator is not None:
+        require_memory_of_all(run.growing, device, communicator)
     for sentence in run.passed_over:
         say(f"gpunim: {sentence}: resuming from generation {run.growing.generation}", err=True)
     if disk is not None and not quiet:
@@ -182,6 +189,21 @@ def _print_plan(automaton: Automaton | str, generations: int, backend: "Backend"
     planned = "takes memory as it grows, while there is any" if needed is None else f"is planned to take {needed:,} bytes"
     verdict = ", which does not fit" if needed is not None and needed > free else ""
     say(f"{name} to generation {generations} {planned}{verdict}: {free:,} bytes are free on {backend.device}")
+
+
+def _print_rank_plan(automaton: Automaton | str, generations: int, ranks: int, as_json: bool) -> None:
+    """Print what NumPy plans for each of several ranks."""
+    backend, name = select("numpy"), automaton if isinstance(automaton, str) else automaton.name
+    plan, free = rank_plan(automaton, generations, ranks), backend.free_memory()
+    if as_json:
+        planned = {"ranks": ranks, "memory": plan.memory, "sent": plan.sent, "free_memory": free}
+        emit_json({"automaton": name, "generations": generations, "backend": "numpy", "device": backend.device, "plan": planned})
+        return
+    sent = "" if plan.sent is None else f", and to send {plan.sent:,} bytes in a generation as large as the last"
+    say(
+        f"{name} to generation {generations} is planned to take {plan.memory:,} bytes on each of {ranks} ranks{sent}: "
+        f"{free:,} bytes are free on {backend.device}"
+    )
 
 
 def _automaton(

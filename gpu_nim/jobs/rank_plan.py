@@ -1,0 +1,92 @@
+"""What a growth is planned to take of each rank: memory, and bytes sent to others."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.automata.catalogue import Automaton, find
+from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.backends.communicator import Bytes
+from gpu_nim.backends.interface import Backend
+from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.backends.numpy.exactly_one import planned_newborns
+from gpu_nim.backends.shared.layers import Layers
+from gpu_nim.backends.shared.owners import owners
+from gpu_nim.jobs.mpi import MpiCommunicator
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.memory import require_memory
+
+_MESSAGE_BYTES = 9  # of its own, for each rank
+_NUMBER_BYTES = 2  # of a newborn that is sent: mostly its difference from the one before
+
+
+@dataclass(frozen=True)
+class Planned:
+    """Rank 0 of some ranks that are not started, to ask a backend for its plan."""
+
+    size: int
+    rank: int = 0
+
+    def exchange(self, parts: Sequence[Bytes]) -> list[Bytes]:
+        """Raise NotImplementedError: there are no other ranks."""
+        raise NotImplementedError
+
+    def sum(self, values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Raise NotImplementedError: there are no other ranks."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class RankPlan:
+    """The plan of one rank.
+
+    Attributes:
+        memory: bytes of memory.
+        sent: bytes that it sends to others in a generation as large as the last one; None where that is not planned.
+    """
+
+    memory: int
+    sent: int | None
+
+
+def rank_plan(automaton: Automaton | str, generations: int, ranks: int) -> RankPlan:
+    """Return the plan of the rank that has most, on NumPy.
+
+    Args:
+        automaton: the automaton.
+        generations: the last generation.
+        ranks: how many ranks there are to be.
+
+    Raises:
+        UsageError: the automaton does not grow on several ranks.
+
+    >>> alone, eighth = rank_plan("edge", 1024, 1), rank_plan("edge", 1024, 8)
+    >>> alone.memory > 6 * eighth.memory, alone.sent
+    (True, 0)
+    """
+    backend = NumpyBackend(Planned(ranks))
+    growing = GrowthProcess(automaton, generations, backend)
+    needed = growing.planned_memory()
+    rule = growing.automaton.rule
+    if needed is None:
+        raise UsageError(f"automaton must have births on exactly one touch, in 2 or 3 dimensions, to grow on {ranks} ranks")
+    if rule is find("nim").rule:
+        return RankPlan(needed, None)
+    layers = Layers(rule, generations)
+    owner = owners(len(layers.numbers), layers.reach, ranks)
+    padded = np.pad(owner, layers.reach, mode="edge")
+    steps = range(2 * layers.reach + 1)
+    sent = np.logical_or.reduce([padded[step : step + len(owner)] != owner for step in steps])
+    share = max(np.count_nonzero(sent & (owner == rank)) / np.count_nonzero(owner == rank) for rank in range(ranks))
+    newborns = int(share * planned_newborns(rule, generations, ranks))
+    return RankPlan(needed, _NUMBER_BYTES * newborns + _MESSAGE_BYTES * (ranks - 1))
+
+
+def require_memory_of_all(growing: GrowthProcess, backend: Backend, communicator: MpiCommunicator) -> None:
+    """Raise InsufficientMemoryError where the ranks of this machine together need more main memory than is free."""
+    needed = growing.planned_memory()
+    _, ranks = communicator.on_this_machine()
+    if needed is not None and backend.name == "numpy":
+        require_memory(ranks * needed, backend.free_memory(), f"a growth on {ranks} ranks of this machine")
