@@ -199,7 +199,7 @@ def test_a_rational_parameter_of_a_made_up_game_is_swept(ends, monkeypatch):
     monkeypatch.setitem(games.CATALOGUE, "steep", steep)
     look = Look(resolution=(64, 48), engine="numpy", quality="draft")
     with Sweep(Movie("steep:size=7", "sweep", 5, options={"sweep": ends}, look=look)) as sweep:
-        assert len(sweep.blocks) == len(blocks_of("chocolate:a=1,size=7"))  # the larger body frames all
+        assert len(sweep.body) == len(blocks_of("chocolate:a=1,size=7"))  # the larger body frames all
         first, last = (np.asarray(sweep.frame(number)) for number in (0, 4))
     assert not np.array_equal(first, last)
 

@@ -5,7 +5,6 @@ import pytest
 from click.testing import CliRunner
 
 from gpu_nim.cli import main
-from gpu_nim.model.errors import UsageError
 from gpu_nim.model.progress import unreported
 from gpu_nim.model.tracing import MISS
 from gpu_nim.render import cinema
@@ -14,10 +13,13 @@ from gpu_nim.render.colours import to_linear
 from gpu_nim.render.framing import aim
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
+from gpu_nim.render.motions import motion_of
+from gpu_nim.render.movie import Movie
 from gpu_nim.render.sampling import Places, about, disc, grid, tangents, unit, z_order
 from gpu_nim.render.trace import Eye
 from gpu_nim.render.traced_body import traced_body
 from gpu_nim.render.views import from_angles
+from tests.helpers import refused, run
 
 SMALL = {"resolution": (32, 24), "quality": "cinema"}
 
@@ -354,8 +356,33 @@ def test_the_command_draws_and_says_what_it_refuses(tmp_path):
     assert not (tmp_path / "b.png").exists()
 
 
-def test_movies_and_figures_are_not_path_traced():
-    from gpu_nim.render.movie import Movie
+def test_an_eye_near_to_cells_is_focused_on_them_and_sees_no_floor():
+    cell = (2**39, 2**38, 2**39 + 2**38)
+    eye, at = f"{cell[0]}+5,{cell[1]}-7,{cell[2]}+8", f"{cell[0]},{cell[1]},{cell[2]}"
+    _, near, _ = stage_of("nim:2^40", eye=eye, look_at=at)
+    assert 4 < near._focus < 64
+    assert near._floor is None
+    _, inside, _ = stage_of("nim:2^40", view="inside")
+    assert 2**36 < inside._focus < 2**40
+    assert inside._floor is not None
 
-    with pytest.raises(UsageError, match="quality"):
-        Movie("nim:7", look=Look(quality="cinema"))
+
+def test_frames_of_a_movie_are_path_traced_and_are_whole_or_not_there():
+    look = Look(**SMALL)
+    with motion_of(Movie("nim:7", "growth", frames=2, look=look)) as motion:
+        assert motion.frame(1).tobytes() == motion.frame(1).tobytes() != motion.frame(0).tobytes()
+
+        def interrupt(what, done, total):
+            if what == "path" and done > total // 2:
+                raise KeyboardInterrupt
+
+        motion.on_step = interrupt
+        with pytest.raises(KeyboardInterrupt):
+            motion.frame(1)
+
+
+@pytest.mark.thorough
+def test_a_slide_is_path_traced(tmp_path):
+    done = run("render", "figure:views", "-o", tmp_path / "a.png", "--quality", "cinema", "--resolution", "640x360")
+    assert done.exit_code == 0, done.output
+    assert "quality would have no effect" in refused("render", "figure:NF1", "-o", tmp_path / "b.svg", "--quality", "cinema")

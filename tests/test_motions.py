@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from gpu_nim.automata.growth_process import grow
 from gpu_nim.model.errors import UsageError
+from gpu_nim.render.image import prepare
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import motion_of
-from gpu_nim.render.motions.growth import Pullback, growth_stops
+from gpu_nim.render.motions.growth import Pullback, grown_caption, growth_stops
 from gpu_nim.render.motions.panels import Panels
 from gpu_nim.render.motions.schedule import Schedule, scheduled
 from gpu_nim.render.motions.side_by_side import SideBySide, image_of
@@ -103,6 +104,18 @@ def test_a_growths_camera_goes_out_smoothly_and_has_in_view_all_that_is_shown(na
     ways = max(len(stops) - 1, 1)
     most = 3 / ((frames - len(stops) * hold) // ways + 1) if hold else 3 * ways / max(frames - 1, 1)
     assert max((np.log2(after / before) for before, after in pairwise(heights)), default=0) <= most
+
+
+@pytest.mark.parametrize(("source", "limit"), [("nim-4:8", None), ("edge:8", 60)])
+def test_the_population_is_that_of_all_cells_of_a_body_that_is_projected_or_merged(source, limit, monkeypatch):
+    if limit:
+        monkeypatch.setitem(blocks_of.__kwdefaults__, "limit", limit)
+    body = prepare(source, Look())
+    assert len(body) < body.population
+    growth = grow(source[:-2], 8)
+    births = growth.births.tolist()
+    caption = f"generation 7 = 2³ − 1    population {sum(births[:8]):,}    {births[7]:,} born, then {births[8]:,}"
+    assert grown_caption(body, 7) == caption
 
 
 def test_a_growth_that_leaps_ahead_is_in_view_at_once():

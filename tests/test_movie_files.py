@@ -12,6 +12,7 @@ from gpu_nim import grow, save
 from gpu_nim.model.errors import FileError, SchedulerLost
 from gpu_nim.render import movie as movies
 from gpu_nim.render.look import Look
+from gpu_nim.render.motions import motion
 from gpu_nim.render.movie import Movie, draw_frame, make_movie
 from tests.helpers import run
 from tests.render_files import needs_ffmpeg, needs_pillow
@@ -56,7 +57,7 @@ def test_frames_of_workers_are_those_of_this_machine_and_are_kept_when_they_are_
 
 def test_the_engine_is_chosen_once_for_all_workers(tmp_path, monkeypatch):
     asked = []
-    monkeypatch.setattr(movies, "choose_engine", lambda look, blocks=0: ("numpy", ""))
+    monkeypatch.setattr(motion, "choose_engine", lambda look, blocks=0: ("numpy", ""))
     monkeypatch.setattr(movies, "draw_frame", lambda job: (asked.append(job[0].look.engine), draw_frame(job))[1])
     make_movie(Movie("nim:3", frames=2, look=replace(LOOK, engine="auto")), tmp_path / "a.gif", cluster=Here())
     assert asked == ["numpy", "numpy"]

@@ -22,12 +22,13 @@ from gpu_nim.render.geometry import SIDES, Box, side
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import motion_of
+from gpu_nim.render.motions.growth import GrowthInTime
 from gpu_nim.render.motions.zoom import fixed_point
 from gpu_nim.render.movie import Movie
 from gpu_nim.render.raster import draw_quads
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.traced_body import opened, traced_body
-from tests.helpers import run
+from tests.helpers import refused, run
 from tests.render_files import needs_pillow
 
 SMALL = {"resolution": (96, 72), "quality": "draft"}
@@ -54,7 +55,7 @@ def test_rays_see_the_cells_that_are_drawn_as_cubes(view, cut):
     drawn = draw_quads(numbered(blocks), camera, 480, 360)
     numbers = drawn[..., 0] + 256 * drawn[..., 1].astype(int)
     rays = trace.primary_rays(camera, trace.Eye.at(camera.eye), look.resolution, np.arange(480 * 360), (0.5, 0.5))
-    drawing = trace.Traced(opened(traced_body("nim:63", look), look, camera.basis[2]), look)
+    drawing = trace.Traced(cut_open(traced_body("nim:63", look), look, camera.basis[2]), look)
     hits = drawing.tracer.trace(rays)
     known = {tuple(cell): number for number, cell in enumerate(blocks.corners.tolist(), 1)}
     cells = (hits.cells >> hits.levels << hits.levels).T.tolist()
@@ -98,7 +99,7 @@ def test_a_cut_hides_what_is_left_out_of_the_set(data):
 def test_a_cut_is_between_cubes_of_a_large_body_and_in_the_middle_of_a_small_one(source, stop, first):
     """A layer of one cell on a cut would be seen as isolated pixels."""
     look = Look(cut="corner")
-    box = opened(traced_body(source, look), look, np.array([1.0, -1.0, 1.0])).removed
+    box = opened(traced_body(source, look), "corner", np.array([1.0, -1.0, 1.0])).removed
     assert (box.first.tolist(), box.stop[1]) == ([first, 0, first], stop)
 
 
@@ -249,10 +250,77 @@ def test_the_command_reports_a_traced_picture(tmp_path):
     assert done.exit_code == 0
     report = json.loads(done.stdout)
     assert (report["engine"], report["population"], report["note"]) == ("trace", 4**40 + 3, "traced cell by cell")
-    assert done.exit_code == 0
-    movie = run("movie", "nim:15", "-o", str(tmp_path / "a.gif"), "--engine", "trace")
-    assert movie.exit_code == 2
-    assert "engine trace draws pictures, not movies" in movie.stderr
+
+
+@needs_pillow
+@pytest.mark.parametrize(
+    ("source", "motion", "options", "look"),
+    [
+        ("nim:40", "growth", {}, {}),
+        ("edge:11", "growth", {}, {"cut": "corner"}),
+        ("fcc:5", "growth", {}, {"colour": "branch", "generations": (1, 5)}),
+        ("edge:7", "turntable", {}, {"colour": "generation"}),
+        ("edge:7", "fly-in", {}, {"cut": "half"}),
+        ("chocolate:size=15", "sweep", {"sweep": "2..3"}, {}),
+    ],
+)
+def test_a_traced_movie_looks_like_one_of_blocks(source, motion, options, look):
+    frames = []
+    for engine in ("numpy", "trace"):
+        with motion_of(Movie(source, motion, 7, options=options, look=Look(engine=engine, **SMALL, **look))) as drawn:
+            frames.append([np.asarray(drawn.frame(number), float) for number in (0, 3, 5)])
+    for blocks, rays in zip(*frames, strict=True):
+        assert np.corrcoef(blocks.ravel(), rays.ravel())[0, 1] > 0.93
+
+
+@needs_pillow
+def test_a_movie_of_a_body_of_any_size_is_traced():
+    """In the growth of Nim each doubling looks like the one before, in the colours of its own generations."""
+    movie = Movie("nim:2^40-1", "growth", frames=401, options={"hold": "1"}, look=Look(**SMALL))
+    with GrowthInTime(movie) as growth:
+        assert growth.engine == "trace"
+        generations = [growth.body.pullback.frame(number)[0] for number in range(401)]
+        one, other = (np.asarray(growth.frame(generations.index(2**m - 1)), int)[:50] for m in (20, 30))
+    assert (np.abs(one - other).max(axis=2) > 3).mean() < 0.01
+
+
+def test_populations_of_earlier_generations_are_exact():
+    for name in ("nim:40", "edge:11"):
+        body, blocks = traced_body(name, Look(generations=(2, 30)), growing=True), blocks_of(name)
+        for generation in (2, 7, 10):
+            part = body.until(generation)
+            shown = blocks.corners[(blocks.generations >= 2) & (blocks.generations <= generation)]
+            assert part.population == body.population_until(generation) == len(shown)
+            low, high = part.outline.bounds()
+            assert (low == shown.min(axis=0)).all()
+            assert (high == shown.max(axis=0) + 1).all()
+            assert {tuple(cell) for cell in part.outline.corners.tolist()} == {tuple(cell) for cell in shown.tolist()}
+
+
+def test_the_outline_of_a_large_growth_has_the_generations_of_its_blocks(monkeypatch):
+    monkeypatch.setattr("gpu_nim.render.packed_growth.MOST_BLOCKS", 40)
+    blocks = blocks_of("fcc:9")
+    outline = traced_body("fcc:9", Look(), growing=True).until(6).outline
+    assert 1 < len(outline) <= 40
+    early = blocks.take(blocks.generations <= 6)
+    side = int(outline.sizes[0])
+    of = (early.corners - outline.corners.min(axis=0)) // side * side + outline.corners.min(axis=0)
+    for corner, generation in zip(outline.corners.tolist(), outline.generations.tolist(), strict=True):
+        assert early.generations[(of == corner).all(axis=1)].min() == generation
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--motion", "walk", "--engine", "trace"), "for a traced movie, got 'walk'"),
+        (("--quality", "cinema", "--style", "points"), "style points cannot be traced, got quality 'cinema'"),
+        (("--view", "inside"), "view must be from outside for a movie, got 'inside'"),
+        (("--eye", "1,2,3"), "eye would have no effect: a turntable movie takes"),
+        (("--motion", "zoom", "--engine", "numpy"), "a zoom movie needs the source nim"),
+    ],
+)
+def test_movies_that_cannot_be_traced_are_refused(options, message, tmp_path):
+    assert message in refused("movie", "nim:15", "-o", tmp_path / "a.gif", *options)
 
 
 @needs_pillow

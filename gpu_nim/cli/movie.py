@@ -1,6 +1,5 @@
 """`gpunim movie`: a body turning, growing, or changing."""
 
-import os
 from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from pathlib import Path
@@ -59,7 +58,7 @@ def _cluster(scheduler: str) -> "AbstractContextManager[Cluster]":
 @named_option("--motion", lambda: MOTIONS, default=Movie.motion)
 @click.option("--seconds", type=_SECONDS, default=Movie.frames / Movie.rate, help="The length of the movie.")
 @click.option("--fps", type=AMOUNT, default=Movie.rate, help="Frames a second.")
-@click.option("--workers", type=AMOUNT, help="The number of processes that draw.  [default: 2, or 1 on one core]")
+@click.option("--workers", type=AMOUNT, help="The number of processes that draw.  [default: 2; 1 on one core or for engine trace]")
 @click.option("--scheduler", help="Draw on the workers of the Dask scheduler at this address, not on this machine.")
 @look_options()
 @json_option
@@ -85,8 +84,7 @@ def movie(
     with step_progress(wants_progress(quiet)) as step, ExitStack() as stack:
         try:
             cluster = stack.enter_context(_cluster(scheduler)) if scheduler is not None else None
-            processes = workers or min(2, os.cpu_count() or 1)
-            report = make_movie(wanted, out, workers=processes, cluster=cluster, on_frame=partial(step, "frame"))
+            report = make_movie(wanted, out, workers=workers, cluster=cluster, on_frame=partial(step, "frame"))
         except SchedulerLost as error:
             raise SchedulerLost(f"{error}, then run this command again: the frames so far are kept") from error
     if as_json:

@@ -55,13 +55,15 @@ def step_progress(shown: bool) -> Iterator[OnStep]:
     if not shown:
         yield unreported
         return
-    with _bar(1, "{{task.description}} {}", visible=False) as progress:
+    with _bar(1, "{{task.description}} {{task.fields[whole]:,}} of {{task.total:,}}", visible=False, whole=0) as progress:
         (task,) = progress.tasks
 
-        def step(what: str, done: int, total: int) -> None:
+        def step(what: str, done: float, total: int) -> None:
             if new := task.description != what:
                 progress.reset(task.id, description=what)
-            progress.update(task.id, completed=done, total=total, visible=True, refresh=new)  # however soon it is over
+            progress.update(
+                task.id, completed=done, whole=int(done), total=total, visible=True, refresh=new
+            )  # however soon it is over
 
         yield step
 

@@ -36,6 +36,8 @@ _SEEN_ROUND = 4.0  # pixels: the side of a cube from which on its edges are seen
 _WIDE = 0.02  # the spread of rays of bounced light, for which finer cells make no difference
 _APERTURE = 0.004  # the radius of the lens where what is in focus is at distance 1
 _FOCUS = 0.25  # the part of the body that is nearer than what is in focus
+_FOCUS_RAYS = 15  # along each side of the middle of the picture, by which an eye is focused
+_HIGH = 256.0  # times the distance of what is in focus: an eye that is higher above the floor is near to cells, and sees none
 _LOW_SUN = 0.1  # the sine of the least elevation of a sun that casts shadows on a floor
 _FLOOR = 6.0  # the reach of shadows on the floor, in diagonals of the body
 _BELOW = 1 - 2.0**-20  # the floor, in the layer of cells below the body: rays from it enter the body from outside
@@ -139,14 +141,17 @@ class _Stage:
         corners = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1) - place[:, None]
         distances = -camera.basis[2] @ corners
         self._near, self._far = max(float(distances.min()), 0.0), float(distances.max())
-        self._focus = self._near + _FOCUS * (self._far - self._near)
+        self._focus = self._seen_depth() if camera.place is not None else 0.0
+        if not self._focus:
+            self._focus = self._near + _FOCUS * (self._far - self._near)
         self._haze = theme.haze
         self._behind = theme.behind
         self._backdrop = to_linear(background(theme, *look.resolution)).reshape(-1, 3)
         self._key, self._ambient = theme.key * WARM, theme.ambient * COOL
         self._floor = None
         self._up = camera.basis[1]
-        if not camera.parallel and camera.basis[1, 2] > 0 and place[2] >= low[2] and lamps.key[2] > _LOW_SUN:
+        above = place[2] - low[2]
+        if not camera.parallel and camera.basis[1, 2] > 0 and 0 <= above < _HIGH * self._focus and lamps.key[2] > _LOW_SUN:
             middle = (low + high) / 2
             middle[2] = low[2]
             diagonal = float(np.linalg.norm(high - low))
@@ -178,6 +183,16 @@ class _Stage:
             out[missed, :3] = self._backdrop[pixels[missed]] * shade + added
             out[missed, 3] = 1
         return out
+
+    def _seen_depth(self) -> float:
+        """Return how far ahead cells in the middle of the picture are, 0 where there are none."""
+        width, height = self._look.resolution
+        x, y = (np.linspace(1 / 3, 2 / 3, _FOCUS_RAYS) * side for side in (width, height))
+        pixels = (y.astype(np.int64)[:, None] * width + x.astype(np.int64)).ravel()
+        rays = primary_rays(self._camera, self._eye, self._look.resolution, pixels, (0.5, 0.5))
+        hits = self._tracer.trace(rays)
+        depths = hits.distances[hits.met] * -(self._camera.basis[2] @ rays.directions[:, hits.met])
+        return float(np.median(depths)) if len(depths) else 0.0
 
     def developed(self, light: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the picture of linear light and alpha (n, 4), premultiplied sRGB and alpha."""

@@ -1,5 +1,7 @@
 """Framing: the camera of a look that shows all blocks that are drawn, with space for what it says."""
 
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,9 +14,19 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.projection import FINE
 from gpu_nim.render.standpoint import standpoint
 from gpu_nim.render.themes import THEMES
+from gpu_nim.render.traced_body import TracedBody, opened
 from gpu_nim.render.views import DEFAULT_VIEW, FLAT_VIEW, Camera, Margins, View, find_view, fit, support
 
 _EDGEWISE = 0.01  # the sine of the least elevation that a flat body is seen from
+
+
+Body = TypeVar("Body", Blocks, TracedBody, Blocks | TracedBody)
+"""What is drawn as blocks, or traced."""
+
+
+def outline_of(body: Blocks | TracedBody) -> Blocks:
+    """Return the blocks that hold a body: its own, or those that frame it."""
+    return body.outline if isinstance(body, TracedBody) else body
 
 
 def view_of(blocks: Blocks, look: Look) -> View:
@@ -26,18 +38,23 @@ def view_of(blocks: Blocks, look: Look) -> View:
     return view
 
 
-def annotations(blocks: Blocks, look: Look, running: str = "", colours: NDArray[np.float32] | None = None) -> Annotations:
+def annotations(
+    body: Blocks | TracedBody, look: Look, running: str = "", colours: NDArray[np.float32] | None = None
+) -> Annotations:
     """Return the annotations of a look.
 
     Args:
-        blocks: the blocks.
-        look: their appearance.
+        body: the body.
+        look: its appearance.
         running: the longest of the words that change in a movie.
-        colours: the blocks' colours (N, 3), by default those of the look.
+        colours: the colours of blocks (N, 3), by default those of the look.
 
     Raises:
         UsageError: they cannot be set legibly with space for the body, or there are no coordinates for axes.
     """
+    if isinstance(body, TracedBody):
+        return Annotations(look, body.legend, box_of(body.outline), running)
+    blocks = body
     if look.axes and blocks.unit == FINE:
         raise UsageError(f"axes need cells on a lattice, and those of {blocks.name} are projected between its points")
     legend = None
@@ -47,19 +64,22 @@ def annotations(blocks: Blocks, look: Look, running: str = "", colours: NDArray[
     return Annotations(look, legend, box_of(blocks), running)
 
 
-def aim(blocks: Blocks, look: Look, running: str = "", view: View | None = None, margins: Margins | None = None) -> Camera:
-    """Return the camera of the look, or of a view, fitted to the blocks, with space for the look's annotations.
+def aim(
+    body: Blocks | TracedBody, look: Look, running: str = "", view: View | None = None, margins: Margins | None = None
+) -> Camera:
+    """Return the camera of the look, or of a view, fitted to a body, with space for the look's annotations.
 
     Args:
-        blocks: the blocks.
-        look: their appearance.
+        body: the body.
+        look: its appearance.
         running: the longest of the words that change in a movie.
         view: where to look from; by default the look's view.
         margins: the space; by default that of `annotations`.
     """
+    blocks = outline_of(body)
     if camera := standpoint(look, *blocks.bounds()):
         return camera
-    space = margins or annotations(blocks, look, running).margins
+    space = margins or annotations(body, look, running).margins
     return fit(view or view_of(blocks, look), framed(blocks, look), look.resolution[0] / look.resolution[1], margins=space)
 
 
@@ -90,6 +110,8 @@ def hull(blocks: Blocks) -> NDArray[np.float32]:
     return points[support(points, 512)]
 
 
-def cut_open(blocks: Blocks, look: Look, toward: NDArray[np.float64]) -> Blocks:
-    """Return the blocks without the part that the look cuts away, before an eye in that direction."""
-    return blocks if look.cut == "none" else cut(blocks, look.cut, toward)
+def cut_open(body: Body, look: Look, toward: NDArray[np.float64]) -> Body:
+    """Return a body without the part that the look cuts away, before an eye in that direction."""
+    if look.cut == "none":
+        return body
+    return opened(body, look.cut, toward) if isinstance(body, TracedBody) else cut(body, look.cut, toward)

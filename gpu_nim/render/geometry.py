@@ -52,6 +52,8 @@ class Blocks:
         cells: the cell of least coordinates of each, int32 (N, k), where there are k > 3 coordinates and the corners are their
             projections; else None.
         unit: the side of a cell, 1 but for such projections; larger blocks stand for several cells.
+        births: the number of cells of each generation that are shown, int64, however they are merged or projected; None where it is
+            not known.
         steps: the steps from a parent to its children, where each cell but the seeds has one parent; else none.
     """
 
@@ -67,6 +69,7 @@ class Blocks:
     coordinates: tuple[str, ...] = SPACE
     cells: NDArray[np.int32] | None = None
     unit: int = 1
+    births: NDArray[np.int64] | None = None
     steps: tuple[tuple[int, ...], ...] = ()
 
     @property
@@ -261,6 +264,9 @@ def generations_between(blocks: Blocks, first: int, stop: int) -> Blocks:
     keep = (blocks.generations >= first) & (blocks.generations < stop)
     if not keep.any():
         raise no_cells(blocks.name, first, stop, int(blocks.generations.max()))
+    if blocks.births is not None:
+        within = np.arange(len(blocks.births))
+        blocks = replace(blocks, births=np.where((within >= first) & (within < stop), blocks.births, 0))
     return blocks.take(keep, "" if keep.all() else f"generations {first} to {stop - 1}")
 
 

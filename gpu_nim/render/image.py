@@ -13,12 +13,11 @@ from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.provenance import call, made_by
 from gpu_nim.render import opengl
-from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.axes import box_of
 from gpu_nim.render.cinema import Cinema
 from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.defined_scenes import defined_scene, population
-from gpu_nim.render.framing import aim, annotations, cut_open
+from gpu_nim.render.framing import aim, annotations, cut_open, outline_of
 from gpu_nim.render.geometry import Blocks, generations_between
 from gpu_nim.render.lettering import require_words
 from gpu_nim.render.look import CINEMA, Look, require_effect, style_options
@@ -30,7 +29,7 @@ from gpu_nim.render.source import CELLS_LIMIT, TooManyCells, blocks_of, name_of
 from gpu_nim.render.styles.style import CameraStyle, LaidOutStyle
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.trace import Traced
-from gpu_nim.render.traced_body import BY_GENERATION, TracedBody, opened, traced_body
+from gpu_nim.render.traced_body import BY_GENERATION, TracedBody, traced_body
 from gpu_nim.render.views import INSIDE, Camera
 from gpu_nim.storage.atomic import check_writable, replacing
 
@@ -135,22 +134,22 @@ def traced_at_once(source: "Source", look: Look) -> bool:
 
 def _traced(source: "Source", look: Look, on_step: OnStep) -> Picture:
     """Trace rays to a source, cell by cell."""
-    if "trace" not in look.drawn_style.costs:
-        raise UsageError(f"style {look.style_name} cannot be traced, got {_tracing_option(look)}")
+    require_traceable(look)
     require_picture_memory(look, "trace", name_of(source))
     body = traced_body(source, look, on_step)
-    camera = aim(body.outline, look, margins=annotations_of(body, look).margins)
-    body = opened(body, look, camera.basis[2])
-    with DrawnBody(body.outline, look, "trace", body=body) as drawn:
-        image = drawn.frame(camera, on_step=on_step)
+    camera = aim(body, look)
+    body = cut_open(body, look, camera.basis[2])
+    with DrawnBody(body, look, "trace") as drawn:
+        image = drawn.frame(camera, on_step=on_step, partly=True)
         notes = ("" if look.traced else "traced cell by cell", body.outline.note, drawn.shortfall)
     note = "; ".join(filter(None, notes))
     return Picture(image, "trace", body.population, body.population, note, call("render", name_of(source), look))
 
 
-def annotations_of(body: TracedBody, look: Look, running: str = "") -> Annotations:
-    """Return the annotations of a traced body; `running` as for `gpu_nim.render.framing.annotations`."""
-    return Annotations(look, body.legend, box_of(body.outline), running)
+def require_traceable(look: Look) -> None:
+    """Raise UsageError for a style that cannot be traced."""
+    if "trace" not in look.drawn_style.costs:
+        raise UsageError(f"style {look.style_name} cannot be traced, got {_tracing_option(look)}")
 
 
 def _tracing_option(look: Look) -> str:
@@ -178,12 +177,15 @@ def prepare(source: "Source", look: Look, on_step: OnStep = unreported, *, merge
     return look.drawn_style.prepared(blocks, look.quality)
 
 
+def body_of(source: str, look: Look, engine: str, *, growing: bool = False) -> Blocks | TracedBody:
+    """Return what an engine draws of a source; `growing` as for `gpu_nim.render.traced_body.traced_body`."""
+    return traced_body(source, look, growing=growing) if engine == "trace" else prepare(source, look)
+
+
 def choose_engine(look: Look, blocks: int = 0) -> tuple[str, str]:
     """Return the engine for a picture of so many blocks and, where OpenGL was preferred but not chosen, why."""
-    if look.engine == "trace":
-        raise UsageError("engine trace draws pictures, not movies")
-    if look.puts_eye:
-        raise UsageError(f"an eye and view {INSIDE} need engine trace, which draws pictures, not movies")
+    if look.traced:
+        return "trace", ""
     if "opengl" not in look.drawn_style.costs:
         if look.engine == "opengl":
             raise UsageError(f"style {look.style_name} is drawn by NumPy alone, got engine 'opengl'")
@@ -205,35 +207,33 @@ class DrawnBody:
     """A body in its colours, ready to be drawn from any number of cameras.  A context manager: it holds a window.
 
     Args:
-        blocks: the body.
+        body: the body, as blocks or to be traced.
         look: its appearance.
         engine: opengl, numpy or trace.
         base: the colour of each block, sRGB float32 (N, 3); None for those of the look.
-        body: what is traced, framed by the blocks, for engine trace.
         running: the longest of the words that change from frame to frame.
     """
 
     def __init__(
         self,
-        blocks: Blocks,
+        body: Blocks | TracedBody,
         look: Look,
         engine: str,
         base: NDArray[np.float32] | None = None,
-        body: TracedBody | None = None,
         *,
         running: str = "",
     ) -> None:
-        self.blocks = blocks
+        self.blocks = blocks = outline_of(body)
         self.look = look
         self.engine = engine
         self.theme = THEMES[look.theme]
         style = look.drawn_style
         if not issubclass(style, CameraStyle):
             raise UsageError(f"a movie cannot be made of {look.style_name}")
-        if body is not None:
+        if isinstance(body, TracedBody):
             self._canvas = None
             self._style: CameraStyle = (Cinema if look.quality == CINEMA else Traced)(body, look)
-            self.annotations = annotations_of(body, look, running)
+            self.annotations = annotations(body, look, running)
             return
         base = base_colours(blocks, look.colour, self.theme) if base is None else base
         self.annotations = annotations(blocks, look, running, base)
@@ -261,6 +261,7 @@ class DrawnBody:
         running: str = "",
         *,
         on_step: OnStep = unreported,
+        partly: bool = False,
     ) -> "Image":
         """Return the annotated picture from a camera.
 
@@ -269,8 +270,11 @@ class DrawnBody:
             shown: a mask of the blocks to draw, or None for all.
             running: words below the body, of this frame alone.
             on_step: called for progress.
+            partly: whether an interrupt may leave a picture that lacks something (`shortfall`), instead of none.
         """
         image = self._over_background(self._style.draw(camera, shown, on_step))
+        if self.shortfall and not partly:
+            raise KeyboardInterrupt
         body = self.blocks if shown is None or not self.look.axes else self.blocks.take(shown)
         self.annotations.annotate(image, camera, running, box_of(body))
         return image

@@ -161,10 +161,3 @@ def require_effect(what: str, takes: Collection[str], look: Look, given: Collect
         *others, last = sorted(takes)
         names = f"{', '.join(others)} and {last}" if others else f"only {last}"
         raise UsageError(f"{', '.join(useless)} would have no effect: {what} takes {names}")
-
-
-def require_drawn(what: str, look: Look) -> None:
-    """Raise UsageError where a look would have something path traced that cannot be; `what` is its name in words."""
-    if look.quality == CINEMA:
-        others = ", ".join(quality for quality in QUALITIES if quality != CINEMA)
-        raise UsageError(f"quality must be one of {others} for {what}, got {CINEMA!r}")

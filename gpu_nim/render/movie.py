@@ -25,10 +25,10 @@ from gpu_nim._version import __version__
 from gpu_nim.model.errors import BackendError, FileError, GpunimError, UsageError
 from gpu_nim.model.extras import missing
 from gpu_nim.model.interrupts import interrupts_blocked
+from gpu_nim.model.progress import OnStep
 from gpu_nim.model.provenance import Provenance, call, made_by
 from gpu_nim.model.reading import open_regular
-from gpu_nim.render.image import choose_engine
-from gpu_nim.render.look import Look, require_drawn, require_effect
+from gpu_nim.render.look import CINEMA, Look, require_effect
 from gpu_nim.render.metadata import add_gif_comment, movie_tags
 from gpu_nim.render.motions import MOTIONS, Motion, motion_of, movie_options
 from gpu_nim.render.picture_memory import require_picture_memory
@@ -50,6 +50,8 @@ _MARK = "gpunim"  # the key of the text chunk in a frame's PNG that holds the mo
 
 # Players assume BT.709 or BT.601 for untagged pictures, depending on their size; ffmpeg converts to BT.601 by default.
 _AS_BT709 = "scale=in_range=pc:out_range=tv:out_color_matrix=bt709,format=yuv420p"
+_STEPS = ("pixel", "path")  # of a frame that is traced, and of one that is path traced
+_UNFINISHED = 0.99  # of a frame, until it is written
 _THREADS = "8"  # on every machine: the bytes depend on it
 _TAGGED = "setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=bt709"
 
@@ -86,7 +88,6 @@ class Movie:
             raise UsageError(f"a movie needs 1 or more frames at 1 to 120 a second, got {self.frames} at {self.rate}")
         motion.check(self)
         require_effect(*movie_options(self.motion), self.look)
-        require_drawn("a movie", self.look)
         if not issubclass(self.look.drawn_style, CameraStyle):
             raise UsageError(f"a movie cannot be made of {self.look.style_name}")
 
@@ -102,18 +103,19 @@ def make_movie(
     movie: Movie,
     path: str | Path,
     *,
-    workers: int = 1,
+    workers: int | None = None,
     cluster: SupportsMap | None = None,
-    on_frame: Callable[[int, int], None] | None = None,
+    on_frame: Callable[[float, int], None] | None = None,
 ) -> dict[str, object]:
     """Draw a movie into a file, and return a report of it as plain values.
 
     Args:
         movie: what it shows.
         path: an .mp4 (H.264) or .gif file.
-        workers: the number of processes of this machine that draw.
+        workers: the number of processes of this machine that draw. By default 1 where frames are traced, which takes all cores;
+            else 2, on a machine of so many cores.
         cluster: draws in place of them. Its workers send frames back, and need no files but the source.
-        on_frame: called with the number of frames drawn and of all frames.
+        on_frame: called with the number of frames drawn and of all frames; within a frame that is traced, with a part of it.
 
     Raises:
         UsageError: the format cannot have this ending or size.
@@ -129,8 +131,10 @@ def make_movie(
     _check_format(path, movie)
     check_writable(path)
     encoder = ffmpeg()
-    engine, _ = choose_engine(movie.look)
+    engine = MOTIONS[movie.motion].engine_of(movie)
     drawn = replace(movie, look=replace(movie.look, engine=engine))  # one engine draws all frames, on any machine
+    if workers is None:
+        workers = 1 if engine == "trace" else min(2, os.cpu_count() or 1)
     at_once = workers if cluster is None and _worth_sharing(movie.frames, workers) else 1
     require_picture_memory(movie.look, engine, movie.source, at_once=at_once)
     mark = _mark(drawn, engine)
@@ -140,7 +144,15 @@ def make_movie(
         missing = _missing_frames(folder, movie, mark)
         there = done = movie.frames - len(missing)
         report(there, movie.frames)
-        frames = _draw(drawn, folder, mark, missing, workers) if cluster is None else _gather(cluster, drawn, folder, mark, missing)
+
+        def within(what: str, part: float, total: float) -> None:
+            if what == _STEPS[movie.look.quality == CINEMA]:
+                report(done + min(part / total, _UNFINISHED), movie.frames)
+
+        if cluster is None:
+            frames = _draw(drawn, folder, mark, missing, workers, within)
+        else:
+            frames = _gather(cluster, drawn, folder, mark, missing)
         try:
             for done, _ in enumerate(frames, there + 1):
                 report(done, movie.frames)
@@ -302,14 +314,15 @@ def draw_frame(job: tuple[Movie, str, int]) -> bytes:
         return _encoded(renderer.frame(number), f"{mark} {number}")
 
 
-def _draw(movie: Movie, folder: Path, mark: str, missing: list[int], workers: int) -> Iterator[int]:
-    """Draw the missing frames, and yield the number of each finished one."""
+def _draw(movie: Movie, folder: Path, mark: str, missing: list[int], workers: int, within: OnStep) -> Iterator[int]:
+    """Draw the missing frames, and yield the number of each finished one; `within` is called within a frame of this process."""
     from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor  # here, for the start-up time of other work
 
     if not missing:
         return
     if not _worth_sharing(len(missing), workers):
         with motion_of(movie) as renderer:
+            renderer.on_step = within
             for number in missing:
                 _save_frame(renderer, folder, mark, number)
                 yield number

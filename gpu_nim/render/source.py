@@ -44,7 +44,7 @@ from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.notation import parse_integer
 from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.render.colourings import needed_value
-from gpu_nim.render.defined_scenes import nims_generation
+from gpu_nim.render.defined_scenes import defined_scene, nims_generation
 from gpu_nim.render.geometry import PILES, SPACE, Blocks, first_of_each
 from gpu_nim.render.projection import in_space
 from gpu_nim.render.values import VALUES
@@ -138,6 +138,16 @@ def blocks_of(
     return _by_rule(grown(source, generation=generation, limit=limit, on_step=on_step), needs, automaton.rule)
 
 
+def only_traced(source: str) -> bool:
+    """Return whether a source is known by its definition, and too large to be drawn as blocks, merged or not.
+
+    >>> only_traced("nim:2^40"), only_traced("nim:2^20")
+    (True, False)
+    """
+    scene = defined_scene(source)
+    return scene is not None and max(scene.shape) > _GENERATION_LIMIT
+
+
 def _automaton(name: str, source: str) -> Automaton:
     if name in automata.CATALOGUE:
         return automata.CATALOGUE[name]
@@ -168,7 +178,8 @@ def _nim(source: str, generation: int, limit: int, on_step: OnStep) -> Blocks:
 
     growth = grow("nim", last, backend="numpy", cells=True, verify=False, on_batch=step)
     generations = np.repeat(np.arange(last + 1), growth.births.astype(np.intp)) << level
-    return _blocks(source, growth.cells(), generations, count.value(generation), level)
+    blocks = _blocks(source, growth.cells(), generations, count.value(generation), level)
+    return blocks if level else replace(blocks, births=growth.births.astype(np.int64))
 
 
 def _blocks(
@@ -228,7 +239,8 @@ def _gather(
         collected.add(newborns, generation)
         if sum(counts) > _GROWN_LIMIT:
             _refuse(source, counts)
-    return _blocks(source, *collected.finished(), sum(counts), collected.level, lattice)
+    blocks = _blocks(source, *collected.finished(), sum(counts), collected.level, lattice)
+    return replace(blocks, births=np.array(counts, np.int64))
 
 
 class _Collection:
@@ -341,7 +353,7 @@ def _solved(source: str, solution: Solution, largest: int) -> Blocks:
     blocks = _blocks(source, positions[order], totals[order] // 2, len(positions))
     values = {name: value.of_game(blocks, solution) for name, value in VALUES.items() if value.of_game}
     names = solution.coordinates if blocks.cells is None else blocks.coordinates
-    return replace(blocks, values=values, coordinates=names)
+    return replace(blocks, values=values, coordinates=names, births=np.bincount(totals // 2))
 
 
 def _require_near(source: str, cells: NDArray[np.integer]) -> None:

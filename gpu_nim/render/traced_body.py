@@ -6,6 +6,7 @@ size up to 2^60. Any other source is packed into a pyramid of bits, cell by cell
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +47,8 @@ CellColours = Callable[[NDArray[np.int64], NDArray[np.int8]], Colours]
 
 _OUTLINE = 6  # bits of a coordinate of the blocks that frame Nim
 _PALETTE = 10  # bits of a generation that has a colour of its own
+_PALETTE_OF_PART = 8  # the same of a part of a growth: less work, for every frame of a movie
+_LARGEST_PALETTE = (1 << _PALETTE) - 1
 BY_GENERATION = (None, "rank", "generation")
 """The colourings that need no more than a cell's generation; None is rank."""
 
@@ -65,9 +68,11 @@ class TracedBody:
         name: the name of the source.
         scene: its cells.
         population: their number.
+        generations: the first and the last that has cells.
         outline: coarse blocks that hold them, int64.
         colours: returns the colour of each hit, sRGB float32 (n, 3), of cells (3, n) and their levels (n,).
         legend: what the colours stand for.
+        population_until: returns the number of cells to a generation.
         until: returns the body without the generations after one, in the same colours; the outline then has the generation of the
             earliest cell of each block. Only of bodies that are made to be shown so.
         removed: the cells that a cut removes, or None.
@@ -76,9 +81,11 @@ class TracedBody:
     name: str
     scene: Scene
     population: int
+    generations: tuple[int, int]
     outline: Blocks
     colours: CellColours
     legend: Legend
+    population_until: Callable[[int], int]
     until: "Callable[[int], TracedBody] | None" = None
     removed: Box | None = None
 
@@ -123,13 +130,11 @@ def _too_many(look: "Look", name: str, cells: int) -> UsageError:
     return UsageError(f"colour {look.colour} can be traced of up to {CELLS_LIMIT:,} cells, and {name} has {cells:,}")
 
 
-def opened(body: TracedBody, look: "Look", toward: NDArray[np.float64]) -> TracedBody:
-    """Return a body without the part that the look cuts away, before an eye in that direction."""
-    if look.cut == "none":
-        return body
+def opened(body: TracedBody, what: str, toward: NDArray[np.float64]) -> TracedBody:
+    """Return a body without the part that a cut removes, before an eye in that direction."""
     (first, stop), corner = body.outline.bounds(), np.array(body.scene.corner)
     box = Box(np.maximum(first, corner), np.minimum(stop, corner + np.array(body.scene.shape)))
-    away, side = removed(box, look.cut, toward), int(body.outline.sizes.max())
+    away, side = removed(box, what, toward), int(body.outline.sizes.max())
 
     def even(ends: NDArray[np.int64]) -> NDArray[np.int64]:
         """Between cubes as large as those of the outline: a layer of cells of a body of 2^40 + 1 is seen as isolated pixels."""
@@ -137,7 +142,7 @@ def opened(body: TracedBody, look: "Look", toward: NDArray[np.float64]) -> Trace
 
     low = np.where(away.first > box.first, even(away.first), box.first)
     high = np.where(away.stop < box.stop, even(away.stop), box.stop)
-    return replace(body, outline=cut(body.outline, look.cut, toward), removed=Box(low, high))
+    return replace(body, outline=cut(body.outline, what, toward), removed=Box(low, high))
 
 
 # Sets given by their definition
@@ -149,17 +154,28 @@ def _defined(name: str, scene: NimScene, look: "Look") -> TracedBody:
     scene = replace(scene, first=first, last=min(stop - 1, last))
     if scene.first > scene.last or not len(coarse_cells(scene, _OUTLINE)[0]):
         raise no_cells(name, first, stop, last)
-    cubes, level = coarse_cells(scene, _PALETTE)
-    colours, legend = _nims_colours(look, np.bincount(generations_of(cubes)), level, scene.last)
+    coloured = _coloured(look, scene, _PALETTE)
+
+    @cache
+    def count(generation: int) -> int:
+        return population(replace(scene, last=generation))
 
     def until(generation: int) -> TracedBody:
         part = replace(scene, last=min(generation, scene.last))
         cubes, level = coarse_cells(part, _OUTLINE)
         outline = _coarse_blocks(name, cubes << level, 1 << level, generations_of(cubes) << level)
         outline = replace(outline, coordinates=SPACE if any(scene.inequality) else PILES)
-        return TracedBody(name, part, population(part), outline, colours, legend, until)
+        # Where generations have no colours of their own, early ones would all have the first.
+        colours, legend = coloured if max(part.last, _LARGEST_PALETTE) >= scene.last else _coloured(look, part, _PALETTE_OF_PART)
+        return TracedBody(name, part, count(part.last), (scene.first, part.last), outline, colours, legend, count, until)
 
     return until(scene.last)
+
+
+def _coloured(look: "Look", scene: NimScene, bits: int) -> tuple[CellColours, Legend]:
+    """Return the colours of a scene's cells, by so many bits of their generation, and what they stand for."""
+    cubes, level = coarse_cells(scene, bits)
+    return _nims_colours(look, np.bincount(generations_of(cubes)), level, scene.last)
 
 
 def _nims_colours(look: "Look", births: NDArray[np.integer], level: int, last: int) -> tuple[CellColours, Legend]:
@@ -279,8 +295,8 @@ def _packed(name: str, cells: _Cells, look: "Look", growing: bool) -> TracedBody
         generations[scene.number_of(of_generation)] = generation
     palette = generation_palette(look, births)
     legend = generation_bar(births, palette)
-    body = _Packing(name, scene, int(births.sum()), cells.coordinates, lambda number: palette[generations[number]], legend)
-    return body.growing(np.concatenate(list(keys.values())), births) if growing else body.whole()
+    body = _Packing(name, scene, births, cells.coordinates, lambda number: palette[generations[number]], legend)
+    return body.growing(np.concatenate(list(keys.values()))) if growing else body.whole()
 
 
 @dataclass(frozen=True)
@@ -289,30 +305,34 @@ class _Packing:
 
     name: str
     scene: BrickScene
-    population: int
+    births: NDArray[np.int64]
     coordinates: tuple[str, ...]
     of_numbers: Callable[[Ints], Colours]
     legend: Legend
 
     def whole(self) -> TracedBody:
         outline = replace(_outline(self.name, self.scene), coordinates=self.coordinates)
-        return self._body(self.scene, self.population, outline)
+        return self._body(self.scene, len(self.births) - 1, outline)
 
-    def growing(self, keys: NDArray[np.unsignedinteger], births: NDArray[np.int64]) -> TracedBody:
+    def growing(self, keys: NDArray[np.unsignedinteger]) -> TracedBody:
         """Return the body with its earlier generations; the keys of its cells are in order of generation."""
-        growth = PackedGrowth(self.scene, keys, births)
+        growth = PackedGrowth(self.scene, keys, self.births)
 
         def until(generation: int) -> TracedBody:
             outline = replace(_coarse_blocks(self.name, *growth.outline(generation)), coordinates=self.coordinates)
-            return replace(self._body(growth.scene(generation), growth.population(generation), outline), until=until)
+            return replace(self._body(growth.scene(generation), generation, outline), until=until)
 
-        return until(len(births) - 1)
+        return until(len(self.births) - 1)
 
-    def _body(self, part: BrickScene, cells: int, outline: Blocks) -> TracedBody:
+    def _body(self, part: BrickScene, last: int, outline: Blocks) -> TracedBody:
         def colours(hit: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
             return self.of_numbers(self.scene.numbers(part.first_cells(hit, levels)))
 
-        return TracedBody(self.name, part, cells, outline, colours, self.legend)
+        def count(generation: int) -> int:
+            return int(self.births[: max(generation + 1, 0)].sum())
+
+        born = np.flatnonzero(self.births[: last + 1])
+        return TracedBody(self.name, part, count(last), (int(born[0]), int(born[-1])), outline, colours, self.legend, count)
 
 
 def _of_blocks(blocks: Blocks, look: "Look", growing: bool) -> TracedBody:
@@ -331,10 +351,9 @@ def _of_blocks(blocks: Blocks, look: "Look", growing: bool) -> TracedBody:
     shown = base_colours(blocks, look.colour, THEMES[look.theme])
     table[scene.number_of(keys)] = shown
     legend = legend_of(blocks, shown, look.colour)
-    body = _Packing(blocks.name, scene, blocks.population, blocks.coordinates, lambda number: table[number], legend)
-    if not growing:
-        return body.whole()
-    return body.growing(keys[np.argsort(blocks.generations, kind="stable")], np.bincount(blocks.generations))
+    births = np.bincount(blocks.generations)
+    body = _Packing(blocks.name, scene, births, blocks.coordinates, lambda number: table[number], legend)
+    return body.growing(keys[np.argsort(blocks.generations, kind="stable")]) if growing else body.whole()
 
 
 def _box(low: Iterable[int], high: Iterable[int]) -> tuple[Triple, Triple]:

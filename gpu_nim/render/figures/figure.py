@@ -13,7 +13,7 @@ from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.provenance import call
 from gpu_nim.model.registry import Registry
 from gpu_nim.render.image import Picture, check_ending, save
-from gpu_nim.render.look import Look, require_drawn, require_effect
+from gpu_nim.render.look import Look, require_effect
 from gpu_nim.render.themes import THEMES, Theme
 from gpu_nim.render.vector_drawing import SUFFIXES, VectorDrawing
 from gpu_nim.storage.atomic import check_writable
@@ -85,7 +85,6 @@ def check_figure(name: str, path: Path, look: Look, given: Collection[str] = ())
     if FIGURES.find(name).slide or suffix not in SUFFIXES:
         check_ending(path, look.resolution)
     require_effect(*figure_options(name, suffix), look, given)
-    require_drawn(f"figure:{name}", look)
     check_writable(path)
 
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpu_nim.render.framing import outline_of
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.motions.motion import MOTIONS, BodyMotion
 from gpu_nim.render.views import Camera, View, fit
@@ -29,7 +30,7 @@ class FlyIn(BodyMotion):
 
     def frame(self, number: int) -> "Image":
         """Return one frame."""
-        return self.drawn().frame(flight(self.camera, self.blocks, self.part(number)))
+        return self.drawn_from(flight(self.camera, outline_of(self.body), self.part(number)))
 
 
 def flight(outside: Camera, blocks: Blocks, part: float) -> Camera:

@@ -3,17 +3,19 @@
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.render.framing import aim, annotations, cut_open, view_of
+from gpu_nim.model.progress import OnStep, unreported
+from gpu_nim.render.framing import aim, annotations, cut_open, outline_of, view_of
 from gpu_nim.render.geometry import Blocks, middles
-from gpu_nim.render.image import DrawnBody, prepare
+from gpu_nim.render.image import DrawnBody, body_of
 from gpu_nim.render.look import Look, require_effect
 from gpu_nim.render.motions.motion import MOTIONS, Motion, movie_options
 from gpu_nim.render.motions.schedule import Schedule, hold_option, scheduled
+from gpu_nim.render.traced_body import TracedBody
 from gpu_nim.render.views import Camera
 
 if TYPE_CHECKING:
@@ -34,24 +36,24 @@ class Pullback:
     these spans the picture repeats itself on twice the scale, and takes equally long.
 
     Args:
-        blocks: the whole body.
+        body: the whole body.
         look: its appearance.
         schedule: makes the schedule of the frames from the number of stops.
         caption: the longest caption.
     """
 
-    def __init__(self, blocks: Blocks, look: Look, schedule: Callable[[int], Schedule], caption: str = "") -> None:
-        first, last = int(blocks.generations.min()), int(blocks.generations.max())
+    def __init__(self, body: Blocks | TracedBody, look: Look, schedule: Callable[[int], Schedule], caption: str = "") -> None:
+        first, last = generations_of(body)
         self.stops = growth_stops(first, last)
         self.schedule = schedule(len(self.stops))
-        view = view_of(blocks, look)
-        shown = [blocks.take(blocks.generations <= max(stop, first + _NEAREST)) for stop in self.stops]
-        space = annotations(blocks, look, caption).margins
+        view = view_of(outline_of(body), look)
+        shown = [until(body, max(stop, first + _NEAREST)) for stop in self.stops]
+        space = annotations(body, look, caption).margins
         self._cameras = [aim(part, look, view=view, margins=space) for part in shown]
         aspect = look.resolution[0] / look.resolution[1]
         self._ways = [
-            _ways_out(blocks, span, cameras, aspect)
-            for span, cameras in zip(pairwise(self.stops), pairwise(self._cameras), strict=True)
+            _ways_out(outline_of(part), span, cameras, aspect)
+            for part, span, cameras in zip(shown[1:], pairwise(self.stops), pairwise(self._cameras), strict=True)
         ]
 
     def frame(self, number: int) -> tuple[int, Camera]:
@@ -69,6 +71,21 @@ class Pullback:
         time = (first + 1) * ((last + 1) / (first + 1)) ** eased - 1
         way_out = float(np.interp(time, *self._ways[stop]))
         return min(int(time + 1e-9), last), between(self._cameras[stop], self._cameras[stop + 1], way_out)
+
+
+def generations_of(body: Blocks | TracedBody) -> tuple[int, int]:
+    """Return the first and the last generation of a body."""
+    if isinstance(body, TracedBody):
+        return body.generations
+    return int(body.generations.min()), int(body.generations.max())
+
+
+def until(body: Blocks | TracedBody, generation: int) -> Blocks | TracedBody:
+    """Return a body without the generations after one."""
+    if isinstance(body, TracedBody):
+        assert body.until is not None
+        return body.until(generation)
+    return body.take(body.generations <= generation)
 
 
 def growth_stops(first: int, last: int) -> list[int]:
@@ -118,9 +135,9 @@ class GrowingBody:
     """A body that grows, in its colours.  A context manager: it holds a window.
 
     Args:
-        blocks: the body.
+        body: the body; one that is traced with `TracedBody.until`.
         look: its appearance.
-        engine: opengl or numpy.
+        engine: opengl, numpy or trace.
         schedule: as for `Pullback`.
         caption: returns the caption of a generation; by default its number and the population.
         base: the colour of each block of a body that is not cut open; None for those of the look.
@@ -128,36 +145,43 @@ class GrowingBody:
 
     def __init__(
         self,
-        blocks: Blocks,
+        body: Blocks | TracedBody,
         look: Look,
         engine: str,
         schedule: Callable[[int], Schedule],
-        caption: "Callable[[Blocks, int], str] | None" = None,
+        caption: "Callable[[Any, int], str] | None" = None,
         base: NDArray[np.float32] | None = None,
     ) -> None:
-        self.whole, self._caption = blocks, caption or grown_caption
-        last = int(blocks.generations.max())
-        words = (self._caption(blocks, generation) for generation in growth_stops(int(blocks.generations.min()), last))
-        longest = max(words, key=len)
-        self.pullback = Pullback(blocks, look, schedule, longest)
-        toward = self.pullback.frame(0)[1].basis[2]
-        self._drawn = DrawnBody(cut_open(blocks, look, toward), look, engine, base, running=longest)
+        self.whole, self._look, self._caption = body, look, caption or grown_caption
+        words = (self._caption(body, generation) for generation in growth_stops(*generations_of(body)))
+        self._longest = max(words, key=len)
+        self.pullback = Pullback(body, look, schedule, self._longest)
+        self._toward = self.pullback.frame(0)[1].basis[2]
+        self._drawn: DrawnBody | None = None
+        if isinstance(body, Blocks):
+            self._drawn = DrawnBody(cut_open(body, look, self._toward), look, engine, base, running=self._longest)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._drawn.__exit__(*error)
+        if self._drawn is not None:
+            self._drawn.__exit__(*error)
 
-    def frame(self, number: int) -> "Image":
+    def frame(self, number: int, on_step: OnStep = unreported) -> "Image":
         """Return one frame.
 
         Args:
             number: counted from 0.
+            on_step: called for progress, where rays are traced.
         """
         generation, camera = self.pullback.frame(number)
-        shown = self._drawn.blocks.generations <= generation
-        return self._drawn.frame(camera, shown, self._caption(self.whole, generation))
+        words = self._caption(self.whole, generation)
+        if self._drawn is not None:
+            return self._drawn.frame(camera, self._drawn.blocks.generations <= generation, words)
+        part = cut_open(until(self.whole, generation), self._look, self._toward)
+        with DrawnBody(part, self._look, "trace", running=self._longest) as drawn:
+            return drawn.frame(camera, None, words, on_step=on_step)
 
 
 _POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -179,7 +203,7 @@ def generation_words(generation: int) -> str:
     return f"generation {generation:,}" + (f" = 2{str(power).translate(_POWERS)} − 1" if power else "")
 
 
-def grown_caption(blocks: Blocks, generation: int) -> str:
+def grown_caption(body: Blocks | TracedBody, generation: int) -> str:
     """Return the caption of a generation: its population, and at 2^m - 1 why the movie pauses.
 
     After such a generation growth by one touch begins again, with few cells.
@@ -191,12 +215,21 @@ def grown_caption(blocks: Blocks, generation: int) -> str:
     'generation 7 = 2³ − 1    population 64    27 born, then 3'
     """
     words = [generation_words(generation)]
-    if len(blocks) == blocks.population:
-        words.append(f"population {int((blocks.generations <= generation).sum()):,}")
-        if _power(generation) and generation < int(blocks.generations.max()):
-            born, then = (int((blocks.generations == later).sum()) for later in (generation, generation + 1))
-            words.append(f"{born:,} born, then {then:,}")
+    if (whole := population_until(body, generation)) is not None:
+        words.append(f"population {whole:,}")
+        if _power(generation) and generation < generations_of(body)[1]:
+            before, after = (population_until(body, other) for other in (generation - 1, generation + 1))
+            assert before is not None
+            assert after is not None
+            words.append(f"{whole - before:,} born, then {after - whole:,}")
     return "    ".join(words)
+
+
+def population_until(body: Blocks | TracedBody, generation: int) -> int | None:
+    """Return the number of cells of a body to a generation, or None where its births are not known."""
+    if isinstance(body, TracedBody):
+        return body.population_until(generation)
+    return None if body.births is None else int(body.births[: max(generation + 1, 0)].sum())
 
 
 @MOTIONS.add
@@ -206,14 +239,15 @@ class GrowthInTime(Motion):
     name = "growth"
     summary = "the body grows and the camera moves back, with pauses at generations 2^m - 1"
     options = (HOLD,)
+    traces = True
 
     def __init__(self, movie: "Movie") -> None:
         super().__init__(movie)
-        blocks = prepare(movie.source, movie.look)
-        if blocks.flat:
+        body = body_of(movie.source, movie.look, self.engine, growing=True)
+        if outline_of(body).flat:
             require_effect(*movie_options(movie.motion, flat=True), movie.look)
         hold = self.values(movie)["hold"]
-        self.body = GrowingBody(blocks, movie.look, self.engine, lambda stops: scheduled(stops, movie.frames, hold))
+        self.body = GrowingBody(body, movie.look, self.engine, lambda stops: scheduled(stops, movie.frames, hold))
 
     def __exit__(self, *error: object) -> None:
         """Close the window."""
@@ -221,4 +255,4 @@ class GrowthInTime(Motion):
 
     def frame(self, number: int) -> "Image":
         """Return one frame."""
-        return self.body.frame(number)
+        return self.body.frame(number, self.on_step)

@@ -5,11 +5,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from gpu_nim.games.entries import Parameter
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.registry import Registry
-from gpu_nim.render.framing import aim, annotations, cut_open, framed
+from gpu_nim.render.framing import aim, annotations, cut_open, framed, outline_of
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.image import DrawnBody, choose_engine, prepare
+from gpu_nim.render.image import DrawnBody, body_of, choose_engine, may_trace, require_traceable
 from gpu_nim.render.look import OPTIONS, require_effect
+from gpu_nim.render.source import only_traced
+from gpu_nim.render.traced_body import TracedBody
+from gpu_nim.render.views import INSIDE, Camera
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -19,7 +23,7 @@ if TYPE_CHECKING:
 
 def movie_options(motion: str, *, flat: bool = False) -> tuple[str, frozenset[str]]:
     """Return the name of a movie with a motion in messages, and the options of a look that it takes."""
-    takes = OPTIONS - {"transparent"} - MOTIONS[motion].refuses
+    takes = OPTIONS - {"transparent", "eye", "look_at"} - MOTIONS[motion].refuses
     return (f"a {motion} of a flat body", takes - {"cut"}) if flat else (f"a {motion} movie", takes)
 
 
@@ -32,6 +36,7 @@ class Motion(ABC):
     - summary: what it shows, in a line.
     - options: its own options, which become options of `gpunim movie` and are given in `Movie.options`.
     - refuses: the options of a look that would have no effect.
+    - traces: whether it can be traced.
 
     Args:
         movie: the movie.
@@ -41,6 +46,18 @@ class Motion(ABC):
     summary: ClassVar[str]
     options: ClassVar[tuple[Parameter, ...]] = ()
     refuses: ClassVar[frozenset[str]] = frozenset()
+    traces: ClassVar[bool] = False
+
+    @classmethod
+    def engine_of(cls, movie: "Movie") -> str:
+        """Return the engine that draws a movie with this motion.
+
+        Args:
+            movie: the movie.
+        """
+        if cls.traces and may_trace(movie.look) and only_traced(movie.source):
+            return "trace"
+        return choose_engine(movie.look)[0]
 
     @classmethod
     def check(cls, movie: "Movie") -> None:
@@ -58,6 +75,13 @@ class Motion(ABC):
                 raise UsageError(f"no motion has an option {name}")
             raise UsageError(f"{name} would have no effect on motion {movie.motion}: motion {takers} takes it")
         cls.values(movie)
+        if movie.look.view == INSIDE:
+            raise UsageError(f"view must be from outside for a movie, got {INSIDE!r}")
+        if movie.look.traced:
+            require_traceable(movie.look)
+            if not cls.traces:
+                able = ", ".join(name for name, motion in MOTIONS.items() if motion.traces)
+                raise UsageError(f"motion must be one of {able} for a traced movie, got {movie.motion!r}")
 
     @classmethod
     def values(cls, movie: "Movie") -> dict[str, Any]:
@@ -74,7 +98,9 @@ class Motion(ABC):
 
     def __init__(self, movie: "Movie") -> None:
         self.movie = movie
-        self.engine, self.note = choose_engine(movie.look)
+        self.engine = self.engine_of(movie)
+        self.on_step: OnStep = unreported
+        """Called for progress within a frame, where it is traced."""
 
     def __enter__(self) -> Self:
         return self
@@ -103,7 +129,7 @@ class Motion(ABC):
 class BodyMotion(Motion):
     """A motion that shows one body.
 
-    The class attribute `draws_flat` says whether it can be made of flat bodies.
+    The class attribute `draws_flat` says whether it can be made of flat bodies. The body is drawn as blocks, or traced.
 
     Args:
         movie: the movie.
@@ -113,44 +139,49 @@ class BodyMotion(Motion):
     """
 
     draws_flat: ClassVar[bool] = True
+    traces = True
 
     def __init__(self, movie: "Movie") -> None:
         super().__init__(movie)
         self.aspect = movie.look.resolution[0] / movie.look.resolution[1]
         self._drawn: DrawnBody | None = None
         self.whole = self.framed_body()
-        if self.whole.flat:
+        if outline_of(self.whole).flat:
             if not self.draws_flat:
                 raise UsageError(f"a {movie.motion} movie needs a body in space, and {movie.source} is flat")
             require_effect(*movie_options(movie.motion, flat=True), movie.look)
         self.running = self.widest_caption(self.whole)
         self.margins = annotations(self.whole, movie.look, self.running).margins
         self.camera = aim(self.whole, movie.look, margins=self.margins)
-        self.blocks = cut_open(self.whole, movie.look, self.camera.basis[2])
-        self.hull = framed(self.blocks, movie.look)
+        self.body = cut_open(self.whole, movie.look, self.camera.basis[2])
+        self.hull = framed(outline_of(self.body), movie.look)
 
     def __exit__(self, *error: object) -> None:
         """Close the window."""
         if self._drawn is not None:
             self._drawn.__exit__(*error)
 
-    def framed_body(self) -> Blocks:
+    def framed_body(self) -> Blocks | TracedBody:
         """Return the body that fills the picture."""
-        return prepare(self.movie.source, self.movie.look)
+        return body_of(self.movie.source, self.movie.look, self.engine)
 
-    def widest_caption(self, blocks: Blocks) -> str:
+    def widest_caption(self, body: Blocks | TracedBody) -> str:
         """Return the longest caption of any frame.
 
         Args:
-            blocks: the body that fills the picture.
+            body: the body that fills the picture.
         """
         return ""
 
-    def drawn(self) -> DrawnBody:
-        """Return the body in its colours, made at the first call."""
+    def drawn_from(self, camera: Camera) -> "Image":
+        """Return the picture of the body from a camera.
+
+        Args:
+            camera: the camera.
+        """
         if self._drawn is None:
-            self._drawn = DrawnBody(self.blocks, self.movie.look, self.engine, running=self.running)
-        return self._drawn
+            self._drawn = DrawnBody(self.body, self.movie.look, self.engine, running=self.running)
+        return self._drawn.frame(camera, on_step=self.on_step)
 
 
 _OF_COMMAND = {"out", "motion", "seconds", "fps", "workers", "scheduler", "json", "as_json", "quiet", "memory", "help"}

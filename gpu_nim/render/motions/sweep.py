@@ -12,11 +12,12 @@ from gpu_nim.games import catalogue as games
 from gpu_nim.games.entries import Parameter, Rational
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.notation import parse_rational
-from gpu_nim.render.framing import cut_open
+from gpu_nim.render.framing import cut_open, outline_of
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.image import DrawnBody, prepare
+from gpu_nim.render.image import DrawnBody, body_of
 from gpu_nim.render.motions.motion import MOTIONS, BodyMotion
 from gpu_nim.render.motions.schedule import hold_option, scheduled
+from gpu_nim.render.traced_body import TracedBody
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -83,14 +84,14 @@ class Sweep(BodyMotion):
         self._picture = lru_cache(1)(self._draw)  # a pause is drawn once
         super().__init__(movie)
 
-    def framed_body(self) -> Blocks:
+    def framed_body(self) -> Blocks | TracedBody:
         """Return the larger body of the first and the last frame."""
         ends = map(self._body, (self.sweep[0], self.sweep[-1]))
-        return max(ends, key=lambda blocks: np.subtract(*blocks.bounds()[::-1]).sum())
+        return max(ends, key=lambda body: np.subtract(*outline_of(body).bounds()[::-1]).sum())
 
-    def widest_caption(self, blocks: Blocks) -> str:
+    def widest_caption(self, body: Blocks | TracedBody) -> str:
         """Return the caption of the body that fills the picture, with the greatest value."""
-        return self._caption(max(self.sweep), blocks)
+        return self._caption(max(self.sweep), body)
 
     def frame(self, number: int) -> "Image":
         """Return one frame."""
@@ -98,17 +99,17 @@ class Sweep(BodyMotion):
 
     def _draw(self, value: Fraction) -> "Image":
         look = self.movie.look
-        blocks = cut_open(self._body(value), look, self.camera.basis[2])
-        with DrawnBody(blocks, look, self.engine, running=self.running) as drawn:
-            return drawn.frame(self.camera, None, self._caption(value, blocks))
+        whole = self._body(value)
+        with DrawnBody(cut_open(whole, look, self.camera.basis[2]), look, self.engine, running=self.running) as drawn:
+            return drawn.frame(self.camera, None, self._caption(value, whole), on_step=self.on_step)
 
-    def _body(self, value: Fraction) -> Blocks:
+    def _body(self, value: Fraction) -> Blocks | TracedBody:
         game, _, arguments = self.movie.source.partition(":")
-        return prepare(f"{game}:{self.parameter}={value},{arguments}", self.movie.look)
+        return body_of(f"{game}:{self.parameter}={value},{arguments}", self.movie.look, self.engine)
 
-    def _caption(self, value: Fraction, blocks: Blocks) -> str:
+    def _caption(self, value: Fraction, body: Blocks | TracedBody) -> str:
         game = games.find(self.movie.source.partition(":")[0])
-        return f"{game.summary}    {self.parameter} = {float(value):.3f}    {len(blocks):,} positions"
+        return f"{game.summary}    {self.parameter} = {float(value):.3f}    {body.population:,} positions"
 
 
 def _rational_parameters(game: str) -> list[str]:

@@ -24,7 +24,7 @@ class Turntable(BodyMotion):
 
     def frame(self, number: int) -> "Image":
         """Return one frame."""
-        return self.drawn().frame(self.turned(number / self.movie.frames))
+        return self.drawn_from(self.turned(number / self.movie.frames))
 
     def turned(self, turn: float) -> Camera:
         """Return the camera after a part of the turn."""

@@ -69,7 +69,8 @@ class Zoom(Motion):
     name = "zoom"
     summary = "a zoom into three-pile Nim, as a loop: the source is nim"
     options = (Parameter("into", Corners(), "12", "the corners whose maps keep the point that the zoom goes to"),)
-    refuses = frozenset(("axes", "colour", "cut", "eye", "generations", "legend", "look_at", "style", "view"))
+    refuses = frozenset(("axes", "colour", "cut", "generations", "legend", "style", "view"))
+    traces = True
 
     @classmethod
     def check(cls, movie: "Movie") -> None:
@@ -77,9 +78,16 @@ class Zoom(Motion):
         super().check(movie)
         if not is_nim(movie.source):
             raise UsageError(f"a zoom movie needs the source nim, got {movie.source!r}")
+        if movie.look.engine not in ("auto", "trace"):
+            raise UsageError(f"engine must be auto or trace for a zoom movie, got {movie.look.engine!r}")
+
+    @classmethod
+    def engine_of(cls, movie: "Movie") -> str:
+        """Return trace: no other engine draws a body of that size."""
+        return "trace"
 
     def __init__(self, movie: "Movie") -> None:
-        self.movie = movie
+        super().__init__(movie)
         word = self.values(movie)["into"]
         self.octaves = len(word)
         self.point = tuple(part * 2**LARGEST_BITS for part in fixed_point(word))
@@ -89,14 +97,14 @@ class Zoom(Motion):
         self.offset = normal / np.linalg.norm(normal) + _SLANT * along / np.linalg.norm(along)
         self.offset *= _NEAR / np.linalg.norm(self.offset)
         body = traced_body(f"nim:2^{LARGEST_BITS}-1", movie.look)
-        self._drawn = DrawnBody(body.outline, movie.look, "trace", body=replace(body, colours=self._colours))
+        self._drawn = DrawnBody(replace(body, colours=self._colours), movie.look, "trace")
 
     def __exit__(self, *error: object) -> None:
         """Close nothing: rays need no window."""
 
     def frame(self, number: int) -> "Image":
         """Return one frame; that after the last is the first again."""
-        return self._drawn.frame(self.camera(Fraction(number, self.movie.frames)))
+        return self._drawn.frame(self.camera(Fraction(number, self.movie.frames)), on_step=self.on_step)
 
     def camera(self, part: Fraction) -> Camera:
         """Return the camera at a part of the movie: 0 and 1 differ by a zoom by a power of two."""
