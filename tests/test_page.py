@@ -579,6 +579,30 @@ def test_a_screen_reader_is_told_what_everything_is(browser):
     assert live.count("polite") == 1  # else a cell would be read twice, and a growth that plays generation by generation
 
 
+def test_all_controls_are_reached_and_worked_by_keyboard(browser):
+    browser.open(browser.page("nim:15"))
+    reached = []
+    for _ in range(9):
+        browser.key("tab")
+        name, ring = browser.do("""const here = document.activeElement, style = getComputedStyle(here);
+            return [here.id || here.tagName, style.outlineStyle !== 'none' || style.boxShadow !== 'none']""")
+        assert ring, f"nothing shows that {name} has the focus"
+        reached.append(name)
+        if name == "SUMMARY":
+            browser.key("enter")
+            assert browser.do("return help.open")
+            browser.key("enter")
+        if name == "play":
+            browser.key("enter")
+            wait_for(lambda: browser.generation() < 15, "the growth to begin again")
+            browser.key("space")
+            assert browser.do("return gpunim.controls.growing") is None
+        if name == "lens":
+            browser.key("space")
+            assert browser.do("return gpunim.camera.parallel")
+    assert reached == ["view", "SUMMARY", "play", "slider", "views", "lens", "spin", "link", "save"]
+
+
 def test_a_link_leads_to_the_same_view(browser):
     browser.open(browser.page("nim:2^40"))
     browser.picture()

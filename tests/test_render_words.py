@@ -94,6 +94,8 @@ def test_lines_are_broken_at_spaces_and_between_wide_characters_and_words_only_w
     assert lines("P位置は「三つ」", 5) == ("P位置は", "「三つ」")  # nor does an opening bracket end one
     assert lettering.fit_words("aaaaaaaaaaaaaaaaaaaa", (0.0, 0.0, 50.0, 100.0), 10.0).lines == ("a" * 5,) * 4
     assert lettering.fit_words("a" * 1000, (0.0, 0.0, 50.0, 100.0), 10.0) is None
+    # Where there are several spaces a line is broken rather than at one.
+    assert lines("aa    a aa", 7) == ("aa", "a aa")
 
 
 @needs_pillow

@@ -1,7 +1,8 @@
 """Text on pictures: measured, broken into lines, sized to be read on a projected slide, and drawn."""
 
+import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -174,14 +175,15 @@ def fit_words(text: str, box: tuple[float, float, float, float], size: float) ->
     left, top, wide, high = box
     least = min(LEAST, size)
     smaller = max(_SHRUNK * size, least)
-    for first, last, breaks, apart in (
-        (size, smaller, text.count("\n"), False),
-        (smaller, least, len(text), False),
-        (smaller, least, len(text), True),
+    for first, last, breaks, split in (
+        (size, smaller, text.count("\n"), _phrases),
+        (size, smaller, len(text), _phrases),
+        (smaller, least, len(text), _pieces),
+        (smaller, least, len(text), clusters),
     ):
         tried = first
         while tried >= last:
-            lines = _broken(text, tried, wide, apart=apart)
+            lines = _broken(text, tried, wide, split)
             if lines and len(lines) <= breaks + 1:
                 found = _set(lines, tried, left, top)
                 if found.bottom - top <= high:
@@ -197,15 +199,12 @@ def _set(lines: tuple[str, ...], size: float, left: float, top: float) -> Settin
     return Setting(lines, size, left, top, rise, max([_LEADING * size, *between]), drop)
 
 
-def _broken(text: str, size: float, wide: float, *, apart: bool) -> tuple[str, ...] | None:
-    """Return the text in lines no wider than that, broken where `_pieces` may be, or None where a piece is wider.
-
-    Where `apart`, words are broken anywhere.
-    """
+def _broken(text: str, size: float, wide: float, split: Callable[[str], Iterable[str]]) -> tuple[str, ...] | None:
+    """Return the text in lines no wider than that, broken between the parts that it is split in, or None where one is wider."""
     lines: list[str] = []
     for part in text.split("\n"):
         line = ""
-        for piece in clusters(part) if apart else _pieces(part):
+        for piece in split(part):
             if width((line + piece).rstrip(), size) <= wide:
                 line += piece
                 continue
@@ -216,6 +215,15 @@ def _broken(text: str, size: float, wide: float, *, apart: bool) -> tuple[str, .
             line = piece.lstrip()
         lines.append(line.rstrip())
     return tuple(lines)
+
+
+def _phrases(text: str) -> list[str]:
+    """Return the parts of a text that are set apart by several spaces, with these.
+
+    >>> _phrases("generation 7    27 born")
+    ['generation 7    ', '27 born']
+    """
+    return re.findall(r".+?(?: {2,}|$)", text)
 
 
 def _pieces(text: str) -> Iterator[str]:
