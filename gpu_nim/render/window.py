@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gpu_nim.model.errors import FileError
+from gpu_nim.model.interrupts import interrupts_deferred
 from gpu_nim.model.provenance import call
 from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.framing import hull
@@ -97,13 +98,15 @@ class Window:
         """Show the window until it is closed."""
         self.open()
         while self._open and not self._plotter.iren.interactor.GetDone():
-            self._plotter.iren.process_events()
+            with interrupts_deferred():  # VTK drops exceptions that are raised in what it calls
+                self._plotter.iren.process_events()
             # In VTK's own loop Python would not see a signal, such as Ctrl-C, before the mouse moves.
             time.sleep(_PAUSE)
 
     def open(self) -> None:
         """Show the window, and return."""
-        self._plotter.show(auto_close=False, interactive_update=True)
+        with interrupts_deferred():
+            self._plotter.show(auto_close=False, interactive_update=True)
 
     @property
     def generation(self) -> int:
