@@ -52,7 +52,7 @@ def _listings() -> dict[str, list[tuple[str, str]]]:
 @click.option("--at", "n", type=BIGINT, help="Print the value at this index.")
 @click.option("--range", "span", type=RANGE, help="Print the values at START, ..., STOP - 1.")
 @click.option("--reduce", "reduce_to", metavar="NAME,...", help="Print reductions of the range, listed below.")
-@click.option("--records", type=AMOUNT, default=MAX_RECORDS, help="The most records to list, the first ones.")
+@click.option("--records", type=AMOUNT, default=MAX_RECORDS, help="The most records to list; they are the first ones.")
 @click.option("--method", type=Choice(("formula", "enumerate")), default="formula", help="enumerate checks every tuple.")
 @click.option("--format", "form", type=Choice(_FORMATS), default="table", help="How to print.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object; the same as --format json.")

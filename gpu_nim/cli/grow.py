@@ -40,12 +40,14 @@ Cells = tuple[tuple[int, ...], ...]
 @click.option(
     "--offsets",
     type=CELLS,
-    help='Grow an automaton of your own: the offsets of the cells that each cell touches, as "1,1,0;1,0,1;0,1,1".',
+    help='Grow an automaton of your own: the offsets of the cells that each cell touches, such as "1,1,0;1,0,1;0,1,1".',
 )
 @click.option(
-    "--birth", "births", type=COUNTS, help="With --offsets: the numbers of touches that give birth, as 1 or 1,3.  [default: 1]"
+    "--birth", "births", type=COUNTS, help="With --offsets: the numbers of touches that give birth, such as 1 or 1,3.  [default: 1]"
 )
-@click.option("--seed", "seeds", type=CELLS, help='With --offsets: cells of generation 0, as "0,0;5,0".  [default: the origin]')
+@click.option(
+    "--seed", "seeds", type=CELLS, help='With --offsets: cells of generation 0, such as "0,0;5,0".  [default: the origin]'
+)
 @click.option("--octant", is_flag=True, help="With --offsets: only cells without a negative coordinate.")
 @click.option("--backend", type=Choice(NAMES), default="auto", help="Where to grow; auto uses a GPU if there is one.")
 @click.option(
@@ -61,7 +63,7 @@ Cells = tuple[tuple[int, ...], ...]
     metavar="NAMES",
     help=f"Print a table with these columns, separated by commas: {', '.join(COLUMNS)}.  [default: {','.join(DEFAULT_COLUMNS)}]",
 )
-@click.option("--section", metavar="AXIS=VALUE", help="Add a column with the population in a plane, as z=0.")
+@click.option("--section", metavar="AXIS=VALUE", help="Add a column with the population in a plane, such as z=0.")
 @click.option("--out", type=FILE, help=f"Save the growth: {describe_formats()}.")
 @click.option("--voxels", type=FILE, help="Save the birth generation of each cell as voxels, a .zarr array.")
 @click.option("--bfile", type=FILE, help="Save the column as a b-file; b151776.txt selects the column of that OEIS entry.")
@@ -72,7 +74,7 @@ Cells = tuple[tuple[int, ...], ...]
 @click.option("--every", type=AMOUNT, help=f"Generations from one checkpoint to the next.  [default: {EVERY}]")
 @click.option("--resume", type=FILE, help="Resume from this folder's latest checkpoint, with the options given then.")
 @click.option("--no-verify", is_flag=True, help="Do not check the growth against its theorem.")
-@click.option("--plan", is_flag=True, help="Say how much memory the growth is planned to take, and do not start it.")
+@click.option("--plan", is_flag=True, help="Print the memory that the growth would take, without starting it.")
 @json_option
 @click.option("--quiet", is_flag=True, help="Print no progress and no table.")
 def grow(

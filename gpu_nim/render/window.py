@@ -31,11 +31,11 @@ WINDOW_OPTIONS = ("a window", MESH_OPTIONS | {"resolution", "view", "title"})
 HELP = (
     ("drag", "turn"),
     ("shift-drag", "move"),
-    ("wheel", "nearer"),
+    ("wheel", "zoom"),
     ("arrows, Home, End", "generation"),
     ("0", "the first view"),
     ("s", "save a picture"),
-    ("q", "leave"),
+    ("q", "quit"),
 )
 """The functions of the mouse and the keys; the views have digits, see `view_keys`."""
 
