@@ -43,6 +43,8 @@ NOT_RUN = {
     "gpunim bench device": "needs a GPU; held in test_device_bench.py",
     "gpunim bench grow": "long; held in test_bench.py",
     "gpunim bench count": "long; held in test_count_bench.py",
+    "gpunim bench workers": "needs MPI; held in test_mpi.py",
+    "mpirun -n 8 gpunim grow edge --gen 4096": ANOTHER_MACHINE,
     "docker build -t gpunim .": ANOTHER_MACHINE,
     'docker run --rm --gpus all -v gpunim-kernels:/cache -v "$PWD":/work --user "$(id -u):$(id -g)" '
     "gpunim grow --gen 1024 --out nim.zarr": ANOTHER_MACHINE,
@@ -58,6 +60,7 @@ SMALLER = [
     (r"nim:\d{3,}", "nim:63"),
     (r"(fcc|edge):\d+", r"\1:12"),
     ("size=127", "size=31"),
+    (r"bench ranks edge --gen \d+", "bench ranks edge --gen 64"),
     ("verify all", "verify all --upto 4"),
     ("gpunim reproduce", "gpunim reproduce --upto 2"),
     ("grow (fcc|edge) --gen (1024|200)", r"grow \1 --gen 64"),
