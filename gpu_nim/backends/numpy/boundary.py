@@ -26,16 +26,15 @@ class Boundary:
         self._layers, self._rank, self._places = layers, rank, Places(layers, layers.numbers)
         self._sent = np.stack([spread((owners == other).astype(np.int64), layers.reach) > 0 for other in range(ranks)])
         self._sent[rank] = False
+        self._near: NDArray[np.bool_] = np.logical_or.reduce(self._sent)
 
     def parts(self, newborns: Ints) -> list[Bytes]:
         """Return what each rank is sent of these newborns of the rank, shape (dimension, N): the places of some, in one table."""
-        entry = newborns[AXIS] - self._layers.first
-        sent = self._sent[:, entry]
-        near = np.flatnonzero(sent.any(axis=0))
-        numbers = self._places.encode(newborns[:, near])
+        near = newborns[:, self._near[newborns[AXIS] - self._layers.first]]
+        numbers = self._places.encode(near)
         order = np.argsort(numbers)
-        numbers, sent = numbers[order], sent[:, near[order]]
-        return [pack(numbers[chosen]) for chosen in sent]
+        entry = near[AXIS, order] - self._layers.first
+        return [pack(numbers[order[sent[entry]]]) for sent in self._sent]
 
     def newborns(self, received: Sequence[Bytes]) -> Ints:
         """Return the newborns in what all ranks sent, shape (dimension, N)."""

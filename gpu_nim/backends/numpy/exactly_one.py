@@ -12,8 +12,8 @@ Ranks. `gpu_nim.backends.shared.layers` defines the layers of the domain and the
 layers: its table has places for their cells alone, and it decides these. Newborns push together with their ghosts
 (`gpu_nim.backends.numpy.ghosts`), and what a newborn and its ghosts touch in the domain is no more than reach layers away. So
 before a step each newborn is sent to the owners of all layers that near; a rank makes their ghosts itself, and so receives every
-touch of the cells that it owns, once each. Touches in layers of other ranks are left to them: no touch is pushed on two ranks, and
-no table has a halo.
+touch of the cells that it owns, once each. Touches in layers of other ranks are left to them: they go to places that are never
+free, and no table has a halo.
 
 Places. Layers have different boxes, so an offset is no fixed difference of places. It is one along x_0, and a step along x_2 is the
 layer's stride: a block of newborns has its places in row (o_1, o_2) computed once for all offsets there.
@@ -53,7 +53,6 @@ from gpu_nim.model.rule import Cells, Rule, Symmetry
 _FRESH, _SEALED, _ONCE = np.uint8(0), np.uint8(1), np.uint8(2)
 _BLOCK = 1 << 15  # newborns pushed at a time: keys, targets and states stay in the second-level cache
 _PART = 1 << 18  # newborns whose touches are decided together, where layers are taken in order
-_FEW = 1 << 11  # newborns that are not worth the calls that leave out their touches in layers of other ranks
 _NEWBORN_BYTES = 250  # a share of the arrays of a step: 80 to 215 measured, ghosts and mirrors included
 
 Ints = NDArray[np.int64]
@@ -135,8 +134,6 @@ class ExactlyOneEngine(CellEngine):
             self._boundary = Boundary(layers, owner, self._ranks.rank, self._ranks.size)
         self._places = Places(layers, layers.numbers[owner[layers.numbers] == self._ranks.rank], lookup=True)
         self._jumps = list(_jumps(rule))
-        # Whether a cell in the layer touches no layer of another rank.
-        self._inner = np.logical_and.reduce([np.roll(self._places.holds, -step) for step, _ in self._jumps])
         self._table = zeros(self._places.size, disk)
         self._table[self._places.stop :] = _SEALED
         self._take(np.zeros((rule.dimension, 0), np.int64))
@@ -231,29 +228,20 @@ class ExactlyOneEngine(CellEngine):
             yield pushers, 0
 
     def _targets(self, pushers: Ints) -> Iterator[Ints]:
-        """The places that the pushers touch, offset by offset and block by block, each of them at most once in an array."""
+        """The places that the pushers touch, by offset and block: each place of a layer at most once in an array."""
         places, even = self._places, self._layers.even
-        parts = [(pushers, True)]
-        if self._ranks.size > 1 and pushers.shape[1] > _FEW:
-            inner = self._inner[pushers[AXIS] - self._layers.first]
-            parts = [(pushers[:, inner], True), (pushers[:, ~inner], False)]
-        for cells, complete in parts:
-            for start in range(0, cells.shape[1], _BLOCK):
-                block = self._layers.split(cells[:, start : start + _BLOCK])
-                for step, rows in self._jumps:
-                    entry, x_0, x_2 = block
-                    entry = entry + step
-                    if not complete:
-                        held = places.holds[entry]
-                        entry, x_0, x_2 = entry[held], x_0[held], x_2[held]
-                    stride = places.strides[entry]
-                    row = places.origins[entry] + stride * x_2
-                    halves = (x_0 >> 1, x_0 + 1 >> 1) if even else (x_0,)
-                    for rise, shifts in rows:
-                        along = row + rise * stride if rise else row
-                        for odd, shift in shifts:
-                            targets = along + halves[odd]
-                            yield targets + shift if shift else targets
+        for start in range(0, pushers.shape[1], _BLOCK):
+            block, x_0, x_2 = self._layers.split(pushers[:, start : start + _BLOCK])
+            halves = (x_0 >> 1, x_0 + 1 >> 1) if even else (x_0,)
+            for step, rows in self._jumps:
+                entry = block + step
+                stride = places.strides[entry]
+                row = places.origins[entry] + stride * x_2
+                for rise, shifts in rows:
+                    along = row + rise * stride if rise else row
+                    for odd, shift in shifts:
+                        targets = along + halves[odd]
+                        yield targets + shift if shift else targets
 
     def _take(self, newborns: Ints) -> None:
         """Set the newborns, which of them are near a mirror, and the sizes of their orbits."""
