@@ -32,7 +32,13 @@ def verify(*args: str) -> Result:
     return CliRunner().invoke(main, ["verify", *args])
 
 
-@pytest.mark.parametrize("statement", statements(), ids=lambda statement: statement.name)
+LONG = ("gpunim-long-indices", "f-winning-moves")  # of seconds
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [pytest.param(each, marks=[pytest.mark.thorough] if each.name in LONG else [], id=each.name) for each in statements()],
+)
 def test_each_statement_holds(statement: Statement) -> None:
     (checked,) = run_checks([statement], 20)
     assert checked.holds, checked.result.counterexample

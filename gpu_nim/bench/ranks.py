@@ -150,7 +150,7 @@ def _nim(last: int, on_step: OnStep) -> tuple[Ints, dict[int, int]]:
     for generation in range(last + 1):
         on_step("counting", generation, last + 1)
         engine.advance(generation)
-        places = engine.state()["places"]
+        places = np.asarray(engine.state()["places"], dtype=np.int64)
         rows.append(np.bincount(places[:, 0], minlength=1))
         for ranks in RANKS:
             owner = owners(last + 1, 1, ranks, BLOCKS)
