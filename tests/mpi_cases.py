@@ -22,8 +22,8 @@ from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.growth_job import GrowthJob, Outputs
 from gpu_nim.jobs.mpi import MpiCommunicator
-from gpu_nim.jobs.ranks import Outcome, RankFailed, join, place
-from gpu_nim.model.errors import FileError
+from gpu_nim.jobs.ranks import Outcome, join, place
+from gpu_nim.model.errors import FileError, RankFailed
 from gpu_nim.model.interrupts import interrupts_deferred
 
 NUMPY = NumpyBackend()

@@ -142,6 +142,14 @@ def test_the_plan_starts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "births on exactly one touch" in refused("grow", "rule750", "--backend", "numpy", "--workers", 2, "--plan")
 
 
+@on_ranks
+@pytest.mark.thorough
+@pytest.mark.parametrize("workers", [2, 3])
+def test_workers_have_the_digest_of_docs_growth(workers: int) -> None:
+    done = subprocess.run(gpunim(*GROW, "--gen", 512, "--workers", workers, "--json"), capture_output=True, text=True, check=True)
+    assert f"| `edge` | 512 | 22447861 | `{json.loads(done.stdout)['digest']}` |" in Path("docs/growth/README.md").read_text()
+
+
 # Signals
 
 

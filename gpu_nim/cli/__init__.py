@@ -17,8 +17,8 @@ from gpu_nim._version import __version__
 from gpu_nim.cli.output import report
 from gpu_nim.cli.restart import restart
 from gpu_nim.cli.signals import Terminated, terminations_raised
-from gpu_nim.jobs.ranks import Outcome, RankFailed, place
-from gpu_nim.model.errors import GpunimError, MissingDependency, UsageError, message_of
+from gpu_nim.jobs.ranks import Outcome, place
+from gpu_nim.model.errors import GpunimError, MissingDependency, RankFailed, UsageError, message_of
 from gpu_nim.model.notation import LONGEST_DIGITS
 from gpu_nim.model.provenance import command_line
 
@@ -115,7 +115,9 @@ class LazyGroup(click.Group):
             if (sentence := _of_the_machine(error)) is not None:
                 return Outcome(1, _one_line(sentence))
             if os.environ.get(_DEBUG):
-                traceback.print_exc()
+                if place() is None:
+                    raise
+                traceback.print_exc(file=sys.__stderr__)  # the other ranks wait for this one's outcome
             defect = f"this is a defect of gpunim, please report it: {type(error).__name__}: {error} ({_DEBUG}=1 shows where)"
             return Outcome(1, _one_line(defect))
         return Outcome(status if isinstance(status, int) else 0)

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import share
-from gpu_nim.jobs.ranks import Outcome, Place, RankFailed, RanksLost
-from gpu_nim.model.errors import BackendError, message_of
+from gpu_nim.jobs.ranks import Outcome, Place
+from gpu_nim.model.errors import BackendError, RankFailed, RanksLost, message_of
 from gpu_nim.model.extras import missing
 from gpu_nim.model.interrupts import interrupts_deferred
 

@@ -10,8 +10,6 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpu_nim.model.errors import BackendError
-
 if TYPE_CHECKING:
     from gpu_nim.jobs.mpi import MpiCommunicator
 
@@ -33,14 +31,6 @@ class Outcome(NamedTuple):
 
     status: int
     sentence: str | None = None
-
-
-class RankFailed(BackendError):
-    """Another rank has failed, which says why."""
-
-
-class RanksLost(BackendError):
-    """The other ranks no longer answer: one of them was ended from outside."""
 
 
 def place() -> Place | None:

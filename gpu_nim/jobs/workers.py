@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from gpu_nim.jobs.ranks import Outcome, RanksLost
-from gpu_nim.model.errors import BackendError
+from gpu_nim.jobs.ranks import Outcome
+from gpu_nim.model.errors import BackendError, RanksLost
 from gpu_nim.model.extras import missing
 
 _SOCKET = "GPUNIM_WORKERS"  # the path of the socket, for the workers

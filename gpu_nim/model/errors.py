@@ -58,6 +58,14 @@ class SchedulerLost(BackendError):
     """The connection to a Dask scheduler was lost during the work."""
 
 
+class RankFailed(BackendError):
+    """Another rank of the same growth has failed, and says why."""
+
+
+class RanksLost(BackendError):
+    """The other ranks of a growth no longer answer: one of them was ended from outside."""
+
+
 class InsufficientMemoryError(GpunimError, MemoryError):
     """The work needs more memory than is free; raised before it starts."""
 
