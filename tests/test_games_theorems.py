@@ -27,6 +27,7 @@ from gpu_nim.theorems.papers.nim_fractals import section_5_evolution as nim
         (games.theorem_3_3, 300),
         (games.theorem_3_5, 127),
         (games.remark_3_1, 15),
+        (games.three_mod_four, 63),
         (bars.even_bars, 31),
     ],
 )

@@ -16,7 +16,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import NimScene, Rays
 from gpu_nim.render import source, trace
 from gpu_nim.render.cut_tracer import CutTracer
-from gpu_nim.render.defined_scenes import coarse_cells, population
+from gpu_nim.render.defined_scenes import coarse_cells, defined_scene, population
 from gpu_nim.render.framing import aim, cut_open
 from gpu_nim.render.geometry import SIDES, Box, side
 from gpu_nim.render.image import render
@@ -130,7 +130,16 @@ def test_what_would_be_merged_is_traced(monkeypatch):
 
 
 @needs_pillow
-@pytest.mark.parametrize(("name", "cells"), [("nim:2^40-1", 4**40), ("nim:2^60", 4**60 + 3), ("chocolate:size=2^40-1", None)])
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("nim:2^40-1", 4**40),
+        ("nim:2^60", 4**60 + 3),
+        ("chocolate:size=2^40-1", None),
+        ("chocolate:a=7,size=2^40-1", None),
+        ("bar:k=2,size=2^59-1", None),
+    ],
+)
 def test_a_body_of_any_size_is_drawn(name, cells):
     picture = render(name, **TINY)
     assert picture.engine == "trace"
@@ -168,6 +177,24 @@ def test_populations_and_coarse_cells_are_those_of_the_definition(last, first, b
         coarse, level = coarse_cells(scene, bits)
         assert {tuple(cell) for cell in (cells >> level).tolist()} <= {tuple(cell) for cell in coarse.tolist()}
     assert len(coarse_cells(scene, 7)[0]) == len(cells)
+
+
+@pytest.mark.parametrize("game", ["chocolate:a=3", "chocolate:a=7", "chocolate:a=11", "bar:k=2", "bar:k=6"])
+def test_games_with_nims_positions_are_those_that_are_solved(game):
+    name, _, slope = game.partition(":")
+    scene = defined_scene(f"{game},size=50")
+    parameter, value = slope.split("=")
+    solved = solve(name, 50, **{parameter: value}).p_positions
+    cells, level = coarse_cells(scene, 7)
+    assert level == 0
+    assert {tuple(cell) for cell in cells.tolist()} == {tuple(cell) for cell in solved.tolist()}
+    assert population(scene) == len(solved)
+    assert (solved.max(axis=0) < np.array(scene.shape)).all()
+
+
+@pytest.mark.parametrize("game", ["chocolate:a=1", "chocolate:a=5", "chocolate:a=16", "chocolate:a=7/2", "bar:k=3", "bar:k=5/2"])
+def test_other_games_have_no_definition_to_draw(game):
+    assert defined_scene(f"{game},size=50") is None
 
 
 @pytest.mark.parametrize("name", ["edge:14", "fcc:9", "cubic26:14"])
@@ -234,6 +261,7 @@ def test_grundy_values_are_traced_in_their_colours():
         (("chocolate:size=31", "--colour", "grundy"), "colour grundy needs positions of several Grundy values"),
         (("chocolate:size=2^40", "--colour", "grundy"), "colour grundy can be traced of up to 2,097,152 cells"),
         (("edge:70000",), "generations 0 to 65535"),
+        (("chocolate:a=5,size=2^40",), "it is solved to be drawn, since P-positions are known to be Nim's for a = 3 mod 4"),
     ],
 )
 def test_what_cannot_be_traced_is_said_in_a_sentence(words, message, tmp_path):

@@ -1,5 +1,6 @@
-"""Sets that are given by their definition: Nim and the chocolate with its P-positions, as scenes for the tracer, of any size."""
+"""Sets that are given by their definition: Nim and the chocolates with its P-positions, as scenes for the tracer, of any size."""
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from gpu_nim.counting.families import UpToTotal
 from gpu_nim.games import catalogue as games
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.notation import parse_integer
-from gpu_nim.model.tracing import LARGEST, LARGEST_BITS, NimScene
+from gpu_nim.model.tracing import LARGEST, LARGEST_BITS, NimScene, Triple
 from gpu_nim.storage.growth_formats import readable_suffixes
 
 if TYPE_CHECKING:
@@ -49,8 +50,10 @@ def nims_generation(source: object) -> int | None:
 def defined_scene(source: "Source") -> NimScene | None:
     """Return the scene of a text that names Nim, or a chocolate with Nim's P-positions, or None.
 
-    >>> defined_scene("nim:2^40").last, defined_scene("edge:9")
-    (1099511627776, None)
+    >>> defined_scene("nim:2^40").last, defined_scene("edge:9"), defined_scene("chocolate:a=5,size=7")
+    (1099511627776, None, None)
+    >>> defined_scene("chocolate:a=7,size=100").inequality, defined_scene("bar:size=100").inequality
+    ((-1, 7, -1), (0, 2, -1))
     """
     generation = nims_generation(source)
     if generation is not None:
@@ -58,33 +61,43 @@ def defined_scene(source: "Source") -> NimScene | None:
     if not isinstance(source, str) or source.endswith(readable_suffixes()):
         return None
     name, _, arguments = source.partition(":")
-    if name == "chocolate":
-        texts = dict(part.partition("=")[::2] for part in arguments.split(","))
-        if texts.keys() <= {"a", "size"} and "size" in texts and _has_nims_positions(texts.get("a", "3")):
-            return _chocolate(source, texts["size"])
-    return None
-
-
-def _chocolate(source: str, size: str) -> NimScene | None:
+    if name not in DEFINED_GAMES:
+        return None
+    parameter, inequality_of = DEFINED_GAMES[name]
+    texts = dict(part.partition("=")[::2] for part in arguments.split(","))
+    if not texts.keys() <= {parameter, "size"} or "size" not in texts:
+        return None
     try:
-        most = parse_integer(size)
-    except ValueError:
+        given = {parameter: texts[parameter]} if parameter in texts else {}
+        slope, most = games.read_values(games.find(name), given)[parameter], parse_integer(texts["size"])
+    except (UsageError, ValueError):
+        return None
+    inequality = inequality_of(slope)
+    if inequality is None or slope > _STEEPEST or most < 0:
         return None
     if most >= LARGEST:
-        raise UsageError(f"source chocolate:size=SIZE can be drawn to below 2^{LARGEST_BITS}, got {source!r}")
-    # x and z are up to the size, y up to two thirds of it, and the generation is x | y | z.
-    return (
-        NimScene((1 << most.bit_length()) - 1, box=(most + 1, 2 * most // 3 + 1, most + 1), inequality=(-1, 3, -1))
-        if most >= 0
-        else None
-    )
+        raise UsageError(f"source {name}:size=SIZE can be drawn to below 2^{LARGEST_BITS}, got {source!r}")
+    highest = sum(part < 0 for part in inequality) * most // int(slope)
+    # The generation is x | y | z, half of the total.
+    return NimScene((1 << most.bit_length()) - 1, box=(most + 1, highest + 1, most + 1), inequality=inequality)
 
 
-def _has_nims_positions(a: str) -> bool:
-    try:
-        return bool(games.read_values(games.find("chocolate"), {"a": a})["a"] == Fraction(3))
-    except UsageError:
-        return False
+def _chocolates(a: Fraction) -> Triple | None:
+    """The inequality of a y <= x + z where its P-positions are those of nim-sum 0: a = 3 mod 4 (`three_mod_four`)."""
+    return (-1, int(a), -1) if a % 4 == 3 else None
+
+
+def _bars(k: Fraction) -> Triple | None:
+    """That of y <= floor(z / k): even k (`even_bars`)."""
+    return (0, int(k), -1) if k % 2 == 0 else None
+
+
+DEFINED_GAMES: dict[str, tuple[str, Callable[[Fraction], Triple | None]]] = {"chocolate": ("a", _chocolates), "bar": ("k", _bars)}
+"""The games whose P-positions are Nim's for some of their slopes: the parameter, and the inequality of such a slope or None."""
+
+_STEEPEST = 1 << 10  # the work of `population` grows with it
+SOLVED = "it is solved to be drawn, since P-positions are known to be Nim's for a = 3 mod 4 of chocolate and even k of bar alone"
+"""Why there is no scene of another chocolate or bar."""
 
 
 def coarse_cells(scene: NimScene, bits: int) -> tuple[NDArray[np.int64], int]:

@@ -10,10 +10,10 @@ Where there are more cells than `limit`, they are merged into cubes of side 2, 4
 exact at any size: since a+b+c = 2 (a|b|c) where the nim-sum is 0, generation n is (a|b|c) = n, and the blocks of side 2^k that
 hold a P-position of generation up to n are the P-positions of generation up to n >> k: Nim again.
 
-A still whose cells would be merged is traced instead, cell by cell, if it shows lit cubes, coloured by generation or rank,
-and no engine is requested (`gpu_nim.render.image.may_trace`). nim and the chocolate with a = 3 are then recognised by their text
-(`gpu_nim.render.defined_scenes`), and nothing is grown, so that nim:2^60 can be drawn; any other growth is given up
-with `TooManyCells` when it passes the limit, and grown again as bits. The page draws nim from its text, too.
+A still whose cells would be merged is traced instead, cell by cell, if it shows lit cubes, coloured by generation or rank, and no
+engine is requested (`gpu_nim.render.image.may_trace`). nim, and the chocolates and bars with Nim's P-positions, are then
+recognised by their text (`gpu_nim.render.defined_scenes`), and nothing is grown, so that nim:2^60 can be drawn; any other growth
+is given up with `TooManyCells` when it passes the limit, and grown again as bits. The page draws nim from its text, too.
 
 Bodies of four and more coordinates, such as nim-4:15 and chocolate6:size=7, are projected (see `gpu_nim.render.projection`).
 """
@@ -44,7 +44,7 @@ from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.notation import parse_integer
 from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.render.colourings import needed_value
-from gpu_nim.render.defined_scenes import defined_scene, nims_generation
+from gpu_nim.render.defined_scenes import DEFINED_GAMES, SOLVED, defined_scene, nims_generation
 from gpu_nim.render.geometry import PILES, SPACE, Blocks, first_of_each
 from gpu_nim.render.projection import in_space
 from gpu_nim.render.values import VALUES
@@ -314,7 +314,13 @@ def _game(source: str, game: GameEntry, arguments: str, colour: str | None) -> B
     size, largest = (parameter.read(texts.pop(parameter.name), f"source {source!r}: ") for parameter in common)
     values = games.read_values(game, texts, f"source {source!r}: ")
     _require_drawable(source, len(game.coordinates(**values)))
-    return _solved(source, solve(game.name, size, grundy=largest > 0, **values), largest)
+    try:
+        solution = solve(game.name, size, grundy=largest > 0, **values)
+    except (UsageError, InsufficientMemoryError) as error:
+        if game.name not in DEFINED_GAMES:
+            raise
+        raise type(error)(f"{error}; {SOLVED}") from None
+    return _solved(source, solution, largest)
 
 
 def _written(source: str, game: str, arguments: str, known: list[Parameter]) -> dict[str, str]:

@@ -14,6 +14,7 @@ from gpu_nim.theorems.check_result import CheckResult
 from gpu_nim.theorems.exhaustive import max_pile, p_positions, pile_scope
 
 _MOVED = 15  # the largest coordinate with which every move is tried in a second or so
+_LARGEST_A = 27
 _SOLVED = 255  # the largest coordinate for which a chocolate is solved in a second or so
 
 # The positions of [V] Example 3.4 and the options to which it moves from them.
@@ -142,6 +143,39 @@ def theorem_3_5(size: int) -> CheckResult:
     """
     solution = solve(chocolate(3), size)
     return CheckResult(f"{solution.positions} positions of 3y <= x + z to {size}", solution.first_difference)
+
+
+@statement(
+    "v-remark-4.1",
+    "[V] Remark 4.1, which asks for other a",
+    "for a = 3 mod 4 the P-positions of a y <= x + z are its positions of nim-sum 0",
+    at_most=63,
+)
+def three_mod_four(size: int) -> CheckResult:
+    """For a = 3 mod 4 the P-positions of a y <= x + z are the positions with nim-sum 0.
+
+    Proof.  At a bit t, let X, Y, Z be x, y, z without bits 0 to t, and W = X + Z - aY.  If X, Y, Z have nim-sum 0, then
+    X + Z = Y + 2 (X & Z), and W = 2 (X & Z) - (a - 1) Y is a multiple of 2^(t+2), since a - 1 is even.
+
+    No move from nim-sum 0 to nim-sum 0: lowering one number alone changes the nim-sum, so a move drags y down to the greatest
+    y' with u. Let t be the highest bit in which y and y' differ, and so x and u; z has 0 there. From the position, W >= (a - 1)
+    2^t - x1 - z1 > (a - 3) 2^t, where x1, z1 < 2^t; as (a - 1) 2^t is an odd multiple of 2^(t+1), W >= (a + 1) 2^t. As y' is
+    the greatest, W < a 2^t.
+
+    A move from any other: let t be the highest bit of the nim-sum. If y has it, lower y. Else just one of x and z has it, say
+    x; then W > -3 2^t, so W >= 0. Choose bits of v below t from the highest, with u = v XOR z: a 1 takes (a - 1) 2^j off D = u
+    + z - av, a 0 adds at most 2 * 2^j. Follow y as long as D >= 0. If that is all of y, (u, y, z) is a position. Else v has 0
+    at some j where y has 1 and D <= (a - 3) 2^j, so that D <= (a - 1) 2^j then, and from there on a 1 wherever D allows it
+    keeps 0 <= D <= (a - 1) 2^i: at the end v = floor((u + z) / a) < y.
+
+    >>> three_mod_four(31).holds
+    True
+    """
+    for a in range(7, _LARGEST_A + 1, 4):
+        difference = solve(chocolate(a), size).first_difference
+        if difference is not None:
+            return CheckResult(f"a = {a}, x, z <= {size}", (a, difference))
+    return CheckResult(f"a = 7, 11, ..., {_LARGEST_A}, x, z <= {size}")
 
 
 @statement("v-remark-3.1", "[V] Remark 3.1", "a move of 3y <= x + z in x or z leaves y, or drags it to floor((x+z)/3)", at_most=15)
