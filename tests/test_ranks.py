@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from gpu_nim.backends.numpy import NumpyBackend, exactly_one
 from gpu_nim.backends.numpy.boundary import Boundary
-from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes, step_bytes
+from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, bytes_beside_table, required_bytes
 from gpu_nim.backends.numpy.nim import NimEngine
 from gpu_nim.backends.shared.layers import Layers, Places, table_bytes
 from gpu_nim.backends.shared.owners import owners
@@ -141,8 +141,8 @@ def test_layers_are_not_decided_too_early(monkeypatch, tmp_path):
 
 
 def test_a_table_that_a_disk_does_not_take_is_refused(tmp_path, monkeypatch):
-    assert step_bytes(EDGE, 4096) < required_bytes(EDGE, 4096) / 3
-    assert NumpyBackend(disk=tmp_path).growth_memory(EDGE, 4096) == step_bytes(EDGE, 4096)
+    assert bytes_beside_table(EDGE, 4096) < required_bytes(EDGE, 4096) / 3
+    assert NumpyBackend(disk=tmp_path).growth_memory(EDGE, 4096) == bytes_beside_table(EDGE, 4096)
     with pytest.raises(FileError, match=r"nowhere must take a table of [0-9,]+ bytes: No such file or directory"):
         ExactlyOneEngine(EDGE, 10, disk=tmp_path / "nowhere")
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=1000))

@@ -114,7 +114,7 @@ def grow(
         if ranks > 1:
             _print_rank_plan(grown, last, ranks, as_json)
         else:
-            _print_plan(grown, last, select(backend, disk=disk), general, as_json)
+            _print_plan(grown, last, select(backend, disk=disk), general, as_json, disk)
         return 0
     if devices is not None:
         backend, workers = "cuda", _devices(backend, workers)
@@ -147,7 +147,7 @@ def grow(
     for sentence in run.passed_over:
         say(f"gpunim: {sentence}: resuming from generation {run.growing.generation}", err=True)
     if disk is not None and not quiet:
-        needed = table_bytes(run.growing.automaton.rule, run.growing.generations, 1 if here is None else here.size)
+        needed = _on_disk(run.growing, 1 if here is None else here.size)
         say(f"gpunim: while it grows, {needed:,} bytes{' on each rank' if here else ''} are in {disk}", err=True)
     with growth_progress(run.growing.generations, wants_progress(quiet)) as show:
         growth = run.grow(show)
@@ -179,18 +179,25 @@ def _devices(backend: str, workers: int | None) -> int:
     return device_count() or 1
 
 
-def _print_plan(automaton: Automaton | str, generations: int, backend: "Backend", general: bool, as_json: bool) -> None:
+def _print_plan(
+    automaton: Automaton | str, generations: int, backend: "Backend", general: bool, as_json: bool, disk: Path | None
+) -> None:
     from gpu_nim.automata.growth_process import GrowthProcess
 
     growing = GrowthProcess(automaton, generations, backend, general=general)
     needed, free, name = growing.planned_memory(), backend.free_memory(), growing.automaton.name
     if as_json:
-        plan = {"memory": needed, "free_memory": free}
+        plan = {"memory": needed, "free_memory": free} | ({} if disk is None else {"disk": _on_disk(growing)})
         emit_json({"automaton": name, "generations": generations, "backend": backend.name, "device": backend.device, "plan": plan})
         return
     planned = "takes memory as it grows, while there is any" if needed is None else f"is planned to take {needed:,} bytes"
     verdict = ", which does not fit" if needed is not None and needed > free else ""
-    say(f"{name} to generation {generations} {planned}{verdict}: {free:,} bytes are free on {backend.device}")
+    beside = "" if disk is None else f", and {_on_disk(growing):,} bytes of {disk}"
+    say(f"{name} to generation {generations} {planned}{beside}{verdict}: {free:,} bytes are free on {backend.device}")
+
+
+def _on_disk(growing: "GrowthProcess", ranks: int = 1) -> int:
+    return table_bytes(growing.automaton.rule, growing.generations, ranks)
 
 
 def _print_rank_plan(automaton: Automaton | str, generations: int, ranks: int, as_json: bool) -> None:

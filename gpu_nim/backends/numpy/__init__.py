@@ -9,7 +9,7 @@ from gpu_nim.backends.communicator import Alone, Communicator
 from gpu_nim.backends.interface import Engine, State
 from gpu_nim.backends.numpy import games
 from gpu_nim.backends.numpy.counting import NumpyCounting
-from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes, step_bytes, supports
+from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, bytes_beside_table, required_bytes, supports
 from gpu_nim.backends.numpy.general import GeneralEngine
 from gpu_nim.backends.numpy.nim import NimEngine, plane_bytes
 from gpu_nim.backends.numpy.trace import NumpyTracer
@@ -50,7 +50,7 @@ class NumpyBackend:
             return plane_bytes(last, self.communicator.size)
         if not supports(rule) or general:
             return None
-        return (required_bytes if self.disk is None else step_bytes)(rule, last, self.communicator.size)
+        return (required_bytes if self.disk is None else bytes_beside_table)(rule, last, self.communicator.size)
 
     def nim(self, last: int, state: State | None = None) -> Engine:
         """Start three-pile Nim by [B]'s first rule, to grow no further than generation `last`."""

@@ -41,7 +41,7 @@ from gpu_nim.backends.numpy.boundary import Boundary
 from gpu_nim.backends.numpy.ghosts import Mirrors
 from gpu_nim.backends.numpy.tables import zeros
 from gpu_nim.backends.shared.cells import CellEngine, cell_dtype, coordinate_dtype
-from gpu_nim.backends.shared.layers import AXIS, Layers, Places, table_bytes
+from gpu_nim.backends.shared.layers import AXIS, Layers, Places, index_bytes, table_bytes
 from gpu_nim.backends.shared.layouts import Layout
 from gpu_nim.backends.shared.owners import owners
 from gpu_nim.backends.shared.states import touched_cells
@@ -87,12 +87,12 @@ def required_bytes(rule: Rule, last: int, ranks: int = 1) -> int:
     >>> required_bytes(Rule(2, edges, frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE), last=10**4) < 60e6
     True
     """
-    return table_bytes(rule, last, ranks) + step_bytes(rule, last, ranks)
+    return table_bytes(rule, last, ranks) + bytes_beside_table(rule, last, ranks)
 
 
-def step_bytes(rule: Rule, last: int, ranks: int = 1) -> int:
-    """Return the planned bytes of a step's arrays alone: what a growth takes of memory whose table is on a disk."""
-    return _NEWBORN_BYTES * planned_newborns(rule, last, ranks)
+def bytes_beside_table(rule: Rule, last: int, ranks: int = 1) -> int:
+    """Return the planned bytes of all but the table: what a growth takes of memory whose table is on a disk."""
+    return index_bytes(rule, last, ranks) + _NEWBORN_BYTES * planned_newborns(rule, last, ranks)
 
 
 class ExactlyOneEngine(CellEngine):
@@ -121,7 +121,7 @@ class ExactlyOneEngine(CellEngine):
                 f"{rule.dimension} dimensions and touches {rule.touches}"
             )
         self._ranks = Alone() if ranks is None else ranks
-        needed = (required_bytes if disk is None else step_bytes)(rule, last, self._ranks.size)
+        needed = (required_bytes if disk is None else bytes_beside_table)(rule, last, self._ranks.size)
         require_memory(needed, host_memory(), f"a growth to generation {last}")
         self._in_order = disk is not None
         self._planned = planned_newborns(rule, last, self._ranks.size)

@@ -156,20 +156,27 @@ class Places:
 
 
 def table_bytes(rule: Rule, last: int, ranks: int = 1) -> int:
-    """Return the bytes of the largest table among this many ranks, a byte a place, and of the arrays over layers.
+    """Return the bytes of the largest table among this many ranks, a byte a place.
 
     >>> edges = ((1, 1), (1, -1), (-1, 1), (-1, -1))
-    >>> table_bytes(Rule(2, edges, frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE), last=10**4) < 30e6
+    >>> table_bytes(Rule(2, edges, frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE), last=10**4) < 28e6
     True
     """
     box = Layout(rule, last)
-    count = box.upper[AXIS] - box.lower[AXIS] + 1
-    if count > MAX_LAYERS or box.size > 1 << 60:
-        return box.size // ranks + _LAYER_BYTES * count
+    if _layers(box) > MAX_LAYERS or box.size > 1 << 60:
+        return box.size // ranks
     layers = Layers(rule, last)
     shares = np.bincount(owners(len(layers.numbers), layers.reach, ranks), layers.sizes[layers.numbers], ranks)
-    most = int(shares.max())
-    return most + 4 * most // _ALIGNED + _LAYER_BYTES * count
+    return int(shares.max())
+
+
+def index_bytes(rule: Rule, last: int, ranks: int = 1) -> int:
+    """Return the bytes of what finds places in such a table: arrays over layers, and the layer of each run of places."""
+    return 4 * table_bytes(rule, last, ranks) // _ALIGNED + _LAYER_BYTES * _layers(Layout(rule, last))
+
+
+def _layers(box: Layout) -> int:
+    return box.upper[AXIS] - box.lower[AXIS] + 1
 
 
 def spread(values: Ints, distance: int) -> Ints:
