@@ -1,6 +1,7 @@
 """The tracer: cubes that are skipped against a literal walk from cell to cell, places beyond 2^53, surfaces, scenes."""
 
 from fractions import Fraction
+from itertools import count
 from math import inf
 
 import numpy as np
@@ -17,13 +18,18 @@ from gpu_nim.model.tracing import MISS, START, NimScene, Rays, surface
 # Literal
 
 
-def walk(is_full, corner, shape, cell, fraction, direction):
-    """Walk from cell to cell, in rational numbers: (distance, cell, face) of the first full one, or None."""
+def walk(is_full, corner, shape, cell, fraction, direction, steps=inf):
+    """Walk from cell to cell, in rational numbers: (distance, cell, face) of the first full one, or None.
+
+    After so many steps, the cell is None.
+    """
     place = [Fraction(c) + Fraction(float(f)) for c, f in zip(cell, fraction, strict=True)]
     slope = [Fraction(float(d)) for d in direction]
     here, t, face = list(cell), Fraction(0), START
     low, high = np.array(corner), np.array(corner) + shape
-    while True:
+    for step in count():
+        if step == steps:
+            return float(t), None, face
         if is_full(tuple(here)):
             return float(t), tuple(here), face
         crossings = []
@@ -175,6 +181,47 @@ def test_rays_from_inside_end_and_meet_faces(bits, spread):
     assert ((fractions >= 0) & (fractions <= 1)).all()
     moved = rays.fractions[:, found] + rays.directions[:, found] * hits.distances[found]
     assert np.allclose(cells - rays.cells[:, found] + fractions, moved, rtol=1e-9, atol=1e-9)
+
+
+FAR_OUT = {
+    "nim": (NimScene((1 << 60) - 1), nim((1 << 60) - 1)),
+    "nim with one generation more": (NimScene(1 << 60), nim(1 << 60)),
+    "late generations": (NimScene((1 << 60) - 1, 1 << 59), nim((1 << 60) - 1, 1 << 59)),
+    "chocolate": (NimScene((1 << 60) - 1, inequality=(-1, 3, -1)), nim((1 << 60) - 1, 0, (-1, 3, -1))),
+}
+
+
+@pytest.mark.parametrize("name", FAR_OUT)
+@settings(max_examples=25)
+@given(
+    a=st.integers(1 << 59, (1 << 60) - 1),
+    c=st.integers(0, (1 << 60) - 1),
+    off=st.tuples(*(st.integers(-8, 8),) * 3),
+    seed=st.integers(0, 2**32),
+)
+def test_a_ray_near_2_to_the_60_hits_what_a_walk_from_cell_to_cell_hits(name, a, c, off, seed):
+    """The rays start near a cell of Nim, where there are others; the walk is 80 cells long, in rational numbers."""
+    scene, is_full = FAR_OUT[name]
+    eye = np.array([a, a ^ c, c]) + off
+    random = np.random.default_rng(seed)
+    directions = random.normal(size=(3, 2))
+    rays = Rays(
+        np.repeat(eye[:, None], 2, axis=1),
+        random.random((3, 2)),
+        directions / np.linalg.norm(directions, axis=0),
+        np.zeros(2, np.int8),
+    )
+    hits = NumpyTracer(scene).trace(rays)
+    for k in range(2):
+        place = (part[:, k].tolist() for part in (rays.cells, rays.fractions, rays.directions))
+        found = walk(is_full, np.minimum(eye, 0), np.full(3, (1 << 60) + 9), *place, steps=80)
+        if found is None:
+            assert hits.faces[k] == MISS
+        elif found[1] is None:
+            assert hits.distances[k] >= found[0] * (1 - 1e-12)
+        else:
+            assert (tuple(hits.cells[:, k].tolist()), hits.faces[k], hits.levels[k]) == (found[1], found[2], 0)
+            assert hits.distances[k] == pytest.approx(found[0], rel=1e-12, abs=1e-12)
 
 
 def test_merged_cells_that_break_the_inequality_are_not_hit():
