@@ -1,4 +1,5 @@
-// Rays through sets of cells that tell of any cell the largest empty cube round it: a thread a ray.
+// Rays through sets of cells that tell of any cell the largest empty cube round it: a thread a ray; and cubes along
+// cones in them, by which corners are darkened: a thread a place, all of whose cones it looks along.
 //
 // A ray is in cell c at distance t. Coordinates against which it moves are complemented, c -> -1 - c: aligned cubes stay aligned cubes,
 // and all rays go up. With h the level of the empty cube round c, the last cell before its far sides is f = c | (2^h - 1), and side k is
@@ -15,9 +16,10 @@
 // The result is that of gpu_nim/backends/numpy/trace.py to the last bit: double precision, rounded after each operation, none of them
 // fused, in the same order.
 //
-// Layout.  Coordinates of n rays are three rows of n: neighbouring threads read neighbouring words.
+// Layout.  Coordinates of n rays or places are three rows of n: neighbouring threads read neighbouring words.
 //
-// Bytes.  A ray is 73 bytes in and 34 out, and in between nothing for Nim; for bricks one word of 8 bytes a step and stage that it asks.
+// Bytes.  A ray is 73 bytes in and 34 out, and in between nothing for Nim; for bricks one word of 8 bytes a step and stage that it asks. A place is 49 bytes in
+// and one a cone out.
 #include "common.cuh"
 
 namespace {
@@ -168,6 +170,47 @@ __device__ __forceinline__ void trace(const Scene& scene, const Batch& batch, co
     }
 }
 
+// Places, the steps of cones (a row of three each), a box whose cells count as empty, and where counts are written: a row a cone.
+struct Looks {
+    const i64* cells;
+    const f64* fractions;
+    const u8* levels;
+    u32 count;
+    const f64* steps;
+    u32 cones, cubes, farthest;
+    i64 first[3], stop[3];
+    u8* blocked;
+};
+
+// How many cubes along each cone from a place are in the box and not known to be empty.
+template <class Scene>
+__device__ __forceinline__ void look(const Scene& scene, const Looks& looks, const i64 (&corner)[3], const i64 (&side)[3], u64 place) {
+    i64 cell[3];
+    f64 fraction[3];
+#pragma unroll
+    for (u32 k = 0; k < 3; ++k) {
+        const u64 at = k * static_cast<u64>(looks.count) + place;
+        cell[k] = looks.cells[at] - corner[k], fraction[k] = looks.fractions[at];
+    }
+    for (u32 cone = 0; cone < looks.cones; ++cone) {
+        u32 found = 0;
+        for (u32 further = 0; further < looks.cubes; ++further) {
+            const i64 level = looks.levels[place] + further;
+            const f64 width = __longlong_as_double((min(level, static_cast<i64>(looks.farthest)) + 1023) << 52);
+            i64 at[3];
+            bool inside = true, removed = true;
+#pragma unroll
+            for (u32 k = 0; k < 3; ++k) {
+                at[k] = cell[k] + __double2ll_rd(__dadd_rn(fraction[k], __dmul_rn(looks.steps[3 * cone + k], width)));
+                inside = inside && at[k] >= 0 && at[k] < side[k];
+                removed = removed && at[k] + corner[k] >= looks.first[k] && at[k] + corner[k] < looks.stop[k];
+            }
+            if (inside && !removed) found += scene.open(at[0], at[1], at[2]) < level;
+        }
+        looks.blocked[cone * static_cast<u64>(looks.count) + place] = static_cast<u8>(found);
+    }
+}
+
 }  // namespace
 
 // Trace rays through the P-positions of Nim (`NimScene`). What misses is not written.
@@ -193,4 +236,31 @@ trace_bricks(const i64* __restrict__ cells, const f64* __restrict__ fractions, c
     const Bricks scene{words, starts, stages, {side_a, side_b, side_c}};
     const i64 corner[3] = {corner_a, corner_b, corner_c}, side[3] = {side_a, side_b, side_c};
     trace(scene, {cells, fractions, directions, levels, count, spread, distances, hit_cells, hit_levels, faces}, corner, side, ray);
+}
+
+// Look along cones in the P-positions of Nim (`Cones`).
+extern "C" __global__ void __launch_bounds__(THREADS, 4)
+look_nim(const i64* __restrict__ cells, const f64* __restrict__ fractions, const u8* __restrict__ levels, u32 count,
+         const f64* __restrict__ steps, u32 cones, u32 cubes, u32 farthest, i64 hole_a, i64 hole_b, i64 hole_c, i64 stop_a, i64 stop_b,
+         i64 stop_c, i64 side_a, i64 side_b, i64 side_c, i64 first, i64 last, i64 p, i64 q, i64 r, u8* blocked) {
+    const u64 place = global_thread();
+    if (place >= count) return;
+    const Nim scene{first, last, p, q, r, (p < 0 ? -p : p) + (q < 0 ? -q : q) + (r < 0 ? -r : r)};
+    const i64 corner[3] = {0, 0, 0}, side[3] = {side_a, side_b, side_c};
+    look(scene, {cells, fractions, levels, count, steps, cones, cubes, farthest, {hole_a, hole_b, hole_c}, {stop_a, stop_b, stop_c},
+                 blocked}, corner, side, place);
+}
+
+// Look along cones in a pyramid of bricks.
+extern "C" __global__ void __launch_bounds__(THREADS, 4)
+look_bricks(const i64* __restrict__ cells, const f64* __restrict__ fractions, const u8* __restrict__ levels, u32 count,
+            const f64* __restrict__ steps, u32 cones, u32 cubes, u32 farthest, i64 hole_a, i64 hole_b, i64 hole_c, i64 stop_a,
+            i64 stop_b, i64 stop_c, i64 side_a, i64 side_b, i64 side_c, i64 corner_a, i64 corner_b, i64 corner_c,
+            const u64* __restrict__ words, const u64* __restrict__ starts, u32 stages, u8* blocked) {
+    const u64 place = global_thread();
+    if (place >= count) return;
+    const Bricks scene{words, starts, stages, {side_a, side_b, side_c}};
+    const i64 corner[3] = {corner_a, corner_b, corner_c}, side[3] = {side_a, side_b, side_c};
+    look(scene, {cells, fractions, levels, count, steps, cones, cubes, farthest, {hole_a, hole_b, hole_c}, {stop_a, stop_b, stop_c},
+                 blocked}, corner, side, place);
 }

@@ -1,8 +1,8 @@
 """The tracer: cubes that are skipped against a literal walk from cell to cell, places beyond 2^53, surfaces, scenes."""
 
+from dataclasses import replace
 from fractions import Fraction
-from itertools import count
-from math import inf
+from math import floor, inf
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from gpu_nim.backends.numpy.trace import NumpyTracer
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.backends.shared.open_cubes import highest_bit, open_levels
 from gpu_nim.model.rule import Symmetry
-from gpu_nim.model.tracing import MISS, START, NimScene, Rays, surface
+from gpu_nim.model.tracing import CONE_CUBES, MISS, START, Cones, NimScene, Rays, surface
 
 # Literal
 
@@ -27,9 +27,9 @@ def walk(is_full, corner, shape, cell, fraction, direction, steps=inf):
     slope = [Fraction(float(d)) for d in direction]
     here, t, face = list(cell), Fraction(0), START
     low, high = np.array(corner), np.array(corner) + shape
-    for step in count():
-        if step == steps:
-            return float(t), None, face
+    taken = 0
+    while taken < steps:
+        taken += 1
         if is_full(tuple(here)):
             return float(t), tuple(here), face
         crossings = []
@@ -42,6 +42,7 @@ def walk(is_full, corner, shape, cell, fraction, direction, steps=inf):
         ahead = here[face] >= high[face] if slope[face] > 0 else here[face] < low[face]
         if ahead:
             return None
+    return float(t), None, face
 
 
 def cells_of(is_full, corner, shape):
@@ -148,6 +149,48 @@ def test_both_backends_hit_the_same_far_out(backend):
     for scene in (NimScene((1 << 60) - 1), NimScene(987654321987654321, 123456789123456789), chocolate):
         rays = spray((1 << 59, 9 << 55, 7 << 55), (0.5, 0.5, 0.5), 200, 1e-3)
         assert backend.tracer(scene).trace(rays) == NumpyTracer(scene).trace(rays)
+
+
+# Cones
+
+
+def random_cones(seed, corner, shape, count, most_levels=3):
+    rays = random_rays(seed, corner, shape, count, out=3)
+    random = np.random.default_rng(seed)
+    return Cones(rays.cells, rays.fractions, random.integers(0, most_levels, count).astype(np.int8), random.normal(size=(5, 3)))
+
+
+@pytest.mark.parametrize("name", SCENES)
+@pytest.mark.parametrize("hole", [((0, 0, 0), (0, 0, 0)), ((2, 1, 4), (15, 20, 9))])
+def test_cones_count_the_cubes_that_are_not_empty(backend, name, hole):
+    scene, _, corner, shape = SCENES[name]
+    cones = replace(random_cones(3, corner, shape, 40), hole=hole)
+    found = backend.tracer(scene).blocked(cones)
+    assert found.shape == (5, 40)
+    assert found.any()
+    levels_of = open_levels(scene)
+    for place in range(40):
+        for number, step in enumerate(cones.steps):
+            expected = 0
+            for level in range(int(cones.levels[place]), int(cones.levels[place]) + CONE_CUBES):
+                way = [floor(f + s * 2.0**level) for f, s in zip(cones.fractions[:, place], step, strict=True)]
+                at = [int(c) + w for c, w in zip(cones.cells[:, place], way, strict=True)]
+                if not all(low <= x < low + side for low, x, side in zip(corner, at, shape, strict=True)):
+                    continue
+                if all(low <= x < high for low, x, high in zip(hole[0], at, hole[1], strict=True)):
+                    continue
+                expected += bool(levels_of(np.array(at)[:, None] - np.array(corner)[:, None])[0] < level)
+            assert found[number, place] == expected
+
+
+def test_both_backends_count_the_same_cubes_far_out(backend):
+    for scene in (NimScene((1 << 60) - 1), NimScene((1 << 60) - 1, inequality=(-1, 3, -1))):
+        rays = spray((1 << 59, 9 << 55, 7 << 55), (0.5, 0.25, 0.75), 300, 0)
+        levels = np.arange(300, dtype=np.int8) % 59
+        cones = Cones(rays.cells, rays.fractions, levels, rays.directions[:, :6].T)
+        found = backend.tracer(scene).blocked(cones)
+        assert np.array_equal(found, NumpyTracer(scene).blocked(cones))
+        assert 1 < found.max() <= CONE_CUBES
 
 
 # Far out

@@ -22,7 +22,7 @@ from gpu_nim.backends.communicator import Communicator
 from gpu_nim.model.limbs import U64, Integers
 from gpu_nim.model.linear_bounds import LinearBounds
 from gpu_nim.model.rule import Rule
-from gpu_nim.model.tracing import Hits, Rays, Scene
+from gpu_nim.model.tracing import Cones, Hits, Rays, Scene
 from gpu_nim.model.values import ArrayValue
 
 State = dict[str, NDArray[np.generic]]
@@ -264,6 +264,13 @@ class Tracer(Protocol):
             rays: the rays.
         """
 
+    def blocked(self, cones: Cones) -> NDArray[np.uint8]:
+        """Return how many of the cubes along each cone are in the scene's box and not known to be empty, (k, n).
+
+        Args:
+            cones: the cones.
+        """
+
 
 @runtime_checkable
 class Backend(Protocol):
@@ -318,7 +325,7 @@ class Backend(Protocol):
         """Return the engine that fills and counts ranges and tries tuples."""
 
     def tracer(self, scene: Scene) -> Tracer:
-        """Return what traces rays through a scene; both backends give the same hits, to the last bit.
+        """Return what traces rays through a scene; both backends give the same results, to the last bit.
 
         Args:
             scene: the scene.

@@ -203,6 +203,37 @@ class Hits(ArrayValue):
         return cls(none, np.zeros((3, count), np.int64), np.zeros(count, np.int8), np.full(count, MISS, np.int8))
 
 
+@dataclass(frozen=True, eq=False)
+class Cones(ArrayValue):
+    """k cones from each of n places, along which cubes are looked up, each twice as wide as the one before.
+
+    The first cube has the level of the place; the one of level h is round the place that is 2^h times a cone's step away.
+
+    Attributes:
+        cells: int64 (3, n), the cells that the places are in.
+        fractions: float64 (3, n), where in that cell, from 0 to 1.
+        levels: int8 (n,), the level of the first cube.
+        steps: float64 (k, 3).
+        hole: the first cell of a box whose cells count as empty, and the first one beyond it.
+    """
+
+    cells: NDArray[np.int64]
+    fractions: Doubles
+    levels: NDArray[np.int8]
+    steps: Doubles
+    hole: tuple[Triple, Triple] = ((0, 0, 0), (0, 0, 0))
+
+    def __len__(self) -> int:
+        return len(self.levels)
+
+
+CONE_CUBES = 9
+"""How many cubes are looked up along a cone."""
+
+CONE_FARTHEST = LARGEST_BITS + 1
+"""Cubes of this level and higher are looked up at its distance: there are no cells farther out."""
+
+
 def surface(rays: Rays, hits: Hits, which: Any) -> tuple[NDArray[np.int64], Doubles]:
     """Return where rays meet the faces that they hit, to start further rays from: cells (3, m) before them, and fractions (3, m).
 

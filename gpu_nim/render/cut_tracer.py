@@ -5,12 +5,15 @@ box, from the cell there and a fraction of it: a cut costs one more ray at most,
 that cell is in the set, it is seen on the section.
 """
 
+from dataclasses import replace
+
 import numpy as np
+from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Tracer
 from gpu_nim.backends.shared.open_cubes import exponent
 from gpu_nim.model.limbs import Ints
-from gpu_nim.model.tracing import MISS, START, Doubles, Hits, Rays
+from gpu_nim.model.tracing import MISS, START, Cones, Doubles, Hits, Rays
 from gpu_nim.render.geometry import Box
 
 
@@ -38,6 +41,11 @@ class CutTracer:
         hits.cells[:, again], hits.levels[again] = further.cells, further.levels
         hits.faces[again] = np.where(further.faces == START, axis, further.faces)
         return hits
+
+    def blocked(self, cones: Cones) -> NDArray[np.uint8]:
+        """Return how many of the cubes along each cone are in the box of the scene and not known to be empty."""
+        first, stop = ((int(a), int(b), int(c)) for a, b, c in (self._box.first, self._box.stop))
+        return self._tracer.blocked(replace(cones, hole=(first, stop)))
 
     def _beyond(self, rays: Rays, which: Ints) -> tuple[Rays, Doubles, Ints]:
         """Return rays where they leave the box, how far that is, and the axis of the side where they do."""

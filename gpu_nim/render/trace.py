@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Tracer
 from gpu_nim.backends.selection import select
-from gpu_nim.backends.shared.open_cubes import open_levels
 from gpu_nim.model.progress import OnStep, unreported
-from gpu_nim.model.tracing import START, Hits, Rays, Triple, surface
+from gpu_nim.model.tracing import CONE_CUBES, START, Cones, Hits, Rays, Triple, surface
 from gpu_nim.render.colours import to_linear, to_srgb
 from gpu_nim.render.cut_tracer import CutTracer
 from gpu_nim.render.shading import BLOCKED, GOLDEN_ANGLE, STEP, Lamps, SideLight, cones_about
@@ -38,9 +37,8 @@ Part = float | NDArray[np.float64]
 
 _SAMPLES = {"draft": ((0.5, 0.5),), "final": ((0.375, 0.125), (0.875, 0.375), (0.125, 0.625), (0.625, 0.875))}
 _SUN = 0.012  # the radius of the key light at distance 1, where a pixel has several samples
-_SKY_LEVELS = 9  # sizes of cubes that a cone is cast into
-_FARTHEST = 61  # level of a cone's samples: there are no cells farther out
 _SHADE = BLOCKED * (1 - np.exp(-1.0))  # what a cube that is not empty takes from a cone: a level of Nim (see `shading`)
+_PASSES = np.float32(1 - _SHADE) ** np.arange(CONE_CUBES + 1, dtype=np.float32)  # what so many leave
 
 
 @dataclass(frozen=True)
@@ -110,7 +108,6 @@ class Traced(CameraStyle):
         self.tracer: Tracer = select().tracer(body.scene)
         if body.removed is not None:
             self.tracer = CutTracer(self.tracer, body.removed)
-        self._open = open_levels(body.scene)
 
     @property
     def _samples(self) -> tuple[tuple[float, float], ...]:
@@ -188,21 +185,11 @@ class Traced(CameraStyle):
     ) -> NDArray[np.float32]:
         """Return the open part of the sky before places on sides that face one way, 0 to 1, float32 (n,)."""
         cones = cones_about(axis, end)
-        corner, shape = (np.array(part)[:, None] for part in (self.body.scene.corner, self.body.scene.shape))
-        places = cells - corner
-        total = np.zeros(len(levels), np.float32)
+        blocked = self.tracer.blocked(Cones(cells, fractions, levels, np.float64(STEP) * cones))
         weight = np.abs(cones[:, axis])
-        for cone, share in zip(cones, weight / weight.sum(), strict=True):
-            free = np.full(len(levels), share, np.float32)
-            for further in range(_SKY_LEVELS):
-                level = levels.astype(np.int64) + further
-                reach = np.float64(STEP) * cone[:, None] * np.ldexp(1.0, np.minimum(level, _FARTHEST))
-                at = places + np.floor(fractions + reach).astype(np.int64)
-                inside = ((at >= 0) & (at < shape)).all(axis=0)
-                if self.body.removed is not None:
-                    inside &= ~self.body.removed.holds(at + corner)
-                free *= np.where(inside & (self._open(at) < level), np.float32(1 - _SHADE), np.float32(1))
-            total += free
+        total = np.zeros(len(levels), np.float32)
+        for share, of_cone in zip(weight / weight.sum(), blocked, strict=True):
+            total += (share * _PASSES)[of_cone]
         return total
 
 

@@ -23,7 +23,7 @@ from gpu_nim.counting.families import find_family
 from gpu_nim.counting.ranges import Range
 from gpu_nim.games.inequality import chocolate, parse_game, six_coordinate_chocolate
 from gpu_nim.model.errors import InsufficientMemoryError
-from gpu_nim.model.tracing import NimScene, Rays
+from gpu_nim.model.tracing import Cones, NimScene, Rays
 from scripts.lib.part_process import end_with_parent, tell
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -243,7 +243,9 @@ def every_kernel() -> None:
     packer.add(grow("nim", 31, backend=device, cells=True).cells())
     rays = Rays(np.full((3, 999), 40), np.zeros((3, 999)), np.full((3, 999), -(3**-0.5)), np.zeros(999, np.int8))
     for scene in (NimScene(31), packer.scene()):
-        device.tracer(scene).trace(rays)
+        tracer = device.tracer(scene)
+        tracer.trace(rays)
+        tracer.blocked(Cones(rays.cells, rays.fractions, rays.levels, rays.directions[:, :5].T))
 
 
 def sanitized(tool: str) -> bool:

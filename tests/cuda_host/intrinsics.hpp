@@ -175,6 +175,7 @@ inline double __dsub_rn(double a, double b) { return a - b; }
 inline double __dmul_rn(double a, double b) { return a * b; }
 inline double __ddiv_rn(double a, double b) { return a / b; }
 inline double __ll2double_rn(long long a) { return static_cast<double>(a); }
+inline long long __double2ll_rd(double a) { return static_cast<long long>(std::floor(a)); }
 inline long long __double2ll_rz(double a) { return static_cast<long long>(a); }
 inline long long __double_as_longlong(double a) { return static_cast<long long>(cuda_host::to_bits(a)); }
 inline double __longlong_as_double(long long a) { return cuda_host::from_bits<double>(static_cast<uint64_t>(a)); }

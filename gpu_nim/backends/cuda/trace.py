@@ -1,20 +1,22 @@
-"""Rays through a scene on CUDA: a thread a ray (`cuda/trace.cu`), a launch a batch.
+"""Rays and cones through a scene on CUDA: a thread a ray or a place (`cuda/trace.cu`), a launch a batch.
 
-The hits are those of `gpu_nim.backends.numpy.trace`, to the last bit.
+The results are those of `gpu_nim.backends.numpy.trace`, to the last bit.
 """
 
 import struct
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
 from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.model.memory import require_memory
-from gpu_nim.model.tracing import BrickScene, Hits, NimScene, Rays, Scene
+from gpu_nim.model.tracing import CONE_CUBES, CONE_FARTHEST, BrickScene, Cones, Hits, NimScene, Rays, Scene
 
 _BATCH = 1 << 20  # rays at once
 _RAY_BYTES = 107
+_PLACE_BYTES = 49  # and one a cone
 
 
 class CudaTracer:
@@ -24,10 +26,10 @@ class CudaTracer:
         self._launch = launcher
         sides: dict[str, Any] = dict(zip(("side_a", "side_b", "side_c"), scene.shape, strict=True))
         if isinstance(scene, NimScene):
-            self._kernel = "trace_nim"
+            self._kernels = "trace_nim", "look_nim"
             self._scene = sides | {"first": scene.first, "last": scene.last} | dict(zip("pqr", scene.inequality, strict=True))
         else:
-            self._kernel = "trace_bricks"
+            self._kernels = "trace_bricks", "look_bricks"
             self._scene = sides | self._bricks(scene)
 
     def _bricks(self, scene: BrickScene) -> dict[str, Any]:
@@ -54,6 +56,7 @@ class CudaTracer:
         hits = Hits.empty(len(rays))
         if not len(rays):
             return hits
+        kernel = self._kernels[0]
         work = f"tracing {len(rays):,} rays on {self._launch.device}"
         require_memory(_RAY_BYTES * len(rays), self._launch.free_memory(), work)
         xp = self._launch.xp
@@ -71,8 +74,31 @@ class CudaTracer:
                 "levels": xp.asarray(rays.levels.view(np.uint8)),
             }
             spread = struct.unpack("<Q", struct.pack("<d", rays.spread))[0]
-            launch = self._launch.bind(self._kernel, {**read, "count": len(rays), "spread": spread, **self._scene, **written})
-            launch(-(-len(rays) // KERNELS[self._kernel].threads))
+            launch = self._launch.bind(kernel, {**read, "count": len(rays), "spread": spread, **self._scene, **written})
+            launch(-(-len(rays) // KERNELS[kernel].threads))
             home = {name: to_host(array) for name, array in written.items()}
         levels, faces = (home[name].view(np.int8) for name in ("hit_levels", "faces"))
         return Hits(home["distances"], home["hit_cells"], levels, faces)
+
+    def blocked(self, cones: Cones) -> NDArray[np.uint8]:
+        """Return how many of the cubes along each cone are in the box and not known to be empty."""
+        found = np.zeros((len(cones.steps), len(cones)), np.uint8)
+        if not found.size:
+            return found
+        kernel = self._kernels[1]
+        work = f"the light of {len(cones):,} places on {self._launch.device}"
+        require_memory((_PLACE_BYTES + len(cones.steps)) * len(cones), self._launch.free_memory(), work)
+        xp = self._launch.xp
+        with device_memory_errors(work):
+            read = {
+                "cells": xp.asarray(np.ascontiguousarray(cones.cells)),
+                "fractions": xp.asarray(np.ascontiguousarray(cones.fractions)),
+                "levels": xp.asarray(np.ascontiguousarray(cones.levels).view(np.uint8)),
+                "steps": xp.asarray(np.ascontiguousarray(cones.steps)),
+            }
+            counts = {"count": len(cones), "cones": len(cones.steps), "cubes": CONE_CUBES, "farthest": CONE_FARTHEST}
+            hole = dict(zip(("hole_a", "hole_b", "hole_c", "stop_a", "stop_b", "stop_c"), sum(cones.hole, ()), strict=True))
+            blocked = xp.asarray(found)
+            launch = self._launch.bind(kernel, {**read, **counts, **hole, **self._scene, "blocked": blocked})
+            launch(-(-len(cones) // KERNELS[kernel].threads))
+            return to_host(blocked)

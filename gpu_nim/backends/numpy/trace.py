@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from gpu_nim.backends.shared.host_ranges import cores
 from gpu_nim.backends.shared.open_cubes import exponent, open_levels, sums
 from gpu_nim.model.limbs import Ints
-from gpu_nim.model.tracing import START, Doubles, Hits, NimScene, Rays, Scene
+from gpu_nim.model.tracing import CONE_CUBES, CONE_FARTHEST, START, Cones, Doubles, Hits, NimScene, Rays, Scene
 
 _BATCH = 1 << 16  # rays that a caller best hands over at once
 _LANES = 1 << 13  # rays at once: more leave the cache, and fewer cost more calls a ray
@@ -52,6 +52,29 @@ class NumpyTracer:
         if len(rays):
             self._trace(rays, hits)
         return hits
+
+    def blocked(self, cones: Cones) -> NDArray[np.uint8]:
+        """Return how many of the cubes along each cone are in the box and not known to be empty."""
+        found = np.zeros((len(cones.steps), len(cones)), np.uint8)
+        for start in range(0, len(cones), _LANES):
+            self._look(cones, slice(start, start + _LANES), found)
+        return found
+
+    def _look(self, cones: Cones, part: slice, found: NDArray[np.uint8]) -> None:
+        corner, shape = (np.array(side)[:, None] for side in (self._scene.corner, self._scene.shape))
+        first, stop = (np.array(side)[:, None] - corner for side in cones.hole)
+        bounds, hole = shape.view(np.uint64), np.maximum(stop - first, 0).view(np.uint64)
+        places, fractions = cones.cells[:, part] - corner, cones.fractions[:, part]
+        for further in range(CONE_CUBES):
+            level = cones.levels[part].astype(np.int64) + further
+            width = np.ldexp(1.0, np.minimum(level, CONE_FARTHEST))
+            for number, step in enumerate(cones.steps):
+                at = places + np.floor(fractions + step[:, None] * width).astype(np.int64)
+                # As unsigned integers, those below 0 are large.
+                full = (at.view(np.uint64) < bounds).all(axis=0) & (self._open(at) < level)
+                if hole.any():
+                    full &= ~((at - first).view(np.uint64) < hole).all(axis=0)
+                found[number, part] += full
 
     @np.errstate(invalid="ignore")  # until others take the lanes of rays that have ended, these go on, to places beyond integers
     def _trace(self, rays: Rays, hits: Hits) -> None:
