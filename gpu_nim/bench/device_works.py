@@ -1,7 +1,7 @@
 """The works that are timed on a GPU: one for each target and for each kernel, with floors and predictions.
 
 Some have rivals, straightforward implementations without gpunim: one thread a cell of a dense box, CuPy's convolution, a CuPy
-expression. What runs on the host has no work here: the light of traced stills, and the messages of a cluster. Targets and
+expression. What runs on the host has no work here: the colours of traced stills, and the messages of a cluster. Targets and
 predictions are texts, for an H200: no figure in this module was measured on a GPU.
 """
 

@@ -66,6 +66,8 @@ BUDGETS: dict[str, Budget] = {
     "general_survey": Budget(registers=64, blocks=4, loop=860, turn=20),
     "nim_advance": Budget(registers=80, blocks=6, loop=1040, turn=120),
     "nim_cells": Budget(registers=80, blocks=6, loop=1500, turn=115),
-    "trace_nim": Budget(registers=96, blocks=5, loop=390, turn=215),
-    "trace_bricks": Budget(registers=96, blocks=5, loop=280, turn=250),
+    "trace_nim": Budget(registers=96, blocks=5, loop=375, turn=215),
+    "trace_bricks": Budget(registers=96, blocks=5, loop=270, turn=240),
+    "look_nim": Budget(registers=48, blocks=8, loop=340, turn=80),
+    "look_bricks": Budget(registers=72, blocks=7, loop=450, turn=85),
 }

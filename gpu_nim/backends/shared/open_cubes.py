@@ -22,6 +22,11 @@ def highest_bit(values: Ints) -> Ints:
     return exponent((values & ~(values >> 1)).astype(np.float64))
 
 
+def _highest_of_doubles(values: Ints) -> Ints:
+    """Return the same for values below 2^53, which are doubles."""
+    return exponent(values.astype(np.float64))
+
+
 def open_levels(scene: Scene) -> Callable[[Ints], Ints]:
     """Return what gives the level of the largest empty cube round each cell (3, n), below 0 for a cell of the set."""
     return _open_nim(scene) if isinstance(scene, NimScene) else _open_bricks(scene)
@@ -29,6 +34,7 @@ def open_levels(scene: Scene) -> Callable[[Ints], Ints]:
 
 def _open_nim(scene: NimScene) -> Callable[[Ints], Ints]:
     last, lowest = scene.last, scene.first
+    highest = _highest_of_doubles if last < 1 << _EXPONENT else highest_bit
     weight = sum(map(abs, scene.inequality))
 
     def level(cells: Ints) -> Ints:
@@ -39,7 +45,7 @@ def _open_nim(scene: NimScene) -> Callable[[Ints], Ints]:
             wrong |= (union ^ last) & (last - union >> 63)
             if lowest:
                 wrong |= (union ^ lowest) & (union - lowest >> 63)
-        found = highest_bit(wrong)
+        found = highest(wrong)
         if weight:
             slack = sums(scene, cells) - 1
             found = np.maximum(found, np.where(slack >= 0, highest_bit(slack // weight + 1), -1))
