@@ -302,6 +302,7 @@ def test_a_traced_movie_looks_like_one_of_blocks(source, motion, options, look):
 
 
 @needs_pillow
+@pytest.mark.thorough
 def test_a_movie_of_a_body_of_any_size_is_traced():
     """In the growth of Nim each doubling looks like the one before, in the colours of its own generations."""
     movie = Movie("nim:2^40-1", "growth", frames=401, options={"hold": "1"}, look=Look(**SMALL))

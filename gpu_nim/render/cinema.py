@@ -19,7 +19,7 @@ from gpu_nim.model.limbs import Ints
 from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.tracing import LARGEST, MISS, START, Doubles, Hits, Rays, surface
 from gpu_nim.render.colours import to_linear, to_srgb
-from gpu_nim.render.pixels import background
+from gpu_nim.render.pixels import background, unmultiplied
 from gpu_nim.render.sampling import Places, about, disc, grid, tangents, unit
 from gpu_nim.render.shading import COOL, WARM, Lamps, shoulder
 from gpu_nim.render.trace import Eye, Linear, Traced, primary_rays
@@ -197,8 +197,7 @@ class _Stage:
     def developed(self, light: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the picture of linear light and alpha (n, 4), premultiplied sRGB and alpha."""
         alpha = light[:, 3:]
-        colour = np.divide(light[:, :3], alpha, out=np.zeros_like(light[:, :3]), where=alpha > 0)
-        return np.concatenate([to_srgb(shoulder(colour)) * alpha, alpha], axis=1)
+        return np.concatenate([to_srgb(shoulder(unmultiplied(light))) * alpha, alpha], axis=1)
 
     def _primary(self, pixels: Ints, sample: int) -> Rays:
         """Return rays through the pixels: from the eye, or from places on a lens to what they see in focus."""

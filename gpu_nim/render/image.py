@@ -23,7 +23,7 @@ from gpu_nim.render.lettering import require_words
 from gpu_nim.render.look import CINEMA, Look, require_effect, style_options
 from gpu_nim.render.metadata import IMAGE_SUFFIXES, JPEG_SUFFIXES, image_options
 from gpu_nim.render.picture_memory import fits, require_picture_memory
-from gpu_nim.render.pixels import background, quantise
+from gpu_nim.render.pixels import background, quantise, unmultiplied
 from gpu_nim.render.projection import one_at_each_place
 from gpu_nim.render.source import CELLS_LIMIT, TooManyCells, blocks_of, name_of
 from gpu_nim.render.styles.style import CameraStyle, LaidOutStyle
@@ -286,8 +286,8 @@ class DrawnBody:
         width, height = self.look.resolution
         alpha = pixels[..., 3:]
         if self.look.transparent:
-            colour = np.divide(pixels[..., :3], alpha, out=np.zeros_like(pixels[..., :3]), where=alpha > 0)
-            return Image.fromarray(np.rint(np.concatenate([np.clip(colour, 0, 1), alpha], axis=2) * 255).astype(np.uint8), "RGBA")
+            colour = np.clip(unmultiplied(pixels), 0, 1)
+            return Image.fromarray(np.rint(np.concatenate([colour, alpha], axis=2) * 255).astype(np.uint8), "RGBA")
         behind = background(self.theme, width, height) * self._style.background_weight(alpha)
         return Image.fromarray(quantise(pixels[..., :3] + behind))
 

@@ -16,6 +16,12 @@ def reduce_pixels(pixels: NDArray[np.uint8], scale: int) -> NDArray[np.float32]:
     return pixels.astype(np.float32) / np.float32(255)
 
 
+def unmultiplied(pixels: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the colours (..., 3) of colours multiplied by alpha, and alpha (..., 4); black where alpha is 0."""
+    colours, alpha = pixels[..., :3], pixels[..., 3:]
+    return np.divide(colours, alpha, out=np.zeros_like(colours), where=alpha > 0)
+
+
 def background(theme: Theme, width: int, height: int) -> NDArray[np.float32]:
     """Return the theme's background, sRGB float32 (height, width, 3): a gradient, darker towards the corners."""
     up = np.linspace(1, 0, height, dtype=np.float32)[:, None, None]

@@ -21,6 +21,7 @@ from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.tracing import CONE_CUBES, START, Cones, Hits, Rays, Triple, surface
 from gpu_nim.render.colours import to_linear, to_srgb
 from gpu_nim.render.cut_tracer import CutTracer
+from gpu_nim.render.pixels import unmultiplied
 from gpu_nim.render.shading import BLOCKED, GOLDEN_ANGLE, STEP, Lamps, SideLight, cones_about
 from gpu_nim.render.styles.style import CameraStyle
 from gpu_nim.render.themes import THEMES
@@ -162,9 +163,7 @@ class Traced(CameraStyle):
             total[which, 3] += 1
             total[hits.faces == START, 3] += 1  # the eye is in a cell: black
         total /= len(self._samples)
-        alpha = total[:, 3:]
-        colour = np.divide(total[:, :3], alpha, out=np.zeros_like(total[:, :3]), where=alpha > 0)
-        total[:, :3] = to_srgb(colour) * alpha
+        total[:, :3] = to_srgb(unmultiplied(total)) * total[:, 3:]
         return total
 
     def lit(
