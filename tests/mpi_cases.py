@@ -164,7 +164,7 @@ def _interrupted(ranks: MpiCommunicator, folder: Path, automaton: str, generatio
 def _some(ranks: MpiCommunicator, size: int) -> MpiCommunicator | None:
     """The first ranks by themselves."""
     part = ranks._comm.Split(0 if ranks.rank < size else 1, ranks.rank)
-    return MpiCommunicator(part, ranks._all_done, ranks._of_a_machine) if ranks.rank < size else None
+    return MpiCommunicator(part, ranks._all_done, ranks.on_this_machine) if ranks.rank < size else None
 
 
 @case

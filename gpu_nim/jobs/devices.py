@@ -25,7 +25,7 @@ def select_on_rank(name: str, communicator: MpiCommunicator, disk: Path | None =
         from gpu_nim.backends.availability import cuda_obstacle, device_count
 
         if cuda_obstacle() is None:
-            rank, size = communicator.on_this_machine()
+            rank, size = communicator.on_this_machine
             devices = device_count() or 0
             if size > devices:
                 raise BackendError(f"{size} ranks of this machine need a GPU each, it has {devices}: --backend numpy needs none")

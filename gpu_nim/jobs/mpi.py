@@ -54,18 +54,20 @@ def connect(place: Place) -> MpiCommunicator:
         raise BackendError(
             f"mpirun started {place.size} ranks, and mpi4py finds {MPI.COMM_WORLD.size}: it uses another MPI than mpirun"
         )
-    return MpiCommunicator(MPI.COMM_WORLD, MPI.Request.Testall, MPI.COMM_TYPE_SHARED)
+    machine = MPI.COMM_WORLD.Split_type(MPI.COMM_TYPE_SHARED)
+    return MpiCommunicator(MPI.COMM_WORLD, MPI.Request.Testall, (machine.rank, machine.size))
 
 
 class MpiCommunicator:
     """The ranks of a communicator of mpi4py, for `gpu_nim.backends.communicator.Communicator`.
 
     Attributes:
+        on_this_machine: the number of this rank among those of its machine, and how many these are.
         lost: whether another rank was ended from outside, so that MPI cannot be ended in good order.
     """
 
-    def __init__(self, comm: MPI.Intracomm, all_done: Callable[[list[MPI.Request]], bool], of_a_machine: int) -> None:
-        self._comm, self._all_done, self._of_a_machine = comm, all_done, of_a_machine
+    def __init__(self, comm: MPI.Intracomm, all_done: Callable[[list[MPI.Request]], bool], machine: tuple[int, int]) -> None:
+        self._comm, self._all_done, self.on_this_machine = comm, all_done, machine
         self._first = max(0, _ANNOUNCED // comm.size - _WORD)  # bytes of a part that travel with its length
         self.lost = False
         self._told = False  # that a rank has failed
@@ -108,11 +110,6 @@ class MpiCommunicator:
             self._announce(np.zeros(self.size, np.int64), (), wait)
             wait([self._comm.Iallreduce(own, total)])
         return total
-
-    def on_this_machine(self) -> tuple[int, int]:
-        """Return the number of this rank among those of its machine, and how many these are."""
-        machine = self._comm.Split_type(self._of_a_machine)
-        return machine.rank, machine.size
 
     def agree(self, outcome: Outcome) -> Outcome:
         """Return the first failure by rank that has a reason of its own, or the outcome of this rank where there is none."""

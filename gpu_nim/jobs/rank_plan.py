@@ -87,6 +87,6 @@ def rank_plan(automaton: Automaton | str, generations: int, ranks: int) -> RankP
 def require_memory_of_all(growing: GrowthProcess, backend: Backend, communicator: MpiCommunicator) -> None:
     """Raise InsufficientMemoryError where the ranks of this machine together need more main memory than is free."""
     needed = growing.planned_memory()
-    _, ranks = communicator.on_this_machine()
+    _, ranks = communicator.on_this_machine
     if needed is not None and backend.name == "numpy":
         require_memory(ranks * needed, backend.free_memory(), f"a growth on {ranks} ranks of this machine")
