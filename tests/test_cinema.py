@@ -1,5 +1,11 @@
 """Path tracing: against light carried by chance between cubes that are all tried, the lens, round edges, the floor, interrupts."""
 
+import os
+import re
+import signal
+from contextlib import suppress
+from subprocess import Popen
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -19,7 +25,7 @@ from gpu_nim.render.sampling import Places, about, disc, grid, tangents, unit, z
 from gpu_nim.render.trace import Eye
 from gpu_nim.render.traced_body import traced_body
 from gpu_nim.render.views import from_angles
-from tests.helpers import refused, run
+from tests.helpers import gpunim, refused, run
 
 SMALL = {"resolution": (32, 24), "quality": "cinema"}
 
@@ -336,6 +342,35 @@ def test_an_interrupt_keeps_the_samples_that_are_complete():
     assert few.mean() == pytest.approx(full.mean(), rel=0.02)
     with pytest.raises(KeyboardInterrupt):
         render("nim:7", on_step=interrupt_after(0), **SMALL)
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_ctrl_c_in_a_terminal_keeps_the_samples_and_progress_has_the_time_left(tmp_path):
+    import pty
+
+    from PIL import Image
+
+    ours, theirs = pty.openpty()
+    out = tmp_path / "a.png"
+    command = gpunim("render", "nim:31", "--quality", "cinema", "--resolution", "320x180", "-o", out)
+    with Popen(
+        command, stdin=theirs, stdout=theirs, stderr=theirs, env={**os.environ, "TERM": "xterm"}, process_group=0
+    ) as process:
+        os.close(theirs)
+        said, count = b"", 320 * 180
+        while (done := re.findall(rb"path ([\d,]+) of", said)) == [] or int(done[-1].replace(b",", b"")) <= count:
+            said += os.read(ours, 4096)
+        os.killpg(process.pid, signal.SIGINT)
+        with suppress(OSError):  # the end of a terminal
+            while part := os.read(ours, 4096):
+                said += part
+        assert process.wait() == 0
+    os.close(ours)
+    assert re.search(rb"\d:\d\d:\d\d", said)
+    assert re.search(rb"interrupted: \d+ of 16 samples a pixel", said)
+    with Image.open(out) as picture:
+        assert picture.size == (320, 180)
 
 
 def test_the_command_draws_and_says_what_it_refuses(tmp_path):
