@@ -33,7 +33,7 @@ NUMBERED = {
         *("A000007", "A000012", "A000027", "A016945", "A048883", "A130665"),  # the sequences that its last page mentions
         *("A236305", "A237686", "A237711", "A238147", "A238759", "A241522", "A241523", "A241717", "A241718", "A241731"),
     },
-    "nim-in-3d": {"First theorem", "Second theorem"},
+    "nim-in-3d": {"First rule", "First theorem", "Second rule", "Second theorem"},
     "inequality-conditions": {
         *(f"Definition 2.{n}" for n in (1, 2, 3, 4)),
         *("Example 2.1", "Example 2.2", "Example 2.3", "Example 3.1", "Example 3.2", "Example 3.3", "Example 3.4"),
@@ -54,13 +54,13 @@ SECTIONS = {  # what must be there beside the numbers
 SLIPS = {
     "nim-fractals": {
         *("Corollary 7, proof", "Section 3.2, b and c", "Theorem 13, proof", "Section 5.2, birthdays", "Lemma 24"),
-        *("Section 5.4, automaton", "Figure 1", "Theorem 25, directions", "Theorem 25, turns"),
+        *("Section 5.4, automaton", "Theorem 25, directions", "Theorem 25, turns"),
         *("Section 5.5, parents and children", "Table 1"),
     },
     "nim-in-3d": {"Parents", "First theorem, 2-adic values", "First theorem, proof"},
     "inequality-conditions": {
         *("Example 2.3", "Graph 2.4", "Graph 2.5", "Graph 3.3", "Example 3.4, [3]"),
-        *("Theorem 3.2, proof, [1.1]", "Theorem 3.2, proof, [1.2]", "Theorem 3.3"),
+        *("Theorem 3.2, proof, [1.1]", "Theorem 3.2, proof, [1.2]", "Theorem 3.3", "Theorem 3.4, proof"),
     },
     "game-theory": set(),
 }

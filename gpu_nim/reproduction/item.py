@@ -11,8 +11,7 @@ from gpu_nim.model.registry import Registry
 REACH = 20
 """The reach of the checks by default: all of them take some ten seconds."""
 
-
-_KINDS = ("definition", "theorem", "lemma", "corollary", "example", "remark", "table", "figure", "graph")
+_KINDS = ("definition", "rule", "theorem", "lemma", "corollary", "example", "remark", "table", "figure", "graph")
 
 
 @dataclass(frozen=True)
@@ -22,7 +21,7 @@ class Comparison:
     Attributes:
         about: what is compared, in words.
         compute: computes it.
-        printed: what the paper prints; None for a question that it leaves to the reader.
+        printed: what the paper prints, or what follows from its words; None for a question that it leaves to the reader.
         right: the right value, where what the paper prints is a slip.
     """
 

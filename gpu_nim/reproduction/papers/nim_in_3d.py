@@ -19,7 +19,7 @@ def _up_to_permutation(automaton: str, generation: int) -> set[tuple[int, ...]]:
     return {tuple(sorted(cell)) for cell in _newborns(automaton, generation)}
 
 
-def _closer(automaton: str, cell: tuple[int, ...]) -> list[tuple[int, ...]]:
+def _deciding(automaton: str, cell: tuple[int, ...]) -> list[tuple[int, ...]]:
     """The cells whose life decides whether a cell is born."""
     return sorted(tuple(x - d for x, d in zip(cell, offset, strict=True)) for offset in find(automaton).rule.offsets)
 
@@ -28,6 +28,8 @@ def _alive(automaton: str, generation: int, cell: tuple[int, ...]) -> bool:
     """Whether a cell is alive after a generation."""
     return list(cell) in grow(automaton, generation, backend="numpy", cells=True).cells().tolist()
 
+
+_CLOSER = ((3, 4, 6), (3, 5, 5), (4, 4, 5))  # to (0,0,0) than (4,5,6)
 
 _ITEMS = (
     Item(
@@ -44,6 +46,17 @@ _ITEMS = (
         "Their cubes share an edge with its cube.",
         (Comparison("the number of neighbours in the automaton `edge`", lambda: len(find("edge").rule.offsets), 12),),
         command="gpunim automata",
+    ),
+    Item(
+        "First rule",
+        "Points never die, and (0,0,0) is the first. A point of the octant is born if exactly one neighbour closer to it is alive: "
+        "exactly one of (a-1,b-1,c), (a-1,b,c-1) and (a,b-1,c-1).",
+        (
+            Comparison("the cells that decide on (4,5,6) in `nim`", partial(_deciding, "nim", (4, 5, 6)), _CLOSER),
+            Comparison("how many of them must be alive", lambda: find("nim").rule.births, (1,)),
+            Comparison("the cells of generation 0", partial(_newborns, "nim", 0), ((0, 0, 0),)),
+        ),
+        command="gpunim grow nim --gen 1",
     ),
     Item(
         "First rule, totals",
@@ -87,7 +100,7 @@ _ITEMS = (
         (
             Comparison(
                 "the three cells that the rule of `nim` reads at (1,5,4)",
-                partial(_closer, "nim", (1, 5, 4)),
+                partial(_deciding, "nim", (1, 5, 4)),
                 ((0, 4, 4), (0, 5, 3), (1, 4, 0)),
                 ((0, 4, 4), (0, 5, 3), (1, 4, 3)),
             ),
@@ -96,8 +109,18 @@ _ITEMS = (
         slip='It prints "(a,b-1,a-1)" where (a,b-1,c-1) is meant: at (1,5,4) that is (1,4,3), not (1,4,0).',
     ),
     Item(
+        "Second rule",
+        "A point is born if exactly one of all its neighbours is alive, closer to (0,0,0) or not.",
+        (
+            Comparison("the number of cells that decide on (4,5,6) in `edge`", lambda: len(_deciding("edge", (4, 5, 6))), 12),
+            Comparison("how many of them must be alive", lambda: find("edge").rule.births, (1,)),
+            Comparison("the cells of generation 0", partial(_newborns, "edge", 0), ((0, 0, 0),)),
+        ),
+        command="gpunim grow edge --gen 1",
+    ),
+    Item(
         "Second rule, start",
-        "If any one living neighbour gives birth, (0,1,1) are born at step 1, (0,2,2) at step 2, and (0,1,3), (1,2,3), "
+        "By the second rule, (0,1,1) are born at step 1, (0,2,2) at step 2, and (0,1,3), (1,2,3), "
         "(0,3,3) at step 3, up to a permutation of coordinates; (0,1,3) is no P-position.",
         (
             Comparison("the cells of step 1", partial(_up_to_permutation, "edge", 1), ((0, 1, 1),)),

@@ -154,19 +154,22 @@ def theorem_3_5(size: int) -> CheckResult:
 def three_mod_four(size: int) -> CheckResult:
     """For a = 3 mod 4 the P-positions of a y <= x + z are the positions with nim-sum 0.
 
-    Proof.  At a bit t, let X, Y, Z be x, y, z without bits 0 to t, and W = X + Z - aY.  If X, Y, Z have nim-sum 0, then
-    X + Z = Y + 2 (X & Z), and W = 2 (X & Z) - (a - 1) Y is a multiple of 2^(t+2), since a - 1 is even.
+    Proof.  For a bit t, let X, Y, Z be x, y, z without bits 0 to t, and x1, y1, z1 < 2^t their bits below t; W = X + Z - aY. If X,
+    Y, Z have nim-sum 0, then X + Z = Y + 2 (X & Z), and W = 2 (X & Z) - (a - 1) Y is a multiple of 2^(t+2), since a - 1 is even.
+    So is (a - 3) 2^t, since a = 3 mod 4. The game is the same with x and z exchanged, so let moves in x stand for both.
 
-    No move from nim-sum 0 to nim-sum 0: lowering one number alone changes the nim-sum, so a move drags y down to the greatest
-    y' with u. Let t be the highest bit in which y and y' differ, and so x and u; z has 0 there. From the position, W >= (a - 1)
-    2^t - x1 - z1 > (a - 3) 2^t, where x1, z1 < 2^t; as (a - 1) 2^t is an odd multiple of 2^(t+1), W >= (a + 1) 2^t. As y' is
-    the greatest, W < a 2^t.
+    No move leads from nim-sum 0 to nim-sum 0. Lowering one number alone changes the nim-sum, so such a move lowers x to u and drags
+    y down to y', the greatest with u. As x XOR u = y XOR y', both pairs differ in the same bits. Let t be the highest: x and y have
+    it; u, y' and z have not. From ay <= x + z follows W >= (a - 1) 2^t + a y1 - x1 - z1 > (a - 3) 2^t, hence W >= (a + 1) 2^t. But
+    from u + z < a (y' + 1) follows W < a 2^t.
 
-    A move from any other: let t be the highest bit of the nim-sum. If y has it, lower y. Else just one of x and z has it, say
-    x; then W > -3 2^t, so W >= 0. Choose bits of v below t from the highest, with u = v XOR z: a 1 takes (a - 1) 2^j off D = u
-    + z - av, a 0 adds at most 2 * 2^j. Follow y as long as D >= 0. If that is all of y, (u, y, z) is a position. Else v has 0
-    at some j where y has 1 and D <= (a - 3) 2^j, so that D <= (a - 1) 2^j then, and from there on a 1 wherever D allows it
-    keeps 0 <= D <= (a - 1) 2^i: at the end v = floor((u + z) / a) < y.
+    From any other nim-sum some move leads to nim-sum 0. Let t be its highest bit. If y has it, lower y. Else x alone has it, say;
+    then W >= a y1 - 2^t - x1 - z1 > -3 * 2^t, hence W >= 0. Lower x to u = v XOR z, where v has the bits of y from t on, and its
+    bits below t are chosen from the highest. Let D be u + z - av with the bits so far: W at first and, like W, a multiple of
+    2^(j+2) before bit j. There a 1 takes (a - 1) 2^j off D, and a 0 adds 0 or 2^(j+1). Follow y as long as D >= 0. If that is all
+    of y, then (u, y, z) is a position. Else y has 1 at some j where D < (a - 1) 2^j, hence D <= (a - 3) 2^j; choose 0, after which
+    D <= (a - 1) 2^j. From there on choose 1 wherever D >= (a - 1) 2^i: so 0 <= D <= (a - 1) 2^i after each bit i. At the end
+    D <= a - 1, so v = floor((u + z) / a), and v < y: the move drags y to v.
 
     >>> three_mod_four(31).holds
     True

@@ -25,7 +25,7 @@ def _one_pile(family: str) -> object:
 
 ITEMS = (
     Item(
-        "Section 1, new sequences",
+        "Abstract, new sequences",
         "The paper introduces ten sequences, which its last page lists by their OEIS numbers.",
         (Comparison("those that `gpunim count` gives", lambda: " ".join(n for n in _NEW.split() if n in entries()), _NEW),),
         command="gpunim count A241731 --range 0:9",
