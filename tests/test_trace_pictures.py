@@ -260,7 +260,7 @@ def test_grundy_values_are_traced_in_their_colours():
         (("chocolate:size=31", "--colour", "branch"), "colour branch needs a growth, and chocolate:size=31 is a solved game"),
         (("chocolate:size=31", "--colour", "grundy"), "colour grundy needs positions of several Grundy values"),
         (("chocolate:size=2^40", "--colour", "grundy"), "colour grundy can be traced of up to 2,097,152 cells"),
-        (("edge:70000",), "generations 0 to 65535"),
+        (("edge:70000",), "generations 0 to 65534"),
         (("chocolate:a=5,size=2^40",), "it is solved to be drawn, since P-positions are known to be Nim's for a = 3 mod 4"),
     ],
 )
@@ -269,6 +269,12 @@ def test_what_cannot_be_traced_is_said_in_a_sentence(words, message, tmp_path):
     assert done.exit_code == 2
     assert message in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_no_generation_of_a_growth_is_left_out_silently(monkeypatch):
+    monkeypatch.setattr("gpu_nim.render.traced_body._LATEST", 6)
+    with pytest.raises(UsageError, match="a growth can be traced to generation 6, got edge to 7"):
+        traced_body(grow("edge", 7), Look())
 
 
 @needs_pillow

@@ -1,7 +1,7 @@
 """Bodies for the tracer: a scene, the colours of its cells, and coarse blocks that frame it.
 
-Three-pile Nim and the chocolate 3y <= x + z, which has Nim's P-positions [V Theorem 3.5], are traced from their definition, at any
-size up to 2^60. Any other source is packed into a pyramid of bits, cell by cell, with the generation or the colour of each.
+Three-pile Nim and the games with its P-positions (`defined_scenes`) are traced from their definition, at any size up to 2^60. Any
+other source is packed into a pyramid of bits, cell by cell, with the generation or the colour of each.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -57,7 +57,7 @@ BY_COORDINATES = ("branch", "nim-p")
 
 _KEPT_BYTES = 10  # of a cell, while a growth is packed: its key and its generation
 _CHECKED = 1 << 20  # memory is checked above this mean number of cells per generation
-_LATEST = 2**16 - 1  # generation of a packed growth
+_LATEST = 2**16 - 2  # generation of a packed growth: `PackedGrowth` has a use for one more number
 
 
 @dataclass(frozen=True)
@@ -247,6 +247,8 @@ def _growth(source: "Source", on_step: OnStep) -> "_Cells | None":
 
 
 def _saved(growth: Growth) -> "_Cells":
+    if growth.generations > _LATEST:
+        raise UsageError(f"a growth can be traced to generation {_LATEST}, got {growth.automaton} to {growth.generations}")
     bounds = np.array([[cells.min(axis=0), cells.max(axis=0)] for _, cells in growth if len(cells)])
     low, high = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
     return _Cells(growth, tuple(low.tolist()), tuple(high.tolist()), growth.symmetry)
