@@ -18,8 +18,8 @@
 //
 // Layout.  Coordinates of n rays or places are three rows of n: neighbouring threads read neighbouring words.
 //
-// Bytes.  A ray is 73 bytes in and 34 out, and in between nothing for Nim; for bricks one word of 8 bytes a step and stage that it asks. A place is 49 bytes in
-// and one a cone out.
+// Bytes.  A ray is 73 bytes in and 34 out, and in between nothing for Nim; for bricks one word of 8 bytes a step and stage that it
+// asks. A place is 49 bytes in and one a cone out.
 #include "common.cuh"
 
 namespace {
