@@ -3,8 +3,8 @@
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -14,15 +14,15 @@ from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton, find
 from gpu_nim.automata.cell_sources import CellsInMemory, CellSource, RegrownCells
 from gpu_nim.automata.columns import DEFAULT_COLUMNS, ColumnRecorder
 from gpu_nim.automata.growth import Growth
+from gpu_nim.automata.snapshot import Snapshot, damage_refused
 from gpu_nim.automata.user_defined import describe, find_automaton
 from gpu_nim.backends.communicator import Communicator
-from gpu_nim.backends.interface import Backend, Batch, Engine, State
+from gpu_nim.backends.interface import Backend, Batch, Engine
 from gpu_nim.backends.selection import select
 from gpu_nim.model.arguments import Whole, integer, shown
-from gpu_nim.model.errors import GpunimError, InsufficientMemoryError, UsageError
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Rule
-from gpu_nim.model.values import ArrayValue
 
 # A batch lasts between these: long enough that its overhead is small, short enough that progress shows and Ctrl-C takes effect.
 _SHORT, _LONG = 0.03, 0.15
@@ -30,40 +30,6 @@ _TESTED = 127  # generations whose cells are checked against the theorem even wi
 _GENERATION_BYTES = 200  # of births, checksums and the table, in Python's numbers where it is printed
 _TOUCHED_BYTES = 200  # of the general engine, for a touched cell: its table twice while it doubles, and a step's arrays
 _GENERATIONS_LIMIT = 2**31 - 1
-
-
-@dataclass(frozen=True, eq=False)
-class Snapshot(ArrayValue):
-    """A growth after some generation: all that is needed to resume it, on any backend.
-
-    Attributes:
-        automaton: the automaton.
-        generations: the last generation of the growth.
-        births: uint64, one per generation, up to the last one done.
-        checksums: uint64, one per generation, likewise.
-        state: the state of the engine, packed.
-        columns: the columns that are recorded.
-        measured: the state of their `ColumnRecorder`.
-        mismatch: as in `GrowthProcess`.
-        tested: as in `GrowthProcess`.
-        seconds: the time so far.
-    """
-
-    automaton: Automaton
-    generations: int
-    births: NDArray[np.uint64]
-    checksums: NDArray[np.uint64]
-    state: State
-    columns: tuple[str, ...]
-    measured: State
-    mismatch: int | None
-    tested: int
-    seconds: float
-
-    @property
-    def generation(self) -> int:
-        """The last generation done."""
-        return len(self.births) - 1
 
 
 class GrowthProcess:
@@ -144,7 +110,7 @@ class GrowthProcess:
     def __iter__(self) -> Iterator[Batch]:
         """Grow to the last generation, a batch of generations at a time."""
         began = time.perf_counter()
-        with _checking(self.resumed):
+        with damage_refused(self.resumed):
             engine = self._engine = self._start()
         stride = 1
         self._seconds += time.perf_counter() - began
@@ -199,7 +165,9 @@ class GrowthProcess:
             needed = _TOUCHED_BYTES * most_touched(rule, self.generations)
             if general or state is not None or needed > self._backend.free_memory():
                 raise
-        return self._backend.automaton(rule, self.generations, general=True)
+            with suppress(UsageError):  # it has no disk and no other ranks
+                return self._backend.automaton(rule, self.generations, general=True)
+            raise
 
     @property
     def _by_planes(self) -> bool:
@@ -224,7 +192,7 @@ class GrowthProcess:
             raise UsageError(f"automaton must be the one that is resumed, {begun.name}, got {self.automaton.name}")
         if self.generations < snapshot.generation:
             raise UsageError(f"generations must be at least {snapshot.generation}, where this resumes, got {self.generations}")
-        with _checking(snapshot):
+        with damage_refused(snapshot):
             self.recorder.restore(snapshot.measured, snapshot.columns)
         self._births, self._checksums = [snapshot.births], [snapshot.checksums]
         self.mismatch, self.tested = snapshot.mismatch, snapshot.tested
@@ -311,19 +279,6 @@ def _gathered(batch: Batch, ranks: Communicator) -> NDArray[np.integer] | None:
         return None
     cells = np.concatenate([part.view(own.dtype) for part in parts]).reshape(-1, own.shape[1])
     return cells[np.lexsort(cells.T[::-1])]
-
-
-@contextmanager
-def _checking(snapshot: Snapshot | None) -> Iterator[None]:
-    """Raise UsageError in place of the errors that a snapshot with wrong contents causes."""
-    try:
-        yield
-    except GpunimError:
-        raise
-    except (LookupError, TypeError, ValueError, OverflowError) as error:
-        if snapshot is None:
-            raise
-        raise UsageError("resume must be a snapshot of a growth, got one whose state is damaged") from error
 
 
 def most_touched(rule: Rule, generation: int) -> int:

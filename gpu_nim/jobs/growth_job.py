@@ -13,7 +13,8 @@ from gpu_nim.automata.ancestry import ancestry, require_one_parent
 from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton, GrowthEntry, find
 from gpu_nim.automata.columns import DEFAULT_COLUMNS
 from gpu_nim.automata.growth import Growth
-from gpu_nim.automata.growth_process import GrowthProcess, Snapshot
+from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.automata.snapshot import Snapshot
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.jobs.checkpoints import Checkpoints, rest_told
 from gpu_nim.model.errors import FileError, UsageError

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata.cell_sources import Ancestry, CellSource, Newborns
 from gpu_nim.automata.growth import Growth
-from gpu_nim.automata.growth_process import Snapshot
+from gpu_nim.automata.snapshot import Snapshot
 from gpu_nim.backends.interface import Batch
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.interrupts import interrupts_deferred

@@ -46,10 +46,9 @@ class NumpyBackend:
 
     def growth_memory(self, rule: Rule, last: int, *, nim: bool = False, general: bool = False) -> int | None:
         """Return the bytes that a growth from its seeds is planned to take; None if they are not known before."""
-        if nim:
-            return plane_bytes(last, self.communicator.size)
-        if not supports(rule) or general:
-            return None
+        if nim or general or not supports(rule):
+            self._refuse_disk()
+            return plane_bytes(last, self.communicator.size) if nim else None
         return (required_bytes if self.disk is None else bytes_beside_table)(rule, last, self.communicator.size)
 
     def nim(self, last: int, state: State | None = None) -> Engine:
@@ -64,7 +63,10 @@ class NumpyBackend:
             return ExactlyOneEngine(rule, last, state, self.communicator, self.disk)
         self._refuse_disk()
         if self.communicator.size > 1:
-            raise UsageError("a growth on several ranks must be of births on exactly one touch, in 2 or 3 dimensions, or nim")
+            raise UsageError(
+                "a growth on several ranks must be of births on exactly one touch, in 2 or 3 dimensions, or nim, and not by the "
+                "general engine"
+            )
         return GeneralEngine(rule, last, state)
 
     def _refuse_disk(self) -> None:

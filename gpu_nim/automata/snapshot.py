@@ -1,0 +1,60 @@
+"""Snapshots of a growth, to resume from."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.automata.catalogue import Automaton
+from gpu_nim.backends.interface import State
+from gpu_nim.model.errors import GpunimError, UsageError
+from gpu_nim.model.values import ArrayValue
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot(ArrayValue):
+    """A growth after some generation: all that is needed to resume it, on any backend.
+
+    Attributes:
+        automaton: the automaton.
+        generations: the last generation of the growth.
+        births: uint64, one per generation, up to the last one done.
+        checksums: uint64, one per generation, likewise.
+        state: the state of the engine, packed.
+        columns: the columns that are recorded.
+        measured: the state of their `ColumnRecorder`.
+        mismatch: as in `GrowthProcess`.
+        tested: as in `GrowthProcess`.
+        seconds: the time so far.
+    """
+
+    automaton: Automaton
+    generations: int
+    births: NDArray[np.uint64]
+    checksums: NDArray[np.uint64]
+    state: State
+    columns: tuple[str, ...]
+    measured: State
+    mismatch: int | None
+    tested: int
+    seconds: float
+
+    @property
+    def generation(self) -> int:
+        """The last generation done."""
+        return len(self.births) - 1
+
+
+@contextmanager
+def damage_refused(snapshot: Snapshot | None) -> Iterator[None]:
+    """Raise UsageError in place of the errors that a snapshot with wrong contents causes."""
+    try:
+        yield
+    except GpunimError:
+        raise
+    except (LookupError, TypeError, ValueError, OverflowError) as error:
+        if snapshot is None:
+            raise
+        raise UsageError("resume must be a snapshot of a growth, got one whose state is damaged") from error
