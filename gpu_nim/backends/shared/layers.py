@@ -119,7 +119,9 @@ class Places:
         self.origins, self.strides = np.full(len(layers.sizes), self.stop - least), np.zeros(len(layers.sizes), np.int64)
         self.holds[held], self.strides[held] = True, layers.widths[held]
         self.origins[held] = self.starts - layers.low[1, held] * layers.widths[held] - layers.low[0, held]
-        self._order = np.repeat(np.arange(len(held), dtype=np.int32), sizes >> _LOG_ALIGNED) if lookup else None
+        self._first = np.zeros(len(layers.sizes), np.int64)
+        self._first[held] = self.starts
+        self._entries = np.repeat(held.astype(np.int32), sizes >> _LOG_ALIGNED) if lookup else None
 
     def before(self, entry: int) -> int:
         """Return the first place of the layers from this one on, if they are held in ascending order."""
@@ -135,13 +137,13 @@ class Places:
     def decode(self, places: Ints) -> Ints:
         """Return the cells at these places, shape (dimension, N)."""
         layers = self.layers
-        order = (
-            np.searchsorted(self.starts, places, side="right") - 1 if self._order is None else self._order[places >> _LOG_ALIGNED]
-        )
-        entry = self.held[order]
+        if self._entries is None:
+            entry = self.held[np.searchsorted(self.starts, places, side="right") - 1]
+        else:
+            entry = self._entries[places >> _LOG_ALIGNED].astype(np.int64)
         cells = np.empty((layers.dimension, len(places)), np.int64)
         c = np.add(entry, layers.first, out=cells[AXIS])
-        x_0 = np.subtract(places, self.starts[order], out=cells[0])
+        x_0 = np.subtract(places, self._first[entry], out=cells[0])
         if layers.dimension == 3:
             widths = layers.widths[entry]
             # Below 2^53 a quotient that is no integer is not rounded up to one: it is 1 / width away, and its error less than that.
