@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from gpu_nim import grow, load, save
 from gpu_nim.automata.catalogue import CATALOGUE
-from gpu_nim.automata.growth_process import most_touched
+from gpu_nim.automata.growth_process import GrowthProcess, most_touched
 from gpu_nim.automata.user_defined import define, describe, from_description
-from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.jobs.rank_plan import Planned
+from gpu_nim.model.errors import FileError, InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule, Symmetry
 from tests import helpers
 from tests.lattices import ONE, literal, rules, steps
@@ -75,6 +77,13 @@ def test_far_and_few_offsets_need_no_place_for_every_cell_of_the_box() -> None:
     assert near["births"] == far["births"]
     said = run("--offsets", f"{2**24},0,0;-1,{2**24},0;0,0,7;1,2,{2**20}", "--gen", "2000").stderr
     assert "a growth to generation 2000 needs" in said
+
+
+def test_a_table_of_cells_is_neither_on_a_disk_nor_on_several_ranks(tmp_path: Path) -> None:
+    rule = define([(2**24, 1), (-1, 2**24)], [1], [(0, 0)])
+    for backend in (NumpyBackend(disk=tmp_path), NumpyBackend(Planned(2))):
+        with pytest.raises(InsufficientMemoryError, match="a growth to generation 30 needs"):
+            list(GrowthProcess(rule, 30, backend))
 
 
 @given(rules(most=3), st.integers(0, 4))

@@ -22,7 +22,7 @@ from gpu_nim.backends.numpy.nim import NimEngine
 from gpu_nim.backends.shared.layers import Layers, Places, table_bytes
 from gpu_nim.backends.shared.owners import owners
 from gpu_nim.backends.shared.packing import pack, unpack
-from gpu_nim.backends.shared.states import join
+from gpu_nim.backends.shared.states import boxed, join
 from gpu_nim.bench.ranks import divisions
 from gpu_nim.cli import main
 from gpu_nim.model.errors import FileError, UsageError
@@ -161,7 +161,8 @@ def test_grow_says_what_it_puts_on_a_disk(tmp_path):
     assert f"{table_bytes(EDGE, 30):,} bytes" in on_disk.stderr
     assert str(tmp_path) in on_disk.stderr
     refused = runner.invoke(main, ["grow", "edge", "--gen", "30", "--backend", "numpy", "--disk", str(tmp_path / "nowhere")])
-    assert refused.exit_code != 0
+    assert refused.exit_code == 1
+    assert "nowhere must take a table of" in refused.stderr
 
 
 def test_a_state_without_one_of_its_parts_is_refused():
@@ -170,6 +171,18 @@ def test_a_state_without_one_of_its_parts_is_refused():
         ExactlyOneEngine(EDGE, 30, join(parts[:2]))
     with pytest.raises(ValueError, match="each layer once"):
         ExactlyOneEngine(EDGE, 40, join([*parts, parts[0]]))
+
+
+@pytest.mark.parametrize("rule", [EDGE, CUBIC26])
+def test_the_parts_of_ranks_resume_on_cuda_as_the_state_of_one(rule):
+    # CUDA reads one box, and tests/test_cuda_growth.py resumes there from the state of one process.
+    engine = ExactlyOneEngine(rule, 30)
+    engine.advance(12)
+    joined = boxed(rule, join([part for _, part in grown(rule, 30, 3, 12)][::-1]))
+    alone = boxed(rule, engine.state())
+    assert joined.keys() == alone.keys()
+    assert joined["sealed"].tolist() == alone["sealed"].tolist()
+    assert sorted(joined["newborns"].tolist()) == sorted(alone["newborns"].tolist())
 
 
 def test_a_newborn_is_sent_as_far_as_it_touches(monkeypatch):

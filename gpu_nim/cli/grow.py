@@ -16,7 +16,7 @@ from gpu_nim.cli.progress import growth_progress
 from gpu_nim.jobs.checkpoints import Checkpoints, rest_told
 from gpu_nim.jobs.devices import select_on_rank
 from gpu_nim.jobs.growth_job import EVERY, GrowthJob, Outputs
-from gpu_nim.jobs.rank_plan import rank_plan, require_memory_of_all
+from gpu_nim.jobs.rank_plan import Planned, rank_plan, require_memory_of_all
 from gpu_nim.jobs.ranks import join, place
 from gpu_nim.model.errors import BackendError, UsageError
 from gpu_nim.model.provenance import command_words
@@ -50,10 +50,8 @@ Cells = tuple[tuple[int, ...], ...]
 )
 @click.option("--octant", is_flag=True, help="With --offsets: only cells without a negative coordinate.")
 @click.option("--backend", type=Choice(NAMES), default="auto", help="Where to grow; auto uses a GPU if there is one.")
-@click.option(
-    "--workers", type=AMOUNT, help="Divide the growth among this many processes of this machine, one per GPU if there are GPUs."
-)
-@click.option("--devices", type=Choice(("all",)), help="Divide the growth among all GPUs of this machine.")
+@click.option("--workers", type=AMOUNT, help="Divide the growth among this many processes of this machine; on NumPy.")
+@click.option("--devices", type=Choice(("all",)), help="Divide the growth among all GPUs of this machine; only one can grow yet.")
 @click.option(
     "--disk", type=FILE, help="Keep the table of the growth in a file of this folder, where it does not fit in memory; on NumPy."
 )
@@ -106,18 +104,18 @@ def grow(
     """Grow AUTOMATON (see `gpunim automata`), by default nim, from its seed, and count the births of each generation."""
     chosen = _automaton(automaton, offsets, births, seeds, octant)
     here = place()
+    if devices is not None:
+        backend, workers = "cuda", _devices(backend, workers)
     if plan:
         if resume is not None:
             raise click.UsageError("--plan is for a growth from its seed: leave out --resume.")
         grown, last = chosen or AUTOMATON, GENERATIONS if generations is None else generations
         ranks = here.size if here is not None else workers or 1
         if ranks > 1:
-            _print_rank_plan(grown, last, ranks, as_json)
+            _print_rank_plan(grown, last, backend, ranks, general, as_json, disk)
         else:
             _print_plan(grown, last, select(backend, disk=disk), general, as_json, disk)
         return 0
-    if devices is not None:
-        backend, workers = "cuda", _devices(backend, workers)
     if here is None and workers is not None and workers > 1:
         from gpu_nim.jobs.workers import run_on_workers
 
@@ -197,20 +195,27 @@ def _print_plan(
 
 
 def _on_disk(growing: "GrowthProcess", ranks: int = 1) -> int:
+    """The bytes of the table of a growth that is to be on a disk; UsageError where the growth has no such table."""
+    growing.planned_memory()
     return table_bytes(growing.automaton.rule, growing.generations, ranks)
 
 
-def _print_rank_plan(automaton: Automaton | str, generations: int, ranks: int, as_json: bool) -> None:
-    """Print what NumPy plans for each of several ranks."""
-    backend, name = select("numpy"), automaton if isinstance(automaton, str) else automaton.name
-    plan, free = rank_plan(automaton, generations, ranks), backend.free_memory()
+def _print_rank_plan(
+    automaton: Automaton | str, generations: int, chosen: str, ranks: int, general: bool, as_json: bool, disk: Path | None
+) -> None:
+    """Print what is planned for each of several ranks."""
+    backend, name = select(chosen, Planned(ranks), disk), automaton if isinstance(automaton, str) else automaton.name
+    plan, free = rank_plan(automaton, generations, ranks, general=general, disk=disk), backend.free_memory()
     if as_json:
         planned = {"ranks": ranks, "memory": plan.memory, "sent": plan.sent, "free_memory": free}
-        emit_json({"automaton": name, "generations": generations, "backend": "numpy", "device": backend.device, "plan": planned})
+        planned |= {} if disk is None else {"disk": plan.disk}
+        device = backend.device
+        emit_json({"automaton": name, "generations": generations, "backend": backend.name, "device": device, "plan": planned})
         return
+    beside = "" if disk is None else f", {plan.disk:,} bytes of {disk}"
     sent = "" if plan.sent is None else f", and to send {plan.sent:,} bytes in a generation as large as the last"
     say(
-        f"{name} to generation {generations} is planned to take {plan.memory:,} bytes on each of {ranks} ranks{sent}: "
+        f"{name} to generation {generations} is planned to take {plan.memory:,} bytes{beside} on each of {ranks} ranks{sent}: "
         f"{free:,} bytes are free on {backend.device}"
     )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from gpu_nim.backends.communicator import Bytes
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.numpy.exactly_one import planned_newborns
-from gpu_nim.backends.shared.layers import Layers
+from gpu_nim.backends.shared.layers import Layers, spread, table_bytes
 from gpu_nim.backends.shared.owners import owners
 from gpu_nim.jobs.mpi import MpiCommunicator
 from gpu_nim.model.errors import UsageError
@@ -44,44 +45,52 @@ class RankPlan:
 
     Attributes:
         memory: bytes of memory.
+        disk: bytes of its table, where that is a file.
         sent: bytes that it sends to others in a generation as large as the last one; None where that is not planned.
     """
 
     memory: int
+    disk: int
     sent: int | None
 
 
-def rank_plan(automaton: Automaton | str, generations: int, ranks: int) -> RankPlan:
+def rank_plan(
+    automaton: Automaton | str, generations: int, ranks: int, *, general: bool = False, disk: Path | None = None
+) -> RankPlan:
     """Return the plan of the rank that has most, on NumPy.
 
     Args:
         automaton: the automaton.
         generations: the last generation.
         ranks: how many ranks there are to be.
+        general: whether the general engine is to be used.
+        disk: a folder for the tables; None for memory.
 
     Raises:
-        UsageError: the automaton does not grow on several ranks.
+        UsageError: the automaton does not grow on several ranks, or not with its table on a disk.
 
     >>> alone, eighth = rank_plan("edge", 1024, 1), rank_plan("edge", 1024, 8)
     >>> alone.memory > 6 * eighth.memory, alone.sent
     (True, 0)
     """
-    backend = NumpyBackend(Planned(ranks))
-    growing = GrowthProcess(automaton, generations, backend)
+    growing = GrowthProcess(automaton, generations, NumpyBackend(Planned(ranks), disk), general=general)
     needed = growing.planned_memory()
     rule = growing.automaton.rule
     if needed is None:
-        raise UsageError(f"automaton must have births on exactly one touch, in 2 or 3 dimensions, to grow on {ranks} ranks")
+        raise UsageError(
+            f"automaton must have births on exactly one touch, in 2 or 3 dimensions, to grow on {ranks} ranks, and not by the "
+            "general engine"
+        )
     if rule is find("nim").rule:
-        return RankPlan(needed, None)
+        return RankPlan(needed, 0, None)
     layers = Layers(rule, generations)
     owner = owners(len(layers.numbers), layers.reach, ranks)
-    padded = np.pad(owner, layers.reach, mode="edge")
-    steps = range(2 * layers.reach + 1)
-    sent = np.logical_or.reduce([padded[step : step + len(owner)] != owner for step in steps])
-    share = max(np.count_nonzero(sent & (owner == rank)) / np.count_nonzero(owner == rank) for rank in range(ranks))
+    bordering = (spread(owner, layers.reach) > owner) | (spread(-owner, layers.reach) > -owner)
+    own = np.bincount(owner, minlength=ranks)
+    share = float((np.bincount(owner, bordering, ranks) / np.maximum(own, 1)).max())
     newborns = int(share * planned_newborns(rule, generations, ranks))
-    return RankPlan(needed, _NUMBER_BYTES * newborns + _MESSAGE_BYTES * (ranks - 1))
+    on_disk = 0 if disk is None else table_bytes(rule, generations, ranks)
+    return RankPlan(needed, on_disk, _NUMBER_BYTES * newborns + _MESSAGE_BYTES * (ranks - 1))
 
 
 def require_memory_of_all(growing: GrowthProcess, backend: Backend, communicator: MpiCommunicator) -> None:
