@@ -12,16 +12,19 @@ import numpy as np
 import pytest
 
 from gpu_nim import grow, load
-from gpu_nim.automata.growth_process import GrowthProcess, Snapshot
+from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.automata.snapshot import Snapshot
 from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.growth_job import GrowthJob, Outputs
 from gpu_nim.model.errors import FileError
+from gpu_nim.model.reading import Damaged
 from gpu_nim.model.rule import Rule
 from tests import helpers
 from tests.lattices import ONE, steps
+from tests.threads import on_ranks
 
 NUMPY = NumpyBackend()
 
@@ -429,3 +432,17 @@ def test_a_resumed_growth_prints_the_columns_that_were_asked_for_when_it_was_beg
     table = [run(*arguments, "--gen", 13).stdout for arguments in (["edge", *asked], ["--resume", tmp_path / "run"])]
     assert ("seconds" in table[1]) == (not asked)
     assert table[0] == table[1] or not asked
+
+
+def test_a_rank_that_cannot_read_what_rank_0_reads_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved(tmp_path / "run")
+    read = Checkpoints._read
+
+    def read_on_rank_0(checkpoints: Checkpoints, *more: object) -> Snapshot:
+        if checkpoints._ranks.rank:
+            raise Damaged("its contents do not agree with its seal")
+        return read(checkpoints, *more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Checkpoints, "_read", read_on_rank_0)
+    with pytest.raises(FileError, match=r"rank 1 cannot read .*30\.npz, which rank 0 can: its contents do not agree"):
+        on_ranks(2, lambda ranks: Checkpoints(tmp_path / "run", ranks).latest())

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from gpu_nim import grow
+from gpu_nim.automata.catalogue import find
+from gpu_nim.backends.numpy.exactly_one import planned_newborns
 from gpu_nim.bench.ranks import divisions
 from gpu_nim.jobs.rank_plan import rank_plan
 from gpu_nim.jobs.workers import settings
@@ -92,6 +94,20 @@ def test_mpirun_without_mpi4py(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert said_alone.count("\n") == 1
 
 
+@on_ranks
+@pytest.mark.thorough
+def test_another_mpi_than_mpirun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A rank then finds itself alone. By --workers, mpiexec has a status of its own, which must not hide the sentence.
+    (tmp_path / "mpi4py").mkdir()
+    (tmp_path / "mpi4py" / "__init__.py").write_text("class rc: pass")
+    (tmp_path / "mpi4py" / "MPI.py").write_text("class COMM_WORLD:\n    size = 1")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(tmp_path), os.getcwd())))
+    sentence = "gpunim: mpirun started 2 ranks, and mpi4py finds 1: it uses another MPI than mpirun"
+    assert ended(started(2, *gpunim(*GROW, "--gen", 9))) == (1, "", [sentence])
+    several = subprocess.run(gpunim(*GROW, "--gen", 9, "--workers", 2), capture_output=True, text=True, check=False)
+    assert (several.returncode, several.stdout, several.stderr) == (1, "", f"{sentence}\n")
+
+
 def test_workers_without_mpiexec(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda name: None)
     assert "several workers need mpiexec, which is not on PATH: install Open MPI" in refused(*GROW, "--workers", 2, status=1)
@@ -140,6 +156,21 @@ def test_the_plan_starts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert plan["memory"] * 6 < json.loads(run(*GROW, "--gen", 1024, "--plan", "--json").stdout)["plan"]["memory"]
     assert "on each of 8 ranks, and to send" in run(*GROW, "--gen", 1024, "--workers", 8, "--plan").stdout
     assert "births on exactly one touch" in refused("grow", "rule750", "--backend", "numpy", "--workers", 2, "--plan")
+    assert "not by the general engine" in refused(*GROW, "--general", "--workers", 2, "--plan")
+
+
+def test_the_plan_of_ranks_says_what_is_on_a_disk(tmp_path: Path) -> None:
+    words = (*GROW, "--gen", 512, "--workers", 2, "--plan")
+    plain, on_disk = (json.loads(run(*words, *more, "--json").stdout)["plan"] for more in ((), ("--disk", tmp_path)))
+    assert on_disk["memory"] + on_disk["disk"] == plain["memory"]
+    assert f" bytes, {on_disk['disk']:,} bytes of {tmp_path} on each of 2 ranks" in run(*words, "--disk", tmp_path).stdout
+    for more in (("--workers", 2), ()):
+        said = refused("grow", "nim", "--backend", "numpy", "--disk", tmp_path, "--plan", *more)
+        assert "disk is for the table of a growth on exactly one touch" in said
+
+
+def test_more_ranks_than_layers_have_a_plan() -> None:
+    assert rank_plan("edge", 5, 64).sent <= 9 * 63 + 2 * planned_newborns(find("edge").rule, 5, 64)
 
 
 @on_ranks
@@ -207,7 +238,7 @@ def _started_by(parent: int) -> list[int]:
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_killed_rank_ends_all_and_the_checkpoint_resumes(tmp_path: Path, by_mpirun: bool, rank: int) -> None:
     folder = tmp_path / "run"
-    words = gpunim(*GROW, "--gen", 150, "--checkpoint", folder, "--every", 10, *([] if by_mpirun else ["--workers", 2]))
+    words = gpunim(*GROW, "--gen", 300, "--checkpoint", folder, "--every", 10, *([] if by_mpirun else ["--workers", 2]))
     process = (
         started(2, *words) if by_mpirun else subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     )
@@ -223,4 +254,19 @@ def test_a_killed_rank_ends_all_and_the_checkpoint_resumes(tmp_path: Path, by_mp
         assert len(said) == 1
         assert said[0].endswith("can still be resumed")
     done = run("grow", "--resume", folder, "--backend", "numpy", "--json")
-    assert json.loads(done.stdout)["digest"] == grow("edge", 150, backend="numpy").digest
+    assert json.loads(done.stdout)["digest"] == grow("edge", 300, backend="numpy").digest
+
+
+@on_ranks
+@pytest.mark.thorough
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="finds processes by Linux's /proc")
+def test_workers_end_with_the_command_that_started_them(tmp_path: Path) -> None:
+    words = gpunim("grow", "--gen", 100_000, "--backend", "numpy", "--workers", 2, "--quiet", "--out", tmp_path / "a.zarr")
+    process = subprocess.Popen(words)
+    wait_for(lambda: list(tmp_path.rglob("cells")), "cells")
+    ranks = _ranks_of(process.pid)
+    process.kill()
+    process.wait()
+    wait_for(lambda: not any(Path(f"/proc/{rank}/cmdline").exists() for rank in ranks), "their end")
+    assert len(ranks) == 2
+    assert os.listdir(tmp_path) == []

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
 from gpu_nim.automata.catalogue import Automaton
-from gpu_nim.automata.growth_process import Snapshot
+from gpu_nim.automata.snapshot import Snapshot
 from gpu_nim.automata.user_defined import describe, from_description
 from gpu_nim.backends.communicator import Alone, Communicator, share
 from gpu_nim.backends.interface import State
@@ -112,12 +112,18 @@ class Checkpoints:
             automaton: needed where its rule has predicates of your own, which no file can hold.
 
         Raises:
-            FileError: there is none; the message says what is wrong with the newest.
+            FileError: there is none, and the message says what is wrong with the newest; or this rank cannot read what rank 0 can.
         """
         # Rank 0 finds the checkpoint, and the others read the same one.
         path, snapshot = (self.folder, None) if self._ranks.rank else self._latest(automaton)
         path = share(self._ranks, path)[0]
-        return snapshot or self._read(path, automaton)
+        if snapshot is not None:
+            return snapshot
+        try:
+            return self._read(path, automaton)
+        except (Damaged, OSError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise FileError(f"rank {self._ranks.rank} cannot read {path}, which rank 0 can: {why}") from error
 
     def _latest(self, automaton: Automaton | None) -> tuple[Path, Snapshot]:
         paths = self._paths()

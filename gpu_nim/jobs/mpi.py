@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 _FAILED = -1
-_ENDED = "another rank was ended from outside, which ends the growth"
+_ENDED = "a rank was ended from outside, which ends the growth"
 _WORD = 8  # bytes
 _ANNOUNCED = 1 << 15  # bytes that a rank sends to all others with the words, so that most exchanges take no second message
 _EAGER = 5e-5  # seconds in which a waiting rank tests as often as it can, without giving up its core
 _NAP = 1e-5
-_PATIENCE = 0.3  # seconds that a rank waits for others after a signal, which they get too
+_PATIENCE = 0.3  # seconds that a rank waits for others after a signal; mpirun, which sends it to all, ends them after 1
 _LARGEST = 1 << 30  # bytes of a message; MPI counts with 31 bits
 
 
@@ -63,7 +63,7 @@ class MpiCommunicator:
 
     Attributes:
         on_this_machine: the number of this rank among those of its machine, and how many these are.
-        lost: whether another rank was ended from outside, so that MPI cannot be ended in good order.
+        lost: whether other ranks did not answer when this one was ended from outside, so that MPI cannot be ended in good order.
     """
 
     def __init__(self, comm: MPI.Intracomm, all_done: Callable[[list[MPI.Request]], bool], machine: tuple[int, int]) -> None:

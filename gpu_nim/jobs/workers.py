@@ -1,8 +1,8 @@
 """Ranks on this machine that a command starts by itself: the same command again, as several processes under mpiexec.
 
 mpiexec has pipes for the streams of its processes, and messages of its own. So rank 0 gets the streams of the command that started
-it, over a socket, and prints to them as if it were alone; the same socket takes back how it ended. Messages of mpiexec and of the
-other ranks go to a file, and are not shown.
+it, over a socket, and prints to them as if it were alone; the same socket takes back how it ended, and tells rank 0 if that
+command is killed. Messages of mpiexec and of the other ranks go to a file, and are not shown.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -27,7 +28,7 @@ from gpu_nim.model.extras import missing
 _SOCKET = "GPUNIM_WORKERS"  # the path of the socket, for the workers
 _STREAMS = 3
 _NAP = 0.05  # seconds
-_PATIENCE = 10  # seconds for workers to clean up after a signal
+_PATIENCE = 10  # seconds for workers to clean up after a signal, and to end after rank 0
 _KILLED = re.compile(r"rank (\d+) with PID \d+ on node \S+ exited on signal (\d+)")
 # Open MPI refuses root, more processes than cores, and binds each to a core as if no other command ran. Set for versions 4 and 5.
 _SETTINGS = {
@@ -100,14 +101,20 @@ def _watched(process: subprocess.Popen[bytes], door: socket.socket, log: Path) -
         number = int.from_bytes(line.recv(8))
         try:
             report = _heard(line)
-            status = process.wait()
+            status = _status(process)
         except BaseException:
             with suppress(OSError):
-                os.kill(number, signal.SIGTERM)
+                if number:
+                    os.kill(number, signal.SIGTERM)
                 line.settimeout(_PATIENCE)
                 _heard(line)
             raise
-    return None if report is None or status else Outcome(*json.loads(report))
+    if report is None:
+        return None
+    outcome = Outcome(*json.loads(report))
+    # Rank 0 may have failed by itself before the ranks joined: then mpiexec ends the others, with a status of its own.
+    failed = outcome.status in (1, 2) and _killed(log) is None
+    return outcome if failed or not status else None
 
 
 def _accepted(process: subprocess.Popen[bytes], door: socket.socket) -> socket.socket | None:
@@ -128,11 +135,23 @@ def _heard(line: socket.socket) -> bytes | None:
     return b"".join(parts) or None
 
 
+def _status(process: subprocess.Popen[bytes]) -> int | None:
+    """The status of mpiexec after the end of rank 0; None where others do not end, which have nothing left to do."""
+    with suppress(subprocess.TimeoutExpired):
+        return process.wait(_PATIENCE)
+    return None
+
+
 def _ended(log: Path) -> str:
     """A sentence for workers that ended without saying why."""
-    killed = _KILLED.search(log.read_text(errors="replace"))
+    killed = _killed(log)
     who, by = ("a worker", "from outside") if killed is None else (f"worker {killed[1]}", f"by signal {killed[2]}")
     return f"{who} was ended {by}, which ends the growth"
+
+
+def _killed(log: Path) -> re.Match[str] | None:
+    """What mpiexec says of a rank that a signal has ended."""
+    return _KILLED.search(log.read_text(errors="replace"))
 
 
 def _last_words(log: Path) -> str:
@@ -155,12 +174,22 @@ class Starter:
     """The command that started this rank 0."""
 
     def __init__(self, line: socket.socket) -> None:
-        self._line = line
+        self._line, self._told = line, False
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def _watch(self) -> None:
+        """End this run if the command ends before it, even if that is killed."""
+        with suppress(OSError):
+            self._line.recv(1)  # it says nothing more
+        if not self._told:
+            os.kill(os.getpid(), signal.SIGTERM)
 
     def tell(self, outcome: Outcome) -> None:
         """Tell it how this run ended; it prints the sentence."""
+        self._told = True
         with suppress(OSError):
             self._line.sendall(json.dumps(outcome).encode())
+            self._line.shutdown(socket.SHUT_RDWR)  # which ends what watches, too
         self._line.close()
 
 
