@@ -159,7 +159,7 @@ def test_directions_about_a_normal_have_the_density_of_the_cosine():
 
 
 def test_tangents_are_perpendicular():
-    normals = unit(np.random.default_rng(3).normal(resolution=(3, 40)))
+    normals = unit(np.random.default_rng(3).normal(size=(3, 40)))
     across, along = tangents(normals)
     for one, other, product in (
         (across, across, 1),

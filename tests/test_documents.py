@@ -63,7 +63,7 @@ SMALLER = [
     (r"bench ranks edge --gen \d+", "bench ranks edge --gen 64"),
     ("verify all", "verify all --upto 4"),
     ("gpunim reproduce", "gpunim reproduce --upto 2"),
-    ("grow (fcc|edge) --gen (1024|200)", r"grow \1 --gen 64"),
+    (r"grow (fcc|edge) --gen \d{3,}", r"grow \1 --gen 64"),
 ]
 TYPED = "1 1\n" * 9 + "q\n"  # what is typed into a game
 

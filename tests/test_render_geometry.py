@@ -146,7 +146,9 @@ def test_a_side_is_drawn_where_the_eye_is_before_it(eye, corners):
 
 def test_a_parallel_view_shows_at_most_three_sides():
     blocks = blocks_of("nim:7")
-    count = {name: len(list(visible(blocks, fit(view(blocks.corners), hull(blocks), 1.0)))) for name, view in views.VIEWS.items()}
+    count = {
+        name: len(list(visible(blocks, fit(view.of(blocks.corners), hull(blocks), 1.0)))) for name, view in views.VIEWS.items()
+    }
     assert count == {"hero": 3, "isometric": 3, "axis": 1, "diagonal": 3, "gasket": 2}
 
 

@@ -164,8 +164,9 @@ def test_a_movie_takes_each_option_or_refuses_it(motion):
     }
 
     def frames(**look):
-        size = (400, 200) if motion == "side-by-side" else (200, 150)
-        movie = Movie(source, motion, 8, look=Look(**{"resolution": size, "engine": "numpy", **look}))
+        size = (400, 200) if motion == "side-by-side" else (280, 210)
+        engine = "trace" if motion == "zoom" else "numpy"
+        movie = Movie(source, motion, 8, look=Look(**{"resolution": size, "engine": engine, **look}))
         with motion_of(movie) as renderer:
             return [np.asarray(renderer.frame(number)) for number in (1, 6)]
 

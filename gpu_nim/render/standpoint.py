@@ -76,6 +76,8 @@ def _within(corners: list[tuple[Fraction, Fraction]], parts: Place) -> Place:
 
 def check_standpoint(look: "Look") -> None:
     """Raise UsageError for an eye or a look-at that is no place, or has no effect."""
+    if look.puts_eye and look.engine not in ("auto", "trace"):
+        raise UsageError(f"an eye and view {INSIDE} need engine trace, got engine {look.engine!r}")
     if look.eye:
         parse_place("eye", look.eye)
         if look.view is not None:

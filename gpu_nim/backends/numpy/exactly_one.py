@@ -173,6 +173,8 @@ class ExactlyOneEngine(CellEngine):
                 here = cells[:, self._layers.cover(cells)]
                 self._table[places.encode(here[:, self._owned(here)])] = _SEALED
         newborns = np.ascontiguousarray(state["newborns"].T).astype(np.int64)
+        if len(newborns) != self.rule.dimension:
+            raise ValueError("newborns must have the dimension of the rule")
         self._take(newborns[:, self._owned(newborns)])
 
     def _lay(self) -> None:
