@@ -102,7 +102,7 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, int]]
 def test_a_name_has_one_writer(held: tuple[Path, int], name: str) -> None:
     folder, process = held
     refused(f"cannot write {folder / name}: process {process} is using it", *command(name, folder))
-    assert [path.name for path in folder.iterdir() if name in path.name] == [f".{name}.gpunim-lock"]
+    assert [path.name for path in folder.iterdir() if path.name.lstrip(".").startswith(name)] == [f".{name}.gpunim-lock"]
 
 
 def test_other_names_are_free(held: tuple[Path, int]) -> None:

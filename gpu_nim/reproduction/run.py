@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_nim.model.errors import UsageError
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.reproduction.item import REACH, Comparison, Item, Paper
 from gpu_nim.theorems import StatementResult, find_statements, run_checks
@@ -88,11 +88,16 @@ def compare(comparison: Comparison) -> Compared:
     Args:
         comparison: the comparison.
 
+    Raises:
+        InsufficientMemoryError: it needs more memory than is free, which says nothing about the paper.
+
     >>> compare(Comparison("1 + 1", lambda: 1 + 1, 3, right=2)).verdict
     <Verdict.SLIP: 'slip'>
     """
     try:
         found = plain(comparison.compute())
+    except InsufficientMemoryError:
+        raise
     except Exception as error:  # the other items are still compared
         return Compared(comparison, f"{type(error).__name__}: {error}", Verdict.DISAGREEMENT)
     printed, right = plain(comparison.printed), plain(comparison.right)
