@@ -165,7 +165,7 @@ def test_a_movie_takes_each_option_or_refuses_it(motion):
 
     def frames(**look):
         size = (400, 200) if motion == "side-by-side" else (280, 210)
-        engine = "trace" if motion == "zoom" else "numpy"
+        engine = "auto" if motion == "zoom" else "numpy"  # no other engine traces
         movie = Movie(source, motion, 8, look=Look(**{"resolution": size, "engine": engine, **look}))
         with motion_of(movie) as renderer:
             return [np.asarray(renderer.frame(number)) for number in (1, 6)]
