@@ -308,7 +308,7 @@ ITEMS = (
                 "the first position, up to 63, where the P-positions for a = 1 to 8 differ from Nim's",
                 lambda: [_first_difference(str(a)) or "none" for a in range(1, 9)],
             ),
-            Comparison("the same for a = 5/2", partial(_first_difference, "5/2")),
+            Comparison("the same for a = 5/2", lambda: [_first_difference("5/2")]),
             Comparison(
                 "whether the gasket appears since z - x is the sum of 2^i or -2^i for each binary digit 2^i of y, for y < 32",
                 partial(_is_gasket, 5),
