@@ -111,6 +111,14 @@ def test_any_inequalities_by_the_definition(cuda, game, size):
     assert points == sorted(list(position) for position, value in literal.items() if value == 0)
 
 
+@pytest.mark.parametrize("grundy", [False, True])
+@pytest.mark.parametrize("game", [chocolate(3), parse_game("y <= x/2; w <= 3y + 1")])
+def test_solving_tells_how_far_it_has_come(cuda, game, grundy):
+    steps = []
+    last = sum(solve(game, 6, grundy=grundy, backend="cuda", on_step=lambda *step: steps.append(step)).limits)
+    assert steps == [("total", total, last) for total in range(last + 1)]
+
+
 @pytest.mark.parametrize(
     ("game", "limits"),
     [

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.backends.selection import select
+from gpu_nim.games.catalogue import find, read_values
 from gpu_nim.games.game_graph import evolve
 from gpu_nim.games.inequality import (
     Inequality,
@@ -19,7 +20,7 @@ from gpu_nim.games.inequality import (
     sheared,
     six_coordinate_chocolate,
 )
-from gpu_nim.games.solve import solve
+from gpu_nim.games.solve import expected_points, solve
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from tests.literal_games import solve_literally
 
@@ -285,3 +286,26 @@ def test_points_and_the_picture_of_the_gasket():
         sheared(np.zeros((3, 2), np.int64))
     with pytest.raises(UsageError, match="grundy must be"):
         solve(chocolate(3), 3).points(1)
+
+
+@pytest.mark.parametrize("grundy", [False, True])
+@pytest.mark.parametrize("game", [chocolate(3), bar(3), parse_game("y <= x/2; w <= 3y + 1"), six_coordinate_chocolate()])
+def test_solving_tells_how_far_it_has_come(game, grundy):
+    steps = []
+    positions = solve(game, 4, grundy=grundy, on_step=lambda *step: steps.append(step)).positions
+    assert {(what, total) for what, _, total in steps} == {("position", positions)}
+    done = [done for _, done, _ in steps]
+    assert done == sorted(set(done))
+    assert done[0] >= 1
+    assert done[-1] == positions
+
+
+@pytest.mark.parametrize(
+    ("game", "parameters"), [("chocolate", {"a": "5/2"}), ("bar", {"k": 3}), ("wythoff", {}), ("nim", {"piles": 2})]
+)
+def test_the_number_of_positions_is_known_about_before(game, parameters):
+    entry = find(game)
+    values = read_values(entry, {name: str(value) for name, value in parameters.items()})
+    for size, largest in ((255, 0), (300, 0), (255, 1)):
+        there = len(solve(game, size, grundy=largest > 0, **values).points(largest)[0])
+        assert there / 2 < expected_points(game, size, largest, **values) < there * 2

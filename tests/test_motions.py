@@ -106,7 +106,7 @@ def test_a_growths_camera_goes_out_smoothly_and_has_in_view_all_that_is_shown(na
     assert max((np.log2(after / before) for before, after in pairwise(heights)), default=0) <= most
 
 
-@pytest.mark.parametrize(("source", "limit"), [("nim-4:8", None), ("edge:8", 60)])
+@pytest.mark.parametrize(("source", "limit"), [("nim-4:8", None), ("edge:8", 60), ("nim:8", 30)])
 def test_the_population_is_that_of_all_cells_of_a_body_that_is_projected_or_merged(source, limit, monkeypatch):
     if limit:
         monkeypatch.setitem(blocks_of.__kwdefaults__, "limit", limit)

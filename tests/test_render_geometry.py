@@ -173,6 +173,11 @@ def test_an_automaton_past_the_limit_is_drawn_in_blocks_and_says_so():
     assert {tuple(c) for c in (whole.corners // 4 * 4).tolist()} == {tuple(c) for c in coarse.corners.tolist()}
 
 
+def test_cells_that_are_merged_twice_are_said_to_be_merged_once():
+    coarse = coarsen(blocks_of("edge:20", limit=400).take(np.arange(50), "a part"), 8)
+    assert coarse.note == f"a part; drawn as {len(coarse)} blocks of 8x8x8 cells"
+
+
 @pytest.mark.parametrize("limit", [10, 100, 1000])
 @pytest.mark.parametrize("name", ["fcc:14", "edge:25", "ulam-warburton:31"])
 def test_blocks_collected_on_the_way_are_those_of_all_cells_together(name, limit):
@@ -192,6 +197,24 @@ def test_what_is_too_large_to_draw_is_refused_with_the_generation_it_reaches(mon
         InsufficientMemoryError, match=f"edge:400 is too large to draw: it passes 1,000 cells at generation {passed};"
     ):
         blocks_of("edge:400")
+
+
+@pytest.mark.parametrize("largest", [0, 2])
+def test_a_game_of_too_many_positions_is_refused_before_it_is_solved(largest, monkeypatch):
+    monkeypatch.setattr(source, "solve", None)
+    reason = r"holds about [56],\d00,000 positions, more than 2,097,152; it is solved to be drawn, since"
+    with pytest.raises(InsufficientMemoryError, match=reason if not largest else "is too large to draw"):
+        blocks_of(f"chocolate:a=5/2,size=4095,grundy={largest}")
+    with pytest.raises(TypeError):  # few enough: it goes on to solve
+        blocks_of("chocolate:a=5/2,size=1023")
+
+
+def test_the_cells_to_a_generation_are_counted_within_the_generations_shown():
+    whole = blocks_of("edge:20")
+    part = generations_between(whole, 5, 8)
+    for generation in (-1, 0, 4, 5, 6, 7, 8, 20):
+        assert whole.population_until(generation) == (whole.generations <= generation).sum()
+        assert part.population_until(generation) == (part.generations <= generation).sum()
 
 
 def test_generations_are_cut_out():

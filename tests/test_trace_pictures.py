@@ -445,3 +445,10 @@ def test_an_eye_needs_rays_and_another_place_to_look_at():
         render("nim:7", eye="20,20,20", engine="numpy")
     with pytest.raises(UsageError, match="style points cannot be traced, got an eye"):
         render("nim:7", eye="20,20,20", style="points")
+
+
+@needs_pillow
+def test_a_body_is_counted_once():
+    population.cache_clear()
+    assert render("bar:k=6,size=2^50", **TINY).engine == "trace"
+    assert population.cache_info().misses == 1

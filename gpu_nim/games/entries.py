@@ -272,7 +272,7 @@ class InequalityEntry(GameEntry):
 
     def solve(self, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep, **values: Any) -> Solution:
         """Solve the inequalities on the backend."""
-        return solve_inequalities(self.rules(**values), size, grundy=grundy, backend=backend)
+        return solve_inequalities(self.rules(**values), size, grundy=grundy, backend=backend, on_step=on_step)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,7 +31,7 @@ def solve(
         grundy: whether to find Grundy values as well as outcomes; games without inequalities always have them.
         backend: "auto" (CUDA where there is a GPU, else NumPy), "cuda", "numpy", or a backend object; games without inequalities
             run on NumPy alone.
-        on_step: called with the number of positions solved, for games that are solved along lines.
+        on_step: called for progress, unless the game is solved by its options or is one of heaps.
         parameters: the parameters of the game, such as a=3 of chocolate or piles=3 of nim.
 
     Returns:
@@ -60,7 +60,7 @@ def solve(
     if isinstance(game, InequalityGame):
         if parameters:
             raise UsageError(f"options belong to games of the catalogue, got {', '.join(parameters)} with {shown(game)}")
-        return solve_inequalities(game, size, grundy=grundy, backend=backend)
+        return solve_inequalities(game, size, grundy=grundy, backend=backend, on_step=on_step)
     entry = find(game)
     check_parameters(entry, parameters)
     check_backend(backend)
@@ -68,3 +68,23 @@ def solve(
         raise UsageError(f"backend must be numpy or auto for {entry.name}, which runs on the host alone, got cuda")
     size = integer("size", size, 0, entry.greatest_size)
     return entry.solve(size, grundy=grundy, backend=backend, on_step=on_step, **entry.values(parameters))
+
+
+def expected_points(game: str, size: int, largest: int = 0, **parameters: Any) -> float:
+    """Return about how many positions of Grundy value up to `largest` a game has up to a size, long before it is solved.
+
+    Their number is taken to increase by the same power of the size as it does up to a size of 127 or less.
+
+    Args:
+        game: a name of `gpu_nim.games.catalogue.CATALOGUE`.
+        size: as for `solve`.
+        largest: the largest Grundy value; 0 for the P-positions.
+        parameters: as for `solve`.
+
+    >>> round(expected_points("wythoff", 255), 1), len(solve("wythoff", 255).p_positions)
+    (168.7, 195)
+    """
+    halvings = max(3, size.bit_length() - 7)
+    solutions = (solve(game, size >> by, grundy=largest > 0, **parameters) for by in (halvings + 2, halvings))
+    fewer, more = (len(solution.points(largest)[0]) for solution in solutions)
+    return float(more * (more / fewer) ** (halvings / 2))

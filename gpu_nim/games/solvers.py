@@ -32,7 +32,14 @@ class BoxGame(Protocol):
         """The Grundy values over the box of the positions."""
 
 
-def solve_inequalities(game: InequalityGame, size: Whole, *, grundy: bool = False, backend: str | Backend = "auto") -> Solution:
+def solve_inequalities(
+    game: InequalityGame,
+    size: Whole,
+    *,
+    grundy: bool = False,
+    backend: str | Backend = "auto",
+    on_step: OnStep = unreported,
+) -> Solution:
     """Solve an inequality game in the box of that size.
 
     Args:
@@ -40,6 +47,7 @@ def solve_inequalities(game: InequalityGame, size: Whole, *, grundy: bool = Fals
         size: the largest value of the coordinates that have no bound of their own; see `InequalityGame.limits`.
         grundy: whether to find Grundy values as well as outcomes.
         backend: "auto", "cuda", "numpy" or a backend object.
+        on_step: called for progress.
 
     Raises:
         UsageError: the size is wrong, or the box has more than 2^62 cells.
@@ -58,10 +66,10 @@ def solve_inequalities(game: InequalityGame, size: Whole, *, grundy: bool = Fals
     started = time.perf_counter()
     found: NDArray[np.signedinteger]
     if wedge is not None:
-        found = chosen.wedge_grundy(wedge.top) if grundy else chosen.wedge_outcomes(wedge.top)
+        found = chosen.wedge_grundy(wedge.top, on_step) if grundy else chosen.wedge_outcomes(wedge.top, on_step)
     else:
         function = chosen.inequality_grundy if grundy else chosen.inequality_outcomes
-        found = function(game.bounds(limits), np.array(limits))
+        found = function(game.bounds(limits), np.array(limits), on_step)
     seconds = time.perf_counter() - started
     if wedge is not None:
         found = wedge.unfold_grundy(found) if grundy else wedge.unfold_points(found)

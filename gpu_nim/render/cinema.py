@@ -22,7 +22,7 @@ from gpu_nim.render.colours import to_linear, to_srgb
 from gpu_nim.render.pixels import background, unmultiplied
 from gpu_nim.render.sampling import Places, about, disc, grid, tangents, unit
 from gpu_nim.render.shading import COOL, WARM, Lamps, shoulder
-from gpu_nim.render.trace import Eye, Linear, Traced, primary_rays
+from gpu_nim.render.trace import Eye, Linear, Traced, ahead, depths_of, primary_rays
 from gpu_nim.render.views import Camera
 
 SAMPLES = 16
@@ -138,12 +138,10 @@ class _Stage:
         self._sun_axes = tangents(lamps.key[:, None])
         low, high = (part.astype(np.float64) for part in self._body.outline.bounds())
         place = np.array(eye.cell) + np.array(eye.fraction)
-        corners = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1) - place[:, None]
-        distances = -camera.basis[2] @ corners
-        self._near, self._far = max(float(distances.min()), 0.0), float(distances.max())
+        self._depths = depths_of(self._body, camera, eye)
         self._focus = self._seen_depth() if camera.place is not None else 0.0
         if not self._focus:
-            self._focus = self._near + _FOCUS * (self._far - self._near)
+            self._focus = self._depths.near + _FOCUS * (self._depths.far - self._depths.near)
         self._haze = theme.haze
         self._behind = theme.behind
         self._backdrop = to_linear(background(theme, *look.resolution)).reshape(-1, 3)
@@ -170,8 +168,7 @@ class _Stage:
         out = np.zeros((len(pixels), 4), np.float32)
         out[hits.faces == START, 3] = 1  # the eye is in a cell: black
         met = hits.met
-        ahead = hits.distances[met] * -(self._camera.basis[2] @ rays.directions[:, met])
-        far = np.clip((ahead - self._near) / max(self._far - self._near, 1e-9), 0, 1)
+        far = np.clip(self._depths.part(ahead(self._camera, rays, hits, met)), 0, 1)
         haze = (self._haze * far**1.5).astype(np.float32)[:, None]
         out[met, :3] = self._path(rays, hits, met, pixels[met], sample) * (1 - haze) + self._behind * haze
         out[met, 3] = 1
@@ -191,7 +188,7 @@ class _Stage:
         pixels = (y.astype(np.int64)[:, None] * width + x.astype(np.int64)).ravel()
         rays = primary_rays(self._camera, self._eye, self._look.resolution, pixels, (0.5, 0.5))
         hits = self._tracer.trace(rays)
-        depths = hits.distances[hits.met] * -(self._camera.basis[2] @ rays.directions[:, hits.met])
+        depths = ahead(self._camera, rays, hits, hits.met)
         return float(np.median(depths)) if len(depths) else 0.0
 
     def developed(self, light: NDArray[np.float32]) -> NDArray[np.float32]:

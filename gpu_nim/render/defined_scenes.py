@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -121,6 +122,7 @@ def generations_of(cubes: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.asarray(np.bitwise_or.reduce(cubes, axis=1))
 
 
+@lru_cache(maxsize=1 << 12)  # a picture asks whether to trace, and then how many; a movie, for each frame
 def population(scene: NimScene) -> int:
     """Return the number of cells of a scene, exactly.
 

@@ -52,8 +52,7 @@ class Blocks:
         cells: the cell of least coordinates of each, int32 (N, k), where there are k > 3 coordinates and the corners are their
             projections; else None.
         unit: the side of a cell, 1 but for such projections; larger blocks stand for several cells.
-        births: the number of cells of each generation that are shown, int64, however they are merged or projected; None where it is
-            not known.
+        population_until: returns the number of cells to a generation that are shown, however they are merged or projected, or None.
         steps: the steps from a parent to its children, where each cell but the seeds has one parent; else none.
     """
 
@@ -69,7 +68,7 @@ class Blocks:
     coordinates: tuple[str, ...] = SPACE
     cells: NDArray[np.int32] | None = None
     unit: int = 1
-    births: NDArray[np.int64] | None = None
+    population_until: Callable[[int], int] | None = None
     steps: tuple[tuple[int, ...], ...] = ()
 
     @property
@@ -194,6 +193,14 @@ def first_of_each(cells: NDArray[np.integer]) -> NDArray[np.intp]:
     return np.unique(keys, return_index=True)[1]
 
 
+_MERGED = "drawn as "
+
+
+def merged_note(blocks: int, size: int, coordinates: int = 3) -> str:
+    """Return the note of a body that is drawn as so many blocks, each of several cells."""
+    return f"{_MERGED}{blocks:,} blocks of {'x'.join([str(size)] * coordinates)} cells"
+
+
 def coarsen(blocks: Blocks, size: int) -> Blocks:
     """Return the blocks of `size` cells that hold any of these blocks' cells, each once, with its earliest generation.
 
@@ -211,12 +218,13 @@ def coarsen(blocks: Blocks, size: int) -> Blocks:
     index = blocks.corners // size
     order = np.argsort(blocks.generations, kind="stable")
     first = order[first_of_each(index[order])]
+    others = (part for part in blocks.note.split("; ") if part and not part.startswith(_MERGED))
     chosen = blocks.take(first)
     return replace(
         chosen,
         corners=(index[first] * size).astype(np.int32),
         sizes=np.full(len(first), size, dtype=np.int32),
-        note="; ".join(filter(None, (blocks.note, f"drawn as {len(first):,} blocks of {size}x{size}x{size} cells"))),
+        note="; ".join([*others, merged_note(len(first), size)]),
     )
 
 
@@ -259,14 +267,24 @@ def components(blocks: Blocks, by: Literal["corners", "sides"] = "corners") -> N
     return found
 
 
+def counted(births: NDArray[np.integer]) -> Callable[[int], int]:
+    """Return the function that returns the number of cells to a generation, from the births of each generation (g,).
+
+    >>> [counted(np.array([1, 3, 3, 9]))(generation) for generation in (-1, 0, 2, 9)]
+    [0, 1, 7, 16]
+    """
+    totals = np.concatenate([[0], np.cumsum(births, dtype=np.int64)])
+    return lambda generation: int(totals[min(max(generation + 1, 0), len(births))])
+
+
 def generations_between(blocks: Blocks, first: int, stop: int) -> Blocks:
     """Return the blocks of generations first to stop - 1; UsageError where there are none."""
     keep = (blocks.generations >= first) & (blocks.generations < stop)
     if not keep.any():
         raise no_cells(blocks.name, first, stop, int(blocks.generations.max()))
-    if blocks.births is not None:
-        within = np.arange(len(blocks.births))
-        blocks = replace(blocks, births=np.where((within >= first) & (within < stop), blocks.births, 0))
+    if (count := blocks.population_until) is not None:
+        before = count(first - 1)
+        blocks = replace(blocks, population_until=lambda generation: max(count(min(generation, stop - 1)) - before, 0))
     return blocks.take(keep, "" if keep.all() else f"generations {first} to {stop - 1}")
 
 

@@ -12,8 +12,6 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from io import BytesIO
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from pathlib import Path
 from shutil import copyfileobj, which
 from subprocess import DEVNULL, PIPE, Popen
@@ -37,6 +35,8 @@ from gpu_nim.render.styles.style import CameraStyle
 from gpu_nim.storage.atomic import check_writable, resumable
 
 if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
     from PIL.Image import Image
 
 Chunk = TypeVar("Chunk")
@@ -239,13 +239,13 @@ _renderer: Motion | None = None
 _folder, _marked = Path(), ""
 
 
-def _enter(movie: Movie, folder: Path, mark: str, parent: Connection) -> None:
+def _enter(movie: Movie, folder: Path, mark: str, parent: "Connection") -> None:
     global _movie, _folder, _marked
     Thread(target=_end_with, args=(parent,), daemon=True).start()
     _movie, _folder, _marked = movie, folder, mark
 
 
-def _end_with(parent: Connection) -> None:
+def _end_with(parent: "Connection") -> None:
     """End this process when the other end of a pipe is closed, which is when the parent process ends for whatever reason."""
     with suppress(EOFError, OSError):
         parent.recv()
@@ -317,6 +317,7 @@ def draw_frame(job: tuple[Movie, str, int]) -> bytes:
 def _draw(movie: Movie, folder: Path, mark: str, missing: list[int], workers: int, within: OnStep) -> Iterator[int]:
     """Draw the missing frames, and yield the number of each finished one; `within` is called within a frame of this process."""
     from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor  # here, for the start-up time of other work
+    from multiprocessing import get_context
 
     if not missing:
         return

@@ -197,6 +197,28 @@ class Lamps:
         )
 
 
+@dataclass(frozen=True)
+class Depths:
+    """How far before the eye a body begins, 0 at least, and ends."""
+
+    near: float
+    far: float
+
+    @classmethod
+    def of(cls, distances: NDArray[np.floating]) -> "Depths":
+        """Return the depths of a body from the distances of its corners before the eye."""
+        return cls(max(float(distances.min()), 0.0), float(distances.max()))
+
+    def part(self, distances: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Return distances in parts of the body: 0 where it begins and 1 where it ends."""
+        return np.asarray((distances - self.near) / max(self.far - self.near, 1e-9))
+
+
+def corners_between(low: NDArray[np.integer], high: NDArray[np.integer]) -> NDArray[np.float64]:
+    """Return the corners of a box between two of them, (3, 8)."""
+    return np.array(np.meshgrid(*zip(low, high, strict=True)), np.float64).reshape(3, -1)
+
+
 WARM, COOL = np.array([1.0, 0.93, 0.82], dtype=np.float32), np.array([0.72, 0.84, 1.0], dtype=np.float32)
 
 
@@ -228,8 +250,7 @@ class LitFrame:
         self._shadow = Shadow(blocks if shown is None else blocks.take(shown), self._lamps.key)
         low, high = blocks.bounds()
         self._span = float(np.linalg.norm(high - low))
-        distances = camera.distance(np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T)
-        self._near, self._far = max(float(distances.min()), 0.0), float(distances.max())
+        self._depths = Depths.of(camera.distance(corners_between(low, high).T))
 
     def colours(self, axis: int, end: int, which: NDArray[np.bool_] | slice, quads: NDArray[np.float32]) -> NDArray[np.uint8]:
         """Return the colours at the corners of the given sides (M, 4, 3), sRGB uint8 (M, 4, 3)."""
@@ -249,7 +270,7 @@ class LitFrame:
         if side_light.facing[0] > 0:
             bias = (shader.blocks.sizes[indices] * np.float32(0.9) + np.float32(1.5 * self._shadow.texel))[:, None]
             lit = self._shadow.lit(points, bias, 0.006 * self._span, shader.taps)
-        far = (self._camera.distance(points) - self._near) / max(self._far - self._near, 1e-9)
+        far = self._depths.part(self._camera.distance(points))
         light = side_light.reflected(shader.base[indices][:, None, :], sky, lit, far)
         return np.broadcast_to(np.rint(to_srgb(light) * 255).astype(np.uint8), quads.shape)
 

@@ -37,7 +37,7 @@ from gpu_nim.counting.families import UpToTotal
 from gpu_nim.games import catalogue as games
 from gpu_nim.games.entries import GameEntry, Integer, Parameter
 from gpu_nim.games.solution import Solution
-from gpu_nim.games.solve import solve
+from gpu_nim.games.solve import expected_points, solve
 from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, close
 from gpu_nim.model.memory import host_memory, require_memory
@@ -45,7 +45,7 @@ from gpu_nim.model.notation import parse_integer
 from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.render.colourings import needed_value
 from gpu_nim.render.defined_scenes import DEFINED_GAMES, SOLVED, defined_scene, nims_generation
-from gpu_nim.render.geometry import PILES, SPACE, Blocks, first_of_each
+from gpu_nim.render.geometry import PILES, SPACE, Blocks, counted, first_of_each, merged_note
 from gpu_nim.render.projection import in_space
 from gpu_nim.render.values import VALUES
 from gpu_nim.storage.growth_formats import readable_suffixes
@@ -65,6 +65,7 @@ CELLS_LIMIT = 1 << 21
 _MERGED_BYTES = 75  # a cell, for sorting its key
 _GROWN_LIMIT = 1 << 27  # cells that are grown to be drawn coarser: a minute's work
 _GENERATION_LIMIT = 2**30 - 1  # coordinates are int32, and a block reaches beyond its corner
+_ESTIMATED = range(1 << 9, 1 << 20)  # sizes of games whose positions are estimated first: others are soon solved or refused
 
 
 class TooManyCells(Exception):
@@ -97,7 +98,7 @@ def blocks_of(
         merge: whether it may; otherwise TooManyCells is raised, as soon as there are more.
         colour: the colouring (see `gpu_nim.render.colourings`), which may need a further value of each cell (see
             `gpu_nim.render.values`). For grundy all positions of a saved game are drawn, not only the P-positions.
-        on_step: called for progress, as the source is grown.
+        on_step: called for progress, as the source is grown or solved.
 
     Raises:
         UsageError: the text names no source, or the source cannot be drawn in these colours.
@@ -124,7 +125,7 @@ def blocks_of(
         )
     # nim is an automaton and a game: nim:255 is a growth, nim:size=255 a solved game.
     if "=" in arguments or (name in games.CATALOGUE and name not in automata.CATALOGUE):
-        return _game(source, games.find(name), arguments, colour)
+        return _game(source, games.find(name), arguments, colour, on_step)
     automaton = _automaton(name, source)
     try:
         generation = parse_integer(arguments)
@@ -179,7 +180,7 @@ def _nim(source: str, generation: int, limit: int, on_step: OnStep) -> Blocks:
     growth = grow("nim", last, backend="numpy", cells=True, verify=False, on_batch=step)
     generations = np.repeat(np.arange(last + 1), growth.births.astype(np.intp)) << level
     blocks = _blocks(source, growth.cells(), generations, count.value(generation), level)
-    return blocks if level else replace(blocks, births=growth.births.astype(np.int64))
+    return replace(blocks, population_until=lambda until: count.value(min(until, generation)) if until >= 0 else 0)
 
 
 def _blocks(
@@ -201,7 +202,7 @@ def _blocks(
         sizes=np.full(len(cells), size, dtype=np.int32),
         generations=generations.astype(np.int32),
         population=population,
-        note=f"drawn as {len(cells):,} blocks of {'x'.join([str(size)] * max(dimension, 3))} cells" if level else "",
+        note=merged_note(len(cells), size, max(dimension, 3)) if level else "",
         flat=dimension == 2,
         lattice=lattice,
         coordinates=SPACE[:dimension],
@@ -240,7 +241,7 @@ def _gather(
         if sum(counts) > _GROWN_LIMIT:
             _refuse(source, counts)
     blocks = _blocks(source, *collected.finished(), sum(counts), collected.level, lattice)
-    return replace(blocks, births=np.array(counts, np.int64))
+    return replace(blocks, population_until=counted(np.array(counts)))
 
 
 class _Collection:
@@ -302,7 +303,7 @@ def _by_rule(blocks: Blocks, needs: str, rule: "Rule | None") -> Blocks:
     return replace(blocks, values={**blocks.values, needs: of_growth(blocks, rule)})
 
 
-def _game(source: str, game: GameEntry, arguments: str, colour: str | None) -> Blocks:
+def _game(source: str, game: GameEntry, arguments: str, colour: str | None, on_step: OnStep) -> Blocks:
     """Return the positions of a game of Grundy value up to `grundy`; their generation is half the total, rounded down."""
     needed_value(colour, source, game=True)
     common = (
@@ -313,11 +314,15 @@ def _game(source: str, game: GameEntry, arguments: str, colour: str | None) -> B
     texts = {parameter.name: str(parameter.default) for parameter in common} | _written(source, game.name, arguments, known)
     size, largest = (parameter.read(texts.pop(parameter.name), f"source {source!r}: ") for parameter in common)
     values = games.read_values(game, texts, f"source {source!r}: ")
-    _require_drawable(source, len(game.coordinates(**values)))
+    coordinates = len(game.coordinates(**values))
+    _require_drawable(source, coordinates)
     try:
-        solution = solve(game.name, size, grundy=largest > 0, **values)
+        expected = expected_points(game.name, size, largest, **values) if coordinates <= 3 and size in _ESTIMATED else 0
+        if expected > 2 * CELLS_LIMIT:
+            raise _too_many(source, f"about {round(expected, -5):,.0f}")
+        solution = solve(game.name, size, grundy=largest > 0, on_step=on_step, **values)
     except (UsageError, InsufficientMemoryError) as error:
-        if game.name not in DEFINED_GAMES:
+        if game.name not in DEFINED_GAMES or defined_scene(source) is not None:
             raise
         raise type(error)(f"{error}; {SOLVED}") from None
     return _solved(source, solution, largest)
@@ -347,19 +352,21 @@ def _require_drawable(source: str, coordinates: int) -> None:
         raise UsageError(f"{source} has {coordinates} coordinate{'s' * (coordinates != 1)}, and a picture needs 2 or more")
 
 
+def _too_many(source: str, positions: str) -> InsufficientMemoryError:
+    return InsufficientMemoryError(f"{source} is too large to draw: it holds {positions} positions, more than {CELLS_LIMIT:,}")
+
+
 def _solved(source: str, solution: Solution, largest: int) -> Blocks:
     positions, _ = solution.points(largest)
     if len(positions) > CELLS_LIMIT:
-        raise InsufficientMemoryError(
-            f"{source} is too large to draw: it holds {len(positions):,} positions, more than {CELLS_LIMIT:,}"
-        )
+        raise _too_many(source, f"{len(positions):,}")
     _require_near(source, positions)
     totals = positions.sum(axis=1)
     order = np.argsort(totals, kind="stable")
     blocks = _blocks(source, positions[order], totals[order] // 2, len(positions))
     values = {name: value.of_game(blocks, solution) for name, value in VALUES.items() if value.of_game}
     names = solution.coordinates if blocks.cells is None else blocks.coordinates
-    return replace(blocks, values=values, coordinates=names, births=np.bincount(totals // 2))
+    return replace(blocks, values=values, coordinates=names, population_until=counted(np.bincount(totals // 2)))
 
 
 def _require_near(source: str, cells: NDArray[np.integer]) -> None:

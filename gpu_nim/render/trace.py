@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from math import floor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from gpu_nim.backends.interface import Tracer
 from gpu_nim.backends.selection import select
 from gpu_nim.model.progress import OnStep, unreported
-from gpu_nim.model.tracing import CONE_CUBES, START, Cones, Hits, Rays, Triple, surface
+from gpu_nim.model.tracing import CONE_CUBES, START, Cones, Doubles, Hits, Rays, Triple, surface
 from gpu_nim.render.colours import to_linear, to_srgb
 from gpu_nim.render.cut_tracer import CutTracer
 from gpu_nim.render.pixels import unmultiplied
-from gpu_nim.render.shading import BLOCKED, GOLDEN_ANGLE, STEP, Lamps, SideLight, cones_about
+from gpu_nim.render.shading import BLOCKED, GOLDEN_ANGLE, STEP, Depths, Lamps, SideLight, cones_about, corners_between
 from gpu_nim.render.styles.style import CameraStyle
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_body import TracedBody
@@ -93,6 +93,24 @@ def primary_rays(
     directions /= np.sqrt((directions * directions).sum(axis=0))
     starts = np.broadcast_to(cells, offset.shape), np.broadcast_to(fractions, offset.shape)
     return Rays(*starts, directions, np.zeros(len(pixels), np.int8), spread)
+
+
+def depths_of(body: TracedBody, camera: Camera, eye: Eye) -> Depths:
+    """Return where a body begins and ends before an exact eye, whatever the eye of the camera."""
+    place = np.array(eye.cell) + np.array(eye.fraction)
+    return Depths.of(-camera.basis[2] @ (corners_between(*body.outline.bounds()) - place[:, None]))
+
+
+def ahead(camera: Camera, rays: Rays, hits: Hits, which: Any) -> Doubles:
+    """Return how far before the eye rays meet what they hit, (m,).
+
+    Args:
+        camera: the camera.
+        rays: rays from its eye.
+        hits: their hits.
+        which: a mask or indices of rays that hit something.
+    """
+    return np.asarray(hits.distances[which] * -(camera.basis[2] @ rays.directions[:, which]))
 
 
 class Traced(CameraStyle):
@@ -209,9 +227,7 @@ class _Frame:
             lamps.key + radius * (np.cos(turn) * right + np.sin(turn) * np.cross(right, lamps.key))
             for turn, radius in zip(turns, radii, strict=True)
         ]
-        corners = np.array(np.meshgrid(*zip(*drawing.body.outline.bounds(), strict=True)), float).reshape(3, -1)
-        distances = camera.basis[2] @ (camera.eye[:, None] - corners)
-        self._near, self._far = float(max(distances.min(), 0)), float(distances.max())
+        self._depths = depths_of(drawing.body, camera, eye)
 
     def light(self, rays: Rays, hits: Hits, which: NDArray[np.intp], sample: int) -> Linear:
         """Return the light that comes along some rays from what they hit, linear (m, 3)."""
@@ -220,7 +236,7 @@ class _Frame:
         cells, fractions = surface(rays, hits, which)
         base = to_linear(drawing.body.colours(hits.cells[:, which], hits.levels[which]))
         directions = rays.directions[:, which]
-        far = (hits.distances[which] * -(self.camera.basis[2] @ directions) - self._near) / max(self._far - self._near, 1e-9)
+        far = self._depths.part(ahead(self.camera, rays, hits, which))
         for axis in range(3):
             for end in (-1, 1):
                 mine = np.flatnonzero((hits.faces[which] == axis) & (np.sign(directions[axis]) == -end))

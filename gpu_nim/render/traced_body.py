@@ -6,7 +6,6 @@ other source is packed into a pyramid of bits, cell by cell, with the generation
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +27,7 @@ from gpu_nim.model.rule import Symmetry
 from gpu_nim.model.tracing import BrickScene, NimScene, Scene, Triple
 from gpu_nim.render.colourings import DEFAULT, ages_of, base_colours, branch_palette, legend_of, needed_value, ranks_of
 from gpu_nim.render.defined_scenes import coarse_cells, defined_scene, generations_of, population
-from gpu_nim.render.geometry import PILES, SPACE, Blocks, Box, cut, generations_between, no_cells, removed
+from gpu_nim.render.geometry import PILES, SPACE, Blocks, Box, counted, cut, generations_between, no_cells, removed
 from gpu_nim.render.legends import Legend, Swatches, generation_bar
 from gpu_nim.render.packed_growth import MOST_BLOCKS, PackedGrowth
 from gpu_nim.render.projection import one_at_each_place
@@ -156,7 +155,6 @@ def _defined(name: str, scene: NimScene, look: "Look") -> TracedBody:
         raise no_cells(name, first, stop, last)
     coloured = _coloured(look, scene, _PALETTE)
 
-    @cache
     def count(generation: int) -> int:
         return population(replace(scene, last=generation))
 
@@ -330,9 +328,7 @@ class _Packing:
         def colours(hit: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
             return self.of_numbers(self.scene.numbers(part.first_cells(hit, levels)))
 
-        def count(generation: int) -> int:
-            return int(self.births[: max(generation + 1, 0)].sum())
-
+        count = counted(self.births)
         born = np.flatnonzero(self.births[: last + 1])
         return TracedBody(self.name, part, count(last), (int(born[0]), int(born[-1])), outline, colours, self.legend, count)
 

@@ -20,6 +20,7 @@ from gpu_nim.backends.interface import Counting, Engine, State
 from gpu_nim.backends.shared.states import touched_state
 from gpu_nim.model.linear_bounds import LinearBounds
 from gpu_nim.model.memory import require_memory
+from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import Scene
 
@@ -71,18 +72,22 @@ class CudaBackend:
         """Return what traces rays through a scene."""
         return CudaTracer(self._launcher, scene)
 
-    def wedge_outcomes(self, top: NDArray[np.int64]) -> NDArray[np.int64]:
+    def wedge_outcomes(self, top: NDArray[np.int64], on_step: OnStep = unreported) -> NDArray[np.int64]:
         """Solve 0 <= y <= top[x, z]: the P-positions (n, 3)."""
-        return games.wedge_outcomes(self._launcher, top)
+        return games.wedge_outcomes(self._launcher, top, on_step)
 
-    def wedge_grundy(self, top: NDArray[np.int64]) -> NDArray[np.signedinteger]:
+    def wedge_grundy(self, top: NDArray[np.int64], on_step: OnStep = unreported) -> NDArray[np.signedinteger]:
         """Solve 0 <= y <= top[x, z]: the Grundy values by [x, y, z], -1 outside."""
-        return games.wedge_grundy(self._launcher, top)
+        return games.wedge_grundy(self._launcher, top, on_step)
 
-    def inequality_outcomes(self, bounds: LinearBounds, limits: NDArray[np.int64]) -> NDArray[np.int64]:
+    def inequality_outcomes(
+        self, bounds: LinearBounds, limits: NDArray[np.int64], on_step: OnStep = unreported
+    ) -> NDArray[np.int64]:
         """Solve an inequality game up to its limits: the P-positions (n, k)."""
-        return games.inequality_outcomes(self._launcher, bounds, limits)
+        return games.inequality_outcomes(self._launcher, bounds, limits, on_step)
 
-    def inequality_grundy(self, bounds: LinearBounds, limits: NDArray[np.int64]) -> NDArray[np.signedinteger]:
+    def inequality_grundy(
+        self, bounds: LinearBounds, limits: NDArray[np.int64], on_step: OnStep = unreported
+    ) -> NDArray[np.signedinteger]:
         """Solve an inequality game up to its limits: the Grundy values over that box, -1 outside."""
-        return games.inequality_grundy(self._launcher, bounds, limits)
+        return games.inequality_grundy(self._launcher, bounds, limits, on_step)

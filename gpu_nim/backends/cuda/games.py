@@ -2,7 +2,8 @@
 
 The data of a column (x, z) of a wedge are at [(x + z) % nx][z] on the device, so that neighbouring z of one x + z are adjacent.
 
-Each function returns exactly what the function of that name in `gpu_nim.backends.numpy.games` returns.
+Each function returns exactly what the function of that name in `gpu_nim.backends.numpy.games` returns. Progress is reported as
+kernels are launched, which is ahead of the device.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,7 @@ from gpu_nim.model.errors import BackendError
 from gpu_nim.model.limbs import Ints
 from gpu_nim.model.linear_bounds import LinearBounds
 from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.progress import OnStep, unreported
 
 _NO_POSITION = read_constants("games.cu")["NO_POSITION"]  # what 16 bits hold where no position is
 _MAX_NARROW = 2**15 - 2  # the largest total whose Grundy values NumPy's solver gives as int16
@@ -74,7 +76,7 @@ def inequality_grundy_bytes(limits: Sequence[int]) -> int:
     return 2 * prod(limit + 1 for limit in limits)
 
 
-def wedge_outcomes(launch: Launcher, top: Ints) -> Ints:
+def wedge_outcomes(launch: Launcher, top: Ints, on_step: OnStep = unreported) -> Ints:
     """Return the P-positions (x, y, z), 0 <= y <= top[x, z], as int64 (n, 3) in lexicographic order."""
     wedge = _Wedge(top)
     work = f"solving {wedge} on {launch.device}"
@@ -112,10 +114,11 @@ def wedge_outcomes(launch: Launcher, top: Ints) -> Ints:
         for total, first, stop in wedge.sweep():
             grid = _blocks("wedge_outcomes", (stop - first) * words)
             steps[total % 2](grid, total=total, first_row=first, rows=stop - first)
+            on_step("total", total, wedge.last)
         return _points(keys, found, wedge.shape)
 
 
-def wedge_grundy(launch: Launcher, top: Ints) -> NDArray[np.signedinteger]:
+def wedge_grundy(launch: Launcher, top: Ints, on_step: OnStep = unreported) -> NDArray[np.signedinteger]:
     """Return the Grundy values of the positions (x, y, z), 0 <= y <= top[x, z], by [x, y, z], -1 where y > top[x, z].
 
     The dtype is int16, or int32 where a position has more than 32766 moves. Raises BackendError beyond 65534 of them.
@@ -133,6 +136,7 @@ def wedge_grundy(launch: Launcher, top: Ints) -> NDArray[np.signedinteger]:
         step = launch.bind("wedge_grundy", {**columns, **_BEFORE_THE_FIRST, **lines, "values": stored})
         for total, first, stop in wedge.sweep():
             step(_blocks("wedge_grundy", (stop - first) * nz), total=total, first_row=first, rows=stop - first)
+            on_step("total", total, wedge.last)
 
         def piece(first: int, stop: int) -> Any:
             values = xp.empty((stop - first, nz), np.uint16)
@@ -145,7 +149,7 @@ def wedge_grundy(launch: Launcher, top: Ints) -> NDArray[np.signedinteger]:
         return _signed(values.reshape(wedge.shape))
 
 
-def inequality_outcomes(launch: Launcher, bounds: LinearBounds, limits: Ints) -> Ints:
+def inequality_outcomes(launch: Launcher, bounds: LinearBounds, limits: Ints, on_step: OnStep = unreported) -> Ints:
     """Return the P-positions of an inequality game with 0 <= x <= limits, int64 (n, k) in lexicographic order.
 
     Raises BackendError for more than 32 coordinates.
@@ -166,10 +170,13 @@ def inequality_outcomes(launch: Launcher, bounds: LinearBounds, limits: Ints) ->
         step = launch.bind(kernel, arguments, shared_bytes=4 * 2 * box.k * KERNELS[kernel].threads)
         for total in range(box.last + 1):
             step(_blocks(kernel, box.choices), total=total)
+            on_step("total", total, box.last)
         return _points(keys, found, box.shape)
 
 
-def inequality_grundy(launch: Launcher, bounds: LinearBounds, limits: Ints) -> NDArray[np.signedinteger]:
+def inequality_grundy(
+    launch: Launcher, bounds: LinearBounds, limits: Ints, on_step: OnStep = unreported
+) -> NDArray[np.signedinteger]:
     """Return the Grundy values of an inequality game with 0 <= x <= limits: an array over that box, -1 where no position is.
 
     Raises BackendError where the limits add up to more than 65534, or for more coordinates than shared memory holds.
@@ -190,6 +197,7 @@ def inequality_grundy(launch: Launcher, bounds: LinearBounds, limits: Ints) -> N
         step = launch.bind("inequality_grundy", arguments, shared_bytes=shared)
         for total in range(box.last + 1):
             step(_blocks("inequality_grundy", box.choices), total=total)
+            on_step("total", total, box.last)
         home = np.empty(len(values), np.uint16)
         bring_home(launch, home, lambda first, stop: values[first:stop])
         return _signed(home.reshape(box.shape))

@@ -17,6 +17,7 @@ from gpu_nim.backends.shared.host_ranges import cores
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.linear_bounds import LinearBounds
 from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import Scene
 
@@ -75,21 +76,25 @@ class NumpyBackend:
                 f"disk is for the table of a growth on exactly one touch, which this growth does not have, got {self.disk}"
             )
 
-    def wedge_outcomes(self, top: NDArray[np.int64]) -> NDArray[np.int64]:
+    def wedge_outcomes(self, top: NDArray[np.int64], on_step: OnStep = unreported) -> NDArray[np.int64]:
         """Solve 0 <= y <= top[x, z]: the P-positions (n, 3)."""
-        return games.wedge_outcomes(top)
+        return games.wedge_outcomes(top, on_step)
 
-    def wedge_grundy(self, top: NDArray[np.int64]) -> NDArray[np.signedinteger]:
+    def wedge_grundy(self, top: NDArray[np.int64], on_step: OnStep = unreported) -> NDArray[np.signedinteger]:
         """Solve 0 <= y <= top[x, z]: the Grundy values by [x, y, z], -1 outside."""
-        return games.wedge_grundy(top)
+        return games.wedge_grundy(top, on_step)
 
-    def inequality_outcomes(self, bounds: LinearBounds, limits: NDArray[np.int64]) -> NDArray[np.int64]:
+    def inequality_outcomes(
+        self, bounds: LinearBounds, limits: NDArray[np.int64], on_step: OnStep = unreported
+    ) -> NDArray[np.int64]:
         """Solve an inequality game up to its limits: the P-positions (n, k)."""
-        return games.inequality_outcomes(bounds, limits)
+        return games.inequality_outcomes(bounds, limits, on_step)
 
-    def inequality_grundy(self, bounds: LinearBounds, limits: NDArray[np.int64]) -> NDArray[np.signedinteger]:
+    def inequality_grundy(
+        self, bounds: LinearBounds, limits: NDArray[np.int64], on_step: OnStep = unreported
+    ) -> NDArray[np.signedinteger]:
         """Solve an inequality game up to its limits: the Grundy values over that box, -1 outside."""
-        return games.inequality_grundy(bounds, limits)
+        return games.inequality_grundy(bounds, limits, on_step)
 
     def counting(self) -> NumpyCounting:
         """Return the engine that fills and counts ranges and tries tuples."""

@@ -27,11 +27,12 @@ from gpu_nim.backends.shared.bit_sets import bit_of, mex
 from gpu_nim.model.limbs import Ints
 from gpu_nim.model.linear_bounds import LinearBounds
 from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.progress import OnStep, unreported
 
 _CHUNK = 1 << 20  # cells of the box that are processed at once
 
 
-def wedge_outcomes(top: Ints) -> Ints:
+def wedge_outcomes(top: Ints, on_step: OnStep = unreported) -> Ints:
     """The P-positions (x, y, z), 0 <= y <= top[x, z], as int64 (n, 3) in lexicographic order.
 
     Lowering x to u lowers y to at most top[u, z], lowering z likewise. `top` is int64 (X, Z), non-negative, and must decrease
@@ -40,7 +41,7 @@ def wedge_outcomes(top: Ints) -> Ints:
     >>> wedge_outcomes(np.zeros((2, 2), dtype=np.int64)).tolist()
     [[0, 0, 0], [1, 0, 1]]
     """
-    sweep = _WedgeSweep(top)
+    sweep = _WedgeSweep(top, on_step)
     sweep.require_memory(bytes_a_line=1, bytes_a_position=0)
     x_lines, y_lines, z_lines = (np.zeros(shape, dtype=np.bool_) for shape in sweep.line_shapes())
     found = []
@@ -61,7 +62,7 @@ def wedge_outcomes(top: Ints) -> Ints:
     return result[np.lexsort(result.T[::-1])]
 
 
-def wedge_grundy(top: Ints) -> NDArray[np.signedinteger]:
+def wedge_grundy(top: Ints, on_step: OnStep = unreported) -> NDArray[np.signedinteger]:
     """The Grundy values of the positions (x, y, z), 0 <= y <= top[x, z], an array [x, y, z] with -1 where y > top[x, z].
 
     Moves and `top` as in `wedge_outcomes`. The dtype is int16, or int32 where a position has more than 32766 moves.
@@ -69,7 +70,7 @@ def wedge_grundy(top: Ints) -> NDArray[np.signedinteger]:
     >>> wedge_grundy(np.array([[0, 0], [0, 1]]))[:, 0].tolist()
     [[0, 1], [1, 0]]
     """
-    sweep = _WedgeSweep(top)
+    sweep = _WedgeSweep(top, on_step)
     dtype = _grundy_dtype(sweep.last)
     # A Grundy value needs as many moves as it is large, and is in practice about half as large.
     sweep.require_memory(bytes_a_line=sweep.last // 8 + 8, bytes_a_position=2 * np.dtype(dtype).itemsize)
@@ -102,12 +103,13 @@ class _WedgeSweep:
     flags of all positions of a total, as a plane [y, z], are three views, two of them with rows or columns in reverse.
     """
 
-    def __init__(self, top: Ints) -> None:
+    def __init__(self, top: Ints, on_step: OnStep) -> None:
         self.top = top
         self.nx, self.nz = top.shape
         self.ny = int(top.max()) + 1
         self.width = self.nx + self.nz - 1
         self.last = self.nx + self.ny + self.nz - 3  # no total is larger
+        self._on_step = on_step
 
     def line_shapes(self) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]]:
         return (self.ny, self.nz), (self.width, self.nz), (self.ny, self.nx + self.ny - 1)
@@ -127,13 +129,17 @@ class _WedgeSweep:
         highest = skew.max(axis=1)
         self._x_starts = _line_starts(self.top, self.last)
         self._z_starts = _line_starts(self.top.T, self.last)
+        done, positions = 0, int(self.top.sum()) + self.top.size
         for total in range(self.last + 1):
             y = np.arange(max(0, total - self.width + 1), min(self.ny, total + 1))
             y = y[highest[total - y] >= y]
             y_range = slice(int(y[0]), int(y[-1]) + 1)
             z_range = slice(max(0, total - int(y[-1]) - self.nx + 1), min(self.nz, total - int(y[0]) + 1))
             bound = skew[self.reversed_rows(total, y_range), z_range]
-            yield total, y_range, z_range, bound >= np.arange(y_range.start, y_range.stop, dtype=np.int32)[:, None]
+            inside = bound >= np.arange(y_range.start, y_range.stop, dtype=np.int32)[:, None]
+            yield total, y_range, z_range, inside
+            done += int(np.count_nonzero(inside))
+            self._on_step("position", done, positions)
 
     @staticmethod
     def reversed_rows(total: int, rows: slice) -> slice:
@@ -168,14 +174,14 @@ def _line_starts(top: Ints, last: int) -> list[tuple[Ints, Ints, Ints]]:
     return list(zip(*(np.split(column, cuts) for column in columns), strict=True))
 
 
-def inequality_outcomes(bounds: LinearBounds, limits: Ints) -> Ints:
+def inequality_outcomes(bounds: LinearBounds, limits: Ints, on_step: OnStep = unreported) -> Ints:
     """The P-positions of an inequality game with 0 <= x <= limits, int64 (n, k) in lexicographic order.
 
     >>> chocolate = LinearBounds(*map(np.array, ([1], [[1, 0, 1]], [0], [3])))  # 3y <= x + z
     >>> inequality_outcomes(chocolate, np.array([3, 2, 3])).tolist()
     [[0, 0, 0], [1, 0, 1], [2, 0, 2], [2, 1, 3], [3, 0, 3], [3, 1, 2]]
     """
-    game = _Box(bounds, limits)
+    game = _Box(bounds, limits, on_step)
     flag = np.dtype(np.uint8 if game.k <= 8 else np.uint64)
     require_memory(game.bytes(flag.itemsize), host_memory(), f"solving a box of {game.cells:,} cells")
     # Bit i: one of the options of coordinate i is a P-position.  A P-position has no bit.
@@ -190,14 +196,14 @@ def inequality_outcomes(bounds: LinearBounds, limits: Ints) -> Ints:
     return np.stack(np.unravel_index(p, game.shape), axis=1).astype(np.int64, copy=False)
 
 
-def inequality_grundy(bounds: LinearBounds, limits: Ints) -> NDArray[np.signedinteger]:
+def inequality_grundy(bounds: LinearBounds, limits: Ints, on_step: OnStep = unreported) -> NDArray[np.signedinteger]:
     """The Grundy values of an inequality game with 0 <= x <= limits: an array over that box, -1 where no position is.
 
     >>> bar = LinearBounds(*map(np.array, ([0], [[0, 1]], [0], [2])))  # y <= floor(z / 2)
     >>> inequality_grundy(bar, np.array([2, 4]))[:, 4].tolist()
     [4, 5, 6]
     """
-    game = _Box(bounds, limits)
+    game = _Box(bounds, limits, on_step)
     dtype = _grundy_dtype(int(limits.sum()))
     words = int(limits.sum()) // 64 + 1
     # Their indices, twice, and for each coordinate a bit for each value there can be: about half are needed, and held twice.
@@ -228,10 +234,11 @@ def inequality_grundy(bounds: LinearBounds, limits: Ints) -> NDArray[np.signedin
 class _Box:
     """The positions 0 <= x <= limits that satisfy the inequalities; a position is known by its index in the box."""
 
-    def __init__(self, bounds: LinearBounds, limits: Ints) -> None:
+    def __init__(self, bounds: LinearBounds, limits: Ints, on_step: OnStep) -> None:
         self.k = len(limits)
         self.shape = tuple(int(limit) + 1 for limit in limits)
         self.cells = prod(self.shape)
+        self._on_step = on_step
         self._bounds = [
             (int(target), [(j, row[j]) for j in np.flatnonzero(row).tolist()], constant, denominator)
             for target, row, constant, denominator in zip(*bounds, strict=True)
@@ -260,6 +267,7 @@ class _Box:
         del total
         for start, stop in pairwise([0, *ends.tolist()]):
             yield ordered[start:stop]
+            self._on_step("position", stop, len(ordered))
 
     def bytes(self, a_cell: int) -> int:
         """Return the bytes that solving takes: `a_cell` for each, an index and its total sorted, and a block of cells."""

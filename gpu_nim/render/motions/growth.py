@@ -215,21 +215,12 @@ def grown_caption(body: Blocks | TracedBody, generation: int) -> str:
     'generation 7 = 2³ − 1    population 64    27 born, then 3'
     """
     words = [generation_words(generation)]
-    if (whole := population_until(body, generation)) is not None:
+    if (count := body.population_until) is not None:
+        whole = count(generation)
         words.append(f"population {whole:,}")
         if _power(generation) and generation < generations_of(body)[1]:
-            before, after = (population_until(body, other) for other in (generation - 1, generation + 1))
-            assert before is not None
-            assert after is not None
-            words.append(f"{whole - before:,} born, then {after - whole:,}")
+            words.append(f"{whole - count(generation - 1):,} born, then {count(generation + 1) - whole:,}")
     return "    ".join(words)
-
-
-def population_until(body: Blocks | TracedBody, generation: int) -> int | None:
-    """Return the number of cells of a body to a generation, or None where its births are not known."""
-    if isinstance(body, TracedBody):
-        return body.population_until(generation)
-    return None if body.births is None else int(body.births[: max(generation + 1, 0)].sum())
 
 
 @MOTIONS.add
