@@ -49,7 +49,8 @@ def found(size: int, folder: str) -> dict[str, str | None]:
 
 
 @on_ranks
-@pytest.mark.parametrize("size", [2, pytest.param(3, marks=pytest.mark.thorough), pytest.param(4, marks=pytest.mark.thorough)])
+@pytest.mark.thorough
+@pytest.mark.parametrize("size", [2, 3, 4])
 @pytest.mark.parametrize("name", CASES)
 def test_on_ranks(tmp_path_factory: pytest.TempPathFactory, size: int, name: str) -> None:
     folder = tmp_path_factory.getbasetemp() / f"ranks-{size}"
@@ -80,6 +81,7 @@ def test_an_error_is_said_once(words: tuple[object, ...], status: int, sentence:
     assert said[0].startswith(sentence)
 
 
+@pytest.mark.thorough
 @on_ranks
 def test_mpirun_without_mpi4py(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mpi4py.py").write_text("raise ModuleNotFoundError('no mpi4py', name='mpi4py')")
@@ -123,6 +125,7 @@ def test_one_worker_is_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     assert json.loads(run(*GROW, "--gen", 15, "--workers", 1, "--json").stdout)["population"] == 826
 
 
+@pytest.mark.thorough
 @on_ranks
 def test_workers_print_what_one_process_prints(tmp_path: Path) -> None:
     words = gpunim(*GROW, "--gen", 31, "--columns", "births,section z=0,p-positions")
@@ -134,6 +137,7 @@ def test_workers_print_what_one_process_prints(tmp_path: Path) -> None:
     assert (failed.returncode, failed.stdout, failed.stderr.count("\n")) == (2, "", 1)
 
 
+@pytest.mark.thorough
 @on_ranks
 def test_the_benchmark_of_workers_runs() -> None:
     words = gpunim("bench", "workers", "--gen", 20, "--runs", 1, "--json")

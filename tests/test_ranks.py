@@ -65,14 +65,14 @@ def assert_same_growth(results, expected):
     assert sorted(cells.tolist()) == sorted(expected.cells.tolist())
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(rule=FAST, ranks=RANKS, last=st.integers(0, 7), value=st.integers(-2, 2))
 def test_any_number_of_ranks_grows_the_same(rule, ranks, last, value):
     expected = ExactlyOneEngine(rule, last).advance(last, cells=True, section=(0, value))
     assert_same_growth(grown(rule, last, ranks, last, cells=True, section=(0, value)), expected)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=12)
 @given(rule=FAST, cut=st.lists(st.integers(0, 2), min_size=1, max_size=60))
 def test_any_cut_grows_the_same(rule, cut):
     expected = ExactlyOneEngine(rule, 6).advance(6, cells=True, section=(1, 0))
@@ -88,7 +88,7 @@ def test_the_lattices_of_the_literature(rule, ranks):
     assert_same_growth(grown(rule, 40, ranks, 40, cells=True, section=(0, 2)), expected)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=12)
 @given(rule=FAST, before=RANKS, after=RANKS, stop=st.integers(0, 4), more=st.integers(1, 3), planned=st.integers(0, 4))
 def test_another_number_of_ranks_resumes(rule, before, after, stop, more, planned):
     whole = ExactlyOneEngine(rule, stop + more).advance(stop + more, cells=True, section=(0, 0))
@@ -100,7 +100,7 @@ def test_another_number_of_ranks_resumes(rule, before, after, stop, more, planne
         assert batch.checksums.tolist() == whole.checksums[stop + 1 :].tolist()
 
 
-@settings(deadline=None, max_examples=12)
+@settings(deadline=None, max_examples=8)
 @given(before=RANKS, after=RANKS, stop=st.integers(0, 40), more=st.integers(1, 60), planned=st.integers(0, 70))
 def test_nim_grows_the_same_and_resumes(before, after, stop, more, planned):
     engine, last = NimEngine(stop + more), stop + more
@@ -116,7 +116,7 @@ def test_nim_needs_its_halo(monkeypatch):
     assert grown_nim(40, 2, 40)[0][0].births.tolist() != NimEngine(40).advance(40).births.tolist()
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=10)
 @given(rule=FAST, ranks=st.sampled_from([1, 2]), part=st.integers(1, 5))
 def test_a_table_on_a_disk_grows_the_same(rule, ranks, part):
     expected = ExactlyOneEngine(rule, 7).advance(7, cells=True, section=(0, 0))
@@ -242,7 +242,7 @@ def test_other_rules_are_refused_on_several_ranks():
         on_ranks(2, work)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(rule=FAST, last=st.integers(0, 8))
 def test_places_tell_the_cells_of_layers_apart(rule, last):
     box = Layers(rule, last)
