@@ -99,7 +99,7 @@ class TestExactlyOne:
         same_batches(*(engine.advance(24) for engine in restored))
 
     @many
-    @given(rule=FAST, stop=st.integers(-1, 6), more=st.integers(1, 4), planned=st.integers(0, 6), back=st.booleans())
+    @given(rule=FAST, stop=st.integers(-1, 4), more=st.integers(1, 3), planned=st.integers(0, 4), back=st.booleans())
     def test_resumes_on_either_backend(self, launcher, rule, stop, more, planned, back):
         def cuda(rule, last, state=None):
             return self.engine(launcher, rule, last, state)

@@ -163,6 +163,7 @@ def test_grow_says_what_it_puts_on_a_disk(tmp_path):
     refused = runner.invoke(main, ["grow", "edge", "--gen", "30", "--backend", "numpy", "--disk", str(tmp_path / "nowhere")])
     assert refused.exit_code == 1
     assert "nowhere must take a table of" in refused.stderr
+    assert "while it grows" not in refused.stderr
 
 
 def test_a_state_without_one_of_its_parts_is_refused():

@@ -145,7 +145,10 @@ def grow(
     for sentence in run.passed_over:
         say(f"gpunim: {sentence}: resuming from generation {run.growing.generation}", err=True)
     if disk is not None and not quiet:
+        from gpu_nim.backends.numpy.tables import require_room  # loads the backend
+
         needed = _on_disk(run.growing, 1 if here is None else here.size)
+        require_room(needed, disk)
         say(f"gpunim: while it grows, {needed:,} bytes{' on each rank' if here else ''} are in {disk}", err=True)
     with growth_progress(run.growing.generations, wants_progress(quiet)) as show:
         growth = run.grow(show)
