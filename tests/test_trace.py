@@ -352,6 +352,7 @@ def test_cells_of_bricks_are_numbered_from_0(cells):
     assert sorted(numbers.tolist()) == list(range(len(cells)))
 
 
+@settings(deadline=None, max_examples=20)
 @pytest.mark.parametrize("symmetry", [Symmetry.PERMUTATIONS, Symmetry.CUBE])
 @given(cells=st.sets(st.tuples(*(st.integers(0, 21),) * 3).map(lambda cell: tuple(sorted(cell))[::-1]), min_size=1, max_size=40))
 def test_a_symmetric_set_is_packed_from_its_representatives(symmetry, cells):
