@@ -23,7 +23,7 @@ class Boundary:
     """
 
     def __init__(self, layers: Layers, owners: Ints, rank: int, ranks: int) -> None:
-        self._layers, self._rank, self._places = layers, rank, Places(layers, layers.numbers)
+        self._layers, self._places = layers, Places(layers, layers.numbers)
         self._sent = np.stack([spread((owners == other).astype(np.int64), layers.reach) > 0 for other in range(ranks)])
         self._sent[rank] = False
         self._near: NDArray[np.bool_] = np.logical_or.reduce(self._sent)
