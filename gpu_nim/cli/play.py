@@ -76,7 +76,7 @@ def _reply(position: "Position") -> "Position":
     elif is_p_position(move.leaves):
         click.echo(f"{what}: that makes the nim-sum 0, and whatever you do it will not stay 0.")
     else:
-        click.echo(f"{what}: the nim-sum was 0, so no move wins; I take one from the largest pile and hope.")
+        click.echo(f"{what}: the nim-sum was 0, so no move wins; I make the game as long as I can.")
     return move.leaves
 
 

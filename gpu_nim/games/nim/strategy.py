@@ -1,24 +1,35 @@
 """Playing Nim: the opponent's move, and the winning moves that a player missed."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import SupportsIndex
 
-from gpu_nim.games.nim.positions import Move, as_position, is_p_position, winning_moves
+from gpu_nim.games.nim.positions import Move, as_position, is_p_position, trailing_zeros, winning_moves
 from gpu_nim.model.arguments import integer, shown
 from gpu_nim.model.errors import UsageError
 
 
 def reply(piles: Iterable[SupportsIndex]) -> Move:
-    """The move of a perfect player: a winning one if there is one, else one counter from the largest pile, for the longest game.
+    """The move of a perfect player: a winning one if there is one, and along the longest optimal play.
+
+    Of the winning moves it takes the least. From a P-position it takes 1 from the largest pile that ends in as many binary 0s as
+    another; by Lemma 21 of [NF] the best answer then takes 1 from that other pile. So two such players take one counter a move
+    from a P-position, and no optimal play is longer [NF 5.2].
 
     Raises UsageError where there is nothing to take.
 
-    >>> reply([13, 12, 8]).leaves, reply([1, 2, 3]).leaves
-    ((4, 12, 8), (1, 2, 2))
+    >>> reply([13, 12, 8]).leaves, reply([3, 5, 6]).leaves
+    ((13, 5, 8), (3, 4, 6))
     """
     position = as_position(piles)
     winning = winning_moves(position)
-    return winning[0] if winning else take(position, position.index(max(position)), 1)
+    if winning:
+        return min(winning, key=lambda move: move.take)
+    ends = Counter(trailing_zeros(pile) for pile in position if pile)
+    paired = [pile for pile in position if pile and ends[trailing_zeros(pile)] > 1]
+    if not paired:
+        raise UsageError("piles must have at least one counter, got none")
+    return take(position, position.index(max(paired)), 1)
 
 
 def take(piles: Iterable[SupportsIndex], pile: int, count: int) -> Move:

@@ -118,13 +118,18 @@ def powers_of_binomials(upto: int) -> Iterator[Case]:
             yield f"D_{k}({2**m - 1})", D[2**m - 1], comb(k, 2) ** m
 
 
-@statement("gpunim-positions", "gpunim", "outcomes, winning moves, generations and replies are those of the definitions")
+@statement(
+    "gpunim-positions",
+    "gpunim",
+    "outcomes, winning moves, generations and replies are those of the definitions, and replies make the longest optimal play",
+)
 @compared_cases(lambda upto: "piles up to 15, up to 5 for k = 4")
 def positions(upto: int) -> Iterator[Case]:
     for k in (1, 2, 3, 4):
         largest = max_pile(k, min(upto, 15 if k < 4 else 5))
         known = {tuple(position) for position in p_positions(k, largest).tolist()}
         everything = [*np.ndindex(*(largest + 1,) * k)]
+        longest: dict[tuple[int, ...], int] = {}  # by definition: the moves of the longest play in which whoever can win does
         for position in everything:
             moves = [
                 (pile, take, (*position[:pile], position[pile] - take, *position[pile + 1 :]))
@@ -132,6 +137,7 @@ def positions(upto: int) -> Iterator[Case]:
                 for take in range(position[pile], 0, -1)
             ]
             winning = [move for move in moves if move[2] in known]
+            longest[position] = 1 + max((longest[leaves] for _, _, leaves in winning or moves), default=-1)
             yield f"whether {position} is P", nim.is_p_position(position), position in known
             found = [(move.pile, move.take, move.leaves) for move in nim.winning_moves(position)]
             yield f"the winning moves from {position}", found, winning
@@ -141,6 +147,7 @@ def positions(upto: int) -> Iterator[Case]:
                 reply = strategy.reply(position)
                 yield f"that the reply to {position} wins where one can", reply.leaves in known, bool(winning)
                 yield f"that the reply to {position} is a move", (reply.pile, reply.take, reply.leaves) in moves, True
+                yield f"the moves left by the reply to {position}", longest[reply.leaves], longest[position] - 1
                 for move in moves[:2]:
                     missed = strategy.missed(position, strategy.take(position, *move[:2]))
                     found = [(better.pile, better.take, better.leaves) for better in missed]
