@@ -139,6 +139,14 @@ def test_each_has_its_default_size_and_parameters():
     assert solve(HEAPS.name, 9).p_positions.tolist() == [[0], [4], [8]]
 
 
+def test_their_positions_are_explained():
+    found = facts("position", BOUNDED.name, 9, 3, "--most", MOST)
+    assert (found["grundy"], found["moves"][0]["move"]) == (GRUNDY[9, 3], "1 from left")
+    assert sum(move["outcome"] == "P" for move in found["moves"]) == 1
+    assert facts("position", STEEP.name, 2, 3, 5, "--slope", "3/2")["moves"][0]["move"] == "x to 0, and y drops to 0"
+    assert facts("position", HEAPS.name, 5, 6)["grundy"] == 1 ^ 2
+
+
 def test_a_rational_parameter_is_scanned():
     rows = facts("solve", STEEP.name, "--slope", "1/2:2:1/2", "--size", "7")["solutions"]
     assert [row["slope"] for row in rows] == ["1/2", "1", "3/2"]

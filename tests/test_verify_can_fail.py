@@ -17,7 +17,7 @@ from gpu_nim.automata import catalogue, formulas
 from gpu_nim.counting import closed_forms
 from gpu_nim.counting.digit_matrices import DigitProduct
 from gpu_nim.counting.family import Family
-from gpu_nim.games import heaps, inequality, take_away
+from gpu_nim.games import heaps, inequality, laws, take_away
 from gpu_nim.games.nim import arrays, positions, strategy, walk
 from gpu_nim.theorems import StatementResult, digit_by_digit, recursions, run_checks, statements
 from gpu_nim.theorems import catalogue as theorems
@@ -25,7 +25,7 @@ from gpu_nim.theorems import catalogue as theorems
 pytestmark = pytest.mark.thorough
 
 # Where the program's formulas and fast paths live; all functions and methods of these are broken in turn.
-ROOMS = (closed_forms, recursions, digit_by_digit, formulas, positions, arrays, walk, strategy, heaps, take_away)
+ROOMS = (closed_forms, recursions, digit_by_digit, formulas, positions, arrays, walk, strategy, heaps, take_away, laws)
 MORE = (
     catalogue._total_births,
     Family.value,
@@ -59,6 +59,7 @@ LEFT_OUT = {
     take_away.HeapGame.options: "serves evolve; its own tests hold it",
     closed_forms._few_runs: "chooses between two ways",
     formulas.ulam_warburton_births_of_weight: "fills a table on import; what reads the table is broken, and its own tests hold it",
+    laws._always: "without a theorem positions are solved",
     closed_forms._stirling: "remembered from before it was broken",
 }
 

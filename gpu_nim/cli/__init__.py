@@ -34,6 +34,7 @@ COMMANDS = {
     "movie": "gpu_nim.cli.movie:movie",
     "nim": "gpu_nim.cli.nim:nim",
     "play": "gpu_nim.cli.play:play",
+    "position": "gpu_nim.cli.position:position",
     "render": "gpu_nim.cli.render:render",
     "reproduce": "gpu_nim.cli.reproduce:reproduce",
     "show": "gpu_nim.cli.show:show",

@@ -9,10 +9,11 @@ import click
 
 from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.catalogues import CatalogueCommand
+from gpu_nim.cli.game_options import GameName, parameter_options
 from gpu_nim.cli.output import emit_json, print_table, reserve, wants_progress
-from gpu_nim.cli.params import FILE, SIZE, Choice, Parsed, json_option
+from gpu_nim.cli.params import FILE, SIZE, Choice, json_option
 from gpu_nim.cli.progress import step_progress, work_progress
-from gpu_nim.games.catalogue import CATALOGUE, check_parameters, find, parameter_owners, read_values
+from gpu_nim.games.catalogue import CATALOGUE, check_parameters, find, read_values
 from gpu_nim.games.entries import GameEntry, Rational
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import solve as solve_up_to
@@ -22,14 +23,6 @@ from gpu_nim.model.notation import parse_rational
 _MAX_SCANNED = 100_000
 
 
-class _GameName(click.Choice):  # type: ignore[type-arg]  # generic only in new releases of click
-    """A name of the catalogue; the error for an unknown name suggests similar ones."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name; a usage error lists the known ones."""
-        return find(value).name
-
-
 @lru_cache(maxsize=1)
 def _catalogue_options(games: tuple[GameEntry, ...]) -> list[click.Parameter]:
     usual = max((game.default_size for game in games), key=[game.default_size for game in games].count)
@@ -37,25 +30,11 @@ def _catalogue_options(games: tuple[GameEntry, ...]) -> list[click.Parameter]:
     size = f"The largest value of the coordinates that have no bound of their own.  [default: {'; '.join(sizes)}]"
     always = ", ".join(game.name for game in games if game.always_grundy)
     return [
-        click.Argument(["game"], type=_GameName([game.name for game in games])),
+        click.Argument(["game"], type=GameName([game.name for game in games])),
         click.Option(["--size"], type=SIZE, help=size),
-        *(_parameter_option(name, owners) for name, owners in parameter_owners().items()),
+        *parameter_options("; or START:STOP[:STEP] to scan"),
         click.Option(["--grundy"], is_flag=True, help=f"Find Grundy values, too; {always} always have them."),
     ]
-
-
-def _parameter_option(name: str, owners: list[GameEntry]) -> click.Option:
-    """The option for a parameter's name; its help has a part for each different parameter of that name."""
-    parts: dict[tuple[str, str], list[str]] = {}
-    words = []
-    for game in owners:
-        (parameter,) = (parameter for parameter in game.parameters if parameter.name == name)
-        text = f"{parameter.help}{'; or START:STOP[:STEP] to scan' * isinstance(parameter.type, Rational)}."
-        default = "" if parameter.default is None else f"  [default: {parameter.default}]"
-        parts.setdefault((text, default), []).append(game.name)
-        words.append(parameter.type.word)
-    help_text = "  ".join(f"{', '.join(games)}: {text}{default}" for (text, default), games in parts.items())
-    return click.Option([f"--{name}", name], type=Parsed("|".join(dict.fromkeys(words)), str), help=help_text)
 
 
 @click.command(cls=CatalogueCommand, options=lambda: _catalogue_options(tuple(CATALOGUE.values())))

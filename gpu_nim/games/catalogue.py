@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from gpu_nim.games import inequality
+from gpu_nim.games import inequality, laws
 from gpu_nim.games.entries import (
     GameEntry,
     HeapEntry,
@@ -34,7 +34,7 @@ from gpu_nim.model.registry import Registry
 RESERVED = frozenset({"game", "size", "grundy", "backend", "on_step", "out", "json", "as_json", "memory", "help"})
 """Names that no parameter may have, since `gpu_nim.solve`, `gpunim solve` or sources of pictures use them."""
 
-_PILES = Parameter("piles", Integer(1, MAX_COORDINATES), "3", "the number of piles")
+_PILES = Parameter("piles", Integer(1, MAX_COORDINATES), "3", "the number of piles", is_dimension=True)
 
 _GAMES: tuple[GameEntry, ...] = (
     InequalityEntry(
@@ -44,6 +44,7 @@ _GAMES: tuple[GameEntry, ...] = (
         rules=inequality.chocolate,
         parameters=(Parameter("a", Rational(), "3", "a y <= x + z"),),
         literal_parameters=tuple({"a": a} for a in ("1", "2", "3", "5/2")),
+        laws=laws.CHOCOLATE,
     ),
     InequalityEntry(
         name="bar",
@@ -52,6 +53,7 @@ _GAMES: tuple[GameEntry, ...] = (
         rules=inequality.bar,
         parameters=(Parameter("k", Rational(), "2", "y <= floor(z / k) with a separate pile x"),),
         literal_parameters=({"k": "2"}, {"k": "3"}),
+        laws=(laws.EVEN_BARS,),
     ),
     InequalityEntry(
         name="chocolate6",
@@ -78,6 +80,7 @@ _GAMES: tuple[GameEntry, ...] = (
         rules=inequality.nim,
         parameters=(_PILES,),
         literal_size=5,
+        laws=(laws.BOUTON,),
     ),
     VectorEntry(
         name="nim-pass",
@@ -87,6 +90,7 @@ _GAMES: tuple[GameEntry, ...] = (
         rules=NimWithPass,
         names=lambda piles: tuple(f"x{i + 1}" for i in range(piles)),
         parameters=(_PILES,),
+        beyond=(1,),
         literal_parameters=({"piles": "2"},),
     ),
     VectorEntry(
@@ -95,6 +99,7 @@ _GAMES: tuple[GameEntry, ...] = (
         source="Wythoff, A modification of the game of Nim, Nieuw Archief voor Wiskunde 7 (1907)",
         rules=Wythoff,
         names=lambda: ("x", "y"),
+        laws=(laws.WYTHOFF,),
     ),
     HeapEntry(
         name="kayles",

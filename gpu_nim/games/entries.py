@@ -10,7 +10,9 @@ from gpu_nim.backends.interface import Backend
 from gpu_nim.games.game_graph import Game
 from gpu_nim.games.heaps import HEAP, HeapRule
 from gpu_nim.games.inequality import InequalityGame, Vector
+from gpu_nim.games.laws import Law, SumOfHeaps
 from gpu_nim.games.limits import MAX_SIZE
+from gpu_nim.games.rulesets import HeapRuleset, InequalityRuleset, Ruleset, VectorRuleset
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solvers import solve_game, solve_heap, solve_inequalities
 from gpu_nim.model.arguments import shown
@@ -141,12 +143,14 @@ class Parameter:
         type: the values that it takes.
         default: the default as a text; None where a value must be given.
         help: what it is, for the help text.
+        is_dimension: whether it is the number of coordinates, so that a position gives it.
     """
 
     name: str
     type: ParameterType
     default: str | None
     help: str
+    is_dimension: bool = False
 
     def read(self, text: str, prefix: str = "") -> Any:
         """The value that a text names.
@@ -182,6 +186,7 @@ class GameEntry(ABC):
         greatest_size: the largest size that can be solved.
         literal_size: the size up to which `gpunim verify` compares the solution with the game by its definition.
         literal_parameters: the parameters with which it does, as texts; those left out have their defaults.
+        laws: the theorems that tell its P-positions for some values of the parameters.
     """
 
     name: str
@@ -193,6 +198,7 @@ class GameEntry(ABC):
     greatest_size: int = MAX_SIZE
     literal_size: int = 7
     literal_parameters: tuple[Mapping[str, str], ...] = field(default=({},), hash=False)
+    laws: tuple[Law, ...] = ()
 
     always_grundy: ClassVar[bool] = False
     """Whether Grundy values are always found, as a by-product."""
@@ -218,6 +224,22 @@ class GameEntry(ABC):
             on_step: as for `gpu_nim.solve`.
             values: the value of each parameter.
         """
+
+    @abstractmethod
+    def ruleset(self, **values: Any) -> Ruleset:
+        """The moves of the game, for one position at a time.
+
+        Args:
+            values: the value of each parameter.
+        """
+
+    def law(self, **values: Any) -> Law | None:
+        """The theorem that tells the P-positions of the game; None where none is known.
+
+        Args:
+            values: the value of each parameter.
+        """
+        return next((law for law in self.laws if law.applies(**values)), None)
 
     def report(self, solution: Solution) -> dict[str, Any]:
         """The facts that `gpunim solve --json` adds to a solution's summary.
@@ -270,6 +292,10 @@ class InequalityEntry(GameEntry):
         """The names of the coordinates of the inequalities."""
         return self.rules(**values).coordinates
 
+    def ruleset(self, **values: Any) -> Ruleset:
+        """The moves of the inequalities."""
+        return InequalityRuleset(self.rules(**values))
+
     def solve(self, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep, **values: Any) -> Solution:
         """Solve the inequalities on the backend."""
         return solve_inequalities(self.rules(**values), size, grundy=grundy, backend=backend, on_step=on_step)
@@ -283,17 +309,23 @@ class VectorEntry(GameEntry):
         rules: `rules(largest=size, **values)` returns the game for these values of the parameters.
         names: `names(**values)` returns the names of the coordinates.
         title: the name of the game in solutions; by default the entry's name.
+        beyond: entries of a position after the named ones, as they are in the positions that are solved.
     """
 
     rules: Callable[..., Game[Vector]]
     names: Callable[..., tuple[str, ...]]
     title: str = ""
+    beyond: Vector = ()
     always_grundy: ClassVar[bool] = True
     host_only: ClassVar[bool] = True
 
     def coordinates(self, **values: Any) -> tuple[str, ...]:
         """The names of the coordinates."""
         return self.names(**values)
+
+    def ruleset(self, **values: Any) -> Ruleset:
+        """The moves of the game on vectors as large as a position needs."""
+        return VectorRuleset(lambda largest: self.rules(largest=largest, **values), self.names(**values), self.beyond)
 
     def solve(self, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep, **values: Any) -> Solution:
         """Solve the game along its lines, or by its options."""
@@ -316,6 +348,15 @@ class HeapEntry(GameEntry):
     def coordinates(self, **values: Any) -> tuple[str, ...]:
         """The size of the heap."""
         return HEAP
+
+    def ruleset(self, **values: Any) -> Ruleset:
+        """The moves on several heaps."""
+        return HeapRuleset(self.rules(**values))
+
+    def law(self, **values: Any) -> Law:
+        """The Grundy value of several heaps is the nim-sum of theirs."""
+        grundy = SumOfHeaps(self.rules(**values))
+        return Law("the Sprague-Grundy theorem", "gpunim-heaps", lambda heaps: grundy(heaps) == 0, grundy)
 
     def solve(self, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep, **values: Any) -> Solution:
         """Solve single heaps, and look for the period of their Grundy values."""

@@ -147,13 +147,18 @@ class Evolution(ArrayValue, Generic[Position]):
         return [self.positions[p] for p in np.flatnonzero(~self.is_p & (self.step <= integer("step", step))).tolist()]
 
 
-def evolve(game: Game[Position]) -> Evolution[Position]:
+def evolve(game: Game[Position], *, misere: bool = False) -> Evolution[Position]:
     """Compute the whole game graph, birthday by birthday, all positions of a birthday at once.
 
     The standard algorithm starts with the terminal positions, P_0. N_i are the positions one move away from P_i;
     P_(i+1) adds those all of whose options are in N_i. So an N-position's step is the least step among its options in
     P, a P-position's one more than the largest among its options. The generation instead is that of the longest optimal
     play, with the largest of them: the two agree for Nim [NF Lemma 24], but not for every game.
+
+    Args:
+        game: the game.
+        misere: whether whoever makes the last move loses, so that the terminal positions are N-positions, of step 0; Grundy values
+            stay those of normal play.
 
     Raises:
         UsageError: the game has a loop, or an option that is not among its positions.
@@ -162,6 +167,9 @@ def evolve(game: Game[Position]) -> Evolution[Position]:
     >>> evolution = evolve(HeapGame(SubtractionRule((1, 2, 3)), 4))
     >>> dict(zip(evolution.positions, evolution.grundy.tolist()))[(1, 3)]
     2
+    >>> from gpu_nim.games.lines import Nim
+    >>> evolve(Nim(2, 2), misere=True).p_positions(step=9)
+    [(0, 1), (1, 0), (2, 2)]
     """
     if not callable(getattr(game, "positions", None)) or not callable(getattr(game, "options", None)):
         raise UsageError(f"game must have positions() and options(position), got {shown(game)}")
@@ -175,7 +183,7 @@ def evolve(game: Game[Position]) -> Evolution[Position]:
     levels = list(_levels(starts, targets, size))
     is_p = np.zeros(size, dtype=np.bool_)
     step, birthday, longest, grundy = (np.zeros(size, dtype=np.int64) for _ in range(4))
-    is_p[levels[0]] = True
+    is_p[levels[0]] = not misere
     for day, level in enumerate(levels[1:], 1):
         birthday[level] = day
         counts = starts[level + 1] - starts[level]

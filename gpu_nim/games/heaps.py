@@ -17,6 +17,7 @@ from gpu_nim.model.memory import host_memory, require_memory
 HEAP = ("n",)
 """The coordinates of a position: the size of its heap."""
 
+_FIRST_HEAPS = 4096  # heaps that are solved before a period is looked for
 _HEAP_BYTES = 64  # of a heap: its value, and what is found out of it
 
 
@@ -81,3 +82,25 @@ def find_period(rule: HeapRule, values: Sequence[int] | Ints) -> Period | None:
         if rule.proof_length(preperiod, length) <= len(array):
             return Period(preperiod, length)
     return None
+
+
+def extended_values(rule: HeapRule, count: Whole) -> tuple[Ints, Period | None]:
+    """The Grundy values of the heaps of 0 to count - 1 counters, and the period that they prove, if any.
+
+    Where the first 4096 values prove one, the others are computed from it.
+
+    >>> from gpu_nim.games.take_away import OctalCode
+    >>> values, period = extended_values(OctalCode("0.77"), 10**6)
+    >>> int(values[-1]), period
+    (8, Period(preperiod=71, length=12))
+    """
+    count = integer("count", count, 0, MAX_SIZE)
+    values = grundy_values(rule, min(count, _FIRST_HEAPS))
+    period = find_period(rule, values)
+    if period is not None:
+        n = np.arange(count)
+        return values[np.where(n < period.preperiod, n, period.preperiod + (n - period.preperiod) % period.length)], period
+    if len(values) < count:
+        values = grundy_values(rule, count)
+        period = find_period(rule, values)
+    return values, period

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import select
 from gpu_nim.games.game_graph import Game, evolve
-from gpu_nim.games.heaps import HEAP, HeapRule, find_period, grundy_values
+from gpu_nim.games.heaps import HEAP, HeapRule, extended_values
 from gpu_nim.games.inequality import InequalityGame, Vector
 from gpu_nim.games.limits import MAX_SIZE
 from gpu_nim.games.solution import CHUNK, Solution, first_difference, vectors_of_box
@@ -20,8 +20,6 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.limbs import Ints
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.progress import OnStep, unreported
-
-_FIRST_HEAPS = 4096  # heaps that are solved before a period is looked for
 
 
 @runtime_checkable
@@ -120,8 +118,6 @@ def solve_game(game: Game[Vector], name: str, coordinates: tuple[str, ...], size
 def solve_heap(rule: HeapRule, name: str, size: int) -> Solution:
     """Solve the single heaps of 0 to `size` counters of a heap game, with the period that their values prove, if any.
 
-    Where the first 4096 values prove one, the others are computed from it.
-
     >>> from gpu_nim.games.take_away import OctalCode
     >>> solution = solve_heap(OctalCode("0.77"), "kayles", 1000)
     >>> solution.largest_grundy, solution.period
@@ -130,14 +126,7 @@ def solve_heap(rule: HeapRule, name: str, size: int) -> Solution:
     size = integer("size", size, 0, MAX_SIZE)
     require_memory(64 * (size + 1), host_memory(), f"{name} to {size}")
     started = time.perf_counter()
-    values = grundy_values(rule, min(size + 1, _FIRST_HEAPS))
-    period = find_period(rule, values)
-    if period is not None:
-        n = np.arange(size + 1)
-        values = values[np.where(n < period.preperiod, n, period.preperiod + (n - period.preperiod) % period.length)]
-    elif len(values) <= size:
-        values = grundy_values(rule, size + 1)
-        period = find_period(rule, values)
+    values, period = extended_values(rule, size + 1)
     return replace(_of_grundy(values, name, HEAP, size, time.perf_counter() - started), period=period)
 
 

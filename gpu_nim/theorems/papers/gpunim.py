@@ -48,6 +48,7 @@ _INDICES = 64  # of each sequence that are compared with enumeration
 _LONG = (10**18 + 12345, 2**70 - 1, 2**200 + 2**131 + 77)  # beyond any enumeration: two independent methods must agree
 _LITERAL_CELLS = 800  # the most of a literal growth: a fraction of a second
 _HEAPS = 40
+_EXPLAINED = 6
 _CODES = ("0.77", "0.07", "0.137", "4.0", "0.33", "0.156")
 _SUBTRACTED = ((1, 2, 3), (1, 3, 4), (2, 5, 7))
 
@@ -291,6 +292,29 @@ def _of_heaps(rule: heaps.HeapRule, largest: int) -> list[int]:
     return [*by_definition.grundy(positions, HeapGame(rule, largest).options).values()]
 
 
+@statement("gpunim-laws", "gpunim", "theorems that explain large positions agree with the literal game")
+@compared_cases(lambda upto: f"positions up to {min(upto, _EXPLAINED)} of each game that has a theorem")
+def laws(upto: int) -> Iterator[Case]:
+    for entry in GAMES.values():
+        for texts in entry.literal_parameters:
+            parameters = read_values(entry, texts)
+            law = entry.law(**parameters)
+            if law is None:
+                continue
+            size = min(upto, _EXPLAINED, entry.greatest_size)
+            for position, value in _positions_by_definition(entry, size, parameters).items():
+                yield f"whether {position} of {entry.name} is P", law.is_p(position), value == 0
+                if law.grundy is not None:
+                    yield f"the Grundy value of {position} of {entry.name}", law.grundy(position), value
+
+
+def _positions_by_definition(entry: GameEntry, size: int, parameters: dict[str, Any]) -> dict[tuple[int, ...], int]:
+    if isinstance(entry, HeapEntry):
+        several = HeapGame(entry.rules(**parameters), size)
+        return by_definition.grundy(several.positions(), several.options)
+    return _literally(entry, size, parameters)
+
+
 @statement("gpunim-solutions", "gpunim", "solved games have the P-positions and Grundy values of the literal game")
 def solutions(upto: int) -> CheckResult:
     tried = [(entry, read_values(entry, texts)) for entry in GAMES.values() for texts in entry.literal_parameters]
@@ -301,15 +325,6 @@ def solutions(upto: int) -> CheckResult:
             values = _literally(entry, size, parameters)
             for grundy in {True, entry.always_grundy}:
                 yield from _solved(entry.name, solve(entry.name, size, grundy=grundy, **parameters), values)
-        # Wythoff's pairs are floor(n phi), floor(n phi^2): the second is n more than the first, which is the least not yet used.
-        used: set[int] = set()
-        pairs = []
-        for n in range(20):
-            first = next(number for number in range(60) if number not in used)
-            used |= {first, first + n}
-            pairs.append([first, first + n])
-        found = [pair for pair in solve("wythoff", 60).p_positions.tolist() if pair[0] <= pair[1]]
-        yield "the P-positions of wythoff to 60", found[:20], pairs
 
     return check_cases(cases(), f"{len(tried)} games, each to its own size of at most {upto}")
 

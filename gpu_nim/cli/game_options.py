@@ -1,0 +1,40 @@
+"""Arguments and options of commands on games: the game's name and its parameters, from the catalogue."""
+
+from typing import Any
+
+import click
+
+from gpu_nim.cli.params import Parsed
+from gpu_nim.games.catalogue import find, parameter_owners
+from gpu_nim.games.entries import GameEntry, Rational
+
+
+class GameName(click.Choice):  # type: ignore[type-arg]  # generic only in new releases of click
+    """A name of the catalogue; the error for an unknown name suggests similar ones."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name; a usage error lists the known ones."""
+        return find(value).name
+
+
+def parameter_options(rational: str = "") -> list[click.Parameter]:
+    """The options for the parameters of all games, values as texts.
+
+    Args:
+        rational: what the help texts of rational parameters add.
+    """
+    return [_parameter_option(name, owners, rational) for name, owners in parameter_owners().items()]
+
+
+def _parameter_option(name: str, owners: list[GameEntry], rational: str) -> click.Option:
+    """The option for a parameter's name; its help has a part for each different parameter of that name."""
+    parts: dict[tuple[str, str], list[str]] = {}
+    words = []
+    for game in owners:
+        (parameter,) = (parameter for parameter in game.parameters if parameter.name == name)
+        text = f"{parameter.help}{rational * isinstance(parameter.type, Rational)}."
+        default = "" if parameter.default is None else f"  [default: {parameter.default}]"
+        parts.setdefault((text, default), []).append(game.name)
+        words.append(parameter.type.word)
+    help_text = "  ".join(f"{', '.join(games)}: {text}{default}" for (text, default), games in parts.items())
+    return click.Option([f"--{name}", name], type=Parsed("|".join(dict.fromkeys(words)), str), help=help_text)

@@ -1,0 +1,125 @@
+"""`gpunim position`: one position of any game explained."""
+
+from typing import Any
+
+import click
+
+from gpu_nim.cli.catalogues import CatalogueCommand
+from gpu_nim.cli.game_options import GameName, parameter_options
+from gpu_nim.cli.output import emit_json, print_table
+from gpu_nim.cli.params import SIZE, json_option
+from gpu_nim.games.catalogue import CATALOGUE, find, read_values
+from gpu_nim.games.explain import ExplainedOption, Explanation, explain
+
+_SHOWN = 40  # moves that are printed; --json has all of them
+
+
+def _arguments() -> list[click.Parameter]:
+    return [
+        click.Argument(["game"], type=GameName([game.name for game in CATALOGUE.values()])),
+        click.Argument(["numbers"], nargs=-1, required=True, type=SIZE, metavar="COORDINATES..."),
+        *parameter_options(),
+    ]
+
+
+@click.command(cls=CatalogueCommand, options=_arguments)
+@click.option("--misere", is_flag=True, help="Whoever makes the last move loses.")
+@json_option
+def position(game: str, numbers: tuple[int, ...], misere: bool, as_json: bool, **options: str | None) -> None:
+    """Explain a position of GAME: who wins and how, its Grundy value, generation, parents and longest optimal play.
+
+    COORDINATES are the game's, as in `gpunim position chocolate 7 3 4 --a 3`, or the sizes of heaps, as in
+    `gpunim position kayles 4 4`.
+    """
+    texts = {name: text for name, text in options.items() if text is not None}
+    explained = explain(game, numbers, misere=misere, **_given(game, texts))
+    if as_json:
+        emit_json(_facts(explained))
+        return
+    print_table(_rows(explained))
+    _print_moves(explained)
+
+
+def _given(game: str, texts: dict[str, str]) -> dict[str, Any]:
+    """The values of the parameters that are given as texts."""
+    values = read_values(find(game), texts, "--")
+    return {name: values[name] for name in texts}
+
+
+def _rows(explained: Explanation) -> list[tuple[str, str]]:
+    whose = "who moved last" if explained.is_p else "who moves next"
+    parameters = ", ".join(f"{name} = {value}" for name, value in explained.parameters.items())
+    rows = [
+        (
+            "game",
+            " ".join(filter(None, [explained.game, f"({parameters})" * bool(parameters), "in misere play" * explained.misere])),
+        ),
+        ("position", _point(explained.position)),
+        ("outcome", f"{explained.outcome}: the player {whose} wins"),
+    ]
+    if explained.grundy is not None:
+        rows.append(("Grundy value", str(explained.grundy)))
+    if explained.generation is not None:
+        rows.append(("generation", str(explained.generation)))
+    if explained.longest is not None:
+        rows.append(("longest optimal play", _moves(explained.longest)))
+        rows.append(("longest play", _moves(explained.birthday or 0)))
+        rows.append(("step of the standard algorithm", str(explained.step)))
+    if explained.parents is not None:
+        rows.append(("parents", " ".join(map(_point, explained.parents)) or "none"))
+    if explained.by:
+        check = f", gpunim verify {explained.statement}" if explained.statement else ""
+        rows.append(("by", f"{explained.by}{check}"))
+    if explained.below is not None:
+        rows.append(("positions below it, all solved", f"{explained.below:,}"))
+    return rows
+
+
+def _print_moves(explained: Explanation) -> None:
+    click.echo()
+    if not explained.options:
+        click.echo("There is no move.")
+        return
+    winning = explained.winning
+    shown = winning or explained.options
+    what = "winning " if winning else ""
+    head = f"{len(shown):,} {what}move{'s' * (len(shown) > 1)}"
+    click.echo(f"{head}, of {len(explained.options):,}:" if winning else f"{head}, none of which wins:")
+    print_table([_move_row(option) for option in shown[:_SHOWN]], ("move", "leaves", "outcome", "Grundy value"))
+    if len(shown) > _SHOWN:
+        click.echo(f"and {len(shown) - _SHOWN:,} more, which --json prints")
+
+
+def _move_row(option: ExplainedOption) -> tuple[str, str, str, str]:
+    return (option.move, _point(option.leaves), "NP"[option.is_p], "" if option.grundy is None else str(option.grundy))
+
+
+def _facts(explained: Explanation) -> dict[str, Any]:
+    return {
+        "game": explained.game,
+        "parameters": {name: str(value) for name, value in explained.parameters.items()},
+        "position": explained.position,
+        "misere": explained.misere,
+        "outcome": explained.outcome,
+        "grundy": explained.grundy,
+        "generation": explained.generation,
+        "longest_optimal_play": explained.longest,
+        "longest_play": explained.birthday,
+        "step": explained.step,
+        "parents": explained.parents,
+        "positions_below": explained.below,
+        "theorem": explained.by,
+        "statement": explained.statement,
+        "moves": [
+            {"move": option.move, "leaves": option.leaves, "outcome": "NP"[option.is_p], "grundy": option.grundy}
+            for option in explained.options
+        ],
+    }
+
+
+def _moves(count: int) -> str:
+    return f"{count:,} move{'s' * (count != 1)}"
+
+
+def _point(position: tuple[int, ...]) -> str:
+    return f"({','.join(map(str, position))})"

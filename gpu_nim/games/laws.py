@@ -1,0 +1,109 @@
+"""Theorems that say of any position of a game, however large, whether it is a P-position."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from math import isqrt
+from operator import xor
+from typing import Any
+
+from gpu_nim.games.heaps import HeapRule, extended_values
+from gpu_nim.games.inequality import Vector
+from gpu_nim.model.limbs import Ints
+
+
+def _always(**_: Any) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class Law:
+    """A theorem on the positions of a game.
+
+    Args:
+        source: the theorem and its paper.
+        statement: its name in `gpunim verify`; None for a solution.
+        is_p: whether a position is a P-position.
+        grundy: the Grundy value of a position; None where the theorem says nothing of it.
+        applies: `applies(**values)` says whether it holds for these values of the game's parameters.
+    """
+
+    source: str
+    statement: str | None
+    is_p: Callable[[Vector], bool]
+    grundy: Callable[[Vector], int] | None = None
+    applies: Callable[..., bool] = _always
+
+
+def nim_sum(position: Sequence[int]) -> int:
+    """The nim-sum of the coordinates.
+
+    >>> nim_sum((13, 12, 8))
+    9
+    """
+    return reduce(xor, position, 0)
+
+
+def is_wythoff_pair(position: Vector) -> bool:
+    """Whether the piles are floor(d phi) and floor(d phi) + d for their difference d, phi the golden ratio.
+
+    floor(d phi) is (d + floor(sqrt(5 d^2))) // 2, in integers.
+
+    >>> [(x, y) for x in range(8) for y in range(x, 12) if is_wythoff_pair((x, y))]
+    [(0, 0), (1, 2), (3, 5), (4, 7), (6, 10)]
+    """
+    low, high = sorted(position)
+    difference = high - low
+    return low == (difference + isqrt(5 * difference * difference)) // 2
+
+
+def _no_nim_sum(position: Vector) -> bool:
+    return nim_sum(position) == 0
+
+
+def _is_3_mod_4(a: Any) -> bool:
+    return Fraction(a).denominator == 1 and int(a) % 4 == 3
+
+
+def _is_1(a: Any) -> bool:
+    return Fraction(a) == 1
+
+
+def _is_even(k: Any) -> bool:
+    return Fraction(k).denominator == 1 and int(k) % 2 == 0
+
+
+def _first_chocolate(position: Vector) -> bool:
+    x, y, z = position
+    return x == z if y == 0 else x > 0 and z > 0 and (x - 1) ^ y ^ (z - 1) == 0
+
+
+BOUTON = Law("Bouton's theorem [F Theorem 1]", "nf-theorem-4", _no_nim_sum, nim_sum)
+CHOCOLATE = (
+    Law("[V] Theorem 3.5 for a = 3, by the same argument for a = 3 mod 4", "v-remark-4.1", _no_nim_sum, applies=_is_3_mod_4),
+    Law("[V] Theorem 3.1", "v-theorem-3.1", _first_chocolate, applies=_is_1),
+)
+EVEN_BARS = Law("Nakamura and Miyadera's theorem for even k", "even-bars", _no_nim_sum, nim_sum, _is_even)
+WYTHOFF = Law("Wythoff's theorem", "wythoff", is_wythoff_pair)
+
+
+class SumOfHeaps:
+    """The Grundy value of several heaps, the nim-sum of those of each.
+
+    >>> from gpu_nim.games.take_away import OctalCode
+    >>> kayles = SumOfHeaps(OctalCode("0.77"))
+    >>> kayles((4, 4)), kayles((3, 5, 1000))
+    (0, 6)
+    """
+
+    def __init__(self, rule: HeapRule) -> None:
+        self._rule = rule
+        self._values: Ints = extended_values(rule, 0)[0]
+
+    def __call__(self, heaps: Vector) -> int:
+        """The Grundy value of these heaps."""
+        largest = max(heaps, default=0)
+        if largest >= len(self._values):
+            self._values = extended_values(self._rule, largest + 1)[0]
+        return nim_sum([int(self._values[heap]) for heap in heaps])
