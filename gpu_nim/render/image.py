@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from gpu_nim.render.source import Source
 
 _LARGEST_WEBP = 16383  # pixels along a side: the format's own
+_COMPRESSION = 4  # of zlib for a .png: half the time of its default, for files larger by a thirtieth
 
 
 @dataclass(frozen=True)
@@ -315,7 +316,7 @@ def save(picture: Picture, path: str | Path) -> None:
     if path.suffix.lower() in JPEG_SUFFIXES:
         options: dict[str, Any] = {"quality": 90, "subsampling": 0}
     else:
-        options = {"optimize": False}
+        options = {"compress_level": _COMPRESSION}
     options |= image_options(path.suffix.lower(), made_by(picture.call))
     with replacing(path) as scratch:
         image.save(scratch, **options)

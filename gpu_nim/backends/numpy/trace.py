@@ -12,21 +12,23 @@ every ray ends. `cuda/trace.cu` does the same in the same order, to the last bit
 """
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.shared.host_ranges import cores
-from gpu_nim.backends.shared.open_cubes import exponent, open_levels, sums
+from gpu_nim.backends.shared.open_cubes import exponent, open_levels, power, sums
 from gpu_nim.model.limbs import Ints
 from gpu_nim.model.tracing import CONE_CUBES, CONE_FARTHEST, START, Cones, Doubles, Hits, NimScene, Rays, Scene
 
 _BATCH = 1 << 16  # rays that a caller best hands over at once
-_LANES = 1 << 13  # rays at once: more leave the cache, and fewer cost more calls a ray
+_LANES = 1 << 14  # rays at once: more leave the cache, and fewer cost more calls a ray, between which threads wait for each other
 _CROWD = 0.75  # the part of the lanes whose rays go on, below which others take the rest
 _LEAST = 1e-200  # of a direction's components, so that none is 0
 _TOP = 62  # no cube is larger
+_SIDES = (1 << np.arange(_TOP + 1)) - 1  # of cubes by their levels, less 1
 
 
 class NumpyTracer:
@@ -67,7 +69,7 @@ class NumpyTracer:
         places, fractions = cones.cells[:, part] - corner, cones.fractions[:, part]
         for further in range(CONE_CUBES):
             level = cones.levels[part].astype(np.int64) + further
-            width = np.ldexp(1.0, np.minimum(level, CONE_FARTHEST))
+            width = power(np.minimum(level, CONE_FARTHEST))
             for number, step in enumerate(cones.steps):
                 at = places + np.floor(fractions + step[:, None] * width).astype(np.int64)
                 # As unsigned integers, those below 0 are large.
@@ -80,6 +82,7 @@ class NumpyTracer:
     def _trace(self, rays: Rays, hits: Hits) -> None:
         excluded = _excluded(self._scene)
         corner, shape = (np.array(part)[:, None] for part in (self._scene.corner, self._scene.shape))
+        bounds = shape.view(np.uint64)
         begun = min(_LANES, len(rays))
         lanes = _begin(rays, slice(0, begun), corner, shape)
         going = np.ones(len(lanes), bool)
@@ -88,15 +91,16 @@ class NumpyTracer:
             if len(left) <= _CROWD * len(going) or (len(left) <= _CROWD * _LANES and begun < len(rays)):
                 part = slice(begun, min(begun + _LANES - len(left), len(rays)))
                 begun = part.stop
-                lanes = lanes.take(left)
                 if part.start < part.stop:
-                    lanes = lanes.joined(_begin(rays, part, corner, shape))
-                elif not len(lanes):
+                    lanes = lanes.joined(left, _begin(rays, part, corner, shape))
+                elif len(left):
+                    lanes = lanes.take(left)
+                else:
                     return
                 going = np.ones(len(lanes), bool)
-            e, d, inverse, cell, start, flip, end = lanes.vectors
+            e, d, inverse, cell, start, flip, place = lanes.vectors
             t, level, face = lanes.t, lanes.level, lanes.face
-            place = cell ^ flip
+            far, beyond, moved, entered, at = lanes.scratch
             free = self._open(place)
             wanted = exponent(t * rays.spread)
             if excluded is not None:
@@ -111,21 +115,25 @@ class NumpyTracer:
                     hits.cells[axis][number] = place[axis][hit] + corner[axis]
             # A ray switches to coarser cubes only inside an empty one, so that it enters the next through a face.
             np.maximum(level, np.minimum(wanted, free, out=wanted), out=level)
-            far = cell | ((1 << np.maximum(free, 0)) - 1)
-            exits = ((far + 1 - start) - e) * inverse
-            np.minimum(np.minimum(exits[0], exits[1]), exits[2], out=t)
-            moved = (e + d * t).astype(np.int64)
+            np.bitwise_or(cell, _SIDES.take(free, mode="clip"), out=far)
+            np.add(far, 1, out=beyond)
+            at[:] = np.subtract(beyond, start, out=moved)
+            at -= e
+            at *= inverse
+            np.minimum(np.minimum(at[0], at[1]), at[2], out=t)
+            _first(at, t, entered, face)
+            np.multiply(d, t, out=at)
+            at += e
+            moved[:] = at
             moved += start
             np.maximum(cell, np.minimum(moved, far, out=moved), out=cell)
             # One cell on where the ray leaves. By arithmetic: masked copies take several times as long.
-            entered = _first(exits, t)
-            np.add(entered[1], 2 * entered[2], out=face)
-            far += 1
-            far -= cell
-            far *= entered
-            cell += far
-            for axis in range(3):
-                going &= cell[axis] < end[axis]
+            beyond -= cell
+            beyond &= entered
+            cell += beyond
+            np.bitwise_xor(cell, flip, out=place)
+            # As unsigned integers, those below 0 are large.
+            going &= (place.view(np.uint64) < bounds).all(axis=0)
 
 
 class _Lanes:
@@ -133,8 +141,8 @@ class _Lanes:
 
     Args:
         real: rows of doubles: the fractions of the starts, directions and their reciprocals, three each, and distances.
-        whole: rows of integers: the cells that rays are in, those of their starts, flips and ends of the box, three each; levels,
-            axes of the faces that they entered their cells through, and numbers.
+        whole: rows of integers: the cells that rays are in, those of their starts, flips and the places of the cells, three each;
+            levels, axes of the faces that they entered their cells through, and numbers.
     """
 
     def __init__(self, real: Doubles, whole: Ints) -> None:
@@ -142,22 +150,36 @@ class _Lanes:
         self.vectors = (*real[:9].reshape(3, 3, -1), *whole[:12].reshape(4, 3, -1))
         self.t, self.level, self.face, self.number = real[9], *whole[12:]
 
+    @classmethod
+    def of(cls, count: int) -> "_Lanes":
+        """Return so many lanes, to be written."""
+        return cls(np.empty((10, count)), np.empty((15, count), np.int64))
+
     def __len__(self) -> int:
         return len(self.t)
+
+    @cached_property
+    def scratch(self) -> tuple[Ints, Ints, Ints, Ints, Doubles]:
+        return (*np.empty((4, 3, len(self)), np.int64), np.empty((3, len(self))))
 
     def take(self, which: NDArray[np.intp]) -> "_Lanes":
         return _Lanes(_take(self._real, which), _take(self._whole, which))
 
-    def joined(self, others: "_Lanes") -> "_Lanes":
-        real = np.concatenate([self._real, others._real], axis=1)
-        return _Lanes(real, np.concatenate([self._whole, others._whole], axis=1))
+    def joined(self, which: NDArray[np.intp], others: "_Lanes") -> "_Lanes":
+        """Return some of these lanes, and then others."""
+        joined = _Lanes.of(len(which) + len(others))
+        for to, *parts in ((joined._real, self._real, others._real), (joined._whole, self._whole, others._whole)):
+            for row, mine, theirs in zip(to, *parts, strict=True):
+                mine.take(which, out=row[: len(which)], mode="clip")
+                row[len(which) :] = theirs
+        return joined
 
 
 def _begin(rays: Rays, part: slice, corner: Ints, shape: Ints) -> _Lanes:
     """Return those of some rays that meet the box, brought to it."""
     count = part.stop - part.start
-    lanes = _Lanes(np.empty((10, count)), np.empty((15, count), np.int64))
-    e, d, inverse, cell, start, flip, end = lanes.vectors
+    lanes = _Lanes.of(count)
+    e, d, inverse, cell, start, flip, place = lanes.vectors
     directions = rays.directions[:, part]
     down = directions < 0
     np.negative(down, out=flip, dtype=np.int64)
@@ -166,23 +188,26 @@ def _begin(rays: Rays, part: slice, corner: Ints, shape: Ints) -> _Lanes:
     np.maximum(np.abs(directions), _LEAST, out=d)
     np.divide(1, d, out=inverse)
     low = -shape & flip
-    np.add(low, shape, out=end)
+    end = low + shape
     entry, leave = ((low - start) - e) * inverse, ((end - start) - e) * inverse
     t = np.maximum(np.maximum(np.maximum(entry[0], entry[1]), entry[2]), 0, out=lanes.t)
     meets = np.flatnonzero(t < np.minimum(np.minimum(leave[0], leave[1]), leave[2]))
     lanes.level[:], lanes.number[:] = rays.levels[part], np.arange(part.start, part.stop)
     if len(meets) < count:
-        lanes, low, entry = lanes.take(meets), _take(low, meets), _take(entry, meets)
-        e, d, inverse, cell, start, flip, end = lanes.vectors
+        lanes, low, end, entry = lanes.take(meets), _take(low, meets), _take(end, meets), _take(entry, meets)
+        e, d, inverse, cell, start, flip, place = lanes.vectors
         t = lanes.t
-    lanes.face[:] = START
-    if not t.any():
+    if t.any():
+        np.minimum(np.maximum(start + (e + d * t).astype(np.int64), np.maximum(start, low)), end - 1, out=cell)
+        entered = np.empty_like(cell)
+        _first(entry, t, entered, lanes.face)
+        moving = t > 0
+        cell += (low - cell) & entered & -moving.astype(np.int64)
+        lanes.face[~moving] = START
+    else:
         cell[:] = start
-        return lanes
-    np.minimum(np.maximum(start + (e + d * t).astype(np.int64), np.maximum(start, low)), end - 1, out=cell)
-    entered = _first(entry, t) * (t > 0)
-    cell += (low - cell) * entered
-    lanes.face -= 3 * entered[0] + 2 * entered[1] + entered[2]
+        lanes.face[:] = START
+    np.bitwise_xor(cell, flip, out=place)
     return lanes
 
 
@@ -190,13 +215,14 @@ def _take(rows: NDArray[Any], which: NDArray[np.intp]) -> NDArray[Any]:
     return rows.take(which, axis=1, mode="clip")  # this mode checks no index, and is twice as fast
 
 
-def _first(values: Doubles, extreme: Doubles) -> Ints:
-    """Return 1 in the first of three rows that is equal to the extreme, and 0 in the others."""
-    first, second = values[:2] == extreme
-    found = np.empty(values.shape, np.int64)
-    found[0], found[1] = first, second & ~first
-    np.subtract(1, found[0] + found[1], out=found[2])
-    return found
+def _first(values: Doubles, extreme: Doubles, found: Ints, axis: Ints) -> None:
+    """Write into three rows -1 in the first whose value is the extreme and 0 in the others, and its number."""
+    first = values[0] == extreme
+    second = (values[1] == extreme) & ~first
+    third = ~(first | second)
+    for row, here in zip(found, (first, second, third), strict=True):
+        row[:] = -here.view(np.int8)
+    axis[:] = second.view(np.int8) + 2 * third.view(np.int8)
 
 
 def _excluded(scene: Scene) -> Callable[[Ints, Ints], NDArray[np.bool_]] | None:

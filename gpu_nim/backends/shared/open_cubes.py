@@ -16,6 +16,11 @@ def exponent(values: NDArray[np.float64]) -> Ints:
     return (values.view(np.int64) >> _EXPONENT) - _BIAS
 
 
+def power(levels: Ints) -> NDArray[np.float64]:
+    """Return 2^level of each level, exact."""
+    return (levels + _BIAS << _EXPONENT).view(np.float64)
+
+
 def highest_bit(values: Ints) -> Ints:
     """Return the place of the highest bit, below 0 for 0."""
     # Without a bit beside the highest one, the conversion to a double does not round up to the next power of two.
