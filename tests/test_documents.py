@@ -76,7 +76,7 @@ def name(path: Path) -> str:
 def blocks(path: Path) -> list[tuple[str, str]]:
     """The blocks of code of a document: language, and text without its indentation."""
     text = path.read_text(encoding="utf-8")
-    fenced = re.findall(r"^```(\w*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    fenced = re.findall(r"^```(.*)\n((?s:.*?))^```", text, re.MULTILINE)  # {name} is a directive of the site
     rest = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
     indented = re.findall(r"(?:^ {4}.*\n)+", rest, re.MULTILINE)
     return fenced + [("", re.sub(r"^ {4}", "", block, flags=re.MULTILINE)) for block in indented]

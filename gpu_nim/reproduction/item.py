@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -93,6 +94,17 @@ class Paper:
     def summary(self) -> str:
         """The label and the title."""
         return f"[{self.label}] {self.title}"
+
+    def anchor(self, item: Item) -> str:
+        """Return the name of an item in links.
+
+        Args:
+            item: one of its items.
+
+        >>> Paper("nim-fractals", "NF", "Nim Fractals", ()).anchor(Item("Section 3, self-similarity", ""))
+        'nf-section-3-self-similarity'
+        """
+        return re.sub(r"[^a-z0-9]+", "-", f"{self.label} {item.number}".lower()).strip("-")
 
 
 PAPERS = Registry[Paper]("paper", also=", or all")

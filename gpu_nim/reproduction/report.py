@@ -111,7 +111,7 @@ def _section(name: str, results: list[ItemResult]) -> str:
 
 def _article(result: ItemResult) -> str:
     item = result.item
-    label = re.sub(r"[^a-z0-9]+", "-", f"{PAPERS[result.paper].label} {item.number}".lower()).strip("-")
+    label = PAPERS[result.paper].anchor(item)
     return _joined(
         (
             f'<article id="{label}" class="{result.verdict}">',

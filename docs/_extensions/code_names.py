@@ -1,0 +1,47 @@
+"""Names in the reference: short ones find their object, and an export is described where users import it from.
+
+A docstring writes `Rule` and `UsageError` without their modules. Where one object alone has that name, it is linked; single
+backticks around anything else are code.
+"""
+
+from typing import Any
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.domains.python import PythonDomain
+from sphinx.environment import BuildEnvironment
+from sphinx.util.nodes import make_refnode
+
+import gpu_nim
+import gpu_nim.render
+
+_EXPORTING = (gpu_nim, gpu_nim.render)
+
+
+def _by_short_name(app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, content: nodes.Element) -> nodes.Node | None:
+    if node.get("refdomain") != "py":
+        return None
+    domain = env.get_domain("py")
+    assert isinstance(domain, PythonDomain)
+    target = node["reftarget"]
+    found = {(entry.docname, entry.node_id) for name, entry in domain.objects.items() if f".{name}".endswith(f".{target}")}
+    if len(found) == 1:
+        ((page, anchor),) = found
+        return make_refnode(app.builder, node["refdoc"], page, anchor, content, target)
+    return content if node.get("reftype") == "obj" else None
+
+
+def _exported_elsewhere(app: Sphinx, what: str, name: str, described: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out of other modules what a package exports."""
+    module = app.env.current_document.autodoc_module
+    for package in _EXPORTING:
+        if module != package.__name__ and name in package.__all__ and getattr(package, name) is described:
+            return True
+    return None
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("missing-reference", _by_short_name, priority=900)  # after intersphinx
+    app.connect("autodoc-skip-member", _exported_elsewhere)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,108 @@
+"""How Sphinx builds the site; `scripts/docs` runs it, as do Read the Docs and GitHub Pages."""
+
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_extensions"))
+
+from gpu_nim import __version__  # noqa: E402
+
+project = "gpunim"
+author = "The gpunim developers"
+copyright = author
+version = release = __version__
+
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinx.ext.intersphinx",
+    "sphinx_click",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "catalogues",
+    "code_names",
+    "formulas",
+    "repository_links",
+    "results",
+]
+exclude_patterns = ["_extensions", "**/*.py.md5"]
+default_role = "obj"  # names in single backticks, as the docstrings write them: links where Sphinx knows the name
+highlight_language = "text"
+nitpicky = True
+ONLINE = bool(os.environ.get("GPUNIM_DOCS_ONLINE") or os.environ.get("READTHEDOCS"))
+
+# Pages are Markdown; those with code cells are executed, and cached by what is in them.
+myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath", "substitution"]
+myst_heading_anchors = 4
+myst_substitutions = {"version": version}
+nb_execution_mode = "cache"
+nb_execution_cache_path = str(HERE.parent / "build" / "docs" / "notebooks")
+nb_execution_excludepatterns = ["notebook.ipynb"]  # tests/test_notebook.py executes it and compares what it holds
+nb_execution_raise_on_error = True
+nb_execution_timeout = 60
+
+# The reference is read off the docstrings, which have Google's sections, and off the annotations.
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented_params"
+autodoc_typehints_format = "short"
+napoleon_numpy_docstring = False
+napoleon_use_rtype = False
+python_use_unqualified_type_names = True
+
+# Other projects' names are links where the site is built online, and plain text elsewhere.
+intersphinx_mapping = (
+    {
+        name: (f"https://{home}/", None)
+        for name, home in {
+            "python": "docs.python.org/3",
+            "numpy": "numpy.org/doc/stable",
+            "cupy": "docs.cupy.dev/en/stable",
+            "dask": "docs.dask.org/en/stable",
+            "networkx": "networkx.org/documentation/stable",
+            "PIL": "pillow.readthedocs.io/en/stable",
+            "pyvista": "docs.pyvista.org",
+            "zarr": "zarr.readthedocs.io/en/stable",
+        }.items()
+    }
+    if ONLINE
+    else {}
+)
+nitpick_ignore_regex = [(r"py:.*", r"(?!gpu_nim\b)[A-Za-z_]\w*\..*")]
+
+html_theme = "pydata_sphinx_theme"
+html_title = "gpunim"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_theme_options = {
+    "logo": {"text": "gpunim"},
+    "navbar_align": "left",
+    "header_links_before_dropdown": 7,
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "footer_start": ["copyright"],
+    "footer_end": ["sphinx-version"],
+}
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+# The scripts of examples/ are executed, and their pictures collected.
+if (HERE.parent / "examples").is_dir():
+    extensions.append("sphinx_gallery.gen_gallery")
+    sphinx_gallery_conf = {
+        "examples_dirs": str(HERE.parent / "examples"),
+        "gallery_dirs": "examples",
+        "filename_pattern": r"plot_",
+        "image_scrapers": ("pyvista",) if find_spec("pyvista") else (),
+        "download_all_examples": False,
+        "show_memory": False,
+        "write_computation_times": False,
+        "show_signature": False,
+        "abort_on_example_error": True,
+        "plot_gallery": True,
+    }
