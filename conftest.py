@@ -1,11 +1,39 @@
-"""Examples in docstrings that need a package which is not here are skipped, with the reason, as tests are."""
+"""What holds for tests and for examples in docstrings: few cases of each with `--few`, and packages that may be missing."""
 
 import doctest
+from collections import defaultdict
 from collections.abc import Generator
 
 import pytest
+from hypothesis import settings
 
 from gpu_nim.model.errors import MissingDependency
+
+_FEW_EXAMPLES = 5
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--few",
+        action="store_true",
+        help=f"to try other versions: three cases of each parametrised test, {_FEW_EXAMPLES} examples of each property",
+    )
+
+
+@pytest.hookimpl(trylast=True)  # of those that -m and -k leave
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.option.few:
+        return
+    cases: defaultdict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        cases[item.nodeid.partition("[")[0]].append(item)
+        test = getattr(getattr(item, "obj", None), "__func__", getattr(item, "obj", None))
+        if getattr(test, "is_hypothesis_test", False):
+            chosen = test._hypothesis_internal_use_settings  # there is no other way to change those of a decorator
+            test._hypothesis_internal_use_settings = settings(chosen, max_examples=min(chosen.max_examples, _FEW_EXAMPLES))
+    kept = {item for each in cases.values() for item in (each[0], each[len(each) // 2], each[-1])}
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = [item for item in items if item in kept]
 
 
 @pytest.hookimpl(wrapper=True)
