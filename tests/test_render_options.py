@@ -1,6 +1,7 @@
 """No option is ignored: each, given to each kind of picture, changes the picture or is refused by name."""
 
 import json
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -163,24 +164,26 @@ def test_a_movie_takes_each_option_or_refuses_it(motion):
         "axes": True,
     }
 
-    def frames(**look):
-        size = (400, 200) if motion == "side-by-side" else (280, 210)
+    @contextmanager
+    def drawn(**look):
+        size = {"side-by-side": (400, 200), "zoom": (200, 150)}.get(motion, (280, 210))
         engine = "auto" if motion == "zoom" else "numpy"  # no other engine traces
-        movie = Movie(source, motion, 8, look=Look(**{"resolution": size, "engine": engine, **look}))
-        with motion_of(movie) as renderer:
-            return [np.asarray(renderer.frame(number)) for number in (1, 6)]
+        with motion_of(Movie(source, motion, 8, look=Look(**{"resolution": size, "engine": engine, **look}))) as renderer:
+            yield lambda number: np.asarray(renderer.frame(number))
 
-    base = frames()
+    with drawn() as frame:
+        base = {number: frame(number) for number in (6, 1)}
     for option, value in looks.items():
         if option in MOTIONS[motion].refuses:
-            with pytest.raises(UsageError, match=f"{option} would have no effect"):
-                frames(**{option: value})
+            with pytest.raises(UsageError, match=f"{option} would have no effect"), drawn(**{option: value}):
+                pass
             continue
-        assert any(not np.array_equal(a, b) for a, b in zip(base, frames(**{option: value}), strict=True)), option
+        with drawn(**{option: value}) as frame:
+            assert any(not np.array_equal(frame(number), base[number]) for number in base), option
     with pytest.raises(UsageError, match="transparent would have no effect"):
-        frames(transparent=True)
+        drawn(transparent=True).__enter__()
     with pytest.raises(UsageError, match=r"made of sections|style would have no effect"):
-        frames(style="sections")
+        drawn(style="sections").__enter__()
 
 
 @pytest.mark.parametrize(
