@@ -5,6 +5,7 @@ import json
 import pytest
 
 from gpu_nim import load
+from gpu_nim.cli.dialogues import GameDialogue
 from gpu_nim.games.nim import strategy
 from gpu_nim.model.errors import UsageError
 from tests.helpers import facts, refused, run
@@ -101,10 +102,60 @@ def test_the_teaching_opponent_takes_moves_back():
 
 
 def test_play_refuses_an_empty_table():
-    assert "counter" in refused("play", "0", "0")
+    assert "position must have a move, got 0 0" in refused("play", "0", "0")
     for move in ((3, 1), (-1, 1), (0, 0), (0, 6)):
         with pytest.raises(UsageError, match="must be"):
             strategy.take((5, 7, 9), *move)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("kayles", "4", "5"),
+        ("chocolate", "7", "3", "5"),
+        ("nim", "3", "5", "7", "--misere"),
+        ("wythoff", "4", "6"),
+        ("wythoff", "400", "600"),  # by its theorem
+        ("nim-pass", "2", "3"),
+    ],
+)
+def test_a_perfect_player_beats_a_perfect_opponent_in_any_game(words):
+    game, numbers = words[0], [int(word) for word in words[1:] if word.isdigit()]
+    dialogue = GameDialogue(game, numbers[:3], "--misere" in words, {})
+    lines = []
+    while not dialogue.is_over():
+        said = dialogue.hint()
+        assert said.endswith("that wins.")
+        lines.append(said.removeprefix("The move ").partition(" leaves ")[0])
+        dialogue.make(dialogue.read(lines[-1]))
+        if not dialogue.is_over():
+            dialogue.reply()
+    result = run("play", *words, text="\n".join(lines) + "\n")
+    assert result.exit_code == 0
+    assert result.output.endswith("you win.\n")
+
+
+def test_play_of_any_game_reads_moves_and_positions():
+    text = b"\n\xff\n3 3 3\nmoves\nhint\na heap of 5 to 3\n1 1 3\nquit\n"
+    result = run("play", "kayles", "3", "5", "--opponent", "teaching", text=text)
+    assert result.exit_code == 0
+    assert "an N-position: you can win" in result.output
+    assert "Not a move: no move from 3 5 leaves 3 3 3." in result.output
+    assert "  a heap of 5 to 3: 3 3" in result.output
+    assert "The move a heap of 5 to 3 leaves 3 3, a P-position: that wins." in result.output
+    assert "You leave the game" in result.output
+    taken_back = run("play", "wythoff", "3", "4", "--opponent", "teaching", text="2 4\ny\n1 2\nquit\n")
+    assert "After that I can win. The move 2 from x and y leaves 1 2" in taken_back.output
+    assert "I play" in taken_back.output
+    lost = run("play", "nim", "1", "--misere", text="0\n")
+    assert lost.output.endswith("You made the last move: I win.\n")
+
+
+def test_play_refuses_what_is_no_game():
+    assert "did you mean kayles" in refused("play", "kayle", "3")
+    assert "kayles must be followed by the numbers" in refused("play", "kayles")
+    assert "position must have a move" in refused("play", "kayles", "0")
+    assert "position must satisfy" in refused("play", "chocolate", "0", "3", "0")
 
 
 def test_solve_chocolate(tmp_path):

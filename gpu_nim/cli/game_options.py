@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from gpu_nim.cli.params import Parsed
-from gpu_nim.games.catalogue import find, parameter_owners
+from gpu_nim.games.catalogue import find, parameter_owners, read_values
 from gpu_nim.games.entries import GameEntry, Rational
 
 
@@ -38,3 +38,13 @@ def _parameter_option(name: str, owners: list[GameEntry], rational: str) -> clic
         words.append(parameter.type.word)
     help_text = "  ".join(f"{', '.join(games)}: {text}{default}" for (text, default), games in parts.items())
     return click.Option([f"--{name}", name], type=Parsed("|".join(dict.fromkeys(words)), str), help=help_text)
+
+
+def given_values(game: str, texts: dict[str, str]) -> dict[str, Any]:
+    """The values of the parameters of a game that are given as texts; UsageError for a wrong one.
+
+    >>> given_values("chocolate", {"a": "5/2"})
+    {'a': Fraction(5, 2)}
+    """
+    values = read_values(find(game), texts, "--")
+    return {name: values[name] for name in texts}

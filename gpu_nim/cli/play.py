@@ -1,105 +1,100 @@
-"""`gpunim play`: a game of Nim in the terminal."""
+"""`gpunim play`: a game of Nim, or of any other game of the catalogue, in the terminal."""
 
-import re
 import sys
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
-from gpu_nim.cli.nim import columns, spaced
-from gpu_nim.cli.params import PILE, Choice
+from gpu_nim.cli.catalogues import CatalogueCommand
+from gpu_nim.cli.dialogues import Dialogue, GameDialogue, NimDialogue
+from gpu_nim.cli.game_options import given_values, parameter_options
+from gpu_nim.cli.params import PILE, SIZE, Choice
+from gpu_nim.games.catalogue import find
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.notation import parse_integer
-
-if TYPE_CHECKING:
-    from gpu_nim.games.nim.positions import Move, Position
-
-_HELP = "Type PILE COUNT, as in 2 5 to take 5 from pile 2; hint, help or quit."
 
 
 class _Over(Exception):
     """The player quits, or input has ended."""
 
 
-@click.command()
-@click.argument("piles", nargs=-1, required=True, type=PILE)
+@click.command(cls=CatalogueCommand, options=parameter_options)
+@click.argument("words", nargs=-1, required=True, metavar="[GAME] NUMBERS...")
+@click.option("--misere", is_flag=True, help="Whoever makes the last move loses.")
 @click.option(
     "--opponent",
     type=Choice(("perfect", "teaching")),
     default="perfect",
-    help="Both play perfectly; teaching also prints the columns before each of your moves and lets you undo a mistake.",
+    help="Both play perfectly; teaching also shows who wins before each of your moves and lets you undo a mistake.",
 )
 @click.option("--second", is_flag=True, help="Let the opponent move first.")
-def play(piles: tuple[int, ...], opponent: str, second: bool) -> None:
-    """Play Nim with PILES, as in `gpunim play 5 7 9`: take any number from one pile; taking the last counter wins."""
-    from gpu_nim.games.nim.positions import as_position
+def play(words: tuple[str, ...], misere: bool, opponent: str, second: bool, **options: str | None) -> None:
+    """Play Nim with piles, as in `gpunim play 5 7 9`, or another game, as in `gpunim play kayles 4 5`.
 
-    position = as_position(piles)
-    if not any(position):
-        raise UsageError(f"piles must have at least one counter, got {position}")
-    click.echo(_HELP)
+    Taking the last counter, or making the last move, wins; with --misere it loses. `gpunim games` lists the games.
+    """
+    texts = {name: text for name, text in options.items() if text is not None}
+    dialogue = _dialogue(words, misere, texts)
+    if dialogue.is_over():
+        raise UsageError(f"position must have a move, got {dialogue.position()}")
+    click.echo(dialogue.help)
     yours = not second
     try:
-        while any(position):
-            position = _your_move(position, opponent == "teaching") if yours else _reply(position)
+        while not dialogue.is_over():
+            if yours:
+                _your_move(dialogue, opponent == "teaching")
+            else:
+                click.echo(dialogue.reply())
             yours = not yours
     except _Over as reason:
-        click.echo(f"{reason} with {spaced(position)} on the table.")
+        click.echo(f"{reason} with {dialogue.position()} on the table.")
         return
-    click.echo("I took the last counter: I win." if yours else "You took the last counter: you win.")
+    click.echo(dialogue.ending(yours))
 
 
-def _your_move(position: "Position", teaching: bool) -> "Position":
-    from gpu_nim.games.nim.positions import nim_sum
-    from gpu_nim.games.nim.strategy import missed
+def _dialogue(words: tuple[str, ...], misere: bool, texts: dict[str, str]) -> Dialogue:
+    ctx = click.get_current_context()
+    named = not words[0][:1].isdigit() and not words[0].startswith(("-", "+"))
+    game = find(words[0]).name if named else "nim"
+    (argument,) = (param for param in ctx.command.params if param.name == "words")
+    is_nim = game == "nim" and not misere and not texts
+    kind: Any = PILE if is_nim else SIZE
+    numbers = [kind.convert(word, argument, ctx) for word in words[named:]]
+    if not numbers:
+        raise UsageError(f"{game} must be followed by the numbers of a position, as in `gpunim play {game} 4 5`, got none")
+    return NimDialogue(numbers) if is_nim else GameDialogue(game, numbers, misere, given_values(game, texts))
 
+
+def _your_move(dialogue: Dialogue, teaching: bool) -> None:
     click.echo()
-    click.echo(columns(position) if teaching else "Piles: " + spaced(position))
+    click.echo(dialogue.shown(teaching))
     while True:
-        move = _ask(position)
-        better = missed(position, move)
-        if not teaching or not better:
-            return move.leaves
-        click.echo(f"That leaves nim-sum {nim_sum(move.leaves)}, and I can make it 0. {_praise(better[0])}")
+        move = _ask(dialogue)
+        better = dialogue.missed(move) if teaching else None
+        if better is None:
+            break
+        click.echo(better)
         if not _answer("Take your move back? [y/N] ").lower().startswith("y"):
-            return move.leaves
+            break
+    dialogue.make(move)
 
 
-def _reply(position: "Position") -> "Position":
-    from gpu_nim.games.nim.positions import is_p_position
-    from gpu_nim.games.nim.strategy import reply
-
-    move = reply(position)
-    what = f"I take {move.take} from pile {move.pile + 1}, leaving {spaced(move.leaves)}"
-    if not any(move.leaves):
-        click.echo(f"{what}.")
-    elif is_p_position(move.leaves):
-        click.echo(f"{what}: that makes the nim-sum 0, and whatever you do it will not stay 0.")
-    else:
-        click.echo(f"{what}: the nim-sum was 0, so no move wins; I make the game as long as I can.")
-    return move.leaves
-
-
-def _ask(position: "Position") -> "Move":
-    from gpu_nim.games.nim.positions import winning_moves
-    from gpu_nim.games.nim.strategy import take
-
+def _ask(dialogue: Dialogue) -> Any:
     while True:
         text = _answer("Your move: ").lower()
         if text in ("quit", "q", "exit"):
             raise _Over("You leave the game")
         if text in ("hint", "h", "?"):
-            winning = winning_moves(position)
-            click.echo(_praise(winning[0]) if winning else "The nim-sum is 0: no move wins against perfect play.")
+            click.echo(dialogue.hint())
             continue
-        words = re.split(r"[\s,]+", text)
+        if text == "moves":
+            click.echo(dialogue.moves())
+            continue
         try:
-            pile, count = map(parse_integer, words)
-            return take(position, pile - 1, count)
+            return dialogue.read(text)
         except UsageError as error:
             click.echo(f"Not a move: {error}.")
         except ValueError:
-            click.echo(_HELP)
+            click.echo(dialogue.help)
 
 
 def _answer(prompt: str) -> str:
@@ -110,7 +105,3 @@ def _answer(prompt: str) -> str:
         click.echo()
         raise _Over("Input has ended")
     return line.strip()
-
-
-def _praise(move: "Move") -> str:
-    return f"Taking {move.take} from pile {move.pile + 1} leaves {spaced(move.leaves)}, with nim-sum 0: that wins."

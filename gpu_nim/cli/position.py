@@ -5,10 +5,10 @@ from typing import Any
 import click
 
 from gpu_nim.cli.catalogues import CatalogueCommand
-from gpu_nim.cli.game_options import GameName, parameter_options
+from gpu_nim.cli.game_options import GameName, given_values, parameter_options
 from gpu_nim.cli.output import emit_json, print_table
 from gpu_nim.cli.params import SIZE, json_option
-from gpu_nim.games.catalogue import CATALOGUE, find, read_values
+from gpu_nim.games.catalogue import CATALOGUE
 from gpu_nim.games.explain import ExplainedOption, Explanation, explain
 
 _SHOWN = 40  # moves that are printed; --json has all of them
@@ -32,18 +32,12 @@ def position(game: str, numbers: tuple[int, ...], misere: bool, as_json: bool, *
     `gpunim position kayles 4 4`.
     """
     texts = {name: text for name, text in options.items() if text is not None}
-    explained = explain(game, numbers, misere=misere, **_given(game, texts))
+    explained = explain(game, numbers, misere=misere, **given_values(game, texts))
     if as_json:
         emit_json(_facts(explained))
         return
     print_table(_rows(explained))
     _print_moves(explained)
-
-
-def _given(game: str, texts: dict[str, str]) -> dict[str, Any]:
-    """The values of the parameters that are given as texts."""
-    values = read_values(find(game), texts, "--")
-    return {name: values[name] for name in texts}
 
 
 def _rows(explained: Explanation) -> list[tuple[str, str]]:

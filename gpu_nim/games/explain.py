@@ -1,4 +1,4 @@
-"""`gpu_nim.games.explain.explain`: one position of any game of the catalogue: moves, outcome, Grundy value, generation, parents."""
+"""One position of any game of the catalogue: moves, outcome, Grundy value, generation, parents, and the best move."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -6,11 +6,10 @@ from itertools import islice
 from typing import Any, SupportsIndex
 
 from gpu_nim.games.catalogue import check_parameters, find
-from gpu_nim.games.entries import GameEntry
-from gpu_nim.games.game_graph import evolve
+from gpu_nim.games.game_graph import Evolution, evolve
 from gpu_nim.games.inequality import Vector
 from gpu_nim.games.laws import Law
-from gpu_nim.games.rulesets import MAX_MOVES, Below, Ruleset
+from gpu_nim.games.rulesets import MAX_MOVES, Below, Option
 from gpu_nim.model.arguments import integers, shown
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.progress import unreported
@@ -114,89 +113,120 @@ def explain(game: str, position: Iterable[SupportsIndex], *, misere: bool = Fals
     >>> large.by, [option.leaves for option in large.winning]
     ("Wythoff's theorem", [(1000, 618)])
     """
-    entry = find(game)
-    check_parameters(entry, parameters)
-    numbers = integers("position", position)
-    if any(number < 0 for number in numbers):
-        raise UsageError(f"position must be non-negative integers, got {shown(numbers)}")
-    dimensions = [parameter.name for parameter in entry.parameters if parameter.is_dimension]
-    values = entry.values({**dict.fromkeys(dimensions, len(numbers)), **parameters})
-    rules = entry.ruleset(**values)
-    here = rules.position(numbers)
-    law = None if misere else entry.law(**values)
-    known = {"game": game, "parameters": values, "position": here, "misere": misere}
-    below = Below(rules, here, MAX_MOVES)
-    if below.complete:
-        return _from_below(below, rules, here, law, known)
-    if misere or (law is None and here != numbers):  # a solution has no positions after a pass
-        play = "in misere play" if misere else f"of {game}"
-        raise UsageError(f"position must have at most {MAX_MOVES:,} moves below it {play}, got more for {shown(here)}")
-    return _from_law(rules, here, law or _solved(entry, numbers, values), known)
+    analysis = Analysis(game, position, misere=misere, **parameters)
+    return analysis.explain(analysis.start)
 
 
-def _from_below(below: Below, rules: Ruleset, here: Vector, law: Law | None, known: dict[str, Any]) -> Explanation:
-    """What the definitions give, from all positions below."""
-    misere = known["misere"]
-    evolution = evolve(below, misere=misere)
-    at = evolution.index(here)
+class Analysis:
+    """What is known of the positions that plays of a game reach from one position; see `explain`.
 
-    def grundy(position: Vector) -> int | None:
-        return None if misere else int(evolution.grundy[evolution.index(position)])
+    Args:
+        game: as for `explain`.
+        position: as for `explain`.
+        misere: as for `explain`.
+        parameters: as for `explain`.
 
-    is_p = bool(evolution.is_p[at])
-    return Explanation(
-        **known,
-        is_p=is_p,
-        grundy=grundy(here),
-        options=tuple(
-            ExplainedOption(option.move, option.leaves, bool(evolution.is_p[evolution.index(option.leaves)]), grundy(option.leaves))
-            for option in rules.options(here)
-        ),
-        step=int(evolution.step[at]),
-        longest=int(evolution.longest[at]),
-        birthday=int(evolution.birthday[at]),
-        parents=tuple(sorted(evolution.parents(here))) if is_p else None,
-        below=len(evolution.positions) - 1,
-        by=law.source if law else None,
-        statement=law.statement if law else None,
-    )
+    Attributes:
+        start: the position.
+        law: the theorem that tells P-positions, or None.
 
+    >>> play = Analysis("kayles", [3, 5])
+    >>> play.best(play.start)
+    Option(move='a heap of 5 to 3', leaves=(3, 3))
+    """
 
-def _from_law(rules: Ruleset, here: Vector, law: Law, known: dict[str, Any]) -> Explanation:
-    """What a law gives of the position and of each of its options."""
-    listed = [*islice(rules.options(here), MAX_OPTIONS + 1)]
-    if len(listed) > MAX_OPTIONS:
-        raise UsageError(f"position must have at most {MAX_OPTIONS:,} moves, got more for {shown(here)}")
+    def __init__(self, game: str, position: Iterable[SupportsIndex], *, misere: bool = False, **parameters: Any) -> None:
+        entry = find(game)
+        check_parameters(entry, parameters)
+        numbers = integers("position", position)
+        if any(number < 0 for number in numbers):
+            raise UsageError(f"position must be non-negative integers, got {shown(numbers)}")
+        dimensions = [parameter.name for parameter in entry.parameters if parameter.is_dimension]
+        self._game, self._misere = entry, misere
+        self._values = entry.values({**dict.fromkeys(dimensions, len(numbers)), **parameters})
+        self.rules = entry.ruleset(**self._values)
+        self.start = self.rules.position(numbers)
+        self.law = None if misere else entry.law(**self._values)
+        below = Below(self.rules, self.start, MAX_MOVES)
+        self._evolution: Evolution[Vector] | None = evolve(below, misere=misere) if below.complete else None
+        if self._evolution is None and self.law is None:
+            self.law = self._solution(numbers)
 
-    def grundy(position: Vector) -> int | None:
-        if law.grundy is not None:
-            return law.grundy(position)
-        return 0 if law.is_p(position) else None
+    def is_p(self, position: Vector) -> bool:
+        """Whether a position, among those that plays reach, is a P-position."""
+        if self._evolution is not None:
+            return bool(self._evolution.is_p[self._evolution.index(position)])
+        assert self.law is not None
+        return self.law.is_p(position)
 
-    return Explanation(
-        **known,
-        is_p=law.is_p(here),
-        grundy=grundy(here),
-        options=tuple(
-            ExplainedOption(option.move, option.leaves, law.is_p(option.leaves), grundy(option.leaves)) for option in listed
-        ),
-        step=None,
-        longest=None,
-        birthday=None,
-        parents=None,
-        below=None,
-        by=law.source,
-        statement=law.statement,
-    )
+    def grundy(self, position: Vector) -> int | None:
+        """The Grundy value of a position; None in misere play, and where a theorem gives the outcome alone."""
+        if self._misere:
+            return None
+        if self._evolution is not None:
+            return int(self._evolution.grundy[self._evolution.index(position)])
+        assert self.law is not None
+        if self.law.grundy is not None:
+            return self.law.grundy(position)
+        return 0 if self.law.is_p(position) else None
 
+    def options(self, position: Vector) -> list[Option]:
+        """Every move from a position.
 
-def _solved(entry: GameEntry, numbers: Vector, values: dict[str, Any]) -> Law:
-    """The Grundy values of a solution up to the position."""
-    solution = entry.solve(max(numbers), grundy=True, backend="auto", on_step=unreported, **values)
-    table = solution.grundy
-    assert table is not None
+        Raises:
+            UsageError: there are more than `MAX_OPTIONS`.
+        """
+        listed = [*islice(self.rules.options(position), MAX_OPTIONS + 1)]
+        if len(listed) > MAX_OPTIONS:
+            raise UsageError(f"position must have at most {MAX_OPTIONS:,} moves, got more for {shown(position)}")
+        return listed
 
-    def grundy(position: Vector) -> int:
-        return int(table[position[: table.ndim]])
+    def best(self, position: Vector) -> Option | None:
+        """The move of a perfect player: one that wins if there is one, along the longest optimal play where that is known.
 
-    return Law(f"solving it up to {max(numbers)}", None, lambda position: grundy(position) == 0, grundy)
+        None where there is no move.
+        """
+        options = self.options(position)
+        candidates = [option for option in options if self.is_p(option.leaves)] or options
+        evolution = self._evolution
+        if evolution is None or not candidates:
+            return candidates[0] if candidates else None
+        return max(candidates, key=lambda option: evolution.longest[evolution.index(option.leaves)])
+
+    def explain(self, position: Vector) -> Explanation:
+        """All that is known of a position that plays reach."""
+        evolution, is_p = self._evolution, self.is_p(position)
+        at = None if evolution is None else evolution.index(position)
+        return Explanation(
+            game=self._game.name,
+            parameters=self._values,
+            position=position,
+            misere=self._misere,
+            is_p=is_p,
+            grundy=self.grundy(position),
+            options=tuple(
+                ExplainedOption(option.move, option.leaves, self.is_p(option.leaves), self.grundy(option.leaves))
+                for option in self.options(position)
+            ),
+            step=None if evolution is None else int(evolution.step[at]),
+            longest=None if evolution is None else int(evolution.longest[at]),
+            birthday=None if evolution is None else int(evolution.birthday[at]),
+            parents=tuple(sorted(evolution.parents(position))) if evolution is not None and is_p else None,
+            below=None if evolution is None else len(evolution.positions) - 1,
+            by=self.law.source if self.law else None,
+            statement=self.law.statement if self.law else None,
+        )
+
+    def _solution(self, numbers: Vector) -> Law:
+        """The Grundy values of a solution up to the position, for positions with too much below them."""
+        if self._misere or self.start != numbers:  # a solution has no positions after a pass
+            play = "in misere play" if self._misere else f"of {self._game.name}"
+            raise UsageError(f"position must have at most {MAX_MOVES:,} moves below it {play}, got more for {shown(self.start)}")
+        size = max(numbers)
+        table = self._game.solve(size, grundy=True, backend="auto", on_step=unreported, **self._values).grundy
+        assert table is not None
+
+        def grundy(position: Vector) -> int:
+            return int(table[position])
+
+        return Law(f"solving it up to {size}", None, lambda position: grundy(position) == 0, grundy)
