@@ -4,7 +4,9 @@ A case is a function of the communicator of all ranks and of a folder that they 
 prints a JSON object with what was wrong with each case, or "".
 """
 
+import errno
 import json
+import os
 import resource
 import signal
 import sys
@@ -25,6 +27,7 @@ from gpu_nim.jobs.mpi import MpiCommunicator
 from gpu_nim.jobs.ranks import Outcome, join, place
 from gpu_nim.model.errors import FileError, RankFailed
 from gpu_nim.model.interrupts import interrupts_deferred
+from gpu_nim.storage import zarr_files
 
 NUMPY = NumpyBackend()
 CASES: dict[str, Callable[[MpiCommunicator, Path], None]] = {}
@@ -119,8 +122,9 @@ def _same(ranks: MpiCommunicator, automaton: str, generations: int, **more: obje
     whole = grow(automaton, generations, backend=NUMPY, cells=True)
     assert (growth.digest, growth.births.tolist()) == (whole.digest, whole.births.tolist()), automaton
     assert growth.verified == whole.verified
-    if job.outputs.want_cells and ranks.rank == 0:
-        assert np.array_equal(np.concatenate(cells), whole.cells()), automaton
+    if job.outputs.want_cells:
+        found = np.concatenate(share(ranks, np.concatenate(cells)))
+        assert sorted(found.tolist()) == sorted(whole.cells().tolist()), automaton
 
 
 @case
@@ -136,6 +140,46 @@ def files_have_every_cell(ranks: MpiCommunicator, folder: Path) -> None:
         share(ranks, 0)
         if ranks.rank == 0:
             assert np.array_equal(load(folder / name).cells(), grow(automaton, 30, backend=NUMPY).cells())
+
+
+@case
+def stores_have_chunks_of_all_ranks(ranks: MpiCommunicator, folder: Path) -> None:
+    size, zarr_files._CHUNK = zarr_files._CHUNK, 1000
+    try:
+        GrowthJob("edge", 40, backend=NumpyBackend(ranks), outputs=Outputs(folder / "a.zarr"), checkpoint=folder / "run").grow()
+    finally:
+        zarr_files._CHUNK = size
+    share(ranks, 0)
+    if ranks.rank == 0:
+        assert np.array_equal(load(folder / "a.zarr").cells(), grow("edge", 40, backend=NUMPY).cells())
+
+
+@case
+def a_store_that_one_rank_cannot_write(ranks: MpiCommunicator, folder: Path) -> None:
+    size, zarr_files._CHUNK = zarr_files._CHUNK, 1000
+    write = zarr_files.ZarrGrowthWriter._write
+
+    def full(writer: zarr_files.ZarrGrowthWriter, stop: int) -> None:
+        if stop > 20:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(writer, stop)
+
+    for failing in range(ranks.size):
+        outcome = Outcome(0)
+        if ranks.rank == failing:
+            zarr_files.ZarrGrowthWriter._write = full  # type: ignore[method-assign]
+        try:
+            GrowthJob("edge", 60, backend=NumpyBackend(ranks), outputs=Outputs(folder / "a.zarr")).grow()
+        except FileError as error:
+            outcome = Outcome(1, str(error))
+        except RankFailed:
+            outcome = Outcome(1)
+        finally:
+            zarr_files.ZarrGrowthWriter._write = write  # type: ignore[method-assign]
+        assert ranks.agree(outcome) == Outcome(1, f"cannot write {folder / 'a.zarr'}: No space left on device")
+        ranks._told = False
+        assert share(ranks, os.listdir(folder))[0] == []
+    zarr_files._CHUNK = size
 
 
 @case

@@ -26,6 +26,9 @@ class Threads:
     def sum(self, values: NDArray[np.uint64]) -> NDArray[np.uint64]:
         return np.sum(self._share(values), axis=0, dtype=np.uint64)
 
+    def fail(self) -> None:
+        self._barrier.abort()
+
     def _share(self, value: Any) -> list[Any]:
         self._places[self.rank] = value
         self._barrier.wait()

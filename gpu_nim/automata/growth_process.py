@@ -16,7 +16,7 @@ from gpu_nim.automata.columns import DEFAULT_COLUMNS, ColumnRecorder
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.snapshot import Snapshot, damage_refused
 from gpu_nim.automata.user_defined import describe, find_automaton
-from gpu_nim.backends.communicator import Communicator
+from gpu_nim.backends.communicator import gather_cells
 from gpu_nim.backends.interface import Backend, Batch, Engine
 from gpu_nim.backends.selection import select
 from gpu_nim.model.arguments import Whole, integer, shown
@@ -40,7 +40,7 @@ class GrowthProcess:
     Args:
         automaton: a name of the catalogue, a `Rule` or an `Automaton`.
         generations: the last generation.
-        backend: the backend. On several ranks each makes the same process; rank 0 gets all cells, the others none.
+        backend: the backend. On several ranks each makes the same process, and batches have the rank's own cells.
         cells: each batch has its newborns; they are not kept here, so that a file of any size can be written.
         verify: check births, and cells where there are any, against the theorem.
         columns: the columns of the growth's table.
@@ -122,8 +122,7 @@ class GrowthProcess:
             if tests:
                 to = min(to, _TESTED)
             batch = self._advance(engine, to, cells=self._cells or tests)
-            if batch.cells is not None or not self.recorder.needs_cells:
-                self.recorder.add(batch)
+            self._record(batch)
             elapsed = self._agreed(time.perf_counter() - began)
             self._seconds += elapsed
             self._births.append(batch.births)
@@ -136,12 +135,16 @@ class GrowthProcess:
                 stride = max(1, stride // 2)
 
     def _advance(self, engine: Engine, to: int, *, cells: bool) -> Batch:
-        """The next batch; on several ranks that of a generation alone where cells are wanted, which all go to rank 0."""
-        section = self.recorder.section
-        if self._ranks.size == 1 or not cells:
-            return engine.advance(to, cells=cells, section=section)
-        batch = engine.advance(engine.generation + 1, cells=True, section=section)
-        return replace(batch, cells=_gathered(batch, self._ranks))
+        """The next batch; on several ranks that of a generation alone where cells are wanted, since each has some of them."""
+        alone = engine.generation + 1 if cells and self._ranks.size > 1 else to
+        return engine.advance(alone, cells=cells, section=self.recorder.section)
+
+    def _record(self, batch: Batch) -> None:
+        """Add a batch to the columns, on rank 0 alone where they need all cells."""
+        if self.recorder.needs_cells and batch.cells is not None:
+            batch = replace(batch, cells=gather_cells(self._ranks, batch.cells))
+        if self._ranks.rank == 0 or not self.recorder.needs_cells:
+            self.recorder.add(batch)
 
     def _agreed(self, seconds: float) -> float:
         """The mean over all ranks, by which they choose batches alike."""
@@ -242,13 +245,7 @@ class GrowthProcess:
 
     def _tests_more(self, generation: int) -> bool:
         """Whether each cell of the next generation is checked against the theorem."""
-        if not self.verifies or self.automaton.cell_test is None:
-            return False
-        more = self.tested == generation < _TESTED
-        if self._ranks.size == 1:
-            return more
-        # Rank 0 has the cells, so it decides.
-        return bool(self._ranks.sum(np.array([more and self._ranks.rank == 0], np.uint64))[0])
+        return self.verifies and self.automaton.cell_test is not None and self.tested == generation < _TESTED
 
     def _check(self, batch: Batch) -> None:
         formula, test = self.automaton.births_formula, self.automaton.cell_test
@@ -257,8 +254,11 @@ class GrowthProcess:
         numbers = np.arange(batch.first, batch.first + len(batch.births), dtype=np.int64)
         wrong = batch.births != formula(numbers)
         if batch.cells is not None and test is not None and not wrong.any():
-            outsiders = np.flatnonzero(~test(batch.cells, np.repeat(numbers, batch.births.astype(np.int64))))
-            wrong[np.searchsorted(np.cumsum(batch.births), outsiders, side="right")] = True
+            # Several ranks have a generation at a time, of which each tests its own cells.
+            own = batch.births.astype(np.int64) if self._ranks.size == 1 else [len(batch.cells)]
+            born = np.repeat(numbers, own)
+            outsiders = np.bincount(born[~test(batch.cells, born)] - batch.first, minlength=len(numbers))
+            wrong = self._ranks.sum(outsiders.astype(np.uint64)) > 0
             if self.tested == batch.first - 1:
                 self.tested = int(numbers[-1])
         if wrong.any():
@@ -268,17 +268,6 @@ class GrowthProcess:
 def _batches(automaton: Automaton, backend: Backend | str, general: bool, last: int) -> Iterator[Batch]:
     """Grow again, for the cells."""
     return iter(GrowthProcess(automaton, last, select(backend), cells=True, verify=False, general=general))
-
-
-def _gathered(batch: Batch, ranks: Communicator) -> NDArray[np.integer] | None:
-    """The newborns of one generation, of which each rank has some, in lexicographic order on rank 0; None on others."""
-    own = batch.cells
-    assert own is not None
-    parts = ranks.exchange([np.ascontiguousarray(own).view(np.uint8).reshape(-1), *[np.zeros(0, np.uint8)] * (ranks.size - 1)])
-    if ranks.rank:
-        return None
-    cells = np.concatenate([part.view(own.dtype) for part in parts]).reshape(-1, own.shape[1])
-    return cells[np.lexsort(cells.T[::-1])]
 
 
 def most_touched(rule: Rule, generation: int) -> int:

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 T = TypeVar("T")
+T_rows = TypeVar("T_rows", bound=np.generic)
 Bytes = NDArray[np.uint8]
 
 
@@ -51,6 +52,9 @@ class Communicator(Protocol):
             values: of the same shape on every rank.
         """
 
+    def fail(self) -> None:
+        """Have the next exchange of the other ranks raise RankFailed, and return when all of them have come there."""
+
 
 class Alone:
     """The communicator of a growth on one rank.
@@ -70,6 +74,9 @@ class Alone:
         """Return the values that are given."""
         return values
 
+    def fail(self) -> None:
+        """Do nothing: there are no other ranks."""
+
 
 def share(communicator: Communicator, value: T) -> list[T]:
     """Return the value of each rank, on each of them.
@@ -83,3 +90,31 @@ def share(communicator: Communicator, value: T) -> list[T]:
     """
     buffer = np.frombuffer(pickle.dumps(value), np.uint8)
     return [pickle.loads(part.tobytes()) for part in communicator.exchange([buffer] * communicator.size)]
+
+
+def gather(communicator: Communicator, rows: NDArray[T_rows]) -> NDArray[T_rows]:
+    """Return the rows of all ranks, one rank's after another's, on rank 0; none on the others.
+
+    Args:
+        communicator: the ranks.
+        rows: shape (n, d), of the same d and dtype on every rank.
+
+    >>> gather(Alone(), np.array([[1, 2]]))
+    array([[1, 2]])
+    """
+    none = np.zeros(0, np.uint8)
+    received = communicator.exchange([as_bytes(rows), *[none] * (communicator.size - 1)])
+    return np.concatenate([part.view(rows.dtype) for part in received]).reshape(-1, rows.shape[1])
+
+
+def as_bytes(rows: NDArray[np.generic]) -> Bytes:
+    """Return the bytes of an array, in the order of its elements."""
+    return np.ascontiguousarray(rows).reshape(-1).view(np.uint8)
+
+
+def gather_cells(communicator: Communicator, cells: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Return the newborns of one generation, of which each rank has some, in lexicographic order on rank 0; none on the others."""
+    if communicator.size == 1:
+        return cells
+    found = gather(communicator, cells)
+    return found[np.lexsort(found.T[::-1])]

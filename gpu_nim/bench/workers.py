@@ -96,6 +96,10 @@ class Timed:
         self.exchanging += time.perf_counter() - met
         return total
 
+    def fail(self) -> None:
+        """Tell the others."""
+        self._communicator.fail()
+
     def _meet(self) -> float:
         began = time.perf_counter()
         self._communicator.sum(np.zeros(1, np.uint64))

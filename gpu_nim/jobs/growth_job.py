@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.storage.atomic import check_writable, claim, flush
 from gpu_nim.storage.growth_bfiles import bfile_column, write_bfile
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, check_growth_file, open_growth, suffixes_with_parents
-from gpu_nim.storage.growth_writer import GrowthWriter, write_growth
+from gpu_nim.storage.growth_writer import GatheringWriter, GrowthWriter, write_growth
 from gpu_nim.storage.voxels import check_voxels, open_voxels, save_voxels
 from gpu_nim.storage.zarr_files import ZarrGrowthWriter, copy_store, load_zarr_growth, new_zarr_growth, resumed_zarr_growth
 
@@ -83,8 +83,8 @@ class GrowthJob:
     Args:
         automaton: the automaton.
         generations: the last generation.
-        backend: the backend. On several ranks each makes the same job; rank 0 writes all files, and each rank its part of a
-            checkpoint.
+        backend: the backend. On several ranks each makes the same job; each writes its part of a checkpoint and of a Zarr store of
+            cells, and rank 0 all other files.
         columns: the columns of the growth's table.
         outputs: the files to write.
         verify: whether to check the growth against its theorem.
@@ -124,14 +124,15 @@ class GrowthJob:
             raise UsageError("checkpoint makes a new folder and resume uses an existing one: only one may be given")
         if every is not None and checkpoint is None and resume is None:
             raise UsageError("every is the number of generations between checkpoints: it needs a folder to checkpoint to or resume")
-        self._writes = backend.communicator.rank == 0
+        self._ranks = backend.communicator
+        self._writes = self._ranks.rank == 0
         with ExitStack() as held:
             chosen = find(automaton) if isinstance(automaton, str) else automaton
             snapshot: Snapshot | None = None
             self.outputs = outputs or Outputs()
             self.passed_over: list[str] = []
             """A sentence for each checkpoint that was damaged and therefore skipped."""
-            self._checkpoints = Checkpoints(folder, backend.communicator) if (folder := checkpoint or resume) is not None else None
+            self._checkpoints = Checkpoints(folder, self._ranks) if (folder := checkpoint or resume) is not None else None
             if self._checkpoints is not None and resume is not None:
                 if self._writes:
                     held.enter_context(self._checkpoints.held(new=False))
@@ -184,15 +185,15 @@ class GrowthJob:
         """Grow to the end, write the files, and return the growth, whose table is complete on rank 0 alone."""
         with self._held, rest_told(self._checkpoints):
             with ExitStack() as stack:
-                writers, store = self._open(stack) if self._writes else ([], None)
+                writers, store = self._open(stack)
                 for batch in self.growing:
                     self._write(*(partial(writer.append, batch) for writer in writers))
                     on_batch(batch)
                     self._save(store)
                 growth = self.growing.growth()
-                if not self._writes:
-                    return growth
                 self._write(*(partial(writer.finish, growth) for writer in writers))
+            if not self._writes:
+                return growth
             if self._checkpoints is not None:
                 self._finish(growth, store)
             if self.outputs.bfile is not None and self._bfile is not None:
@@ -218,20 +219,28 @@ class GrowthJob:
     def _open(self, stack: ExitStack) -> tuple[list[GrowthWriter], ZarrGrowthWriter | None]:
         """Open the writers of the batches: the files, or with checkpoints the store of cells beside the checkpoints."""
         if self._checkpoints is None:
+            out, voxels = self.outputs.out, self.outputs.voxels
             writers: list[GrowthWriter] = []
-            if self.outputs.out is not None:
-                writers.append(stack.enter_context(open_growth(self.outputs.out, parents=self._ancestry)))
-            if self.outputs.voxels is not None:
-                writers.append(stack.enter_context(open_voxels(self.outputs.voxels)))
+            if out is not None and self._ranks.size > 1 and GROWTH_FORMATS[out.suffix].together:
+                writers.append(stack.enter_context(open_growth(out, parents=self._ancestry, ranks=self._ranks)))
+            elif out is not None:
+                writers.append(self._opened(stack, partial(open_growth, out, parents=self._ancestry)))
+            if voxels is not None:
+                writers.append(self._opened(stack, partial(open_voxels, voxels)))
             return writers, None
         if not self._stores_cells:
             return [], None
         cells, extent, snapshot = self._checkpoints.cells, self._checkpoints.extent, self.growing.resumed
         if extent is None or snapshot is None:
-            store = new_zarr_growth(cells, parents=self._ancestry)
+            store = new_zarr_growth(cells, self._ranks, parents=self._ancestry)
         else:
-            store = resumed_zarr_growth(cells, extent, snapshot, parents=self._ancestry)
+            store = resumed_zarr_growth(cells, extent, snapshot, self._ranks, parents=self._ancestry)
         return [store], store
+
+    def _opened(self, stack: ExitStack, file: Callable[[], AbstractContextManager[GrowthWriter]]) -> GrowthWriter:
+        """Open a file that rank 0 writes."""
+        writer = stack.enter_context(file()) if self._writes else None
+        return writer if writer is not None and self._ranks.size == 1 else GatheringWriter(writer, self._ranks)
 
     def _write(self, *steps: Callable[[], None]) -> None:
         try:
@@ -248,9 +257,10 @@ class GrowthJob:
         if self._checkpoints is None or (growing.generation % self._every and growing.generation != growing.generations):
             return
         asked = {**self.outputs.as_record(), "every": self._every, "columns": self.columns}
-        if store is not None:
+        extent = None if store is None else store.extent()
+        if store is not None and self._writes:
             flush(self._checkpoints.cells)  # the checkpoint counts on them
-        self._checkpoints.save(growing.snapshot(), asked=asked, extent=None if store is None else store.extent())
+        self._checkpoints.save(growing.snapshot(), asked=asked, extent=extent)
 
     def _finish(self, growth: Growth, store: ZarrGrowthWriter | None) -> None:
         """Write the files from the store of cells beside the checkpoints."""

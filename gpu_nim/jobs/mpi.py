@@ -111,16 +111,25 @@ class MpiCommunicator:
             wait([self._comm.Iallreduce(own, total)])
         return total
 
+    def fail(self) -> None:
+        """Have the next exchange of the other ranks raise RankFailed, and return when all of them have come there."""
+        with suppress(RanksLost):
+            self._tell(failed=True)
+
     def agree(self, outcome: Outcome) -> Outcome:
         """Return the first failure by rank that has a reason of its own, or the outcome of this rank where there is none."""
         try:
-            if not self._told:
-                with suppress(RankFailed), self._exchanging() as wait:
-                    self._announce(np.full(self.size, _FAILED if outcome.status else 0, np.int64), (), wait)
+            self._tell(failed=bool(outcome.status))
             outcomes = share(self, outcome) if self._told else [outcome]
         except RanksLost as error:
             outcomes = [outcome, Outcome(1, str(error))]
         return next((each for each in outcomes if each.status and each.sentence is not None), outcome)
+
+    def _tell(self, *, failed: bool) -> None:
+        """Tell the other ranks whether this one has failed, unless one has already."""
+        if not self._told:
+            with suppress(RankFailed), self._exchanging() as wait:
+                self._announce(np.full(self.size, _FAILED if failed else 0, np.int64), (), wait)
 
     @contextmanager
     def _exchanging(self) -> Iterator[Callable[[list[MPI.Request]], None]]:

@@ -38,6 +38,10 @@ class Planned:
         """Raise NotImplementedError: there are no other ranks."""
         raise NotImplementedError
 
+    def fail(self) -> None:
+        """Raise NotImplementedError: there are no other ranks."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True)
 class RankPlan:

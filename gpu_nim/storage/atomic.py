@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from gpu_nim.backends.communicator import Communicator, share
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.interrupts import interrupts_deferred
 from gpu_nim.storage.exchange import exchange
@@ -47,6 +48,23 @@ def replacing(path: Path, is_ours: Callable[[Path], bool] = lambda _: False) -> 
             remove_leftovers(path.parent, re.escape(path.name))
         with placing(path) as scratch:
             yield scratch
+
+
+@contextmanager
+def replacing_together(path: Path, ranks: Communicator, is_ours: Callable[[Path], bool] = lambda _: False) -> Iterator[Path]:
+    """Like `replacing`, for a path that all ranks write: it is renamed once all have ended the block, by rank 0.
+
+    Where the block fails on one rank, the others are told before rank 0 removes what they write to.
+    """
+    with replacing(path, is_ours) if ranks.rank == 0 else _failures_told(path) as made:
+        scratch = share(ranks, made)[0]
+        assert scratch is not None
+        try:
+            yield scratch
+            share(ranks, None)
+        except BaseException:
+            ranks.fail()
+            raise
 
 
 @contextmanager

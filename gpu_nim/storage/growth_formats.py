@@ -4,12 +4,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from gpu_nim.automata.cell_sources import Ancestry
 from gpu_nim.automata.growth import Growth
+from gpu_nim.backends.communicator import Communicator
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
-from gpu_nim.storage.atomic import check_writable, replacing
+from gpu_nim.storage.atomic import check_writable, replacing, replacing_together
 from gpu_nim.storage.csv_files import CsvGrowthWriter
 from gpu_nim.storage.growth_attributes import is_growth_store
 from gpu_nim.storage.growth_writer import GrowthWriter
@@ -32,6 +34,7 @@ class GrowthFormat:
         dimensions: the dimensions that its cells may have; None for any.
         cells: whether it is written from cells.
         parents: whether it can hold each cell's parent.
+        together: whether all ranks of a growth write it, with `ranks` for its writer; others are written by one of them.
     """
 
     name: str
@@ -41,12 +44,13 @@ class GrowthFormat:
     dimensions: tuple[int, ...] | None = None
     cells: bool = True
     parents: bool = False
+    together: bool = False
 
 
 GROWTH_FORMATS = Registry[GrowthFormat]("file format of growths")
 
 for _format in (
-    GrowthFormat(".zarr", "cells", new_zarr_growth, load_zarr_growth, parents=True),
+    GrowthFormat(".zarr", "cells", new_zarr_growth, load_zarr_growth, parents=True, together=True),
     GrowthFormat(".npz", "cells", NpzGrowthWriter, load_npz_growth),
     GrowthFormat(".csv", "the table", CsvGrowthWriter, cells=False),
     GrowthFormat(".rle", "for Golly", RleWriter, dimensions=(2,)),
@@ -80,12 +84,13 @@ def describe_formats() -> str:
 
 
 @contextmanager
-def open_growth(path: str | Path, *, parents: Ancestry | None = None) -> Iterator[GrowthWriter]:
+def open_growth(path: str | Path, *, parents: Ancestry | None = None, ranks: Communicator | None = None) -> Iterator[GrowthWriter]:
     """Yield a writer of a growth to a file, which is written atomically, in the format of its suffix (see `GROWTH_FORMATS`).
 
     Args:
         path: the file. A .csv holds the columns of the growth's table.
         parents: gives each cell's parent, which is saved, too; None for none.
+        ranks: several ranks that write the file together, in a format for that; by default this process alone.
 
     Raises:
         UsageError: no format has this suffix, or it holds no parents.
@@ -105,10 +110,16 @@ def open_growth(path: str | Path, *, parents: Ancestry | None = None) -> Iterato
     4096
     """
     path = Path(path)
-    check_growth_file(path, parents=parents is not None)
+    if ranks is None or ranks.rank == 0:
+        check_growth_file(path, parents=parents is not None)
     writer = GROWTH_FORMATS[path.suffix].writer
-    with replacing(path, is_growth_store) as scratch:
-        yield writer(scratch) if parents is None else writer(scratch, parents=parents)
+    named: dict[str, Any] = {} if parents is None else {"parents": parents}
+    if ranks is None:
+        with replacing(path, is_growth_store) as scratch:
+            yield writer(scratch, **named)
+    else:
+        with replacing_together(path, ranks, is_growth_store) as scratch:
+            yield writer(scratch, ranks=ranks, **named)
 
 
 def check_growth_file(path: Path, dimension: int | None = None, *, parents: bool = False) -> None:

@@ -14,6 +14,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -23,11 +24,13 @@ from numpy.typing import NDArray
 from gpu_nim.automata.cell_sources import Ancestry, CellSource, Newborns
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.snapshot import Snapshot
+from gpu_nim.backends.communicator import Alone, Communicator, gather, share
 from gpu_nim.backends.interface import Batch
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.interrupts import interrupts_deferred
 from gpu_nim.model.reading import Damaged
 from gpu_nim.storage.atomic import replacing
+from gpu_nim.storage.chunk_deal import ChunkDeal
 from gpu_nim.storage.file_checks import Declared, reading, reason
 from gpu_nim.storage.growth_attributes import check_declared, is_growth_store, sealed, to_growth, with_checked_cells
 from gpu_nim.storage.zarr_arrays import StoredArray, read_group
@@ -56,44 +59,62 @@ class StoreExtent:
 
 
 class ZarrGrowthWriter:
-    """Writes batches of cells to the store, complete chunks at a time; with `extent`, to a store with at least that extent."""
+    """Writes batches of cells to the store, complete chunks at a time; with `extent`, to a store with at least that extent.
+
+    On several ranks each has a writer and all call its methods together: each writes chunks of its own
+    (`gpu_nim.storage.chunk_deal`), and rank 0 whatever else there is.
+    """
 
     wants_cells = True
 
-    def __init__(self, group: zarr.Group, *, parents: Ancestry | None = None, extent: StoreExtent | None = None) -> None:
-        self._group = group
+    def __init__(
+        self,
+        group: zarr.Group,
+        ranks: Communicator | None = None,
+        *,
+        parents: Ancestry | None = None,
+        extent: StoreExtent | None = None,
+    ) -> None:
+        self._group, self._ranks = group, ranks or Alone()
         self._parents = parents
         self._cells: zarr.Array[Any] | None = None
-        self._waiting: list[NDArray[np.integer]] = []
-        self._count = 0
+        self._chunks = 0  # complete ones
+        self._deal = ChunkDeal(self._ranks, _CHUNK, 0 if extent is None else extent.written + len(extent.waiting))
+        self._waiting: list[tuple[int, NDArray[np.integer]]] = []  # of this rank, with their chunks
+        self._none: NDArray[np.integer] = np.zeros((0, 1), np.int8)
         if extent is not None:
-            self._waiting, self._count = [extent.waiting], len(extent.waiting)
+            self._chunks, self._none = extent.written // _CHUNK, extent.waiting[:0]
+            if self._deal.owns(self._chunks):
+                self._waiting = [(self._chunks, extent.waiting)]
             if extent.written:
                 self._cells = _array(group, "cells")
-            if self._cells is not None and self._cells.shape[0] >= extent.written:
-                self._cells.resize((extent.written, self._cells.shape[1]))
-            elif self._cells is not None:
-                raise FileError(f"it holds {self._cells.shape[0]} cells, {extent.written} are needed")
+                if self._cells.shape[0] < extent.written:
+                    raise FileError(f"it holds {self._cells.shape[0]} cells, {extent.written} are needed")
+                if self._ranks.rank == 0:
+                    self._cells.resize((extent.written, self._cells.shape[1]))
 
     def extent(self) -> StoreExtent:
-        """Return the extent of the store, to resume from."""
-        if self._waiting:
-            self._waiting = [np.concatenate(self._waiting)]
-        waiting = self._waiting[0] if self._waiting else np.zeros((0, 1), np.int8)
-        return StoreExtent(0 if self._cells is None else self._cells.shape[0], waiting)
+        """Return the extent of the store, to resume from; complete on rank 0 alone."""
+        if self._waiting:  # of the chunk that is not complete
+            self._waiting = [(self._chunks, np.concatenate([cells for _, cells in self._waiting]))]
+        waiting = self._waiting[0][1] if self._waiting else self._none
+        return StoreExtent(self._chunks * _CHUNK, gather(self._ranks, waiting))
 
     def append(self, batch: Batch) -> None:
         """Take the next batch's cells."""
         assert batch.cells is not None
-        self._waiting.append(batch.cells)
-        self._count += len(batch.cells)
-        if self._count >= _CHUNK:
-            self._write(self._count - self._count % _CHUNK)
+        self._none = batch.cells[:0]
+        self._waiting += self._deal.deal(batch.cells, sum(batch.births.tolist()))
+        complete = self._deal.count // _CHUNK
+        if complete > self._chunks:
+            self._write(complete)
 
     def finish(self, growth: Growth) -> None:
         """Write the remaining cells, the births, the checksums, and last the attributes, which mark the store as complete."""
-        if self._count or self._cells is None:
-            self._write(self._count)
+        self._write(-(-self._deal.count // _CHUNK))
+        share(self._ranks, None)  # all chunks are written
+        if self._ranks.rank:
+            return
         with interrupts_deferred():
             self._group.create_array("births", data=growth.births, overwrite=True, config=_EVERY_CHUNK)
             self._group.create_array("checksums", data=growth.checksums, overwrite=True, config=_EVERY_CHUNK)
@@ -132,65 +153,94 @@ class ZarrGrowthWriter:
                     parents[written : written + count] = np.concatenate(waiting)
                 written, count, waiting = written + count, 0, []
 
-    def _write(self, count: int) -> None:
-        cells = np.concatenate(self._waiting)
-        if self._cells is None:
+    def _write(self, stop: int) -> None:
+        """Write the chunks before this one, of which the last may be incomplete."""
+        if self._ranks.rank == 0:
+            self._lengthen(min(stop * _CHUNK, self._deal.count))
+        if self._ranks.size > 1:
+            share(self._ranks, None)  # the array is that long
+            self._cells = _array(self._group, "cells")
+        assert self._cells is not None
+        # A single rank writes all of them at once, which Zarr divides among threads.
+        for _, run in groupby(takewhile(lambda each: each[0] < stop, self._waiting), lambda each: self._ranks.size > 1 and each[0]):
+            chunks, parts = zip(*run, strict=True)
+            cells = np.concatenate(parts)
+            if not np.array_equal(cells, cells.astype(self._cells.dtype)):
+                # A store for fewer generations, by a version that wrote shorter integers.
+                raise FileError(
+                    f"the cells of this run are kept as {self._cells.dtype}, too short for these generations: begin a new run"
+                )
+            start = chunks[0] * _CHUNK
             with interrupts_deferred():
+                self._cells[start : start + len(cells)] = cells
+        self._waiting = [each for each in self._waiting if each[0] >= stop]
+        self._chunks = stop
+
+    def _lengthen(self, count: int) -> None:
+        """Give the array room for so many cells."""
+        dimension = self._none.shape[1]
+        with interrupts_deferred():
+            if self._cells is None:
                 self._cells = self._group.create_array(
                     "cells",
-                    shape=(0, cells.shape[1]),
-                    chunks=(_CHUNK, cells.shape[1]),
-                    dtype=cells.dtype,
+                    shape=(0, dimension),
+                    chunks=(_CHUNK, dimension),
+                    dtype=self._none.dtype,
                     compressors=shuffled_zstd(),
                     config=_EVERY_CHUNK,
                     overwrite=True,  # of a growth that continued after the checkpoint that is resumed
                 )
-        elif not np.array_equal(cells[:count], cells[:count].astype(self._cells.dtype)):
-            # A store for fewer generations, by a version that wrote shorter integers.
-            raise FileError(
-                f"the cells of this run are kept as {self._cells.dtype}, too short for these generations: begin a new run"
-            )
-        start = self._cells.shape[0]
-        with interrupts_deferred():
-            self._cells.resize((start + count, cells.shape[1]))
-            self._cells[start:] = cells[:count]
-        self._waiting = [cells[count:]]
-        self._count -= count
+            self._cells.resize((count, dimension))
 
 
-def new_zarr_growth(path: Path, *, parents: Ancestry | None = None) -> ZarrGrowthWriter:
-    """Make a Zarr store for a growth, with each cell's parent if requested."""
+def new_zarr_growth(path: Path, ranks: Communicator | None = None, *, parents: Ancestry | None = None) -> ZarrGrowthWriter:
+    """Make a Zarr store for a growth, with each cell's parent if requested; on several ranks, on all of them."""
     import zarr
 
-    with interrupts_deferred():
-        group = zarr.open_group(path, mode="w", zarr_format=3)
-    return ZarrGrowthWriter(group, parents=parents)
+    ranks = ranks or Alone()
+    if ranks.rank == 0:
+        with interrupts_deferred():
+            group = zarr.open_group(path, mode="w", zarr_format=3)
+    share(ranks, None)  # it is there
+    return ZarrGrowthWriter(_opened(path) if ranks.rank else group, ranks, parents=parents)
 
 
 def resumed_zarr_growth(
-    path: Path, extent: StoreExtent, snapshot: Snapshot, *, parents: Ancestry | None = None
+    path: Path, extent: StoreExtent, snapshot: Snapshot, ranks: Communicator | None = None, *, parents: Ancestry | None = None
 ) -> ZarrGrowthWriter:
     """Open the Zarr store of an interrupted growth, to write on in place.
 
     Args:
         path: the store.
         extent: the cells that it holds.
-        snapshot: the growth that all these cells are compared with.
+        snapshot: the growth that all these cells are compared with, by rank 0.
+        ranks: all ranks, which call this together.
         parents: gives each cell's parent, which is stored, too; None for none.
 
     Raises:
         FileError: the store is shorter than that, or its cells are others.
     """
+    ranks = ranks or Alone()
+
+    def resumed() -> ZarrGrowthWriter:
+        try:
+            if ranks.rank == 0:
+                _check_stored(path, extent, snapshot)
+            return ZarrGrowthWriter(_opened(path), ranks, parents=parents, extent=extent)
+        except Exception as error:  # zarr and the JSON reader raise errors of many types for a damaged store
+            why = str(error) if isinstance(error, FileError | Damaged) else reason(error)
+            raise FileError(f"cannot resume with {path}, which holds the cells grown so far: {why}") from error
+
+    others = resumed() if ranks.rank else None
+    share(ranks, None)  # before rank 0 makes it shorter
+    return others or resumed()
+
+
+def _opened(path: Path) -> zarr.Group:
     import zarr
 
-    try:
-        _check_stored(path, extent, snapshot)
-        with interrupts_deferred():
-            group = zarr.open_group(path, mode="r+", zarr_format=3, use_consolidated=False)
-        return ZarrGrowthWriter(group, parents=parents, extent=extent)
-    except Exception as error:  # zarr and the JSON reader raise errors of many types for a damaged store
-        why = str(error) if isinstance(error, FileError | Damaged) else reason(error)
-        raise FileError(f"cannot resume with {path}, which holds the cells grown so far: {why}") from error
+    with interrupts_deferred():
+        return zarr.open_group(path, mode="r+", zarr_format=3, use_consolidated=False)
 
 
 def _check_stored(path: Path, extent: StoreExtent, snapshot: Snapshot) -> None:

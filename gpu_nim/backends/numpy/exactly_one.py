@@ -217,9 +217,9 @@ class ExactlyOneEngine(CellEngine):
         for targets in self._targets(pushers):
             states = table[targets]
             # An index by numbers takes fewer steps than one by a mask of no pattern.
-            fresh = targets[np.flatnonzero(states == _FRESH)]
+            fresh = targets.take((states == _FRESH).nonzero()[0])
             table[fresh] = _ONCE
-            table[targets[np.flatnonzero(states == _ONCE)]] = _SEALED
+            table[targets.take((states == _ONCE).nonzero()[0])] = _SEALED
             yield fresh
 
     def _parts(self, pushers: Ints) -> Iterator[tuple[Ints, int]]:
@@ -244,11 +244,11 @@ class ExactlyOneEngine(CellEngine):
             halves = (x_0 >> 1, x_0 + 1 >> 1) if even else (x_0,)
             for step, rows in self._jumps:
                 entry = block + step
-                stride = places.strides[entry]
+                stride = places.strides.take(entry)
                 row = stride * x_2
-                row += places.origins[entry]
+                row += places.origins.take(entry)
                 for rise, shifts in rows:
-                    along = row + rise * stride if rise else row
+                    along = _risen(row, stride, rise)
                     for odd, shift in shifts:
                         targets = along + halves[odd]
                         if shift:
@@ -287,6 +287,13 @@ class ExactlyOneEngine(CellEngine):
 
     def _section(self, axis: int, value: int) -> int:
         return int(self.rule.symmetry.section_size(self.newborns.T, axis, value).sum())
+
+
+def _risen(row: Ints, stride: Ints, rise: int) -> Ints:
+    """The places rise strides on; most rises are steps of one, which take no product."""
+    if not rise:
+        return row
+    return row + stride if rise == 1 else row - stride if rise == -1 else row + rise * stride
 
 
 def _jumps(rule: Rule) -> Iterator[tuple[int, list[tuple[int, list[tuple[int, int]]]]]]:
