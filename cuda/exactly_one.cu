@@ -32,6 +32,12 @@
 // o, and sorting and dropping signs take no two points further apart, neither by their largest difference of coordinates nor by
 // the sum of all: rep(d + o) is no further from d = rep(d) than o is long.  `reach` is that length in u, v and w.
 //
+// Ranks.  A rank owns the columns of some slabs of bricks, which have u, in the plane v, in common, and numbers its bricks from 0 to
+// `owned` - 1.  Only these are ever listed by a generation, so that each cell is decided, counted and mixed by one rank.  The bricks of
+// the slabs beside them have higher numbers, slots and no `touched`: they are the halo.  Once generation n is done, a rank sends its
+// newborns that are within reach of another's slab (exactly_one_send), and puts what it receives at the end of list n and of its
+// newborns (exactly_one_receive), where generation n + 1 finds them.  No newborn further away touches anything in the slab.
+//
 // Bytes.  Counted over `fcc` and `edge` to generation 255: 7.7 births, as orbits, to a listed brick, 81 of 100 listed bricks with
 // births, 9.4 of its 27 neighbours listed one generation before.  A listed brick reads 128 bytes of `touched` and writes them
 // back, writes 128 of newborns, and reads 9 sectors of 32 bytes of columns, 9 of slots and 25 of newborns: 1.8 KB from L2, 230
@@ -240,7 +246,7 @@ struct Rings {
     u64* lists;
     u32* counts;
     u64 bricks;
-    u32 capacity;
+    u32 capacity, owned;
 
     __device__ __forceinline__ u32* newborn_of(u32 n) const { return newborn + 32ull * capacity * (n & 1); }
     __device__ __forceinline__ u32* slots_of(u32 n) const { return slots + bricks * (n & 3); }
@@ -307,10 +313,10 @@ struct Section {
 extern "C" __global__ void __launch_bounds__(128, 8)
 exactly_one_grow(const i32* __restrict__ columns, i32 columns_u, i32 columns_v, u32 log_v, i32 reach_u, i32 reach_v, i32 reach_k,
                  u32 flags, const i32* __restrict__ offsets, u32 offset_count, u32* __restrict__ touched, u32* newborn,
-                 u32* slots, u64* lists, u32* counts, u64 bricks, u32 capacity, const u32* __restrict__ clock, u32 step, u64 mix_u,
-                 u64 mix_v, u64 mix_w, u64 mix_0, u32 section_axes, i32 section_level, u64* __restrict__ reports) {
+                 u32* slots, u64* lists, u32* counts, u64 bricks, u32 capacity, u32 owned, const u32* __restrict__ clock, u32 step,
+                 u64 mix_u, u64 mix_v, u64 mix_w, u64 mix_0, u32 section_axes, i32 section_level, u64* __restrict__ reports) {
     const Shape s SHAPE;
-    const Rings rings{newborn, slots, lists, counts, bricks, capacity};
+    const Rings rings{newborn, slots, lists, counts, bricks, capacity, owned};
     const u32 generation = *clock + 1 + step;
     const u32 lane = threadIdx.x & 31u;
     const u32 width = s.window_width(), rows = s.window_rows();
@@ -363,7 +369,7 @@ exactly_one_grow(const i32* __restrict__ columns, i32 columns_u, i32 columns_v, 
         const u32 born = once & ~twice & ~closed;
         if ((once & ~closed) != 0) touched[word] = closed | once;
         born_now[32 * i + lane] = born;
-        const bool reached = herald.reached(born) && neighbour != NOWHERE;
+        const bool reached = herald.reached(born) && neighbour < owned;  // neither NOWHERE nor of the halo
         rings.enter(generation + 1, lane, reached, reached ? neighbour : 0,
                     pack(place.u + herald.du, place.v + herald.dv, place.w + herald.dw));
         if (born == 0) continue;
@@ -400,14 +406,29 @@ extern "C" __global__ void __launch_bounds__(32) exactly_one_tick(u32* clock, u3
     if (global_thread() == 0) *clock += generations;
 }
 
+namespace {
+
+// Enter the owned neighbours that the newborns of the brick at `place` reach into the list of generation n.  All lanes of the warp
+// must call it.
+__device__ __forceinline__ void enter_reached(const Shape& s, const Rings& rings, const Herald& herald, u32 n, u32 lane,
+                                              const Place& place, u32 born) {
+    const bool reached = herald.reached(born);
+    const i32 u = place.u + herald.du, v = place.v + herald.dv, w = place.w + herald.dw;
+    const u32 neighbour = reached ? s.brick(u, v, w) : NOWHERE;
+    const bool wanted = neighbour < rings.owned;
+    rings.enter(n, lane, wanted, wanted ? neighbour : 0, pack(u, v, w));
+}
+
+}  // namespace
+
 // Begin with `generation`, whose list and newborns the host has laid, the seeds or those of a saved state: touch them, tell their
 // slots, and make list `generation` + 1.
 extern "C" __global__ void __launch_bounds__(128, 8)
 exactly_one_lay(const i32* __restrict__ columns, i32 columns_u, i32 columns_v, u32 log_v, i32 reach_u, i32 reach_v, i32 reach_k,
                 u32 flags, u32* __restrict__ touched, u32* newborn, u32* slots, u64* lists, u32* counts, u64 bricks, u32 capacity,
-                u32 generation) {
+                u32 owned, u32 generation) {
     const Shape s SHAPE;
-    const Rings rings{newborn, slots, lists, counts, bricks, capacity};
+    const Rings rings{newborn, slots, lists, counts, bricks, capacity, owned};
     const u32 lane = threadIdx.x & 31u;
     const Herald herald(s, lane);
     const u32 listed = rings.count_of(generation);
@@ -416,62 +437,115 @@ exactly_one_lay(const i32* __restrict__ columns, i32 columns_u, i32 columns_v, u
         const u32 brick = s.brick(place.u, place.v, place.w), born = rings.newborn_of(generation)[32 * i + lane];
         touched[32ull * brick + lane] |= born;
         if (lane == 0) rings.slots_of(generation)[brick] = static_cast<u32>(i) + 1;
-        const bool reached = herald.reached(born);
-        const i32 u = place.u + herald.du, v = place.v + herald.dv, w = place.w + herald.dw;
-        const u32 neighbour = reached ? s.brick(u, v, w) : NOWHERE;
-        rings.enter(generation + 1, lane, neighbour != NOWHERE, neighbour != NOWHERE ? neighbour : 0, pack(u, v, w));
+        enter_reached(s, rings, herald, generation + 1, lane, place, born);
     }
 }
 
+// A part, what one rank sends to another: the number of its entries, these, and words.  An entry is a brick's place in two numbers,
+// the rows of the brick that are sent, a bit each, and where their words begin.
 namespace {
 
-// Call visit(word, bit, key) for every cell of every brick that has a key in the table of a saved state: the table is a mixed radix
-// over a box, codec = {lower corner, upper corner, strides}, of three coordinates each, counted from the corner of the bricks;
-// where sums are even its keys are halved.  The first bit of a table's byte is its highest.
-template <class Visit>
-__device__ __forceinline__ void each_key(const Shape& s, const i64* codec, u32 halved, Visit visit) {
-    const u32 lane = threadIdx.x & 31u;
-    const u64 columns = static_cast<u64>(s.columns_u) * static_cast<u64>(s.columns_v);
-    for (u64 column = global_thread() >> 5; column < columns; column += global_threads() >> 5) {
-        const i32 u = (static_cast<i32>(column / static_cast<u64>(s.columns_v)) << s.log_u()) + static_cast<i32>(lane >> s.log_v);
-        const i32 v = (static_cast<i32>(column % static_cast<u64>(s.columns_v)) << s.log_v) +
-                      static_cast<i32>(lane & ((1u << s.log_v) - 1));
-        const i32* const range = s.columns + 3 * column;
-        for (i32 w = range[1]; w < range[2]; ++w) {
-            const u64 word = 32ull * (static_cast<u32>(range[0]) + static_cast<u32>(w)) + lane;
-            for (i32 k = 0; k < 32; ++k) {
-                const i64 z = (32 * w + k) * s.step() + s.parity(u, v);
-                const i64 y = s.is(FOLDED) ? v + z : v, x = s.is(FOLDED) ? u + y : u;
-                if (x < codec[0] || y < codec[1] || z < codec[2] || x > codec[3] || y > codec[4] || z > codec[5]) continue;
-                const i64 key = (x - codec[0]) * codec[6] + (y - codec[1]) * codec[7] + (z - codec[2]) * codec[8];
-                visit(word, k, static_cast<u64>(key) >> halved);
-            }
+constexpr u32 ENTRY = 4;                           // numbers of an entry
+
+// Count, or write, the rows of a brick that are sent to a rank.  counted[2t] and counted[2t + 1] are the entries and the words for rank
+// t, counted up, and down again as they are written: part t begins at starts[2t] of parts, its words at starts[2t + 1].
+struct Sending {
+    const u64* starts;
+    u32* counted;
+    u32* parts;
+    bool writes;
+
+    // All lanes of the warp must call it, each with its row of the brick.
+    __device__ __forceinline__ void send(i32 rank, u64 place, u32 rows, u32 lane, u32 born) const {
+        if (rows == 0) return;
+        const u32 words = static_cast<u32>(__popc(rows));
+        u32* const mine = counted + 2 * rank;
+        u32 entry = 0, word = 0;
+        if (lane == 0) {
+            entry = atomicAdd(mine, writes ? ~0u : 1u) - 1;
+            word = atomicAdd(mine + 1, writes ? 0u - words : words) - words;
         }
+        if (!writes) return;
+        entry = __shfl_sync(FULL_WARP, entry, 0);
+        word = __shfl_sync(FULL_WARP, word, 0);
+        const u64 first = starts[2 * rank], first_word = starts[2 * rank + 1];
+        const u32 field = lane == 0   ? static_cast<u32>(place)
+                          : lane == 1 ? static_cast<u32>(place >> 32)
+                          : lane == 2 ? rows
+                                      : word;
+        if (lane < ENTRY) parts[first + 1 + ENTRY * static_cast<u64>(entry) + lane] = field;
+        if (lane == 0 && entry == 0) parts[first] = static_cast<u32>((first_word - first - 1) / ENTRY);
+        const u32 before = static_cast<u32>(__popc(rows & ((1u << lane) - 1)));
+        if ((rows >> lane & 1u) != 0) parts[first_word + word + before] = born;
     }
-}
+};
 
 }  // namespace
 
-// Set the bit of every touched cell in `sealed`, which is the part of the table from its 32-bit word `first` on.
+// Send the newborns of `generation` that are within reach of other ranks' slabs: owners[1 + i] is the owner of slab i, and beyond the
+// first and the last it is this rank.  Without `writes` they are only counted.  counted[2 ranks] is the length of the list.
 extern "C" __global__ void __launch_bounds__(128, 8)
-exactly_one_export(const i32* __restrict__ columns, i32 columns_u, i32 columns_v, u32 log_v, i32 reach_u, i32 reach_v, i32 reach_k,
-                   u32 flags, const i64* __restrict__ codec, u32 halved, const u32* __restrict__ touched, u32* sealed, u64 first,
-                   u64 words) {
+exactly_one_send(const i32* __restrict__ columns, i32 columns_u, i32 columns_v, u32 log_v, i32 reach_u, i32 reach_v, i32 reach_k,
+                 u32 flags, const u32* __restrict__ newborn, const u64* __restrict__ lists, const u32* __restrict__ counts, u32 capacity,
+                 u32 generation, const i32* __restrict__ owners, i32 rank, i32 ranks, const u64* __restrict__ starts, u32* counted,
+                 u32* __restrict__ parts, u32 writes) {
     const Shape s SHAPE;
-    each_key(s, codec, halved, [&](u64 word, i32 k, u64 key) {
-        const u64 place = (key >> 5) - first;
-        if (place < words && (touched[word] >> k & 1u) != 0) atomicOr(&sealed[place], 1u << ((key & 31) ^ 7));
-    });
+    const u32 lane = threadIdx.x & 31u, listed = counts[generation] < capacity ? counts[generation] : capacity;
+    if (global_thread() == 0) counted[2 * ranks] = counts[generation];
+    const bool in_space = s.is(SPATIAL);
+    const i32 row_u = static_cast<i32>(lane >> s.log_v), row_v = static_cast<i32>(lane & ((1u << s.log_v) - 1));
+    const i32 across = in_space ? row_u : row_v, reach = in_space ? s.reach_u : s.reach_v;
+    const i32 width = 1 << (in_space ? s.log_u() : s.log_v);
+    const u64* const list = lists + static_cast<u64>(capacity) * (generation & 3);
+    const u32* const born_now = newborn + 32ull * capacity * (generation & 1);
+    const Sending sending{starts, counted, parts, writes != 0};
+    for (u64 i = global_thread() >> 5; i < listed; i += global_threads() >> 5) {
+        const Place place(list[i]);
+        const i32 slab = in_space ? place.u : place.v, below = owners[slab], above = owners[slab + 2];
+        if (below == rank && above == rank) continue;
+        const u32 born = born_now[32 * i + lane];
+        u32 to_below = __ballot_sync(FULL_WARP, below != rank && born != 0 && across < reach);
+        u32 to_above = __ballot_sync(FULL_WARP, above != rank && born != 0 && across >= width - reach);
+        if (below == above) {
+            to_below |= to_above;
+            to_above = 0;
+        }
+        sending.send(below, list[i], to_below, lane, born);
+        sending.send(above, list[i], to_above, lane, born);
+    }
 }
 
-// Touch every cell whose bit in `sealed`, the same part of the table, is set.
+// Put what other ranks sent of `generation`, whose list has `listed` bricks, at the end of the list, and what it reaches into the next
+// list.  The parts begin at starts[0] ... of `parts`.
 extern "C" __global__ void __launch_bounds__(128, 8)
-exactly_one_import(const i32* __restrict__ columns, i32 columns_u, i32 columns_v, u32 log_v, i32 reach_u, i32 reach_v, i32 reach_k,
-                   u32 flags, const i64* __restrict__ codec, u32 halved, u32* __restrict__ touched, const u32* __restrict__ sealed,
-                   u64 first, u64 words) {
+exactly_one_receive(const i32* __restrict__ columns, i32 columns_u, i32 columns_v, u32 log_v, i32 reach_u, i32 reach_v, i32 reach_k,
+                    u32 flags, u32* newborn, u32* slots, u64* lists, u32* counts, u64 bricks, u32 capacity, u32 owned, u32 generation,
+                    u32 listed, const u64* __restrict__ starts, u32 part_count, const u32* __restrict__ parts) {
     const Shape s SHAPE;
-    each_key(s, codec, halved, [&](u64 word, i32 k, u64 key) {
-        const u64 place = (key >> 5) - first;
-        if (place < words && (sealed[place] >> ((key & 31) ^ 7) & 1u) != 0) touched[word] |= 1u << k;
-    });
+    const Rings rings{newborn, slots, lists, counts, bricks, capacity, owned};
+    const u32 lane = threadIdx.x & 31u;
+    const Herald herald(s, lane);
+    u32 before = listed;
+    for (u32 p = 0; p < part_count; ++p) {
+        const u32* const part = parts + starts[p];
+        const u32 entries = part[0];
+        for (u64 i = global_thread() >> 5; i < entries; i += global_threads() >> 5) {
+            const u64 at = before + i;
+            if (at >= capacity) break;                 // the count tells the host
+            const u32* const entry = part + 1 + ENTRY * i;
+            const u32* const words = part + 1 + ENTRY * static_cast<u64>(entries) + entry[3];
+            const u64 packed = static_cast<u64>(entry[1]) << 32 | entry[0];
+            const u32 rows = entry[2];
+            const u32 born = (rows >> lane & 1u) != 0 ? words[__popc(rows & ((1u << lane) - 1))] : 0u;
+            const Place place(packed);
+            rings.newborn_of(generation)[32 * at + lane] = born;
+            if (lane == 0) {
+                rings.list_of(generation)[at] = packed;
+                rings.slots_of(generation)[s.brick(place.u, place.v, place.w)] = static_cast<u32>(at) + 1;
+            }
+            enter_reached(s, rings, herald, generation + 1, lane, place, born);
+        }
+        before += entries;
+    }
+    if (global_thread() == 0) counts[generation] = before;
 }

@@ -106,7 +106,7 @@ class TestExactlyOne:
 
         whole = NumpyExactlyOne(rule, stop + more).advance(stop + more, cells=True)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(exactly_one, "_SLAB", 7)
+            patch.setattr(exactly_one, "_SAVED", 3)
             starts, ends = (NumpyExactlyOne, cuda) if back else (cuda, NumpyExactlyOne)
             first = starts(rule, max(stop, 0) + planned)
             if stop >= 0:

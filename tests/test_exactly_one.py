@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gpu_nim.backends.numpy import exactly_one
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes, supports
 from gpu_nim.backends.numpy.general import GeneralEngine
-from gpu_nim.backends.shared.layouts import Layout, domain_box
+from gpu_nim.backends.shared.domain import Box, domain_box
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule, Symmetry
 from tests.helpers import same_batches
@@ -63,25 +63,6 @@ def test_the_box_holds_the_growth(rule, last):
     folded = rule.symmetry.representative(cells)
     assert (folded >= lower).all()
     assert (folded <= upper).all()
-
-
-@settings(deadline=None, max_examples=60)
-@given(rule=FAST, last=st.integers(0, 8))
-def test_keys_tell_cells_apart(rule, last):
-    layout = Layout(rule, last)
-    ranges = [np.arange(low, high + 1) for low, high in zip(layout.lower, layout.upper, strict=True)]
-    cells = np.stack(np.meshgrid(*ranges)).reshape(rule.dimension, -1)
-    if rule.even_sum:
-        cells = cells[:, cells.sum(axis=0) % 2 == 0]
-    keys = layout.encode(cells)
-    assert len(np.unique(keys)) == len(keys)
-    assert keys.min() >= 0
-    assert keys.max() < layout.size
-    assert (layout.decode(keys) == cells).all()
-    for offset in rule.offsets:
-        moved = cells + np.array(offset)[:, None]
-        inside = layout.holds(moved)
-        assert (layout.encode(moved[:, inside]) == keys[inside] + layout.jump(offset)).all()
 
 
 @pytest.mark.parametrize("entry", POPULATIONS)
@@ -185,4 +166,4 @@ def test_memory_is_what_is_planned_for(rule):
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak <= Layout(rule, last).size + exactly_one._NEWBORN_BYTES * max(newborns, 5000)
+    assert peak <= Box(rule, last).size + exactly_one._NEWBORN_BYTES * max(newborns, 5000)

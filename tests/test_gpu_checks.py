@@ -45,6 +45,7 @@ def gpu_checks(monkeypatch: pytest.MonkeyPatch, launcher: HostLauncher) -> Modul
         monkeypatch.setattr(f"gpu_nim.{where}.select", lambda name: backends.get(name, name))
     sizes = {
         "GROWTHS": (("nim", 70, True), ("rule750", 12, True)),
+        "ON_RANKS": (("edge", 12, 2),),
         "LARGEST": (("edge", 15, 826),),
         "INDICES": 1000,
         "CHOCOLATE": 31,
@@ -52,6 +53,7 @@ def gpu_checks(monkeypatch: pytest.MonkeyPatch, launcher: HostLauncher) -> Modul
     }
     for name, value in sizes.items():
         monkeypatch.setattr(checks, name, value)
+    monkeypatch.setattr(checks, "find_spec", lambda name: None)  # no workers, which would find no GPU
     return checks
 
 
@@ -72,6 +74,8 @@ def test_cuda_equals_numpy(gpu_checks: ModuleType, capsys: pytest.CaptureFixture
     assert "### nim to generation 70 equals NumPy's: passed" in text
     assert f"digest {grow('nim', 70, backend='numpy').digest}" in text
     assert "### rule750 to generation 12 equals NumPy's: passed" in text
+    assert "### edge to generation 12 on 2 ranks of one GPU equals NumPy's: passed" in text
+    assert "mpi4py is not installed: not run" in text
     assert "### D_4 over 1,000 indices equals NumPy's, and adds up: passed" in text
     assert "### Chocolate 3y <= x + z to 31 equals NumPy's: passed" in text
     assert "342 P-positions" in text

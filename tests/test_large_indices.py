@@ -4,7 +4,9 @@ The arrays are mapped memory of which only the pages written exist (`tests.stric
 a device with hundreds of gigabytes.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -18,7 +20,6 @@ from gpu_nim.backends.cuda.games import _blocks, _Box
 from gpu_nim.backends.cuda.general import GeneralEngine
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.shared.cells import Keys
-from gpu_nim.backends.shared.layouts import Layout
 from gpu_nim.games.inequality import nim
 from gpu_nim.model.digest import nim_plane_mix
 from gpu_nim.model.errors import InsufficientMemoryError
@@ -26,6 +27,7 @@ from gpu_nim.model.rule import Rule, Symmetry
 from tests import strict_cupy as xp
 from tests.cuda_host import compiler
 from tests.strict_cupy.vast import VastLauncher, vast
+from tests.threads import on_ranks
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
 
@@ -36,8 +38,15 @@ TWO_SEEDS = replace(find("ulam-warburton").rule, seeds=((0, 0), (1, 0)), symmetr
 
 def based(monkeypatch: pytest.MonkeyPatch, base: int) -> None:
     """Number the bricks of every growth from `base` on."""
-    plain = Bricks.columns.func  # type: ignore[attr-defined]
-    monkeypatch.setattr(Bricks, "columns", property(lambda bricks: plain(bricks) + np.array([base, 0, 0])))
+    columns, numbers = Bricks.columns.func, {name: getattr(Bricks, name).func for name in ("count", "held")}  # type: ignore[attr-defined]
+    monkeypatch.setattr(Bricks, "columns", property(lambda bricks: columns(bricks) + np.array([base, 0, 0])))
+    monkeypatch.setattr(Bricks, "numbers", property(lambda bricks: range(base, bricks.count)))
+    for name, plain in numbers.items():
+        monkeypatch.setattr(Bricks, name, property(partial(_from, base, plain)))
+
+
+def _from(base: int, plain: Callable[[Bricks], int], bricks: Bricks) -> int:
+    return base + plain(bricks)
 
 
 # Word 32 b of `touched` is past 2^32 from brick 2^27 on, and so are the words of the slots' and newborns' rings.
@@ -58,27 +67,18 @@ def test_bricks_of_large_numbers(monkeypatch: pytest.MonkeyPatch, rule: Rule, ba
         assert np.array_equal(batch.cells, wanted.cells)
 
 
+def test_ranks_with_bricks_of_large_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    rule, last = find("fcc").rule, 18
+    expected = NumpyBackend().automaton(rule, last).advance(last)
+    based(monkeypatch, 2**31 - 3)
+    for batch in on_ranks(2, lambda ranks: ExactlyOneEngine(VastLauncher(), rule, last, None, ranks).advance(last)):
+        assert batch.checksums.tolist() == expected.checksums.tolist()
+
+
 def test_more_bricks_than_numbers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     based(monkeypatch, 2**32 - 2)
     with pytest.raises(InsufficientMemoryError, match="more than the 4,294,967,294 that can be numbered"):
         ExactlyOneEngine(VastLauncher(), find("fcc").rule, 18)
-
-
-def test_a_saved_table_of_large_keys() -> None:
-    """A table's word 2^33 + 5 is asked for as if it were its first: both begin with the same cell."""
-    rule, last, further = find("fcc").rule, 18, 2**33 + 5
-    engine = ExactlyOneEngine(VastLauncher(), rule, last)
-    engine.advance(last)
-    layout = Layout(rule, last)
-    codec = engine._codec(layout)
-    words = -(-layout.size // 32)
-    near, far = xp.zeros(words, np.uint32), xp.zeros(words, np.uint32)
-    engine._exchange("exactly_one_export", codec, near, 0)
-    corners = codec["codec"].get()
-    corners[0] -= further * 32 << codec["halved"]  # the stride of the first coordinate is 1
-    engine._exchange("exactly_one_export", {**codec, "codec": xp.asarray(corners)}, far, further)
-    assert near.get().any()
-    assert np.array_equal(near.get(), far.get())
 
 
 @pytest.mark.parametrize("bits", [31, 33])

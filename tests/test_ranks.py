@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.backends.numpy import NumpyBackend, exactly_one
@@ -22,7 +22,7 @@ from gpu_nim.backends.numpy.nim import NimEngine
 from gpu_nim.backends.shared.layers import Layers, Places, table_bytes
 from gpu_nim.backends.shared.owners import owners
 from gpu_nim.backends.shared.packing import pack, unpack
-from gpu_nim.backends.shared.states import boxed, join
+from gpu_nim.backends.shared.states import join
 from gpu_nim.bench.ranks import divisions
 from gpu_nim.cli import main
 from gpu_nim.model.errors import FileError, UsageError
@@ -32,23 +32,21 @@ from tests.threads import Threads, on_ranks
 
 FAST = rules(least=2, most=3, births=ONE)
 RANKS = st.sampled_from([1, 2, 3, 4, 8])
+NUMPY = NumpyBackend()
+some = settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def grown_nim(last, ranks, to, *, state=None, **wanted):
-    """As `grown`, for the engine of nim."""
-
-    def work(communicator):
-        engine = NimEngine(last, state, communicator)
-        return engine.advance(to, **wanted), engine.state()
-
-    return on_ranks(ranks, work)
+def on(backend, communicator):
+    """A backend of the same kind on one of several ranks."""
+    return NumpyBackend(communicator) if backend.name == "numpy" else backend.on_rank(communicator)
 
 
-def grown(rule, last, ranks, to, *, state=None, **wanted):
-    """The batch of each rank and its part of the state."""
+def grown(rule, last, ranks, to, *, state=None, backend=NUMPY, **wanted):
+    """The batch of each rank and its part of the state; of nim's engine where the rule is None."""
 
     def work(communicator):
-        engine = ExactlyOneEngine(rule, last, state, communicator)
+        here = on(backend, communicator)
+        engine = here.nim(last, state) if rule is None else here.automaton(rule, last, state)
         return engine.advance(to, **wanted), engine.state()
 
     return on_ranks(ranks, work)
@@ -65,39 +63,33 @@ def assert_same_growth(results, expected):
     assert sorted(cells.tolist()) == sorted(expected.cells.tolist())
 
 
-@settings(deadline=None, max_examples=20)
-@given(rule=FAST, ranks=RANKS, last=st.integers(0, 7), value=st.integers(-2, 2))
-def test_any_number_of_ranks_grows_the_same(rule, ranks, last, value):
+@some
+@given(rule=FAST, ranks=RANKS, last=st.integers(0, 7), more=st.integers(0, 40), value=st.integers(-2, 2))
+def test_any_number_of_ranks_grows_the_same(backend, rule, ranks, last, more, value):
+    # What is planned for moves the borders under the growth.
     expected = ExactlyOneEngine(rule, last).advance(last, cells=True, section=(0, value))
-    assert_same_growth(grown(rule, last, ranks, last, cells=True, section=(0, value)), expected)
-
-
-@settings(deadline=None, max_examples=12)
-@given(rule=FAST, cut=st.lists(st.integers(0, 2), min_size=1, max_size=60))
-def test_any_cut_grows_the_same(rule, cut):
-    expected = ExactlyOneEngine(rule, 6).advance(6, cells=True, section=(1, 0))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(exactly_one, "owners", lambda count, reach, ranks: np.resize(np.array(cut), count))
-        assert_same_growth(grown(rule, 6, 3, 6, cells=True, section=(1, 0)), expected)
+    assert_same_growth(grown(rule, last + more, ranks, last, backend=backend, cells=True, section=(0, value)), expected)
 
 
 @pytest.mark.parametrize("rule", [EDGE, FCC, replace(FCC, symmetry=Symmetry.NONE), CUBIC26, POPULATIONS["A130665"]])
 @pytest.mark.parametrize("ranks", [2, 3])
-def test_the_lattices_of_the_literature(rule, ranks):
-    expected = ExactlyOneEngine(rule, 40).advance(40, cells=True, section=(0, 2))
-    assert_same_growth(grown(rule, 40, ranks, 40, cells=True, section=(0, 2)), expected)
+def test_the_lattices_of_the_literature(backend, rule, ranks):
+    last = 40 if backend.name == "numpy" else 20
+    expected = ExactlyOneEngine(rule, last).advance(last, cells=True, section=(0, 2))
+    assert_same_growth(grown(rule, last, ranks, last, backend=backend, cells=True, section=(0, 2)), expected)
 
 
-@settings(deadline=None, max_examples=12)
+@some
 @given(rule=FAST, before=RANKS, after=RANKS, stop=st.integers(0, 4), more=st.integers(1, 3), planned=st.integers(0, 4))
-def test_another_number_of_ranks_resumes(rule, before, after, stop, more, planned):
+def test_another_number_of_ranks_resumes(backend, rule, before, after, stop, more, planned):
     whole = ExactlyOneEngine(rule, stop + more).advance(stop + more, cells=True, section=(0, 0))
-    parts = [part for _, part in grown(rule, stop + planned, before, stop)]
-    rest = grown(rule, stop + more, after, stop + more, state=join(parts[::-1]), cells=True, section=(0, 0))
     done = int(whole.births[: stop + 1].sum())
-    assert sorted(np.concatenate([batch.cells for batch, _ in rest]).tolist()) == sorted(whole.cells[done:].tolist())
-    for batch, _ in rest:
-        assert batch.checksums.tolist() == whole.checksums[stop + 1 :].tolist()
+    for begins, ends in [(backend, backend), *([] if backend.name == "numpy" else [(backend, NUMPY), (NUMPY, backend)])]:
+        parts = [part for _, part in grown(rule, stop + planned, before, stop, backend=begins)]
+        rest = grown(rule, stop + more, after, stop + more, state=join(parts[::-1]), backend=ends, cells=True, section=(0, 0))
+        assert sorted(np.concatenate([batch.cells for batch, _ in rest]).tolist()) == sorted(whole.cells[done:].tolist())
+        for batch, _ in rest:
+            assert batch.checksums.tolist() == whole.checksums[stop + 1 :].tolist()
 
 
 @settings(deadline=None, max_examples=8)
@@ -105,15 +97,15 @@ def test_another_number_of_ranks_resumes(rule, before, after, stop, more, planne
 def test_nim_grows_the_same_and_resumes(before, after, stop, more, planned):
     engine, last = NimEngine(stop + more), stop + more
     first, rest = (engine.advance(to, cells=True, section=(2, 5)) for to in (stop, last))
-    begun = grown_nim(stop + planned, before, stop, cells=True, section=(2, 5))
+    begun = grown(None, stop + planned, before, stop, cells=True, section=(2, 5))
     assert_same_growth(begun, first)
     state = join([part for _, part in begun][::-1])
-    assert_same_growth(grown_nim(last, after, last, state=state, cells=True, section=(2, 5)), rest)
+    assert_same_growth(grown(None, last, after, last, state=state, cells=True, section=(2, 5)), rest)
 
 
 def test_nim_needs_its_halo(monkeypatch):
     monkeypatch.setattr(NimEngine, "_receive", lambda engine: np.zeros(0, np.int64))
-    assert grown_nim(40, 2, 40)[0][0].births.tolist() != NimEngine(40).advance(40).births.tolist()
+    assert grown(None, 40, 2, 40)[0][0].births.tolist() != NimEngine(40).advance(40).births.tolist()
 
 
 @settings(deadline=None, max_examples=10)
@@ -172,18 +164,6 @@ def test_a_state_without_one_of_its_parts_is_refused():
         ExactlyOneEngine(EDGE, 30, join(parts[:2]))
     with pytest.raises(ValueError, match="each layer once"):
         ExactlyOneEngine(EDGE, 40, join([*parts, parts[0]]))
-
-
-@pytest.mark.parametrize("rule", [EDGE, CUBIC26])
-def test_the_parts_of_ranks_resume_on_cuda_as_the_state_of_one(rule):
-    # CUDA reads one box, and tests/test_cuda_growth.py resumes there from the state of one process.
-    engine = ExactlyOneEngine(rule, 30)
-    engine.advance(12)
-    joined = boxed(rule, join([part for _, part in grown(rule, 30, 3, 12)][::-1]))
-    alone = boxed(rule, engine.state())
-    assert joined.keys() == alone.keys()
-    assert joined["sealed"].tolist() == alone["sealed"].tolist()
-    assert sorted(joined["newborns"].tolist()) == sorted(alone["newborns"].tolist())
 
 
 def test_a_newborn_is_sent_as_far_as_it_touches(monkeypatch):

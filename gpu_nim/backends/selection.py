@@ -21,11 +21,16 @@ def check_backend(backend: object) -> None:
         raise UsageError(f"backend must be one of {', '.join(NAMES)}, got {shown(backend)}")
 
 
-def select(name: str | Backend = "auto", communicator: Communicator | None = None, disk: Path | None = None) -> Backend:
+def select(
+    name: str | Backend = "auto",
+    communicator: Communicator | None = None,
+    disk: Path | None = None,
+    number: int | None = None,
+) -> Backend:
     """Return the backend of that name; "auto" is CUDA if it is available and NumPy otherwise.  A backend is returned unchanged.
 
     It grows together with the ranks of the communicator, by default alone, and, on NumPy, with its tables in the folder `disk`, by
-    default in memory.
+    default in memory. Of several GPUs it takes the one of this `number`, modulo how many there are, by default the current one.
 
     Raises UsageError for another name, and BackendError, with what is missing and how to install it, where "cuda" cannot run.
 
@@ -44,9 +49,7 @@ def select(name: str | Backend = "auto", communicator: Communicator | None = Non
         if obstacle is None:
             from gpu_nim.backends.cuda import CudaBackend, CupyLauncher
 
-            if communicator is not None:
-                raise BackendError("the CUDA backend does not grow on several ranks yet: choose --backend numpy")
-            return CudaBackend(CupyLauncher())
+            return CudaBackend(CupyLauncher(number=number), communicator)
         if name == "cuda":
             raise BackendError(obstacle)
     from gpu_nim.backends.numpy import NumpyBackend

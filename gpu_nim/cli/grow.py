@@ -51,7 +51,7 @@ Cells = tuple[tuple[int, ...], ...]
 @click.option("--octant", is_flag=True, help="With --offsets: only cells without a negative coordinate.")
 @click.option("--backend", type=Choice(NAMES), default="auto", help="Where to grow; auto uses a GPU if there is one.")
 @click.option("--workers", type=AMOUNT, help="Divide the growth among this many processes of this machine; on NumPy.")
-@click.option("--devices", type=Choice(("all",)), help="Divide the growth among all GPUs of this machine; only one can grow yet.")
+@click.option("--devices", type=Choice(("all",)), help="Divide the growth among all GPUs of this machine.")
 @click.option(
     "--disk", type=FILE, help="Keep the table of the growth in a file of this folder, where it does not fit in memory; on NumPy."
 )

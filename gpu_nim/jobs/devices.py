@@ -1,4 +1,4 @@
-"""The device of each rank: one GPU each, or NumPy on all."""
+"""The device of each rank: a GPU each, as far as there are as many, or NumPy on all."""
 
 from pathlib import Path
 
@@ -6,11 +6,13 @@ from gpu_nim.backends.communicator import share
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import select
 from gpu_nim.jobs.mpi import MpiCommunicator
-from gpu_nim.model.errors import BackendError, UsageError
+from gpu_nim.model.errors import UsageError
 
 
 def select_on_rank(name: str, communicator: MpiCommunicator, disk: Path | None = None) -> Backend:
-    """Return the backend of that name for this rank: on a GPU, the one whose number is this rank's on its machine.
+    """Return the backend of that name for this rank: on GPUs, rank i of a machine takes GPU i modulo their number.
+
+    Ranks that have a GPU in common have equal shares of its free memory.
 
     Args:
         name: of `gpu_nim.backends.selection.NAMES`.
@@ -18,21 +20,10 @@ def select_on_rank(name: str, communicator: MpiCommunicator, disk: Path | None =
         disk: a folder for tables; on NumPy only.
 
     Raises:
-        BackendError: a machine has fewer GPUs than ranks, or the backend cannot run.
+        BackendError: the backend cannot run.
         UsageError: the ranks have different backends.
     """
-    if name != "numpy" and disk is None:
-        from gpu_nim.backends.availability import cuda_obstacle, device_count
-
-        if cuda_obstacle() is None:
-            rank, size = communicator.on_this_machine
-            devices = device_count() or 0
-            if size > devices:
-                raise BackendError(f"{size} ranks of this machine need a GPU each, it has {devices}: --backend numpy needs none")
-            import cupy
-
-            cupy.cuda.Device(rank).use()
-    backend = select(name, communicator, disk)
+    backend = select(name, communicator, disk, communicator.on_this_machine[0])
     names = share(communicator, backend.name)
     if len({*names}) > 1:
         found = ", ".join(f"{each} on rank {rank}" for rank, each in enumerate(names))

@@ -1,6 +1,7 @@
 """What gpu-check checks, a part at a time: each check prints what it found and returns whether it holds."""
 
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -8,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,9 @@ import numpy as np
 from gpu_nim import grow, solve
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.availability import cuda_obstacle, driver_version
+from gpu_nim.backends.communicator import Communicator
+from gpu_nim.backends.cuda import CudaBackend
+from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import select
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.bench.device import HEADER, Device, open_device, rows
@@ -25,6 +30,7 @@ from gpu_nim.games.inequality import chocolate, parse_game, six_coordinate_choco
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.tracing import Cones, NimScene, Rays
 from scripts.lib.part_process import end_with_parent, tell
+from tests.threads import on_ranks
 
 ROOT = Path(__file__).resolve().parents[2]
 BACKENDS = ("cuda", "numpy")
@@ -40,6 +46,8 @@ GROWTHS = (
     ("rule750", 1024, True),
     ("nim-5", 48, True),
 )
+# Automaton, generation, and how many ranks share the device.
+ON_RANKS = (("edge", 512, 2), ("fcc", 256, 3))
 # Automaton, generation, and its population at generation 1024, which NumPy reaches.
 LARGEST = (("edge", 8192, 179946835), ("fcc", 16384, 1435773241))
 INDICES = 10**8
@@ -88,6 +96,15 @@ def compare_checks() -> Iterator[Check]:
     """Hold CUDA against NumPy at real sizes."""
     for name, generations, cells in GROWTHS:
         yield f"{name} to generation {generations} equals NumPy's", partial(same_growth, name, generations, cells)
+    for name, generations, ranks in ON_RANKS:
+        yield (
+            f"{name} to generation {generations} on {ranks} ranks of one GPU equals NumPy's",
+            partial(same_on_ranks, name, generations, ranks),
+        )
+        yield (
+            f"{name} to generation {generations} by {ranks} workers equals NumPy's",
+            partial(same_by_workers, name, generations, ranks),
+        )
     for piles in (3, 4):  # one number of 64 bits a value, and two
         yield f"D_{piles} over {INDICES:,} indices equals NumPy's, and adds up", partial(same_range, piles)
     yield f"Chocolate 3y <= x + z to {CHOCOLATE} equals NumPy's", same_chocolate
@@ -195,6 +212,40 @@ def same_chocolate() -> bool:
     return same and np.array_equal(values[0].grundy, values[1].grundy)
 
 
+def grow_on_rank(device: Backend, name: str, generations: int, ranks: Communicator) -> tuple[str, float]:
+    """Grow on one of several ranks that have a device in common, and return the digest and the seconds that it took."""
+    assert isinstance(device, CudaBackend)
+    growing = GrowthProcess(name, generations, device.on_rank(ranks), verify=False)
+    for _ in growing:
+        pass
+    growth = growing.growth()
+    return growth.digest, growth.seconds
+
+
+def same_on_ranks(name: str, generations: int, ranks: int) -> bool:
+    """Grow on threads, each a rank of its own on the one device, and on NumPy alone: the same digest."""
+    device = select("cuda")
+    found = on_ranks(ranks, partial(grow_on_rank, device, name, generations))
+    host = grow(name, generations, backend="numpy", verify=False)
+    print(f"{ranks} ranks: {found[0][1]:.3f} s, digest {found[0][0]}; numpy alone: {host.seconds:.3f} s, digest {host.digest}")
+    return {digest for digest, _ in found} == {host.digest}
+
+
+def same_by_workers(name: str, generations: int, workers: int) -> bool:
+    """Grow by processes that MPI connects, which share the device, and on NumPy alone: the same digest."""
+    if shutil.which("mpiexec") is None or find_spec("mpi4py") is None:
+        print("mpiexec or mpi4py is not installed: not run")
+        return True
+    arguments = ("grow", name, "--gen", str(generations), "--backend", "cuda", "--workers", str(workers), "--json")
+    done = subprocess.run((sys.executable, "-m", "gpu_nim", *arguments), cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(done.stderr.strip()[:300])
+        return False
+    facts = json.loads(done.stdout)
+    print(f"{workers} workers: {facts['seconds']:.3f} s, digest {facts['digest']}")
+    return bool(facts["digest"] == grow(name, generations, backend="numpy", verify=False).digest)
+
+
 def largest(name: str, generations: int, known: int) -> bool:
     """Grow as far as the largest GPUs go; on the way it must pass the population that is known."""
     try:
@@ -225,6 +276,7 @@ def every_kernel() -> None:
         snapshot = next(growing.snapshot() for _ in growing if growing.generation == last // 2)
         for _ in GrowthProcess(name, last, device, columns=("section x=0",), resume=snapshot):
             pass
+    on_ranks(2, partial(grow_on_rank, device, "fcc", 24))
     engine = device.counting()
     for counts in (find_family("D", 4), find_family("D", 7)):
         for start in (3, 2**24 + 5):  # values of one limb, and for seven piles of two

@@ -294,6 +294,11 @@ class HostLauncher:
         """What runs the kernels, for people."""
         return "kernels on the CPU"
 
+    @property
+    def identity(self) -> str:
+        """One device for all launchers of this process."""
+        return "host"
+
     def free_memory(self) -> int:
         """Bytes of memory that are free."""
         return host_memory()

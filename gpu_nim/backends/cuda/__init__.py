@@ -18,6 +18,7 @@ from gpu_nim.backends.cuda.nim import NimEngine, device_bytes
 from gpu_nim.backends.cuda.trace import CudaTracer
 from gpu_nim.backends.interface import Counting, Engine, State
 from gpu_nim.backends.shared.states import touched_state
+from gpu_nim.model.errors import UsageError
 from gpu_nim.model.linear_bounds import LinearBounds
 from gpu_nim.model.memory import require_memory
 from gpu_nim.model.progress import OnStep, unreported
@@ -28,13 +29,22 @@ __all__ = ["CudaBackend", "CupyLauncher", "Launcher"]
 
 
 class CudaBackend:
-    """A CUDA device, through a launcher."""
+    """A CUDA device, through a launcher.
+
+    Args:
+        launcher: of the device.
+        communicator: the ranks that grow together with this one; alone by default.
+    """
 
     name = "cuda"
 
-    def __init__(self, launcher: Launcher) -> None:
+    def __init__(self, launcher: Launcher, communicator: Communicator | None = None) -> None:
         self._launcher = launcher
-        self.communicator: Communicator = Alone()
+        self.communicator: Communicator = Alone() if communicator is None else communicator
+
+    def on_rank(self, communicator: Communicator) -> "CudaBackend":
+        """Return the same device as one of several ranks has it."""
+        return CudaBackend(self._launcher, communicator)
 
     @property
     def device(self) -> str:
@@ -49,17 +59,24 @@ class CudaBackend:
         """Return the bytes of device memory that a growth from its seeds is planned to take; None if they are not known before."""
         if nim:
             return device_bytes(last)
-        return brick_bytes(rule, last) if supports(rule) and not general else None
+        return brick_bytes(rule, last, self.communicator.size) if supports(rule) and not general else None
 
     def nim(self, last: int, state: State | None = None) -> Engine:
         """Start three-pile Nim by [B]'s first rule, to grow no further than generation `last`."""
+        if self.communicator.size > 1:
+            raise UsageError("nim does not grow on several GPUs yet: choose --backend numpy")
         require_memory(device_bytes(last), self.free_memory(), f"nim to generation {last} on {self.device}")
         return NimEngine(self._launcher, last, state)
 
     def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
         """Start any rule, to grow no further than generation `last`: on the fast path for exactly-one growth where it applies."""
         if supports(rule) and not general:
-            return ExactlyOneEngine(self._launcher, rule, last, state)
+            return ExactlyOneEngine(self._launcher, rule, last, state, self.communicator)
+        if self.communicator.size > 1:
+            raise UsageError(
+                "a growth on several ranks must be of births on exactly one touch, in 2 or 3 dimensions, with short offsets on "
+                "CUDA, or nim, and not by the general engine"
+            )
         if state is not None and "sealed" in state:  # of the host's fast path, which takes longer offsets
             state = touched_state(rule, state)
         return GeneralEngine(self._launcher, rule, last, state)

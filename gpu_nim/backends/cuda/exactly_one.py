@@ -6,23 +6,30 @@ grows the generation (clock + its step), and the last launch of a batch advances
 kernel, because a loop over generations needs a barrier of the whole grid, which is no faster than the gap between two launches of a
 graph, allows only as many blocks as are resident, and would run only on a device: recorded launches are the same launches in the
 same order on the CPU.  The host waits for the device at the end of a batch only.
+
+On several ranks each has the bricks of its slabs (`gpu_nim.backends.cuda.bricks`) and the host waits in each generation, for the
+sizes of what is sent and for the newborns of other ranks. These travel by brick, a word for each row that has any: those within
+reach of a border. They stay on the device where the communicator takes its buffers, and otherwise pass through page-locked memory
+of the host, which `Launcher.send_home` copies to and CuPy's `asarray` copies from.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gpu_nim.backends.cuda.bricks import BITS, FIELD, ROWS, Bricks
-from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, predicate_errors, to_host
+from gpu_nim.backends.communicator import Alone, Communicator
+from gpu_nim.backends.cuda.brick_exchange import BrickExchange
+from gpu_nim.backends.cuda.bricks import FIELD, Bricks
+from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, free_share, predicate_errors, to_host
 from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.backends.interface import Batch, Section, State
+from gpu_nim.backends.shared.brick_grid import BITS, ROWS
 from gpu_nim.backends.shared.cells import cell_dtype, check_request, coordinate_dtype
-from gpu_nim.backends.shared.layouts import Layout
-from gpu_nim.backends.shared.states import boxed
+from gpu_nim.backends.shared.states import touched_cells
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.memory import require_memory
@@ -33,7 +40,7 @@ __all__ = ["ExactlyOneEngine", "device_bytes", "supports"]
 _RECORDED = 64  # generations in a graph, which cost the host as much as one or two launches
 _THREADS = KERNELS["exactly_one_grow"].threads
 _MAX_BRICKS = 2**32 - 2
-_SLAB = 1 << 26  # 32-bit words of a saved table that are on the device at a time
+_SAVED = 1 << 16  # bricks that are copied to a state at a time
 _UNIVERSE_BRICKS = 1 << 10  # bricks whose cells are tested by the universe's predicate at a time
 
 
@@ -50,8 +57,8 @@ def supports(rule: Rule) -> bool:
     return rule.exactly_one and rule.dimension in (2, 3) and rule.touches is None and Bricks(rule, 0).fits
 
 
-def device_bytes(rule: Rule, last: int) -> int:
-    """Return the bytes of device memory for growing `rule` to generation `last`.
+def device_bytes(rule: Rule, last: int, ranks: int = 1) -> int:
+    """Return the bytes of device memory for growing `rule` to generation `last`, on the busiest of some ranks.
 
     >>> from itertools import product
     >>> from gpu_nim.model.rule import Symmetry
@@ -60,29 +67,47 @@ def device_bytes(rule: Rule, last: int) -> int:
     >>> device_bytes(fcc, 1024) < 4e7
     True
     """
-    return Bricks(rule, last).device_bytes
+    return busiest_bricks(rule, last, ranks).device_bytes
+
+
+def busiest_bricks(rule: Rule, last: int, ranks: int = 1) -> Bricks:
+    """Return the bricks of the rank that owns most.
+
+    >>> edges = ((1, 1), (1, -1), (-1, 1), (-1, -1))
+    >>> rule = Rule(2, edges, frozenset({1}), ((0, 0),))
+    >>> busiest_bricks(rule, 1000, 4).count < busiest_bricks(rule, 1000).count / 3
+    True
+    """
+    bricks = Bricks(rule, last, 0, ranks)
+    return Bricks(rule, last, bricks.busiest, ranks) if bricks.busiest else bricks
 
 
 class ExactlyOneEngine:
     """A growth of a rule that `supports` admits, to at most generation `last`, from its seeds or from a state.
 
+    On several ranks every rank has one, with the same rule and `last`, the same state and the same calls; see
+    `gpu_nim.backends.communicator`.
+
     UsageError for another rule; InsufficientMemoryError, before anything is allocated, when `device_bytes` are not free, and when
     more bricks are active in a generation than were planned for.
     """
 
-    def __init__(self, launcher: Launcher, rule: Rule, last: int, state: State | None = None) -> None:
+    def __init__(
+        self, launcher: Launcher, rule: Rule, last: int, state: State | None = None, ranks: Communicator | None = None
+    ) -> None:
         if not supports(rule):
             raise UsageError(
                 f"rule must have births {{1}}, 2 or 3 dimensions, no touches and short offsets, got births {sorted(rule.births)}, "
                 f"{rule.dimension} dimensions, touches {rule.touches} and offsets {rule.offsets}"
             )
         self._launch, self.rule, self.last = launcher, rule, last
-        self._bricks = bricks = Bricks(rule, last)
+        self._ranks = Alone() if ranks is None else ranks
+        self._bricks = bricks = Bricks(rule, last, self._ranks.rank, self._ranks.size)
         work = f"a growth to generation {last} on {launcher.device}"
-        free = launcher.free_memory()
+        free = free_share(launcher, self._ranks)
         require_memory(bricks.device_bytes, free, work)
-        if bricks.count > _MAX_BRICKS:
-            raise InsufficientMemoryError(f"{work} has {bricks.count:,} bricks, more than the {_MAX_BRICKS:,} that can be numbered")
+        if bricks.held > _MAX_BRICKS:
+            raise InsufficientMemoryError(f"{work} has {bricks.held:,} bricks, more than the {_MAX_BRICKS:,} that can be numbered")
         self._dtype, self._cell_dtype = coordinate_dtype(*rule.box(last)), cell_dtype(*rule.box(last))
         xp = launcher.xp
         self._capacity = capacity = bricks.capacity(free)
@@ -93,7 +118,7 @@ class ExactlyOneEngine:
             self._offsets = xp.asarray(bricks.touchers())
             self._touched = xp.zeros(bricks.count * ROWS, np.uint32)
             self._newborn = xp.empty(2 * capacity * ROWS, np.uint32)
-            self._slots = xp.zeros(4 * bricks.count, np.uint32)
+            self._slots = xp.zeros(4 * bricks.held, np.uint32)
             self._lists = xp.empty(4 * capacity, np.uint64)
             self._counts = xp.zeros(last + 2, np.uint32)
             if rule.universe is not None:
@@ -101,13 +126,15 @@ class ExactlyOneEngine:
             self._reports = xp.zeros(3 * (last + 2), np.uint64)  # births, checksum and section of each generation
             self._clock = xp.zeros(1, np.uint32)
             self._bind()
+            if self._ranks.size > 1:
+                self._exchange = BrickExchange(self._launch, self._ranks, bricks, self._shape, self._rings)
         self._recorded: dict[tuple[int, int], Callable[[], None]] = {}
         self.generation = -1
         if state is not None:
             self._restore(state)
 
     def _bind(self) -> None:
-        """Bind all launches except those that exchange a table."""
+        """Bind all launches except those between ranks."""
         bricks = self._bricks
         bind = partial(self._launch.bind, defines=bricks.defines)
         reach_u, reach_v, reach_k = bricks.reach
@@ -121,13 +148,14 @@ class ExactlyOneEngine:
             "reach_k": reach_k,
             "flags": bricks.flags,
         }
-        rings = {
+        self._rings = rings = {
             "newborn": self._newborn,
             "slots": self._slots,
             "lists": self._lists,
             "counts": self._counts,
-            "bricks": bricks.count,
+            "bricks": bricks.held,
             "capacity": self._capacity,
+            "owned": bricks.count,
         }
         touched = {"touched": self._touched}
         rule = {"offsets": self._offsets, "offset_count": len(self.rule.offsets)}
@@ -162,6 +190,7 @@ class ExactlyOneEngine:
                 if cells:
                     grown.append(self._cells())
             reports = to_host(self._reports[3 * first : 3 * (to + 1)]).reshape(-1, 3)
+        reports = self._ranks.sum(reports)
         births, checksums, sections = np.ascontiguousarray(reports.T)
         return Batch(
             first,
@@ -173,6 +202,12 @@ class ExactlyOneEngine:
 
     def _run(self, generations: int, axes: int, level: int) -> None:
         """Queue this number of generations."""
+        if self._ranks.size > 1:
+            for _ in range(generations):
+                self._exchange.newborns(self._grid, self.generation)
+                self._queue(1, axes, level)
+                self.generation += 1
+            return
         left = generations
         while left >= _RECORDED:
             if (axes, level) not in self._recorded:
@@ -189,51 +224,41 @@ class ExactlyOneEngine:
         self._tick(1, generations=generations)
 
     def state(self) -> State:
-        """Return the state as the NumPy engine has it: generation, newborns' representatives, and its table as bits."""
-        layout = Layout(self.rule, self.last)
-        table = np.zeros(-(-layout.size // 32), np.uint32)
-        codec = self._codec(layout)
+        """Return the rank's part: generation, newborns' representatives, and the bricks in which anything was touched."""
+        bricks, found, sealed = self._bricks, [np.zeros(0, np.int64)], [np.zeros((0, ROWS), np.uint32)]
         with device_memory_errors(f"the state of generation {self.generation}"):
-            for first in range(0, len(table), _SLAB):
-                slab = self._launch.xp.zeros(min(_SLAB, len(table) - first), np.uint32)
-                self._exchange("exactly_one_export", codec, slab, first)
-                table[first : first + _SLAB] = to_host(slab)
+            for first in bricks.numbers[::_SAVED]:
+                stop = min(first + _SAVED, bricks.numbers.stop)
+                words = to_host(self._touched[first * ROWS : stop * ROWS]).reshape(-1, ROWS)
+                numbers = np.flatnonzero(words.any(axis=1))
+                found.append(numbers + first)
+                sealed.append(words[numbers])
         return {
             "generation": np.array(self.generation),
             "newborns": self._representatives(),
             "last": np.array(self.last),
-            "sealed": table.view(np.uint8)[: -(-layout.size // 8)],
+            "bricks": (bricks.place(np.concatenate(found)) + bricks.origin // bricks.size).astype(np.int32),
+            "sealed": np.concatenate(sealed),
         }
 
     def _restore(self, state: State) -> None:
-        generation = int(state["generation"])
-        layout, state = Layout(self.rule, int(state["last"])), boxed(self.rule, state)
-        sealed = np.ascontiguousarray(state["sealed"]).view(np.uint8)
-        codec = self._codec(layout)
+        generation, bricks = int(state["generation"]), self._bricks
         with device_memory_errors(f"the state of generation {generation}"):
-            for first in range(0, -(-len(sealed) // 4), _SLAB):
-                part = sealed[4 * first : 4 * (first + _SLAB)]
-                slab = np.pad(part, (0, -len(part) % 4)).view(np.uint32)
-                self._exchange("exactly_one_import", codec, self._launch.xp.asarray(slab), first)
+            first, part = bricks.numbers.start, self._touched[bricks.numbers.start * ROWS : bricks.numbers.stop * ROWS]
+            touched = to_host(part)
+            if "bricks" in state:
+                places = state["bricks"].astype(np.int64) - bricks.origin // bricks.size
+                here = bricks.owns(places)
+                touched.reshape(-1, ROWS)[bricks.number(places[here]) - first] |= state["sealed"].view(np.uint32)[here]
+            else:
+                for cells in touched_cells(self.rule, state):
+                    places, row, bit = bricks.split(bricks.locate(cells.T))
+                    here = bricks.owns(places)
+                    words = (bricks.number(places[here]) - first) * ROWS + row[here]
+                    np.bitwise_or.at(touched, words, np.uint32(1) << bit[here].astype(np.uint32))
+            part.set(touched)
             if generation >= 0:
                 self._take(generation, state["newborns"])
-
-    def _codec(self, layout: Layout) -> dict[str, Any]:
-        """The arguments by which the kernels find a cell's key in a table of this layout."""
-        filler = 3 - self.rule.dimension
-        corner = self._bricks.cells(np.zeros((1, 3), np.int64))[0]
-        lower, upper = (np.array(bound, np.int64) - corner for bound in (layout.lower, layout.upper))
-        # In the plane the first of three coordinates is unused: any value is within bounds, with stride 0.
-        far = np.full(filler, 2**40, np.int64)
-        strides = np.array([0] * filler + layout.strides, np.int64)
-        codec = self._launch.xp.asarray(np.concatenate((-far, lower, far, upper, strides)))
-        return {"codec": codec, "halved": int(layout.even)}
-
-    def _exchange(self, kernel: str, codec: dict[str, Any], slab: Any, first: int) -> None:
-        """Move touched cells to, or from, the part of a table that begins at its 32-bit word `first`."""
-        part = {"touched": self._touched, "sealed": slab, "first": first, "words": len(slab)}
-        launch = self._launch.bind(kernel, self._shape | codec | part, defines=self._bricks.defines)
-        launch(launch.blocks(len(self._bricks.columns) * 32))
 
     def _require_room(self) -> None:
         most, capacity = int(to_host(self._counts).max()), self._capacity
@@ -245,16 +270,18 @@ class ExactlyOneEngine:
     def _seed(self, section: Section | None, share: int) -> None:
         seeds = np.array(self.rule.seeds, np.int64)
         folded = self.rule.symmetry.representative(seeds)
+        own = self._owns(folded)
+        seeds, folded = seeds[own], folded[own]
         in_section = 0 if section is None else int((seeds[:, section[0]] == section[1]).sum()) * share
         report = np.array([len(seeds), checksum(folded), in_section], np.uint64)
         self._reports[:3] = self._launch.xp.asarray(report)
         self._take(0, np.unique(folded, axis=0))
 
     def _take(self, generation: int, representatives: Cells) -> None:
-        """Make these cells the newborns of a generation, mark them as touched, and list the bricks that they touch."""
+        """Make the rank's own among these the newborns of a generation, mark them as touched, and list the bricks they touch."""
         xp, bricks = self._launch.xp, self._bricks
         self.generation = generation
-        places, row, bit = bricks.split(bricks.locate(representatives))
+        places, row, bit = bricks.split(bricks.locate(representatives[self._owns(representatives)]))
         numbers, inverse = np.unique(bricks.number(places), return_inverse=True)
         if len(numbers) > self._capacity:
             raise InsufficientMemoryError(
@@ -271,6 +298,11 @@ class ExactlyOneEngine:
         self._clock[:] = xp.asarray(np.array([generation], np.uint32))
         self._lay(self._grid, generation=generation)
 
+    def _owns(self, representatives: Cells) -> NDArray[np.bool_]:
+        """Whether the rank owns the bricks of these cells."""
+        places, _, _ = self._bricks.split(self._bricks.locate(representatives))
+        return self._bricks.owns(places)
+
     def _cells(self) -> Cells:
         """The newborns, unfolded, in the dtype of a batch's cells."""
         return self.rule.symmetry.unfold(self._representatives()).astype(self._cell_dtype, copy=False)
@@ -283,29 +315,21 @@ class ExactlyOneEngine:
         listed = int(to_host(self._counts[generation : generation + 1])[0])
         ring, plane = (generation & 3) * self._capacity, (generation & 1) * self._capacity * ROWS
         packed = to_host(self._lists[ring : ring + listed]).astype(np.int64)
-        words = to_host(self._newborn[plane : plane + listed * ROWS])
-        filled = np.flatnonzero(words)
-        bits = np.unpackbits(words[filled].astype("<u4").view(np.uint8), bitorder="little").reshape(-1, BITS)
-        index, bit = np.nonzero(bits)
-        brick, row = np.divmod(filled[index], ROWS)
+        words = to_host(self._newborn[plane : plane + listed * ROWS]).reshape(-1, ROWS)
         mask = (1 << FIELD) - 1
-        places = np.stack((packed >> 2 * FIELD, packed >> FIELD & mask, packed & mask), axis=1)[brick]
-        cells: Cells = bricks.cells(bricks.join(places, row, bit))
+        cells = bricks.decode(np.stack((packed >> 2 * FIELD, packed >> FIELD & mask, packed & mask), axis=1), words)
         return cells[np.lexsort(cells.T[::-1])].astype(self._dtype)
 
     def _forbid(self) -> None:
         """Mark the cells outside of the universe as touched, so that none of them is ever born."""
-        xp, bricks, layout = self._launch.xp, self._bricks, Layout(self.rule, self.last)
-        lower, upper = xp.asarray(np.array(layout.lower)), xp.asarray(np.array(layout.upper))
+        xp, bricks = self._launch.xp, self._bricks
         row, bit = xp.divmod(xp.arange(ROWS * BITS), BITS)
         weights = xp.asarray(np.uint32(1) << np.arange(BITS, dtype=np.uint32))
-        for start in range(0, bricks.count, _UNIVERSE_BRICKS):
-            numbers = np.arange(start, min(start + _UNIVERSE_BRICKS, bricks.count))
+        for start in bricks.numbers[::_UNIVERSE_BRICKS]:
+            numbers = np.arange(start, min(start + _UNIVERSE_BRICKS, bricks.numbers.stop))
             places = xp.repeat(xp.asarray(bricks.place(numbers)), len(row), axis=0)
             cells = bricks.cells(bricks.join(places, xp.tile(row, len(numbers)), xp.tile(bit, len(numbers)), xp), xp)
-            # No cell beyond the box is ever touched, and a saved state has no place for it.
-            within = ((cells >= lower) & (cells <= upper)).all(axis=1)
             with predicate_errors("universe"):
                 outside = ~self.rule.inside(cells)
-            words = ((outside & within).reshape(-1, BITS) * weights).sum(axis=1)
+            words = (outside.reshape(-1, BITS) * weights).sum(axis=1)
             self._touched[start * ROWS : start * ROWS + len(words)] = words.astype(np.uint32)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.availability import INSTALL
+from gpu_nim.backends.communicator import Communicator, share
 from gpu_nim.backends.cuda.launches import Defines, Launch, check_arguments, find_kernel, in_order
 from gpu_nim.backends.cuda.sources import OPTIONS, cuda_source
 from gpu_nim.backends.cuda.table import KERNELS, Kernel
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
     from types import ModuleType
 
-__all__ = ["CupyLauncher", "Launcher", "device_memory_errors", "predicate_errors", "to_host"]
+__all__ = ["CupyLauncher", "Launcher", "device_memory_errors", "free_share", "predicate_errors", "to_host"]
 
 
 class Launcher(Protocol):
@@ -37,6 +39,10 @@ class Launcher(Protocol):
     @property
     def device(self) -> str:
         """The device's own name."""
+
+    @property
+    def identity(self) -> str:
+        """What tells the device from all others, on any machine."""
 
     def free_memory(self) -> int:
         """Bytes of device memory that are free."""
@@ -65,6 +71,18 @@ class Launcher(Protocol):
         Returns a function that waits for the copy and returns it, in memory that the array owns.  Until then `values` must not
         change.
         """
+
+
+def free_share(launcher: Launcher, ranks: Communicator) -> int:
+    """Return the bytes of device memory that this rank may use: ranks that have a device in common have equal shares.
+
+    All ranks call this together, before any of them takes memory.
+    """
+    if ranks.size == 1:
+        return launcher.free_memory()
+    found = share(ranks, (launcher.identity, launcher.free_memory()))
+    free = [each for identity, each in found if identity == launcher.identity]
+    return min(free) // len(free)
 
 
 def to_host(array: Any) -> NDArray[Any]:
@@ -115,15 +133,21 @@ class CupyLauncher:
 
     A `.cu` file is compiled at its first launch, once for each set of defines (CuPy keeps the result on disk), and each kernel is
     looked up once.  `table` and `sources` are the kernel table and the folder of its files, by default gpunim's own.
+
+    With a `number` the device of that number, modulo how many there are, becomes the current one.
     """
 
-    def __init__(self, table: Mapping[str, Kernel] = KERNELS, sources: Traversable | None = None) -> None:
+    def __init__(
+        self, table: Mapping[str, Kernel] = KERNELS, sources: Traversable | None = None, number: int | None = None
+    ) -> None:
         try:
             import cupy
         except ImportError as error:
             raise MissingDependency(f"the CUDA backend needs CuPy: {INSTALL} ({error})") from error
         self._cupy = cupy
         with device_memory_errors("opening the CUDA device"):
+            if number is not None:
+                cupy.cuda.Device(number % int(cupy.cuda.runtime.getDeviceCount())).use()
             device = cupy.cuda.Device()
             attributes = device.attributes
         self._device = device
@@ -150,6 +174,12 @@ class CupyLauncher:
         """The device's own name, such as "NVIDIA H200"."""
         name: str = self._cupy.cuda.runtime.getDeviceProperties(self._device.id)["name"].decode()
         return name
+
+    @property
+    def identity(self) -> str:
+        """The machine's name, the device's place on its bus, and its UUID, which parts of one GPU have of their own."""
+        uuid: bytes = self._cupy.cuda.runtime.getDeviceProperties(self._device.id)["uuid"]
+        return f"{platform.node()} {self._device.pci_bus_id} {uuid.hex()}"
 
     @property
     def compute_capability(self) -> str:

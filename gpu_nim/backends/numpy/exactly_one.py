@@ -41,8 +41,8 @@ from gpu_nim.backends.numpy.boundary import Boundary
 from gpu_nim.backends.numpy.ghosts import Mirrors
 from gpu_nim.backends.numpy.tables import zeros
 from gpu_nim.backends.shared.cells import CellEngine, cell_dtype, coordinate_dtype
+from gpu_nim.backends.shared.domain import Box
 from gpu_nim.backends.shared.layers import AXIS, Layers, Places, index_bytes, table_bytes
-from gpu_nim.backends.shared.layouts import Layout
 from gpu_nim.backends.shared.owners import owners
 from gpu_nim.backends.shared.states import touched_cells
 from gpu_nim.model.digest import checksum
@@ -73,9 +73,9 @@ def planned_newborns(rule: Rule, last: int, ranks: int = 1) -> int:
     Births have no better bound than the volume, which cubic8 approaches in some generations.  A step with more newborns checks
     its memory before it starts.
     """
-    layout = Layout(rule, last)
-    widths = [high - low + 1 for low, high in zip(layout.lower, layout.upper, strict=True)]
-    surface = sum(2 * math.prod(widths) // width for width in widths) >> layout.even
+    box = Box(rule, last)
+    widths = [high - low + 1 for low, high in zip(box.lower, box.upper, strict=True)]
+    surface = sum(2 * math.prod(widths) // width for width in widths) >> box.even
     newborns = surface if rule.symmetry is Symmetry.NONE else surface // (2 * rule.dimension)
     return newborns if ranks == 1 else newborns * 5 // (4 * ranks)
 

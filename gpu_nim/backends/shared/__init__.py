@@ -1,1 +1,1 @@
-"""Code that both backends use: lists of cells, and the layouts of states that either can resume from."""
+"""Code that both backends use: lists of cells, the division among ranks, and the states that either can resume from."""

@@ -24,7 +24,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.shared.layouts import Layout, domain_box
+from gpu_nim.backends.shared.domain import Box, domain_box
 from gpu_nim.backends.shared.owners import owners
 from gpu_nim.model.rule import Cells, Rule, Symmetry
 
@@ -164,7 +164,7 @@ def table_bytes(rule: Rule, last: int, ranks: int = 1) -> int:
     >>> table_bytes(Rule(2, edges, frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE), last=10**4) < 28e6
     True
     """
-    box = Layout(rule, last)
+    box = Box(rule, last)
     if _layers(box) > MAX_LAYERS or box.size > 1 << 60:
         return box.size // ranks
     layers = Layers(rule, last)
@@ -174,10 +174,10 @@ def table_bytes(rule: Rule, last: int, ranks: int = 1) -> int:
 
 def index_bytes(rule: Rule, last: int, ranks: int = 1) -> int:
     """Return the bytes of what finds places in such a table: arrays over layers, and the layer of each run of places."""
-    return 4 * table_bytes(rule, last, ranks) // _ALIGNED + _LAYER_BYTES * _layers(Layout(rule, last))
+    return 4 * table_bytes(rule, last, ranks) // _ALIGNED + _LAYER_BYTES * _layers(Box(rule, last))
 
 
-def _layers(box: Layout) -> int:
+def _layers(box: Box) -> int:
     return box.upper[AXIS] - box.lower[AXIS] + 1
 
 

@@ -1,9 +1,10 @@
 """States of exactly-one growth: what the backends, and the ranks of one growth, read of each other's.
 
-All have `generation`, `newborns` (the representatives, shape (N, d)), `last` (what the table was made for) and `sealed`, a bit for
-each place of a table: those of cells that were touched. On NumPy these are the layers (`gpu_nim.backends.shared.layers`) that
-`layers` lists, one after another, each in whole bytes; so parts of a growth are joined end to end. On CUDA they are one box
-(`gpu_nim.backends.shared.layouts`), and there is no `layers`.
+All have `generation`, `newborns` (the representatives, shape (N, d)), `last` (what the growth was planned for) and `sealed`, a bit
+for each place of a table: those of cells that were touched. On NumPy these are the layers (`gpu_nim.backends.shared.layers`) that
+`layers` lists, one after another, each in whole bytes. On CUDA they are the bricks (`gpu_nim.backends.shared.brick_grid`) in which
+anything was touched: `bricks` has their places, counted in bricks, shape (N, 3), and `sealed` their rows, shape (N, 32). So parts
+of a growth are joined end to end, and any number of ranks on either backend resumes from the whole.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import State
+from gpu_nim.backends.shared.brick_grid import BrickGrid
 from gpu_nim.backends.shared.cells import CLOSED, coordinate_dtype
 from gpu_nim.backends.shared.layers import Layers, Places
-from gpu_nim.backends.shared.layouts import Layout
 from gpu_nim.model.rule import Rule
 
 _SLICE = 1 << 15  # bytes of a saved table that are unpacked at a time
+_BRICKS = 1 << 10  # of these, likewise
 
 
 def join(parts: Sequence[State]) -> State:
@@ -47,27 +49,15 @@ def touched_cells(rule: Rule, state: State) -> Iterator[NDArray[np.int64]]:
         rule: the rule of the growth.
         state: of either backend, of the whole growth or of a part.
     """
-    last, sealed = int(state["last"]), state["sealed"].view(np.uint8)
-    layout = Places(Layers(rule, last), state["layers"].astype(np.int64)) if "layers" in state else Layout(rule, last)
+    if "bricks" in state:
+        grid, places, words = BrickGrid(rule), state["bricks"].astype(np.int64), state["sealed"].view(np.uint32)
+        for start in range(0, len(places), _BRICKS):
+            yield grid.decode(places[start : start + _BRICKS], words[start : start + _BRICKS]).T
+        return
+    sealed = state["sealed"].view(np.uint8)
+    layout = Places(Layers(rule, int(state["last"])), state["layers"].astype(np.int64))
     for start in range(0, len(sealed), _SLICE):
         yield layout.decode(np.flatnonzero(np.unpackbits(sealed[start : start + _SLICE])) + 8 * start)
-
-
-def boxed(rule: Rule, state: State) -> State:
-    """Return a state whose table is one box, as on CUDA.
-
-    Args:
-        rule: the rule of the growth.
-        state: of either backend, of the whole growth.
-    """
-    if "layers" not in state:
-        return state
-    layout = Layout(rule, int(state["last"]))
-    sealed = np.zeros(-(-layout.size // 8), np.uint8)
-    for cells in touched_cells(rule, state):
-        keys = layout.encode(cells[:, layout.holds(cells)])
-        np.bitwise_or.at(sealed, keys >> 3, np.uint8(128) >> (keys & 7).astype(np.uint8))
-    return {name: value for name, value in state.items() if name != "layers"} | {"sealed": sealed}
 
 
 def touched_state(rule: Rule, state: State) -> State:
@@ -89,7 +79,7 @@ def touched_state(rule: Rule, state: State) -> State:
         # Cells in the margin, outside of the domain or of the universe, are not part of the growth.
         kept = (rule.symmetry.representative(cells) == cells).all(axis=1) & rule.inside(cells)
         sealed.append(cells[kept])
-    touched = rule.symmetry.unfold(np.concatenate(sealed))
+    touched = rule.symmetry.unfold(np.concatenate([np.zeros((0, rule.dimension), np.int64), *sealed]))
     dtype = coordinate_dtype(*rule.box(int(state["last"])))
     return {
         "generation": state["generation"],
