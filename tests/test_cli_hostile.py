@@ -12,7 +12,8 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from gpu_nim.cli import COMMANDS, main
+from gpu_nim.cli import main
+from gpu_nim.cli.commands import COMMANDS
 from gpu_nim.render.colourings import COLOURINGS
 from gpu_nim.render.geometry import CUTS
 from gpu_nim.render.motions import MOTIONS

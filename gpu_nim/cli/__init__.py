@@ -1,6 +1,7 @@
 """The command line: one thin module a command, loaded only when that command is run.
 
-The modules parse, call the library and print; none of them computes.  A new command is one line in `COMMANDS`.
+The modules parse, call the library and print; none of them computes.  A new command is a module and
+an entry of `gpu_nim.cli.commands`.
 """
 
 import os
@@ -14,33 +15,15 @@ from typing import Any
 import click
 
 from gpu_nim._version import __version__
+from gpu_nim.cli.command import Group
+from gpu_nim.cli.commands import COMMANDS, THEMES
 from gpu_nim.cli.output import report
 from gpu_nim.cli.restart import restart
 from gpu_nim.cli.signals import Terminated, terminations_raised
 from gpu_nim.jobs.ranks import Outcome, place
-from gpu_nim.model.errors import GpunimError, MissingDependency, RankFailed, UsageError, message_of
+from gpu_nim.model.errors import GpunimError, MissingDependency, RankFailed, UsageError, close, message_of
 from gpu_nim.model.notation import LONGEST_DIGITS
 from gpu_nim.model.provenance import command_line
-
-COMMANDS = {
-    "automata": "gpu_nim.cli.automata:automata",
-    "bench": "gpu_nim.cli.bench:bench",
-    "count": "gpu_nim.cli.count:count",
-    "evolution": "gpu_nim.cli.evolution:evolution",
-    "export": "gpu_nim.cli.export:export",
-    "games": "gpu_nim.cli.games:games",
-    "grow": "gpu_nim.cli.grow:grow",
-    "info": "gpu_nim.cli.info:info",
-    "movie": "gpu_nim.cli.movie:movie",
-    "nim": "gpu_nim.cli.nim:nim",
-    "play": "gpu_nim.cli.play:play",
-    "position": "gpu_nim.cli.position:position",
-    "render": "gpu_nim.cli.render:render",
-    "reproduce": "gpu_nim.cli.reproduce:reproduce",
-    "show": "gpu_nim.cli.show:show",
-    "solve": "gpu_nim.cli.solve:solve",
-    "verify": "gpu_nim.cli.verify:verify",
-}
 
 _ON_RANKS = ("grow", "bench")
 """The commands that divide their work among ranks."""
@@ -48,28 +31,33 @@ _ON_RANKS = ("grow", "bench")
 _INTERRUPTED = 130  # 128 + SIGINT, what a shell reports
 _LONGEST_WORD = 500  # characters; a name in a folder has at most 255
 _DEBUG = "GPUNIM_DEBUG"  # if set, a defect shows its traceback
-_HELP: tuple[type[click.UsageError], ...] = tuple(filter(None, [getattr(click.exceptions, "NoArgsIsHelpError", None)]))
 
 
-class LazyGroup(click.Group):
-    """A click group whose commands are imported on use, and whose errors are one sentence on stderr."""
+class LazyGroup(Group):
+    """A group whose commands are imported on use, and whose errors are one sentence on stderr."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands, in alphabetical order."""
-        return sorted(COMMANDS)
+        """Return the names of all commands, theme by theme."""
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name, or None where there is none."""
         if cmd_name not in COMMANDS:
             return None
-        module, attribute = COMMANDS[cmd_name].split(":")
-        command = getattr(import_module(module), attribute)
+        command = getattr(import_module(f"gpu_nim.cli.{cmd_name}"), cmd_name)
         assert isinstance(command, click.Command)
         if not any(param.name == "memory" for param in command.params):
             from gpu_nim.cli.params import memory_option
 
             command.params.append(memory_option())
         return command
+
+    def themes(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
+        """Return the commands with their summaries, by theme, from the catalogue alone."""
+        width = max(map(len, COMMANDS))
+        return {
+            theme: [(name.ljust(width), each.summary) for name, each in COMMANDS.items() if each.theme == theme] for theme in THEMES
+        }
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that the arguments name; UsageError where each of several ranks would do all of it."""
@@ -101,9 +89,8 @@ class LazyGroup(click.Group):
             return Outcome(128 + error.number, error.sentence)
         except click.exceptions.Abort:
             return Outcome(_INTERRUPTED, "interrupted")
-        except _HELP as error:
-            error.show()  # a group without a command prints its help, from click 8.2 on as an error
-            return Outcome(error.exit_code)
+        except click.NoSuchOption as error:
+            return Outcome(error.exit_code, _one_line(f"No such option {error.option_name!r}{_similar(error)}"))
         except click.ClickException as error:
             return Outcome(error.exit_code, _one_line(error.format_message()))
         except RankFailed:
@@ -137,12 +124,28 @@ def _of_the_machine(error: Exception) -> str | None:
     return None
 
 
+def _similar(error: click.NoSuchOption) -> str:
+    """A suggestion of options similar to an unknown one of the command; "" where none is."""
+    if error.ctx is None or not error.option_name.startswith("--"):
+        return ""
+    known = (name for param in error.ctx.command.get_params(error.ctx) for name in param.opts if name.startswith("--"))
+    return close(error.option_name, known, prefix="--")
+
+
 def _one_line(message: str) -> str:
     """A message on one line, for grep, with very long words cut."""
     return " ".join(word if len(word) <= _LONGEST_WORD else f"{word[:_LONGEST_WORD]}..." for word in message.split())
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
+_EXAMPLES = {
+    "gpunim grow": "Begin here: grow three-pile Nim, and check each of its cells.",
+    "gpunim nim 13 12 8": "Explain a position.",
+    "gpunim render nim:63 -o nim.png": "Draw the P-positions with piles below 64.",
+    "gpunim grow --help": "Describe a command, with its options and examples.",
+}
+
+
+@click.group(cls=LazyGroup, examples=_EXAMPLES, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(__version__, prog_name="gpunim")
 def main() -> None:
     """Grow, count, solve and draw the fractals of Nim, on an NVIDIA GPU or on NumPy alone."""

@@ -3,11 +3,17 @@
 import click
 
 from gpu_nim.automata.catalogue import CATALOGUE
+from gpu_nim.cli.command import Command
 from gpu_nim.cli.output import emit_json, print_table
 from gpu_nim.cli.params import json_option
 
+_EXAMPLES = {
+    "gpunim automata": "List the automata.",
+    "gpunim automata --json": "List all facts about them, for programs.",
+}
 
-@click.command()
+
+@click.command(cls=Command, examples=_EXAMPLES)
 @json_option
 def automata(as_json: bool) -> None:
     """List the automata with their spaces, OEIS entries and rules."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpu_nim.cli import output
+from gpu_nim.cli.command import Group
 from gpu_nim.cli.output import emit_json, print_table, wants_progress
 from gpu_nim.cli.params import integer, json_option
 from gpu_nim.cli.progress import step_progress
@@ -24,7 +25,13 @@ if TYPE_CHECKING:
     from gpu_nim.model.progress import OnStep
 
 
-@click.group()
+@click.group(
+    cls=Group,
+    examples={
+        "gpunim bench count --runs 1": "Measure counting, with one run of each contender.",
+        "gpunim bench ranks": "Count how evenly the work of a growth can be divided.",
+    },
+)
 @click.pass_context
 def bench(context: click.Context) -> None:
     """Measure gpunim against its peers: warm runs in turn, medians, ratios, and the bandwidth of memory as the ceiling."""
@@ -38,7 +45,13 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
     return runs(json_option(command))
 
 
-@bench.command("grow")
+@bench.command(
+    "grow",
+    examples={
+        "gpunim bench grow": "Five runs of each.",
+        "gpunim bench grow --runs 1 --json": "One run, for programs.",
+    },
+)
 @_options
 def bench_grow(runs: int, as_json: bool) -> None:
     """Grow on each backend, with a Python set of cells, and by scipy's convolution."""
@@ -49,7 +62,13 @@ def bench_grow(runs: int, as_json: bool) -> None:
     _race(races, runs, as_json)
 
 
-@bench.command("count")
+@bench.command(
+    "count",
+    examples={
+        "gpunim bench count": "Five runs of each.",
+        "gpunim bench count --runs 1": "One run.",
+    },
+)
 @_options
 def bench_count(runs: int, as_json: bool) -> None:
     """Fill ranges on each backend, by the plain formula in NumPy, and with PARI/GP where it is installed."""
@@ -58,7 +77,13 @@ def bench_count(runs: int, as_json: bool) -> None:
     _race(races, runs, as_json)
 
 
-@bench.command("device")
+@bench.command(
+    "device",
+    examples={
+        "gpunim bench device": "Time every kernel.",
+        "gpunim bench device --work nim --profile": "Profile the kernels of works with nim in their name.",
+    },
+)
 @click.option("--work", "chosen", multiple=True, metavar="TEXT", help="Only works with this in their name; may be repeated.")
 @click.option("--profile", is_flag=True, help="Run under Nsight Compute (ncu), which prints what limits each kernel.")
 @_options
@@ -87,7 +112,13 @@ def bench_device(chosen: tuple[str, ...], profile: bool, runs: int, as_json: boo
     return 0
 
 
-@bench.command("ranks")
+@bench.command(
+    "ranks",
+    examples={
+        "gpunim bench ranks": "Ways of dividing edge to generation 256.",
+        "gpunim bench ranks fcc --gen 64": "Another automaton.",
+    },
+)
 @click.argument("automaton", default="edge")
 @click.option("--gen", "generations", type=integer(1), default=256, help="The last generation.")
 @json_option
@@ -112,7 +143,13 @@ def bench_ranks(automaton: str, generations: int, as_json: bool) -> None:
             click.echo(f"bytes sent, layers along {each.axis} {each.way}: {sent}")
 
 
-@bench.command("workers")
+@bench.command(
+    "workers",
+    examples={
+        "gpunim bench workers": "Two workers, edge to generation 1024.",
+        "gpunim bench workers fcc --gen 512 --workers 4": "Four workers, another automaton.",
+    },
+)
 @click.argument("automaton", default="edge")
 @click.option("--gen", "generations", type=integer(1), default=1024, help="The last generation.")
 @click.option("--workers", type=integer(2), default=2, help="The number of workers.")

@@ -1,6 +1,6 @@
-"""Options and help that are made from catalogues, which are read only when a command needs them."""
+"""Options that take a name from a catalogue, which is read only when a command needs it."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import click
@@ -34,37 +34,6 @@ class NamedOption(click.Option):
         from click.shell_completion import CompletionItem
 
         return [CompletionItem(name) for name in self._choices() if name.startswith(incomplete)]
-
-
-class CatalogueCommand(click.Command):
-    """A command whose help ends with lists of catalogues, and which may have options made from them.
-
-    Args:
-        args: as for `click.Command`.
-        listings: returns the lists by title, each of names and descriptions; called when help is requested.
-        options: returns the options that come before the command's own; called whenever the command is.
-        extra: as for `click.Command`.
-    """
-
-    def __init__(
-        self,
-        *args: Any,
-        listings: Callable[[], Mapping[str, Iterable[tuple[str, str]]]] = dict,
-        options: Callable[[], list[click.Parameter]] = list,
-        **extra: Any,
-    ) -> None:
-        super().__init__(*args, **extra)
-        self._listings, self._options = listings, options
-
-    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the options made from catalogues and then the command's own."""
-        return [*self._options(), *super().get_params(ctx)]
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the lists."""
-        for title, rows in self._listings().items():
-            with formatter.section(title):
-                formatter.write_dl(list(rows))
 
 
 def named_option(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpu_nim.backends.selection import NAMES
-from gpu_nim.cli.catalogues import CatalogueCommand
+from gpu_nim.cli.command import Command
 from gpu_nim.cli.output import duration, emit_json, print_table, reserve, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, BIGINT, FILE, RANGE, Choice
 from gpu_nim.cli.progress import step_progress, work_progress
@@ -46,7 +46,16 @@ def _listings() -> dict[str, list[tuple[str, str]]]:
     }
 
 
-@click.command(cls=CatalogueCommand, listings=_listings)
+_EXAMPLES = {
+    "gpunim count D --piles 4 --at 10^18": "Count the P-positions of four piles of total 2 * 10^18.",
+    "gpunim count a --piles 3 --range 0:16": "Print the values at 0 to 15.",
+    "gpunim count A237711 --range 0:1000 --format bfile": "Print an OEIS entry as a b-file.",
+    "gpunim count D --piles 5 --range 2^40:+1e9 --reduce max,argmax": "Find the largest of a billion values.",
+    "gpunim count D --piles 4 --range 0:1e6 --out D4.npy": "Write a million values to a file.",
+}
+
+
+@click.command(cls=Command, examples=_EXAMPLES, listings=_listings)
 @click.argument("sequence")
 @click.option("--piles", type=AMOUNT, help=f"K, the number of piles of a family, 1 to {MAX_PILES}.")
 @click.option("--at", "n", type=BIGINT, help="Print the value at this index.")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from gpu_nim.cli.command import Command
 from gpu_nim.cli.output import emit_json, print_table, reserve, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, FILE, SIZE, json_option
 from gpu_nim.cli.progress import work_progress
@@ -12,7 +13,13 @@ from gpu_nim.model.errors import UsageError
 _SUFFIXES = (".graphml", ".dot")
 
 
-@click.command()
+_EXAMPLES = {
+    "gpunim evolution --piles 4 --gen 15": "Count the kinds of P-positions of four piles.",
+    "gpunim evolution --gen 6 --out figure.dot": "Save the evolution tree of three piles for Graphviz.",
+}
+
+
+@click.command(cls=Command, examples=_EXAMPLES)
 @click.option("--piles", type=AMOUNT, default=3, help="The number of piles.")
 @click.option("--gen", "generations", type=SIZE, default=6, help="The last generation; generation 0 has no counters.")
 @click.option("--out", type=FILE, help="Save the graph: .graphml, or .dot for Graphviz.")

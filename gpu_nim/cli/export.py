@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.catalogues import CatalogueCommand
+from gpu_nim.cli.command import Command
 from gpu_nim.cli.output import emit_json, reserve, say
 from gpu_nim.cli.params import FILE, json_option
 from gpu_nim.cli.pictures import given, look_options
@@ -20,7 +20,14 @@ def _formats() -> dict[str, list[tuple[str, str]]]:
     return {"Files": rows}
 
 
-@click.command(cls=CatalogueCommand, listings=_formats)
+_EXAMPLES = {
+    "gpunim export nim:31 -o nim.glb": "Write a mesh for Blender and web pages.",
+    "gpunim export nim:15 --printable -o nim.3mf": "Write a body for a 3D printer.",
+    "gpunim export nim:2^20 -o nim.html": "Write a page that works offline.",
+}
+
+
+@click.command(cls=Command, examples=_EXAMPLES, listings=_formats)
 @click.argument("source")
 @click.option("-o", "--out", type=FILE, required=True, help="The file: see the endings below.")
 @click.option("--printable", is_flag=True, help="One watertight body for a 3D printer.")

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from gpu_nim.cli.params import Parsed
-from gpu_nim.games.catalogue import find, parameter_owners, read_values
+from gpu_nim.games.catalogue import CATALOGUE, find, parameter_owners, read_values
 from gpu_nim.games.entries import GameEntry, Rational
 
 
@@ -15,6 +15,11 @@ class GameName(click.Choice):  # type: ignore[type-arg]  # generic only in new r
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name; a usage error lists the known ones."""
         return find(value).name
+
+
+def game_argument() -> click.Argument:
+    """The argument GAME."""
+    return click.Argument(["game"], type=GameName(list(CATALOGUE)), metavar="GAME")
 
 
 def parameter_options(rational: str = "") -> list[click.Parameter]:

@@ -2,13 +2,19 @@
 
 import click
 
+from gpu_nim.cli.command import Command
 from gpu_nim.cli.output import emit_json, print_table
 from gpu_nim.cli.params import json_option
 from gpu_nim.games.catalogue import CATALOGUE
 from gpu_nim.games.entries import Parameter
 
+_EXAMPLES = {
+    "gpunim games": "List the games.",
+    "gpunim games --json": "List all facts about them, for programs.",
+}
 
-@click.command()
+
+@click.command(cls=Command, examples=_EXAMPLES)
 @json_option
 def games(as_json: bool) -> None:
     """List the games that can be solved and drawn, with their parameters."""

@@ -10,6 +10,7 @@ from gpu_nim.automata.columns import COLUMNS, DEFAULT_COLUMNS, Value
 from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.selection import NAMES, select
 from gpu_nim.backends.shared.layers import table_bytes
+from gpu_nim.cli.command import Command
 from gpu_nim.cli.output import emit_json, print_table, report, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, CELLS, COUNTS, FILE, SIZE, Choice, json_option
 from gpu_nim.cli.progress import growth_progress
@@ -32,7 +33,18 @@ _SHOWN = 5  # last generations in the summary
 Cells = tuple[tuple[int, ...], ...]
 
 
-@click.command()
+_EXAMPLES = {
+    "gpunim grow edge --gen 256": "Grow the automaton edge to generation 256.",
+    "gpunim grow nim --gen 256 --out nim.zarr": "Save the growth, for `gpunim verify`, `gpunim render` and Python.",
+    "gpunim grow fcc --gen 64 --columns births,population,density": "Print a table.",
+    "gpunim grow fcc --gen 64 --bfile b151776.txt": "Write the b-file of an OEIS entry.",
+    'gpunim grow --offsets "1,0;-1,0;0,1;0,-1" --gen 16': "Grow an automaton of your own.",
+    "gpunim grow edge --gen 1024 --checkpoint ck": "Write checkpoints, from which `gpunim grow --resume ck` continues.",
+    "gpunim grow edge --gen 4096 --plan": "Print the memory that a growth takes.",
+}
+
+
+@click.command(cls=Command, examples=_EXAMPLES)
 @click.argument("automaton", required=False)
 @click.option(
     "--gen", "generations", type=SIZE, help=f"The last generation; generation 0 holds the seed.  [default: {GENERATIONS}]"

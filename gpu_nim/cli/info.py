@@ -9,13 +9,20 @@ from typing import Any
 import click
 
 from gpu_nim._version import __version__
+from gpu_nim.cli.command import Command
 from gpu_nim.cli.output import emit_json, print_table
 from gpu_nim.cli.params import FILE, json_option
 
 _PACKAGES = ("numpy", "cupy-cuda13x", "cupy-cuda12x", "zarr", "pyvista", "distributed")
 
 
-@click.command()
+_EXAMPLES = {
+    "gpunim info": "Print versions and devices.",
+    "gpunim info nim.png": "Print the command that made a picture.",
+}
+
+
+@click.command(cls=Command, examples=_EXAMPLES)
 @click.argument("file", type=FILE, required=False)
 @json_option
 def info(file: Path | None, as_json: bool) -> None:

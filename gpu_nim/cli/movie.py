@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpu_nim.cli.catalogues import CatalogueCommand, named_option
+from gpu_nim.cli.catalogues import named_option
+from gpu_nim.cli.command import Command
 from gpu_nim.cli.output import emit_json, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, FILE, json_option, number
 from gpu_nim.cli.pictures import look_options
@@ -48,8 +49,15 @@ def _cluster(scheduler: str) -> "AbstractContextManager[Cluster]":
     return cluster(scheduler)
 
 
+_EXAMPLES = {
+    "gpunim movie nim:63 -o turn.mp4": "Turn a body once.",
+    "gpunim movie edge:31 --motion growth -o growth.gif": "Show a growth, generation by generation.",
+}
+
+
 @click.command(
-    cls=CatalogueCommand,
+    cls=Command,
+    examples=_EXAMPLES,
     listings=lambda: {"Motions": MOTIONS.summaries()},
     options=_motion_options,
 )

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpu_nim.cli.command import Command
 from gpu_nim.cli.output import emit_json
 from gpu_nim.cli.params import PILE
 
@@ -14,7 +15,14 @@ if TYPE_CHECKING:
 _SHOWN = 64  # legs of a walk that are printed; --json has all of them
 
 
-@click.command()
+_EXAMPLES = {
+    "gpunim nim 13 12 8": "Explain an N-position: its winning moves.",
+    "gpunim nim 14 11 5": "Explain a P-position: its parent, its children and its walk.",
+    "gpunim nim 2^64 2^64+5 5 --json": "Piles of any size, for programs.",
+}
+
+
+@click.command(cls=Command, examples=_EXAMPLES)
 @click.argument("piles", nargs=-1, required=True, type=PILE)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object; it counts piles from 1.")
 def nim(piles: tuple[int, ...], as_json: bool) -> None:

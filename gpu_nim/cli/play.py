@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.catalogues import CatalogueCommand
+from gpu_nim.cli.command import Command
 from gpu_nim.cli.dialogues import Dialogue, GameDialogue, NimDialogue
 from gpu_nim.cli.game_options import given_values, parameter_options
 from gpu_nim.cli.params import PILE, SIZE, Choice
@@ -17,7 +17,14 @@ class _Over(Exception):
     """The player quits, or input has ended."""
 
 
-@click.command(cls=CatalogueCommand, options=parameter_options)
+_EXAMPLES = {
+    "gpunim play 5 7 9": "Play Nim with three piles.",
+    "gpunim play 3 4 5 --opponent teaching": "Play with an opponent who explains mistakes.",
+    "gpunim play kayles 7 8 --misere": "Play another game, where whoever makes the last move loses.",
+}
+
+
+@click.command(cls=Command, examples=_EXAMPLES, options=parameter_options)
 @click.argument("words", nargs=-1, required=True, metavar="[GAME] NUMBERS...")
 @click.option("--misere", is_flag=True, help="Whoever makes the last move loses.")
 @click.option(

@@ -4,11 +4,10 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.catalogues import CatalogueCommand
-from gpu_nim.cli.game_options import GameName, given_values, parameter_options
+from gpu_nim.cli.command import Command
+from gpu_nim.cli.game_options import game_argument, given_values, parameter_options
 from gpu_nim.cli.output import emit_json, print_table
 from gpu_nim.cli.params import SIZE, json_option
-from gpu_nim.games.catalogue import CATALOGUE
 from gpu_nim.games.explain import ExplainedOption, Explanation, explain
 
 _SHOWN = 40  # moves that are printed; --json has all of them
@@ -16,13 +15,20 @@ _SHOWN = 40  # moves that are printed; --json has all of them
 
 def _arguments() -> list[click.Parameter]:
     return [
-        click.Argument(["game"], type=GameName([game.name for game in CATALOGUE.values()])),
+        game_argument(),
         click.Argument(["numbers"], nargs=-1, required=True, type=SIZE, metavar="COORDINATES..."),
         *parameter_options(),
     ]
 
 
-@click.command(cls=CatalogueCommand, options=_arguments)
+_EXAMPLES = {
+    "gpunim position chocolate 7 3 4 --a 3": "Explain a position of 3y <= x + z.",
+    "gpunim position kayles 4 4": "Explain two heaps of Kayles.",
+    "gpunim position nim 3 4 5 --misere": "Explain a position where whoever makes the last move loses.",
+}
+
+
+@click.command(cls=Command, examples=_EXAMPLES, options=_arguments)
 @click.option("--misere", is_flag=True, help="Whoever makes the last move loses.")
 @json_option
 def position(game: str, numbers: tuple[int, ...], misere: bool, as_json: bool, **options: str | None) -> None:

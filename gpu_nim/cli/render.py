@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.catalogues import CatalogueCommand
+from gpu_nim.cli.command import Command
 from gpu_nim.cli.output import emit_json, reserve, say, wants_progress
 from gpu_nim.cli.params import FILE, json_option
 from gpu_nim.cli.pictures import given, listings, look_options
@@ -19,8 +19,16 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.metadata import IMAGE_SUFFIXES
 from gpu_nim.render.vector_drawing import SUFFIXES as VECTOR_SUFFIXES
 
+_EXAMPLES = {
+    "gpunim render nim:63 -o nim.png": "Draw the P-positions of Nim with piles below 64.",
+    "gpunim render edge:31 --theme paper --legend --axes -o edge.png": "Draw for a paper, with a legend and axes.",
+    "gpunim render chocolate:a=3,size=63 --view gasket -o chocolate.png": "Draw a game, as Sierpinski's gasket.",
+    "gpunim render figure:NF1 -o figure.svg": "Draw a figure of a paper as vectors.",
+    "gpunim render nim:2^40 --quality cinema -o cinema.png": "Trace paths of light, in a body of 10^19 cells.",
+}
 
-@click.command(cls=CatalogueCommand, listings=lambda: {"Figures": FIGURES.summaries(), **listings()})
+
+@click.command(cls=Command, examples=_EXAMPLES, listings=lambda: {"Figures": FIGURES.summaries(), **listings()})
 @click.argument("source")
 @click.option(
     "-o",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpu_nim.cli.catalogues import CatalogueCommand
+from gpu_nim.cli.command import Command
 from gpu_nim.cli.output import emit_json, print_table, reserve, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, FILE, json_option
 from gpu_nim.cli.progress import step_progress
@@ -27,8 +27,16 @@ def _complete(ctx: click.Context, parameter: click.Parameter, begun: str) -> lis
     return [name for name in (*_papers(), "all") if name.startswith(begun)]
 
 
+_EXAMPLES = {
+    "gpunim reproduce nim-fractals": "Compare one paper.",
+    "gpunim reproduce -o report": "Compare all papers, and write a page.",
+    "gpunim reproduce --list": "List the items with the commands that show them.",
+}
+
+
 @click.command(
-    cls=CatalogueCommand,
+    cls=Command,
+    examples=_EXAMPLES,
     listings=lambda: {"Papers": _papers().summaries()},
 )
 @click.argument("paper", nargs=-1, shell_complete=_complete)

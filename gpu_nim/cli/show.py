@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.catalogues import CatalogueCommand
+from gpu_nim.cli.command import Command
 from gpu_nim.cli.params import FILE, integer
 from gpu_nim.cli.pictures import given, look_options
 from gpu_nim.model.errors import UsageError
@@ -14,8 +14,13 @@ from gpu_nim.render.page import PAGE_OPTIONS, document
 from gpu_nim.render.page_server import PageServer
 from gpu_nim.render.window import HELP, Window, view_keys
 
+_EXAMPLES = {
+    "gpunim show nim:63": "Open a window.",
+    "gpunim show nim:2^40 --web": "Serve a page for a browser.",
+}
 
-@click.command(cls=CatalogueCommand, listings=lambda: {"Keys and mouse": [*view_keys().items(), *HELP]})
+
+@click.command(cls=Command, examples=_EXAMPLES, listings=lambda: {"Keys and mouse": [*view_keys().items(), *HELP]})
 @click.argument("source")
 @click.option("--web", is_flag=True, help="Serve a page on this machine for a browser, in place of a window.")
 @click.option("--port", type=integer(0, 65535), default=8765, help="The page's port; 0 chooses a free one.")

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from gpu_nim.backends.selection import NAMES
-from gpu_nim.cli.catalogues import CatalogueCommand
-from gpu_nim.cli.game_options import GameName, parameter_options
+from gpu_nim.cli.command import Command
+from gpu_nim.cli.game_options import game_argument, parameter_options
 from gpu_nim.cli.output import emit_json, print_table, reserve, wants_progress
 from gpu_nim.cli.params import FILE, SIZE, Choice, json_option
 from gpu_nim.cli.progress import step_progress, work_progress
@@ -30,14 +30,23 @@ def _catalogue_options(games: tuple[GameEntry, ...]) -> list[click.Parameter]:
     size = f"The largest value of the coordinates that have no bound of their own.  [default: {'; '.join(sizes)}]"
     always = ", ".join(game.name for game in games if game.always_grundy)
     return [
-        click.Argument(["game"], type=GameName([game.name for game in games])),
+        game_argument(),
         click.Option(["--size"], type=SIZE, help=size),
         *parameter_options("; or START:STOP[:STEP] to scan"),
         click.Option(["--grundy"], is_flag=True, help=f"Find Grundy values, too; {always} always have them."),
     ]
 
 
-@click.command(cls=CatalogueCommand, options=lambda: _catalogue_options(tuple(CATALOGUE.values())))
+_EXAMPLES = {
+    "gpunim solve chocolate --a 3 --size 255": "Find the P-positions of 3y <= x + z.",
+    "gpunim solve chocolate --a 1:9 --size 31": "Compare a = 1 to 8 with Nim.",
+    "gpunim solve octal --code 0.07 --size 100": "Find the Grundy values of Dawson's Kayles.",
+    "gpunim solve wythoff --size 63 --out wythoff.csv": "Write positions to a file.",
+    'gpunim solve inequalities --where "2y <= x + z" --size 20': "Solve a game of your own.",
+}
+
+
+@click.command(cls=Command, examples=_EXAMPLES, options=lambda: _catalogue_options(tuple(CATALOGUE.values())))
 @click.option("--backend", type=Choice(NAMES), default="auto", help="Where to solve; auto uses a GPU if there is one.")
 @click.option("--out", type=FILE, help="Save the solution: .zarr or .npz, or .csv with one position a line.")
 @json_option

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from gpu_nim.cli.command import Command
 from gpu_nim.cli.output import emit_json, print_table, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, json_option
 from gpu_nim.cli.progress import work_progress
@@ -14,7 +15,16 @@ from gpu_nim.storage.growth_formats import readable_suffixes
 _FACTS = ("automaton", "generations", "population", "digest")
 
 
-@click.command()
+_EXAMPLES = {
+    "gpunim verify --list": "List the statements.",
+    "gpunim verify v-theorem-3.1": "Verify a theorem.",
+    "gpunim verify all --upto 32": "Verify all statements, with a smaller reach.",
+    "gpunim verify nim.zarr": "Check a growth that was saved.",
+    "gpunim verify b151776.txt --as A151776": "Compare a b-file with an OEIS entry.",
+}
+
+
+@click.command(cls=Command, examples=_EXAMPLES)
 @click.argument("what", nargs=-1)
 @click.option("--list", "show_list", is_flag=True, help="List the statements that can be verified.")
 @click.option("--upto", type=AMOUNT, default=64, help="The reach of the checks: the largest pile, index or generation.")

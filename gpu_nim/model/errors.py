@@ -9,20 +9,23 @@ from collections.abc import Iterable
 _QUOTED = 300  # characters of another library's message
 
 
-def close(given: str, known: Iterable[str]) -> str:
+def close(given: str, known: Iterable[str], prefix: str = "") -> str:
     """Return the end of a message about an unknown name: a suggestion of similar known names, or "".
 
     Args:
         given: the unknown name.
         known: the known names.
+        prefix: what all of them begin with, and which is not compared.
 
     >>> close("chocolat", ["chocolate", "bar"]), close("x", ["chocolate"])
     ('; did you mean chocolate?', '')
+    >>> close("--seciton", ["--section", "--json"], prefix="--")
+    '; did you mean --section?'
     """
     from difflib import get_close_matches  # ten milliseconds to load
 
-    near = get_close_matches(given[:100], known, cutoff=0.5)
-    return f"; did you mean {' or '.join(near)}?" if near else ""
+    near = get_close_matches(given[:100].removeprefix(prefix), [name.removeprefix(prefix) for name in known])
+    return f"; did you mean {' or '.join(f'{prefix}{name}' for name in near)}?" if near else ""
 
 
 def message_of(error: BaseException) -> str:

@@ -42,12 +42,12 @@ class Outcome:
 
 def warm() -> None:
     """Import the modules of commands once, before forking."""
-    import gpu_nim.cli
+    import gpu_nim.cli.commands
     import gpu_nim.storage.npz_files
     import gpu_nim.storage.zarr_files
 
-    for place in gpu_nim.cli.COMMANDS.values():
-        import_module(place.partition(":")[0])
+    for name in gpu_nim.cli.commands.COMMANDS:
+        import_module(f"gpu_nim.cli.{name}")
     for heavy in ("PIL.Image", "pyvista", "scipy.ndimage"):
         try:
             import_module(heavy)

@@ -1,0 +1,149 @@
+"""Help: its examples run, it fits any terminal, and the first page needs no command."""
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from gpu_nim.cli import main
+from gpu_nim.cli.command import Formatter, Group
+from gpu_nim.cli.commands import COMMANDS, THEMES
+from tests.helpers import run
+from tests.render_files import has_ffmpeg
+
+# Made smaller: pictures, growths and how far checks go.
+SMALLER = [
+    (r"(render (?!figure:).*|movie .*)", r"\1 --resolution 320x180 --engine numpy"),
+    (r"--quality cinema (.*) --engine numpy", r"\1 --engine trace"),
+    (r"(movie .*)", r"\1 --seconds 1 --fps 2 --workers 1"),
+    (r"nim:63", "nim:7"),
+    (r"edge:31", "edge:7"),
+    (r"(chocolate:a=3,size=)63", r"\g<1>15"),
+    (r"(grow(?!.*--plan).*) --gen \d+", r"\1 --gen 32"),
+    (r"chocolate --a 3 --size 255", "chocolate --a 3 --size 31"),
+    (r"chocolate --a 1:9 --size 31", "chocolate --a 1:9 --size 7"),
+    (r"0:1e6", "0:1e4"),
+    (r"verify all --upto 32", "verify v-theorem-3.1 --upto 4"),
+    (r"v-theorem-3.1$", "v-theorem-3.1 --upto 8"),
+    (r"reproduce (nim-fractals|-o report)", r"reproduce nim-in-3d --upto 2"),
+    (r"bench ranks.*", "bench ranks edge --gen 16"),
+]
+NOT_RUN = {  # but parsed
+    "gpunim show nim:63": "opens a window",
+    "gpunim show nim:2^40 --web": "serves until it is interrupted",
+    "gpunim bench count --runs 1": "takes seconds",
+    "gpunim bench count": "takes seconds",
+    "gpunim bench grow": "takes seconds",
+    "gpunim bench grow --runs 1 --json": "takes seconds",
+    "gpunim bench device": "needs a GPU",
+    "gpunim bench device --work nim --profile": "needs a GPU",
+    "gpunim bench workers": "needs MPI",
+    "gpunim bench workers fcc --gen 512 --workers 4": "needs MPI",
+}
+
+
+Found = Iterator[tuple[str, Any, click.Context]]
+
+
+def every_command() -> Found:
+    """The command line's own group, and each command and group below, by path."""
+
+    def below(path: str, command: click.Command, parent: click.Context | None) -> Found:
+        context = command.context_class(command, info_name=path.split()[-1], parent=parent)
+        yield path, command, context
+        if isinstance(command, click.Group):
+            for name in command.list_commands(context):
+                found = command.get_command(context, name)
+                assert found is not None
+                yield from below(f"{path} {name}", found, context)
+
+    return below("gpunim", main, None)
+
+
+EVERY = {path: (command, context) for path, command, context in every_command()}
+EXAMPLES = list(dict.fromkeys(line for command, _ in EVERY.values() for line in command.examples))
+
+
+def words_of(text: str) -> list[str]:
+    return re.sub(r"-\n +", "-", text.replace("\\\n", "")).split()
+
+
+def test_every_command_has_examples_of_its_own() -> None:
+    for path, (command, _) in EVERY.items():
+        assert command.examples, path
+        for line, about in command.examples.items():
+            assert line.startswith(f"{path} ") or line == path
+            assert about.endswith(".")
+    assert set(NOT_RUN) <= set(EXAMPLES)
+
+
+def test_every_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for line in EXAMPLES:
+        words = line
+        for pattern, smaller in SMALLER:
+            words = re.sub(pattern, smaller, words)
+        arguments = shlex.split(words)[1:]
+        if line in NOT_RUN or (line.endswith(".mp4") and not has_ffmpeg()):
+            command, parent, found = main, click.Context(main), list(arguments)
+            while isinstance(command, click.Group):
+                name, command, found = command.resolve_command(parent, found)
+            command.make_context(name, found)
+            continue
+        result = run(*arguments, text="q\n")
+        assert result.exit_code == 0, (words, result.output)
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80])
+def test_help_fits_the_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At any width it has the same words, none of which is cut, though a hyphen may end a line."""
+    for path, (command, context) in EVERY.items():
+        monkeypatch.setenv("COLUMNS", "80")
+        expected = words_of(command.get_help(context))
+        monkeypatch.setenv("COLUMNS", str(columns))
+        narrow = command.get_help(context)
+        assert [line for line in narrow.splitlines() if len(line) > columns] == [], path
+        assert words_of(narrow) == expected, path
+
+
+def test_a_command_line_is_continued_between_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    formatter = Formatter()
+    formatter.write_command('gpunim solve inequalities --where "2y <= x + z" --size 20')
+    shown = formatter.getvalue()
+    assert shown == 'gpunim solve inequalities \\\n  --where "2y <= x + z" \\\n  --size 20\n'
+    done = subprocess.run(["sh", "-c", f"gpunim() {{ printf '%s|' \"$@\"; }}; {shown}"], capture_output=True, text=True, check=True)
+    assert done.stdout == "solve|inequalities|--where|2y <= x + z|--size|20|"
+
+
+def test_gpunim_alone_says_how_to_begin() -> None:
+    for path, (command, _) in EVERY.items():
+        if isinstance(command, Group):
+            arguments = path.split()[1:]
+            alone = run(*arguments)
+            assert (alone.exit_code, alone.stderr) == (0, "")
+            assert alone.stdout == run(*arguments, "--help").stdout
+    assert "  gpunim grow\n    Begin here" in run().stdout
+
+
+def test_the_first_page_has_every_command_by_theme_and_loads_none() -> None:
+    page = run().stdout
+    assert list(dict.fromkeys(entry.theme for entry in COMMANDS.values())) == list(THEMES)
+    for entry in COMMANDS.values():
+        assert re.search(rf"^{entry.theme}:\n(?:  .*\n)*  {entry.name} +{re.escape(entry.summary)}$", page, re.MULTILINE), entry
+    program = "import sys; from gpu_nim.cli import main\ntry: main([])\nfinally: print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "gpu_nim.cli.commands" in done.stderr.split()
+    assert not {"numpy", "gpu_nim.cli.grow"} & set(done.stderr.split())
+
+
+def test_nothing_is_coloured() -> None:
+    for arguments in ((), ("automata",), ("gorw",), ("grow", "--help")):
+        result = run(*arguments)
+        assert "\x1b" not in result.output + result.stderr
