@@ -65,6 +65,9 @@ class _Helpful(click.Command):
     ) -> None:
         super().__init__(*args, **extra)
         self.examples = examples
+        self.epilog = "\n\n".join(
+            ["Examples:", *(f"``{line}``\n    {about}" for line, about in examples.items())]
+        )  # for sphinx-click
         self._listings, self._options = listings, options
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:

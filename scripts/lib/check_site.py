@@ -15,7 +15,7 @@ from sphinx.util.inventory import InventoryFile
 import gpu_nim
 import gpu_nim.render
 from gpu_nim.automata.catalogue import CATALOGUE as AUTOMATA
-from gpu_nim.cli import COMMANDS
+from gpu_nim.cli.commands import COMMANDS
 from gpu_nim.games.catalogue import CATALOGUE as GAMES
 from gpu_nim.oeis.catalogue import entries
 from gpu_nim.reproduction.papers import PAPERS
