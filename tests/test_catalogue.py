@@ -16,7 +16,7 @@ def test_published_terms(name: str, entry: GrowthEntry) -> None:
     last = max(terms) - entry.shift
     if find(name).rule.dimension > 4:
         last = min(last, 40)
-    found = dict(entry.terms(grow(name, last, backend="numpy", columns=[entry.column]).table[entry.column]))
+    found = dict(entry.terms(grow(name, last, backend="numpy", columns=[entry.column]).table[entry.column].tolist()))
     assert found == {n: term for n, term in terms.items() if n <= last + entry.shift}
     assert len(found) > 20
     assert min(terms) == entry.offset

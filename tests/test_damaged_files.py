@@ -134,7 +134,7 @@ def _resumed(folder: Path) -> Any:
     assert isinstance(saved, Growth)
     facts = growth.summary()
     del facts["seconds"]
-    return facts, growth.table.columns, saved.digest, saved.cells().tolist()
+    return facts, growth.table, saved.digest, saved.cells().tolist()
 
 
 def _table(folder: Path) -> Any:

@@ -1,12 +1,17 @@
 """The library's public functions: their arguments, results, and errors of one sentence."""
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
 
 import click
 import numpy as np
 import pytest
 
+import gpu_nim
 from gpu_nim import Growth, grow, load, render, save, solve
 from gpu_nim.automata import cell_sources, formulas, neighbourhoods
 from gpu_nim.automata.catalogue import CATALOGUE
@@ -21,8 +26,27 @@ from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.rule import Rule
 from gpu_nim.storage import voxels
 
+CHECKOUT = Path(__file__).parents[1]
 FAR = Rule(2, ((2_000_000_000, 0), (0, 1)), frozenset({1}), ((0, 0),))
 """An automaton whose cells leave 32 bits at its second generation."""
+
+
+@pytest.mark.parametrize("name", ["", ".automata", ".counting", ".games", ".games.nim", ".oeis", ".render", ".theorems"])
+def test_a_package_shows_its_names(name: str) -> None:
+    package = import_module(f"gpu_nim{name}")
+    assert dir(package) == package.__all__ == sorted(package.__all__)
+    for each in package.__all__:
+        assert getattr(package, each) is vars(package)[each]
+    with pytest.raises(AttributeError, match=f"module 'gpu_nim{name}' has no attribute 'nothing'"):
+        package.nothing  # noqa: B018
+
+
+def test_importing_the_package_imports_none_of_its_names() -> None:
+    program = "import sys, gpu_nim; print(dir(gpu_nim), 'numpy' in sys.modules, 'gpu_nim.automata' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=CHECKOUT)
+    assert done.stdout == f"{dir(gpu_nim)} False False\n"
+    wanted = {"Growth", "Rule", "Solution", "Table", "automata", "chocolate", "count", "errors", "games", "grow", "render", "solve"}
+    assert wanted < set(dir(gpu_nim))
 
 
 @pytest.mark.parametrize("name", CATALOGUE)

@@ -6,6 +6,7 @@ from collections import Counter
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,8 +27,42 @@ from tests.lattices import EDGE, HEXAGON, ONE, literal, nim, rules, steps, terms
 quick = settings(deadline=None, max_examples=40)
 
 
-def table(automaton: object, generations: int, *columns: str) -> Table:
-    return grow(automaton, generations, backend=NumpyBackend(), columns=columns).table  # type: ignore[arg-type]
+def table(automaton: object, generations: int, *columns: str) -> dict[str, list[Any]]:
+    return grow(automaton, generations, backend=NumpyBackend(), columns=columns).table.lists()  # type: ignore[arg-type]
+
+
+def test_a_table_holds_arrays() -> None:
+    names = ("births", "density", "population/n^3", "dimension")
+    found = grow("nim", 7, backend="numpy", columns=names).table
+    assert list(found) == list(names)
+    assert {name: values.dtype.kind for name, values in found.items()} == dict(zip(names, "iOOf", strict=True))
+    assert found["births"].tolist() == [1, 3, 3, 9, 3, 9, 9, 27]
+    assert found["density"][1] == Fraction(4, 4)  # the cells of even sum among the 8 of side 2
+    assert found["population/n^3"].astype(float)[[0, 2]].tolist()[1] == 7 / 8
+    assert found["population/n^3"][0] is None
+    assert math.isnan(found["dimension"][0])
+    assert repr(found) == "<Table of births, density, population/n^3, dimension: generations 0 to 7>"
+    with pytest.raises(ValueError, match="read-only"):
+        found["births"][0] = 5
+    large = Table({"births": [1, 2**63]})
+    assert large["births"].tolist() == [1, 2**63]
+    assert large == Table({"births": [1, 2**63]})
+    assert large != Table({"births": [1, 2**63 + 1]})
+    assert found.get("deaths") is None
+
+
+def test_data_frames_are_made_of_tables() -> None:
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    found = grow("nim", 7, backend="numpy", columns=["births", "population/n^3"]).table
+    frame = pandas.DataFrame(found)
+    assert frame["births"].tolist() == [1, 3, 3, 9, 3, 9, 9, 27]
+    assert frame["births"].dtype == np.int64
+    assert frame["population/n^3"][2] == Fraction(7, 8)
+    other = polars.DataFrame(found)
+    assert other["births"].to_list() == [1, 3, 3, 9, 3, 9, 9, 27]
+    assert other["births"].dtype == polars.Int64
+    for make in (pandas.DataFrame, polars.DataFrame):
+        assert list(make(Table({"births": [1, 2**70]}))["births"]) == [1, 2**70]
 
 
 @quick
@@ -62,7 +97,7 @@ def test_batches_do_not_show(stops: tuple[int, ...]) -> None:
     batches = [engine.advance(stop, cells=True, section=(2, 0)) for stop in stops]
     for batch in batches:
         growing.recorder.add(batch)
-    assert growing.recorder.table(np.concatenate([batch.births for batch in batches])) == table("edge", 30, *names)
+    assert growing.recorder.table(np.concatenate([batch.births for batch in batches])).lists() == table("edge", 30, *names)
 
 
 def test_edge_bears_each_p_position_on_time() -> None:
@@ -205,7 +240,7 @@ def test_the_table_of_edge_goes_on_as_grown() -> None:
     assert [population[n] for n in (7, 15, 63, 127, 512, 1024)] == [130, 826, 43102, 344062, 22447861, 179946835]
     assert [float(row["population/n^3"]) for row in rows[1:]] == [alive / n**3 for n, alive in enumerate(population) if n]
     found = table("edge", 150, "births", "section z=0")
-    for name in found.columns:
+    for name in found:
         assert found[name] == [int(row[name]) for row in rows[:151]]
 
 

@@ -12,7 +12,7 @@ Columns:
     density         population over the number of cells in the box that bounds the growth (cells of even sum, where all are)
     population/n^3  or n^2 and so on, to the power of the dimension
 
-Counts are Python integers, ratios are fractions, the dimension is a float; what is not defined (n = 0 divided by) is None.
+Counts are integers, ratios are fractions, the dimension is a float; what is not defined (n = 0 divided by) is None.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,33 +46,63 @@ _LEVELS = 32  # sides of boxes, 2 to 2^32: beyond any growth, so that one resume
 _BLOCK = 1 << 16  # bytes of a bitmap of boxes that are unpacked at a time
 
 
-@dataclass(frozen=True)
-class Table:
-    """Columns by name, one value per generation, generation 0 first.
+class Table(dict[str, NDArray[Any]]):
+    """Columns by name: read-only arrays with one exact value per generation, generation 0 first.
+
+    Counts are int64, or of dtype object with Python integers where one exceeds 64 bits; ratios are of dtype object with fractions,
+    and None where they are not defined; the dimension is float64 with NaN there. A table is a dict, of which pandas and polars make
+    a data frame: `pandas.DataFrame(growth.table)`.
+
+    Args:
+        columns: their values, by name.
 
     >>> table = Table({"births": [1, 3, 3], "population": [1, 4, 7]})
     >>> table["population"], list(table.rows())
-    ([1, 4, 7], [(0, 1, 1), (1, 3, 4), (2, 3, 7)])
+    (array([1, 4, 7]), [(0, 1, 1), (1, 3, 4), (2, 3, 7)])
+    >>> table
+    <Table of births, population: generations 0 to 2>
     """
 
-    columns: Mapping[str, Sequence[Value]]
+    def __init__(self, columns: Mapping[str, Sequence[Value]]) -> None:
+        super().__init__({name: _array(name, values) for name, values in columns.items()})
 
-    def __getitem__(self, name: str) -> Sequence[Value]:
-        """Return a column; UsageError for an unknown name."""
-        try:
-            return self.columns[name]
-        except KeyError:
-            raise UsageError(f"column must be one of {', '.join(self.columns)}, got {name!r}") from None
+    def __missing__(self, name: object) -> NDArray[Any]:
+        raise UsageError(f"column must be one of {', '.join(self)}, got {shown(name)}")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Table) and self.lists() == other.lists()
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other  # dict has one of its own
+
+    def __repr__(self) -> str:
+        return f"<Table of {', '.join(self)}: generations 0 to {len(self._first) - 1}>"
 
     @property
     def header(self) -> tuple[str, ...]:
         """The names of a row's values."""
-        return ("generation", *self.columns)
+        return ("generation", *self)
+
+    def lists(self) -> dict[str, list[Value]]:
+        """Return the columns as lists of Python's numbers, with None for what is not defined."""
+        return {name: [None if value != value else value for value in values.tolist()] for name, values in self.items()}
 
     def rows(self) -> Iterator[tuple[Value, ...]]:
-        """Yield each generation's number and values."""
-        for generation, values in enumerate(zip(*self.columns.values(), strict=True)):
+        """Yield each generation's number and values, in Python's numbers, with None for what is not defined."""
+        for generation, values in enumerate(zip(*self.lists().values(), strict=True)):
             yield generation, *values
+
+    @property
+    def _first(self) -> NDArray[Any]:
+        return next(iter(self.values()))
+
+
+def _array(name: str, values: Sequence[Value]) -> NDArray[Any]:
+    exceeds = is_whole(name) and max(values, default=0) >= 1 << 63  # type: ignore[type-var, operator]
+    dtype = np.float64 if name == "dimension" else np.int64 if is_whole(name) and not exceeds else object
+    array: NDArray[Any] = np.array(values, dtype)
+    array.flags.writeable = False
+    return array
 
 
 def is_whole(column: str) -> bool:

@@ -339,7 +339,7 @@ def grow(
     >>> growth = grow(half_plane, 15, columns=["births", "section y=0"])
     >>> growth.births.tolist()
     [1, 3, 3, 7, 3, 7, 7, 19, 3, 7, 7, 19, 7, 19, 19, 55]
-    >>> growth.table["section y=0"][-1], growth.verified
+    >>> growth.table["section y=0"].tolist()[-1], growth.verified
     (31, None)
     """
     if on_batch is not None and not callable(on_batch):

@@ -245,7 +245,13 @@ def nim(piles: Whole) -> InequalityGame:
 
 
 def chocolate(a: Rational) -> InequalityGame:
-    """The chocolate a y <= x + z [V Examples 3.2, 3.3], for any rational a > 0; a = 3 has Nim's P-positions [V Theorem 3.5].
+    """Return the chocolate a y <= x + z [V Examples 3.2, 3.3]; a = 3 has Nim's P-positions [V Theorem 3.5].
+
+    Args:
+        a: a rational number above 0, such as 3, Fraction(5, 2) or "5/2".
+
+    Raises:
+        UsageError: `a` is no such number.
 
     >>> chocolate("5/2").formulas()
     ['5y <= 2x + 2z']

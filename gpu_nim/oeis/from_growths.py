@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import cast
 
 from gpu_nim.automata.catalogue import CATALOGUE, Automaton, GrowthEntry
 from gpu_nim.automata.growth_process import grow
@@ -32,7 +31,7 @@ def _terms(automaton: Automaton, oeis: GrowthEntry, start: int, stop: int | None
     last = max(0, (max(start, _FIRST_GENERATIONS) if stop is None else stop - 1) - oeis.shift)
     while True:
         values = grow(automaton, last, columns=[oeis.column], verify=False).table[oeis.column]
-        for n, term in oeis.terms(cast("list[int]", values)):
+        for n, term in oeis.terms(values.tolist()):
             if start <= n and (stop is None or n < stop):
                 yield term
         if stop is not None:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
 
 from gpu_nim.automata.catalogue import GrowthEntry
 from gpu_nim.automata.columns import is_whole
@@ -60,7 +59,7 @@ def write_bfile(growth: Growth, path: str | Path, column: str, entry: GrowthEntr
     4 109
     """
     _require_whole(column)
-    values = cast("Sequence[int]", growth.table[column])
+    values = growth.table[column].tolist()
     terms = enumerate(values) if entry is None else entry.terms(values)
     with replacing(Path(path)) as scratch, scratch.open("w", encoding="ascii", newline="\n") as file:
         file.writelines(format_lines(terms))

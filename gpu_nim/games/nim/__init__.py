@@ -3,4 +3,12 @@
 `positions` works on one position of any size with Python integers, `arrays` on (N, k) arrays of positions, `walk` maps three-pile
 P-positions to cells of the Ulam-Warburton automaton and back, `evolution_graph` links P-positions to their parents and children,
 and `strategy` plays.
+
+>>> from gpu_nim.games import nim
+>>> nim.winning_moves((13, 12, 8))[0], nim.generation((1, 2, 3))
+(Move(pile=0, take=9, leaves=(4, 12, 8)), 3)
 """
+
+from gpu_nim.model.public_names import public_names
+
+__getattr__, __dir__, __all__ = public_names(__name__, __file__)
