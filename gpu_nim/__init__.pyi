@@ -11,8 +11,8 @@ from gpu_nim.automata.growth_process import grow as grow
 from gpu_nim.games.inequality import chocolate as chocolate
 from gpu_nim.games.solution import Solution as Solution
 from gpu_nim.games.solve import solve as solve
+from gpu_nim.jobs.count import count as count
 from gpu_nim.model import errors as errors
 from gpu_nim.model.rule import Rule as Rule
-from gpu_nim.oeis.count import count as count
 from gpu_nim.storage.save_load import load as load
 from gpu_nim.storage.save_load import save as save

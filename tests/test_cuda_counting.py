@@ -22,9 +22,9 @@ from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.families import find_family
 from gpu_nim.counting.ranges import Range, limbs_needed
 from gpu_nim.counting.reductions import Reduction, ValueScan, length_counts, residue_counts
+from gpu_nim.jobs.count import count
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.limbs import to_integers
-from gpu_nim.oeis.count import count
 from tests.cuda_host import HostLauncher, compiler
 
 HOST = NumpyCounting(threads=1)
@@ -220,7 +220,7 @@ def test_more_values_than_the_host_holds_are_refused(monkeypatch, limbs):
 
 @pytest.mark.parametrize(("sequence", "n"), [("A237711", 5), ("A147562", range(3))])
 def test_what_is_not_counted_on_the_device_cannot_stay_there(sequence, n):
-    with pytest.raises(UsageError, match=f"device must be False but for a range of D, A, d or a .* got {sequence}"):
+    with pytest.raises(UsageError, match=f"device is for a range of D, A, d or a .* got {sequence}"):
         count(sequence, n, device=True)
 
 

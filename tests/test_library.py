@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 import gpu_nim
-from gpu_nim import Growth, grow, load, render, save, solve
+from gpu_nim import Growth, Solution, count, grow, load, render, save, solve
 from gpu_nim.automata import cell_sources, formulas, neighbourhoods
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.automata.growth_process import GrowthProcess
@@ -25,6 +26,7 @@ from gpu_nim.games.catalogue import parameter_owners
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.rule import Rule
 from gpu_nim.storage import voxels
+from tests.typed_user import main
 
 CHECKOUT = Path(__file__).parents[1]
 FAR = Rule(2, ((2_000_000_000, 0), (0, 1)), frozenset({1}), ((0, 0),))
@@ -47,6 +49,68 @@ def test_importing_the_package_imports_none_of_its_names() -> None:
     assert done.stdout == f"{dir(gpu_nim)} False False\n"
     wanted = {"Growth", "Rule", "Solution", "Table", "automata", "chocolate", "count", "errors", "games", "grow", "render", "solve"}
     assert wanted < set(dir(gpu_nim))
+
+
+def test_what_type_checkers_are_told_is_true() -> None:
+    main()
+
+
+def test_a_file_is_loaded_as_what_it_holds(tmp_path) -> None:
+    save(grow("nim", 3, backend="numpy"), tmp_path / "nim.npz")
+    save(solve("wythoff", 3), tmp_path / "wythoff.npz")
+    with pytest.raises(FileError, match=r"cannot read .*nim.npz as a solved game: it holds a growth"):
+        load(tmp_path / "nim.npz", Solution)
+    with pytest.raises(FileError, match=r"cannot read .*wythoff.npz as a growth: it holds a solved game"):
+        load(tmp_path / "wythoff.npz", Growth)
+    with pytest.raises(UsageError, match="kind must be Growth or Solution, got 'growth'"):
+        load(tmp_path / "nim.npz", "growth")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"reduce": "sums"}, "reduce must be among sum, max, .*, got 'sums'"),
+        ({"reduce": 5}, "reduce must hold reductions, got 5"),
+        ({"reduce": ["sum", 5]}, "reduce must be among .*, got 5"),
+        ({"reduce": "sum", "device": True}, "reduce must be given without device and method"),
+        ({"reduce": "sum", "method": "enumerate"}, "reduce must be given without device and method"),
+        ({"method": "guess"}, "method must be formula or enumerate, got 'guess'"),
+        ({"method": "enumerate", "device": True}, "device must be False with method 'enumerate'"),
+        ({"workers": 0}, "workers must be an integer of at least 1, got 0"),
+        ({"workers": 1, "device": True}, "device must be False with workers or a scheduler"),
+    ],
+)
+def test_contradictions_of_counts_are_refused(options: dict[str, object], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        count("D", range(9), piles=3, **options)
+
+
+@pytest.mark.parametrize("option", [{"reduce": "sum"}, {"method": "enumerate"}, {"workers": 1}, {"scheduler": "tcp://x:1"}])
+def test_what_is_for_ranges_of_families_is_refused_elsewhere(option: dict[str, object]) -> None:
+    for sequence, n in (("A151776", range(1, 5)), ("A237711", 5)):
+        with pytest.raises(UsageError, match=f"{next(iter(option))} is for a range of D, A, d or a .* got {sequence}"):
+            count(sequence, n, **option)
+
+
+def test_reductions_are_those_of_the_values() -> None:
+    for sequence, first in (("A237711", 0), ("A130665", 1)):  # indices from 0 and from 1
+        n = range(first, 200)
+        values = dict(zip(n, count(sequence, n).tolist(), strict=True))
+        found = count(sequence, n, reduce=["sum", "max", "argmax", "min", "argmin", "histogram", "residues:5", "records"])
+        largest, least = max(values.values()), min(values.values())
+        records = [(i, v) for i, v in values.items() if all(v > values[j] for j in range(first, i))]
+        assert list(found.values()) == [
+            sum(values.values()),
+            largest,
+            min(i for i in n if values[i] == largest),
+            least,
+            min(i for i in n if values[i] == least),
+            dict(sorted(Counter(v.bit_length() for v in values.values()).items())),
+            dict(sorted(Counter(v % 5 for v in values.values()).items())),
+            records,
+        ]
+        assert count(sequence, n, reduce="records", records=2) == records[:2]
+        assert count(sequence, n, method="enumerate").tolist() == list(values.values())
 
 
 @pytest.mark.parametrize("name", CATALOGUE)

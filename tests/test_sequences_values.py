@@ -10,8 +10,8 @@ from gpu_nim.counting import closed_forms
 from gpu_nim.counting.blocks import dyadic_blocks
 from gpu_nim.counting.digit_matrices import DigitProduct, by_total, up_to_total
 from gpu_nim.counting.families import FAMILIES, find_family
+from gpu_nim.jobs.count import count
 from gpu_nim.model.errors import UsageError
-from gpu_nim.oeis.count import count
 from gpu_nim.theorems import digit_by_digit, recursions
 
 N = 10**18 + 12345

@@ -358,15 +358,14 @@ def _reduce(work: _Work, names: str, records: int) -> None:
     shown = wants_progress(work.quiet)
     # One bar at a time: visiting values takes longest.
     with work_progress(cost, "values", shown and cost > 0) as advance, step_progress(shown and cost == 0) as step:
-        results = work.job.reduce(reductions, records, advance, step)
-    shift = work.entry.shift
+        results = [result.shifted(work.entry.shift) for result in work.job.reduce(reductions, records, advance, step)]
     if work.form == "json":
-        facts = {str(result.reduction): json_value(result, shift) for result in results}
+        facts = {str(result.reduction): json_value(result) for result in results}
         emit_json({**work.facts(), "reductions": facts})
         return
     rows: list[tuple[str, str, str]] = []
     for result in results:
-        rows.extend(table_rows(result, shift))
+        rows.extend(table_rows(result))
     print_table(rows)
 
 

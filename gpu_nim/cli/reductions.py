@@ -7,32 +7,33 @@ if TYPE_CHECKING:
     from gpu_nim.counting.reductions import Result
 
 
-def json_value(result: "Result", shift: int) -> Any:
-    """Return a result as a value for JSON; an index of the entry is the family's plus `shift`."""
+def json_value(result: "Result") -> Any:
+    """Return a result as a value for JSON."""
+    value: Any = result.value
     match result.reduction.entry.gives:
         case "index":
-            return result.value + shift
+            return value
         case "records":
-            pairs = [{"n": n + shift, "value": str(value)} for n, value in result.value]
-            return {"records": pairs, "complete": result.complete}
+            return {"records": [{"n": n, "value": str(each)} for n, each in value], "complete": result.complete}
         case "counts":
-            return {str(key): number for key, number in result.value.items()}
-    return str(result.value)
+            return {str(key): number for key, number in value.items()}
+    return str(value)
 
 
-def table_rows(result: "Result", shift: int) -> Iterator[tuple[str, str, str]]:
+def table_rows(result: "Result") -> Iterator[tuple[str, str, str]]:
     """Yield the rows of a table for a result: name, index or class, value."""
     name, entry = str(result.reduction), result.reduction.entry
+    value: Any = result.value
     match entry.gives:
         case "counts":
-            for key, number in result.value.items():
+            for key, number in value.items():
                 yield name, entry.describe(key), f"{number:,}"
         case "records":
-            for n, value in result.value:
-                yield name, str(n + shift), f"{value:,}"
+            for n, each in value:
+                yield name, str(n), f"{each:,}"
             if not result.complete:
                 yield name, "and more", ""
         case "index":
-            yield name, "", str(result.value + shift)
+            yield name, "", str(value)
         case _:
-            yield name, "", f"{result.value:,}"
+            yield name, "", f"{value:,}"

@@ -114,9 +114,7 @@ def _growth(path: Path, as_json: bool) -> int:
     from gpu_nim.storage.save_load import load
     from gpu_nim.theorems.growth_check import cells_to_check, check_cells, theorem_of
 
-    growth = load(path)
-    if not isinstance(growth, Growth):
-        raise UsageError(f"verify takes growths, and {path} is a solved game, which is checked whenever it is read")
+    growth = load(path, Growth)
     theorem = theorem_of(growth)
     with work_progress(cells_to_check(growth), "cells", wants_progress(as_json)) as advance:
         result = check_cells(growth, advance)

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,9 @@ _MAX_MODULUS = 1 << 26  # one bin a residue: 512 MiB
 _MAX_CHUNKS = 1 << 16
 _CLOSE = 8  # places between records that are searched together
 _MAX_TOGETHER = 1 << 14  # values that are searched for records at once
+
+Reduced: TypeAlias = int | dict[int, int] | list[tuple[int, int]]
+"""The value of a reduction: a value or an index, the number of values by class, or records."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,7 @@ class Reduction:
     modulus: int = 0
 
     @classmethod
-    def parse(cls, text: str) -> Reduction:
+    def parse(cls, text: object) -> Reduction:
         """The reduction that `text` names; UsageError otherwise."""
         name, _, modulus = text.strip().partition(":") if isinstance(text, str) else ("", "", "")
         entry = REDUCTIONS.get(name)
@@ -125,9 +128,23 @@ class Result:
     """
 
     reduction: Reduction
-    value: Any
+    value: Reduced
     scanned: int = 0
     complete: bool = True
+
+    def shifted(self, by: int) -> Result:
+        """The result with another numbering of the indices, for an OEIS entry of another offset.
+
+        >>> Result(Reduction("argmax"), 7).shifted(1).value, Result(Reduction("max"), 27).shifted(1).value
+        (8, 27)
+        """
+        value: Any = self.value
+        match self.reduction.entry.gives:
+            case "index":
+                value += by
+            case "records":
+                value = [(n + by, each) for n, each in value]
+        return replace(self, value=value)
 
 
 def reduce_range(

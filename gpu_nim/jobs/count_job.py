@@ -18,12 +18,16 @@ from gpu_nim.counting.ranges import Range, with_checked_sum
 from gpu_nim.counting.reductions import Reduction, Result, ValueScan, reduce_range, scanned_values
 from gpu_nim.jobs.clusters import Cluster
 from gpu_nim.model.limbs import U64
-from gpu_nim.model.progress import OnStep
+from gpu_nim.model.progress import OnStep, unreported
 
 _CHUNK = 1 << 22  # values that a worker returns at a time, 32 MiB for each limb: those in transit must fit in memory
 
 Advance = Callable[[int], None]
 """Called with the number of further values or tuples done."""
+
+
+def _untold(done: int) -> None:
+    """Ignore it."""
 
 
 class CountJob:
@@ -42,7 +46,7 @@ class CountJob:
         """The enumeration of all tuples, up to the last index."""
         return Enumeration(self.family, self.stop - 1, self.backend.counting())
 
-    def chunks(self, first: int, advance: Advance) -> Iterator[U64]:
+    def chunks(self, first: int, advance: Advance = _untold) -> Iterator[U64]:
         """The values from index `first` on; VerificationError at the end where their sum is not the exact one."""
         advance(first - self.start)
         if self.cluster is None:
@@ -59,7 +63,9 @@ class CountJob:
         """The number of values that these reductions visit."""
         return sum(scanned_values(self.family, self.start, self.stop, reduction) for reduction in reductions)
 
-    def reduce(self, reductions: Sequence[Reduction], records: int, advance: Advance, on_step: OnStep) -> list[Result]:
+    def reduce(
+        self, reductions: Sequence[Reduction], records: int, advance: Advance = _untold, on_step: OnStep = unreported
+    ) -> list[Result]:
         """Each reduction of the range, with at most `records` records; `advance` is called with the number of values visited."""
 
         def run(scan: ValueScan) -> Iterator[NDArray[np.int64]]:
@@ -69,7 +75,7 @@ class CountJob:
         engine = self.backend.counting()
         return reduce_range(self.family, self.start, self.stop, reductions, engine, records=records, run=run, on_step=on_step)
 
-    def enumerate(self, advance: Advance) -> NDArray[np.int64]:
+    def enumerate(self, advance: Advance = _untold) -> NDArray[np.int64]:
         """The values at 0, ..., stop - 1 by enumeration; VerificationError where they differ from the formula."""
         trial = self.enumeration
         chunks = trial.chunks()

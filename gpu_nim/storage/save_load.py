@@ -2,16 +2,20 @@
 
 from functools import partial
 from pathlib import Path
+from typing import overload
 
 from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.cell_sources import Ancestry
 from gpu_nim.automata.growth import Growth
 from gpu_nim.games.solution import Solution
+from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.reading import printable
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, open_growth, readable_suffixes
 from gpu_nim.storage.growth_writer import write_growth
 from gpu_nim.storage.solutions import is_solution, load_solution, save_solution
+
+_KINDS: dict[type, str] = {Growth: "growth", Solution: "solved game"}
 
 
 def save(found: Growth | Solution, path: str | Path, *, parents: bool = False) -> None:
@@ -50,28 +54,37 @@ def _ancestry(growth: Growth) -> Ancestry:
     return partial(ancestry, growth.rule)
 
 
-def load(path: str | Path) -> Growth | Solution:
+@overload
+def load(path: str | Path) -> Growth | Solution: ...
+@overload
+def load(path: str | Path, kind: type[Growth]) -> Growth: ...
+@overload
+def load(path: str | Path, kind: type[Solution]) -> Solution: ...
+def load(path: str | Path, kind: type[Growth] | type[Solution] | None = None) -> Growth | Solution:
     """Read a growth or a solved game from a file.
 
     Args:
         path: the file, in a format of `gpu_nim.storage.growth_formats` that can be read.
+        kind: `Growth` or `Solution`, where the file must hold one, as type checkers then know; None for either.
 
     Returns:
         A growth, whose cells are read on demand and compared with their checksums; or a solved game, which is read at once and
         compared with its digest.
 
     Raises:
-        UsageError: no format of this suffix can be read.
-        FileError: the file is missing, foreign, truncated or edited; the message says which.
+        UsageError: no format of this suffix can be read, or `kind` is neither class.
+        FileError: the file is missing, foreign, truncated or edited, or holds the other kind; the message says which.
 
     >>> import tempfile
     >>> from gpu_nim import grow
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save(grow("edge", 15), f"{folder}/edge.npz")
-    ...     growth = load(f"{folder}/edge.npz")
+    ...     growth = load(f"{folder}/edge.npz", Growth)
     >>> growth.population, growth.newborns(2).tolist()
     (826, [[0, 2, 2], [2, 0, 2], [2, 2, 0]])
     """
+    if kind is not None and kind not in _KINDS:
+        raise UsageError(f"kind must be Growth or Solution, got {shown(kind)}")
     path = Path(path)
     try:
         exists = path.exists()
@@ -83,4 +96,7 @@ def load(path: str | Path) -> Growth | Solution:
     if chosen is None or chosen.load is None:
         expected = " or ".join(readable_suffixes())
         raise UsageError(f"a growth or a solved game is read from a file that ends in {expected}, got {str(path)!r}")
-    return load_solution(path) if is_solution(path) else chosen.load(path)
+    solved = is_solution(path)
+    if kind is not None and solved is not (kind is Solution):
+        raise FileError(f"cannot read {path} as a {_KINDS[kind]}: it holds a {_KINDS[Solution if solved else Growth]}")
+    return load_solution(path) if solved else chosen.load(path)

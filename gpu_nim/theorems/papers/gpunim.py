@@ -19,6 +19,7 @@ from gpu_nim.backends.selection import select
 from gpu_nim.counting import closed_forms
 from gpu_nim.counting.families import FAMILIES, ByMaximum, ByTotal, UpToMaximum, UpToTotal, find_family
 from gpu_nim.counting.family import Family
+from gpu_nim.counting.ranges import Range
 from gpu_nim.games import heaps
 from gpu_nim.games.catalogue import CATALOGUE as GAMES
 from gpu_nim.games.catalogue import read_values
@@ -28,7 +29,7 @@ from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import solve
 from gpu_nim.games.take_away import HeapGame, OctalCode, SubtractionRule
-from gpu_nim.oeis.count import count
+from gpu_nim.model.limbs import to_integers
 from gpu_nim.theorems import by_definition, digit_by_digit, recursions
 from gpu_nim.theorems.catalogue import Case, check_cases, compared_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
@@ -97,17 +98,16 @@ def long_indices(upto: int) -> Iterator[Case]:
 @statement("gpunim-tables", "gpunim", "tables of counts, filled block by block, equal the enumeration")
 @compared_cases(lambda upto: f"n up to {min(upto, _INDICES)}, and from {len(_LONG)} long indices on")
 def tables(upto: int) -> Iterator[Case]:
+    engine = select("auto").counting()
     for k in _PILES:
         last = max_index(k, min(upto, _INDICES))
         for name in _ENUMERATED:
             for start in (0, last // 3):
-                found = count(name, range(start, last + 1), piles=k)
-                assert isinstance(found, np.ndarray)
-                yield f"the table of {name}_{k} from {start} to {last}", found.tolist(), [*counts(name, k, last)[start:]]
+                found = to_integers(Range(find_family(name, k), start, last + 1, engine).values())
+                yield f"the table of {name}_{k} from {start} to {last}", found, [*counts(name, k, last)[start:]]
     for n in _LONG:
-        found = count("D", range(n, n + 40), piles=4)
-        assert isinstance(found, np.ndarray)
-        yield f"the table of D_4 from {n}", found.tolist(), [recursions.D(4, n + i) for i in range(40)]
+        found = to_integers(Range(find_family("D", 4), n, n + 40, engine).values())
+        yield f"the table of D_4 from {n}", found, [recursions.D(4, n + i) for i in range(40)]
 
 
 @statement("powers-of-binomials", "the digit matrices of gpunim", "D_k(2^m - 1) = C(k,2)^m for k = 2, ..., 5")

@@ -3,8 +3,8 @@
 from functools import partial
 
 from gpu_nim.games.nim import positions as nim
+from gpu_nim.jobs.count import count
 from gpu_nim.oeis.catalogue import entries
-from gpu_nim.oeis.count import count
 from gpu_nim.reproduction.computed import first_terms, outcome, sequence
 from gpu_nim.reproduction.item import Comparison, Item
 from gpu_nim.theorems.exhaustive import p_positions

@@ -1,0 +1,78 @@
+"""A user's script: mypy finds the types that it asserts, and a test runs it, in this environment and in one without extras."""
+
+import tempfile
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, assert_type
+
+import numpy as np
+from numpy.typing import NDArray
+
+import gpu_nim
+from gpu_nim import Growth, Rule, Solution, Table, automata, chocolate, counting, errors, games, oeis, theorems
+from gpu_nim.jobs.count import DeviceArray
+
+Exact = NDArray[np.uint64] | NDArray[np.object_]
+Reduced = int | dict[int, int] | list[tuple[int, int]]
+
+
+def counts() -> None:
+    assert_type(gpu_nim.count("D", 10**18, piles=4), int)
+    assert_type(gpu_nim.count("D", np.int64(7), piles=4), int)
+    values = assert_type(gpu_nim.count("A237711", range(7)), Exact)
+    assert values.tolist() == [1, 6, 7, 36, 13, 42, 43]
+    on_device = assert_type(gpu_nim.count("D", range(8), piles=3, backend="numpy", device=True), DeviceArray)
+    assert np.from_dlpack(on_device).tolist() == [1, 3, 3, 9, 3, 9, 9, 27]
+    n = range(1000)
+    assert_type(gpu_nim.count("D", n, piles=3, reduce="sum"), int)
+    assert_type(gpu_nim.count("D", n, piles=3, reduce="argmax"), int)
+    assert_type(gpu_nim.count("D", n, piles=3, reduce="histogram"), dict[int, int])
+    assert_type(gpu_nim.count("D", n, piles=3, reduce="records", records=5), list[tuple[int, int]])
+    assert_type(gpu_nim.count("D", n, piles=3, reduce="residues:4"), Reduced)
+    assert_type(gpu_nim.count("D", n, piles=3, reduce=["sum", "max"]), dict[str, Reduced])
+    assert_type(gpu_nim.count("D", range(4), piles=3, method="enumerate"), Exact)
+    assert_type(counting.find_family("D", 3).value(5), int)
+    assert_type(oeis.find("A237711").term(3), int)
+
+
+def growths(folder: Path) -> None:
+    growth = assert_type(gpu_nim.grow("nim", 15, columns=["births", "density"]), Growth)
+    assert_type(growth.births, NDArray[np.uint64])
+    assert_type(growth.cells(), NDArray[np.integer])
+    assert_type(growth.rule, Rule | None)
+    table = assert_type(growth.table, Table)
+    assert_type(table["density"], NDArray[Any])
+    gpu_nim.save(growth, folder / "nim.zarr")
+    assert_type(gpu_nim.load(folder / "nim.zarr"), Growth | Solution)
+    assert assert_type(gpu_nim.load(folder / "nim.zarr", Growth), Growth) == growth
+    own = Rule(dimension=2, offsets=((1, 0), (-1, 0), (0, 1), (0, -1)), births=frozenset({1}), seeds=((0, 0),))
+    assert gpu_nim.grow(own, 3).population == 21
+    assert_type(automata.CATALOGUE["edge"], automata.Automaton)
+    assert_type(theorems.check_cells(growth), theorems.CheckResult)
+    assert_type([checked.holds for checked in theorems.run_checks(theorems.find_statements(["nf-lemma-8"]), 4)], list[bool])
+
+
+def solutions(folder: Path) -> None:
+    solution = assert_type(gpu_nim.solve(chocolate(Fraction(5, 2)), 15, grundy=True), Solution)
+    assert_type(solution.grundy, NDArray[np.signedinteger] | None)
+    assert_type(solution.largest_grundy, int | None)
+    assert_type(gpu_nim.solve("wythoff", 7).p_positions, NDArray[np.int64])
+    gpu_nim.save(solution, folder / "chocolate.npz")
+    assert assert_type(gpu_nim.load(folder / "chocolate.npz", Solution), Solution) == solution
+    assert_type(games.nim.winning_moves((13, 12, 8)), list[games.nim.Move])
+    assert_type(games.evolution_graph(3, 4), games.EvolutionGraph)
+    try:
+        gpu_nim.grow("edgy", 3)
+    except errors.UsageError as error:
+        assert_type(error.exit_status, int)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        counts()
+        growths(Path(folder))
+        solutions(Path(folder))
+
+
+if __name__ == "__main__":
+    main()
