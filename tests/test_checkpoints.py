@@ -7,6 +7,7 @@ import subprocess
 import time
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,11 +18,13 @@ from gpu_nim.automata.snapshot import Snapshot
 from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.jobs import checkpoints as checkpoints_module
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.growth_job import GrowthJob, Outputs
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.reading import Damaged
 from gpu_nim.model.rule import Rule
+from gpu_nim.storage.file_checks import seal
 from tests import helpers
 from tests.lattices import ONE, steps
 from tests.threads import on_ranks
@@ -434,11 +437,25 @@ def test_a_resumed_growth_prints_the_columns_that_were_asked_for_when_it_was_beg
     assert table[0] == table[1] or not asked
 
 
+def test_states_are_mapped_and_compared_with_their_seals_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved(tmp_path / "run")
+    sealed = []
+
+    def counted(*contents: Any) -> str:
+        sealed.append(contents)
+        return seal(*contents)
+
+    monkeypatch.setattr(checkpoints_module, "seal", counted)
+    for snapshot in on_ranks(3, lambda ranks: Checkpoints(tmp_path / "run", ranks).latest()):
+        assert isinstance(snapshot.state["sealed"].base, np.memmap)
+    assert len(sealed) == 1
+
+
 def test_a_rank_that_cannot_read_what_rank_0_reads_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     saved(tmp_path / "run")
     read = Checkpoints._read
 
-    def read_on_rank_0(checkpoints: Checkpoints, *more: object) -> Snapshot:
+    def read_on_rank_0(checkpoints: Checkpoints, *more: object) -> tuple[str, Snapshot]:
         if checkpoints._ranks.rank:
             raise Damaged("its contents do not agree with its seal")
         return read(checkpoints, *more)  # type: ignore[arg-type]

@@ -22,7 +22,7 @@ from gpu_nim.backends.numpy.nim import NimEngine
 from gpu_nim.backends.shared.layers import Layers, Places, table_bytes
 from gpu_nim.backends.shared.owners import owners
 from gpu_nim.backends.shared.packing import pack, unpack
-from gpu_nim.backends.shared.states import join
+from gpu_nim.backends.shared.states import Joined, join
 from gpu_nim.bench.ranks import divisions
 from gpu_nim.cli import main
 from gpu_nim.model.errors import FileError, UsageError
@@ -144,14 +144,20 @@ def test_a_table_that_a_disk_does_not_take_is_refused(tmp_path, monkeypatch):
         NumpyBackend(disk=tmp_path).nim(5)
 
 
+@pytest.mark.parametrize("rule", [EDGE, CUBIC26, POPULATIONS["A130665"]])
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_the_bytes_of_a_table_are_planned(rule, ranks):
+    sizes = on_ranks(ranks, lambda communicator: ExactlyOneEngine(rule, 20, None, communicator)._table.nbytes)
+    assert max(sizes) == table_bytes(rule, 20, ranks)
+
+
 def test_grow_says_what_it_puts_on_a_disk(tmp_path):
     arguments = ["grow", "edge", "--gen", "30", "--backend", "numpy", "--json"]
     runner = CliRunner()
     plain, on_disk = (runner.invoke(main, [*arguments, *more]) for more in ([], ["--disk", str(tmp_path)]))
     assert on_disk.exit_code == 0
     assert json.loads(on_disk.stdout)["digest"] == json.loads(plain.stdout)["digest"]
-    assert f"{table_bytes(EDGE, 30):,} bytes" in on_disk.stderr
-    assert str(tmp_path) in on_disk.stderr
+    assert f"{table_bytes(EDGE, 30):,} bytes are in {tmp_path}" in on_disk.stderr
     refused = runner.invoke(main, ["grow", "edge", "--gen", "30", "--backend", "numpy", "--disk", str(tmp_path / "nowhere")])
     assert refused.exit_code == 1
     assert "nowhere must take a table of" in refused.stderr
@@ -164,6 +170,14 @@ def test_a_state_without_one_of_its_parts_is_refused():
         ExactlyOneEngine(EDGE, 30, join(parts[:2]))
     with pytest.raises(ValueError, match="each layer once"):
         ExactlyOneEngine(EDGE, 40, join([*parts, parts[0]]))
+
+
+def test_a_rank_reads_its_own_layers_of_a_state(monkeypatch):
+    joined, read = join([part for _, part in grown(EDGE, 30, 3, 12)]), []
+    slices = Joined.__getitem__
+    monkeypatch.setattr(Joined, "__getitem__", lambda arrays, index: read.append(slices(arrays, index)) or read[-1])
+    on_ranks(4, lambda communicator: ExactlyOneEngine(EDGE, 30, joined, communicator))
+    assert sum(map(len, read)) == len(joined["sealed"])
 
 
 def test_a_newborn_is_sent_as_far_as_it_touches(monkeypatch):

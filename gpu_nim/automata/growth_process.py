@@ -52,7 +52,7 @@ class GrowthProcess:
         mismatch: the first generation that contradicts the theorem, or None.
         verifies: whether births are checked against a theorem.
         tested: the last generation up to which each cell was checked, too: all with cells=True, otherwise the first ones.
-        resumed: the snapshot that it resumed from.
+        resumed: the snapshot that it resumed from, once it has begun without its state.
 
     Raises:
         UsageError: an argument is wrong, or the snapshot is of another automaton or damaged.
@@ -109,11 +109,8 @@ class GrowthProcess:
 
     def __iter__(self) -> Iterator[Batch]:
         """Grow to the last generation, a batch of generations at a time."""
-        began = time.perf_counter()
-        with damage_refused(self.resumed):
-            engine = self._engine = self._start()
+        engine = self.begin()
         stride = 1
-        self._seconds += time.perf_counter() - began
         while engine.generation < self.generations:
             began = time.perf_counter()
             pause = (engine.generation // self._every + 1) * self._every
@@ -133,6 +130,17 @@ class GrowthProcess:
                 stride *= 2
             elif elapsed > _LONG:
                 stride = max(1, stride // 2)
+
+    def begin(self) -> Engine:
+        """Make the engine, with the memory or the disk that it needs, if there is none yet, and return it."""
+        if self._engine is None:
+            began = time.perf_counter()
+            with damage_refused(self.resumed):
+                self._engine = self._start()
+            if self.resumed is not None:
+                self.resumed = replace(self.resumed, state={})  # the engine has it
+            self._seconds += time.perf_counter() - began
+        return self._engine
 
     def _advance(self, engine: Engine, to: int, *, cells: bool) -> Batch:
         """The next batch; on several ranks that of a generation alone where cells are wanted, since each has some of them."""

@@ -9,7 +9,6 @@ from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton
 from gpu_nim.automata.columns import COLUMNS, DEFAULT_COLUMNS, Value
 from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.selection import NAMES, select
-from gpu_nim.backends.shared.layers import table_bytes
 from gpu_nim.cli.command import Command
 from gpu_nim.cli.output import emit_json, print_table, report, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, CELLS, COUNTS, FILE, SIZE, Choice, json_option
@@ -17,7 +16,7 @@ from gpu_nim.cli.progress import growth_progress
 from gpu_nim.jobs.checkpoints import Checkpoints, rest_told
 from gpu_nim.jobs.devices import select_on_rank
 from gpu_nim.jobs.growth_job import EVERY, GrowthJob, Outputs
-from gpu_nim.jobs.rank_plan import Planned, rank_plan, require_memory_of_all
+from gpu_nim.jobs.rank_plan import Planned, bytes_on_disk, rank_plan, require_memory_of_all
 from gpu_nim.jobs.ranks import join, place
 from gpu_nim.model.errors import BackendError, UsageError
 from gpu_nim.model.provenance import command_words
@@ -152,18 +151,17 @@ def grow(
         resume=resume,
         every=every,
     )
-    if communicator is not None:
-        require_memory_of_all(run.growing, device, communicator)
-    for sentence in run.passed_over:
-        say(f"gpunim: {sentence}: resuming from generation {run.growing.generation}", err=True)
-    if disk is not None and not quiet:
-        from gpu_nim.backends.numpy.tables import require_room  # loads the backend
-
-        needed = _on_disk(run.growing, 1 if here is None else here.size)
-        require_room(needed, disk)
-        say(f"gpunim: while it grows, {needed:,} bytes{' on each rank' if here else ''} are in {disk}", err=True)
-    with growth_progress(run.growing.generations, wants_progress(quiet)) as show:
-        growth = run.grow(show)
+    with run:
+        if communicator is not None:
+            require_memory_of_all(run.growing, device, communicator)
+        for sentence in run.passed_over:
+            say(f"gpunim: {sentence}: resuming from generation {run.growing.generation}", err=True)
+        run.growing.begin()
+        if disk is not None and not quiet:
+            needed = f"{bytes_on_disk(run.growing, 1 if here is None else here.size):,} bytes"
+            say(f"gpunim: while it grows, {needed if here is None else f'at most {needed} of each rank'} are in {disk}", err=True)
+        with growth_progress(run.growing.generations, wants_progress(quiet)) as show:
+            growth = run.grow(show)
     if communicator is not None and communicator.rank:
         return 0
     if as_json:
@@ -200,19 +198,13 @@ def _print_plan(
     growing = GrowthProcess(automaton, generations, backend, general=general)
     needed, free, name = growing.planned_memory(), backend.free_memory(), growing.automaton.name
     if as_json:
-        plan = {"memory": needed, "free_memory": free} | ({} if disk is None else {"disk": _on_disk(growing)})
+        plan = {"memory": needed, "free_memory": free} | ({} if disk is None else {"disk": bytes_on_disk(growing)})
         emit_json({"automaton": name, "generations": generations, "backend": backend.name, "device": backend.device, "plan": plan})
         return
     planned = "takes memory as it grows, while there is any" if needed is None else f"is planned to take {needed:,} bytes"
     verdict = ", which does not fit" if needed is not None and needed > free else ""
-    beside = "" if disk is None else f", and {_on_disk(growing):,} bytes of {disk}"
+    beside = "" if disk is None else f", and {bytes_on_disk(growing):,} bytes of {disk}"
     say(f"{name} to generation {generations} {planned}{beside}{verdict}: {free:,} bytes are free on {backend.device}")
-
-
-def _on_disk(growing: "GrowthProcess", ranks: int = 1) -> int:
-    """The bytes of the table of a growth that is to be on a disk; UsageError where the growth has no such table."""
-    growing.planned_memory()
-    return table_bytes(growing.automaton.rule, growing.generations, ranks)
 
 
 def _print_rank_plan(

@@ -13,6 +13,9 @@ A growth locks the folder.  Checkpoints are atomic writes, flushed to the disk. 
 which is compared before any of them is used, so that damage is detected.  When a checkpoint is written, the store has all cells in
 complete chunks, which are never written again, and the checkpoint has the rest.  So cells are neither lost nor duplicated, from
 whichever checkpoint a growth resumes.
+
+The states are mapped to memory. Rank 0 reads all of them once, to compare the seals; an engine then reads the layers that its rank
+owns.
 """
 
 from __future__ import annotations
@@ -115,24 +118,24 @@ class Checkpoints:
             FileError: there is none, and the message says what is wrong with the newest; or this rank cannot read what rank 0 can.
         """
         # Rank 0 finds the checkpoint, and the others read the same one.
-        path, snapshot = (self.folder, None) if self._ranks.rank else self._latest(automaton)
-        path = share(self._ranks, path)[0]
+        path, sealed, snapshot = (self.folder, "", None) if self._ranks.rank else self._latest(automaton)
+        path, sealed = share(self._ranks, (path, sealed))[0]
         if snapshot is not None:
             return snapshot
         try:
-            return self._read(path, automaton)
+            return self._read(path, automaton, sealed)[1]
         except (Damaged, OSError) as error:
             why = getattr(error, "strerror", None) or error
             raise FileError(f"rank {self._ranks.rank} cannot read {path}, which rank 0 can: {why}") from error
 
-    def _latest(self, automaton: Automaton | None) -> tuple[Path, Snapshot]:
+    def _latest(self, automaton: Automaton | None) -> tuple[Path, str, Snapshot]:
         paths = self._paths()
         if not paths:
             raise FileError(f"cannot resume from {self.folder}: it holds no checkpoint")
         self.passed_over = []
         for path in reversed(paths):
             try:
-                return path, self._read(path, automaton)
+                return path, *self._read(path, automaton)
             except _OtherFormat as error:
                 self.passed_over.append(f"{path} has format {error}")
             except Damaged as error:
@@ -213,18 +216,22 @@ class Checkpoints:
                 sealed = _write_sealed(part, {"kind": PART, "format": FORMAT, "rank": rank}, state)
         return share(self._ranks, sealed)[1:]
 
-    def _read(self, path: Path, automaton: Automaton | None) -> Snapshot:
-        """Return a snapshot; Damaged or OSError where it is not intact, UsageError where it is of another automaton."""
-        record, arrays, _ = _read_sealed(path, KIND)
+    def _read(self, path: Path, automaton: Automaton | None, intact: str | None = None) -> tuple[str, Snapshot]:
+        """Return a seal and the snapshot; Damaged or OSError where it is not intact, UsageError where it is of another automaton.
+
+        With `intact`, the seal that rank 0 has compared with the contents of the checkpoint and of all parts, it is compared with
+        that seal alone.
+        """
+        record, arrays, sealed = _read_sealed(path, KIND, intact)
         try:
-            return self._snapshot(path, record, arrays, automaton)
+            return sealed, self._snapshot(path, record, arrays, automaton, compared=intact is not None)
         except UsageError:
             raise
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise Damaged(f"its record is not that of a growth, {reason(error)}") from error
 
     def _snapshot(
-        self, path: Path, record: dict[str, Any], arrays: dict[str, NDArray[Any]], automaton: Automaton | None
+        self, path: Path, record: dict[str, Any], arrays: dict[str, NDArray[Any]], automaton: Automaton | None, *, compared: bool
     ) -> Snapshot:
         known = automaton or from_description(name_of(record["automaton"]), record["rule"])
         if known is None:
@@ -233,7 +240,8 @@ class Checkpoints:
             raise UsageError(f"automaton must be the one that is resumed, {record['automaton']}, got {known.name}")
         state = _state(arrays)
         if record["parts"]:
-            state = join([state, *(_read_part(path, rank, sealed) for rank, sealed in enumerate(record["parts"], 1))])
+            parts = (_read_part(path, rank, sealed, compared=compared) for rank, sealed in enumerate(record["parts"], 1))
+            state = join([state, *parts])
         for name in ("births", "checksums"):
             if arrays[name].dtype != np.uint64 or arrays[name].shape != (int(state["generation"]) + 1,):
                 raise Damaged("its births are not those of its generations")
@@ -277,11 +285,11 @@ def _part(path: Path, rank: int) -> Path:
     return path.with_name(f"{path.stem}-rank-{rank}.npz")
 
 
-def _read_part(path: Path, rank: int, sealed: str) -> State:
+def _read_part(path: Path, rank: int, sealed: str, *, compared: bool) -> State:
     """Return the state of a rank other than 0; Damaged where it is missing or of another checkpoint."""
     part = _part(path, rank)
     try:
-        _, arrays, found = _read_sealed(part, PART)
+        _, arrays, found = _read_sealed(part, PART, sealed if compared else None)
     except (Damaged, OSError) as error:
         raise Damaged(f"{part.name}: {getattr(error, 'strerror', None) or error}") from error
     if found != sealed:
@@ -301,17 +309,22 @@ def _write_sealed(path: Path, record: dict[str, Any], arrays: Mapping[str, NDArr
     return found
 
 
-def _read_sealed(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]], str]:
-    """Return the record, the arrays and the seal of a file; Damaged or OSError where it is not intact."""
+def _read_sealed(path: Path, kind: str, intact: str | None = None) -> tuple[dict[str, Any], dict[str, NDArray[Any]], str]:
+    """Return the record, the arrays and the seal of a file; Damaged or OSError where it is not intact.
+
+    Arrays of a state are mapped. With `intact`, the seal of a file whose contents were compared with it, they are not read.
+    """
     with NpzArrays(path, compressed=False) as members:
         record = parse_json(members.read_text("record"))
         if record.get("kind") != kind:
             raise Damaged("it was not written by gpunim")
         if record.get("format") != FORMAT:
             raise _OtherFormat(f"{printable(repr(record.get('format')), 20)}, this version of gpunim reads {FORMAT}")
-        require_room(path, members.declared)
-        arrays = {name: members.read(name) for name in members.declared if name != "record"}
+        mapped = {name for name in members.declared if name.startswith(_STATE)}
+        read = {name: declared for name, declared in members.declared.items() if name not in mapped and name != "record"}
+        require_room(path, read)
+        arrays = {name: members.read(name) for name in read} | {name: members.mapped(name) for name in mapped}
     sealed = record.pop("seal", None)
-    if sealed != seal(record, arrays):
+    if sealed != (seal(record, arrays) if intact is None else intact):
         raise Damaged("its contents do not agree with its seal")
     return record, arrays, sealed

@@ -181,6 +181,13 @@ class GrowthJob:
                 held.enter_context(self._checkpoints.held(new=True))
             self._held = held.pop_all()
 
+    def __enter__(self) -> GrowthJob:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Release the names of the files, which `grow` does at its end, too."""
+        self._held.close()
+
     def grow(self, on_batch: Callable[[Batch], None] = lambda batch: None) -> Growth:
         """Grow to the end, write the files, and return the growth, whose table is complete on rank 0 alone."""
         with self._held, rest_told(self._checkpoints):

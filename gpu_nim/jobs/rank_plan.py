@@ -93,8 +93,18 @@ def rank_plan(
     own = np.bincount(owner, minlength=ranks)
     share = float((np.bincount(owner, bordering, ranks) / np.maximum(own, 1)).max())
     newborns = int(share * planned_newborns(rule, generations, ranks))
-    on_disk = 0 if disk is None else table_bytes(rule, generations, ranks)
+    on_disk = 0 if disk is None else bytes_on_disk(growing, ranks)
     return RankPlan(needed, on_disk, _NUMBER_BYTES * newborns + _MESSAGE_BYTES * (ranks - 1))
+
+
+def bytes_on_disk(growing: GrowthProcess, ranks: int = 1) -> int:
+    """Return the bytes of the table of a growth on the rank that has most of it, where that is a file.
+
+    Raises:
+        UsageError: the growth has no such table.
+    """
+    growing.planned_memory()  # which refuses it
+    return table_bytes(growing.automaton.rule, growing.generations, ranks)
 
 
 def require_memory_of_all(growing: GrowthProcess, backend: Backend, communicator: MpiCommunicator) -> None:

@@ -18,6 +18,7 @@ _MEMBERS = 64  # arrays in a file
 _AT_ONCE = 1 << 20  # bytes read at a time
 _DEFLATED = 1032  # the largest ratio of deflate
 _DIMENSIONS = 32
+_NAME_LENGTH = 26  # where it is in the header of a member
 _NPY = b"\x93NUMPY\x01\x00"
 _HEADER = re.compile(rb"\{'descr': '([<|][biufU]\d{1,9})', 'fortran_order': (True|False), 'shape': \(([\d, ]*)\), \} *\n")
 
@@ -79,6 +80,25 @@ class NpzArrays:
                 raise Damaged(f"{name} is longer than it says")
         flat = np.frombuffer(content, declared.dtype)
         return flat.reshape(declared.shape[::-1]).T if transposed else flat.reshape(declared.shape)
+
+    def mapped(self, name: str) -> NDArray[Any]:
+        """Return an array that is stored as it is, without reading it: the system reads parts of the file as they are used.
+
+        Its CRC-32 is not compared. Damaged where there is none of that name.
+        """
+        if name not in self.declared:
+            raise Damaged(f"it has no {name}")
+        declared, (info, transposed, start) = self.declared[name], self._members[name]
+        if info.compress_type != zipfile.ZIP_STORED or transposed or not declared.nbytes:
+            return self.read(name)
+        self._file.seek(info.header_offset + _NAME_LENGTH)
+        lengths = self._file.read(4)  # of the name and of what is between it and the contents
+        begin = (
+            info.header_offset + _NAME_LENGTH + 4 + int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
+        )
+        if begin + start + declared.nbytes > self._file.size:
+            raise Damaged("it was truncated")
+        return np.asarray(np.memmap(self._file, declared.dtype, "r", begin + start, declared.shape))
 
     def read_text(self, name: str) -> str:
         """Return an array that holds a single text."""

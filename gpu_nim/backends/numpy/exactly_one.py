@@ -172,10 +172,11 @@ class ExactlyOneEngine(CellEngine):
             for cells in touched_cells(self.rule, state):
                 here = cells[:, self._layers.cover(cells)]
                 self._table[places.encode(here[:, self._owned(here)])] = _SEALED
-        newborns = np.ascontiguousarray(state["newborns"].T).astype(np.int64)
-        if len(newborns) != self.rule.dimension:
+        newborns = state["newborns"]
+        if newborns.shape[1] != self.rule.dimension:
             raise ValueError("newborns must have the dimension of the rule")
-        self._take(newborns[:, self._owned(newborns)])
+        own = newborns[self._places.holds[newborns[:, AXIS].astype(np.int64) - self._layers.first]]
+        self._take(np.ascontiguousarray(own.T).astype(np.int64))
 
     def _lay(self) -> None:
         seeds = np.array(self.rule.seeds, np.int64)

@@ -28,8 +28,10 @@ def zeros(size: int, folder: Path | None = None) -> NDArray[np.uint8]:
     """
     if folder is None:
         return np.zeros(size, np.uint8)
-    require_room(size, folder)
     try:
+        free = shutil.disk_usage(folder).free
+        if free < size:
+            raise OSError(f"{free:,} are free")
         with tempfile.TemporaryFile(dir=folder) as file:
             if hasattr(os, "posix_fallocate"):
                 os.posix_fallocate(file.fileno(), 0, size)
@@ -37,27 +39,4 @@ def zeros(size: int, folder: Path | None = None) -> NDArray[np.uint8]:
                 file.truncate(size)
             return np.frombuffer(mmap.mmap(file.fileno(), size), np.uint8)
     except OSError as error:
-        raise _refusal(size, folder, error) from error
-
-
-def require_room(size: int, folder: Path) -> None:
-    """Check that a folder can take a table.
-
-    Args:
-        size: its bytes.
-        folder: the folder.
-
-    Raises:
-        FileError: the folder is not there, is not writable or has no room.
-    """
-    try:
-        free = shutil.disk_usage(folder).free
-        if free < size:
-            raise OSError(f"{free:,} are free")
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError as error:
-        raise _refusal(size, folder, error) from error
-
-
-def _refusal(size: int, folder: Path, error: OSError) -> FileError:
-    return FileError(f"{folder} must take a table of {size:,} bytes: {error.strerror or error}")
+        raise FileError(f"{folder} must take a table of {size:,} bytes: {error.strerror or error}") from error

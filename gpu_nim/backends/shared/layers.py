@@ -51,6 +51,7 @@ class Layers:
         high: likewise the greatest.
         widths: how many x_0 have places.
         sizes: the places of each layer.
+        beyond: the places after all layers that are never free.
     """
 
     def __init__(self, rule: Rule, last: int) -> None:
@@ -69,6 +70,7 @@ class Layers:
         self.widths, heights = self.high - self.low + 1
         self.sizes = self.widths * heights + _ALIGNED - 1 & -_ALIGNED
         self.sizes[: self.numbers[0]] = self.sizes[self.numbers[-1] + 1 :] = 0
+        self.beyond = int(self.high[0].max()) - int(self.low[0].min()) + 1
 
     def split(self, cells: Cells) -> tuple[Ints, Ints, Ints]:
         """Return the entry of the layer, x_0 and x_2 of cells of shape (dimension, N)."""
@@ -112,11 +114,13 @@ class Places:
         stops = np.cumsum(sizes)
         self.starts = stops - sizes
         self.stop = int(stops[-1]) if len(stops) else 0
-        least, most = int(layers.low[0].min()), int(layers.high[0].max())
-        self.size = self.stop + most - least + 1
+        self.size = self.stop + layers.beyond
         self.holds = np.ones(len(layers.sizes), np.bool_)
         self.holds[layers.numbers] = False
-        self.origins, self.strides = np.full(len(layers.sizes), self.stop - least), np.zeros(len(layers.sizes), np.int64)
+        self.origins, self.strides = (
+            np.full(len(layers.sizes), self.stop - int(layers.low[0].min())),
+            np.zeros(len(layers.sizes), np.int64),
+        )
         self.holds[held], self.strides[held] = True, layers.widths[held]
         self.origins[held] = self.starts - layers.low[1, held] * layers.widths[held] - layers.low[0, held]
         self._first = np.zeros(len(layers.sizes), np.int64)
@@ -169,7 +173,7 @@ def table_bytes(rule: Rule, last: int, ranks: int = 1) -> int:
         return box.size // ranks
     layers = Layers(rule, last)
     shares = np.bincount(owners(len(layers.numbers), layers.reach, ranks), layers.sizes[layers.numbers], ranks)
-    return int(shares.max())
+    return int(shares.max()) + layers.beyond
 
 
 def index_bytes(rule: Rule, last: int, ranks: int = 1) -> int:

@@ -8,6 +8,7 @@ of a growth are joined end to end, and any number of ranks on either backend res
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +37,43 @@ def join(parts: Sequence[State]) -> State:
     >>> ExactlyOneEngine(square, 9, join([engine.state()])).advance(6).births.tolist()
     [12]
     """
-    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0] if parts[0][name].ndim}
+    lazily = {"sealed"} if "layers" in parts[0] and len(parts) > 1 else set()
+    joined = {
+        name: np.concatenate([part[name] for part in parts]) for name in parts[0] if parts[0][name].ndim and name not in lazily
+    }
+    for name in lazily:
+        joined[name] = cast(NDArray[np.generic], Joined([part[name] for part in parts]))
     return {**parts[0], **joined}
+
+
+class Joined:
+    """Arrays one after another, of which slices are read without a copy of the whole: they may be files, mapped to memory.
+
+    >>> Joined([np.array([1, 2]), np.array([3, 4])])[1:3]
+    array([2, 3])
+    """
+
+    def __init__(self, arrays: Sequence[NDArray[np.generic]]) -> None:
+        self._arrays = arrays
+        self._stops: list[int] = np.cumsum([len(array) for array in arrays]).tolist()
+        self.dtype, self.ndim, self.shape = arrays[0].dtype, 1, (self._stops[-1],)
+
+    def __len__(self) -> int:
+        return self._stops[-1]
+
+    def __getitem__(self, index: slice) -> NDArray[np.generic]:
+        start, stop, _ = index.indices(len(self))
+        starts = [0, *self._stops[:-1]]
+        return np.concatenate(
+            [array[max(0, start - at) : max(0, stop - at)] for array, at in zip(self._arrays, starts, strict=True)]
+        )
+
+    def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> NDArray[np.generic]:
+        return np.concatenate(self._arrays).astype(dtype or self.dtype, copy=False)
+
+    def view(self, dtype: np.dtype[Any] | type) -> NDArray[np.generic]:
+        """Return it as another dtype: a copy, unless it is the same."""
+        return cast(NDArray[np.generic], self) if np.dtype(dtype) == self.dtype else np.asarray(self).view(dtype)
 
 
 def touched_cells(rule: Rule, state: State) -> Iterator[NDArray[np.int64]]:
