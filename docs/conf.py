@@ -19,7 +19,6 @@ extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
-    "sphinx.ext.viewcode",
     "sphinx.ext.intersphinx",
     "sphinx_click",
     "sphinx_copybutton",
@@ -27,6 +26,7 @@ extensions = [
     "catalogues",
     "code_names",
     "formulas",
+    "interactive",
     "repository_links",
     "results",
 ]
@@ -34,6 +34,7 @@ exclude_patterns = ["_extensions", "**/*.py.md5"]
 default_role = "obj"  # names in single backticks, as the docstrings write them: links where Sphinx knows the name
 highlight_language = "text"
 nitpicky = True
+smartquotes = False  # which would make one dash of the two of an option
 ONLINE = bool(os.environ.get("GPUNIM_DOCS_ONLINE") or os.environ.get("READTHEDOCS"))
 
 # Pages are Markdown; those with code cells are executed, and cached by what is in them.
@@ -52,6 +53,7 @@ autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented_params"
 autodoc_typehints_format = "short"
 napoleon_numpy_docstring = False
+napoleon_use_ivar = True  # attributes are described once, by their class
 napoleon_use_rtype = False
 python_use_unqualified_type_names = True
 
@@ -73,7 +75,11 @@ intersphinx_mapping = (
     if ONLINE
     else {}
 )
-nitpick_ignore_regex = [(r"py:.*", r"(?!gpu_nim\b)[A-Za-z_]\w*\..*")]
+nitpick_ignore_regex = [
+    (r"py:.*", r"(?!gpu_nim\b)[A-Za-z_]\w*\..*"),
+    (r"py:class", r"gpu_nim\.[\w.]+\.(T|E|F|Position|Result|Work)"),  # variables for types
+    (r"py:class", "Image|Path|Source"),  # imported for type checkers alone
+]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "gpunim"
@@ -82,7 +88,7 @@ html_css_files = ["site.css"]
 html_theme_options = {
     "logo": {"text": "gpunim"},
     "navbar_align": "left",
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "footer_start": ["copyright"],

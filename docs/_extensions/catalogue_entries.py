@@ -1,6 +1,7 @@
 """What the site says of each entry of a catalogue, as Markdown, read off the entry alone."""
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -9,14 +10,6 @@ REACH = 8
 """The reach of the checks whose results the site prints."""
 
 _MARKS = re.compile(r"([\\*_\[\]<>$|{}#])")
-_SOURCES = {
-    "chocolate_bars": "[N] Nakamura and Miyadera",
-    "game_theory": "[F] Ferguson, Game Theory",
-    "gpunim": "Results of gpunim, by definition",
-    "inequality_conditions": "[V] Variants of the Game of Nim that have Inequalities as Conditions",
-    "nim_fractals": "[NF] Nim Fractals",
-    "nim_in_3d": "[B] Nim in three dimensions",
-}
 
 
 @dataclass(frozen=True)
@@ -58,7 +51,6 @@ def _statements() -> Iterator[Described]:
                 items.setdefault(check, []).append(f"{{item}}`{paper.anchor(item)}`")
     for checked in run_checks(statements(), REACH):
         statement = checked.statement
-        paper_module = statement.check.__module__.removeprefix("gpu_nim.theorems.papers.").split(".")[0]
         result = "no counterexample" if checked.holds else f"**counterexample**: {plain(str(checked.result.counterexample))}"
         yield described(
             statement.name,
@@ -66,9 +58,16 @@ def _statements() -> Iterator[Described]:
             ("Source", plain(statement.source)),
             ("Checked", f"{plain(checked.result.scope)}: {result}"),
             ("Command", _command(f"gpunim verify {statement.name}")),
-            ("Printed", _listed(items.get(statement.name, ()))),
-            group=_SOURCES.get(paper_module, paper_module),
+            ("Papers", _listed(items.get(statement.name, ()))),
+            group=_paper_of(statement.check.__module__),
         )
+
+
+def _paper_of(module: str) -> str:
+    """The paper of a module of statements, by the first line of its docstring."""
+    paper = ".".join(module.split(".")[:4])  # gpu_nim.theorems.papers.NAME
+    line = (sys.modules[paper].__doc__ or "").split("\n")[0].replace("]:", "]", 1)
+    return re.split("[;:]", line)[0].rstrip(".")
 
 
 def _automata() -> Iterator[Described]:

@@ -8,6 +8,7 @@ by `results.py`; their roles are {command} and {item}.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import click
 from catalogue_entries import KINDS, Described
 from docutils import nodes
 from sphinx import addnodes
@@ -18,6 +19,8 @@ from sphinx.environment import BuildEnvironment
 from sphinx.roles import XRefRole
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
+
+from gpu_nim.cli import COMMANDS, main
 
 LINKED = (*KINDS, "command", "item")
 COMMANDS_PAGE = "reference/commands"
@@ -172,12 +175,22 @@ def _pages_to_write(app: Sphinx, env: BuildEnvironment) -> Iterable[str]:
     return {page for page, _ in _domain(env).data["entries"].values()}
 
 
+def _complete_help(app: Sphinx) -> None:
+    """Have the options that are made from catalogues write their help, which sphinx-click reads."""
+    with click.Context(main, info_name="gpunim") as context:
+        for name in COMMANDS:
+            command = main.get_command(context, name)
+            assert command is not None
+            command.get_help(click.Context(command, context, name))
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_domain(Catalogues)
     app.add_directive("catalogue", CatalogueDirective)
     app.add_node(_Links)
     for kind in LINKED:
         app.add_role(kind, _role(kind), override=True)  # Sphinx's own {command} is no link
+    app.connect("builder-inited", _complete_help)
     app.connect("doctree-resolved", _fill_links)
     app.connect("env-updated", _pages_to_write)
     return {"parallel_read_safe": False, "parallel_write_safe": True}

@@ -4,6 +4,7 @@ A docstring writes `Rule` and `UsageError` without their modules. Where one obje
 backticks around anything else are code.
 """
 
+import re
 from typing import Any
 
 from docutils import nodes
@@ -41,7 +42,19 @@ def _exported_elsewhere(app: Sphinx, what: str, name: str, described: Any, skip:
     return None
 
 
+def _readable(app: Sphinx, what: str, name: str, described: Any, options: Any, lines: list[str]) -> None:
+    """Have Sphinx read a docstring as it is meant.
+
+    |x| is an absolute value, not a substitution; and what comes before a colon in the docstring of an attribute is not its type, as
+    napoleon takes it where the first line is no comment.
+    """
+    lines[:] = [line if ">>>" in line else re.sub(r"\|(\w+)\|", r"\\|\1\\|", line) for line in lines]
+    if what in ("attribute", "data", "property"):
+        lines[:0] = ["..", ""]
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("missing-reference", _by_short_name, priority=900)  # after intersphinx
     app.connect("autodoc-skip-member", _exported_elsewhere)
+    app.connect("autodoc-process-docstring", _readable, priority=400)  # before napoleon
     return {"parallel_read_safe": True, "parallel_write_safe": True}

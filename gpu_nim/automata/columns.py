@@ -1,6 +1,6 @@
 """Columns of the table of a growth: exact values, one per generation.
 
-Columns:
+Columns::
 
     births          newborns of generation n
     population      cells alive at generation n

@@ -1,8 +1,10 @@
-"""Colourings: one function each, registered with its legend under the name that the option `colour` takes.
+"""Colourings: one function each, registered with its legend.
 
-@colouring("total", "by the sum of the coordinates", legend=bar("total", lambda blocks: blocks.corners.sum(axis=1)))
-def by_total(blocks, theme):
-    return theme.map(blocks.corners.sum(axis=1) / blocks.corners.sum(axis=1).max())
+The option `colour` takes its name::
+
+    @colouring("total", "by the sum of the coordinates", legend=bar("total", lambda blocks: blocks.corners.sum(axis=1)))
+    def by_total(blocks, theme):
+        return theme.map(blocks.corners.sum(axis=1) / blocks.corners.sum(axis=1).max())
 """
 
 from collections.abc import Callable

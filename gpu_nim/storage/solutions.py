@@ -1,6 +1,7 @@
 """Solved games in files: .zarr, .npz, or only the points as .csv.
 
-NAME.zarr/ or NAME.npz
+NAME.zarr/ or NAME.npz has::
+
     p_positions       (n, k), the P-positions in lexicographic order
     grundy            Grundy values over the box, -1 where no position is; only if requested
     attributes        `Solution.summary`, the coordinates' names and limits, kind, format and version, and the digest:

@@ -10,8 +10,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from sphinx.util.inventory import InventoryFile
-
 import gpu_nim
 import gpu_nim.render
 from gpu_nim.automata.catalogue import CATALOGUE as AUTOMATA
@@ -44,6 +42,8 @@ def expected() -> Iterator[tuple[str, str]]:
 
 def missing(site: Path) -> Iterator[str]:
     """Yield what the site does not describe."""
+    from sphinx.util.inventory import InventoryFile
+
     inventory = InventoryFile.loads((site / "objects.inv").read_bytes(), uri="").data
     python = {name for kind, names in inventory.items() if kind.startswith("py:") for name in names}
     for kind, name in sorted(set(expected())):
