@@ -77,8 +77,7 @@ intersphinx_mapping = (
 )
 nitpick_ignore_regex = [
     (r"py:.*", r"(?!gpu_nim\b)[A-Za-z_]\w*\..*"),
-    (r"py:class", r"gpu_nim\.[\w.]+\.(T|E|F|Position|Result|Work)"),  # variables for types
-    (r"py:class", "Image|Path|Source"),  # imported for type checkers alone
+    (r"py:class", "Image|Path|Source|Value"),  # imported for type checkers alone
 ]
 
 html_theme = "pydata_sphinx_theme"

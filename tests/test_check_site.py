@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import gpu_nim
-from gpu_nim.cli import COMMANDS
+from gpu_nim.cli.commands import COMMANDS
 from gpu_nim.theorems import statements
 from scripts.lib.check_site import broken, expected
 
@@ -27,4 +27,4 @@ def test_names_commands_and_statements_have_to_be_described() -> None:
     assert {("gpunim:command", name) for name in COMMANDS} < wanted
     assert {("gpunim:statement", each.name) for each in statements()} < wanted
     assert {("py", "gpu_nim.grow"), ("py", "gpu_nim.Growth"), ("py", "gpu_nim.render.render")} < wanted
-    assert len([kind for kind, _ in wanted if kind == "py"]) >= len(gpu_nim.__all__)
+    assert len([kind for kind, _ in wanted if kind == "py"]) >= len(dir(gpu_nim)) - 1  # all but the version

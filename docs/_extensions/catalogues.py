@@ -8,7 +8,6 @@ by `results.py`; their roles are {command} and {item}.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import click
 from catalogue_entries import KINDS, Described
 from docutils import nodes
 from sphinx import addnodes
@@ -20,7 +19,8 @@ from sphinx.roles import XRefRole
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
 
-from gpu_nim.cli import COMMANDS, main
+from gpu_nim.cli import main
+from gpu_nim.cli.commands import COMMANDS
 
 LINKED = (*KINDS, "command", "item")
 COMMANDS_PAGE = "reference/commands"
@@ -177,11 +177,11 @@ def _pages_to_write(app: Sphinx, env: BuildEnvironment) -> Iterable[str]:
 
 def _complete_help(app: Sphinx) -> None:
     """Have the options that are made from catalogues write their help, which sphinx-click reads."""
-    with click.Context(main, info_name="gpunim") as context:
+    with main.make_context("gpunim", [], resilient_parsing=True) as context:
         for name in COMMANDS:
             command = main.get_command(context, name)
             assert command is not None
-            command.get_help(click.Context(command, context, name))
+            command.get_help(command.make_context(name, [], parent=context, resilient_parsing=True))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

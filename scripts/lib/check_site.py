@@ -25,7 +25,7 @@ LINKS = {"a": "href", "link": "href", "img": "src", "script": "src", "iframe": "
 def expected() -> Iterator[tuple[str, str]]:
     """Yield the kind and the name of all that the site has to describe; the kind of a Python object is "py"."""
     for package in (gpu_nim, gpu_nim.render):
-        for name in {*package.__all__, *dir(package)}:
+        for name in dir(package):
             value = getattr(package, name)
             if not name.startswith("_"):
                 yield "py", value.__name__ if inspect.ismodule(value) else f"{package.__name__}.{name}"
