@@ -1,6 +1,8 @@
 """Meshes have the values of the cells, and printable bodies are connected: read back by other programs."""
 
 import json
+import struct
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -105,6 +107,33 @@ def test_a_stand_joins_the_pieces_that_reach_into_it(size, tmp_path):
     loose = sum(part.bounds[0][2] >= 2 for part in parts[:-1])
     assert loose == {20: 1, 400: 2}[size]
     assert f"in {1 + loose} pieces" in note
+
+
+@needs_trimesh
+@pytest.mark.parametrize("source", ["nim:3", "edge:5", "nim-4:3"])
+def test_a_slicer_finds_closed_contours_in_each_layer_whose_areas_add_up_to_the_volume(source, tmp_path):
+    import trimesh
+
+    file = tmp_path / "a.stl"
+    export(source, file, printing=Printing(25, stand=True))
+    mesh = trimesh.load(file)
+    assert file.stat().st_size == 84 + 50 * len(mesh.faces)
+    assert mesh.is_watertight
+    assert mesh.is_winding_consistent
+    assert mesh.area_faces.min() > 0
+    layers = 50
+    height = mesh.extents[2] / layers
+    volume = 0.0
+    for layer in range(layers):
+        lines, faces = trimesh.intersections.mesh_plane(mesh, (0, 0, 1), (0, 0, (layer + 0.5) * height), return_faces=True)
+        ends, degree = np.unique(lines.reshape(-1, 3)[:, :2].round(4), axis=0, return_counts=True)
+        assert len(ends) > 0
+        assert (degree % 2 == 0).all()
+        out = mesh.face_normals[faces][:, :2]
+        out /= np.linalg.norm(out, axis=1)[:, None]
+        length = np.linalg.norm(lines[:, 1] - lines[:, 0], axis=1)
+        volume += height * (length * (lines[:, 0, :2] * out).sum(axis=1)).sum() / 2
+    assert volume == pytest.approx(mesh.volume, rel=0.03)
 
 
 @pytest.mark.parametrize("suffix", [".stl", ".3mf"])
@@ -225,6 +254,75 @@ def read_glb(data):
         return values.reshape(-1, width) if width > 1 else values
 
     return scene, read
+
+
+def broken_rules(data):
+    """The rules of glTF 2.0 that a .glb file breaks, of those that programs rely on."""
+    from trimesh.exchange.gltf import validate
+
+    magic, version, length, size, kind = struct.unpack("<4sIII4s", data[:20])
+    rest, last = struct.unpack("<I4s", data[20 + size : 28 + size])
+    scene, read = read_glb(data)
+    validate(scene)  # by the schema of the Khronos Group
+    views, accessors = scene["bufferViews"], scene["accessors"]
+    (buffer,), (mesh,) = scene["buffers"], scene["meshes"]
+    (primitive,) = mesh["primitives"]
+    points = primitive["attributes"]
+    place = accessors[points["POSITION"]]
+    counts = {accessors[at]["count"] for at in points.values()}
+    ends = [0, *(view["byteOffset"] + view["byteLength"] for view in views)]
+    widths = {5121: 1, 5123: 2, 5125: 4, 5126: 4}
+    rules = {
+        "header": (magic, version, length, kind, last) == (b"glTF", 2, len(data), b"JSON", b"BIN\0"),
+        "chunks": (28 + size + rest, size % 4, rest % 4, buffer["byteLength"]) == (len(data), 0, 0, rest),
+        "views": all(end <= view["byteOffset"] for end, view in zip(ends, views, strict=False)) and ends[-1] <= rest,
+        "alignment": all(views[one["bufferView"]]["byteOffset"] % 4 == 0 for one in accessors),
+        "lengths": all(
+            read(number).nbytes == views[one["bufferView"]]["byteLength"] == read(number).size * widths[one["componentType"]]
+            for number, one in enumerate(accessors)
+        ),
+        "points": place["type"] == "VEC3" and len(counts) == 1,
+        "bounds": [place["min"], place["max"]] == [f(read(points["POSITION"]), axis=0).tolist() for f in (np.min, np.max)],
+        "indices": read(primitive["indices"]).max() < place["count"] and accessors[primitive["indices"]]["count"] % 3 == 0,
+        "names": all(name in ("POSITION", "COLOR_0") or name.startswith("_") for name in points),
+    }
+    return [name for name, kept in rules.items() if not kept]
+
+
+@needs_trimesh
+@pytest.mark.parametrize("limit", [3, gltf.PLAIN_LIMIT], ids=["instances", "triangles"])
+@pytest.mark.parametrize("source", ["edge:7", "ulam-warburton:5"])
+def test_a_glb_keeps_the_rules_of_the_format(source, limit, monkeypatch, tmp_path):
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
+    monkeypatch.setattr(gltf, "PLAIN_LIMIT", limit)
+    export(source, tmp_path / "a.glb")
+    data = (tmp_path / "a.glb").read_bytes()
+    assert broken_rules(data) == []
+    assert broken_rules(data + bytes(4)) == ["header", "chunks"]
+
+    def changed(change):
+        size = int.from_bytes(data[12:16], "little")
+        scene = json.loads(data[20 : 20 + size])
+        change(scene, scene["meshes"][0]["primitives"][0]["attributes"])
+        text = json.dumps(scene).encode()
+        text += b" " * (-len(text) % 4)
+        rest = data[20 + size :]
+        return struct.pack("<4sIII4s", b"glTF", 2, 20 + len(text) + len(rest), len(text), b"JSON") + text + rest
+
+    assert "bounds" in broken_rules(changed(lambda scene, points: scene["accessors"][points["POSITION"]].update(max=[0, 0, 0])))
+    assert "names" in broken_rules(changed(lambda scene, points: points.update(GENERATION=points["POSITION"])))
+    assert "views" in broken_rules(changed(lambda scene, points: scene["bufferViews"][1].update(byteOffset=0)))
+    with pytest.raises(jsonschema.ValidationError, match="componentType"):
+        broken_rules(changed(lambda scene, points: scene["accessors"][0].pop("componentType")))
+
+
+@pytest.mark.skipif(find_spec("pyvista") is None, reason="PyVista is not installed")
+def test_pyvista_reads_the_triangles_of_a_glb(tmp_path):
+    import pyvista
+
+    export("edge:3", tmp_path / "a.glb")
+    read = pyvista.read(tmp_path / "a.glb").combine()
+    assert read.n_cells == 12 * len(blocks_of("edge:3"))
 
 
 @pytest.mark.parametrize(("source", "colour"), [("edge:7", "branch"), ("fcc:5", None), ("chocolate:size=7,grundy=4", "grundy")])

@@ -45,7 +45,7 @@ class SideBySide(Motion):
         colours = base_colours(nim, look.colour, THEMES[look.theme])
         # The colours mean the same on both sides, and one legend says what.
         looks = (replace(look, view=look.view or _FROM_THE_SEED, legend=False), replace(look, view=None))
-        names = ("three-pile Nim    {}", "Ulam-Warburton, no south branch")
+        names = ("three-pile Nim", "Ulam-Warburton, no south branch")
         self.bodies = [
             GrowingBody(
                 blocks,
@@ -77,4 +77,4 @@ def image_of(nim: Blocks) -> Blocks:
 
 def _caption(name: str, blocks: Blocks, generation: int) -> str:
     born, whole = int((blocks.generations == generation).sum()), int((blocks.generations <= generation).sum())
-    return f"{name.format(generation_words(generation))}    {born:,} born    {whole:,} in all"
+    return f"{name}\n{generation_words(generation)}\n{born:,} born    {whole:,} in all"

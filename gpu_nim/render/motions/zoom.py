@@ -39,7 +39,7 @@ class Corners:
 
     word: ClassVar[str] = "corners"
     expected: ClassVar[str] = (
-        "1 to 8 corners, all of one face: of 0 (0, 0, 0), 1 (1, 1, 0), 2 (1, 0, 1) and 3 (0, 1, 1), such as 12"
+        "1 to 8 corners, all of one face: of 0 (0, 0, 0), 1 (1, 1, 0), 2 (1, 0, 1) and 3 (0, 1, 1), such as 123"
     )
 
     def read(self, text: str) -> str:
@@ -68,7 +68,7 @@ class Zoom(Motion):
 
     name = "zoom"
     summary = "a zoom into three-pile Nim, as a loop: the source is nim"
-    options = (Parameter("into", Corners(), "12", "the corners whose maps keep the point that the zoom goes to"),)
+    options = (Parameter("into", Corners(), "123", "the corners whose maps keep the point that the zoom goes to"),)
     refuses = frozenset(("axes", "colour", "cut", "generations", "legend", "style", "view"))
     traces = True
 
