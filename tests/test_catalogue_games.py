@@ -153,7 +153,7 @@ def test_a_rational_parameter_is_scanned():
     for row in rows:
         known = solve(steep(Fraction(row["slope"])), 7)
         assert (row["positions"], row["p_positions"]) == (known.positions, len(known.p_positions))
-    assert printed("solve", STEEP.name, "--slope", "1:3", "--size", "3").startswith("slope  positions")
+    assert printed("solve", STEEP.name, "--slope", "1:3", "--size", "3").startswith("slope  size  positions")
 
 
 @pytest.mark.parametrize(

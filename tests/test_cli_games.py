@@ -8,6 +8,7 @@ from gpu_nim import load
 from gpu_nim.cli.dialogues import GameDialogue
 from gpu_nim.games.nim import strategy
 from gpu_nim.model.errors import UsageError
+from gpu_nim.theorems.papers.open_problems import first_difference
 from tests.helpers import facts, refused, run
 
 
@@ -174,6 +175,21 @@ def test_solve_chocolate(tmp_path):
     found = facts("solve", "chocolate", "--a", "4", "--size", "15", "--backend", "numpy")
     assert (found["equals_nim"], found["first_difference"], found["largest_grundy"]) == (False, [5, 3, 8], None)
     assert "no, first at (5,3,8)" in run("solve", "chocolate", "--a", "4", "--size", "15").output
+
+
+def test_solve_ends_at_the_first_difference():
+    """The differences of Nim's theorem, each as at the size that is certain to show it."""
+    rows = facts("solve", "chocolate", "--a", "1:9", "--size", "63", "--until-difference")["solutions"]
+    for a, row in enumerate(rows, 1):
+        difference = row["first_difference"]
+        if a % 4 == 3 or a == 8:  # there is none, or a larger size is needed
+            assert row["size"] == 63
+        else:
+            assert tuple(difference) == first_difference(a)
+            assert sum(difference) <= row["size"] <= max(15, 2 * sum(difference) + 1)
+    one = facts("solve", "chocolate", "--a", "8", "--until-difference", "--size", "1e6")
+    assert (one["size"], one["first_difference"]) == (127, [25, 7, 32])
+    assert facts("solve", "chocolate", "--a", "3", "--until-difference", "--size", "7")["size"] == 7
 
 
 def test_solve_scans():

@@ -1,7 +1,8 @@
 """`gpunim solve`: P-positions and Grundy values of games, and how they compare with Nim."""
 
+from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from gpu_nim.games.catalogue import CATALOGUE, check_parameters, find, read_valu
 from gpu_nim.games.entries import GameEntry, Rational
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import solve as solve_up_to
+from gpu_nim.games.solve import solve_until_difference
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.notation import parse_rational
 
@@ -33,6 +35,9 @@ def _catalogue_options(games: tuple[GameEntry, ...]) -> list[click.Parameter]:
         game_argument(),
         click.Option(["--size"], type=SIZE, help=size),
         *parameter_options("; or START:STOP[:STEP] to scan"),
+        click.Option(
+            ["--until-difference"], is_flag=True, help="Solve up to 15, 31, 63, ... to --size, until the first difference from Nim."
+        ),
         click.Option(["--grundy"], is_flag=True, help=f"Find Grundy values, too; {always} always have them."),
     ]
 
@@ -40,6 +45,7 @@ def _catalogue_options(games: tuple[GameEntry, ...]) -> list[click.Parameter]:
 _EXAMPLES = {
     "gpunim solve chocolate --a 3 --size 255": "Find the P-positions of 3y <= x + z.",
     "gpunim solve chocolate --a 1:9 --size 31": "Compare a = 1 to 8 with Nim.",
+    "gpunim solve chocolate --a 1:9 --size 127 --until-difference": "Find the first differences, each at the size that shows it.",
     "gpunim solve octal --code 0.07 --size 100": "Find the Grundy values of Dawson's Kayles.",
     "gpunim solve wythoff --size 63 --out wythoff.csv": "Write positions to a file.",
     'gpunim solve inequalities --where "2y <= x + z" --size 20': "Solve a game of your own.",
@@ -50,7 +56,7 @@ _EXAMPLES = {
 @click.option("--backend", type=Choice(NAMES), default="auto", help="Where to solve; auto uses a GPU if there is one.")
 @click.option("--out", type=FILE, help="Save the solution: .zarr or .npz, or .csv with one position a line.")
 @json_option
-def solve(game: str, size: int | None, grundy: bool, backend: str, out: Path | None, as_json: bool, **options: str | None) -> None:
+def solve(game: str, size: int | None, grundy: bool, backend: str, out: Path | None, as_json: bool, **options: Any) -> None:
     """Solve GAME up to a size: its P-positions or Grundy values, and whether and where they first differ from Nim's.
 
     `gpunim games` lists the games. A range for a rational solves one game for each value: `gpunim solve chocolate --a 1:8:1/2`.
@@ -63,6 +69,8 @@ def solve(game: str, size: int | None, grundy: bool, backend: str, out: Path | N
 
     entry = find(game)
     size = entry.default_size if size is None else size
+    search = solve_until_difference if options.pop("until_difference") else solve_up_to
+    solver = partial(search, entry.name, size, grundy=grundy, backend=backend)
     texts = {name: text for name, text in options.items() if text is not None}
     check_parameters(entry, texts, "--")
     scanned = _scanned(entry, texts)
@@ -73,9 +81,14 @@ def solve(game: str, size: int | None, grundy: bool, backend: str, out: Path | N
         reserve(out)
     if scanned:
         values = read_values(entry, {name: text for name, text in texts.items() if name != scanned[0]}, "--")
-        _scan(entry, *scanned, values, size, grundy, backend, as_json)
+        rows = _scan(solver, *scanned, values)
+        if as_json:
+            emit_json({"game": entry.name, "size": size, "solutions": rows})
+        else:
+            _print_scan(rows, grundy)
         return
-    solution = _solve(entry, size, grundy, backend, read_values(entry, texts, "--"), wants_progress(quiet=False))
+    with step_progress(wants_progress(quiet=False)) as step:
+        solution = solver(on_step=step, **read_values(entry, texts, "--"))
     if out is not None:
         save_solution(solution, out)
     if as_json:
@@ -114,32 +127,21 @@ def _rationals(name: str, text: str) -> list[Fraction]:
     return [start + step * i for i in range(count)]
 
 
-def _solve(entry: GameEntry, size: int, grundy: bool, backend: str, values: dict[str, Any], shown: bool) -> Solution:
-    with step_progress(shown) as step:
-        return solve_up_to(entry.name, size, grundy=grundy, backend=backend, on_step=step, **values)
-
-
-def _scan(
-    entry: GameEntry,
-    name: str,
-    scanned: list[Fraction],
-    values: dict[str, Any],
-    size: int,
-    grundy: bool,
-    backend: str,
-    as_json: bool,
-) -> None:
+def _scan(solver: Callable[..., Solution], name: str, scanned: list[Fraction], values: dict[str, Any]) -> list[dict[str, Any]]:
     rows = []  # not the solutions, which may not fit into memory together
     with work_progress(len(scanned), "games", wants_progress(quiet=False)) as advance:
         for value in scanned:
-            solution = _solve(entry, size, grundy, backend, {**values, name: value}, shown=False)
-            rows.append({name: str(value)} | solution.summary())
+            rows.append({name: str(value)} | solver(**{**values, name: value}).summary())
             advance(1)
-    if as_json:
-        emit_json({"game": entry.name, "size": size, "solutions": rows})
-        return
-    header = [name, "positions", "P-positions", "first difference from Nim"]
-    table = [[row[name], row["positions"], row["p_positions"], _point(row["first_difference"]) or "none"] for row in rows]
+    return rows
+
+
+def _print_scan(rows: list[dict[str, Any]], grundy: bool) -> None:
+    (name, *_) = rows[0]
+    header = [name, "size", "positions", "P-positions", "first difference from Nim"]
+    table = [[row[key] for key in (name, "size", "positions", "p_positions")] for row in rows]
+    for line, row in zip(table, rows, strict=True):
+        line.append(_point(row["first_difference"]) or "none")
     if grundy:
         header += ["largest Grundy value", "first that is no nim-sum"]
         for line, row in zip(table, rows, strict=True):

@@ -6,11 +6,14 @@ from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import check_backend
 from gpu_nim.games.catalogue import check_parameters, find
 from gpu_nim.games.inequality import InequalityGame, parse_game
+from gpu_nim.games.limits import MAX_SIZE
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solvers import solve_inequalities
 from gpu_nim.model.arguments import Whole, integer, shown
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.progress import OnStep, unreported
+
+_FIRST_SIZE = 15
 
 
 def solve(
@@ -68,6 +71,49 @@ def solve(
         raise UsageError(f"backend must be numpy or auto for {entry.name}, which runs on the host alone, got cuda")
     size = integer("size", size, 0, entry.greatest_size)
     return entry.solve(size, grundy=grundy, backend=backend, on_step=on_step, **entry.values(parameters))
+
+
+def solve_until_difference(
+    game: InequalityGame | str,
+    size: Whole,
+    *,
+    grundy: bool = False,
+    backend: str | Backend = "auto",
+    on_step: OnStep = unreported,
+    **parameters: Any,
+) -> Solution:
+    """Solve a game up to 15, 31, 63, ... until its first difference from Nim is known, or to `size`.
+
+    A difference is the first where its total is at most the size: every position of a smaller total was looked at.
+
+    Args:
+        game: as for `solve`.
+        size: the size at which the search ends.
+        grundy: as for `solve`.
+        backend: as for `solve`.
+        on_step: as for `solve`.
+        parameters: as for `solve`.
+
+    Returns:
+        The solution of the size at which the search ended.
+
+    Raises:
+        UsageError: as for `solve`.
+        InsufficientMemoryError: as for `solve`.
+        BackendError: as for `solve`.
+
+    >>> found = solve_until_difference("chocolate", 1023, a=8)
+    >>> found.size, found.first_difference
+    (127, (25, 7, 32))
+    """
+    size = integer("size", size, 0, MAX_SIZE)
+    here = min(_FIRST_SIZE, size)
+    while True:
+        solution = solve(game, here, grundy=grundy, backend=backend, on_step=on_step, **parameters)
+        found = solution.first_difference
+        if here == size or (found is not None and sum(found) <= here):
+            return solution
+        here = min(2 * here + 1, size)
 
 
 def expected_points(game: str, size: int, largest: int = 0, **parameters: Any) -> float:

@@ -101,9 +101,9 @@ def gasket(upto: int) -> Iterator[Case]:
     """Since z = x XOR y, z - x is the sum of 2^i or -2^i over the bits i of y.
 
     Where bit i of y is 0, x and z have the same bit; where it is 1, one of them has it. The choices of the bits are free, and a
-    point is determined by y and the sign of each of its bits, and determines them: 3^m points. Those for m are those for m - 1 moved by
-    the three vectors of bit m - 1. So, scaled by 2^-m, they approach the figure that is the union of its images under three
-    contractions with ratio 1/2, towards (0, 0), (1, 1) and (1, -1): Sierpinski's gasket.
+    point is determined by y and the sign of each of its bits, and determines them: 3^m points. Those for m are those for m - 1
+    moved by the three vectors of bit m - 1. So, scaled by 2^-m, they approach the figure that is the union of its images under
+    three contractions with ratio 1/2, towards (0, 0), (1, 1) and (1, -1): Sierpinski's gasket.
     """
     for m in range(min(upto.bit_length(), _STEPS) + 1):
         seen = {(y, z - x) for x, y, z in p_positions(3, 2**m - 1).tolist()}
