@@ -18,7 +18,9 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.rule import Rule
 
-RANKS = (2, 3, 4, 8)
+RANKS = (2, 3, 4, 6, 8, 16, 64)
+SENDING = (2, 3, 4, 8)
+"""Those for which bytes are counted."""
 CHOSEN = "dealt out by digits"
 Ints = NDArray[np.int64]
 
@@ -122,12 +124,12 @@ def _busiest(work: Ints, owner: Ints, ranks: int) -> int:
 def _exactly_one(rule: Rule, last: int, on_step: OnStep) -> tuple[dict[str, Ints], dict[int, int]]:
     """Births by generation and layer along each axis, and the bytes that are sent."""
     engine, layers = ExactlyOneEngine(rule, last), Layers(rule, last)
-    owner = {ranks: np.zeros(len(layers.sizes), np.int64) for ranks in RANKS}
-    for ranks in RANKS:
+    owner = {ranks: np.zeros(len(layers.sizes), np.int64) for ranks in SENDING}
+    for ranks in SENDING:
         owner[ranks][layers.numbers] = owners(len(layers.numbers), layers.reach, ranks)
-    sent, births = dict.fromkeys(RANKS, 0), [[np.zeros(0, np.int64)] * (last + 1) for _ in range(rule.dimension)]
+    sent, births = dict.fromkeys(SENDING, 0), [[np.zeros(0, np.int64)] * (last + 1) for _ in range(rule.dimension)]
     boundaries = {}
-    for ranks in RANKS:
+    for ranks in SENDING:
         for rank in range(ranks):
             outside = np.ones(len(layers.sizes), np.bool_)
             outside[layers.numbers] = False
@@ -138,7 +140,7 @@ def _exactly_one(rule: Rule, last: int, on_step: OnStep) -> tuple[dict[str, Ints
         engine.advance(generation)
         for axis, x in enumerate(engine.newborns):
             births[axis][generation] = np.bincount(x - least[axis])
-        own = {ranks: owner[ranks][engine.newborns[AXIS] - layers.first] for ranks in RANKS}
+        own = {ranks: owner[ranks][engine.newborns[AXIS] - layers.first] for ranks in SENDING}
         for (ranks, rank), boundary in boundaries.items():
             sent[ranks] += sum(map(len, boundary.parts(engine.newborns[:, own[ranks] == rank])))
     return {f"x{axis}": _rows(rows) for axis, rows in enumerate(births)}, sent
@@ -146,13 +148,13 @@ def _exactly_one(rule: Rule, last: int, on_step: OnStep) -> tuple[dict[str, Ints
 
 def _nim(last: int, on_step: OnStep) -> tuple[Ints, dict[int, int]]:
     """Words with newborns by generation and row, and the bytes that are sent."""
-    engine, rows, sent = NimEngine(last), [], dict.fromkeys(RANKS, 0)
+    engine, rows, sent = NimEngine(last), [], dict.fromkeys(SENDING, 0)
     for generation in range(last + 1):
         on_step("counting", generation, last + 1)
         engine.advance(generation)
         places = np.asarray(engine.state()["places"], dtype=np.int64)
         rows.append(np.bincount(places[:, 0], minlength=1))
-        for ranks in RANKS:
+        for ranks in SENDING:
             owner = owners(last + 1, 1, ranks, BLOCKS)
             ends = np.append(owner[1:] != owner[:-1], False)
             sent[ranks] += 16 * int(ends[places[:, 0]].sum())

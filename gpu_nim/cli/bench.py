@@ -128,7 +128,7 @@ def bench_ranks(automaton: str, generations: int, as_json: bool) -> None:
     Each figure is the work of the busiest rank over the mean of all: 1 is even, 2 is as slow as half of the ranks. Work is births,
     for nim words with births.
     """
-    from gpu_nim.bench.ranks import RANKS, divisions
+    from gpu_nim.bench.ranks import RANKS, SENDING, divisions
 
     with step_progress(wants_progress(quiet=False)) as step:
         done = divisions(automaton, generations, step)
@@ -139,7 +139,7 @@ def bench_ranks(automaton: str, generations: int, as_json: bool) -> None:
     print_table(rows, ("layers along", "way", *(f"{ranks} ranks" for ranks in RANKS)))
     for each in done:
         if each.sent is not None:
-            sent = ", ".join(f"{each.sent[ranks]:,} on {ranks}" for ranks in RANKS)
+            sent = ", ".join(f"{each.sent[ranks]:,} on {ranks}" for ranks in SENDING)
             click.echo(f"bytes sent, layers along {each.axis} {each.way}: {sent}")
 
 

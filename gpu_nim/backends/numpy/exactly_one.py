@@ -12,8 +12,8 @@ Ranks. `gpu_nim.backends.shared.layers` defines the layers of the domain and the
 layers: its table has places for their cells alone, and it decides these. Newborns push together with their ghosts
 (`gpu_nim.backends.numpy.ghosts`), and what a newborn and its ghosts touch in the domain is no more than reach layers away. So
 before a step each newborn is sent to the owners of all layers that near; a rank makes their ghosts itself, and so receives every
-touch of the cells that it owns, once each. Touches in layers of other ranks are left to them: they go to places that are never
-free, and no table has a halo.
+touch of the cells that it owns, once each. Touches in layers of other ranks are left to them: where they are many, as those of the
+newborns that are received, they are left out, and few go to places that are never free. No table has a halo.
 
 Places. Layers have different boxes, so an offset is no fixed difference of places. It is one along x_0, and a step along x_2 is the
 layer's stride: a block of newborns has its places in row (o_1, o_2) computed once for all offsets there.
@@ -52,6 +52,7 @@ from gpu_nim.model.rule import Cells, Rule, Symmetry
 
 _FRESH, _SEALED, _ONCE = np.uint8(0), np.uint8(1), np.uint8(2)
 _BLOCK = 1 << 15  # newborns pushed at a time: keys, targets and states stay in the second-level cache
+_MOST = 0.8  # of the touches of a block, if no more are in layers of this rank, the others are left out
 _PART = 1 << 18  # newborns whose touches are decided together, where layers are taken in order
 _NEWBORN_BYTES = 250  # a share of the arrays of a step: 80 to 215 measured, ghosts and mirrors included
 
@@ -242,16 +243,20 @@ class ExactlyOneEngine(CellEngine):
         places, even = self._places, self._layers.even
         for start in range(0, pushers.shape[1], _BLOCK):
             block, x_0, x_2 = self._layers.split(pushers[:, start : start + _BLOCK])
-            halves = (x_0 >> 1, x_0 + 1 >> 1) if even else (x_0,)
+            halves = [x_0 >> 1, x_0 + 1 >> 1] if even else [x_0]
             for step, rows in self._jumps:
-                entry = block + step
+                entry, across, forward = block + step, x_2, halves
+                if self._ranks.size > 1:
+                    held = places.holds.take(entry).nonzero()[0]
+                    if len(held) < _MOST * len(entry):
+                        entry, across, *forward = (each.take(held) for each in (entry, x_2, *halves))
                 stride = places.strides.take(entry)
-                row = stride * x_2
+                row = stride * across
                 row += places.origins.take(entry)
                 for rise, shifts in rows:
                     along = _risen(row, stride, rise)
                     for odd, shift in shifts:
-                        targets = along + halves[odd]
+                        targets = along + forward[odd]
                         if shift:
                             targets += shift
                         yield targets

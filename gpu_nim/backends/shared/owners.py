@@ -1,10 +1,10 @@
 """Which rank owns which layers of a growth.
 
 Births follow powers of two: a generation has most of them in layers whose numbers agree with its own in some binary digits.
-Contiguous slabs, even of equal births, are idle by turns, and blocks dealt out in turn to 2^a ranks meet those digits. Dealt out by
-the sum of a block's digits to base 2^a, as the sequence of Thue and Morse does for two ranks, every aligned run of blocks is shared
-evenly. An odd number of ranks is in no step with powers of two, and there dealing out in turn is more even. The figures are counted
-by `gpunim bench ranks`.
+Contiguous slabs, even of equal births, are idle by turns, and blocks dealt out in turn to an even number of ranks meet those
+digits. Dealt out by the sum of a block's digits to the base of that number, as the sequence of Thue and Morse does for two ranks,
+every aligned run of blocks is shared evenly. An odd number of ranks is in no step with powers of two, and there dealing out in turn
+is more even. The figures are counted by `gpunim bench ranks`.
 """
 
 import numpy as np
@@ -28,11 +28,10 @@ def owners(layers: int, narrowest: int, ranks: int, blocks: int = BLOCKS) -> NDA
     """
     width = max(narrowest, 1 << (max(1, layers // (blocks * ranks)).bit_length() - 1))
     block = np.arange(layers, dtype=np.int64) // width
-    power = ranks & -ranks
-    digits = np.zeros_like(block)
-    rest = block
-    while power > 1 and rest.any():
-        rest, digit = np.divmod(rest, power)
+    if ranks % 2:
+        return block % ranks
+    digits, rest = np.zeros_like(block), block
+    while rest.any():
+        rest, digit = np.divmod(rest, ranks)
         digits += digit
-    odd = ranks // power
-    return digits % power * odd + block % odd
+    return digits % ranks
