@@ -13,6 +13,10 @@
 // 3^wt(n) are alive.  A tile whose own flag and those of the three tiles that its halo lies in are 0 has nothing to grow, and none of
 // its words is read, or written where `to` has none either.
 //
+// Ranks.  Strips of tiles, 96 rows each, are dealt out to ranks.  The plane of a rank has its strips one after another, and before each
+// run of them that of another rank which lies above: strips[k] is the number of strip k of the plane, with the bit HALO where it is
+// another's.  Its last 32 rows are the halo, and nothing is grown there.  They are sent once a launch, in words (nim_send, nim_receive).
+//
 // Invariant.  After g steps the bits of rows r >= g and of columns >= g of what a warp holds are those of generation
 // `generation` + g; what enters from outside, whatever it is, has come no further.  So every owned cell is right for g <= 32.
 //
@@ -30,26 +34,30 @@ constexpr u32 REACH = 32;                          // generations a launch at mo
 constexpr u32 OWNED = 32 * ROWS - REACH;           // rows that a tile owns
 constexpr u32 THREADS = 128;
 constexpr u32 FIELD = 24;                          // bits of a coordinate in a cell's key
+constexpr u32 HALO = 1u << 31;                     // of a strip: another rank owns it
 constexpr u32 DEALT = 512;                         // cells of a generation that a warp deals out at a time
 
 // A tile of the plane as one lane sees it.
 struct Tile {
     u32 half[ROWS][HALVES];
     u64 number;                                    // of the tile, in strips of tiles next to one another
-    u32 strip, column;                             // the tile's place: in tiles, and that of its first word in a row
-    i64 row;                                       // the row u of half[0]; negative above the plane
+    u32 strip, column;                             // the tile's place in the plane: in tiles, and that of its first word in a row
+    u32 first;                                     // the row u of the tile's first row
+    i64 row;                                       // the row of half[0] in the plane; negative above it
     bool owned;                                    // whether these rows belong to the tile or to its halo
 
     // Find this warp's tile; false where there is none or no cell of it can be alive by generation `last`.
-    __device__ __forceinline__ bool find(u32 row_words, u32 last) {
+    __device__ __forceinline__ bool find(const u32* __restrict__ strips, u32 row_words, u32 last) {
         const u32 lane = threadIdx.x & 31u, across = (row_words + WORDS - 1) / WORDS;
         number = global_thread() >> 5;
         strip = static_cast<u32>(number) / across;
         column = (static_cast<u32>(number) - strip * across) * WORDS;
         row = static_cast<i64>(strip) * OWNED - REACH + lane * ROWS;
         owned = lane * ROWS >= REACH;
+        const u32 is = strips[strip];
+        first = is * OWNED;
         // Cells have u + v <= n.  A tile beyond that was never written, in either plane, and is never read but as zeros.
-        return static_cast<u64>(strip) * OWNED + 64ull * column <= last;
+        return (is & HALO) == 0 && static_cast<u64>(is) * OWNED + 64ull * column <= last;
     }
 
     // Whether any word that the warp holds can have a bit.
@@ -184,19 +192,19 @@ __device__ __forceinline__ u32 prefix_sum(u32 value) {
 // down * u + along * v + up * n.
 extern "C" __global__ void __launch_bounds__(THREADS, 6)
 nim_advance(const u64* __restrict__ from, u64* __restrict__ to, const u8* __restrict__ filled_from, u8* __restrict__ filled_to,
-            u32 rows, u32 row_words, u32 generation, u32 steps, u64 down, u64 along, u64 up, u64* __restrict__ births,
+            const u32* __restrict__ strips, u32 rows, u32 row_words, u32 generation, u32 steps, u64 down, u64 along, u64 up, u64* __restrict__ births,
             u64* __restrict__ checksums) {
     __shared__ u16 dealt_by_warp[THREADS / 32][DEALT];
     u16* const dealt = dealt_by_warp[threadIdx.x >> 5];  // of each cell, its row and its column in the tile
     const u32 lane = threadIdx.x & 31u;
     Tile tile;
-    if (!tile.find(row_words, generation + steps)) return;
+    if (!tile.find(strips, row_words, generation + steps)) return;
     const bool stale = __ballot_sync(FULL_WARP, lane == 0 && filled_to[tile.number] != 0) != 0;
     const bool grows = tile.may_hold_cells(filled_from, row_words);
     if (!grows && !stale) return;
     if (grows) {
         tile.load(from, rows, row_words);
-        const u64 corner = down * (static_cast<u64>(tile.strip) * OWNED) + along * (64ull * tile.column);
+        const u64 corner = down * tile.first + along * (64ull * tile.column);
         u64 my_births = 0, my_checksum = 0;            // lane g keeps those of step g
         for (u32 g = 0; g < steps; ++g) {
             tile.step();
@@ -237,11 +245,11 @@ nim_advance(const u64* __restrict__ from, u64* __restrict__ to, const u8* __rest
 // Write the cells that nim_advance counted.  keys[start[g] ...] takes those of step g, in any order, each as
 // g << 2 FIELD | a << FIELD | b; cursor[g] counts what has been written of them.
 extern "C" __global__ void __launch_bounds__(THREADS, 6)
-nim_cells(const u64* __restrict__ from, const u8* __restrict__ filled_from, u32 rows, u32 row_words, u32 generation, u32 steps,
-          const u64* __restrict__ start, u64* __restrict__ cursor, u64* __restrict__ keys) {
+nim_cells(const u64* __restrict__ from, const u8* __restrict__ filled_from, const u32* __restrict__ strips, u32 rows, u32 row_words,
+          u32 generation, u32 steps, const u64* __restrict__ start, u64* __restrict__ cursor, u64* __restrict__ keys) {
     const u32 lane = threadIdx.x & 31u;
     Tile tile;
-    if (!tile.find(row_words, generation + steps) || !tile.may_hold_cells(filled_from, row_words)) return;
+    if (!tile.find(strips, row_words, generation + steps) || !tile.may_hold_cells(filled_from, row_words)) return;
     tile.load(from, rows, row_words);
     for (u32 g = 0; g < steps; ++g) {
         tile.step();
@@ -250,7 +258,46 @@ nim_cells(const u64* __restrict__ from, const u8* __restrict__ filled_from, u32 
         u64 place = 0;
         if (lane == 0) place = start[g] + atomicAdd(&cursor[g], static_cast<u64>(cells));
         place = __shfl_sync(FULL_WARP, place, 0) + last - mine;
-        const u64 n = generation + 1 + g, a = n - static_cast<u64>(tile.strip) * OWNED, b = n - 64ull * tile.column;
+        const u64 n = generation + 1 + g, a = n - tile.first, b = n - 64ull * tile.column;
         tile.each_cell([&](u32 u, u32 v) { keys[place++] = static_cast<u64>(g) << 2 * FIELD | (a - u) << FIELD | (b - v); });
+    }
+}
+
+// Send the words with cells in the last REACH rows of the strips of `plane` that `borders` lists, each with the rank that owns the strip
+// below it.  counted[t] is the number of words for rank t, counted up, and down again where `writes` is set: then word starts[t] of
+// `parts` and those after it take them, each after its place in the plane of one rank alone.
+extern "C" __global__ void __launch_bounds__(THREADS, 8)
+nim_send(const u64* __restrict__ plane, const u8* __restrict__ filled, const u32* __restrict__ strips, u32 row_words,
+         const u32* __restrict__ borders, u32 border_count, const u64* __restrict__ starts, u32* counted, u64* __restrict__ parts,
+         u32 writes) {
+    const u32 across = (row_words + WORDS - 1) / WORDS;
+    const u64 words = static_cast<u64>(border_count) * REACH * row_words;
+    for (u64 i = global_thread(); i < words; i += global_threads()) {
+        const u32 word = static_cast<u32>(i % row_words), row = static_cast<u32>(i / row_words);
+        const u32 strip = borders[2 * (row / REACH)], rank = borders[2 * (row / REACH) + 1], r = OWNED - REACH + row % REACH;
+        if (filled[static_cast<u64>(strip) * across + word / WORDS] == 0) continue;
+        const u64 bits = plane[(static_cast<u64>(strip) * OWNED + r) * row_words + word];
+        if (bits == 0) continue;
+        if (writes == 0) {
+            atomicAdd(&counted[rank], 1u);
+            continue;
+        }
+        u64* const entry = parts + starts[rank] + 2 * static_cast<u64>(atomicAdd(&counted[rank], ~0u) - 1);
+        entry[0] = (static_cast<u64>(strips[strip]) * OWNED + r) * row_words + word;
+        entry[1] = bits;
+    }
+}
+
+// Put the words that other ranks sent into the halo of `plane`, or, unless `keep` is set, empty it of them.  places[s] is where strip s
+// is in the plane.
+extern "C" __global__ void __launch_bounds__(THREADS, 8)
+nim_receive(u64* __restrict__ plane, u8* __restrict__ filled, const u32* __restrict__ places, u32 row_words,
+            const u64* __restrict__ parts, u64 count, u32 keep) {
+    const u32 across = (row_words + WORDS - 1) / WORDS;
+    for (u64 i = global_thread(); i < count; i += global_threads()) {
+        const u64 row = parts[2 * i] / row_words;
+        const u32 word = static_cast<u32>(parts[2 * i] % row_words), strip = places[row / OWNED];
+        plane[(static_cast<u64>(strip) * OWNED + row % OWNED) * row_words + word] = keep != 0 ? parts[2 * i + 1] : 0ull;
+        filled[static_cast<u64>(strip) * across + word / WORDS] = keep != 0;
     }
 }

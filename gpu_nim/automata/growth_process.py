@@ -16,7 +16,7 @@ from gpu_nim.automata.columns import DEFAULT_COLUMNS, ColumnRecorder
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.snapshot import Snapshot, damage_refused
 from gpu_nim.automata.user_defined import describe, find_automaton
-from gpu_nim.backends.communicator import gather_cells
+from gpu_nim.backends.communicator import Alone, gather_cells
 from gpu_nim.backends.interface import Backend, Batch, Engine
 from gpu_nim.backends.selection import select
 from gpu_nim.model.arguments import Whole, integer, shown
@@ -235,7 +235,7 @@ class GrowthProcess:
     def growth(self, source: CellSource | None = None) -> Growth:
         """Return the finished growth, whose cells are read from `source` or otherwise grown again on demand."""
         births = np.concatenate(self._births)
-        alone = self._backend if self._ranks.size == 1 else self._backend.name
+        alone = self._backend if self._ranks.size == 1 else self._backend.on_rank(Alone())
         return Growth(
             self.automaton.name,
             births,
@@ -273,9 +273,9 @@ class GrowthProcess:
             self.mismatch = int(numbers[np.argmax(wrong)])
 
 
-def _batches(automaton: Automaton, backend: Backend | str, general: bool, last: int) -> Iterator[Batch]:
+def _batches(automaton: Automaton, backend: Backend, general: bool, last: int) -> Iterator[Batch]:
     """Grow again, for the cells."""
-    return iter(GrowthProcess(automaton, last, select(backend), cells=True, verify=False, general=general))
+    return iter(GrowthProcess(automaton, last, backend, cells=True, verify=False, general=general))
 
 
 def most_touched(rule: Rule, generation: int) -> int:

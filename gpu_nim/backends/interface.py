@@ -289,6 +289,13 @@ class Backend(Protocol):
     def communicator(self) -> Communicator:
         """Return the ranks that grow together with this one."""
 
+    def on_rank(self, communicator: Communicator) -> "Backend":
+        """Return the same device as one of several ranks has it.
+
+        Args:
+            communicator: the ranks, as that one sees them.
+        """
+
     def free_memory(self) -> int:
         """Return the bytes that a new piece of work may use."""
 

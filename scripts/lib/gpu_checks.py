@@ -18,7 +18,6 @@ from gpu_nim import grow, solve
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.availability import cuda_obstacle, driver_version
 from gpu_nim.backends.communicator import Communicator
-from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import select
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
@@ -47,7 +46,7 @@ GROWTHS = (
     ("nim-5", 48, True),
 )
 # Automaton, generation, and how many ranks share the device.
-ON_RANKS = (("edge", 512, 2), ("fcc", 256, 3))
+ON_RANKS = (("edge", 512, 2), ("fcc", 256, 3), ("nim", 8192, 2))
 # Automaton, generation, and its population at generation 1024, which NumPy reaches.
 LARGEST = (("edge", 8192, 179946835), ("fcc", 16384, 1435773241))
 INDICES = 10**8
@@ -214,7 +213,6 @@ def same_chocolate() -> bool:
 
 def grow_on_rank(device: Backend, name: str, generations: int, ranks: Communicator) -> tuple[str, float]:
     """Grow on one of several ranks that have a device in common, and return the digest and the seconds that it took."""
-    assert isinstance(device, CudaBackend)
     growing = GrowthProcess(name, generations, device.on_rank(ranks), verify=False)
     for _ in growing:
         pass
@@ -276,7 +274,8 @@ def every_kernel() -> None:
         snapshot = next(growing.snapshot() for _ in growing if growing.generation == last // 2)
         for _ in GrowthProcess(name, last, device, columns=("section x=0",), resume=snapshot):
             pass
-    on_ranks(2, partial(grow_on_rank, device, "fcc", 24))
+    for name, last in (("fcc", 24), ("nim", 200)):
+        on_ranks(2, partial(grow_on_rank, device, name, last))
     engine = device.counting()
     for counts in (find_family("D", 4), find_family("D", 7)):
         for start in (3, 2**24 + 5):  # values of one limb, and for seven piles of two

@@ -13,7 +13,7 @@ from gpu_nim.backends.cuda.counting import CudaCounting
 from gpu_nim.backends.cuda.exactly_one import ExactlyOneEngine, supports
 from gpu_nim.backends.cuda.exactly_one import device_bytes as brick_bytes
 from gpu_nim.backends.cuda.general import GeneralEngine
-from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher
+from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher, free_share
 from gpu_nim.backends.cuda.nim import NimEngine, device_bytes
 from gpu_nim.backends.cuda.trace import CudaTracer
 from gpu_nim.backends.interface import Counting, Engine, State
@@ -58,15 +58,16 @@ class CudaBackend:
     def growth_memory(self, rule: Rule, last: int, *, nim: bool = False, general: bool = False) -> int | None:
         """Return the bytes of device memory that a growth from its seeds is planned to take; None if they are not known before."""
         if nim:
-            return device_bytes(last)
+            return device_bytes(last, self.communicator.size)
         return brick_bytes(rule, last, self.communicator.size) if supports(rule) and not general else None
 
     def nim(self, last: int, state: State | None = None) -> Engine:
         """Start three-pile Nim by [B]'s first rule, to grow no further than generation `last`."""
-        if self.communicator.size > 1:
-            raise UsageError("nim does not grow on several GPUs yet: choose --backend numpy")
-        require_memory(device_bytes(last), self.free_memory(), f"nim to generation {last} on {self.device}")
-        return NimEngine(self._launcher, last, state)
+        ranks = self.communicator
+        require_memory(
+            device_bytes(last, ranks.size), free_share(self._launcher, ranks), f"nim to generation {last} on {self.device}"
+        )
+        return NimEngine(self._launcher, last, state, ranks)
 
     def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
         """Start any rule, to grow no further than generation `last`: on the fast path for exactly-one growth where it applies."""

@@ -1,7 +1,8 @@
 """Three-pile Nim on CUDA: up to 32 generations of the bit plane per launch (`cuda/nim.cu`), without waiting in between.
 
 A launch does the work of 32 generations, so that Python, which needs a few microseconds for a launch, stays ahead of the device
-without a CUDA graph: two launches are bound, one from each plane to the other, and the host waits at the end of a batch.
+without a CUDA graph: two launches are bound, one from each plane to the other, and the host waits at the end of a batch. On several
+ranks it waits before each launch, for the rows of others: once in 32 generations.
 """
 
 from typing import Any, NamedTuple
@@ -9,8 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.backends.communicator import Alone, Communicator
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
 from gpu_nim.backends.cuda.launches import Launch
+from gpu_nim.backends.cuda.nim_strips import StripExchange, Strips
 from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.interface import Batch, Section, State, count_in_section
 from gpu_nim.backends.shared.cells import check_request
@@ -23,14 +26,16 @@ _OWNED, _WORDS = _CONSTANTS["OWNED"], _CONSTANTS["WORDS"]  # rows and words of a
 _FIELD = _CONSTANTS["FIELD"]  # bits of a coordinate in a cell's key
 
 
-def device_bytes(last: int) -> int:
+def device_bytes(last: int, ranks: int = 1) -> int:
     """Return the bytes of device memory for growing to generation `last`: two planes, their tiles' flags, births and checksums.
+
+    Those of the rank that has most, of several.
 
     >>> device_bytes(65536)  # on a card of 16 GB
     1076206454
     """
-    rows, row_words = last + 1, last // 64 + 1
-    return 2 * 8 * rows * row_words + 2 * _tiles(rows, row_words) + 2 * 8 * rows
+    rows, row_words = max(Strips(last, rank, ranks).rows for rank in range(ranks)), last // 64 + 1
+    return 2 * 8 * rows * row_words + 2 * _tiles(rows, row_words) + 2 * 8 * (last + 1)
 
 
 def _tiles(rows: int, row_words: int) -> int:
@@ -46,11 +51,13 @@ class _Plane(NamedTuple):
 
 
 class NimEngine:
-    """Three-pile Nim in progress on a device, to at most generation `last`."""
+    """Three-pile Nim in progress on a device, to at most generation `last`, on one rank or several."""
 
-    def __init__(self, launcher: Launcher, last: int, state: State | None = None) -> None:
+    def __init__(self, launcher: Launcher, last: int, state: State | None = None, ranks: Communicator | None = None) -> None:
         self._launch, self._last = launcher, last
-        self._rows = last + 1
+        self._ranks = Alone() if ranks is None else ranks
+        self._strips = Strips(last, self._ranks.rank, self._ranks.size)
+        self._rows = self._strips.rows
         self._row_words = last // 64 + 1
         words, tiles = self._rows * self._row_words, _tiles(self._rows, self._row_words)
         xp = launcher.xp
@@ -59,12 +66,21 @@ class NimEngine:
             # The last generation done, and the one before, which the next launch overwrites.
             self._planes = [_Plane(xp.zeros(words, np.uint64), xp.zeros(tiles, np.uint8)) for _ in range(2)]
             self._births, self._checksums = xp.zeros(last + 1, np.uint64), xp.zeros(last + 1, np.uint64)
+            self._marked = xp.asarray(self._strips.marked())
             self._advance = [self._bind(*self._planes), self._bind(*self._planes[::-1])]
+            if self._ranks.size > 1:
+                self._exchange = StripExchange(launcher, self._ranks, self._strips, self._marked, self._row_words)
             if state is not None:
                 self._restore(state)
 
     def _bind(self, done: _Plane, spare: _Plane) -> Launch:
-        planes = {"from": done.words, "to": spare.words, "filled_from": done.filled, "filled_to": spare.filled}
+        planes = {
+            "from": done.words,
+            "to": spare.words,
+            "filled_from": done.filled,
+            "filled_to": spare.filled,
+            "strips": self._marked,
+        }
         # A cell is mixed as K.(n-u, n-v, u+v): see cuda/nim.cu.
         mixing = dict(zip(("down", "along", "up"), nim_plane_mix(), strict=True))
         reports = {"births": self._births, "checksums": self._checksums}
@@ -82,11 +98,14 @@ class NimEngine:
         with device_memory_errors(f"nim at generation {to}"):
             if first == 0:
                 self._seed()
-                grown.append(np.zeros((1, 3), np.int32))
+                grown.append(np.zeros((int(self._owns_seed), 3), np.int32))
             wanted = cells or section is not None
             while self.generation < to:
                 steps = min(_REACH, to - self.generation)
-                grid = -(-_tiles(self.generation + steps + 1, self._row_words) // _WARPS)
+                tiles = self._strips.reached(self.generation + steps) * -(-self._row_words // _WORDS)
+                grid = -(-tiles // _WARPS)
+                if self._ranks.size > 1:
+                    self._exchange.halo(*self._planes[0])
                 shape = self._shape(steps)
                 self._advance[0](grid, **shape)
                 self._planes.reverse()
@@ -96,17 +115,23 @@ class NimEngine:
                     grown.append(self._cells(grid, shape))
             births, checksums = (to_host(reports[first : to + 1]) for reports in (self._births, self._checksums))
         newborns = np.concatenate(grown) if wanted else None
-        cut = None if section is None or newborns is None else count_in_section(newborns, births, section)
-        return Batch(first, births, checksums, newborns if cells else None, cut)
+        counts = [births, checksums]
+        if section is not None and newborns is not None:
+            counts.append(count_in_section(newborns, births, section))
+        births, checksums, *cut = self._ranks.sum(np.stack(counts))
+        return Batch(first, births, checksums, newborns if cells else None, *cut)
 
     def state(self) -> State:
-        """Return the newborns' words: their places as (row u, word) pairs and their bits."""
-        plane = to_host(self._planes[0].words)
+        """Return the rank's part, the newborns' words: their places as (row u, word) pairs and their bits."""
+        plane, strips = to_host(self._planes[0].words), self._strips
         active = np.flatnonzero(plane)
+        row, word = np.divmod(active, self._row_words)
+        strip, within = np.divmod(row, _OWNED)
+        own = strips.own[strip]
         return {
             "generation": np.array(self.generation, np.int64),
-            "places": np.stack(np.divmod(active, self._row_words), axis=1),
-            "words": plane[active],
+            "places": np.stack((strips.numbers[strip] * _OWNED + within, word), axis=1)[own],
+            "words": plane[active[own]],
         }
 
     def _restore(self, state: State) -> None:
@@ -114,16 +139,25 @@ class NimEngine:
         done = self._planes[0]
         plane, filled = np.zeros(len(done.words), np.uint64), np.zeros(len(done.filled), np.uint8)
         row, word = state["places"].astype(np.int64).T
-        plane[row * self._row_words + word] = state["words"]
+        strip, within = np.divmod(row, _OWNED)
+        own = self._strips.owners[strip] == self._ranks.rank
+        row, word = (self._strips.places[strip] * _OWNED + within)[own], word[own]
+        plane[row * self._row_words + word] = state["words"][own]
         filled[row // _OWNED * -(-self._row_words // _WORDS) + word // _WORDS] = 1
         done.words.set(plane)
         done.filled.set(filled)
 
     def _seed(self) -> None:
+        self.generation = 0
+        if not self._owns_seed:
+            return
         # The seed's mix is zero: a linear form of (0, 0, 0), finalized.
         for array in (*self._planes[0], self._births):  # copied, since CuPy would compile a kernel to store a 1
             array[:1].set(np.ones(1, array.dtype))
-        self.generation = 0
+
+    @property
+    def _owns_seed(self) -> bool:
+        return bool(self._strips.owners[0] == self._ranks.rank)
 
     def _cells(self, grid: int, shape: dict[str, int]) -> NDArray[np.int32]:
         """Return the newborns of the launch just made, shape (sum of births, 3)."""
@@ -132,7 +166,7 @@ class NimEngine:
         stops = np.cumsum(births)
         keys = xp.empty(int(stops[-1]), np.uint64)
         written = {"start": xp.asarray(stops - births), "cursor": xp.zeros(steps, np.uint64), "keys": keys}
-        before = {"from": self._planes[1].words, "filled_from": self._planes[1].filled}
+        before = {"from": self._planes[1].words, "filled_from": self._planes[1].filled, "strips": self._marked}
         self._launch.bind("nim_cells", before | shape | written)(grid)
         keys.sort()
         sorted_keys = to_host(keys).astype(np.int64)

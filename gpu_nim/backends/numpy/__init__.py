@@ -41,6 +41,10 @@ class NumpyBackend:
         """Return the processor's name."""
         return processor_name()
 
+    def on_rank(self, communicator: Communicator) -> "NumpyBackend":
+        """Return the backend as one of several ranks has it."""
+        return NumpyBackend(communicator, self.disk)
+
     def free_memory(self) -> int:
         """Return the bytes of main memory that the kernel says are available."""
         return host_memory()

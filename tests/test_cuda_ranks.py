@@ -1,0 +1,148 @@
+"""Ranks on CUDA: what they send, what they share, and how they are refused. tests/test_ranks.py compares their growths."""
+
+from functools import partial
+from types import SimpleNamespace
+
+import pytest
+
+from gpu_nim.backends import availability, selection
+from gpu_nim.backends.communicator import share
+from gpu_nim.backends.cuda import CudaBackend, brick_exchange, nim_strips
+from gpu_nim.backends.cuda.brick_exchange import BrickExchange
+from gpu_nim.backends.cuda.bricks import Bricks
+from gpu_nim.backends.cuda.exactly_one import busiest_bricks, device_bytes
+from gpu_nim.backends.cuda.launcher import free_share
+from gpu_nim.backends.cuda.nim import device_bytes as nim_bytes
+from gpu_nim.backends.cuda.nim_strips import StripExchange
+from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.jobs.devices import select_on_rank
+from gpu_nim.jobs.growth_job import GrowthJob
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
+from gpu_nim.model.rule import Rule
+from tests.cuda_host import HostLauncher, compiler
+from tests.lattices import EDGE, FCC, ONE, POPULATIONS, RULE750
+from tests.threads import on_ranks
+
+pytestmark = [pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")]
+KNIGHT = POPULATIONS["A319018"]
+
+
+def births(rule, last, ranks, launcher=None):
+    """Of nim, where the rule is None."""
+    backend = CudaBackend(launcher or HostLauncher())
+
+    def work(communicator):
+        here = backend.on_rank(communicator)
+        return (here.nim(last) if rule is None else here.automaton(rule, last)).advance(last).births.tolist()
+
+    return on_ranks(ranks, work)[0]
+
+
+def expected(rule, last):
+    numpy = NumpyBackend()
+    return (numpy.nim(last) if rule is None else numpy.automaton(rule, last)).advance(last).births.tolist()
+
+
+@pytest.mark.parametrize("rule", [EDGE, KNIGHT, None], ids=["edge", "knight", "nim"])
+def test_what_is_received_is_needed(monkeypatch, rule):
+    last = 150 if rule is None else 40
+    assert births(rule, last, 2) == expected(rule, last)
+    monkeypatch.setattr(BrickExchange, "newborns", lambda *_: None)
+    monkeypatch.setattr(StripExchange, "halo", lambda *_: None)
+    assert births(rule, last, 2) != expected(rule, last)
+
+
+@pytest.mark.parametrize(("rule", "reach"), [(EDGE, "reach_u"), (KNIGHT, "reach_v")], ids=["edge", "knight"])
+def test_a_newborn_is_sent_as_far_as_it_touches(monkeypatch, rule, reach):
+    bind = BrickExchange._bind_sending
+
+    def short(exchange, words):
+        exchange._shape = {**exchange._shape, reach: exchange._shape[reach] - 1}
+        bind(exchange, words)
+
+    monkeypatch.setattr(BrickExchange, "_bind_sending", short)
+    assert births(rule, 60, 2) != expected(rule, 60)
+
+
+def test_rows_of_other_ranks_are_emptied(monkeypatch):
+    receive = StripExchange._receive
+    monkeypatch.setattr(StripExchange, "_receive", lambda *them, keep: receive(*them, keep=keep) if keep else None)
+    assert births(None, 300, 2) != expected(None, 300)
+
+
+def test_what_is_sent_outgrows_its_room(monkeypatch):
+    monkeypatch.setattr(brick_exchange, "_FIRST_WORDS", 1)
+    monkeypatch.setattr(nim_strips, "_FIRST_WORDS", 1)
+    assert births(FCC, 30, 3) == expected(FCC, 30)
+    assert births(None, 200, 3) == expected(None, 200)
+
+
+def test_more_newborns_than_planned_are_refused_on_ranks(monkeypatch):
+    monkeypatch.setattr(Bricks, "capacity", lambda bricks, free: 20)
+    with pytest.raises(InsufficientMemoryError, match="active bricks, 20 were planned for"):
+        births(FCC, 63, 2)
+
+
+@pytest.mark.parametrize("rule", [RULE750, Rule(3, ((0, 5, 0),), ONE, ((0,) * 3,))], ids=["births", "far"])
+def test_other_rules_are_refused_on_ranks(rule):
+    with pytest.raises(UsageError, match="several ranks must be of births on exactly one touch"):
+        births(rule, 5, 2)
+
+
+def test_ranks_divide_the_memory():
+    for ranks in (2, 4, 8):
+        assert busiest_bricks(EDGE, 2048, ranks).count < 1.1 * busiest_bricks(EDGE, 2048).count / ranks
+        assert device_bytes(EDGE, 2048, ranks) < device_bytes(EDGE, 2048, ranks // 2)
+        assert nim_bytes(16384, ranks) < 2.1 * nim_bytes(16384) / ranks  # beside most strips there is one of another rank
+    parts = [Bricks(EDGE, 256, rank, 4) for rank in range(4)]
+    assert sum(part.count for part in parts) == Bricks(EDGE, 256).count
+    backend = CudaBackend(HostLauncher()).on_rank(SimpleNamespace(size=4, rank=0))
+    assert backend.growth_memory(EDGE, 256) == device_bytes(EDGE, 256, 4)
+    assert backend.growth_memory(EDGE, 1000, nim=True) == nim_bytes(1000, 4)
+    assert backend.growth_memory(EDGE, 256, general=True) is None
+
+
+def test_ranks_that_share_a_device_share_its_memory():
+    class Launcher(HostLauncher):
+        def __init__(self, identity):
+            super().__init__()
+            self._identity = identity
+
+        identity = property(lambda launcher: launcher._identity)
+
+        def free_memory(self):
+            return 900 if self._identity == "a" else 500
+
+    assert on_ranks(3, lambda ranks: free_share(Launcher("aba"[ranks.rank]), ranks)) == [450, 500, 450]
+
+
+@pytest.mark.parametrize("automaton", ["edge", "nim"])
+def test_a_checkpoint_resumes_on_the_other_backend_and_another_number_of_ranks(tmp_path, automaton):
+    backends = CudaBackend(HostLauncher()), NumpyBackend()
+
+    def grown(backend, folder, last, ranks):
+        here = {"resume": folder} if folder.exists() else {"checkpoint": folder, "every": 20}
+        share(ranks, 0)  # none makes the folder before all have looked for it
+        job = GrowthJob(None if folder.exists() else automaton, last, backend=backend.on_rank(ranks), **here)
+        return job.growing.generation, job.grow().digest
+
+    whole = GrowthJob(automaton, 60, backend=backends[1]).grow().digest
+    for begins, ends in (backends, backends[::-1]):
+        folder = tmp_path / begins.name
+        assert {begun for begun, _ in on_ranks(3, partial(grown, begins, folder, 40))} == {-1}
+        assert on_ranks(2, partial(grown, ends, folder, 60)) == [(40, whole)] * 2
+
+
+def test_a_rank_takes_the_gpu_of_its_number(monkeypatch):
+    made = []
+    monkeypatch.setattr(availability, "cuda_obstacle", lambda: None)
+    monkeypatch.setattr("gpu_nim.backends.cuda.CupyLauncher", lambda number: made.append(number) or HostLauncher())
+    ranks = SimpleNamespace(rank=1, size=2, on_this_machine=(1, 2), exchange=lambda parts: list(parts))
+    assert select_on_rank("cuda", ranks).communicator is ranks
+    assert made == [1]
+    # A refusal comes before a GPU is chosen.
+    with pytest.raises(UsageError, match="disk is for growth on NumPy"):
+        select_on_rank("cuda", ranks, disk="folder")
+    assert made == [1]
+    assert selection.select("cuda").communicator.size == 1
+    assert made == [1, None]
