@@ -103,7 +103,7 @@ if (HERE.parent / "examples").is_dir():
         "examples_dirs": str(HERE.parent / "examples"),
         "gallery_dirs": "examples",
         "filename_pattern": r"plot_",
-        "image_scrapers": ("pyvista",) if find_spec("pyvista") else (),
+        "image_scrapers": ("matplotlib", "pyvista") if find_spec("pyvista") else ("matplotlib",),
         "download_all_examples": False,
         "show_memory": False,
         "write_computation_times": False,

@@ -14,5 +14,7 @@ from gpu_nim.games.solve import solve as solve
 from gpu_nim.jobs.count import count as count
 from gpu_nim.model import errors as errors
 from gpu_nim.model.rule import Rule as Rule
+from gpu_nim.reproduction.run import reproduce as reproduce
 from gpu_nim.storage.save_load import load as load
 from gpu_nim.storage.save_load import save as save
+from gpu_nim.theorems.verify import verify as verify

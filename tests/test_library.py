@@ -1,10 +1,13 @@
 """The library's public functions: their arguments, results, and errors of one sentence."""
 
+import ast
+import json
 import re
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from copy import copy
 from importlib import import_module
 from pathlib import Path
 
@@ -51,6 +54,108 @@ def test_importing_the_package_imports_none_of_its_names() -> None:
     assert wanted < set(dir(gpu_nim))
 
 
+def test_results_say_what_they_are_in_a_line() -> None:
+    named = {
+        "<Growth of nim to generation 3, 16 cells>": grow("nim", 3, backend="numpy"),
+        "<Solution of wythoff to size 7, 7 P-positions of 64, Grundy values to 10>": solve("wythoff", 7),
+        "<Solution of chocolate, 3y <= x + z to size 1, 2 P-positions of 4>": solve(gpu_nim.chocolate(3), 1),
+        "<InequalityGame chocolate, 5y <= 2x + 2z>": gpu_nim.chocolate("5/2"),
+        "<Automaton nim-2: 2-pile Nim: the children of each P-position, 1 added to two piles with equally many trailing 1 bits>": (
+            CATALOGUE["nim-2"]
+        ),
+        "<OeisEntry A237711: P-positions of 4-pile Nim with 2n counters>": gpu_nim.oeis.find("A237711"),
+        "<EvolutionGraph of 3 piles to generation 2, 7 P-positions, 6 edges>": gpu_nim.games.evolution_graph(3, 2),
+    }
+    assert {repr(each) for each in named.values()} == set(named)
+    assert repr(CATALOGUE).startswith(f"<Catalogue of {len(CATALOGUE)} entries, each a")
+    for value in named.values():
+        assert len({value, copy(value)}) == 1
+
+
+def test_a_growth_is_as_long_as_what_it_yields() -> None:
+    growth = grow("nim", 0, backend="numpy")
+    assert len(growth) == len(list(growth)) == 1
+    assert len(grow("edge", 9, backend="numpy")) == 10
+
+
+def test_statements_and_growths_are_verified() -> None:
+    (found,) = gpu_nim.verify("nf-lemma-8", 8)
+    assert found.summary()["holds"] is True
+    assert list(found.summary()) == ["name", "source", "summary", "holds", "scope", "counterexample", "seconds"]
+    names = ("nf-lemma-8", "v-theorem-3.1")
+    assert tuple(checked.statement.name for checked in gpu_nim.verify(names, 4)) == names
+    growth = grow("nim", 7, backend="numpy")
+    assert gpu_nim.verify(growth).holds
+    growth.births[5] -= 1
+    assert not gpu_nim.verify(growth).holds
+    for what, words in (("nf-lemma-99", "got 'nf-lemma-99'"), (5, "what must hold names"), ([5], "what must hold names .*, got 5")):
+        with pytest.raises(UsageError, match=words):
+            gpu_nim.verify(what)
+    with pytest.raises(UsageError, match="upto must be an integer of at least 1, got 0"):
+        gpu_nim.verify("all", 0)
+
+
+def test_papers_are_reproduced_by_name() -> None:
+    item = next(gpu_nim.reproduce("nim-in-3d", upto=1))
+    assert item.paper == "nim-in-3d"
+    assert item.summary()["number"] == item.item.number
+    with pytest.raises(UsageError, match="got 'nim-in-4d'; did you mean nim-in-3d"):
+        next(gpu_nim.reproduce(["nim-in-4d"]))
+
+
+def test_growths_and_solutions_are_datasets() -> None:
+    pytest.importorskip("xarray")
+    growth = grow("edge", 9, backend="numpy", columns=["population", "density"])
+    found = growth.to_xarray()
+    assert dict(found.sizes) == {"generation": 10, "cell": growth.population, "coordinate": 3}
+    for n, cells in growth:
+        assert found.cells.values[found.born.values == n].tolist() == cells.tolist()
+        assert found.births.sel(generation=n).item() == len(cells)
+    assert found.density.values[1] == growth.table["density"][1]
+    assert found.attrs["digest"] == growth.digest
+    assert list(found.coordinate.values) == ["x", "y", "z"]
+    assert dict(growth.to_xarray(cells=False).sizes) == {"generation": 10}
+    solution = solve("4y <= x + z", 9, grundy=True)
+    found = solution.to_xarray()
+    assert found.grundy.sel(x=7, y=2, z=3).item() == solution.grundy[7, 2, 3]
+    assert found.p_positions.values.tolist() == solution.p_positions.tolist()
+    assert set(solve("4y <= x + z", 9).to_xarray().variables) == {"p_positions", "coordinate"}
+
+
+def test_saved_growths_and_solutions_are_datasets_of_named_dimensions(tmp_path) -> None:
+    xarray = pytest.importorskip("xarray")
+    growth, solution = grow("edge", 9, backend="numpy"), solve("3y <= x + z", 9, grundy=True)
+    save(growth, tmp_path / "edge.zarr", parents=True)
+    save(solution, tmp_path / "chocolate.zarr")
+    with xarray.open_dataset(tmp_path / "edge.zarr", engine="zarr", consolidated=False) as found:
+        dimensions = {name: each.dims for name, each in found.variables.items()}
+        assert found.cells.values.tolist() == growth.cells().tolist()
+        assert found.attrs["digest"] == growth.digest
+    by_generation, by_cell = ("generation",), ("cell",)
+    named = {"births": by_generation, "checksums": by_generation, "cells": ("cell", "coordinate"), "parents": by_cell}
+    assert dimensions == named
+    with xarray.open_dataset(tmp_path / "chocolate.zarr", engine="zarr", consolidated=False) as found:
+        assert found.grundy.dims == ("x", "y", "z")
+        assert found.p_positions.dims == ("position", "coordinate")
+        assert np.array_equal(found.grundy.values, solution.grundy)
+    # Files of earlier versions, whose dimensions have no names, are read as before.
+    for path in tmp_path.rglob("zarr.json"):
+        metadata = json.loads(path.read_text())
+        metadata.pop("dimension_names", None)
+        path.write_text(json.dumps(metadata))
+    assert load(tmp_path / "edge.zarr", Growth).cells().tolist() == growth.cells().tolist()
+    assert load(tmp_path / "chocolate.zarr", Solution) == solution
+
+
+@pytest.mark.parametrize("path", sorted((CHECKOUT / "examples").glob("*.py")), ids=lambda path: path.stem)
+def test_examples_are_pages_of_the_gallery(path: Path) -> None:
+    """The build of the documents runs them; mypy checks their types."""
+    text = path.read_text(encoding="utf-8")
+    title, line, *_ = (ast.get_docstring(ast.parse(text)) or "").splitlines()
+    assert line == "=" * len(title)
+    assert path.name.startswith("plot_")
+
+
 def test_what_type_checkers_are_told_is_true() -> None:
     main()
 
@@ -58,9 +163,9 @@ def test_what_type_checkers_are_told_is_true() -> None:
 def test_a_file_is_loaded_as_what_it_holds(tmp_path) -> None:
     save(grow("nim", 3, backend="numpy"), tmp_path / "nim.npz")
     save(solve("wythoff", 3), tmp_path / "wythoff.npz")
-    with pytest.raises(FileError, match=r"cannot read .*nim.npz as a solved game: it holds a growth"):
+    with pytest.raises(UsageError, match=r"nim.npz must hold a solved game, got a growth"):
         load(tmp_path / "nim.npz", Solution)
-    with pytest.raises(FileError, match=r"cannot read .*wythoff.npz as a growth: it holds a solved game"):
+    with pytest.raises(UsageError, match=r"wythoff.npz must hold a growth, got a solved game"):
         load(tmp_path / "wythoff.npz", Growth)
     with pytest.raises(UsageError, match="kind must be Growth or Solution, got 'growth'"):
         load(tmp_path / "nim.npz", "growth")

@@ -479,4 +479,4 @@ def test_a_solved_game_is_no_growth(tmp_path):
     save(solve("3y <= x + z", 7, backend="numpy"), tmp_path / "game.npz")
     result = CliRunner().invoke(main, ["verify", str(tmp_path / "game.npz")])
     assert result.exit_code == 2
-    assert "is a solved game" in result.stderr
+    assert "game.npz must hold a growth, got a solved game" in result.stderr

@@ -72,7 +72,7 @@ class GrowthEntry:
             before = value if self.differences else 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Automaton:
     """An entry of the catalogue: an automaton with all that is known of it.
 
@@ -109,6 +109,9 @@ class Automaton:
             raise UsageError(f"lattice must be one of {', '.join(get_args(Lattice))}, got {shown(self.lattice)}")
         if self.lattice != "square" and self.rule.dimension != 2:
             raise UsageError(f"lattice {self.lattice} has 2 dimensions, and the rule of {self.name} has {self.rule.dimension}")
+
+    def __repr__(self) -> str:
+        return f"<Automaton {self.name}: {self.summary}>"
 
     @property
     def grows_nim(self) -> bool:

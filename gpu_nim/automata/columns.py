@@ -32,6 +32,7 @@ from gpu_nim.automata.formulas import nim_sum_is_zero
 from gpu_nim.backends.interface import Batch, Section
 from gpu_nim.model.arguments import items, shown
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.labelled import axis_names
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Cells, Rule
 
@@ -123,7 +124,7 @@ def parse_section(text: str, dimension: int) -> Section:
     match = _SECTION.fullmatch(f"section {text.strip()}")
     axis = -1 if match is None else int(match[1][1:]) if match[1][1:] else "xyz".index(match[1])
     if match is None or axis >= dimension:
-        axes = ", ".join("xyz"[:dimension] if dimension < 4 else (f"x{axis}" for axis in range(dimension)))
+        axes = ", ".join(axis_names(dimension))
         raise UsageError(f"section must be AXIS=VALUE with an axis of {axes} and an integer, got {text!r}")
     return axis, int(match[2])
 

@@ -1,6 +1,7 @@
 """A finished growth: births, checksums, columns, and the cells on demand."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from gpu_nim.automata.columns import DEFAULT_COLUMNS, Table
 from gpu_nim.model.arguments import Whole, integer, shown
 from gpu_nim.model.digest import digest
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.labelled import axis_names, dataset
 from gpu_nim.model.presentation import Presentable
 from gpu_nim.model.rule import Rule, Symmetry
 
@@ -35,7 +37,9 @@ class Growth(Presentable):
         table: the requested columns (see `gpu_nim.automata.columns`), by default births and population.
         parents: yields the newborns' parents, where a file holds them.
 
-    Two growths are equal if the automata have one name and the same cells are born in the same generations, on any backend.
+    Two growths are equal if the automata have one name and the same cells are born in the same generations, on any backend, and so
+    is one that was loaded from a file; equal ones have equal hashes. Iterating yields (n, cells born at n), and the length is the
+    number of generations with that of the seeds, as many as that yields.
 
     >>> from gpu_nim import grow
     >>> growth = grow("nim", 7)
@@ -106,6 +110,9 @@ class Growth(Presentable):
         """The SHA-256 of the generations' checksums, the same on every backend."""
         return digest(self.checksums)
 
+    def __len__(self) -> int:
+        return len(self.births)
+
     def __iter__(self) -> Iterator[Newborns]:
         """Yield (n, cells born at n) for n = 0 to `generations`, a range of generations in memory at a time."""
         return self.source(0, self.generations + 1)
@@ -142,6 +149,37 @@ class Growth(Presentable):
         if not 0 <= begin < end <= self.generations + 1:
             raise UsageError(f"generations must lie in 0:{self.generations + 1} and be in order, got {shown(begin)}:{shown(end)}")
         return np.concatenate([cells for _, cells in self.source(begin, end)])
+
+    def to_xarray(self, *, cells: bool = True) -> Any:
+        """Return the growth as an `xarray.Dataset`: the table and the births by generation, and the cells.
+
+        Its dimensions are generation; and with cells, in order of generation, cell and coordinate, where the coordinate `born` is
+        the generation of each cell.
+
+        Args:
+            cells: whether it has the cells, which must fit in memory.
+
+        Raises:
+            MissingDependency: xarray is not installed.
+
+        >>> from gpu_nim import grow
+        >>> found = grow("nim", 7).to_xarray()
+        >>> dict(found.sizes), found.population.sel(generation=3).item()
+        ({'generation': 8, 'cell': 64, 'coordinate': 3}, 16)
+        >>> found.cells[found.born == 1].sel(coordinate="x").values
+        array([0, 1, 1], dtype=int32)
+        """
+        numbers = np.arange(len(self))
+        by_generation = {"births": self.births, "checksums": self.checksums, **self.table}
+        variables: dict[str, tuple[list[str], Any]] = {name: (["generation"], values) for name, values in by_generation.items()}
+        coordinates: dict[str, tuple[list[str], Any]] = {"generation": (["generation"], numbers)}
+        if cells:
+            found = self.cells()
+            variables["cells"] = (["cell", "coordinate"], found)
+            coordinates["coordinate"] = (["coordinate"], list(axis_names(found.shape[1])))
+            coordinates["born"] = (["cell"], np.repeat(numbers, self.births.astype(np.int64)))
+        attributes = {name: value for name, value in self.summary().items() if name != "births"}
+        return dataset(variables, coordinates, attributes)
 
     def summary(self) -> dict[str, object]:
         """Return the results as plain values, for JSON."""

@@ -84,18 +84,9 @@ def _statements(names: tuple[str, ...], upto: int, as_json: bool) -> int:
     for checked in run_checks(find_statements(names), upto):
         failed += not checked.holds
         statement, result = checked.statement, checked.result
-        counterexample = None if result.holds else str(result.counterexample)
-        done.append(
-            {
-                "name": statement.name,
-                "source": statement.source,
-                "summary": statement.summary,
-                "holds": checked.holds,
-                "scope": result.scope,
-                "counterexample": counterexample,
-                "seconds": checked.seconds,
-            }
-        )
+        found = checked.summary()
+        counterexample = found["counterexample"]
+        done.append(found)
         if not as_json:
             mark = "holds " if checked.holds else "FAILS "
             say(f"{mark} {statement.name:<20} {statement.summary}")

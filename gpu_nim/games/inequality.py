@@ -81,7 +81,7 @@ class Inequality:
         return (sum(n * x for n, x in zip(numerators, vector, strict=True)) + constant) // denominator
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class InequalityGame:
     """A game of [V]: the names of its coordinates and the inequalities between them.
 
@@ -105,6 +105,9 @@ class InequalityGame:
             given = len(inequality.coefficients)
             if given != len(self.coordinates):
                 raise UsageError(f"coefficients must be {len(self.coordinates)}, one a coordinate, got {given}")
+
+    def __repr__(self) -> str:
+        return f"<InequalityGame {self.describe()}>"
 
     def describe(self) -> str:
         """The name and the inequalities, in the notation of `parse_game`."""

@@ -14,6 +14,7 @@ from gpu_nim.games.heaps import Period
 from gpu_nim.games.inequality import Vector
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.labelled import dataset
 from gpu_nim.model.limbs import Ints
 from gpu_nim.model.presentation import Presentable
 from gpu_nim.model.values import ArrayValue
@@ -22,7 +23,7 @@ CHUNK = 1 << 20
 """Cells of the box that are processed at once."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Solution(Presentable, ArrayValue):
     """The solved positions 0 <= x <= limits of a game.
 
@@ -63,6 +64,10 @@ class Solution(Presentable, ArrayValue):
     seconds: float = field(compare=False)
     version: str = field(default=__version__, compare=False)
     period: Period | None = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        found = "" if self.grundy is None else f", Grundy values to {self.largest_grundy}"
+        return f"<Solution of {self.game} to size {self.size}, {len(self.p_positions)} P-positions of {self.positions}{found}>"
 
     @property
     def largest_grundy(self) -> int | None:
@@ -116,6 +121,25 @@ class Solution(Presentable, ArrayValue):
         grundy = self._grundy()
         points = np.argwhere((grundy >= 0) & (grundy <= largest))
         return points, grundy[tuple(points.T)].astype(np.int64)
+
+    def to_xarray(self) -> Any:
+        """Return the solution as an `xarray.Dataset`: the P-positions, and the Grundy values, if any, over the named coordinates.
+
+        Raises:
+            MissingDependency: xarray is not installed.
+
+        >>> from gpu_nim import solve
+        >>> found = solve("wythoff", 7).to_xarray()
+        >>> found.grundy.sel(x=1, y=2).item(), found.p_positions.sel(coordinate="y").values
+        (0, array([0, 2, 1, 5, 7, 3, 4]))
+        """
+        variables: dict[str, tuple[list[str], Any]] = {"p_positions": (["position", "coordinate"], self.p_positions)}
+        coordinates: dict[str, tuple[list[str], Any]] = {"coordinate": (["coordinate"], list(self.coordinates))}
+        if self.grundy is not None:
+            variables["grundy"] = (list(self.coordinates), self.grundy)
+            for name, limit in zip(self.coordinates, self.limits, strict=True):
+                coordinates[name] = ([name], np.arange(limit + 1))
+        return dataset(variables, coordinates, self.summary())
 
     def summary(self) -> dict[str, Any]:
         """The results as plain values, as `gpunim solve --json` prints them."""

@@ -72,6 +72,8 @@ class Registry(dict[str, T]):
     >>> earth = planets.add(SimpleNamespace(name="earth", summary="the third planet"))
     >>> planets.find("earth") is earth, planets.summaries()
     (True, [('earth', 'the third planet')])
+    >>> planets
+    <Catalogue of 1 entries, each a planet: earth>
     >>> planets.find("vulcan")
     Traceback (most recent call last):
         ...
@@ -81,6 +83,9 @@ class Registry(dict[str, T]):
     def __init__(self, kind: str, also: str = "", check: Callable[[T], None] = lambda entry: None) -> None:
         super().__init__()
         self.kind, self._also, self._check = kind, also, check
+
+    def __repr__(self) -> str:
+        return f"<Catalogue of {len(self)} entries, each a {self.kind}: {', '.join(self)}>"
 
     def add(self, entry: E) -> E:
         """Register an entry under its name, and return it.

@@ -13,7 +13,7 @@ Terms = Callable[[int, int | None], Iterator[int]]
 """Yields a(start), a(start + 1), ..., a(stop - 1), without end where stop is None."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class OeisEntry:
     """One entry.
 
@@ -32,6 +32,9 @@ class OeisEntry:
     compute: Terms
     family: Family | None = None
     shift: int = 0
+
+    def __repr__(self) -> str:
+        return f"<OeisEntry {self.name}: {self.summary}>"
 
     def terms(self, start: int, stop: int | None = None) -> Iterator[int]:
         """Yield a(start), ..., a(stop - 1), lazily.

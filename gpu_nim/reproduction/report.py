@@ -17,7 +17,7 @@ from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.provenance import made_by
 from gpu_nim.render.figures import draw_figure
 from gpu_nim.reproduction.item import PAPERS
-from gpu_nim.reproduction.run import ItemResult, Verdict, facts, in_words, plain, summary
+from gpu_nim.reproduction.run import ItemResult, Verdict, in_words, plain, summary
 from gpu_nim.storage.atomic import check_writable, replacing
 
 PAGE, FACTS = "index.html", "reproduction.json"
@@ -74,7 +74,7 @@ def report(results: list[ItemResult], upto: int) -> dict[str, Any]:
             name: {"label": PAPERS[name].label, "title": PAPERS[name].title, "note": PAPERS[name].note or None}
             for name in dict.fromkeys(result.paper for result in results)
         },
-        "items": [facts(result) for result in results],
+        "items": [result.summary() for result in results],
     }
 
 

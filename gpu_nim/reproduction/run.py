@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.reproduction.item import REACH, Comparison, Item, Paper
+from gpu_nim.reproduction.papers import find_papers
 from gpu_nim.theorems import StatementResult, find_statements, run_checks
 
 
@@ -49,25 +50,62 @@ class ItemResult:
         found += [Verdict.AGREEMENT if checked.holds else Verdict.DISAGREEMENT for checked in self.checked]
         return max(found, key=list(Verdict).index)
 
+    def summary(self) -> dict[str, Any]:
+        """Return the result as plain values, as `gpunim reproduce --json` prints it."""
+        item = self.item
+        return {
+            "paper": self.paper,
+            "number": item.number,
+            "kind": item.kind,
+            "statement": item.statement,
+            "verdict": str(self.verdict),
+            "slip": item.slip or None,
+            "comparisons": [
+                {
+                    "about": each.comparison.about,
+                    "printed": plain(each.comparison.printed),
+                    "right": plain(each.comparison.right),
+                    "computed": each.found,
+                    "verdict": str(each.verdict),
+                }
+                for each in self.compared
+            ],
+            "checks": [
+                {
+                    "name": each.statement.name,
+                    "summary": each.statement.summary,
+                    "scope": each.result.scope,
+                    "holds": each.holds,
+                    "counterexample": None if each.holds else str(each.result.counterexample),
+                }
+                for each in self.checked
+            ],
+            "command": item.shown_by,
+            "figure": item.figure or None,
+        }
 
-def reproduce(papers: Mapping[str, Paper], upto: int = REACH, on_step: OnStep = unreported) -> Iterator[ItemResult]:
+
+def reproduce(
+    papers: Mapping[str, Paper] | Iterable[str] = (), upto: int = REACH, on_step: OnStep = unreported
+) -> Iterator[ItemResult]:
     """Yield the results of all items of papers, one after the other; each check is run once.
 
     Args:
-        papers: the papers, by name.
+        papers: names of papers, such as ["nim-fractals"], or papers by name; all of the catalogue where none is named.
         upto: the reach of the checks, as for `run_checks`.
         on_step: called with the number of items done.
 
     Raises:
-        UsageError: `upto` is below 1.
+        UsageError: a name is unknown, or `upto` is below 1.
 
-    >>> from gpu_nim.reproduction.papers import find_papers
-    >>> results = reproduce(find_papers(["nim-in-3d"]), upto=4)
+    >>> results = reproduce(["nim-in-3d"], upto=4)
     >>> [(result.item.number, str(result.verdict)) for result in results][:2]
     [('Parents', 'slip'), ('Neighbours', 'agreement')]
     """
     if upto < 1:
         raise UsageError(f"upto must be at least 1, got {upto}")
+    if not isinstance(papers, Mapping):
+        papers = find_papers([papers] if isinstance(papers, str) else papers)
     known: dict[str, StatementResult] = {}
     total, done = sum(len(paper.items) for paper in papers.values()), 0
     for name, paper in papers.items():
@@ -145,38 +183,3 @@ def _one(value: Any) -> str:
 def summary(results: list[ItemResult]) -> dict[Verdict, int]:
     """Return the number of results of each verdict."""
     return {verdict: sum(result.verdict is verdict for result in results) for verdict in Verdict}
-
-
-def facts(result: ItemResult) -> dict[str, Any]:
-    """Return a result as JSON has it."""
-    item = result.item
-    return {
-        "paper": result.paper,
-        "number": item.number,
-        "kind": item.kind,
-        "statement": item.statement,
-        "verdict": str(result.verdict),
-        "slip": item.slip or None,
-        "comparisons": [
-            {
-                "about": each.comparison.about,
-                "printed": plain(each.comparison.printed),
-                "right": plain(each.comparison.right),
-                "computed": each.found,
-                "verdict": str(each.verdict),
-            }
-            for each in result.compared
-        ],
-        "checks": [
-            {
-                "name": each.statement.name,
-                "summary": each.statement.summary,
-                "scope": each.result.scope,
-                "holds": each.holds,
-                "counterexample": None if each.holds else str(each.result.counterexample),
-            }
-            for each in result.checked
-        ],
-        "command": item.shown_by,
-        "figure": item.figure or None,
-    }

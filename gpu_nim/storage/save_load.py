@@ -72,8 +72,8 @@ def load(path: str | Path, kind: type[Growth] | type[Solution] | None = None) ->
         compared with its digest.
 
     Raises:
-        UsageError: no format of this suffix can be read, or `kind` is neither class.
-        FileError: the file is missing, foreign, truncated or edited, or holds the other kind; the message says which.
+        UsageError: no format of this suffix can be read, or the file holds the other kind.
+        FileError: the file is missing, foreign, truncated or edited; the message says which.
 
     >>> import tempfile
     >>> from gpu_nim import grow
@@ -98,5 +98,5 @@ def load(path: str | Path, kind: type[Growth] | type[Solution] | None = None) ->
         raise UsageError(f"a growth or a solved game is read from a file that ends in {expected}, got {str(path)!r}")
     solved = is_solution(path)
     if kind is not None and solved is not (kind is Solution):
-        raise FileError(f"cannot read {path} as a {_KINDS[kind]}: it holds a {_KINDS[Solution if solved else Growth]}")
+        raise UsageError(f"{path} must hold a {_KINDS[kind]}, got a {_KINDS[Solution if solved else Growth]}")
     return load_solution(path) if solved else chosen.load(path)

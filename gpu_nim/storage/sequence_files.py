@@ -193,8 +193,11 @@ def _data_writer(path: Path, job: dict[str, Any], done: int, size: int) -> Write
 
         # A power of two, which divides the appended parts: no chunk that was recorded as written is written again.
         chunks = (min(count, _ZARR_CHUNK >> (limbs - 1).bit_length()), *shape[1:])
+        dimensions = ["n", "limb"][: len(shape)]
         with interrupts_deferred():
-            zarr.create_array(path, shape=shape, chunks=chunks, dtype=np.uint64, attributes=job, overwrite=True)
+            zarr.create_array(
+                path, shape=shape, chunks=chunks, dtype=np.uint64, attributes=job, dimension_names=dimensions, overwrite=True
+            )
     return _ZarrWriter(path, job["start"], done)
 
 

@@ -6,6 +6,8 @@ NAME.zarr/ or NAME.npz has::
     grundy            Grundy values over the box, -1 where no position is; only if requested
     attributes        `Solution.summary`, the coordinates' names and limits, kind, format and version, and the digest:
                       a SHA-256 over all of these and the arrays
+
+In .zarr the dimensions of p_positions are named position and coordinate, and those of grundy by the coordinates, for xarray.
 """
 
 import csv
@@ -62,6 +64,7 @@ def save_solution(solution: Solution, path: Path) -> None:
                         name,
                         data=array,
                         chunks=_chunks(array),
+                        dimension_names=("position", "coordinate") if name == "p_positions" else solution.coordinates,
                         compressors=ZstdCodec(level=3),
                         config={"write_empty_chunks": True},  # to detect a missing one
                     )

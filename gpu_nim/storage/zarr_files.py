@@ -5,6 +5,8 @@ NAME.zarr/            group, with the attributes of `growth_attributes.sealed`
     checksums         uint64 (generations + 1,)
     cells             (population, d), signed integers, in order of generation; generation n begins after births[:n] cells
     parents           int64 (population,), if requested: the index in `cells` of each cell's parent, -1 for seeds
+
+The dimensions are named generation, cell and coordinate, for xarray; in files of earlier versions they have no names.
 """
 
 from __future__ import annotations
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from zarr.codecs import BloscCodec
 
 _CHUNK = 1 << 18  # cells a chunk: about 3 MB before compression
+_BY_GENERATION, _BY_CELL, _CELLS = ["generation"], ["cell"], ["cell", "coordinate"]  # the names of the dimensions
 _EVERY_CHUNK: Any = {"write_empty_chunks": True}  # to detect a missing one
 
 
@@ -116,8 +119,12 @@ class ZarrGrowthWriter:
         if self._ranks.rank:
             return
         with interrupts_deferred():
-            self._group.create_array("births", data=growth.births, overwrite=True, config=_EVERY_CHUNK)
-            self._group.create_array("checksums", data=growth.checksums, overwrite=True, config=_EVERY_CHUNK)
+            self._group.create_array(
+                "births", data=growth.births, dimension_names=_BY_GENERATION, overwrite=True, config=_EVERY_CHUNK
+            )
+            self._group.create_array(
+                "checksums", data=growth.checksums, dimension_names=_BY_GENERATION, overwrite=True, config=_EVERY_CHUNK
+            )
         if self._parents is not None:
             self._write_parents(growth, self._parents)
         with interrupts_deferred():
@@ -137,6 +144,7 @@ class ZarrGrowthWriter:
                 shape=shape,
                 chunks=(_CHUNK,),
                 dtype=np.int64,
+                dimension_names=_BY_CELL,
                 compressors=shuffled_zstd(),
                 overwrite=True,
                 config=_EVERY_CHUNK,
@@ -186,6 +194,7 @@ class ZarrGrowthWriter:
                     shape=(0, dimension),
                     chunks=(_CHUNK, dimension),
                     dtype=self._none.dtype,
+                    dimension_names=_CELLS,
                     compressors=shuffled_zstd(),
                     config=_EVERY_CHUNK,
                     overwrite=True,  # of a growth that continued after the checkpoint that is resumed

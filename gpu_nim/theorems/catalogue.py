@@ -9,7 +9,7 @@ from __future__ import annotations
 import pkgutil
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import wraps
 from importlib import import_module
 
@@ -22,6 +22,8 @@ Case = tuple[str, object, object]
 """A comparison: its description, the value found, and the value stated."""
 Check = Callable[..., CheckResult]
 """Takes the reach of the check: the largest pile, index or generation."""
+REACH = 64
+"""The usual reach."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +41,19 @@ class Statement:
     name: str
     source: str
     summary: str
-    check: Check
+    check: Check = field(repr=False)
     at_most: int | None = None
 
 
 @dataclass(frozen=True)
 class StatementResult:
-    """A statement, the result of its check, and the seconds that took."""
+    """A statement, the result of its check, and the seconds that took.
+
+    Attributes:
+        statement: the statement.
+        result: the scope of its check, and the first counterexample.
+        seconds: the time of the check.
+    """
 
     statement: Statement
     result: CheckResult
@@ -55,6 +63,18 @@ class StatementResult:
     def holds(self) -> bool:
         """Whether no counterexample was found."""
         return self.result.holds
+
+    def summary(self) -> dict[str, object]:
+        """Return the result as plain values, as `gpunim verify --json` prints it."""
+        return {
+            "name": self.statement.name,
+            "source": self.statement.source,
+            "summary": self.statement.summary,
+            "holds": self.holds,
+            "scope": self.result.scope,
+            "counterexample": None if self.holds else str(self.result.counterexample),
+            "seconds": self.seconds,
+        }
 
 
 _STATEMENTS = Registry[Statement]("statement")

@@ -13,6 +13,7 @@ from gpu_nim.games.nim.positions import Position
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.extras import missing
 from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.values import ArrayValue
 
 _MAX_POSITIONS = 1 << 36  # a day's work
 
@@ -25,8 +26,8 @@ KindTable = dict[Kind, tuple[int, Position]]
 """For each kind, the number of its positions, and the first of them."""
 
 
-@dataclass(frozen=True)
-class EvolutionGraph:
+@dataclass(frozen=True, eq=False, repr=False)
+class EvolutionGraph(ArrayValue):
     """The P-positions of generations 0 to `generations` and their parent-child pairs.
 
     `positions` is int64 (V, k), by generation and in lexicographic order within each; `generation` int64 (V,); `edges`
@@ -36,6 +37,10 @@ class EvolutionGraph:
     positions: NDArray[np.int64]
     generation: NDArray[np.int64]
     edges: NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        size = f"{len(self.positions)} P-positions, {len(self.edges)} edges"
+        return f"<EvolutionGraph of {self.piles} piles to generation {self.generations}, {size}>"
 
     @property
     def piles(self) -> int:
