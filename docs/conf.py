@@ -2,11 +2,12 @@
 
 import os
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_extensions"))
+
+import pyvista  # noqa: E402
 
 from gpu_nim import __version__  # noqa: E402
 
@@ -23,6 +24,7 @@ extensions = [
     "sphinx_click",
     "sphinx_copybutton",
     "sphinx_design",
+    "sphinx_gallery.gen_gallery",
     "catalogues",
     "code_names",
     "formulas",
@@ -30,7 +32,7 @@ extensions = [
     "repository_links",
     "results",
 ]
-exclude_patterns = ["_extensions", "**/*.py.md5"]
+exclude_patterns = ["_extensions", "examples/*.ipynb", "examples/*.py"]  # the examples are read as the .rst made of them
 default_role = "obj"  # names in single backticks, as the docstrings write them: links where Sphinx knows the name
 highlight_language = "text"
 nitpicky = True
@@ -84,6 +86,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "gpunim"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_sidebars = {page: [] for page in ("faq", "formats", "install", "notebook", "performance", "results", "tour")}
 html_theme_options = {
     "logo": {"text": "gpunim"},
     "navbar_align": "left",
@@ -96,18 +99,17 @@ html_theme_options = {
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
-# The scripts of examples/ are executed, and their pictures collected.
-if (HERE.parent / "examples").is_dir():
-    extensions.append("sphinx_gallery.gen_gallery")
-    sphinx_gallery_conf = {
-        "examples_dirs": str(HERE.parent / "examples"),
-        "gallery_dirs": "examples",
-        "filename_pattern": r"plot_",
-        "image_scrapers": ("matplotlib", "pyvista") if find_spec("pyvista") else ("matplotlib",),
-        "download_all_examples": False,
-        "show_memory": False,
-        "write_computation_times": False,
-        "show_signature": False,
-        "abort_on_example_error": True,
-        "plot_gallery": True,
-    }
+# The scripts of examples/ are executed where they have changed, and their pictures collected.
+pyvista.BUILDING_GALLERY = pyvista.OFF_SCREEN = True
+sphinx_gallery_conf = {
+    "examples_dirs": str(HERE.parent / "examples"),
+    "gallery_dirs": "examples",
+    "filename_pattern": "plot_",
+    "image_scrapers": ("gallery_pictures", "pyvista", "matplotlib"),
+    "abort_on_example_error": True,
+    "default_thumb_file": str(HERE / "gallery" / "nim-63-paper.jpg"),
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "write_computation_times": False,
+}

@@ -82,6 +82,10 @@ class Catalogues(Domain):
         page, anchor = self.data["entries"][typ, target]
         return make_refnode(builder, fromdocname, page, anchor, contnode, target)
 
+    def resolve_any_xref(self, *arguments: Any) -> list[tuple[str, nodes.reference]]:
+        """Return nothing: an entry is linked by the role of its kind."""
+        return []
+
     def get_objects(self) -> Iterator[tuple[str, str, str, str, str, int]]:
         """Yield every entry, for the inventory and the search."""
         for (kind, name), (page, anchor) in self.data["entries"].items():
