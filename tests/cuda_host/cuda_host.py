@@ -202,7 +202,16 @@ def _build(source: Path, kernels: tuple[str, ...], flavour: str, options: tuple[
     library = CACHE / f"{source.stem}-{flavour}-{key}.so"
     if library.exists():
         return library
+    from filelock import FileLock  # which the machine of scripts/gpu-check may lack
+
     CACHE.mkdir(parents=True, exist_ok=True)
+    with FileLock(library.with_suffix(".lock")):  # several processes test at once, and one of them builds
+        if not library.exists():
+            _compile_and_link(library, wrapper, compile_command, link_command)
+    return library
+
+
+def _compile_and_link(library: Path, wrapper: str, compile_command: list[str], link_command: list[str]) -> None:
     scratch = CACHE / f"{library.stem}.{os.getpid()}"
     wrapper_file, object_file, linked = (scratch.with_name(scratch.name + end) for end in (".cpp", ".o", ".tmp"))
     # The compiler is no place for a sanitizer's runtime.
@@ -215,12 +224,11 @@ def _build(source: Path, kernels: tuple[str, ...], flavour: str, options: tuple[
         ):
             done = subprocess.run(command, capture_output=True, text=True, env=environment)
             if done.returncode != 0:
-                raise BackendError(f"{source.name} does not compile on the host:\n{done.stderr}")
-        linked.replace(library)  # atomic: other processes may build it at the same time
+                raise BackendError(f"{library.name.partition('-')[0]}.cu does not compile on the host:\n{done.stderr}")
+        linked.replace(library)
     finally:
         for file in (wrapper_file, object_file, linked):
             file.unlink(missing_ok=True)
-    return library
 
 
 @functools.cache
