@@ -20,7 +20,7 @@ from tests.lattices import CUBIC26, EDGE, FCC, ONE, POPULATIONS, RULE750, nim, p
 FAST = rules(least=2, most=3, births=ONE)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(rule=FAST, generations=st.integers(0, 9), more=st.integers(0, 5), axis=st.integers(0, 1), value=st.integers(-2, 2))
 def test_equals_the_general_engine(rule, generations, more, axis, value):
     fast, general = (

@@ -539,7 +539,6 @@ def test_a_projected_cell_is_named_by_all_its_coordinates(browser, source, coord
         assert (place + (side << hit[3]) > blocks.corners[k]).all()
 
 
-@pytest.mark.slow
 def test_a_page_of_millions_of_cells_is_small_and_opens(browser):
     address = browser.page("edge:255")
     assert (browser.folder / "edge-255---.html").stat().st_size < 6_000_000
