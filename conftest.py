@@ -13,6 +13,7 @@ _FEW_EXAMPLES = 5
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--examples", type=int, help="at most this many examples of each property")
     parser.addoption(
         "--few",
         action="store_true",
@@ -22,18 +23,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)  # of those that -m and -k leave
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not config.option.few:
-        return
-    cases: defaultdict[str, list[pytest.Item]] = defaultdict(list)
+    examples = _FEW_EXAMPLES if config.option.few else config.option.examples
+    if examples is not None:
+        _limit_examples(items, examples)
+    if config.option.few:
+        cases: defaultdict[str, list[pytest.Item]] = defaultdict(list)
+        for item in items:
+            cases[item.nodeid.partition("[")[0]].append(item)
+        kept = {item for each in cases.values() for item in (each[0], each[len(each) // 2], each[-1])}
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = [item for item in items if item in kept]
+
+
+def _limit_examples(items: list[pytest.Item], most: int) -> None:
     for item in items:
-        cases[item.nodeid.partition("[")[0]].append(item)
         test = getattr(getattr(item, "obj", None), "__func__", getattr(item, "obj", None))
         if getattr(test, "is_hypothesis_test", False):
             chosen = test._hypothesis_internal_use_settings  # there is no other way to change those of a decorator
-            test._hypothesis_internal_use_settings = settings(chosen, max_examples=min(chosen.max_examples, _FEW_EXAMPLES))
-    kept = {item for each in cases.values() for item in (each[0], each[len(each) // 2], each[-1])}
-    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-    items[:] = [item for item in items if item in kept]
+            test._hypothesis_internal_use_settings = settings(chosen, max_examples=min(chosen.max_examples, most))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -107,6 +107,7 @@ def test_an_engine_that_cannot_draw_a_style_is_refused(style, tmp_path):
         ("V4.3", ".png", {"theme", "resolution"}),
     ],
 )
+@pytest.mark.thorough
 def test_a_figure_takes_each_option_or_refuses_it(name, suffix, takes, tmp_path):
     command = ["render", f"figure:{name}"]
     small = [*command, "--resolution", "64x48"] if "resolution" in takes else command
@@ -136,6 +137,7 @@ def test_the_slide_refuses_what_it_does_not_take(option, tmp_path):
         (".ply", ["--printable"], {"generations", "cut"}),
     ],
 )
+@pytest.mark.thorough
 def test_an_export_takes_each_option_or_refuses_it(suffix, more, takes, tmp_path):
     command = ["export", "edge:7", *more]
     assert run(*command, "-o", tmp_path / f"base{suffix}").exit_code == 0

@@ -44,7 +44,12 @@ def numbered(blocks):
 
 
 @pytest.mark.parametrize(
-    ("view", "cut"), [("hero", "none"), ("isometric", "none"), ("200,30", "none"), ("hero", "corner"), ("200,-30", "half")]
+    ("view", "cut"),
+    [
+        ("hero", "corner"),
+        *(pytest.param(*case, marks=pytest.mark.thorough) for case in (("hero", "none"), ("isometric", "none"))),
+        *(pytest.param(*case, marks=pytest.mark.thorough) for case in (("200,30", "none"), ("200,-30", "half"))),
+    ],
 )
 def test_rays_see_the_cells_that_are_drawn_as_cubes(view, cut):
     """At nim:63, pixel by pixel: the same cell wherever a pixel and those beside it are of one cell or of none."""
@@ -298,6 +303,7 @@ def test_the_command_reports_a_traced_picture(tmp_path):
         ("chocolate:size=15", "sweep", {"sweep": "2..3"}, {}),
     ],
 )
+@pytest.mark.thorough
 def test_a_traced_movie_looks_like_one_of_blocks(source, motion, options, look):
     frames = []
     for engine in ("numpy", "trace"):
