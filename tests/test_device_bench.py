@@ -85,6 +85,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
         "_SIX": 1,
         "_SIX_GRUNDY": 1,
         "_TRACED": (16, 9),
+        "_PACKED": 4,
     }
     for name, value in sizes.items():
         monkeypatch.setattr(device_works, name, value)
@@ -116,6 +117,8 @@ def test_every_work_runs_and_has_its_kernel(device: Device, ranges: list[str], m
     assert [row.contender for row in made["edge 6"][1]] == ["gpunim", "one thread a cell", "CuPy's convolution"]
     assert "CuPy expression" in [row.contender for row in made["D_4, 2^8 indices"][1]]
     assert {kernel.source for kernel in KERNELS.values()} == {KERNELS[name].source for name in launcher.launched}
+    assert {name for name, kernel in KERNELS.items() if kernel.source == "trace.cu"} <= {*launcher.launched}
+    print(set(KERNELS) - set(launcher.launched))
 
 
 def _scipy() -> SimpleNamespace:

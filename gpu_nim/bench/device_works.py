@@ -22,9 +22,11 @@ from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.growth_process import GrowthProcess, grow
 from gpu_nim.backends.cuda.launcher import Launcher
 from gpu_nim.backends.interface import Backend
+from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.bench.count import doubling, longest
 from gpu_nim.bench.floors import (
     Floor,
+    cones_floor,
     exactly_one_floor,
     general_floor,
     nim_floor,
@@ -43,7 +45,7 @@ from gpu_nim.games.solve import solve
 from gpu_nim.model.errors import BackendError
 from gpu_nim.model.limbs import U64
 from gpu_nim.model.rule import Rule
-from gpu_nim.model.tracing import NimScene, Rays
+from gpu_nim.model.tracing import BrickScene, Cones, NimScene, Rays, Scene, surface
 
 # Automaton and generation; then the target and the prediction.
 _COMPARED = (("nim", 256), ("edge", 256), ("fcc", 128))
@@ -69,7 +71,9 @@ _REDUCED = 32
 _TRIED = 4095  # the largest pile of the triples
 # Outcomes of 3y <= x + z, its Grundy values, and both of the chocolate of six coordinates.
 _CHOCOLATE, _CHOCOLATE_GRUNDY, _SIX, _SIX_GRUNDY = 1023, 255, 12, 8
-_TRACED = (1920, 1080)  # rays, from within Nim to 2^40
+_TRACED = (1920, 1080)  # rays
+_DEEP, _PACKED = 40, 9  # the bits of piles: of Nim as it is defined, and packed
+_CONES = 1.5 * np.array([(0, 0, 1), (0.7, 0.2, 0.7), (-0.2, 0.7, 0.7), (-0.7, -0.2, 0.7), (0.2, -0.7, 0.7)])
 
 
 @dataclass(frozen=True)
@@ -116,7 +120,8 @@ def works(cuda: Backend, naive: Launcher) -> Iterator[Work]:
     yield _cold()
     yield from _counts(cuda, naive.xp)
     yield from _games(cuda)
-    yield _traced(cuda)
+    for bits, scene in ((_DEEP, NimScene((1 << _DEEP) - 1)), (_PACKED, _bricks_of_nim(_PACKED))):
+        yield from _traced(cuda, bits, scene)
     yield from (_growth(cuda, *facts) for facts in _GROWN_LONG)
 
 
@@ -214,20 +219,42 @@ def _games(cuda: Backend) -> Iterator[Work]:
         yield Work(f"{name}, to {size}", kernel, ours, partial(_always, floor), partial(_always, cells), aimed, predicted)
 
 
-def _traced(cuda: Backend) -> Work:
+def _bricks_of_nim(bits: int) -> BrickScene:
+    """The P-positions with piles below 2^bits, packed as those of any other set are."""
+    side = 1 << bits
+    a, b = (part.ravel() for part in np.indices((side, side)))
+    packer = BrickPacker((0, 0, 0), (side, side, side))
+    packer.add(np.stack([a, b, a ^ b], axis=1))
+    return packer.scene()
+
+
+def _traced(cuda: Backend, bits: int, scene: Scene) -> Iterator[Work]:
+    """Rays from within the scene, of 2^bits cells a side, and the light of the places that they hit."""
     width, height = _TRACED
     x, y = (part.ravel() for part in np.meshgrid(np.linspace(-0.5, 0.5, width), np.linspace(-0.3, 0.3, height)))
     directions = np.stack([-0.6 - 0.55 * x, -0.4 + 0.8 * x, y - 0.2])
     directions /= np.linalg.norm(directions, axis=0)
-    eye = np.repeat([[9 << 36], [8 << 36], [7 << 36]], width * height, axis=1)
+    eye = np.repeat([[9 << bits - 4], [8 << bits - 4], [7 << bits - 4]], width * height, axis=1)
     rays = Rays(eye, np.full(eye.shape, 0.5), directions, np.zeros(width * height, np.int8), 1 / width)
-    tracer = cuda.tracer(NimScene((1 << 40) - 1))
+    tracer = cuda.tracer(scene)
+    kind, where = ("nim", f"nim 2^{bits}") if isinstance(scene, NimScene) else ("bricks", f"bricks, nim 2^{bits}")
 
-    def ours() -> int:
+    def trace() -> int:
         return int(np.isfinite(tracer.trace(rays).distances).sum())
 
-    name = f"{width}x{height} rays within nim 2^40"
-    return Work(name, "trace", ours, partial(_always, rays_floor(len(rays))), partial(_always, len(rays)))
+    name = f"{width}x{height} rays within {where}"
+    yield Work(name, f"trace_{kind}", trace, partial(_always, rays_floor(len(rays))), partial(_always, len(rays)))
+    hits = tracer.trace(rays)
+    places = surface(rays, hits, hits.met)
+    cones = Cones(*places, hits.levels[hits.met], _CONES)
+
+    def look() -> int:
+        return int(tracer.blocked(cones).sum())
+
+    floor = cones_floor(len(cones), len(_CONES))
+    yield Work(
+        f"light of the places that these hit, {where}", f"look_{kind}", look, partial(_always, floor), partial(_always, len(cones))
+    )
 
 
 def _always(value: Any, _: int) -> Any:

@@ -94,3 +94,8 @@ def sweep_floor(cells: int, totals: int, bytes_a_cell: float) -> Floor:
 def rays_floor(rays: int) -> Floor:
     """Rays that are traced: what each is and what it hits, 73 and 34 bytes."""
     return Floor(copied=107 * rays, launches=1)
+
+
+def cones_floor(places: int, cones: int) -> Floor:
+    """Cubes that are looked up along cones: what each place is, 49 bytes, and one a cone."""
+    return Floor(copied=(49 + cones) * places, launches=1)
