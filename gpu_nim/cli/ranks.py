@@ -11,6 +11,7 @@ from gpu_nim.cli.output import report
 from gpu_nim.jobs import ranks
 from gpu_nim.jobs.ranks import Outcome, Place
 from gpu_nim.jobs.workers import starter
+from gpu_nim.model.errors import UsageError
 
 _GRACE = 2  # seconds
 
@@ -32,10 +33,11 @@ def run_as_rank(here: Place, run: Callable[[], Outcome]) -> NoReturn:
             signal.signal(number, signal.SIG_IGN)  # this rank ends already
         outcome = communicator.agree(outcome)
     elif here.rank and outcome.status:
-        # Rank 0 fails likewise and says why, and mpirun then ends this one. If it does not, it waits for this one.
+        # Rank 0 fails likewise and says why, and Open MPI then ends this one. If it does not fail, it waits for this one.
         time.sleep(_GRACE)
-        sys.stderr = sys.__stderr__
-        report(outcome)
+        if outcome.status != UsageError.exit_status:  # it has the same arguments
+            sys.stderr = sys.__stderr__
+            report(outcome)
         sys.exit(outcome.status)
     if here.rank == 0 and started_by is None:
         report(outcome)

@@ -29,7 +29,10 @@ _SOCKET = "GPUNIM_WORKERS"  # the path of the socket, for the workers
 _STREAMS = 3
 _NAP = 0.05  # seconds
 _PATIENCE = 10  # seconds for workers to clean up after a signal, and to end after rank 0
-_KILLED = re.compile(r"rank (\d+) with PID \d+ on node \S+ exited on signal (\d+)")
+# What Open MPI, and MPICH, which does not say who, print of a process that a signal has ended.
+_KILLED = re.compile(
+    r"rank (\d+) with PID \d+ on node \S+ exited on signal (\d+)|TERMINATED WITH THE EXIT STRING:.*\(signal (\d+)\)"
+)
 # Open MPI refuses root, more processes than cores, and binds each to a core as if no other command ran. Set for versions 4 and 5.
 _SETTINGS = {
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
@@ -145,8 +148,10 @@ def _status(process: subprocess.Popen[bytes]) -> int | None:
 def _ended(log: Path) -> str:
     """A sentence for workers that ended without saying why."""
     killed = _killed(log)
-    who, by = ("a worker", "from outside") if killed is None else (f"worker {killed[1]}", f"by signal {killed[2]}")
-    return f"{who} was ended {by}, which ends the growth"
+    if killed is None:
+        return "a worker was ended from outside, which ends the growth"
+    who = "a worker" if killed[1] is None else f"worker {killed[1]}"
+    return f"{who} was ended by signal {killed[2] or killed[3]}, which ends the growth"
 
 
 def _killed(log: Path) -> re.Match[str] | None:
