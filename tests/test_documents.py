@@ -25,6 +25,11 @@ DOCUMENTS = [
     *(CHECKOUT / name for name in ("README.md", "CONTRIBUTING.md", "tests/cuda_host/README.md")),
     *sorted((CHECKOUT / "docs").rglob("*.md")),
 ]
+PAGES = [
+    *(CHECKOUT / "docs" / f"{page}.md" for page in ("index", "tour", "formats", "faq", "performance")),
+    *(path for folder in ("tutorials", "howto", "theory") for path in sorted((CHECKOUT / "docs" / folder).glob("*.md"))),
+]
+"""The pages of the site: `tests/test_site.py` runs them, and the build checks their links."""
 PATH = re.compile(r"(?:gpu_nim|tests|scripts|cuda|docs|\.ci)/[\w./-]*")
 
 OURS = re.compile(r"(\w+=\S* )*(\./scripts/|scripts/|gpunim )")
@@ -54,17 +59,17 @@ NOT_RUN = {
 }
 # What is made smaller: pictures, the generations and sizes of what is drawn, long growths, and how far checks go.
 SMALLER = [
-    (r"(gpunim render (?!.*(?:--resolution|\.svg)).*)", r"\1 --resolution 160x90"),
-    (r"--resolution (720p|960x540|800x690|480x480|400x300|240x180)", "--resolution 160x90"),
+    (r"(gpunim render (?!.*(?:--resolution|\.svg|\.pdf)).*)", r"\1 --resolution 160x90"),
+    (r"--resolution (720p|1080p|4k|960x540|800x690|480x480|400x300|240x180)", "--resolution 160x90"),
     (r"(?=.*(?:--legend|--axes|figure:))(.*)--resolution 160x90", r"\1--resolution 320x180"),  # words beside a body need space
-    (r"--seconds \d", "--seconds 1"),
+    (r"--seconds \d+", "--seconds 1"),
     (r"--fps \d+", "--fps 2"),
     (r"(gpunim movie (?!.*--fps).*)", r"\1 --fps 2"),
     (r"nim:\d{3,}", "nim:63"),
     (r"(fcc|edge):\d+", r"\1:12"),
     ("size=127", "size=31"),
     (r"bench ranks edge --gen \d+", "bench ranks edge --gen 64"),
-    ("verify all", "verify all --upto 4"),
+    (r"verify (all|[a-z]+-[\w.-]+)$", r"verify \1 --upto 4"),
     ("gpunim reproduce", "gpunim reproduce --upto 2"),
     (r"grow (fcc|edge) --gen \d{3,}", r"grow \1 --gen 64"),
 ]
@@ -76,10 +81,24 @@ def name(path: Path) -> str:
 
 
 @cache
+def fences(path: Path) -> list[tuple[str, str, str]]:
+    """The fenced blocks of a document: language or {directive}, text, and the whole block with its fences."""
+    found = re.finditer(r"^(`{3,})([^\s`]*)[^\n`]*\n(.*?)^\1$", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    return [(block[2], block[3], block[0]) for block in found]
+
+
+def smaller(command: str) -> str:
+    """Return the command with smaller sizes."""
+    for pattern, less in SMALLER:
+        command = re.sub(pattern, less, command)
+    return command
+
+
+@cache
 def blocks(path: Path) -> list[tuple[str, str]]:
     """The blocks of code of a document: language, and text without its indentation."""
     text = path.read_text(encoding="utf-8")
-    fenced = re.findall(r"^```(.*)\n((?s:.*?))^```", text, re.MULTILINE)  # {name} is a directive of the site
+    fenced = [(language, block) for language, block, _ in fences(path)]
     rest = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
     indented = re.findall(r"(?:^ {4}.*\n)+", rest, re.MULTILINE)
     return fenced + [("", re.sub(r"^ {4}", "", block, flags=re.MULTILINE)) for block in indented]
@@ -149,7 +168,7 @@ def failure(command: str, folder: Path, in_a_process: bool) -> str | None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", [path for path in DOCUMENTS if set(commands(path)) - set(NOT_RUN)], ids=name)
+@pytest.mark.parametrize("path", [path for path in DOCUMENTS if path not in PAGES and set(commands(path)) - set(NOT_RUN)], ids=name)
 def test_every_command_runs(path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     earlier = {command for other in DOCUMENTS[: DOCUMENTS.index(path)] for command in commands(other)}
@@ -158,10 +177,7 @@ def test_every_command_runs(path: Path, folder: Path, monkeypatch: pytest.Monkey
             continue
         if " movie " in command and not has_ffmpeg():
             pytest.skip(f"ffmpeg is not installed, which this and what follows need: {command}")
-        smaller = command
-        for pattern, replacement in SMALLER:
-            smaller = re.sub(pattern, replacement, smaller)
-        wrong = failure(smaller, folder, in_a_process=command == commands(path)[0])
+        wrong = failure(smaller(command), folder, in_a_process=command == commands(path)[0])
         assert wrong is None, (command, wrong)
 
 
