@@ -1,6 +1,7 @@
 from gpu_nim import automata as automata
 from gpu_nim import counting as counting
 from gpu_nim import games as games
+from gpu_nim import jobs as jobs
 from gpu_nim import oeis as oeis
 from gpu_nim import render as render
 from gpu_nim import theorems as theorems

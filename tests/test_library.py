@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Iterator
 from copy import copy
 from importlib import import_module
+from importlib.util import find_spec
+from inspect import ismodule
 from pathlib import Path
 
 import click
@@ -36,12 +38,13 @@ FAR = Rule(2, ((2_000_000_000, 0), (0, 1)), frozenset({1}), ((0, 0),))
 """An automaton whose cells leave 32 bits at its second generation."""
 
 
-@pytest.mark.parametrize("name", ["", ".automata", ".counting", ".games", ".games.nim", ".oeis", ".render", ".theorems"])
+@pytest.mark.parametrize("name", ["", ".automata", ".counting", ".games", ".games.nim", ".jobs", ".oeis", ".render", ".theorems"])
 def test_a_package_shows_its_names(name: str) -> None:
     package = import_module(f"gpu_nim{name}")
     assert dir(package) == package.__all__ == sorted(package.__all__)
     for each in package.__all__:
         assert getattr(package, each) is vars(package)[each]
+        assert ismodule(getattr(package, each)) or find_spec(f"gpu_nim{name}.{each}") is None  # else an import would replace it
     with pytest.raises(AttributeError, match=f"module 'gpu_nim{name}' has no attribute 'nothing'"):
         package.nothing  # noqa: B018
 

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gpu_nim
-from gpu_nim import Growth, Rule, Solution, Table, automata, chocolate, counting, errors, games, oeis, theorems
-from gpu_nim.jobs.count import DeviceArray
+from gpu_nim import Growth, Rule, Solution, Table, automata, chocolate, counting, errors, games, jobs, oeis, theorems
 
 Exact = NDArray[np.uint64] | NDArray[np.object_]
 Reduced = int | dict[int, int] | list[tuple[int, int]]
@@ -21,7 +20,7 @@ def counts() -> None:
     assert_type(gpu_nim.count("D", np.int64(7), piles=4), int)
     values = assert_type(gpu_nim.count("A237711", range(7)), Exact)
     assert values.tolist() == [1, 6, 7, 36, 13, 42, 43]
-    on_device = assert_type(gpu_nim.count("D", range(8), piles=3, backend="numpy", device=True), DeviceArray)
+    on_device = assert_type(gpu_nim.count("D", range(8), piles=3, backend="numpy", device=True), jobs.DeviceArray)
     assert np.from_dlpack(on_device).tolist() == [1, 3, 3, 9, 3, 9, 9, 27]
     n = range(1000)
     assert_type(gpu_nim.count("D", n, piles=3, reduce="sum"), int)
@@ -47,9 +46,13 @@ def growths(folder: Path) -> None:
     assert assert_type(gpu_nim.load(folder / "nim.zarr", Growth), Growth) == growth
     own = Rule(dimension=2, offsets=((1, 0), (-1, 0), (0, 1), (0, -1)), births=frozenset({1}), seeds=((0, 0),))
     assert gpu_nim.grow(own, 3).population == 21
+    outputs = jobs.Outputs(out=folder / "edge.zarr", bfile=folder / "b151776.txt")
+    assert_type(jobs.GrowthJob("fcc", 8, outputs=outputs, checkpoint=folder / "run", every=4).grow(), Growth)
+    assert_type(jobs.GrowthJob(generations=12, resume=folder / "run").grow(), Growth)
     assert_type(automata.CATALOGUE["edge"], automata.Automaton)
-    assert_type(theorems.check_cells(growth), theorems.CheckResult)
-    assert_type([checked.holds for checked in theorems.run_checks(theorems.find_statements(["nf-lemma-8"]), 4)], list[bool])
+    assert_type(gpu_nim.verify(growth), theorems.CheckResult)
+    assert_type(gpu_nim.verify("nf-lemma-8", 4), list[theorems.StatementResult])
+    assert_type(next(gpu_nim.reproduce(["nim-in-3d"], upto=1)).summary(), dict[str, Any])
 
 
 def solutions(folder: Path) -> None:

@@ -82,7 +82,7 @@ class GrowthProcess:
         resume: Snapshot | None = None,
     ) -> None:
         self._ranks = backend.communicator
-        self.automaton = _automaton(automaton)
+        self.automaton = as_automaton(automaton)
         self.generations = generations = integer("generations", generations, 0, _GENERATIONS_LIMIT)
         if every is not None:
             every = integer("every", every, 1)
@@ -294,7 +294,8 @@ def most_touched(rule: Rule, generation: int) -> int:
     return points * len(rule.seeds)
 
 
-def _automaton(automaton: str | Automaton | Rule) -> Automaton:
+def as_automaton(automaton: str | Automaton | Rule) -> Automaton:
+    """Return the automaton of a name or a rule; UsageError where there is none."""
     if isinstance(automaton, Automaton):
         return automaton
     if isinstance(automaton, Rule):
@@ -312,9 +313,10 @@ def grow(
     cells: bool = False,
     verify: bool = True,
     columns: Sequence[str] = DEFAULT_COLUMNS,
+    general: bool = False,
     on_batch: Callable[[Batch], None] | None = None,
 ) -> Growth:
-    """Grow an automaton from its seeds and return the growth.
+    """Grow an automaton from its seeds and return the growth; `gpu_nim.jobs.GrowthJob` also writes files and checkpoints.
 
     Args:
         automaton: a name of the catalogue, or a `Rule` or `Automaton` of your own.
@@ -323,6 +325,7 @@ def grow(
         cells: keep the newborns in memory; without it they are grown again on demand.
         verify: check births, and cells if they are kept, against the theorem if there is one; see `Growth.verified`.
         columns: the columns of `Growth.table` (see `gpu_nim.automata.columns`).
+        general: use the general engine, even where a faster one applies.
         on_batch: called with each finished batch, for progress.
 
     Raises:
@@ -352,7 +355,7 @@ def grow(
     """
     if on_batch is not None and not callable(on_batch):
         raise UsageError(f"on_batch must be a function or None, got {shown(on_batch)}")
-    growing = GrowthProcess(automaton, generations, select(backend), cells=cells, verify=verify, columns=columns)
+    growing = GrowthProcess(automaton, generations, select(backend), cells=cells, verify=verify, columns=columns, general=general)
     kept = CellsInMemory(host_memory() // 2) if cells else None
     for batch in growing:
         if kept is not None:

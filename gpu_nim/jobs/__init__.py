@@ -1,1 +1,15 @@
-"""Long work: growths with checkpoints, clusters."""
+"""Long work: growths with checkpoints and files, counts in parts, clusters, ranks.
+
+>>> import tempfile
+>>> from pathlib import Path
+>>> from gpu_nim import jobs
+>>> with tempfile.TemporaryDirectory() as folder:
+...     jobs.GrowthJob("nim", 20, outputs=jobs.Outputs(Path(folder, "nim.zarr")), checkpoint=Path(folder, "run")).grow()
+...     jobs.GrowthJob(generations=40, resume=Path(folder, "run")).grow()
+<Growth of nim to generation 20, 313 cells>
+<Growth of nim to generation 40, 1225 cells>
+"""
+
+from gpu_nim.model.public_names import public_names
+
+__getattr__, __dir__, __all__ = public_names(__name__, __file__)

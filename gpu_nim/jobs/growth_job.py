@@ -13,11 +13,13 @@ from gpu_nim.automata.ancestry import ancestry, require_one_parent
 from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton, GrowthEntry, find
 from gpu_nim.automata.columns import DEFAULT_COLUMNS
 from gpu_nim.automata.growth import Growth
-from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.automata.growth_process import GrowthProcess, as_automaton
 from gpu_nim.automata.snapshot import Snapshot
 from gpu_nim.backends.interface import Backend, Batch
+from gpu_nim.backends.selection import select
 from gpu_nim.jobs.checkpoints import Checkpoints, rest_told
 from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.model.rule import Rule
 from gpu_nim.storage.atomic import check_writable, claim, flush
 from gpu_nim.storage.growth_bfiles import bfile_column, write_bfile
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, check_growth_file, open_growth, suffixes_with_parents
@@ -83,8 +85,9 @@ class GrowthJob:
     Args:
         automaton: the automaton.
         generations: the last generation.
-        backend: the backend. On several ranks each makes the same job; each writes its part of a checkpoint and of a Zarr store of
-            cells, and rank 0 all other files.
+        backend: "auto", "cuda", "numpy", or a backend object: `gpu_nim.jobs.select("numpy", disk=folder)` keeps the table of the
+            growth in a file of that folder, where it does not fit in memory. On several ranks each makes the same job; each writes
+            its part of a checkpoint and of a Zarr store of cells, and rank 0 all other files.
         columns: the columns of the growth's table.
         outputs: the files to write.
         verify: whether to check the growth against its theorem.
@@ -98,20 +101,19 @@ class GrowthJob:
         FileError: an output cannot be written, or there is no intact checkpoint to resume.
 
     >>> import tempfile
-    >>> from gpu_nim.backends.selection import select
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     begun = GrowthJob("edge", 20, backend=select("numpy"), checkpoint=Path(folder, "run"), every=10).grow()
-    ...     longer = GrowthJob(generations=40, backend=select("numpy"), resume=Path(folder, "run"))
+    ...     begun = GrowthJob("edge", 20, checkpoint=Path(folder, "run"), every=10).grow()
+    ...     longer = GrowthJob(generations=40, resume=Path(folder, "run"))
     ...     longer.growing.generation, longer.grow().population
     (20, 7117)
     """
 
     def __init__(
         self,
-        automaton: str | Automaton | None = None,
+        automaton: str | Automaton | Rule | None = None,
         generations: int | None = None,
         *,
-        backend: Backend,
+        backend: str | Backend = "auto",
         columns: Sequence[str] | None = None,
         outputs: Outputs | None = None,
         verify: bool = True,
@@ -124,10 +126,11 @@ class GrowthJob:
             raise UsageError("checkpoint makes a new folder and resume uses an existing one: only one may be given")
         if every is not None and checkpoint is None and resume is None:
             raise UsageError("every is the number of generations between checkpoints: it needs a folder to checkpoint to or resume")
+        backend = select(backend)
         self._ranks = backend.communicator
         self._writes = self._ranks.rank == 0
         with ExitStack() as held:
-            chosen = find(automaton) if isinstance(automaton, str) else automaton
+            chosen = None if automaton is None else as_automaton(automaton)
             snapshot: Snapshot | None = None
             self.outputs = outputs or Outputs()
             self.passed_over: list[str] = []
