@@ -183,7 +183,8 @@ def test_a_grid_without_pyvista_is_one_sentence(monkeypatch):
 @pytest.mark.thorough
 def test_the_notebook_of_the_documents_shows_what_it_was_saved_with(pv):
     """Each cell runs in IPython, and its result is shown as in the file, but for pixels, which another machine may draw."""
-    pytest.importorskip("IPython", reason="IPython is not installed")
+    for name in ("IPython", "pandas", "xarray"):
+        pytest.importorskip(name, reason=f"{name} is not installed")
     from IPython.core.interactiveshell import InteractiveShell
     from traitlets.config import Config
 
@@ -211,7 +212,7 @@ def test_the_notebook_of_the_documents_shows_what_it_was_saved_with(pv):
             pictures = [decoded(text) for text in (saved["data"]["image/png"], b64encode(data["image/png"]))]
             assert pictures[0].shape == pictures[1].shape
             assert np.abs(pictures[0].astype(int) - pictures[1]).mean() < 8
-    assert sorted(shown) == ["image/png"] * 3 + ["text/html"] * 3
+    assert sorted(shown) == ["image/png"] * 3 + ["text/html"] * 4
 
 
 def decoded(text):
