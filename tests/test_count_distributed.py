@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from gpu_nim import count
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.cli import main
 from gpu_nim.counting.families import find_family
@@ -67,6 +68,15 @@ def test_workers_are_reached_from_this_machine_alone(workers: Cluster) -> None:
     found = listening()
     assert len(found) >= 3  # this process, with the scheduler, and two workers
     assert {address for addresses in found.values() for address in addresses} == {"0100007F"}
+
+
+def test_python_counts_on_workers(workers: Cluster) -> None:
+    address = workers._client.scheduler.address
+    n = range(10**5, 10**5 + 5000)
+    assert count("D", n, piles=4, backend="numpy", scheduler=address).tolist() == count("D", n, piles=4, backend="numpy").tolist()
+    reductions = ["sum", "histogram"]
+    found = count("A237711", n, reduce=reductions, backend="numpy", scheduler=address)
+    assert found == count("A237711", n, reduce=reductions, backend="numpy")
 
 
 def _die_or_fill(job: tuple[int, str, tuple[int, int]]) -> np.ndarray:

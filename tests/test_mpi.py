@@ -16,8 +16,10 @@ from gpu_nim import grow
 from gpu_nim.automata.catalogue import find
 from gpu_nim.backends.numpy.exactly_one import planned_newborns
 from gpu_nim.bench.ranks import divisions
+from gpu_nim.jobs.growth_on_workers import grow_on_workers
 from gpu_nim.jobs.rank_plan import rank_plan
 from gpu_nim.jobs.workers import settings
+from gpu_nim.model.errors import UsageError
 from tests.helpers import gpunim, refused, run, wait_for
 from tests.mpi_cases import CASES
 
@@ -144,6 +146,16 @@ def test_workers_print_what_one_process_prints(tmp_path: Path) -> None:
     assert (several.returncode, several.stdout, several.stderr) == (0, alone.stdout, "")
     failed = subprocess.run(gpunim("grow", "edgy", "--workers", 2), capture_output=True, text=True, check=False)
     assert (failed.returncode, failed.stdout, failed.stderr.count("\n")) == (2, "", 1)
+
+
+@pytest.mark.thorough
+@on_ranks
+def test_python_grows_on_workers(tmp_path: Path) -> None:
+    assert grow_on_workers("edge", 31, tmp_path / "edge.zarr", workers=2) == grow("edge", 31, backend="numpy")
+    with pytest.raises(UsageError, match=r"must end in .zarr, .npz, .*, got .*edge.txt"):
+        grow_on_workers("edge", 3, tmp_path / "edge.txt", workers=2)
+    with pytest.raises(UsageError, match="got 'edgy'; did you mean edge"):
+        grow_on_workers("edgy", 3, tmp_path / "edge.zarr", workers=2)
 
 
 @pytest.mark.thorough
