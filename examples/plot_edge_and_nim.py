@@ -11,8 +11,8 @@ import numpy as np
 
 import gpu_nim
 
-edge = gpu_nim.grow("edge", 63, columns=["births", "p-positions", "n-positions"])
-nim = gpu_nim.grow("nim", 63)
+edge = gpu_nim.grow("edge", 31, columns=["births", "p-positions", "n-positions"])
+nim = gpu_nim.grow("nim", 31)
 assert edge.table["p-positions"].tolist() == nim.births.tolist()
 
 # %%
