@@ -6,6 +6,8 @@ import pytest
 
 from gpu_nim import load
 from gpu_nim.cli.dialogues import GameDialogue
+from gpu_nim.games.evolution import game_evolution
+from gpu_nim.games.explain import explain
 from gpu_nim.games.nim import strategy
 from gpu_nim.model.errors import UsageError
 from gpu_nim.theorems.papers.open_problems import first_difference
@@ -270,6 +272,54 @@ def test_evolution_counts_table_1():
     assert kinds == {(p, c) for p in (1, 2, 6) for c in (1, 2, 6)} | {(0, 6)}
     assert found["positions"] == 883  # A237686(12)
     assert "2,3,6,7" in run("evolution", "--piles", "4", "--gen", "12").output
+
+
+@pytest.mark.parametrize(
+    "words", [("kayles", "--size", "9"), ("chocolate", "--a", "3", "--size", "5"), ("nim-pass", "--size", "2")]
+)
+def test_evolution_of_any_game_is_that_of_its_positions(words):
+    """Each number of a table against the positions explained one by one."""
+    name, *options = words
+    found = game_evolution(name, int(options[-1]))
+    explained = [
+        explain(name, position[:3] if name == "nim-pass" else position, **found.parameters)
+        for position in found.positions
+        if name != "nim-pass" or position[-1]
+    ]
+    if name == "nim-pass":  # those after the pass are Nim's
+        assert {position[-1] for position in found.positions} == {0, 1}
+    listed = dict(zip(found.positions, zip(found.generation.tolist(), found.step.tolist(), strict=True), strict=True))
+    parents = {position: set() for position in found.positions}
+    for parent, child in found.edges.tolist():
+        parents[found.positions[child]].add(found.positions[parent])
+    for one in explained:
+        assert listed[one.position] == (one.generation, one.step)
+        assert parents[one.position] == set(one.parents)
+    told = facts("evolution", *words)
+    assert sum(row["births"] for row in told["generations"]) == told["p_positions"] == len(found.positions)
+    assert [row["generation"] for row in told["generations"]] == sorted(set(found.generation.tolist()))
+
+
+def test_lemma_24_fails_for_kayles_and_holds_for_nim():
+    assert facts("evolution", "kayles", "--size", "8")["first_step_apart"] == [4, 4]
+    assert facts("evolution", "octal", "--code", "0.137", "--size", "14")["first_step_apart"] == [7, 7]
+    assert facts("evolution", "nim", "--size", "4")["first_step_apart"] is None
+    assert "yes, for all 16 P-positions" in run("evolution", "nim", "--size", "3", "--misere", "--piles", "3").output
+    told = run("evolution", "kayles", "--size", "8").output
+    assert "no, for 1 of 16 P-positions, first (4,4), of step 3 and generation 4" in told
+
+
+def test_evolution_of_a_game_is_saved_and_refused(tmp_path):
+    saved = tmp_path / "g.dot"
+    found = facts("evolution", "kayles", "--size", "6", "--out", saved)
+    lines = saved.read_text().splitlines()
+    assert sum("generation=" in line for line in lines) == found["p_positions"]
+    assert '  "0" -> "1,1";' in lines
+    assert "--size must be given with a GAME" in refused("evolution", "--size", "3")
+    assert "--gen must be given without a GAME" in refused("evolution", "kayles", "--gen", "3")
+    assert "--a is a parameter of chocolate, not of nim" in refused("evolution", "--a", "3")
+    assert "bytes" in refused("evolution", "kayles", "--size", "1e6", status=1)
+    assert facts("evolution", "--piles", "40", "--gen", "1")["positions"] == 1 + 40 * 39 // 2
 
 
 def test_evolution_saves_graphs(tmp_path):

@@ -72,7 +72,7 @@ def test_the_command_explains():
     assert "14 moves, none of which wins" in drops
     assert "There is no move." in printed("position", "kayles", "0")
     found = facts("position", "nim", "3", "5", "6", "--misere")
-    assert (found["outcome"], found["grundy"], found["longest_optimal_play"]) == ("P", None, 13)
+    assert (found["outcome"], found["grundy"], found["longest_optimal_play"], found["generation"]) == ("P", None, 13, 7)
     assert len(found["moves"]) == 14
     assert facts("position", "nim-pass", "3", "4", "5")["position"] == [3, 4, 5, 1]
 

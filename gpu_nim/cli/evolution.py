@@ -1,14 +1,24 @@
-"""`gpunim evolution`: the evolution graph of Nim, counted and exported."""
+"""`gpunim evolution`: the evolution graph of Nim or of another game, counted and exported."""
 
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gpu_nim.cli.command import Command
+from gpu_nim.cli.game_options import GameName, given_values, parameter_options
 from gpu_nim.cli.output import emit_json, print_table, reserve, say, wants_progress
-from gpu_nim.cli.params import AMOUNT, FILE, SIZE, json_option
+from gpu_nim.cli.params import FILE, SIZE, json_option
 from gpu_nim.cli.progress import work_progress
+from gpu_nim.games.catalogue import CATALOGUE, check_parameters, find
+from gpu_nim.games.entries import Integer
 from gpu_nim.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from gpu_nim.games.evolution import GameEvolution
+    from gpu_nim.games.nim.evolution_graph import Drawable
 
 _SUFFIXES = (".graphml", ".dot")
 
@@ -16,52 +26,154 @@ _SUFFIXES = (".graphml", ".dot")
 _EXAMPLES = {
     "gpunim evolution --piles 4 --gen 15": "Count the kinds of P-positions of four piles.",
     "gpunim evolution --gen 6 --out figure.dot": "Save the evolution tree of three piles for Graphviz.",
+    "gpunim evolution kayles --size 8": "Tabulate the generations of Kayles, where Lemma 24 of Nim Fractals fails.",
 }
 
 
-@click.command(cls=Command, examples=_EXAMPLES)
-@click.option("--piles", type=AMOUNT, default=3, help="The number of piles.")
-@click.option("--gen", "generations", type=SIZE, default=6, help="The last generation; generation 0 has no counters.")
+def _arguments() -> list[click.Parameter]:
+    return [click.Argument(["game"], type=GameName(list(CATALOGUE)), required=False, metavar="[GAME]"), *parameter_options()]
+
+
+@click.command(cls=Command, examples=_EXAMPLES, options=_arguments)
+@click.option("--gen", "generations", type=SIZE, help="Nim: the last generation; generation 0 has no counters.  [default: 6]")
+@click.option("--size", type=SIZE, help="Other games: the largest coordinate, or the most counters in heaps.  [default: 7]")
+@click.option("--misere", is_flag=True, help="Other games: whoever makes the last move loses.")
 @click.option("--out", type=FILE, help="Save the graph: .graphml, or .dot for Graphviz.")
 @json_option
-def evolution(piles: int, generations: int, out: Path | None, as_json: bool) -> None:
-    """Build the evolution graph of the P-positions of Nim, and count them by their numbers of parents and children.
+def evolution(
+    game: str | None,
+    generations: int | None,
+    size: int | None,
+    misere: bool,
+    out: Path | None,
+    as_json: bool,
+    **options: str | None,
+) -> None:
+    """Build the evolution graph of the P-positions of Nim, or of GAME, and count its generations, parents and children.
 
-    With four piles the table is Table 1 of "Nim Fractals" with the frequency of each of its nine kinds; with three, `--gen 6
-    --out figure.dot` saves the tree of its Figures 1 and 2.
+    With four piles the table of Nim is Table 1 of "Nim Fractals" with the frequency of each of its nine kinds; with three, `--gen 6
+    --out figure.dot` saves the tree of its Figures 1 and 2. A game is solved up to a size, and its generations are those of the
+    longest optimal play; in Nim they are the steps of the standard algorithm, in other games not always.
     """
-    from gpu_nim.games.nim.evolution_graph import dot, evolution_graph, graphml, kind_table, positions, require_graph
-    from gpu_nim.storage.atomic import check_writable, replacing
-
-    shown = wants_progress(quiet=False)
+    texts = {name: text for name, text in options.items() if text is not None}
     if out is not None:
+        from gpu_nim.storage.atomic import check_writable
+
         if out.suffix not in _SUFFIXES:
             raise UsageError(f"the file of a graph must end in {' or '.join(_SUFFIXES)}, got {str(out)!r}")
         check_writable(out)
         reserve(out)
+    if game is None and (size is not None or misere):
+        raise UsageError(f"{'--size' if size is not None else '--misere'} must be given with a GAME, got none")
+    if game is None:
+        facts, print_rows = _nim(_piles(texts), 6 if generations is None else generations, out)
+    else:
+        if generations is not None:
+            raise UsageError(f"--gen must be given without a GAME, which has a --size, got {game}")
+        facts, print_rows = _game(game, 7 if size is None else size, misere, given_values(game, texts), out)
+    if as_json:
+        emit_json({**facts, "saved": None if out is None else str(out)})
+        return
+    print_rows()
+    if out is not None:
+        say(f"saved {out}")
+
+
+def _piles(texts: dict[str, str]) -> int:
+    """The number of Nim's piles, of which a graph has no bound."""
+    check_parameters(find("nim"), texts, "--")
+    piles: int = replace(find("nim").parameters[0], type=Integer(1)).read(texts.get("piles", "3"), "--")
+    return piles
+
+
+def _nim(piles: int, generations: int, out: Path | None) -> tuple[dict[str, Any], Callable[[], None]]:
+    """The facts of Nim's graph, and what prints its table."""
+    from gpu_nim.games.nim.evolution_graph import evolution_graph, kind_table, positions, require_graph
+
+    shown = wants_progress(quiet=False)
+    if out is not None:
         with work_progress(require_graph(piles, generations, out.suffix), "P-positions", shown) as advance:
             graph = evolution_graph(piles, generations, on_done=advance)
-        written = work_progress(len(graph.positions) + len(graph.edges), "nodes and edges written", shown)
-        with replacing(out) as scratch, scratch.open("w", encoding="utf-8") as file, written as advance:
-            for line in (graphml if out.suffix == ".graphml" else dot)(graph):
-                file.write(f"{line}\n")
-                advance(line.lstrip().startswith(('"', "<node", "<edge")))
+        _write(graph, out)
     with work_progress(positions(piles, generations), "P-positions", shown) as advance:
         table = kind_table(piles, generations, on_done=advance)
     rows = [(*kind, count, example) for kind, (count, example) in table.items()]
-    if as_json:
-        keys = ("parents", "children", "positions", "first")
-        emit_json(
-            {
-                "piles": piles,
-                "generations": generations,
-                "positions": sum(row[2] for row in rows),
-                "kinds": [dict(zip(keys, row, strict=True)) for row in rows],
-                "saved": None if out is None else str(out),
-            }
-        )
-        return
-    table_rows = [(parents, children, count, ",".join(map(str, example))) for parents, children, count, example in rows]
-    print_table(table_rows, ("parents", "children", "P-positions", "first"))
+    keys = ("parents", "children", "positions", "first")
+    facts = {
+        "piles": piles,
+        "generations": generations,
+        "positions": sum(row[2] for row in rows),
+        "kinds": [dict(zip(keys, row, strict=True)) for row in rows],
+    }
+    lines = [(parents, children, count, ",".join(map(str, example))) for parents, children, count, example in rows]
+    return facts, lambda: print_table(lines, ("parents", "children", "P-positions", "first"))
+
+
+def _game(
+    name: str, size: int, misere: bool, values: dict[str, Any], out: Path | None
+) -> tuple[dict[str, Any], Callable[[], None]]:
+    """The facts of a game's graph, and what prints its table."""
+    from gpu_nim.games.evolution import game_evolution
+
+    found = game_evolution(find(name).name, size, misere=misere, **values)
     if out is not None:
-        say(f"saved {out}")
+        _write(found, out)
+    rows = list(found.rows())
+    apart = found.first_step_apart()
+    facts = {
+        **found.facts,
+        "misere": misere,
+        "positions": len(found.evolution.positions),
+        "p_positions": len(found.positions),
+        "generations": [
+            {
+                "generation": row.generation,
+                "births": row.births,
+                "steps": row.steps,
+                "parents": row.parents,
+                "children": row.children,
+                "first": row.first,
+            }
+            for row in rows
+        ],
+        "first_step_apart": None if apart is None else found.positions[apart],
+    }
+    lines = [
+        (row.generation, row.births, _span(row.steps), _span(row.parents), _span(row.children), _point(row.first)) for row in rows
+    ]
+
+    def print_rows() -> None:
+        print_table(lines, ("generation", "P-positions", "steps", "parents", "children", "first"))
+        click.echo(f"step = generation: {_apart(found)}")
+
+    return facts, print_rows
+
+
+def _apart(found: "GameEvolution") -> str:
+    apart = found.first_step_apart()
+    if apart is None:
+        return f"yes, for all {len(found.positions):,} P-positions"
+    many = int((found.step != found.generation).sum())
+    where = f"{_point(found.positions[apart])}, of step {found.step[apart]} and generation {found.generation[apart]}"
+    return f"no, for {many:,} of {len(found.positions):,} P-positions, first {where}"
+
+
+def _write(graph: "Drawable", out: Path) -> None:
+    from gpu_nim.games.nim.evolution_graph import dot, graphml
+    from gpu_nim.storage.atomic import replacing
+
+    lines: Iterator[str] = (graphml if out.suffix == ".graphml" else dot)(graph)
+    written = work_progress(len(graph.generation) + len(graph.edges), "nodes and edges written", wants_progress(quiet=False))
+    with replacing(out) as scratch, scratch.open("w", encoding="utf-8") as file, written as advance:
+        for line in lines:
+            file.write(f"{line}\n")
+            advance(line.lstrip().startswith(('"', "<node", "<edge")))
+
+
+def _span(ends: tuple[int, int]) -> str:
+    least, most = ends
+    return str(least) if least == most else f"{least}-{most}"
+
+
+def _point(position: tuple[int, ...]) -> str:
+    return f"({','.join(map(str, position))})"

@@ -15,6 +15,7 @@ from gpu_nim.games.limits import MAX_SIZE
 from gpu_nim.games.rulesets import HeapRuleset, InequalityRuleset, Ruleset, VectorRuleset
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solvers import solve_game, solve_heap, solve_inequalities
+from gpu_nim.games.take_away import HeapGame
 from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.notation import parse_integer, parse_rational
@@ -233,6 +234,15 @@ class GameEntry(ABC):
             values: the value of each parameter.
         """
 
+    @abstractmethod
+    def game(self, size: int, **values: Any) -> Game[Vector]:
+        """The game on its positions up to a size, for `gpu_nim.games.game_graph.evolve`; of heaps, the counters in all.
+
+        Args:
+            size: the size.
+            values: the value of each parameter.
+        """
+
     def law(self, **values: Any) -> Law | None:
         """The theorem that tells the P-positions of the game; None where none is known.
 
@@ -292,6 +302,10 @@ class InequalityEntry(GameEntry):
         """The names of the coordinates of the inequalities."""
         return self.rules(**values).coordinates
 
+    def game(self, size: int, **values: Any) -> Game[Vector]:
+        """The positions of the box of that size."""
+        return self.rules(**values).within(size)
+
     def ruleset(self, **values: Any) -> Ruleset:
         """The moves of the inequalities."""
         return InequalityRuleset(self.rules(**values))
@@ -323,14 +337,17 @@ class VectorEntry(GameEntry):
         """The names of the coordinates."""
         return self.names(**values)
 
+    def game(self, size: int, **values: Any) -> Game[Vector]:
+        """The vectors with entries up to the size."""
+        return self.rules(largest=size, **values)
+
     def ruleset(self, **values: Any) -> Ruleset:
         """The moves of the game on vectors as large as a position needs."""
         return VectorRuleset(lambda largest: self.rules(largest=largest, **values), self.names(**values), self.beyond)
 
     def solve(self, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep, **values: Any) -> Solution:
         """Solve the game along its lines, or by its options."""
-        game = self.rules(largest=size, **values)
-        return solve_game(game, self.title or self.name, self.names(**values), size, on_step=on_step)
+        return solve_game(self.game(size, **values), self.title or self.name, self.names(**values), size, on_step=on_step)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -348,6 +365,10 @@ class HeapEntry(GameEntry):
     def coordinates(self, **values: Any) -> tuple[str, ...]:
         """The size of the heap."""
         return HEAP
+
+    def game(self, size: int, **values: Any) -> Game[Vector]:
+        """Sums of heaps of that many counters in all."""
+        return HeapGame(self.rules(**values), size)
 
     def ruleset(self, **values: Any) -> Ruleset:
         """The moves on several heaps."""

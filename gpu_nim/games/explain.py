@@ -79,8 +79,10 @@ class Explanation:
 
     @property
     def generation(self) -> int | None:
-        """The generation of a P-position, half of its longest optimal play; None for an N-position, or where it was not found."""
-        return self.longest // 2 if self.is_p and self.longest is not None else None
+        """The generation n of a P-position, whose longest optimal play has 2n moves, or 2n - 1 in misere play; None for an
+        N-position, or where it was not found.
+        """
+        return (self.longest + 1) // 2 if self.is_p and self.longest is not None else None
 
     @property
     def winning(self) -> tuple[ExplainedOption, ...]:

@@ -83,14 +83,15 @@ class Evolution(ArrayValue, Generic[Position]):
 
     @property
     def generation(self) -> Ints:
-        """The generation n of each P-position, whose longest optimal play has 2n moves [NF 5.3]; -1 for N-positions.
+        """The generation n of each P-position, whose longest optimal play has 2n moves [NF 5.3], or 2n - 1 in misere play; -1 for
+        N-positions.
 
         >>> from gpu_nim.games.lines import Nim
         >>> evolution = evolve(Nim(2, 2))
         >>> dict(zip(evolution.positions, evolution.generation.tolist()))[(2, 2)]
         2
         """
-        return np.where(self.is_p, self.longest // 2, -1)
+        return np.where(self.is_p, (self.longest + 1) // 2, -1)
 
     def index(self, position: Position) -> int:
         """The index of a position; UsageError where it is not one of the game's."""
@@ -127,6 +128,25 @@ class Evolution(ArrayValue, Generic[Position]):
                 here = below[self.is_p[below] & (self.longest[below] == self.longest[n] - 1)]
                 found.update(self.positions[q] for q in here.tolist())
         return found
+
+    def parent_pairs(self) -> Ints:
+        """All pairs (parent, child) of P-positions as indices into the positions, int64 (E, 2), in order of the parent.
+
+        >>> from gpu_nim.games.lines import Nim
+        >>> evolution = evolve(Nim(3, 3))
+        >>> pairs = evolution.parent_pairs()
+        >>> [(evolution.positions[parent], evolution.positions[child]) for parent, child in pairs[:2].tolist()]
+        [((0, 0, 0), (0, 1, 1)), ((0, 0, 0), (1, 0, 1))]
+        """
+        sources = np.repeat(np.arange(len(self.positions)), np.diff(self.starts))
+        longest = self.longest[self.targets] == self.longest[sources] - 1
+        from_p = longest & self.is_p[sources]
+        to_p = longest & ~self.is_p[sources] & self.is_p[self.targets]
+        starts, parents = _grouped(sources[to_p], self.targets[to_p], len(self.positions))
+        between = self.targets[from_p]
+        counts = np.diff(starts)[between]
+        children = np.repeat(sources[from_p], counts)
+        return np.unique(np.stack((parents[_ranges(starts[between], counts)], children), axis=1), axis=0)
 
     def p_positions(self, step: Whole) -> list[Position]:
         """The set P_step of the standard algorithm.

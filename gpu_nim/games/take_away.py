@@ -135,3 +135,16 @@ class HeapGame:
             others = position[:at] + position[at + 1 :]
             found.update(tuple(sorted((*others, *left))) for left in self.rule.options(heap))
         return found
+
+
+def partitions_up_to(counters: int) -> int:
+    """The number of positions of a `HeapGame`: the partitions of 0, 1, ..., `counters`, together.
+
+    >>> [partitions_up_to(n) for n in (0, 4, 100)]
+    [1, 12, 1642992568]
+    """
+    found = [1] + [0] * counters
+    for part in range(1, counters + 1):
+        for total in range(part, counters + 1):
+            found[total] += found[total - part]
+    return sum(found)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +67,15 @@ class EvolutionGraph(ArrayValue):
         [[0, 0], [-1, 0], [0, 1], [1, 0]]
         """
         return walk.cells_of(self.positions)
+
+    def places(self) -> NDArray[np.int64] | None:
+        """The cells, for three piles; None for others."""
+        return self.cells() if self.piles == 3 else None
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The attributes of the graph in files."""
+        return {"piles": self.piles, "generations": self.generations}
 
     def labels(self) -> list[str]:
         """The positions as text, "1,2,3"."""
@@ -144,7 +153,29 @@ def kind_table(piles: int, generations: int, *, on_done: OnDone = lambda _: None
     return dict(sorted(table.items()))
 
 
-def to_networkx(graph: EvolutionGraph) -> Any:
+class Drawable(Protocol):
+    """A graph of positions by generation, which files hold."""
+
+    @property
+    def generation(self) -> NDArray[np.int64]:
+        """The generation of each position, int64 (V,)."""
+
+    @property
+    def edges(self) -> NDArray[np.int64]:
+        """The pairs (parent, child) as indices, int64 (E, 2)."""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The attributes of the graph."""
+
+    def labels(self) -> list[str]:
+        """The positions as text."""
+
+    def places(self) -> NDArray[np.int64] | None:
+        """The places of the positions in the plane, int64 (V, 2), or None."""
+
+
+def to_networkx(graph: Drawable) -> Any:
     """The graph as a networkx.DiGraph: nodes "1,2,3" with attribute `generation` (and x, y for three piles), parent -> child.
 
     Raises MissingDependency where networkx is not installed.
@@ -156,18 +187,18 @@ def to_networkx(graph: EvolutionGraph) -> Any:
         import networkx as nx
     except ImportError as error:
         raise missing("this graph needs networkx", "networkx") from error
-    result = nx.DiGraph(piles=graph.piles, generations=graph.generations)
+    result = nx.DiGraph(**graph.facts)
     labels = graph.labels()
     for index, (label, generation) in enumerate(zip(labels, graph.generation.tolist(), strict=True)):
         result.add_node(label, generation=generation, index=index)
-    if graph.piles == 3:
-        for label, (x, y) in zip(labels, graph.cells().tolist(), strict=True):
+    if (places := graph.places()) is not None:
+        for label, (x, y) in zip(labels, places.tolist(), strict=True):
             result.nodes[label].update(x=x, y=y)
     result.add_edges_from((labels[parent], labels[child]) for parent, child in graph.edges.tolist())
     return result
 
 
-def graphml(graph: EvolutionGraph) -> Iterator[str]:
+def graphml(graph: Drawable) -> Iterator[str]:
     """The lines of the graph as GraphML, written by networkx, with the attributes of `to_networkx`.
 
     >>> next(iter(graphml(evolution_graph(2, 1))))[:8]
@@ -179,20 +210,21 @@ def graphml(graph: EvolutionGraph) -> Iterator[str]:
     yield from generate_graphml(network)
 
 
-def dot(graph: EvolutionGraph) -> Iterator[str]:
+def dot(graph: Drawable) -> Iterator[str]:
     r"""The lines of the graph in Graphviz' DOT language; three piles are placed on their cells, as in [NF Figure 1].
 
     >>> print("\n".join(dot(evolution_graph(2, 1))))
-    digraph nim {
+    digraph evolution {
       "0,0" [generation=0];
       "1,1" [generation=1];
       "0,0" -> "1,1";
     }
     """
-    yield "digraph nim {"
+    yield "digraph evolution {"
     labels = graph.labels()
-    places = [f', pos="{x},{y}!"' for x, y in graph.cells().tolist()] if graph.piles == 3 else [""] * len(labels)
-    for label, generation, place in zip(labels, graph.generation.tolist(), places, strict=True):
+    places = graph.places()
+    pinned = [""] * len(labels) if places is None else [f', pos="{x},{y}!"' for x, y in places.tolist()]
+    for label, generation, place in zip(labels, graph.generation.tolist(), pinned, strict=True):
         yield f'  "{label}" [generation={generation}{place}];'
     for parent, child in graph.edges.tolist():
         yield f'  "{labels[parent]}" -> "{labels[child]}";'

@@ -1,0 +1,175 @@
+"""The evolution of the P-positions of any game of the catalogue [NF 5.3]: generations, parents and children."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.games.catalogue import check_parameters, find
+from gpu_nim.games.entries import GameEntry, HeapEntry
+from gpu_nim.games.game_graph import Evolution, evolve
+from gpu_nim.games.inequality import Vector
+from gpu_nim.games.limits import MAX_SIZE
+from gpu_nim.games.take_away import partitions_up_to
+from gpu_nim.model.arguments import Whole, integer
+from gpu_nim.model.memory import host_memory, require_memory
+
+_BYTES = 900  # of a position: a tuple, its index, its numbers; measured, with a margin
+_MOVE_BYTES = 200  # of a move as it is listed
+_MANY_COUNTERS = 300  # in heaps: more positions than any memory holds
+
+
+@dataclass(frozen=True)
+class GenerationRow:
+    """The P-positions of one generation.
+
+    Attributes:
+        generation: half the moves of their longest optimal play.
+        births: how many there are.
+        steps: the least and the largest step of the standard algorithm that finds them.
+        parents: the least and the largest number of their parents.
+        children: the least and the largest number of their children up to the size.
+        first: the first of them, in the order of the game's positions.
+    """
+
+    generation: int
+    births: int
+    steps: tuple[int, int]
+    parents: tuple[int, int]
+    children: tuple[int, int]
+    first: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class GameEvolution:
+    """The P-positions of a game up to a size, by generation, and an edge from each parent to each child.
+
+    Attributes:
+        name: the name of the game.
+        parameters: the values of its parameters.
+        size: the size.
+        misere: whether whoever makes the last move loses.
+        evolution: all positions and moves.
+        positions: the P-positions, by generation and then in the order of the game's positions.
+        generation: int64 (V,), the generation of each.
+        edges: int64 (E, 2), (parent, child) as indices into `positions`.
+    """
+
+    name: str
+    parameters: dict[str, Any]
+    size: int
+    misere: bool
+    evolution: Evolution[Vector]
+    positions: list[Vector]
+    generation: NDArray[np.int64]
+    edges: NDArray[np.int64]
+    _order: NDArray[np.int64]
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The attributes of the graph in files."""
+        return {"game": self.name, "size": self.size, **{name: str(value) for name, value in self.parameters.items()}}
+
+    @property
+    def step(self) -> NDArray[np.int64]:
+        """The step of the standard algorithm that finds each P-position, int64 (V,)."""
+        return self.evolution.step[self._order]
+
+    def labels(self) -> list[str]:
+        """The positions as text, "1,2,3"; "0" for no heap."""
+        return [",".join(map(str, position)) or "0" for position in self.positions]
+
+    def places(self) -> None:
+        """No places in the plane are known for the positions of a game."""
+
+    @cached_property
+    def relatives(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The number of parents and of children of each P-position, int64 (V,) each."""
+        count = len(self.positions)
+        return np.bincount(self.edges[:, 1], minlength=count), np.bincount(self.edges[:, 0], minlength=count)
+
+    def first_step_apart(self) -> int | None:
+        """The index of the first P-position that is not found at the step of its generation; None where Lemma 24 of [NF] holds.
+
+        >>> kayles = game_evolution("kayles", 8)
+        >>> apart = kayles.first_step_apart()
+        >>> kayles.positions[apart], int(kayles.step[apart]), int(kayles.generation[apart])
+        ((4, 4), 3, 4)
+        """
+        apart = np.flatnonzero(self.step != self.generation)
+        return int(apart[0]) if len(apart) else None
+
+    def rows(self) -> Iterator[GenerationRow]:
+        """The generations, in order.
+
+        >>> [(row.births, row.first) for row in game_evolution("wythoff", 7).rows()]
+        [(1, (0, 0)), (2, (1, 2)), (2, (3, 5)), (2, (4, 7))]
+        """
+        parents, children = self.relatives
+        starts = np.flatnonzero(np.diff(self.generation, prepend=-1))
+        for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), len(self.positions)], strict=True):
+            here = slice(start, stop)
+            yield GenerationRow(
+                generation=int(self.generation[start]),
+                births=stop - start,
+                steps=_ends(self.step[here]),
+                parents=_ends(parents[here]),
+                children=_ends(children[here]),
+                first=self.positions[start],
+            )
+
+
+def game_evolution(game: str, size: Whole, *, misere: bool = False, **parameters: Any) -> GameEvolution:
+    """The evolution of the P-positions of a game up to a size.
+
+    Args:
+        game: a name of `gpu_nim.games.catalogue.CATALOGUE`.
+        size: the largest value of the coordinates that have no bound of their own; of heaps, the most counters in all.
+        misere: whether whoever makes the last move loses.
+        parameters: the parameters of the game.
+
+    Raises:
+        UsageError: the game is unknown, or a parameter or the size wrong.
+        InsufficientMemoryError: there are too many positions.
+
+    >>> game_evolution("nim", 3).generation.tolist()  # 3^s(n) of each generation n, s the number of binary 1s
+    [0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3]
+    """
+    entry = find(game)
+    check_parameters(entry, parameters)
+    values = entry.values(parameters)
+    size = integer("size", size, 0, MAX_SIZE)
+    _require_positions(entry, size, values)
+    evolution = evolve(entry.game(size, **values), misere=misere)
+    numbers = np.flatnonzero(evolution.is_p)
+    generation = evolution.generation[numbers]
+    order = numbers[np.argsort(generation, kind="stable")]
+    place = np.full(len(evolution.positions), -1)
+    place[order] = np.arange(len(order))
+    return GameEvolution(
+        name=entry.name,
+        parameters=values,
+        size=size,
+        misere=misere,
+        evolution=evolution,
+        positions=[evolution.positions[number] for number in order.tolist()],
+        generation=evolution.generation[order],
+        edges=place[evolution.parent_pairs()],
+        _order=order,
+    )
+
+
+def _require_positions(entry: GameEntry, size: int, values: dict[str, Any]) -> None:
+    if isinstance(entry, HeapEntry):
+        positions, moves = partitions_up_to(min(size, _MANY_COUNTERS)), size
+    else:
+        piles = len(entry.coordinates(**values))
+        positions, moves = (size + 1) ** piles, size * piles
+    require_memory(positions * (_BYTES + _MOVE_BYTES * moves), host_memory(), f"{entry.name}, up to {positions:,} positions")
+
+
+def _ends(values: NDArray[np.int64]) -> tuple[int, int]:
+    return int(values.min()), int(values.max())
