@@ -129,15 +129,14 @@ def _oeis() -> Iterator[Described]:
     from gpu_nim.oeis.catalogue import entries
 
     for entry in entries().values():
-        family = entry.family and f"{{family}}`{entry.family.name}` with {entry.family.piles} piles" + (
-            f", shifted by {entry.shift}" if entry.shift else ""
-        )
+        family = entry.family
+        shifted = f", shifted by {entry.shift}" if entry.shift else ""
         first = entry.terms(entry.offset)
         yield described(
             entry.name,
             entry.summary,
             ("Terms", f"{_listed(next(first) for _ in range(12))}, ... from n = {entry.offset}"),
-            ("Family", family),
+            ("Family", f"{{family}}`{family.name}` with {family.piles} piles{shifted}" if family else None),
             ("OEIS", f"[oeis.org/{entry.name}](https://oeis.org/{entry.name})"),
             ("Command", _command(f"gpunim count {entry.name} --range {entry.offset}:16 --format bfile")),
         )

@@ -32,7 +32,7 @@ class Exports(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return the table."""
         package = import_module(self.arguments[0])
-        rows = ["| name | |", "|---|---|"]
+        rows = ["| name | what it is |", "|---|---|"]
         for name in dir(package):
             value = getattr(package, name)
             if inspect.ismodule(value):

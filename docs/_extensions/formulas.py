@@ -1,5 +1,7 @@
 """Formulas as MathML, which browsers draw without a script or a network; docutils translates them from LaTeX."""
 
+from html import escape
+
 from docutils import nodes
 from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
@@ -15,12 +17,7 @@ def _mathml(node: nodes.math | nodes.math_block, as_block: bool) -> str:
         return str(tex2mathml(node.astext(), as_block=as_block))
     except MathError as error:
         logger.warning("the formula %r: %s", node.astext(), error, location=node)
-        return str(self_closed(node))
-
-
-def self_closed(node: nodes.Element) -> str:
-    """The text of a formula that cannot be drawn."""
-    return f"<code>{node.astext()}</code>"
+        return f"<code>{escape(node.astext())}</code>"
 
 
 def _inline(writer: HTML5Translator, node: nodes.math) -> None:
