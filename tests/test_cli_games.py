@@ -118,7 +118,7 @@ def test_play_refuses_an_empty_table():
         ("chocolate", "7", "3", "5"),
         ("nim", "3", "5", "7", "--misere"),
         ("wythoff", "4", "6"),
-        ("wythoff", "400", "600"),  # by its theorem
+        pytest.param(("wythoff", "400", "600"), marks=pytest.mark.thorough),  # by its theorem
         ("nim-pass", "2", "3"),
     ],
 )
