@@ -3,7 +3,7 @@
 //
 // The same text is compiled by NVRTC for sm_75 and newer and, in the tests, by a host compiler that runs one fiber for
 // each CUDA thread. Two conventions make that possible: dynamic shared memory is declared with DYNAMIC_SHARED(T, name), and
-// instructions of PTX are written as macros here, LOP3 and LOAD_RELAXED, in whose place the host compiler has its own.
+// instructions of PTX are written as macros here, LOP3, LOAD_RELAXED and STORE_RELAXED, in whose place the host compiler has its own.
 #pragma once
 
 typedef unsigned char u8;
@@ -48,6 +48,13 @@ __device__ __forceinline__ u64 load_relaxed(const u64* address) {
     LOAD_RELAXED(result, address);
     return result;
 }
+
+// STORE_RELAXED(address, value): a byte in which other threads may store the same value at the same time.
+#ifndef STORE_RELAXED
+#define STORE_RELAXED(address, value) asm volatile("st.relaxed.gpu.u8 [%0], %1;" ::"l"(address), "r"(value) : "memory")
+#endif
+
+__device__ __forceinline__ void store_relaxed(u8* address, u32 value) { STORE_RELAXED(address, value); }
 
 // The index of this thread in a one-dimensional grid, and the number of its threads (the step of a grid-stride loop).
 __device__ __forceinline__ u64 global_thread() { return static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x; }

@@ -298,6 +298,6 @@ nim_receive(u64* __restrict__ plane, u8* __restrict__ filled, const u32* __restr
         const u64 row = parts[2 * i] / row_words;
         const u32 word = static_cast<u32>(parts[2 * i] % row_words), strip = places[row / OWNED];
         plane[(static_cast<u64>(strip) * OWNED + row % OWNED) * row_words + word] = keep != 0 ? parts[2 * i + 1] : 0ull;
-        filled[static_cast<u64>(strip) * across + word / WORDS] = keep != 0;
+        store_relaxed(&filled[static_cast<u64>(strip) * across + word / WORDS], keep != 0);
     }
 }

@@ -67,7 +67,7 @@ BUDGETS: dict[str, Budget] = {
     "nim_advance": Budget(registers=80, blocks=6, loop=1040, turn=120),
     "nim_cells": Budget(registers=80, blocks=6, loop=1500, turn=115),
     "nim_send": Budget(registers=40, blocks=8, loop=120, turn=50),
-    "nim_receive": Budget(registers=32, blocks=8, loop=90, turn=65),
+    "nim_receive": Budget(registers=32, blocks=8, loop=90, turn=70),
     "trace_nim": Budget(registers=96, blocks=5, loop=375, turn=215),
     "trace_bricks": Budget(registers=96, blocks=5, loop=270, turn=240),
     "look_nim": Budget(registers=48, blocks=8, loop=340, turn=80),
