@@ -4,8 +4,10 @@ const big = text => BigInt(text);
 const spoken = x => x.toLocaleString("en");
 const raised = x => String(x).replace(/./g, digit => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]);
 function brief(x) {  // three digits and a power of ten where there are many
-  const digits = String(x);
-  return digits.length < 16 ? spoken(x) : `${digits[0]}.${digits.slice(1, 3)}\u00a0×\u00a010${raised(digits.length - 1)}`;
+  const places = String(x).length;
+  if (places < 16) return spoken(x);
+  const least = 10n ** BigInt(places - 3), digits = String((BigInt(x) + least / 2n) / least * least);
+  return `${digits[0]}.${digits.slice(1, 3)}\u00a0×\u00a010${raised(digits.length - 1)}`;
 }
 const bitLength = x => x.toString(2).length;
 const nimSum = cell => cell.reduce((sum, pile) => sum ^ pile);
