@@ -30,6 +30,7 @@ _ON_RANKS = ("grow", "bench")
 
 _INTERRUPTED = 130  # 128 + SIGINT, what a shell reports
 _LONGEST_WORD = 500  # characters; a name in a folder has at most 255
+_COMPLETE = "_GPUNIM_COMPLETE"  # set by the scripts of `gpu_nim.cli.completion`, which click reads
 _DEBUG = "GPUNIM_DEBUG"  # if set, a defect shows its traceback
 
 
@@ -54,10 +55,7 @@ class LazyGroup(Group):
 
     def themes(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
         """Return the commands with their summaries, by theme, from the catalogue alone."""
-        width = max(map(len, COMMANDS))
-        return {
-            theme: [(name.ljust(width), each.summary) for name, each in COMMANDS.items() if each.theme == theme] for theme in THEMES
-        }
+        return {theme: [(name, each.summary) for name, each in COMMANDS.items() if each.theme == theme] for theme in THEMES}
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that the arguments name; UsageError where each of several ranks would do all of it."""
@@ -69,6 +67,10 @@ class LazyGroup(Group):
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:  # type: ignore[override]
         """Run the command line and exit with its status: 0 done, 1 a check failed, 2 wrong use, 128 + a signal's number."""
         sys.set_int_max_str_digits(LONGEST_DIGITS)
+        if _COMPLETE in os.environ:
+            from gpu_nim.cli.completion import register
+
+            register()
         run = partial(self._outcome, args, prog_name, extra)
         if (here := place()) is not None:
             from gpu_nim.cli.ranks import run_as_rank

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpu_nim.cli import output
+from gpu_nim.cli.catalogues import AUTOMATON_NAME
 from gpu_nim.cli.command import Group
 from gpu_nim.cli.output import emit_json, print_table, wants_progress
 from gpu_nim.cli.params import integer, json_option
@@ -119,7 +120,7 @@ def bench_device(chosen: tuple[str, ...], profile: bool, runs: int, as_json: boo
         "gpunim bench ranks fcc --gen 64": "Another automaton.",
     },
 )
-@click.argument("automaton", default="edge")
+@click.argument("automaton", type=AUTOMATON_NAME, default="edge")
 @click.option("--gen", "generations", type=integer(1), default=256, help="The last generation.")
 @json_option
 def bench_ranks(automaton: str, generations: int, as_json: bool) -> None:
@@ -150,7 +151,7 @@ def bench_ranks(automaton: str, generations: int, as_json: bool) -> None:
         "gpunim bench workers fcc --gen 512 --workers 4": "Four workers, another automaton.",
     },
 )
-@click.argument("automaton", default="edge")
+@click.argument("automaton", type=AUTOMATON_NAME, default="edge")
 @click.option("--gen", "generations", type=integer(1), default=1024, help="The last generation.")
 @click.option("--workers", type=integer(2), default=2, help="The number of workers.")
 @_options

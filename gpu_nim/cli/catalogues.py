@@ -1,13 +1,75 @@
-"""Options that take a name from a catalogue, which is read only when a command needs it."""
+"""Parameters that take names of catalogues, which are read only where help or a completion is requested.
+
+The library checks the names, with a message that suggests similar ones.
+"""
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from gpu_nim.model.registry import one_of
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+Described = Iterable[tuple[str, str]]
+
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Named(click.ParamType):  # type: ignore[type-arg]  # generic only in new releases of click
+    """A name of a catalogue.
+
+    Args:
+        name: the placeholder in help texts.
+        described: returns the names with their summaries.
+        several: whether it may be several, separated by commas.
+        or_file: whether it may be a file, too.
+    """
+
+    def __init__(self, name: str, described: Callable[[], Described], *, several: bool = False, or_file: bool = False) -> None:
+        self.name, self._described, self._several, self._or_file = name, described, several, or_file
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+        """Return what `incomplete` may be the beginning of."""
+        head, comma, begun = incomplete.rpartition(",") if self._several else ("", "", incomplete)
+        items = _beginning(self._described(), begun, head + comma)
+        return [*items, *_files()] if self._or_file else items
+
+
+class Source(click.ParamType):  # type: ignore[type-arg]
+    """The source of a picture: AUTOMATON:GENERATION, GAME:PARAMETER=VALUE,..., a file, or figure:NAME.
+
+    Args:
+        figures: whether it may be a figure.
+    """
+
+    name = "source"
+
+    def __init__(self, figures: bool = False) -> None:
+        self._figures = figures
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+        """Return what `incomplete` may be the beginning of."""
+        from gpu_nim.games.catalogue import CATALOGUE as GAMES
+
+        name, colon, arguments = incomplete.partition(":")
+        if not colon:
+            kinds = {**dict(games()), **dict(automata()), **({"figure": "a figure of a paper"} if self._figures else {})}
+            return [*_beginning(((f"{kind}:", about) for kind, about in kinds.items()), incomplete), *_files()]
+        if name == "figure" and self._figures:
+            from gpu_nim.render.figures import FIGURES
+
+            return _beginning(FIGURES.summaries(), arguments, "figure:")
+        if name not in GAMES:
+            return []
+        given, _, begun = arguments.rpartition(",")
+        known = {parameter.name: parameter.help for parameter in GAMES[name].parameters}
+        known |= {"size": "the largest coordinate", "grundy": "the largest Grundy value drawn"}
+        named = {part.partition("=")[0] for part in given.split(",")}
+        rest = ((f"{each}=", about) for each, about in known.items() if each not in named)
+        return _beginning(rest, begun, incomplete.removesuffix(begun))
 
 
 class NamedOption(click.Option):
@@ -29,11 +91,9 @@ class NamedOption(click.Option):
         self.help = (self._about if isinstance(self._about, str) else self._about()).format(one_of(self._choices()))
         return super().get_help_record(ctx)
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
-        """Return the choices that begin with `incomplete`."""
-        from click.shell_completion import CompletionItem
-
-        return [CompletionItem(name) for name in self._choices() if name.startswith(incomplete)]
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """Return the choices that begin with `incomplete`, but for placeholders."""
+        return _beginning(((name, "") for name in self._choices() if not name.isupper()), incomplete)
 
 
 def named_option(
@@ -41,3 +101,78 @@ def named_option(
 ) -> Callable[[F], F]:
     """Return a decorator that adds a `NamedOption`."""
     return click.option(flag, cls=NamedOption, choices=choices, about=about, **extra)
+
+
+def _beginning(described: Described, begun: str, before: str = "") -> "list[CompletionItem]":
+    """The names that begin so, after what stands before."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(before + name, help=about) for name, about in described if name.startswith(begun)]
+
+
+def _files() -> "list[CompletionItem]":
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem("", type="file")]
+
+
+def automata() -> Described:
+    """Return the automata."""
+    from gpu_nim.automata.catalogue import CATALOGUE
+
+    return CATALOGUE.summaries()
+
+
+def games() -> Described:
+    """Return the games."""
+    from gpu_nim.games.catalogue import CATALOGUE
+
+    return CATALOGUE.summaries()
+
+
+def sequences() -> Described:
+    """Return the families of sequences and the OEIS entries."""
+    from gpu_nim.counting.families import FAMILIES
+    from gpu_nim.oeis.catalogue import entries
+
+    families = [(name, family.summary.format(piles="K")) for name, family in FAMILIES.items()]
+    return [*families, *((number, entry.summary) for number, entry in entries().items())]
+
+
+def columns() -> Described:
+    """Return the columns of a growth."""
+    from gpu_nim.automata.columns import COLUMNS
+
+    return [(name, "") for name in COLUMNS]
+
+
+def reductions() -> Described:
+    """Return the reductions of a range."""
+    from gpu_nim.counting.reductions import REDUCTIONS
+
+    return REDUCTIONS.summaries()
+
+
+def papers() -> Described:
+    """Return the papers, and all."""
+    from gpu_nim.reproduction.papers import PAPERS
+
+    return [*PAPERS.summaries(), ("all", "all of them")]
+
+
+def statements() -> Described:
+    """Return the statements, and all."""
+    from gpu_nim.theorems import statements as every
+
+    return [*((each.name, each.summary) for each in every()), ("all", "all of them")]
+
+
+AUTOMATON_NAME = Named("automaton", automata)
+GAME_NAME = Named("game", games)
+SEQUENCE_NAME = Named("name", sequences)
+COLUMN_NAMES = Named("names", columns, several=True)
+REDUCTION_NAMES = Named("names", reductions, several=True)
+PAPER_NAME = Named("paper", papers)
+STATEMENT_NAME = Named("statement", statements, or_file=True)
+SOURCE = Source()
+SOURCE_OR_FIGURE = Source(figures=True)

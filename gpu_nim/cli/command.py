@@ -3,11 +3,14 @@
 import re
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gpu_nim.model.errors import UsageError, close
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _WIDTH = 80  # of the widest help
 _NARROWEST = 20
@@ -118,6 +121,15 @@ class Group(_Helpful, click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands by theme, with their whole summaries."""
+        width = max(map(len, self.list_commands(ctx)))
         for theme, rows in self.themes(ctx).items():
             with formatter.section(theme):
-                formatter.write_dl(rows)
+                formatter.write_dl((name.ljust(width), summary) for name, summary in rows)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """Return the commands and options that begin with `incomplete`."""
+        from click.shell_completion import CompletionItem
+
+        rows = (row for rows in self.themes(ctx).values() for row in rows)
+        items = [CompletionItem(name, help=summary) for name, summary in rows if name.startswith(incomplete)]
+        return [*items, *click.Command.shell_complete(self, ctx, incomplete)]

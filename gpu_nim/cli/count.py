@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpu_nim.backends.selection import NAMES
+from gpu_nim.cli.catalogues import REDUCTION_NAMES, SEQUENCE_NAME
 from gpu_nim.cli.command import Command
 from gpu_nim.cli.output import duration, emit_json, print_table, reserve, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, BIGINT, FILE, RANGE, Choice
@@ -56,11 +57,13 @@ _EXAMPLES = {
 
 
 @click.command(cls=Command, examples=_EXAMPLES, listings=_listings)
-@click.argument("sequence")
+@click.argument("sequence", type=SEQUENCE_NAME)
 @click.option("--piles", type=AMOUNT, help=f"K, the number of piles of a family, 1 to {MAX_PILES}.")
 @click.option("--at", "n", type=BIGINT, help="Print the value at this index.")
 @click.option("--range", "span", type=RANGE, help="Print the values at START, ..., STOP - 1.")
-@click.option("--reduce", "reduce_to", metavar="NAME,...", help="Print reductions of the range, listed below.")
+@click.option(
+    "--reduce", "reduce_to", type=REDUCTION_NAMES, metavar="NAME,...", help="Print reductions of the range, listed below."
+)
 @click.option("--records", type=AMOUNT, default=MAX_RECORDS, help="The most records to list; they are the first ones.")
 @click.option("--method", type=Choice(("formula", "enumerate")), default="formula", help="enumerate checks every tuple.")
 @click.option("--format", "form", type=Choice(_FORMATS), default="table", help="How to print.")

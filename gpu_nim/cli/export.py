@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from gpu_nim.cli.catalogues import SOURCE
 from gpu_nim.cli.command import Command
 from gpu_nim.cli.output import emit_json, reserve, say
 from gpu_nim.cli.params import FILE, json_option
@@ -28,7 +29,7 @@ _EXAMPLES = {
 
 
 @click.command(cls=Command, examples=_EXAMPLES, listings=_formats)
-@click.argument("source")
+@click.argument("source", type=SOURCE)
 @click.option("-o", "--out", type=FILE, required=True, help="The file: see the endings below.")
 @click.option("--printable", is_flag=True, help="One watertight body for a 3D printer.")
 @click.option("--print-size", type=float, default=Printing.size, help="The largest measure of a printable body, in millimetres.")

@@ -4,22 +4,15 @@ from typing import Any
 
 import click
 
+from gpu_nim.cli.catalogues import GAME_NAME
 from gpu_nim.cli.params import Parsed
-from gpu_nim.games.catalogue import CATALOGUE, find, parameter_owners, read_values
+from gpu_nim.games.catalogue import find, parameter_owners, read_values
 from gpu_nim.games.entries import GameEntry, Rational
-
-
-class GameName(click.Choice):  # type: ignore[type-arg]  # generic only in new releases of click
-    """A name of the catalogue; the error for an unknown name suggests similar ones."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name; a usage error lists the known ones."""
-        return find(value).name
 
 
 def game_argument() -> click.Argument:
     """The argument GAME."""
-    return click.Argument(["game"], type=GameName(list(CATALOGUE)), metavar="GAME")
+    return click.Argument(["game"], type=GAME_NAME)
 
 
 def parameter_options(rational: str = "") -> list[click.Parameter]:

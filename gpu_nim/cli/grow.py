@@ -9,6 +9,7 @@ from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton
 from gpu_nim.automata.columns import COLUMNS, DEFAULT_COLUMNS, Value
 from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.selection import NAMES, select
+from gpu_nim.cli.catalogues import AUTOMATON_NAME, COLUMN_NAMES
 from gpu_nim.cli.command import Command
 from gpu_nim.cli.output import emit_json, print_table, report, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, CELLS, COUNTS, FILE, SIZE, Choice, json_option
@@ -44,7 +45,7 @@ _EXAMPLES = {
 
 
 @click.command(cls=Command, examples=_EXAMPLES)
-@click.argument("automaton", required=False)
+@click.argument("automaton", type=AUTOMATON_NAME, required=False)
 @click.option(
     "--gen", "generations", type=SIZE, help=f"The last generation; generation 0 holds the seed.  [default: {GENERATIONS}]"
 )
@@ -69,6 +70,7 @@ _EXAMPLES = {
 @click.option("--general", is_flag=True, help="Use the general engine, even where a faster one applies.")
 @click.option(
     "--columns",
+    type=COLUMN_NAMES,
     metavar="NAMES",
     help=f"Print a table with these columns, separated by commas: {', '.join(COLUMNS)}.  [default: {','.join(DEFAULT_COLUMNS)}]",
 )

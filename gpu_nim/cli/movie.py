@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpu_nim.cli.catalogues import named_option
+from gpu_nim.cli.catalogues import SOURCE, named_option
 from gpu_nim.cli.command import Command
 from gpu_nim.cli.output import emit_json, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, FILE, json_option, number
@@ -61,7 +61,7 @@ _EXAMPLES = {
     listings=lambda: {"Motions": MOTIONS.summaries()},
     options=_motion_options,
 )
-@click.argument("source")
+@click.argument("source", type=SOURCE)
 @click.option("-o", "--out", type=FILE, required=True, help=f"The file: {one_of(SUFFIXES)}.")
 @named_option("--motion", lambda: MOTIONS, default=Movie.motion)
 @click.option("--seconds", type=_SECONDS, default=Movie.frames / Movie.rate, help="The length of the movie.")

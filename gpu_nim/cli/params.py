@@ -1,15 +1,19 @@
 """Types of parameters that several commands have, with numbers as `gpu_nim.model.notation` reads them, and common options."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import nan
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpu_nim.model.errors import close
 from gpu_nim.model.memory_cap import VARIABLE, capped
 from gpu_nim.model.notation import parse_integer, parse_size
 from gpu_nim.model.registry import one_of
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _LARGEST_SIZE = 2**62  # for numbers of items in memory or of steps
 
@@ -20,10 +24,11 @@ class Parsed(click.ParamType):  # type: ignore[type-arg]  # generic only in new 
     Args:
         name: the placeholder in help texts.
         parse: the function.
+        words: texts that are offered in the shell.
     """
 
-    def __init__(self, name: str, parse: Callable[[str], Any]) -> None:
-        self.name, self._parse = name, parse
+    def __init__(self, name: str, parse: Callable[[str], Any], words: Iterable[str] = ()) -> None:
+        self.name, self._parse, self._words = name, parse, words
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return what the text names; defaults are not parsed."""
@@ -34,6 +39,12 @@ class Parsed(click.ParamType):  # type: ignore[type-arg]  # generic only in new 
         except ValueError as error:
             self.fail(f"{error}.", param, ctx)
 
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+        """Return the words that begin with `incomplete`."""
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(word) for word in self._words if word.startswith(incomplete)]
+
 
 class Choice(click.Choice):  # type: ignore[type-arg]  # generic only in new releases of click
     """One of some names, with an error in the words of the other types."""
@@ -41,7 +52,7 @@ class Choice(click.Choice):  # type: ignore[type-arg]  # generic only in new rel
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the name."""
         if value not in self.choices:
-            self.fail(f"expected {one_of(self.choices)}, got {value!r}.", param, ctx)
+            self.fail(f"expected {one_of(self.choices)}, got {value!r}{close(value, self.choices) or '.'}", param, ctx)
         return value
 
 

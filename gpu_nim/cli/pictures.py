@@ -30,7 +30,7 @@ def _parse_resolution(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-RESOLUTION = Parsed("widthxheight", _parse_resolution)
+RESOLUTION = Parsed("widthxheight", _parse_resolution, _RESOLUTIONS)
 
 
 def _themed_styles() -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from gpu_nim.cli.catalogues import SOURCE_OR_FIGURE
 from gpu_nim.cli.command import Command
 from gpu_nim.cli.output import emit_json, reserve, say, wants_progress
 from gpu_nim.cli.params import FILE, json_option
@@ -29,7 +30,7 @@ _EXAMPLES = {
 
 
 @click.command(cls=Command, examples=_EXAMPLES, listings=lambda: {"Figures": FIGURES.summaries(), **listings()})
-@click.argument("source")
+@click.argument("source", type=SOURCE_OR_FIGURE)
 @click.option(
     "-o",
     "--out",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gpu_nim.cli.catalogues import PAPER_NAME
 from gpu_nim.cli.command import Command
 from gpu_nim.cli.output import emit_json, print_table, reserve, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, FILE, json_option
@@ -23,10 +24,6 @@ def _papers() -> "Registry[Paper]":
     return PAPERS
 
 
-def _complete(ctx: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
-    return [name for name in (*_papers(), "all") if name.startswith(begun)]
-
-
 _EXAMPLES = {
     "gpunim reproduce nim-fractals": "Compare one paper.",
     "gpunim reproduce -o report": "Compare all papers, and write a page.",
@@ -39,7 +36,7 @@ _EXAMPLES = {
     examples=_EXAMPLES,
     listings=lambda: {"Papers": _papers().summaries()},
 )
-@click.argument("paper", nargs=-1, shell_complete=_complete)
+@click.argument("paper", type=PAPER_NAME, nargs=-1)
 @click.option("--list", "show_list", is_flag=True, help="List the items of the papers with the commands that show them.")
 @click.option("--upto", type=AMOUNT, default=REACH, help="The reach of the checks: the largest pile, index or generation.")
 @click.option(

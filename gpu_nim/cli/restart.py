@@ -6,7 +6,7 @@ import sys
 from gpu_nim.cli.output import say
 from gpu_nim.model.errors import MissingDependency
 
-_SCRIPT = "GPUNIM_SCRIPT"  # set by scripts/gpunim to its own path
+SCRIPT = "GPUNIM_SCRIPT"  # set by scripts/gpunim to its own path
 _MISSING = "GPUNIM_MISSING"  # read by scripts/lib/environment.sh: extras to install beside the user's choice
 
 
@@ -15,7 +15,7 @@ def restart(error: MissingDependency) -> None:
 
     Returns if no script started it, if no extra has the dependency, or if the extra is already installed.
     """
-    script = os.environ.get(_SCRIPT)
+    script = os.environ.get(SCRIPT)
     tried = os.environ.get(_MISSING, "").split(",")
     if script is None or error.extra is None or error.extra in tried:
         return

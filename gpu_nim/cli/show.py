@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from gpu_nim.cli.catalogues import SOURCE
 from gpu_nim.cli.command import Command
 from gpu_nim.cli.params import FILE, integer
 from gpu_nim.cli.pictures import given, look_options
@@ -21,7 +22,7 @@ _EXAMPLES = {
 
 
 @click.command(cls=Command, examples=_EXAMPLES, listings=lambda: {"Keys and mouse": [*view_keys().items(), *HELP]})
-@click.argument("source")
+@click.argument("source", type=SOURCE)
 @click.option("--web", is_flag=True, help="Serve a page on this machine for a browser, in place of a window.")
 @click.option("--port", type=integer(0, 65535), default=8765, help="The page's port; 0 chooses a free one.")
 @click.option("--picture", type=FILE, default=Path("gpunim.png"), help="The file that the window's key s saves to.")

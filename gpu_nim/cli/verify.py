@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from gpu_nim.cli.catalogues import SEQUENCE_NAME, STATEMENT_NAME
 from gpu_nim.cli.command import Command
 from gpu_nim.cli.output import emit_json, print_table, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, json_option
@@ -25,10 +26,12 @@ _EXAMPLES = {
 
 
 @click.command(cls=Command, examples=_EXAMPLES)
-@click.argument("what", nargs=-1)
+@click.argument("what", type=STATEMENT_NAME, nargs=-1)
 @click.option("--list", "show_list", is_flag=True, help="List the statements that can be verified.")
 @click.option("--upto", type=AMOUNT, default=64, help="The reach of the checks: the largest pile, index or generation.")
-@click.option("--as", "name", help="Compare the b-file WHAT with this OEIS entry, or with --piles a family of `count`.")
+@click.option(
+    "--as", "name", type=SEQUENCE_NAME, help="Compare the b-file WHAT with this OEIS entry, or with --piles a family of `count`."
+)
 @click.option("--piles", type=AMOUNT, help="The number of piles of the family.")
 @json_option
 def verify(what: tuple[str, ...], show_list: bool, upto: int, name: str | None, piles: int | None, as_json: bool) -> int:
