@@ -98,11 +98,23 @@ def test_a_contradiction_fails(monkeypatch: pytest.MonkeyPatch) -> None:
         (("--out", "x.txt"), "must end in .zarr, .npz, .csv"),
         (("nym",), "automaton must be one of nim"),
         (("--what",), "gpunim: No such option '--what'\n"),
+        (("-gen", "64"), "gpunim: No such option '-g'; did you mean --gen or"),
+        (("nim:64",), "automaton must be a name, got 'nim:64': the last generation is given by --gen 64"),
+        (("--columns", "popluation"), "got 'popluation'; did you mean population or"),
+        (("--backend", "nunpy"), "got 'nunpy'; did you mean numpy?"),
+        (("EDGE",), "got 'EDGE'; did you mean edge?"),
         (("--seciton", "z=0"), "gpunim: No such option '--seciton'; did you mean --section?\n"),
     ],
 )
 def test_wrong_use_of_grow(args: tuple[str, ...], words: str) -> None:
     assert words in refused("grow", *args)
+
+
+def test_unknown_names_of_other_commands() -> None:
+    near = refused("count", "130665", "--at", "3")
+    assert near == "gpunim: sequence must be a known one, got '130665'; did you mean A130665 or A161645?\n"
+    assert "got 'summ'; did you mean sum?" in refused("count", "D", "--piles", "3", "--range", "0:9", "--reduce", "summ")
+    assert refused("count") == "gpunim: Missing argument 'SEQUENCE'. --help has examples.\n"
 
 
 def test_unknown_command() -> None:

@@ -34,6 +34,7 @@ from gpu_nim.model.arguments import items, shown
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.labelled import axis_names
 from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.registry import unknown
 from gpu_nim.model.rule import Cells, Rule
 
 Value = int | Fraction | float | None
@@ -68,7 +69,7 @@ class Table(dict[str, NDArray[Any]]):
         super().__init__({name: _array(name, values) for name, values in columns.items()})
 
     def __missing__(self, name: object) -> NDArray[Any]:
-        raise UsageError(f"column must be one of {', '.join(self)}, got {shown(name)}")
+        raise unknown("column", name, self)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Table) and self.lists() == other.lists()
@@ -166,7 +167,7 @@ class ColumnRecorder:
                 if min(rule.box(generations)[0]) < 0:
                     raise UsageError(f"column {name!r} needs cells that are positions of Nim, without negative coordinates")
             elif name not in (*DEFAULT_COLUMNS, "dimension", "density", self._scaled):
-                raise UsageError(f"column must be one of {', '.join(self.known)}, got {name!r}")
+                raise unknown("column", name, self.known)
         if any(side < 1 or side & side - 1 or side >> _LEVELS + 1 for side in sides):
             raise UsageError(f"boxes must have a side that is a power of two up to 2^{_LEVELS}, got {', '.join(map(str, sides))}")
         if sides or "dimension" in self.columns:

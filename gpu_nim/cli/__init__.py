@@ -92,7 +92,9 @@ class LazyGroup(Group):
         except click.exceptions.Abort:
             return Outcome(_INTERRUPTED, "interrupted")
         except click.NoSuchOption as error:
-            return Outcome(error.exit_code, _one_line(f"No such option {error.option_name!r}{_similar(error)}"))
+            return Outcome(error.exit_code, _one_line(_no_such_option(error, sys.argv[1:] if args is None else args)))
+        except click.MissingParameter as error:
+            return Outcome(error.exit_code, _one_line(f"{error.format_message()} --help has examples."))
         except click.ClickException as error:
             return Outcome(error.exit_code, _one_line(error.format_message()))
         except RankFailed:
@@ -126,12 +128,14 @@ def _of_the_machine(error: Exception) -> str | None:
     return None
 
 
-def _similar(error: click.NoSuchOption) -> str:
-    """A suggestion of options similar to an unknown one of the command; "" where none is."""
-    if error.ctx is None or not error.option_name.startswith("--"):
-        return ""
-    known = (name for param in error.ctx.command.get_params(error.ctx) for name in param.opts if name.startswith("--"))
-    return close(error.option_name, known, prefix="--")
+def _no_such_option(error: click.NoSuchOption, words: Sequence[str]) -> str:
+    """The message for an unknown option, which suggests similar ones; -gen is read by click as -g."""
+    name = error.option_name
+    if not name.startswith("--"):
+        name = next((f"-{word}" for word in words if word.startswith(name) and len(word) > 2), "")
+    params = [] if error.ctx is None else error.ctx.command.get_params(error.ctx)
+    known = (option for param in params for option in param.opts if option.startswith("--"))
+    return f"No such option {error.option_name!r}{close(name, known, prefix='--')}"
 
 
 def _one_line(message: str) -> str:

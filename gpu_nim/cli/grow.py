@@ -232,6 +232,9 @@ def _print_rank_plan(
 def _automaton(
     name: str | None, offsets: Cells | None, births: tuple[int, ...] | None, seeds: Cells | None, octant: bool
 ) -> Automaton | str | None:
+    generations = (name or "").rpartition(":")[2]
+    if name is not None and generations.isdigit():
+        raise UsageError(f"automaton must be a name, got {name!r}: the last generation is given by --gen {generations}")
     if offsets is None:
         if births is not None or seeds is not None or octant:
             raise click.UsageError("--birth, --seed and --octant describe an automaton of your own, which needs --offsets.")

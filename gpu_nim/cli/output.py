@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
@@ -10,6 +11,7 @@ from typing import Any
 
 import click
 
+from gpu_nim.cli.tables import table_lines
 from gpu_nim.jobs.ranks import Outcome
 
 # Control characters, marks that change the direction of text, and surrogates, which no encoding has.
@@ -42,26 +44,17 @@ def emit_json(value: Any) -> None:
 
 
 def print_table(rows: Iterable[Sequence[object]], header: Sequence[str] = ()) -> None:
-    """Print rows under a header in aligned columns, numbers to the right and words to the left."""
+    """Print rows under a header in aligned columns; on a terminal they are fitted to its width."""
     cells = [[_text(value) for value in row] for row in rows]
-    columns = [list(column) for column in zip(*([list(header)] if header else []), *cells, strict=True)]
-    widths = [max(map(len, column)) for column in columns]
-    body = list(zip(*cells, strict=True))
-    numeric = [all(text.lstrip("-").replace(",", "").replace(".", "").isdigit() for text in column) for column in body]
-    if header:
-        click.echo("  ".join(_pad(h, w, n) for h, w, n in zip(header, widths, numeric, strict=True)).rstrip())
-    for row in cells:
-        click.echo("  ".join(_pad(c, w, n) for c, w, n in zip(row, widths, numeric, strict=True)).rstrip())
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    for line in table_lines(cells, header, width):
+        click.echo(line)
 
 
 def _text(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     return "" if value is None else plain(str(value))
-
-
-def _pad(text: str, width: int, right: bool) -> str:
-    return text.rjust(width) if right else text.ljust(width)
 
 
 def reserve(out: Path) -> None:

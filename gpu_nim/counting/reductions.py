@@ -26,7 +26,7 @@ from gpu_nim.counting.family import Family
 from gpu_nim.counting.limits import MAX_RECORDS
 from gpu_nim.counting.ranges import Range, limbs_needed
 from gpu_nim.model.arguments import shown
-from gpu_nim.model.errors import UsageError, VerificationError
+from gpu_nim.model.errors import UsageError, VerificationError, close
 from gpu_nim.model.limbs import to_integers
 from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.registry import Registry
@@ -103,7 +103,7 @@ class Reduction:
         entry = REDUCTIONS.get(name)
         if entry is None or (modulus and not entry.takes_modulus):
             known = ", ".join(each.written for each in REDUCTIONS.values())
-            raise UsageError(f"reduce must be among {known}, got {shown(text)}")
+            raise UsageError(f"reduce must be among {known}, got {shown(text)}{close(name, REDUCTIONS)}")
         if not entry.takes_modulus:
             return cls(name)
         if re.fullmatch(r"[0-9]+", modulus) and 1 <= int(modulus) <= _MAX_MODULUS:

@@ -26,12 +26,19 @@ def close(given: str, known: Iterable[str], prefix: str = "") -> str:
 
     >>> close("chocolat", ["chocolate", "bar"]), close("x", ["chocolate"])
     ('; did you mean chocolate?', '')
+    >>> close("EDGE", ["edge", "fcc"])
+    '; did you mean edge?'
     >>> close("--seciton", ["--section", "--json"], prefix="--")
     '; did you mean --section?'
     """
     from difflib import get_close_matches  # ten milliseconds to load
 
-    near = get_close_matches(given[:100].removeprefix(prefix), [name.removeprefix(prefix) for name in known])
+    names = {name.removeprefix(prefix): None for name in known}
+    word = given[:100].removeprefix(prefix)
+    near = get_close_matches(word, names)
+    if not near:
+        lower = {name.lower(): name for name in names}
+        near = [lower[name] for name in get_close_matches(word.lower(), lower)]
     return f"; did you mean {' or '.join(f'{prefix}{name}' for name in near)}?" if near else ""
 
 

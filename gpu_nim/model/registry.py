@@ -23,6 +23,8 @@ class Entry(Protocol):
         """What the entry is, in a line, for help texts."""
 
 
+_LISTED = 24  # names, where there is a suggestion
+
 T = TypeVar("T", bound=Entry)
 E = TypeVar("E", bound=Entry)
 F = TypeVar("F", bound=Callable[..., object])
@@ -43,7 +45,7 @@ def one_of(names: Iterable[str], conjunction: str = "or") -> str:
 
 
 def unknown(kind: str, given: object, known: Iterable[str], also: str = "") -> UsageError:
-    """Return the error for a name that is unknown: it lists the known ones, and suggests similar ones.
+    """Return the error for a name that is unknown: it lists the known ones, if they are not many, and suggests similar ones.
 
     Args:
         kind: the word for what is named.
@@ -56,6 +58,8 @@ def unknown(kind: str, given: object, known: Iterable[str], also: str = "") -> U
     """
     names = list(dict.fromkeys(known))
     hint = close(given, names) if isinstance(given, str) else ""
+    if hint and len(names) > _LISTED:
+        return UsageError(f"{kind} must be a known one, got {shown(given)}{hint}")
     return UsageError(f"{kind} must be one of {', '.join(names)}{also}, got {shown(given)}{hint}")
 
 
