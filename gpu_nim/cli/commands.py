@@ -33,7 +33,7 @@ for _entry in (
     CommandEntry("position", "Games", "Explain a position of any game."),
     CommandEntry("solve", "Games", "Find the P-positions or Grundy values of a game."),
     CommandEntry("games", "Games", "List the games, with their parameters."),
-    CommandEntry("evolution", "Games", "Build the evolution graph of Nim, and count its kinds."),
+    CommandEntry("evolution", "Games", "Build the evolution graph of Nim or of another game."),
     CommandEntry("render", "Pictures", "Draw a picture, or a figure of the papers."),
     CommandEntry("movie", "Pictures", "Make a movie of a body that turns, grows or changes."),
     CommandEntry("show", "Pictures", "Explore a body in a window or a browser."),

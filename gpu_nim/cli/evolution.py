@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpu_nim.cli.command import Command
-from gpu_nim.cli.game_options import GameName, given_values, parameter_options
+from gpu_nim.cli.game_options import game_argument, given_values, parameter_options
 from gpu_nim.cli.output import emit_json, print_table, reserve, say, wants_progress
 from gpu_nim.cli.params import FILE, SIZE, json_option
 from gpu_nim.cli.progress import work_progress
-from gpu_nim.games.catalogue import CATALOGUE, check_parameters, find
+from gpu_nim.games.catalogue import check_parameters, find
 from gpu_nim.games.entries import Integer
 from gpu_nim.model.errors import UsageError
 
@@ -31,7 +31,7 @@ _EXAMPLES = {
 
 
 def _arguments() -> list[click.Parameter]:
-    return [click.Argument(["game"], type=GameName(list(CATALOGUE)), required=False, metavar="[GAME]"), *parameter_options()]
+    return [game_argument(required=False), *parameter_options()]
 
 
 @click.command(cls=Command, examples=_EXAMPLES, options=_arguments)

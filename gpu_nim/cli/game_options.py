@@ -10,9 +10,9 @@ from gpu_nim.games.catalogue import find, parameter_owners, read_values
 from gpu_nim.games.entries import GameEntry, Rational
 
 
-def game_argument() -> click.Argument:
+def game_argument(*, required: bool = True) -> click.Argument:
     """The argument GAME."""
-    return click.Argument(["game"], type=GAME_NAME)
+    return click.Argument(["game"], type=GAME_NAME, required=required)
 
 
 def parameter_options(rational: str = "") -> list[click.Parameter]:
