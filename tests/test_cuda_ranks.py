@@ -121,9 +121,10 @@ def test_a_checkpoint_resumes_on_the_other_backend_and_another_number_of_ranks(t
     backends = CudaBackend(HostLauncher()), NumpyBackend()
 
     def grown(backend, folder, last, ranks):
-        here = {"resume": folder} if folder.exists() else {"checkpoint": folder, "every": 20}
+        resumes = folder.exists()
         share(ranks, 0)  # none makes the folder before all have looked for it
-        job = GrowthJob(None if folder.exists() else automaton, last, backend=backend.on_rank(ranks), **here)
+        here = {"resume": folder} if resumes else {"checkpoint": folder, "every": 20}
+        job = GrowthJob(None if resumes else automaton, last, backend=backend.on_rank(ranks), **here)
         return job.growing.generation, job.grow().digest
 
     whole = GrowthJob(automaton, 60, backend=backends[1]).grow().digest
