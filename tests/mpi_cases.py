@@ -8,7 +8,9 @@ import errno
 import json
 import os
 import resource
+import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import traceback
@@ -28,6 +30,7 @@ from gpu_nim.jobs.ranks import Outcome, join, place
 from gpu_nim.model.errors import FileError, RankFailed
 from gpu_nim.model.interrupts import interrupts_deferred
 from gpu_nim.storage import zarr_files
+from tests import strict_cupy as xp
 
 NUMPY = NumpyBackend()
 CASES: dict[str, Callable[[MpiCommunicator, Path], None]] = {}
@@ -60,6 +63,23 @@ def buffers_of_several_messages(ranks: MpiCommunicator, folder: Path) -> None:
     finally:
         mpi._LARGEST = largest
     assert all(part.tolist() == list(range(50)) for part in parts)
+
+
+@case
+def buffers_of_a_device(ranks: MpiCommunicator, folder: Path) -> None:
+    # Device memory that is the host's: MPI is given the same pointers as with CuPy's arrays.
+    for length in (0, 1, 5000):
+        parts = [xp.asarray(np.full(length * ((ranks.rank + to) % 3), 16 * ranks.rank + to, np.uint8)) for to in range(ranks.size)]
+        for source, part in enumerate(ranks.exchange(parts, xp.empty)):
+            assert type(part) is xp.ndarray
+            assert part.get().tolist() == [16 * source + ranks.rank] * (length * ((source + ranks.rank) % 3))
+
+
+@case
+def the_library_says_whether_it_takes_them(ranks: MpiCommunicator, folder: Path) -> None:
+    if shutil.which("ompi_info") is not None:
+        said = subprocess.run(["ompi_info", "--parsable", "--all"], capture_output=True, text=True, check=True).stdout
+        assert ranks.device_buffers == ("built_with_cuda_support:value:true" in said)
 
 
 @case

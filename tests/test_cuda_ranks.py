@@ -17,6 +17,7 @@ from gpu_nim.backends.cuda.nim_strips import StripExchange
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.devices import select_on_rank
 from gpu_nim.jobs.growth_job import GrowthJob
+from gpu_nim.jobs.rank_plan import rank_plan
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule
 from tests.cuda_host import HostLauncher, compiler
@@ -27,11 +28,12 @@ pytestmark = [pytest.mark.skipif(compiler() is None, reason="kernels cannot run 
 KNIGHT = POPULATIONS["A319018"]
 
 
-def births(rule, last, ranks, launcher=None):
+def births(rule, last, ranks, *, directly=False):
     """Of nim, where the rule is None."""
-    backend = CudaBackend(launcher or HostLauncher())
+    backend = CudaBackend(HostLauncher())
 
     def work(communicator):
+        communicator.device_buffers = directly
         here = backend.on_rank(communicator)
         return (here.nim(last) if rule is None else here.automaton(rule, last)).advance(last).births.tolist()
 
@@ -62,6 +64,12 @@ def test_a_newborn_is_sent_as_far_as_it_touches(monkeypatch, rule, reach):
 
     monkeypatch.setattr(BrickExchange, "_bind_sending", short)
     assert births(rule, 60, 2) != expected(rule, 60)
+
+
+@pytest.mark.parametrize(("rule", "last"), [(EDGE, 20), (None, 100)], ids=["edge", "nim"])
+def test_buffers_stay_on_the_device_where_the_communicator_takes_them(monkeypatch, rule, last):
+    monkeypatch.setattr(HostLauncher, "send_home", lambda *_: pytest.fail("they need not go home"))
+    assert births(rule, last, 3, directly=True) == expected(rule, last)
 
 
 def test_rows_of_other_ranks_are_emptied(monkeypatch):
@@ -147,3 +155,15 @@ def test_a_rank_takes_the_gpu_of_its_number(monkeypatch):
     assert made == [1]
     assert selection.select("cuda").communicator.size == 1
     assert made == [1, None]
+
+
+def test_the_plan_of_ranks_bounds_what_is_sent(monkeypatch):
+    last, sizes = 60, []
+    exchange = brick_exchange.exchange_parts
+    monkeypatch.setattr(brick_exchange, "exchange_parts", lambda *them: sizes.append(4 * int(them[-1].sum())) or exchange(*them))
+    backend = CudaBackend(HostLauncher())
+    births(EDGE, last, 3)
+    plan = rank_plan("edge", last, 3, backend=backend)
+    assert 0 < max(sizes) <= plan.sent
+    assert plan.memory == device_bytes(EDGE, last, 3)
+    assert rank_plan("nim", last, 3, backend=backend).memory == nim_bytes(last, 3)

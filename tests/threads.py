@@ -8,33 +8,35 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.communicator import Bytes, Communicator
+from gpu_nim.backends.communicator import Communicator
 
 
 class Threads:
     """One rank of several on threads; `on_ranks` makes them."""
 
     def __init__(self, rank: int, places: list[Any], barrier: threading.Barrier) -> None:
-        self.rank, self.size = rank, len(places)
+        self.rank, self.size, self.device_buffers = rank, len(places), False
         self._places, self._barrier = places, barrier
 
-    def exchange(self, parts: Sequence[Bytes]) -> list[Bytes]:
+    def exchange(self, parts: Sequence[Any], empty: Callable[..., Any] = np.empty) -> list[Any]:
         assert len(parts) == self.size
-        assert all(part.dtype == np.uint8 and part.ndim == 1 for part in parts)
-        return [theirs[self.rank].copy() for theirs in self._share(parts)]
+        kind = type(empty(0, np.uint8))
+        assert all(type(part) is kind and part.dtype == np.uint8 and part.ndim == 1 for part in parts)
+        assert self.device_buffers or kind is np.ndarray
+        return self._share(parts, lambda everyone: [theirs[self.rank].copy() for theirs in everyone])
 
     def sum(self, values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        return np.sum(self._share(values), axis=0, dtype=np.uint64)
+        return self._share(values, lambda everyone: np.sum(everyone, axis=0, dtype=np.uint64))
 
     def fail(self) -> None:
         self._barrier.abort()
 
-    def _share(self, value: Any) -> list[Any]:
+    def _share(self, value: Any, read: Callable[[list[Any]], Any]) -> Any:
         self._places[self.rank] = value
         self._barrier.wait()
-        everyone = list(self._places)
-        self._barrier.wait()  # nobody puts down another value before all have read this one
-        return everyone
+        found = read(list(self._places))
+        self._barrier.wait()  # nobody changes a value, or puts down another one, before all have read it
+        return found
 
 
 def on_ranks(size: int, work: Callable[[Communicator], Any]) -> list[Any]:

@@ -13,8 +13,8 @@ wait for the other ranks. What an engine returns:
 """
 
 import pickle
-from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,11 +35,16 @@ class Communicator(Protocol):
     def size(self) -> int:
         """Return the number of ranks."""
 
-    def exchange(self, parts: Sequence[Bytes]) -> list[Bytes]:
+    @property
+    def device_buffers(self) -> bool:
+        """Return whether buffers may be arrays of a GPU."""
+
+    def exchange(self, parts: Sequence[Any], empty: Callable[..., Any] = np.empty) -> list[Any]:
         """Send one buffer to each rank and return the buffer from each.
 
         Args:
-            parts: a buffer of any length for each rank, this one among them.
+            parts: a buffer of any length for each rank, this one among them: bytes, shape (n,).
+            empty: what makes arrays for the buffers that are received; of a GPU, where the parts are, too.
 
         Returns:
             A buffer from each rank; that of this rank is the one it was given.
@@ -64,9 +69,9 @@ class Alone:
     [array([1, 2], dtype=uint8)]
     """
 
-    rank, size = 0, 1
+    rank, size, device_buffers = 0, 1, False
 
-    def exchange(self, parts: Sequence[Bytes]) -> list[Bytes]:
+    def exchange(self, parts: Sequence[Any], empty: Callable[..., Any] = np.empty) -> list[Any]:
         """Return the buffer that is given."""
         return list(parts)
 

@@ -1,14 +1,15 @@
 """The speed of a growth on several workers of this machine against one, and what the workers spend their time on."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.growth_process import grow
-from gpu_nim.backends.communicator import Bytes, Communicator
+from gpu_nim.backends.communicator import Communicator
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.bench.harness import Contender, Timing, race
 from gpu_nim.model.progress import OnStep, unreported
@@ -77,15 +78,15 @@ class Timed:
 
     def __init__(self, communicator: Communicator) -> None:
         self._communicator = communicator
-        self.rank, self.size = communicator.rank, communicator.size
+        self.rank, self.size, self.device_buffers = communicator.rank, communicator.size, communicator.device_buffers
         self.wait = self.exchanging = 0.0
         self.sent = 0
 
-    def exchange(self, parts: Sequence[Bytes]) -> list[Bytes]:
+    def exchange(self, parts: Sequence[Any], empty: Callable[..., Any] = np.empty) -> list[Any]:
         """Exchange, and count the bytes for others."""
         self.sent += sum(part.nbytes for rank, part in enumerate(parts) if rank != self.rank)
         met = self._meet()
-        received = self._communicator.exchange(parts)
+        received = self._communicator.exchange(parts, empty)
         self.exchanging += time.perf_counter() - met
         return received
 

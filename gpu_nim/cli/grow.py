@@ -62,7 +62,7 @@ _EXAMPLES = {
 )
 @click.option("--octant", is_flag=True, help="With --offsets: only cells without a negative coordinate.")
 @click.option("--backend", type=Choice(NAMES), default="auto", help="Where to grow; auto uses a GPU if there is one.")
-@click.option("--workers", type=AMOUNT, help="Divide the growth among this many processes of this machine; on NumPy.")
+@click.option("--workers", type=AMOUNT, help="Divide the growth among this many processes of this machine.")
 @click.option("--devices", type=Choice(("all",)), help="Divide the growth among all GPUs of this machine.")
 @click.option(
     "--disk", type=FILE, help="Keep the table of the growth in a file of this folder, where it does not fit in memory; on NumPy."
@@ -154,6 +154,9 @@ def grow(
         every=every,
     )
     with run:
+        if communicator is not None and device.name == "cuda" and not quiet:
+            way = "directly" if communicator.device_buffers else "through page-locked memory, since MPI takes no buffers of GPUs"
+            say(f"gpunim: newborns travel between GPUs {way}", err=True)
         if communicator is not None:
             require_memory_of_all(run.growing, device, communicator)
         for sentence in run.passed_over:
@@ -214,7 +217,7 @@ def _print_rank_plan(
 ) -> None:
     """Print what is planned for each of several ranks."""
     backend, name = select(chosen, Planned(ranks), disk), automaton if isinstance(automaton, str) else automaton.name
-    plan, free = rank_plan(automaton, generations, ranks, general=general, disk=disk), backend.free_memory()
+    plan, free = rank_plan(automaton, generations, ranks, backend=backend, general=general, disk=disk), backend.free_memory()
     if as_json:
         planned = {"ranks": ranks, "memory": plan.memory, "sent": plan.sent, "free_memory": free}
         planned |= {} if disk is None else {"disk": plan.disk}

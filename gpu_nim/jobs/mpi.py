@@ -9,11 +9,12 @@ Waiting is done in Python, a test at a time, so that signals are handled meanwhi
 
 from __future__ import annotations
 
+import ctypes
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +56,8 @@ def connect(place: Place) -> MpiCommunicator:
             f"mpirun started {place.size} ranks, and mpi4py finds {MPI.COMM_WORLD.size}: it uses another MPI than mpirun"
         )
     machine = MPI.COMM_WORLD.Split_type(MPI.COMM_TYPE_SHARED)
-    return MpiCommunicator(MPI.COMM_WORLD, MPI.Request.Testall, (machine.rank, machine.size))
+    beside = machine.rank, machine.size
+    return MpiCommunicator(MPI.COMM_WORLD, MPI.Request.Testall, beside, device_buffers=takes_device_buffers())
 
 
 class MpiCommunicator:
@@ -63,11 +65,19 @@ class MpiCommunicator:
 
     Attributes:
         on_this_machine: the number of this rank among those of its machine, and how many these are.
+        device_buffers: whether buffers may be arrays of a GPU.
         lost: whether other ranks did not answer when this one was ended from outside, so that MPI cannot be ended in good order.
     """
 
-    def __init__(self, comm: MPI.Intracomm, all_done: Callable[[list[MPI.Request]], bool], machine: tuple[int, int]) -> None:
-        self._comm, self._all_done, self.on_this_machine = comm, all_done, machine
+    def __init__(
+        self,
+        comm: MPI.Intracomm,
+        all_done: Callable[[list[MPI.Request]], bool],
+        machine: tuple[int, int],
+        *,
+        device_buffers: bool = False,
+    ) -> None:
+        self._comm, self._all_done, self.on_this_machine, self.device_buffers = comm, all_done, machine, device_buffers
         self._first = max(0, _ANNOUNCED // comm.size - _WORD)  # bytes of a part that travel with its length
         self.lost = False
         self._told = False  # that a rank has failed
@@ -82,19 +92,21 @@ class MpiCommunicator:
         """Return the number of ranks."""
         return self._comm.size
 
-    def exchange(self, parts: Sequence[NDArray[np.uint8]]) -> list[NDArray[np.uint8]]:
-        """Send one buffer to each rank and return the buffer from each."""
-        comm, first = self._comm, self._first
+    def exchange(self, parts: Sequence[Any], empty: Callable[..., Any] = np.empty) -> list[Any]:
+        """Send one buffer to each rank and return the buffer from each; those of a GPU travel by themselves, however short."""
+        on_host = empty is np.empty
+        comm, first = self._comm, self._first if on_host else 0
         others = [rank for rank in range(comm.size) if rank != comm.rank]
         words = np.array([part.nbytes for part in parts], np.int64)
         with self._exchanging() as wait:
-            sizes, begun = self._announce(words, parts, wait)
-            received = [np.empty(size, np.uint8) for size in sizes.tolist()]
-            for part, beginning in zip(received, begun, strict=True):
+            sizes, begun = self._announce(words, parts if on_host else (), wait)
+            received = [empty(size, np.uint8) for size in sizes.tolist()]
+            for part, beginning in zip(received, begun, strict=True) if on_host else ():
                 part[:first] = beginning[: len(part)]
             received[comm.rank] = parts[comm.rank]
             requests = [comm.Irecv(piece, rank) for rank in others for piece in _pieces(received[rank][first:])]
-            requests += [comm.Isend(np.ascontiguousarray(piece), rank) for rank in others for piece in _pieces(parts[rank][first:])]
+            sent = [np.ascontiguousarray(part) for part in parts] if on_host else parts
+            requests += [comm.Isend(piece, rank) for rank in others for piece in _pieces(sent[rank][first:])]
             wait(requests)
         return received
 
@@ -168,6 +180,20 @@ class MpiCommunicator:
                     raise RanksLost(_ENDED)
 
 
-def _pieces(buffer: NDArray[np.uint8]) -> list[NDArray[np.uint8]]:
+def takes_device_buffers() -> bool:
+    """Return whether the MPI library takes buffers of a CUDA device, by its own word."""
+    from mpi4py import MPI
+
+    supported = ctypes.c_int(0)
+    # A handle finds what its library links to as well, and the process's own what was loaded by others.
+    for library in (ctypes.CDLL(MPI.__file__), ctypes.CDLL(None)):
+        if hasattr(library, "MPIX_Query_cuda_support"):  # Open MPI
+            return bool(library.MPIX_Query_cuda_support())
+        if hasattr(library, "MPIX_GPU_query_support"):  # MPICH, for which CUDA is 0
+            return not library.MPIX_GPU_query_support(0, ctypes.byref(supported)) and bool(supported.value)
+    return False
+
+
+def _pieces(buffer: Any) -> list[Any]:
     """Divide a buffer into messages."""
     return [buffer[start : start + _LARGEST] for start in range(0, len(buffer), _LARGEST)]

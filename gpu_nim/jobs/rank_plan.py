@@ -1,15 +1,15 @@
 """What a growth is planned to take of each rank: memory, and bytes sent to others."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.catalogue import Automaton, find
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.backends.communicator import Bytes
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.numpy.exactly_one import planned_newborns
@@ -29,8 +29,9 @@ class Planned:
 
     size: int
     rank: int = 0
+    device_buffers: bool = False
 
-    def exchange(self, parts: Sequence[Bytes]) -> list[Bytes]:
+    def exchange(self, parts: Sequence[Any], empty: Callable[..., Any] = np.empty) -> list[Any]:
         """Raise NotImplementedError: there are no other ranks."""
         raise NotImplementedError
 
@@ -59,14 +60,21 @@ class RankPlan:
 
 
 def rank_plan(
-    automaton: Automaton | str, generations: int, ranks: int, *, general: bool = False, disk: Path | None = None
+    automaton: Automaton | str,
+    generations: int,
+    ranks: int,
+    *,
+    backend: Backend | None = None,
+    general: bool = False,
+    disk: Path | None = None,
 ) -> RankPlan:
-    """Return the plan of the rank that has most, on NumPy.
+    """Return the plan of the rank that has most.
 
     Args:
         automaton: the automaton.
         generations: the last generation.
         ranks: how many ranks there are to be.
+        backend: the backend; NumPy by default.
         general: whether the general engine is to be used.
         disk: a folder for the tables; None for memory.
 
@@ -77,7 +85,8 @@ def rank_plan(
     >>> alone.memory > 6 * eighth.memory, alone.sent
     (True, 0)
     """
-    growing = GrowthProcess(automaton, generations, NumpyBackend(Planned(ranks), disk), general=general)
+    here = NumpyBackend(disk=disk) if backend is None else backend
+    growing = GrowthProcess(automaton, generations, here.on_rank(Planned(ranks)), general=general)
     needed = growing.planned_memory()
     rule = growing.automaton.rule
     if needed is None:
@@ -87,6 +96,10 @@ def rank_plan(
         )
     if rule is find("nim").rule:
         return RankPlan(needed, 0, None)
+    if here.name == "cuda":
+        from gpu_nim.backends.cuda.exactly_one import busiest_bricks
+
+        return RankPlan(needed, 0, busiest_bricks(rule, generations, ranks).sent_bytes)
     layers = Layers(rule, generations)
     owner = owners(len(layers.numbers), layers.reach, ranks)
     bordering = (spread(owner, layers.reach) > owner) | (spread(-owner, layers.reach) > -owner)

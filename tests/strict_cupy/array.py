@@ -68,6 +68,10 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801
     data = property(lambda self: _Memory(self._host))
     T = property(lambda self: _viewed(self, "T", self._host.T))
 
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {**self._host.__array_interface__, "version": 3, "stream": None}
+
     # To the host and back.
 
     def get(self, stream: object = None, order: str = "C", out: np.ndarray | None = None, blocking: bool = True) -> np.ndarray:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from gpu_nim.backends.communicator import Communicator
 from gpu_nim.backends.cuda.bricks import Bricks
 from gpu_nim.backends.cuda.launcher import Launcher, to_host
+from gpu_nim.backends.cuda.parts import exchange_parts
 from gpu_nim.backends.cuda.table import read_constants
 
 __all__ = ["BrickExchange"]
@@ -79,24 +80,17 @@ class BrickExchange:
         if total:
             self._starts.set(np.stack((starts, starts + 1 + _ENTRY * entries), axis=1).reshape(-1).astype(np.uint64))
             self._send(grid, generation=generation, writes=1)
-        self._put(grid, generation, int(counted[-1]), self._exchanged(starts, sizes))
+        self._put(grid, generation, int(counted[-1]), *exchange_parts(self._launch, self._ranks, self._sent, sizes))
 
-    def _exchanged(self, starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> list[NDArray[np.uint32]]:
-        """The parts that arrived, those without a word left out."""
-        total = int(sizes.sum())
-        home = self._launch.send_home(self._sent[:total])() if total else np.zeros(0, np.uint32)
-        parts = [home[start : start + size].view(np.uint8) for start, size in zip(starts.tolist(), sizes.tolist(), strict=True)]
-        return [part.copy().view(np.uint32) for part in self._ranks.exchange(parts) if len(part)]
-
-    def _put(self, grid: int, generation: int, listed: int, parts: list[NDArray[np.uint32]]) -> None:
-        if not parts:
+    def _put(self, grid: int, generation: int, listed: int, parts: Any, sizes: NDArray[np.int64]) -> None:
+        """Put the parts that arrived, those without a word left out, at the end of the list of the generation."""
+        if not len(parts):
             return
-        sizes = np.array([len(part) for part in parts])
-        total = int(sizes.sum())
-        if total > len(self._received):
-            self._bind_receiving(2 * total)
+        if len(parts) > len(self._received):
+            self._bind_receiving(2 * len(parts))
         starts = np.zeros(self._ranks.size, np.uint64)
-        starts[: len(parts)] = np.cumsum(sizes) - sizes
+        filled = sizes > 0
+        starts[: np.count_nonzero(filled)] = (np.cumsum(sizes) - sizes)[filled]
         self._arrived.set(starts)
-        self._received[:total] = self._launch.xp.asarray(np.concatenate(parts))
-        self._receive(grid, generation=generation, listed=listed, part_count=len(parts))
+        self._received[: len(parts)] = parts
+        self._receive(grid, generation=generation, listed=listed, part_count=int(np.count_nonzero(filled)))

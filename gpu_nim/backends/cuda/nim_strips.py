@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import Communicator
 from gpu_nim.backends.cuda.launcher import Launcher, to_host
+from gpu_nim.backends.cuda.parts import exchange_parts
 from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.shared.owners import owners
 
@@ -94,16 +95,13 @@ class StripExchange:
         total = 2 * int(counted.sum())
         if total > len(self._sent):
             self._sent = self._launch.xp.empty(2 * total, np.uint64)
-        stops = np.cumsum(2 * counted.astype(np.int64))
-        starts = stops - 2 * counted
+        sizes = 2 * counted.astype(np.int64)
         if total:
-            self._starts.set(starts.astype(np.uint64))
+            self._starts.set((np.cumsum(sizes) - sizes).astype(np.uint64))
             self._send(plane, writes=1)
-        home = self._launch.send_home(self._sent[:total])() if total else np.zeros(0, np.uint64)
-        parts = [home[start:stop].view(np.uint8) for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
-        received = np.concatenate(self._ranks.exchange(parts))
-        if len(received):
-            held = self._held[words.data.ptr] = self._launch.xp.asarray(received.view(np.uint64))
+        held, _ = exchange_parts(self._launch, self._ranks, self._sent, sizes)
+        if len(held):
+            self._held[words.data.ptr] = held
             self._receive(plane, held, keep=1)
 
     def _send(self, plane: dict[str, Any], *, writes: int) -> NDArray[np.uint32]:
