@@ -14,6 +14,7 @@ from gpu_nim.backends.cuda.exactly_one import busiest_bricks, device_bytes
 from gpu_nim.backends.cuda.launcher import free_share
 from gpu_nim.backends.cuda.nim import device_bytes as nim_bytes
 from gpu_nim.backends.cuda.nim_strips import StripExchange
+from gpu_nim.backends.cuda.parts import exchange_parts
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.devices import select_on_rank
 from gpu_nim.jobs.growth_job import GrowthJob
@@ -159,8 +160,9 @@ def test_a_rank_takes_the_gpu_of_its_number(monkeypatch):
 
 def test_the_plan_of_ranks_bounds_what_is_sent(monkeypatch):
     last, sizes = 60, []
-    exchange = brick_exchange.exchange_parts
-    monkeypatch.setattr(brick_exchange, "exchange_parts", lambda *them: sizes.append(4 * int(them[-1].sum())) or exchange(*them))
+    monkeypatch.setattr(
+        brick_exchange, "exchange_parts", lambda *them: sizes.append(4 * int(them[-1].sum())) or exchange_parts(*them)
+    )
     backend = CudaBackend(HostLauncher())
     births(EDGE, last, 3)
     plan = rank_plan("edge", last, 3, backend=backend)
