@@ -1,7 +1,7 @@
 """The ranks of this run: processes that mpirun started, each with its part of one growth.
 
-A rank that fails tells the others at their next exchange, so that all of them end, and one of them says why. Rank 0 prints and
-writes for all of them. This module loads no MPI: `join` does, once a command wants to use several ranks.
+A rank that fails tells the others at their next exchange, so that all of them end, and one of them says why. Rank 0 prints for all.
+This module loads no MPI: `join` does, once a command wants to use several ranks.
 """
 
 from __future__ import annotations
