@@ -63,7 +63,9 @@ def solutions(folder: Path) -> None:
     gpu_nim.save(solution, folder / "chocolate.npz")
     assert assert_type(gpu_nim.load(folder / "chocolate.npz", Solution), Solution) == solution
     assert_type(games.nim.winning_moves((13, 12, 8)), list[games.nim.Move])
-    assert_type(games.evolution_graph(3, 4), games.EvolutionGraph)
+    graph = assert_type(games.evolution_graph(3, 4), games.EvolutionGraph)
+    gpu_nim.save(graph, folder / "figure.dot")
+    assert (folder / "figure.dot").read_text().startswith("digraph evolution {")
     try:
         gpu_nim.grow("edgy", 3)
     except errors.UsageError as error:

@@ -1,6 +1,6 @@
 """`gpunim evolution`: the evolution graph of Nim or of another game, counted and exported."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,8 +19,6 @@ from gpu_nim.model.errors import UsageError
 if TYPE_CHECKING:
     from gpu_nim.games.evolution import GameEvolution
     from gpu_nim.games.nim.evolution_graph import Drawable
-
-_SUFFIXES = (".graphml", ".dot")
 
 
 _EXAMPLES = {
@@ -57,11 +55,9 @@ def evolution(
     """
     texts = {name: text for name, text in options.items() if text is not None}
     if out is not None:
-        from gpu_nim.storage.atomic import check_writable
+        from gpu_nim.storage.graphs import check_graph
 
-        if out.suffix not in _SUFFIXES:
-            raise UsageError(f"the file of a graph must end in {' or '.join(_SUFFIXES)}, got {str(out)!r}")
-        check_writable(out)
+        check_graph(out)
         reserve(out)
     if game is None and (size is not None or misere):
         raise UsageError(f"{'--size' if size is not None else '--misere'} must be given with a GAME, got none")
@@ -159,15 +155,11 @@ def _apart(found: "GameEvolution") -> str:
 
 
 def _write(graph: "Drawable", out: Path) -> None:
-    from gpu_nim.games.nim.evolution_graph import dot, graphml
-    from gpu_nim.storage.atomic import replacing
+    from gpu_nim.storage.graphs import save_graph
 
-    lines: Iterator[str] = (graphml if out.suffix == ".graphml" else dot)(graph)
     written = work_progress(len(graph.generation) + len(graph.edges), "nodes and edges written", wants_progress(quiet=False))
-    with replacing(out) as scratch, scratch.open("w", encoding="utf-8") as file, written as advance:
-        for line in lines:
-            file.write(f"{line}\n")
-            advance(line.lstrip().startswith(('"', "<node", "<edge")))
+    with written as advance:
+        save_graph(graph, out, advance)
 
 
 def _span(ends: tuple[int, int]) -> str:

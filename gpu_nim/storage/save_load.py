@@ -7,10 +7,13 @@ from typing import overload
 from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.cell_sources import Ancestry
 from gpu_nim.automata.growth import Growth
+from gpu_nim.games.evolution import GameEvolution
+from gpu_nim.games.nim.evolution_graph import EvolutionGraph
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.reading import printable
+from gpu_nim.storage.graphs import save_graph
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, open_growth, readable_suffixes
 from gpu_nim.storage.growth_writer import write_growth
 from gpu_nim.storage.solutions import is_solution, load_solution, save_solution
@@ -18,13 +21,13 @@ from gpu_nim.storage.solutions import is_solution, load_solution, save_solution
 _KINDS: dict[type, str] = {Growth: "growth", Solution: "solved game"}
 
 
-def save(found: Growth | Solution, path: str | Path, *, parents: bool = False) -> None:
-    """Write a growth or a solved game to a file, in the format of its suffix.
+def save(found: Growth | Solution | EvolutionGraph | GameEvolution, path: str | Path, *, parents: bool = False) -> None:
+    """Write a growth, a solved game or an evolution graph to a file, in the format of its suffix.
 
     Args:
-        found: a growth, or a solved game.
+        found: a growth, a solved game, or an evolution graph.
         path: the file; its suffix is one of `gpu_nim.storage.growth_formats`, for a solved game one of
-            `gpu_nim.storage.solutions.save_solution`.
+            `gpu_nim.storage.solutions.save_solution`, for a graph .graphml or .dot.
         parents: save each cell's parent, too, for growths in a format that holds parents.
 
     Raises:
@@ -43,7 +46,9 @@ def save(found: Growth | Solution, path: str | Path, *, parents: bool = False) -
         with open_growth(path, parents=_ancestry(found) if parents else None) as writer:
             write_growth(writer, found)
     elif parents:
-        raise UsageError("parents must be of a growth, got a solved game")
+        raise UsageError(f"parents must be of a growth, got {shown(found)}")
+    elif isinstance(found, EvolutionGraph | GameEvolution):
+        save_graph(found, Path(path))
     else:
         save_solution(found, Path(path))
 

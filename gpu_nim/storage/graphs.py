@@ -1,0 +1,37 @@
+"""Evolution graphs in files: .graphml, or .dot for Graphviz."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from gpu_nim.games.nim.evolution_graph import Drawable, dot, graphml
+from gpu_nim.model.errors import UsageError
+from gpu_nim.storage.atomic import check_writable, replacing
+
+GRAPH_FORMATS: dict[str, Callable[[Drawable], Iterator[str]]] = {".graphml": graphml, ".dot": dot}
+
+
+def check_graph(path: Path) -> None:
+    """Raise what `save_graph` would raise for this path, before the graph is made."""
+    if path.suffix not in GRAPH_FORMATS:
+        raise UsageError(f"the file of a graph must end in {' or '.join(GRAPH_FORMATS)}, got {str(path)!r}")
+    check_writable(path)
+
+
+def save_graph(graph: Drawable, path: Path, on_done: Callable[[int], object] = lambda count: None) -> None:
+    """Write a graph; the write is atomic.
+
+    Args:
+        graph: the graph.
+        path: the file, .graphml or .dot.
+        on_done: called with 1 for each node and edge, and 0 for other lines.
+
+    Raises:
+        UsageError: the file has another suffix.
+        FileError: the file cannot be written.
+        MissingDependency: .graphml needs networkx.
+    """
+    check_graph(path)
+    with replacing(path) as scratch, scratch.open("w", encoding="utf-8") as file:
+        for line in GRAPH_FORMATS[path.suffix](graph):
+            file.write(f"{line}\n")
+            on_done(line.lstrip().startswith(('"', "<node", "<edge")))
