@@ -31,7 +31,9 @@ from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.registry import Registry
 
-RESERVED = frozenset({"game", "size", "grundy", "backend", "on_step", "out", "json", "as_json", "memory", "help"})
+RESERVED = frozenset(
+    {"game", "size", "grundy", "until_difference", "backend", "on_step", "out", "json", "as_json", "memory", "help"}
+)
 """Names that no parameter may have, since `gpu_nim.solve`, `gpunim solve` or sources of pictures use them."""
 
 _PILES = Parameter("piles", Integer(1, MAX_COORDINATES), "3", "the number of piles", is_dimension=True)
