@@ -33,7 +33,7 @@ from tests.threads import Threads, on_ranks
 FAST = rules(least=2, most=3, births=ONE)
 RANKS = st.sampled_from([1, 2, 3, 4, 8])
 NUMPY = NumpyBackend()
-some = settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+some = settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def grown(rule, last, ranks, to, *, state=None, backend=NUMPY, **wanted):
@@ -87,7 +87,7 @@ def test_another_number_of_ranks_resumes(backend, rule, before, after, stop, mor
             assert batch.checksums.tolist() == whole.checksums[stop + 1 :].tolist()
 
 
-@settings(some, max_examples=6)
+@settings(some, max_examples=4)
 @given(before=RANKS, after=RANKS, stop=st.integers(0, 200), more=st.integers(1, 200), planned=st.integers(0, 300))
 def test_nim_grows_the_same_and_resumes(backend, before, after, stop, more, planned):
     engine, last = NimEngine(stop + more), stop + more
