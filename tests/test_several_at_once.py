@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+import filelock
 import numpy as np
 import pytest
 
@@ -16,6 +17,7 @@ from gpu_nim import grow, load
 from gpu_nim.automata.growth import Growth
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.model.errors import FileError
+from gpu_nim.storage import locks
 from tests import helpers
 from tests.helpers import gpunim, run
 from tests.render_files import needs_ffmpeg, needs_pillow
@@ -298,3 +300,21 @@ def test_a_lock_is_held_by_one_though_its_file_comes_and_goes(tmp_path: Path) ->
     contenders = [subprocess.Popen(words, stderr=subprocess.PIPE) for _ in range(3)]
     assert [(contender.communicate(timeout=60)[1], contender.returncode) for contender in contenders] == [(b"", 0)] * 3
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("function", ["lock_descriptor", "_sign", "_release"])
+def test_an_interrupt_leaves_no_lock_wherever_it_comes(function: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    room = filelock if function == "lock_descriptor" else locks
+    whole = getattr(room, function)
+
+    def interrupted(*given: object, **named: object) -> object:
+        signal.raise_signal(signal.SIGINT)
+        return whole(*given, **named)
+
+    monkeypatch.setattr(room, function, interrupted)
+    with pytest.raises(KeyboardInterrupt), locks.locked(tmp_path / "lock", "no"):
+        pass
+    assert os.listdir(tmp_path) == []
+    monkeypatch.undo()
+    with locks.locked(tmp_path / "lock", "no") as alone:
+        assert alone

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpu_nim.model.errors import FileError
+from gpu_nim.model.interrupts import interrupts_deferred
 
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
@@ -41,18 +42,24 @@ def locked(file: Path, refusal: str) -> Iterator[bool]:
     """
     file = file.parent.resolve() / file.name
     key = os.getpid(), threading.get_ident(), file
-    hold = _holds.get(key)
-    if hold is None:
-        hold = _holds[key] = _Hold(_acquire(file, refusal))
-    hold.blocks += 1
+    hold = None
     try:
+        with interrupts_deferred():  # else the file would stay where a signal comes before it is held
+            hold = _holds.get(key) or _holds.setdefault(key, _Hold(_acquire(file, refusal)))
+            hold.blocks += 1
         yield hold.handle is not None
     finally:
-        hold.blocks -= 1
-        if not hold.blocks:
-            del _holds[key]
-            if hold.handle is not None:
-                _release(file, hold.handle)
+        if hold is not None:
+            with interrupts_deferred():
+                _leave(key, hold)
+
+
+def _leave(key: tuple[int, int, Path], hold: _Hold) -> None:
+    hold.blocks -= 1
+    if not hold.blocks:
+        del _holds[key]
+        if hold.handle is not None:
+            _release(key[-1], hold.handle)
 
 
 def _acquire(file: Path, refusal: str) -> int | None:
