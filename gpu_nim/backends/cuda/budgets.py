@@ -51,7 +51,7 @@ BUDGETS: dict[str, Budget] = {
     "exactly_one_grow for edge": Budget(registers=64, blocks=8, loop=900, turn=295, dynamic=3584),
     "exactly_one_grow for fcc": Budget(registers=64, blocks=8, loop=1030, turn=305, dynamic=3584),
     "exactly_one_tick": Budget(registers=16, blocks=16, loop=0, turn=0),
-    "exactly_one_lay": Budget(registers=48, blocks=8, loop=230, turn=100),
+    "exactly_one_lay": Budget(registers=48, blocks=8, loop=230, turn=105),
     "exactly_one_send": Budget(registers=48, blocks=8, loop=270, turn=35),
     "exactly_one_receive": Budget(registers=56, blocks=8, loop=310, turn=30),
     "wedge_outcomes": Budget(registers=64, blocks=4, loop=290, turn=170),

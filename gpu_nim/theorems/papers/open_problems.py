@@ -36,17 +36,17 @@ def first_difference(a: int) -> Vector | None:
     (ii) If b does not divide 2Z + 1, h is constant, and the column has one landing with v < 2^t, or none if h >= 2^t. Else
     2Z + 1 = bc with c odd, and h is c - 1 or c. As c - 1 is even, s + (s XOR (c - 1)) is even, and s + (s XOR c) is 1 more or less.
     So v = c - 1 and v = c are never both landings, and neither is just if s is odd and s + (s XOR (c - 1)) = 2^t. That sum is
-    c - 1 plus twice the bits of s that c - 1 has not. Comparing bits from the lowest on, it is 2^t for an odd s only if
-    c - 1 = 2^t - 2. So the columns without a landing, where c < 2^t, are z = 2^t k + s with s odd, and c = q.
+    c - 1 plus twice the bits of s that c - 1 has not. Comparing bits from the lowest on, it is 2^t for an odd s if and only
+    if c - 1 = 2^t - 2. So the columns without a landing, where c < 2^t, are z = 2^t k + s with s odd, and c = q.
 
     (iii) No move leads from nim-sum 0 to nim-sum 0 while y < 2^t: it would drag (x, y, z) to a landing (u, v, z) with v < y. Since
-    x = y XOR z, h(y) >= y > v = h(v), so both v and y are landings, against (ii).
+    x = y XOR z, h(y) >= y > v = h(v); so h(v) = v = c - 1 and h(y) = y = c, both landings, against (ii).
 
     (iv) From another nim-sum, let x alone have its highest bit (if y has it, lower y; z is like x). If lowering x to y XOR z drags
     y, then h(y) < y, and the landing of the column z, where it has one, is reached by lowering x: its v is at most h(y) + 1 <= y,
     not y, and u + z < a (v + 1) <= ay <= x + z. Without a landing, z = 2^t k + s with s odd, y = q and x + z >= aq. For x + z = aq
     the nim-sum is 1, and y can be lowered. For x + z = aq + 1 the least x or z is 2^t k + 1, and the position is p or p with x and
-    z exchanged, or comes after p.
+    z exchanged, or comes after p; for x + z > aq + 1 it comes after p, whose y is q as well.
 
     (v) p is P. Its nim-sum has its highest bit in z alone. Lowering z without dragging would leave x XOR q, but
     x + (x XOR q) = aq - 1 < aq; the column x has no landing; and a landing of the column z has v > q, or v = q and u > x.
