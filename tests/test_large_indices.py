@@ -119,9 +119,8 @@ def test_rows_of_nims_plane_far_apart() -> None:
     numbers = {"rows": rows, "row_words": row_words, "generation": generation, "steps": 32}
     filled = {"filled_from": xp.ones(64, np.uint8), "filled_to": xp.zeros(64, np.uint8)}
     mixing = dict(zip(("down", "along", "up"), nim_plane_mix(), strict=True))
-    launch = launcher.bind(
-        "nim_advance", {"from": plane, "to": spare, **filled, **numbers, **mixing, "births": births, "checksums": checksums}
-    )
+    planes = {"from": plane, "to": spare, **filled, "strips": xp.zeros(1, np.uint32)}  # the only strip is the first
+    launch = launcher.bind("nim_advance", {**planes, **numbers, **mixing, "births": births, "checksums": checksums})
     launch(1)
     assert births[wanted.first : wanted.first + 32].get().tolist() == wanted.births.tolist()
     assert checksums[wanted.first : wanted.first + 32].get().tolist() == wanted.checksums.tolist()

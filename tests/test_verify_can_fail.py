@@ -56,6 +56,7 @@ LEFT_OUT = {
     take_away.OctalCode.proof_length: "a longer proof is one, too",
     take_away.SubtractionRule.proof_length: "a longer proof is one, too",
     take_away.HeapGame.positions: "serves evolve; its own tests hold it",
+    take_away.partitions_up_to: "plans memory; its own example holds it",
     take_away.HeapGame.options: "serves evolve; its own tests hold it",
     closed_forms._few_runs: "chooses between two ways",
     formulas.ulam_warburton_births_of_weight: "fills a table on import; what reads the table is broken, and its own tests hold it",

@@ -14,9 +14,9 @@ from gpu_nim.backends.communicator import Communicator
 class Threads:
     """One rank of several on threads; `on_ranks` makes them."""
 
-    def __init__(self, rank: int, places: list[Any], barrier: threading.Barrier) -> None:
+    def __init__(self, rank: int, places: list[Any], barrier: threading.Barrier, stopped: list[threading.Event]) -> None:
         self.rank, self.size, self.device_buffers = rank, len(places), False
-        self._places, self._barrier = places, barrier
+        self._places, self._barrier, self._stopped = places, barrier, stopped
 
     def exchange(self, parts: Sequence[Any], empty: Callable[..., Any] = np.empty) -> list[Any]:
         assert len(parts) == self.size
@@ -30,25 +30,34 @@ class Threads:
 
     def fail(self) -> None:
         self._barrier.abort()
+        self._stopped[self.rank].set()
+        assert all(stopped.wait(60) for stopped in self._stopped)
 
     def _share(self, value: Any, read: Callable[[list[Any]], Any]) -> Any:
         self._places[self.rank] = value
-        self._barrier.wait()
-        found = read(list(self._places))
-        self._barrier.wait()  # nobody changes a value, or puts down another one, before all have read it
+        try:
+            self._barrier.wait()
+            found = read(list(self._places))
+            self._barrier.wait()  # nobody changes a value, or puts down another one, before all have read it
+        except threading.BrokenBarrierError:
+            self._stopped[self.rank].set()
+            raise
         return found
 
 
 def on_ranks(size: int, work: Callable[[Communicator], Any]) -> list[Any]:
     """Return what `work` returns on each of these ranks; its error, where a rank raises one."""
     places, barrier = [None] * size, threading.Barrier(size, timeout=60)
+    stopped = [threading.Event() for _ in range(size)]
 
     def run(rank: int) -> Any:
         try:
-            return work(Threads(rank, places, barrier))
+            return work(Threads(rank, places, barrier, stopped))
         except BaseException:
             barrier.abort()
             raise
+        finally:
+            stopped[rank].set()
 
     with ThreadPoolExecutor(size) as pool:
         futures = [pool.submit(run, rank) for rank in range(size)]

@@ -314,7 +314,7 @@ ITEMS = (
                 partial(_is_gasket, 5),
             ),
         ),
-        ("v-remark-4.1",),
+        ("v-remark-4.1", "chocolate-first-difference", "chocolate-fractions", "nim-gasket"),
         command="gpunim solve chocolate --a 1:9 --size 63",
     ),
 )
