@@ -86,7 +86,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "gpunim"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_sidebars = {page: [] for page in ("faq", "formats", "install", "notebook", "performance", "results", "tour")}
+html_sidebars = {page: [] for page in ("faq", "formats", "glossary", "install", "notebook", "performance", "results", "tour")}
 html_theme_options = {
     "logo": {"text": "gpunim"},
     "navbar_align": "left",

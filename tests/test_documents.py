@@ -26,7 +26,7 @@ DOCUMENTS = [
     *sorted((CHECKOUT / "docs").rglob("*.md")),
 ]
 PAGES = [
-    *(CHECKOUT / "docs" / f"{page}.md" for page in ("index", "tour", "formats", "faq", "performance")),
+    *(CHECKOUT / "docs" / f"{page}.md" for page in ("index", "tour", "glossary", "formats", "faq", "performance")),
     *(path for folder in ("tutorials", "howto", "theory") for path in sorted((CHECKOUT / "docs" / folder).glob("*.md"))),
 ]
 """The pages of the site: `tests/test_site.py` runs them, and the build checks their links."""
