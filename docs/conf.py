@@ -8,6 +8,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_extensions"))
 
 import pyvista  # noqa: E402
+from catalogue_entries import REACH  # noqa: E402
 
 from gpu_nim import __version__  # noqa: E402
 
@@ -42,7 +43,7 @@ ONLINE = bool(os.environ.get("GPUNIM_DOCS_ONLINE") or os.environ.get("READTHEDOC
 # Pages are Markdown; those with code cells are executed, and cached by what is in them.
 myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath", "substitution"]
 myst_heading_anchors = 4
-myst_substitutions = {"version": version}
+myst_substitutions = {"version": version, "reach": REACH}
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(HERE.parent / "build" / "docs" / "notebooks")
 nb_execution_excludepatterns = ["notebook.ipynb"]  # tests/test_notebook.py executes it and compares what it holds
@@ -86,6 +87,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "gpunim"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_search_scorer = str(HERE / "_extensions" / "search_scores.js")
 html_sidebars = {page: [] for page in ("faq", "formats", "glossary", "install", "notebook", "performance", "results", "tour")}
 html_theme_options = {
     "logo": {"text": "gpunim"},

@@ -1,11 +1,13 @@
-"""`scripts/lib/check_site.py` sees links that lead nowhere, and asks for all that the site has to describe."""
+"""`scripts/lib/check_site.py` sees links that lead nowhere and wrong commands, and asks for all that the site has to describe."""
 
 from pathlib import Path
+
+import pytest
 
 import gpu_nim
 from gpu_nim.cli.commands import COMMANDS
 from gpu_nim.theorems import statements
-from scripts.lib.check_site import broken, expected
+from scripts.lib.check_site import broken, expected, refused
 
 
 def test_links_that_lead_nowhere_are_seen(tmp_path: Path) -> None:
@@ -28,3 +30,23 @@ def test_names_commands_and_statements_have_to_be_described() -> None:
     assert {("gpunim:statement", each.name) for each in statements()} < wanted
     assert {("py", "gpu_nim.grow"), ("py", "gpu_nim.Growth"), ("py", "gpu_nim.render.render")} < wanted
     assert len([kind for kind, _ in wanted if kind == "py"]) >= len(dir(gpu_nim)) - 1  # all but the version
+
+
+@pytest.mark.parametrize(
+    ("shown", "said"),
+    [
+        ("<code><span>gpunim</span>\n<span>movie nim:63 --kind growth -o nim.mp4</span></code>", "No such option '--kind'"),
+        ("<pre>$ gpunim movie nim:63 --motion sweep -o nim.mp4\n</pre>", "a sweep needs a game with a rational parameter"),
+        ("<pre>cd here\n./scripts/gpunim render nim:7 \\\n  --theme papr -o nim.png</pre>", "did you mean paper?"),
+        ("<pre>$ gpunim count D --piles 3 --at 7 | gpunim gro edge\n</pre>", "did you mean grow?"),
+        ("<code>gpunim count D --piles three --at 7</code>", "expected an integer"),
+        ("<code>gpunim movie nim:63 --motion growth -o nim.mp4</code>", None),
+        ("<code>gpunim render --theme paper</code> and <code>gpunim grow --help</code>", None),
+        ("<code>gpunim movie SOURCE --kind NAME</code><p>gpunim gro edge</p>", None),
+    ],
+)
+def test_commands_that_are_refused_are_seen(shown: str, said: str | None, tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text(shown)
+    found = [*refused(tmp_path)]
+    assert len(found) == (said is not None)
+    assert said is None or (found[0].startswith("index.html: gpunim ") and said in found[0])

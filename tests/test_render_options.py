@@ -148,6 +148,13 @@ def test_an_export_takes_each_option_or_refuses_it(suffix, more, takes, tmp_path
 
 @pytest.mark.parametrize("motion", MOTIONS)
 @pytest.mark.thorough
+def test_the_example_of_a_motion_is_one_that_it_shows(motion):
+    engine = "auto" if motion == "zoom" else "numpy"
+    motion_of(Movie(MOTIONS[motion].example, motion, look=Look(engine=engine)))
+
+
+@pytest.mark.parametrize("motion", MOTIONS)
+@pytest.mark.thorough
 def test_a_movie_takes_each_option_or_refuses_it(motion):
     others = {"sweep": "chocolate:size=7", "walk": "nim:15", "side-by-side": "nim:7", "zoom": "nim", "turn-4d": "nim-4:7"}
     source = others.get(motion, "edge:7")

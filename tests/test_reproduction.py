@@ -1,6 +1,8 @@
 """What the sources print beside what gpunim computes: no number is missing, each item runs, and a difference is noticed."""
 
+import html
 import json
+import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -254,6 +256,13 @@ def test_upto_is_checked() -> None:
         next(reproduce(PAPERS, upto=0))
 
 
+def test_a_report_links_to_the_page_that_it_belongs_to(tmp_path: Path) -> None:
+    for home in ("", "../results.html?a=1&b"):
+        save_report([], 1, tmp_path / "report", home=home)
+        links = re.findall(r'<a href="([^"]*)"', (tmp_path / "report" / PAGE).read_text())
+        assert links == ([html.escape(home)] if home else [])
+
+
 @pytest.mark.thorough
 @needs_chromium
 def test_the_page_in_a_browser(tmp_path: Path, results: list[ItemResult]) -> None:
@@ -276,6 +285,12 @@ def test_the_page_in_a_browser(tmp_path: Path, results: list[ItemResult]) -> Non
         driver.find_element("id", "words").clear()
         driver.find_element("css selector", "#verdict option[value=slip]").click()
         assert len(driver.execute_script(shown)) == sum(map(len, SLIPS.values()))
-        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+        background = "return getComputedStyle(document.body).backgroundColor"
+        assert driver.execute_script(background) == "rgb(255, 255, 255)"
+        dark = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", dark)
+        assert max(map(int, re.findall(r"\d+", driver.execute_script(background)))) < 64
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", **dark})
+        assert driver.execute_script(background) == "rgb(255, 255, 255)"
         assert not driver.find_element("id", "search").is_displayed()
         assert driver.get_log("browser") == []

@@ -9,22 +9,29 @@ from typing import Any
 REACH = 8
 """The reach of the checks whose results the site prints."""
 
+_SOURCES = ("[F]", "[NF]", "[B]", "[V]")
+"""The papers of `gpunim reproduce`, from the first to read to the last."""
+
 _MARKS = re.compile(r"([\\*_\[\]<>$|{}#])")
 
 
 @dataclass(frozen=True)
 class Described:
-    """An entry: its name, its summary and facts about it with their labels, and the title of the group that it is in, or ""."""
+    """An entry: its name, its summary and facts about it with their labels.
+
+    `group` is the title of the group that it is in, and `mark` a word that stands out behind its name; either may be "".
+    """
 
     name: str
     summary: str
     facts: tuple[tuple[str, str], ...]
     group: str = ""
+    mark: str = ""
 
 
-def described(name: str, summary: str, *facts: tuple[str, str | None], group: str = "") -> Described:
+def described(name: str, summary: str, *facts: tuple[str, str | None], group: str = "", mark: str = "") -> Described:
     """Return an entry without the facts that are None or empty."""
-    return Described(name, plain(summary), tuple((label, text) for label, text in facts if text), group)
+    return Described(name, plain(summary), tuple((label, text) for label, text in facts if text), group, mark)
 
 
 def plain(text: str) -> str:
@@ -45,11 +52,16 @@ def _statements() -> Iterator[Described]:
     from gpu_nim.theorems import run_checks, statements
 
     items: dict[str, list[str]] = {}
+    slips: dict[str, list[str]] = {}
     for paper in PAPERS.values():
         for item in paper.items:
+            link = f"{{item}}`{paper.anchor(item)}`"
             for check in item.checks:
-                items.setdefault(check, []).append(f"{{item}}`{paper.anchor(item)}`")
-    for checked in run_checks(statements(), REACH):
+                items.setdefault(check, []).append(link)
+                if item.slip:
+                    slips.setdefault(check, []).append(f"{link}: {plain(item.slip)}")
+    in_order = sorted(statements(), key=lambda statement: _place(_paper_of(statement.check.__module__)))
+    for checked in run_checks(in_order, REACH):
         statement = checked.statement
         result = "no counterexample" if checked.holds else f"**counterexample**: {plain(str(checked.result.counterexample))}"
         yield described(
@@ -59,8 +71,18 @@ def _statements() -> Iterator[Described]:
             ("Checked", f"{plain(checked.result.scope)}: {result}"),
             ("Command", _command(f"gpunim verify {statement.name}")),
             ("Papers", _listed(items.get(statement.name, ()))),
+            ("Slip", " ".join(slips.get(statement.name, ()))),
             group=_paper_of(statement.check.__module__),
+            mark="slip" if statement.name in slips else "",
         )
+
+
+def _place(paper: str) -> int:
+    """The place of a paper among the statements: the sources, what else is cited, and gpunim's own."""
+    label = paper.partition("]")[0] + "]"
+    if label in _SOURCES:
+        return _SOURCES.index(label)
+    return len(_SOURCES) + paper.startswith("gpunim")
 
 
 def _paper_of(module: str) -> str:
@@ -163,7 +185,7 @@ def _motions() -> Iterator[Described]:
             motion.name,
             motion.summary,
             ("Options", "; ".join(options)),
-            ("Command", _command(f"gpunim movie nim:63 --kind {motion.name} -o nim.mp4")),
+            ("Command", _command(f"gpunim movie {motion.example} --motion {motion.name} -o {motion.name}.mp4")),
         )
 
 

@@ -22,7 +22,12 @@ from sphinx.util.nodes import make_refnode
 from gpu_nim.cli import main
 from gpu_nim.cli.commands import COMMANDS
 
-LINKED = (*KINDS, "command", "item")
+LINKED = {kind: kind.replace("-", " ") for kind in (*KINDS, "command")} | {
+    "family": "family of sequences",
+    "oeis": "OEIS entry",
+    "item": "item of a paper",
+}
+"""The kinds of what roles link to, in words."""
 COMMANDS_PAGE = "reference/commands"
 
 
@@ -34,7 +39,7 @@ class Catalogues(Domain):
 
     name = "gpunim"
     label = "catalogues of gpunim"
-    object_types = {kind: ObjType(kind, kind) for kind in LINKED}  # noqa: RUF012
+    object_types = {kind: ObjType(words, kind) for kind, words in LINKED.items()}  # noqa: RUF012
     roles = {kind: XRefRole() for kind in LINKED}  # noqa: RUF012
     initial_data = {"entries": {}, "links": {}}  # noqa: RUF012
     data_version = 1
@@ -86,6 +91,10 @@ class Catalogues(Domain):
         """Return nothing: an entry is linked by the role of its kind."""
         return []
 
+    def get_type_name(self, type: ObjType, primary: bool = False) -> str:
+        """Return what the search calls a kind, without the name of the domain."""
+        return type.lname
+
     def get_objects(self) -> Iterator[tuple[str, str, str, str, str, int]]:
         """Yield every entry, for the inventory and the search."""
         for (kind, name), (page, anchor) in self.data["entries"].items():
@@ -121,7 +130,8 @@ class CatalogueDirective(SphinxDirective):
 
     def _described(self, kind: str, entry: Described) -> nodes.Node:
         facts = "\n".join(f"{label}\n: {text}\n" for label, text in entry.facts)
-        return described_by(self, kind, entry.name, entry.name, [entry.summary, facts])
+        marks = [nodes.inline("", entry.mark, classes=["verdict", entry.mark])] if entry.mark else []
+        return described_by(self, kind, entry.name, entry.name, [entry.summary, facts], *marks)
 
 
 def described_by(

@@ -32,11 +32,11 @@ class ResultsDirective(SphinxDirective):
         wrong = [f"{each.paper}: {each.item.number}" for each in results if each.verdict is Verdict.DISAGREEMENT]
         if wrong:
             raise self.error(f"gpunim reproduce disagrees with its catalogue: {', '.join(wrong)}")
-        save_report(results, REACH, Path(self.env.app.outdir) / REPORT)
+        save_report(results, REACH, Path(self.env.app.outdir) / REPORT, home=f"../{self.env.docname}.html")
         counts = ", ".join(f"{count} {verdict}" for verdict, count in summary(results).items() if count)
-        opening = nodes.paragraph("", f"{len(results)} items: {counts}. The checks reach {REACH}, or less. The same as ")
-        opening += nodes.reference("", "one page", refuri=f"{REPORT}/{PAGE}")
-        opening += nodes.Text(", with the figures, and as ")
+        opening = nodes.paragraph("", f"{len(results)} items: {counts}. There is also ")
+        opening += nodes.reference("", "the same with a search box", refuri=f"{REPORT}/{PAGE}")
+        opening += nodes.Text(" and the figures, and as ")
         opening += nodes.reference("", "JSON", refuri=f"{REPORT}/{FACTS}")
         opening += nodes.Text(".")
         return [opening, *(self._paper(name, list(group)) for name, group in groupby(results, lambda each: each.paper))]

@@ -49,6 +49,14 @@ def _cluster(scheduler: str) -> "AbstractContextManager[Cluster]":
     return cluster(scheduler)
 
 
+def requested(source: str, motion: str, seconds: float, fps: int, look: dict[str, Any]) -> Movie:
+    """Return the movie that the values of the options ask for; those of motions are in `look`, too."""
+    own = {option.name for option in _motion_options() if option.name}
+    options = {name: look[name] for name in sorted(own) if look[name] is not None}
+    appearance = Look(**{name: value for name, value in look.items() if name not in own})
+    return Movie(source, motion, max(1, round(seconds * fps)), fps, options, appearance)
+
+
 _EXAMPLES = {
     "gpunim movie nim:63 -o turn.mp4": "Turn a body once.",
     "gpunim movie edge:31 --motion growth -o growth.gif": "Show a growth, generation by generation.",
@@ -86,9 +94,7 @@ def movie(
     """Make a movie of SOURCE (see `gpunim render`); the same command resumes a movie that was interrupted."""
     if workers is not None and scheduler is not None:
         raise UsageError("give either --workers, processes of this machine, or --scheduler")
-    texts = {option.name: look.pop(option.name) for option in _motion_options() if option.name}
-    options = {name: text for name, text in texts.items() if text is not None}
-    wanted = Movie(source, motion, max(1, round(seconds * fps)), fps, options, Look(**look))
+    wanted = requested(source, motion, seconds, fps, look)
     with step_progress(wants_progress(quiet)) as step, ExitStack() as stack:
         try:
             cluster = stack.enter_context(_cluster(scheduler)) if scheduler is not None else None

@@ -140,7 +140,8 @@ class Parameter:
     """A parameter of a game.
 
     Args:
-        name: as in `gpunim solve GAME --name VALUE`, `gpu_nim.solve(GAME, size, name=value)` and `gpunim render GAME:name=VALUE`.
+        name: as in `gpunim solve GAME --PARAMETER VALUE`, `gpu_nim.solve(GAME, size, PARAMETER=value)` and
+            `gpunim render GAME:PARAMETER=VALUE`.
         type: the values that it takes.
         default: the default as a text; None where a value must be given.
         help: what it is, for the help text.

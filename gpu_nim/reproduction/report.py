@@ -47,20 +47,21 @@ def check_report(folder: Path) -> None:
     check_writable(folder, is_report)
 
 
-def save_report(results: list[ItemResult], upto: int, folder: Path) -> None:
+def save_report(results: list[ItemResult], upto: int, folder: Path, *, home: str = "") -> None:
     """Write the report of a run: the page and the facts, both or none.
 
     Args:
         results: the results.
         upto: the reach of the checks.
         folder: a new folder, an empty one, or that of an earlier report.
+        home: the address of the page that the report belongs to, if any, to which it links.
 
     Raises:
         FileError: it cannot be written.
     """
     with replacing(folder, is_report) as scratch:
         scratch.mkdir()
-        (scratch / PAGE).write_text(page(results, upto), encoding="utf-8")
+        (scratch / PAGE).write_text(page(results, upto, home), encoding="utf-8")
         (scratch / FACTS).write_text(json.dumps(report(results, upto), indent=1) + "\n", encoding="utf-8")
 
 
@@ -82,11 +83,12 @@ def _provenance() -> object:
     return made_by("gpu_nim.reproduction.report.save_report(...)")
 
 
-def page(results: list[ItemResult], upto: int) -> str:
-    """Return the page of a run, in HTML."""
+def page(results: list[ItemResult], upto: int, home: str = "") -> str:
+    """Return the page of a run, in HTML, with a link to another page if one is given."""
     counts = {verdict: count for verdict, count in summary(results).items() if count}
     words = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
     parts = {
+        "home": f'<nav><a href="{escape(home)}">Back to the documentation</a></nav>' if home else "",
         "summary": escape(f"{len(results)} items: {words}. The checks reach piles, indices and generations up to {upto}, or less."),
         "verdicts": "".join(f'<option value="{verdict}">{verdict} ({count})</option>' for verdict, count in counts.items()),
         "provenance": escape(str(_provenance())),

@@ -34,6 +34,7 @@ class Motion(ABC):
 
     - name: its name.
     - summary: what it shows, in a line.
+    - example: a source that it shows well.
     - options: its own options, which become options of `gpunim movie` and are given in `Movie.options`.
     - refuses: the options of a look that would have no effect.
     - traces: whether it can be traced.
@@ -44,6 +45,7 @@ class Motion(ABC):
 
     name: ClassVar[str]
     summary: ClassVar[str]
+    example: ClassVar[str] = "nim:63"
     options: ClassVar[tuple[Parameter, ...]] = ()
     refuses: ClassVar[frozenset[str]] = frozenset()
     traces: ClassVar[bool] = False

@@ -50,6 +50,7 @@ class Sweep(BodyMotion):
 
     name = "sweep"
     summary = "a rational parameter of a game changes, such as the a of a chocolate, with a pause at each whole value"
+    example = "chocolate:size=31"
     options = (
         Parameter("sweep", Ends(), "1..8", "the first and the last value of the parameter; NAME where the game has several"),
         hold_option("at the first, the last and every whole value"),

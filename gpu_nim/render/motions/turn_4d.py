@@ -36,6 +36,7 @@ class TurnIn4D(Motion):
 
     name = "turn-4d"
     summary = "a body of four coordinates or more turns through those that its projection leaves out"
+    example = "nim-4:15"
     refuses = frozenset(("cut", "axes"))
 
     def __init__(self, movie: "Movie") -> None:

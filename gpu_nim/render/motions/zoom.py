@@ -68,6 +68,7 @@ class Zoom(Motion):
 
     name = "zoom"
     summary = "a zoom into three-pile Nim, as a loop: the source is nim"
+    example = "nim"
     options = (Parameter("into", Corners(), "123", "the corners whose maps keep the point that the zoom goes to"),)
     refuses = frozenset(("axes", "colour", "cut", "generations", "legend", "style", "view"))
     traces = True

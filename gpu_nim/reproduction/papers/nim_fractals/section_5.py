@@ -307,7 +307,7 @@ ITEMS = (
         "Examples of P-positions with 1, 2 or 6 parents and 1, 2 or 6 children.",
         (
             Comparison(
-                "parents and children of the nine examples, by rows",
+                "parents and children of " + ", ".join(f"({','.join(piles)})" for piles in _TABLE_1.split()),
                 _table_1,
                 ((1, 1), (1, 2), (1, 6), (2, 1), (2, 2), (2, 6), (6, 1), (6, 2), (6, 6)),
                 ((1, 1), (1, 2), (1, 6), (1, 2), (2, 2), (2, 6), (6, 1), (6, 2), (6, 6)),
@@ -315,7 +315,7 @@ ITEMS = (
             Comparison("its fourth cell, two parents and one child, with (2,3,6,7) in it", partial(kind, 2, 3, 6, 7), (2, 1)),
         ),
         ("nf-table-1",),
-        command="gpunim evolution --piles 4 --gen 9",
+        command="gpunim nim 0 1 4 5",
         slip="(0,1,4,5) has one parent and two children, since 0 has nothing to take and 1 and 4 end in different numbers of "
         "zeros. (2,3,6,7) is the first position with two parents and one child.",
     ),
