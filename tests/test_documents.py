@@ -49,6 +49,7 @@ NOT_RUN = {
     ".venv/bin/python scripts/gpu-check REPORT.md": "needs a GPU; held in test_gpu_check.py",
     "scripts/docs --links": "needs a network",
     "gpunim grow edge --gen 512 --backend cuda --workers 2": "needs a GPU; scripts/gpu-check runs it",
+    "gpunim grow edge --gen 512 --devices all": "needs GPUs",
     "gpunim bench device": "needs a GPU; held in test_device_bench.py",
     "gpunim bench grow": "long; held in test_bench.py",
     "gpunim bench count": "long; held in test_count_bench.py",

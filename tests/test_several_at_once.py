@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-import filelock
 import numpy as np
 import pytest
 
@@ -304,6 +303,8 @@ def test_a_lock_is_held_by_one_though_its_file_comes_and_goes(tmp_path: Path) ->
 
 @pytest.mark.parametrize("function", ["lock_descriptor", "_sign", "_release"])
 def test_an_interrupt_leaves_no_lock_wherever_it_comes(function: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import filelock  # not on the machine of scripts/gpu-check
+
     room = filelock if function == "lock_descriptor" else locks
     whole = getattr(room, function)
 
