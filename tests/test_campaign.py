@@ -15,7 +15,7 @@ from tests.campaign.lines import KNOWN
 
 ROOT = Path(__file__).resolve().parent.parent
 # Cases of a short round: all known lines, and of the others each work, or the first of them, and each kind of file a few times.
-SHORT = {"lines": len(KNOWN) + 40, "files": 32, "kills": 7, "pairs": 7, "memory": 10}
+SHORT = {"lines": len(KNOWN) + 25, "files": 24, "kills": 7, "pairs": 7, "memory": 10}
 
 pytestmark = [
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="campaigns fork and read /proc"),
