@@ -9,7 +9,7 @@ import click
 
 from gpu_nim.cli.command import Command
 from gpu_nim.cli.game_options import game_argument, given_values, parameter_options
-from gpu_nim.cli.output import emit_json, print_table, reserve, say, wants_progress
+from gpu_nim.cli.output import emit_json, point, print_table, reserve, say, wants_progress
 from gpu_nim.cli.params import FILE, SIZE, json_option
 from gpu_nim.cli.progress import work_progress
 from gpu_nim.games.catalogue import check_parameters, find
@@ -135,7 +135,7 @@ def _game(
         "first_step_apart": None if apart is None else found.positions[apart],
     }
     lines = [
-        (row.generation, row.births, _span(row.steps), _span(row.parents), _span(row.children), _point(row.first)) for row in rows
+        (row.generation, row.births, _span(row.steps), _span(row.parents), _span(row.children), point(row.first)) for row in rows
     ]
 
     def print_rows() -> None:
@@ -150,7 +150,7 @@ def _apart(found: "GameEvolution") -> str:
     if apart is None:
         return f"yes, for all {len(found.positions):,} P-positions"
     many = int((found.step != found.generation).sum())
-    where = f"{_point(found.positions[apart])}, of step {found.step[apart]} and generation {found.generation[apart]}"
+    where = f"{point(found.positions[apart])}, of step {found.step[apart]} and generation {found.generation[apart]}"
     return f"no, for {many:,} of {len(found.positions):,} P-positions, first {where}"
 
 
@@ -165,7 +165,3 @@ def _write(graph: "Drawable", out: Path) -> None:
 def _span(ends: tuple[int, int]) -> str:
     least, most = ends
     return str(least) if least == most else f"{least}-{most}"
-
-
-def _point(position: tuple[int, ...]) -> str:
-    return f"({','.join(map(str, position))})"

@@ -57,6 +57,15 @@ def _text(value: object) -> str:
     return "" if value is None else plain(str(value))
 
 
+def point(position: Sequence[int] | None) -> str:
+    """A position as it is printed, (1,2,3); nothing for None.
+
+    >>> point((1, 2, 3)), point(()), point(None)
+    ('(1,2,3)', '()', '')
+    """
+    return "" if position is None else f"({','.join(map(str, position))})"
+
+
 def reserve(out: Path) -> None:
     """Reserve the name of a file until the command ends, so that no other one writes the same file meanwhile."""
     from gpu_nim.storage.atomic import claim

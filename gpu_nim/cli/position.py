@@ -6,7 +6,7 @@ import click
 
 from gpu_nim.cli.command import Command
 from gpu_nim.cli.game_options import game_argument, given_values, parameter_options
-from gpu_nim.cli.output import emit_json, print_table
+from gpu_nim.cli.output import emit_json, point, print_table
 from gpu_nim.cli.params import SIZE, json_option
 from gpu_nim.games.explain import ExplainedOption, Explanation, explain
 
@@ -54,7 +54,7 @@ def _rows(explained: Explanation) -> list[tuple[str, str]]:
             "game",
             " ".join(filter(None, [explained.game, f"({parameters})" * bool(parameters), "in misere play" * explained.misere])),
         ),
-        ("position", _point(explained.position)),
+        ("position", point(explained.position)),
         ("outcome", f"{explained.outcome}: the player {whose} wins"),
     ]
     if explained.grundy is not None:
@@ -66,7 +66,7 @@ def _rows(explained: Explanation) -> list[tuple[str, str]]:
         rows.append(("longest play", _moves(explained.birthday or 0)))
         rows.append(("step of the standard algorithm", str(explained.step)))
     if explained.parents is not None:
-        rows.append(("parents", " ".join(map(_point, explained.parents)) or "none"))
+        rows.append(("parents", " ".join(map(point, explained.parents)) or "none"))
     if explained.by:
         check = f", gpunim verify {explained.statement}" if explained.statement else ""
         rows.append(("by", f"{explained.by}{check}"))
@@ -91,7 +91,7 @@ def _print_moves(explained: Explanation) -> None:
 
 
 def _move_row(option: ExplainedOption) -> tuple[str, str, str, str]:
-    return (option.move, _point(option.leaves), "NP"[option.is_p], "" if option.grundy is None else str(option.grundy))
+    return (option.move, point(option.leaves), "NP"[option.is_p], "" if option.grundy is None else str(option.grundy))
 
 
 def _facts(explained: Explanation) -> dict[str, Any]:
@@ -119,7 +119,3 @@ def _facts(explained: Explanation) -> dict[str, Any]:
 
 def _moves(count: int) -> str:
     return f"{count:,} move{'s' * (count != 1)}"
-
-
-def _point(position: tuple[int, ...]) -> str:
-    return f"({','.join(map(str, position))})"

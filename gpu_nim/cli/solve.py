@@ -11,7 +11,7 @@ import click
 from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.command import Command
 from gpu_nim.cli.game_options import game_argument, parameter_options
-from gpu_nim.cli.output import emit_json, print_table, reserve, wants_progress
+from gpu_nim.cli.output import emit_json, point, print_table, reserve, wants_progress
 from gpu_nim.cli.params import FILE, SIZE, Choice, json_option
 from gpu_nim.cli.progress import step_progress, work_progress
 from gpu_nim.games.catalogue import CATALOGUE, check_parameters, find, read_values
@@ -141,17 +141,17 @@ def _print_scan(rows: list[dict[str, Any]], grundy: bool) -> None:
     header = [name, "size", "positions", "P-positions", "first difference from Nim"]
     table = [[row[key] for key in (name, "size", "positions", "p_positions")] for row in rows]
     for line, row in zip(table, rows, strict=True):
-        line.append(_point(row["first_difference"]) or "none")
+        line.append(point(row["first_difference"]) or "none")
     if grundy:
         header += ["largest Grundy value", "first that is no nim-sum"]
         for line, row in zip(table, rows, strict=True):
-            line += [row["largest_grundy"], _point(row["grundy_first_difference"]) or "none"]
+            line += [row["largest_grundy"], point(row["grundy_first_difference"]) or "none"]
     print_table(table, header)
 
 
 def _print(solution: Solution, extra: list[tuple[str, str]], out: Path | None) -> None:
     limits = zip(solution.coordinates, solution.limits, strict=True)
-    difference = _point(solution.first_difference)
+    difference = point(solution.first_difference)
     labels = ("P exactly if the nim-sum is 0", "Grundy value = nim-sum")
     if len(solution.coordinates) == 1:  # a position is one heap, and its nim-sum is its size
         labels = ("only the empty heap is P", "Grundy value = size of the heap")
@@ -163,12 +163,8 @@ def _print(solution: Solution, extra: list[tuple[str, str]], out: Path | None) -
         (labels[0], f"no, first at {difference}" if difference else "yes"),
     ]
     if solution.grundy is not None:
-        first = _point(solution.first_grundy_difference)
+        first = point(solution.first_grundy_difference)
         rows.append(("largest Grundy value", str(solution.largest_grundy)))
         rows.append((labels[1], f"no, first at {first}" if first else "yes"))
     rows += [*extra, ("device", f"{solution.device} ({solution.backend})"), ("seconds", f"{solution.seconds:.3f}")]
     print_table(rows + ([("saved", str(out))] if out is not None else []))
-
-
-def _point(position: tuple[int, ...] | None) -> str:
-    return "" if position is None else f"({','.join(map(str, position))})"
