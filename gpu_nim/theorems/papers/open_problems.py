@@ -19,37 +19,9 @@ _STEPS = 5
 def first_difference(a: int) -> Vector | None:
     """The first position, by total and then lexicographically, that is P in just one of a y <= x + z and Nim; None for a = 3 mod 4.
 
-    Write a = 2^t b with b odd, and q = 2^t - 1.
-
-    For a = 1 mod 4 it is p = ((a-1)/2, 1, (a+1)/2), a position of nim-sum 0 that is N. Proof: a position with y > 0 has
-    x + z >= a, and those with y = 0 are Nim with two piles. A position (x, 1, z) with x + z = a is N, since lowering the larger of
-    x and z to the smaller drags y to 0 and leaves (x, 0, x). It has nim-sum 0 just if x and z are 2i and 2i + 1, hence a = 4i + 1.
-
-    For even a it is p = (aq/2 - (q+1)/2 + 1, q, aq/2 + (q+1)/2), a P-position whose nim-sum is not 0. Proof: let
-    k = (bq - 1)/2; then p = (2^t k + 1, q, 2^t (k + 1)) and its coordinates x and z have the sum aq + 1. So every position up to
-    the total of p has y <= q < 2^t. Call (u, v, z) with v = u XOR z = floor((u + z) / a) a landing of the column z: there a move in
-    the other coordinate drags y and meets nim-sum 0.
-
-    (i) For v < 2^t let h(v) = floor((z + (z XOR v)) / a); (z XOR v, v, z) is a landing just if h(v) = v. With z = 2^t Z + s,
-    s < 2^t, z + (z XOR v) = 2^(t+1) Z + s + (s XOR v), so h(v) = floor((2Z + e) / b), where e = 1 if s + (s XOR v) >= 2^t, else 0.
-
-    (ii) If b does not divide 2Z + 1, h is constant, and the column has one landing with v < 2^t, or none if h >= 2^t. Else
-    2Z + 1 = bc with c odd, and h is c - 1 or c. As c - 1 is even, s + (s XOR (c - 1)) is even, and s + (s XOR c) is 1 more or less.
-    So v = c - 1 and v = c are never both landings, and neither is just if s is odd and s + (s XOR (c - 1)) = 2^t. That sum is
-    c - 1 plus twice the bits of s that c - 1 has not. Comparing bits from the lowest on, it is 2^t for an odd s if and only
-    if c - 1 = 2^t - 2. So the columns without a landing, where c < 2^t, are z = 2^t k + s with s odd, and c = q.
-
-    (iii) No move leads from nim-sum 0 to nim-sum 0 while y < 2^t: it would drag (x, y, z) to a landing (u, v, z) with v < y. Since
-    x = y XOR z, h(y) >= y > v = h(v); so h(v) = v = c - 1 and h(y) = y = c, both landings, against (ii).
-
-    (iv) From another nim-sum, let x alone have its highest bit (if y has it, lower y; z is like x). If lowering x to y XOR z drags
-    y, then h(y) < y, and the landing of the column z, where it has one, is reached by lowering x: its v is at most h(y) + 1 <= y,
-    not y, and u + z < a (v + 1) <= ay <= x + z. Without a landing, z = 2^t k + s with s odd, y = q and x + z >= aq. For x + z = aq
-    the nim-sum is 1, and y can be lowered. For x + z = aq + 1 the least x or z is 2^t k + 1, and the position is p or p with x and
-    z exchanged, or comes after p; for x + z > aq + 1 it comes after p, whose y is q as well.
-
-    (v) p is P. Its nim-sum has its highest bit in z alone. Lowering z without dragging would leave x XOR q, but
-    x + (x XOR q) = aq - 1 < aq; the column x has no landing; and a landing of the column z has v > q, or v = q and u > x.
+    For a = 1 mod 4 it is ((a-1)/2, 1, (a+1)/2), a position of nim-sum 0 that is N. For even a, with 2^t the largest power of 2 that
+    divides it and q = 2^t - 1, it is (aq/2 - (q+1)/2 + 1, q, aq/2 + (q+1)/2), a P-position whose nim-sum is not 0.
+    docs/open-problems.md has the proofs.
 
     >>> [first_difference(a) for a in (1, 2, 4, 5, 7)]
     [(0, 1, 1), (1, 1, 2), (5, 3, 8), (2, 1, 3), None]
@@ -83,7 +55,7 @@ def integers(upto: int) -> Iterator[Case]:
 )
 @compared_cases(lambda upto: f"a < {min(upto, 12)} with denominators to {_LARGEST_DENOMINATOR}")
 def fractions(upto: int) -> Iterator[Case]:
-    """The proofs of `first_difference` for 1 and 2 mod 4 look at y = 1 alone, and larger y have larger totals: 2 + ceil(2a)."""
+    """The proofs for 1 and 2 mod 4 look at y = 1 alone, and larger y have larger totals: 2 + ceil(2a)."""
     values = {Fraction(p, r) for r in range(2, _LARGEST_DENOMINATOR + 1) for p in range(1, r * min(upto, 12))}
     for a in sorted(a for a in values if a.denominator > 1 and -(-a // 1) % 4 in (1, 2)):
         expected = first_difference(int(-(-a // 1)))
