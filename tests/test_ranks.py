@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.backends.numpy import NumpyBackend, exactly_one
@@ -26,13 +26,15 @@ from gpu_nim.backends.shared.states import Joined, join
 from gpu_nim.bench.ranks import divisions
 from gpu_nim.cli import main
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.model.rule import Symmetry
-from tests.lattices import CUBIC26, EDGE, FCC, ONE, POPULATIONS, RULE750, rules
+from gpu_nim.model.rule import Rule, Symmetry
+from tests.lattices import CUBIC26, EDGE, FCC, ONE, POPULATIONS, RULE750, half_space, rules
 from tests.threads import Threads, on_ranks
 
 FAST = rules(least=2, most=3, births=ONE)
 RANKS = st.sampled_from([1, 2, 3, 4, 8])
 NUMPY = NumpyBackend()
+# Cells of odd sums lie outside of its universe, and bricks in the plane have bits for them.
+DIAGONAL = Rule(2, ((-1, 1), (1, -1)), ONE, ((-2, 0), (0, -2)), half_space((1, 1), -2), symmetry=Symmetry.PERMUTATIONS)
 some = settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
@@ -76,6 +78,7 @@ def test_the_lattices_of_the_literature(backend, rule, ranks):
 
 @some
 @given(rule=FAST, before=RANKS, after=RANKS, stop=st.integers(0, 4), more=st.integers(1, 3), planned=st.integers(0, 4))
+@example(rule=DIAGONAL, before=1, after=1, stop=0, more=1, planned=0)
 def test_another_number_of_ranks_resumes(backend, rule, before, after, stop, more, planned):
     whole = ExactlyOneEngine(rule, stop + more).advance(stop + more, cells=True, section=(0, 0))
     done = int(whole.births[: stop + 1].sum())

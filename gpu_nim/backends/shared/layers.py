@@ -77,12 +77,14 @@ class Layers:
         return cells[AXIS] - self.first, cells[0], cells[2] if self.dimension == 3 else np.zeros_like(cells[0])
 
     def cover(self, cells: Cells) -> NDArray[np.bool_]:
-        """Return whether each cell, of shape (dimension, N), lies in the box of a layer of the domain."""
+        """Return whether each cell, of shape (dimension, N), has a place: even sums where all are, in the box of a layer."""
         entry, x_0, x_2 = self.split(cells)
         inside: NDArray[np.bool_] = (entry >= self.numbers[0]) & (entry <= self.numbers[-1])
         entry = np.where(inside, entry, 0)
         for x, low, high in zip((x_0 >> self.even, x_2), self.low, self.high, strict=True):
             inside &= (low[entry] <= x) & (x <= high[entry])
+        if self.even:
+            inside &= cells.sum(axis=0) % 2 == 0
         return inside
 
 
