@@ -84,7 +84,7 @@ def test_a_growth_is_as_long_as_what_it_yields() -> None:
 def test_statements_and_growths_are_verified() -> None:
     (found,) = gpu_nim.verify("nf-lemma-8", 8)
     assert found.summary()["holds"] is True
-    assert list(found.summary()) == ["name", "source", "summary", "holds", "scope", "counterexample", "seconds"]
+    assert list(found.summary()) == ["name", "source", "summary", "conjecture", "holds", "scope", "counterexample", "seconds"]
     names = ("nf-lemma-8", "v-theorem-3.1")
     assert tuple(checked.statement.name for checked in gpu_nim.verify(names, 4)) == names
     growth = grow("nim", 7, backend="numpy")

@@ -185,6 +185,26 @@ def test_a_failure_is_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [s["holds"] for s in facts["statements"]] == [False, True]
 
 
+def test_a_conjecture_is_open_and_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    def check(upto: int) -> CheckResult:
+        return CheckResult(f"n to {upto}", 41 if upto >= 41 else None)
+
+    conjecture = Statement("made-up-conjecture", "nobody", "n^2 - n + 41 is prime", check, conjecture=True)
+    monkeypatch.setitem(catalogue._STATEMENTS, conjecture.name, conjecture)
+    assert "conjecture: n^2 - n + 41 is prime" in verify("--list").stdout
+    listed = json.loads(verify("--list", "--json").stdout)["statements"]
+    assert next(s["conjecture"] for s in listed if s["name"] == conjecture.name) is True
+    result = verify(conjecture.name, "nf-lemma-8", "--upto", "40")
+    assert result.exit_code == 0
+    assert "open   made-up-conjecture" in result.stdout
+    assert "conjecture, tried for n to 40; nobody" in result.stdout
+    assert result.stdout.endswith("1 of 2 statements hold, no counterexample was found to 1 conjecture\n")
+    result = verify(conjecture.name, "--upto", "41")
+    assert result.exit_code == 1
+    assert "FAILS  made-up-conjecture" in result.stdout
+    assert json.loads(verify(conjecture.name, "--upto", "40", "--json").stdout)["statements"][0]["conjecture"] is True
+
+
 MADE_UP = """
 from gpu_nim.theorems.catalogue import check_cases, statement
 from gpu_nim.theorems.check_result import CheckResult

@@ -73,7 +73,7 @@ def _statements() -> Iterator[Described]:
             ("Papers", _listed(items.get(statement.name, ()))),
             ("Slip", " ".join(slips.get(statement.name, ()))),
             group=_paper_of(statement.check.__module__),
-            mark="slip" if statement.name in slips else "",
+            mark="slip" if statement.name in slips else "conjecture" if statement.conjecture else "",
         )
 
 

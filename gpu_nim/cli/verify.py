@@ -38,8 +38,8 @@ def verify(what: tuple[str, ...], show_list: bool, upto: int, name: str | None, 
     """Verify statements by name (or the beginning of names, or 'all'), a growth's file that holds cells, or, with --as, a b-file.
 
     A growth's cells are compared with its births and checksums, and with the theorem of its automaton, or if there is none with a
-    new growth by its rule, for about a minute; its parents, if it has them, with the rule. The exit status is 1 if a statement has
-    a counterexample or a file an error.
+    new growth by its rule, for about a minute; its parents, if it has them, with the rule. A conjecture without a counterexample is
+    listed as open. The exit status is 1 if a statement has a counterexample or a file an error.
     """
     if show_list:
         return _list(as_json)
@@ -73,9 +73,11 @@ def _list(as_json: bool) -> int:
     from gpu_nim.theorems import statements
 
     if as_json:
-        emit_json({"statements": [{"name": s.name, "source": s.source, "summary": s.summary} for s in statements()]})
+        listed = [{"name": s.name, "source": s.source, "summary": s.summary, "conjecture": s.conjecture} for s in statements()]
+        emit_json({"statements": listed})
     else:
-        print_table([(s.name, s.source, s.summary) for s in statements()], ("name", "source", "summary"))
+        rows = [(s.name, s.source, f"conjecture: {s.summary}" if s.conjecture else s.summary) for s in statements()]
+        print_table(rows, ("name", "source", "summary"))
     return 0
 
 
@@ -83,23 +85,26 @@ def _statements(names: tuple[str, ...], upto: int, as_json: bool) -> int:
     from gpu_nim.theorems import find_statements, run_checks
 
     done = []
-    failed = 0
+    failed = unproved = 0
     for checked in run_checks(find_statements(names), upto):
         failed += not checked.holds
+        unproved += checked.holds and checked.statement.conjecture
         statement, result = checked.statement, checked.result
         found = checked.summary()
         counterexample = found["counterexample"]
         done.append(found)
         if not as_json:
-            mark = "holds " if checked.holds else "FAILS "
+            mark = "FAILS " if not checked.holds else "open  " if statement.conjecture else "holds "
             say(f"{mark} {statement.name:<20} {statement.summary}")
-            say(f"       {result.scope}; {statement.source}")
+            tried = f"conjecture, tried for {result.scope}" if statement.conjecture else result.scope
+            say(f"       {tried}; {statement.source}")
             if counterexample is not None:
                 say(f"       counterexample: {counterexample}")
     if as_json:
         emit_json({"upto": upto, "failed": failed, "statements": done})
     elif len(done) > 1:
-        say(f"{len(done) - failed} of {len(done)} statements hold")
+        open_ = f", no counterexample was found to {unproved} conjecture{'s' * (unproved != 1)}" if unproved else ""
+        say(f"{len(done) - failed - unproved} of {len(done)} statements hold{open_}")
     return 1 if failed else 0
 
 

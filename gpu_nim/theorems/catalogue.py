@@ -36,6 +36,7 @@ class Statement:
         summary: what it says, in a line.
         check: looks for a counterexample.
         at_most: the largest reach of the check, where the check does not limit itself.
+        conjecture: whether no proof is known here: the check is all the evidence there is.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Statement:
     summary: str
     check: Check = field(repr=False)
     at_most: int | None = None
+    conjecture: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ class StatementResult:
             "name": self.statement.name,
             "source": self.statement.source,
             "summary": self.statement.summary,
+            "conjecture": self.statement.conjecture,
             "holds": self.holds,
             "scope": self.result.scope,
             "counterexample": None if self.holds else str(self.result.counterexample),
@@ -80,7 +83,9 @@ class StatementResult:
 _STATEMENTS = Registry[Statement]("statement")
 
 
-def statement(name: str, source: str, summary: str, at_most: int | None = None) -> Callable[[Check], Check]:
+def statement(
+    name: str, source: str, summary: str, at_most: int | None = None, conjecture: bool = False
+) -> Callable[[Check], Check]:
     """Return a decorator that registers a function as the check of a statement.
 
     Args:
@@ -88,11 +93,12 @@ def statement(name: str, source: str, summary: str, at_most: int | None = None) 
         source: as for `Statement`.
         summary: as for `Statement`.
         at_most: as for `Statement`.
+        conjecture: as for `Statement`.
 
     Raises:
         UsageError: there is a statement of that name already.
     """
-    return _STATEMENTS.decorator(lambda check: Statement(name, source, summary, check, at_most))
+    return _STATEMENTS.decorator(lambda check: Statement(name, source, summary, check, at_most, conjecture))
 
 
 def statements() -> list[Statement]:

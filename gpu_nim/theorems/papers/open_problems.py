@@ -1,4 +1,4 @@
-"""Questions that the papers leave open, as far as gpunim answers them; docs/open-problems.md tells them in full."""
+"""Questions that the papers leave open, as far as gpunim answers them; docs/open-problems tells them in full."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def first_difference(a: int) -> Vector | None:
 
     For a = 1 mod 4 it is ((a-1)/2, 1, (a+1)/2), a position of nim-sum 0 that is N. For even a, with 2^t the largest power of 2 that
     divides it and q = 2^t - 1, it is (aq/2 - (q+1)/2 + 1, q, aq/2 + (q+1)/2), a P-position whose nim-sum is not 0.
-    docs/open-problems.md has the proofs.
+    docs/open-problems/chocolates.md has the proofs.
 
     >>> [first_difference(a) for a in (1, 2, 4, 5, 7)]
     [(0, 1, 1), (1, 1, 2), (5, 3, 8), (2, 1, 3), None]
