@@ -245,6 +245,7 @@ def test_a_new_file_is_all_that_a_theorem_needs() -> None:
         "name": "made-up-squares",
         "source": "[M] Theorem 1",
         "summary": "n^2 is the sum of the first n odd numbers",
+        "conjecture": False,
     }
     result = verify("made-up-squares")
     assert result.exit_code == 0
