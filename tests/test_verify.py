@@ -370,16 +370,14 @@ def test_a_growth_against_its_theorem(tmp_path: Path, second: list[list[int]], w
     assert json.loads(result.stdout)["counterexample"] == words
 
 
-def _rearranged(name: str, order: list[int], path: Path) -> None:
-    """Save a growth whose generations are in another order, with births, checksums and digest that are right for them."""
-    growth = grow(name, len(order) - 1, cells=True)
-    newborns = [growth.newborns(n) for n in order]
-    source = partial(_from, newborns)
+def _save_with(growth: Growth, newborns: list[np.ndarray], path: Path) -> None:
+    """Save a growth with other cells in its generations, with births, checksums and digest that are right for them."""
+    represented = (growth.symmetry.representative(cells) for cells in newborns)
     other = Growth(
         growth.automaton,
-        growth.births[order],
-        growth.checksums[order],
-        source,
+        np.array([len(cells) for cells in newborns], np.uint64),
+        np.array([checksum(cells) for cells in represented], np.uint64),
+        partial(_from, newborns),
         symmetry=growth.symmetry,
         verified=True,
         backend="numpy",
@@ -396,16 +394,39 @@ def _from(newborns: list[np.ndarray], first: int, stop: int) -> Iterator[tuple[i
 
 @pytest.mark.parametrize("name", ["nim", "nim-2", "ulam-warburton", "ulam-warburton-3", "edge", "fcc", "hexagonal"])
 def test_generations_that_changed_places(tmp_path: Path, name: str) -> None:
-    births = grow(name, 8).births.tolist()
+    growth = grow(name, 8, cells=True)
+    newborns = [growth.newborns(n) for n in range(9)]
+    births = growth.births.tolist()
     one, other = next((a, b) for a in range(1, 8) for b in range(a + 1, 9) if births[a] == births[b])
-    order = list(range(9))
-    order[one], order[other] = other, one
-    _rearranged(name, order, tmp_path / "g.npz")
+    changed = newborns.copy()
+    changed[one], changed[other] = newborns[other], newborns[one]
+    _save_with(growth, changed, tmp_path / "g.npz")
     result = verify(str(tmp_path / "g.npz"))
     assert result.exit_code == 1
     assert f"generation {one}" in result.stdout
-    _rearranged(name, list(range(9)), tmp_path / "g.npz")
+    _save_with(growth, newborns, tmp_path / "g.npz")
     assert verify(str(tmp_path / "g.npz")).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("nim", "(0, 6, 6) is not born at generation 3"),
+        ("nim-4", "(0, 0, 6, 6) is not born at generation 3"),
+        ("ulam-warburton", "(-6, 0) is not born at generation 3"),
+        ("edge", "generation 3 is not that of its rule"),
+    ],
+)
+def test_cells_that_changed_generations(tmp_path: Path, name: str, words: str) -> None:
+    growth = grow(name, 8, cells=True)
+    newborns = [growth.newborns(n) for n in range(9)]
+    first, later = newborns[3][0], newborns[6][0]
+    for n, leaves, comes in ((3, first, later), (6, later, first)):
+        cells = np.vstack([newborns[n][(newborns[n] != leaves).any(axis=1)], [comes]])
+        newborns[n] = cells[np.lexsort(cells.T[::-1])]
+    _save_with(growth, newborns, tmp_path / "g.npz")
+    result = verify(str(tmp_path / "g.npz"))
+    assert (result.exit_code, result.stdout) == (1, f"{tmp_path / 'g.npz'}: {words}\n")
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ _ITEMS = (
             Comparison("the outcome of (0,0,0)", partial(outcome, 0, 0, 0), "P"),
             Comparison("the outcomes of (0,0,x) for x = 1 to 9", lambda: {outcome(0, 0, x) for x in range(1, 10)}, ["N"]),
         ),
+        ("f-one-pile",),
         command="gpunim nim 0 0 9",
     ),
     Item(
@@ -58,6 +59,7 @@ _ITEMS = (
             ),
             Comparison("the three simplest of three different piles", _simplest, ((1, 2, 3), (1, 4, 5), (2, 4, 6))),
         ),
+        ("f-positions",),
         command="gpunim nim 1 2 3",
     ),
     Item(
@@ -67,6 +69,7 @@ _ITEMS = (
             Comparison("the outcome of (5,7,9)", partial(outcome, 5, 7, 9)),
             Comparison("the outcome of (15,23,30)", partial(outcome, 15, 23, 30)),
         ),
+        ("f-positions",),
         command="gpunim nim 15 23 30",
     ),
     Item(
@@ -106,6 +109,7 @@ _ITEMS = (
             ),
             Comparison("the third winning move", lambda: [(move.take, move.leaves) for move in nim.winning_moves([13, 12, 8])[2:]]),
         ),
+        ("f-positions",),
         command="gpunim nim 13 12 8",
     ),
     Item("Section 2.3", "Theorem 1 also holds for any other number of piles.", checks=("nf-theorem-4",)),

@@ -68,6 +68,7 @@ _ITEMS = (
                 tuple((2 * n,) for n in range(16)),
             ),
         ),
+        ("b-totals",),
         command="gpunim grow nim --gen 15",
     ),
     Item(
@@ -90,7 +91,7 @@ _ITEMS = (
         "First theorem, 2-adic values",
         "The 2-adic values of a, b and c are the smallest powers of 2 that divide them.",
         (Comparison("the 2-adic value of 12, as a power of 2", lambda: 2 ** nim.trailing_zeros(12), 1, 4),),
-        ("b-first",),
+        ("b-proof",),
         slip="They are the largest powers of 2 that divide them; the smallest is always 1.",
     ),
     Item(
@@ -105,7 +106,7 @@ _ITEMS = (
                 ((0, 4, 4), (0, 5, 3), (1, 4, 3)),
             ),
         ),
-        ("b-first",),
+        ("b-proof",),
         slip='It prints "(a,b-1,a-1)" where (a,b-1,c-1) is meant: at (1,5,4) that is (1,4,3), not (1,4,0).',
     ),
     Item(
@@ -135,6 +136,11 @@ _ITEMS = (
         "The points that the second rule bears at step n and that have a total of 2n are exactly the P-positions of Nim with "
         "2n tokens.",
         checks=("b-second",),
+    ),
+    Item(
+        "Second theorem, proof",
+        "N-positions with 2n tokens are born after the P-positions with 2n tokens.",
+        checks=("b-late",),
     ),
 )
 

@@ -14,6 +14,35 @@ from gpu_nim.theorems.exhaustive import max_pile, p_positions, pile_scope
 _LAWS = 15  # the largest number with which the laws are tried
 _PROOF = 15  # the largest pile; 7 for four piles
 
+_EXAMPLE = (13, 12, 8)
+_OUTCOMES = {
+    **dict.fromkeys(((0, 0, 0), (0, 1, 1), (0, 2, 2), (1, 2, 3), (1, 4, 5), (2, 4, 6)), "P"),
+    **dict.fromkeys(((1, 1, 1), (1, 1, 2), (1, 1, 3), (1, 2, 2), (5, 7, 9), _EXAMPLE, (15, 23, 30)), "N"),
+}
+
+
+@statement(
+    "f-one-pile", "[F] section 2.1", "only (0, ..., 0) is terminal, a P-position; with one non-empty pile the next player wins"
+)
+@compared_cases(lambda upto: pile_scope((1, 2, 3), upto))
+def one_pile(upto: int) -> Iterator[Case]:
+    for k in (1, 2, 3):
+        n = max_pile(k, upto)
+        alone = [position for position in p_positions(k, n).tolist() if sum(pile > 0 for pile in position) <= 1]
+        yield f"the P-positions of {k} piles up to {n} with at most one non-empty pile", alone, [[0] * k]
+
+
+@statement("f-positions", "[F] sections 2.1 and 2.2", "the outcomes of the positions that are worked out, or asked for", at_most=30)
+@compared_cases(lambda upto: f"those of the {len(_OUTCOMES)} positions with piles up to {upto}")
+def worked_out(upto: int) -> Iterator[Case]:
+    known = {tuple(position) for position in p_positions(3, upto).tolist()}
+    for position, outcome in _OUTCOMES.items():
+        if max(position) <= upto:
+            yield f"whether {position} is a P-position", position in known, outcome == "P"
+    if upto >= max(_EXAMPLE):
+        moves = {(*_EXAMPLE[:i], less, *_EXAMPLE[i + 1 :]) for i, pile in enumerate(_EXAMPLE) for less in range(pile)}
+        yield f"where one wins from {_EXAMPLE}", moves & known, {(4, 12, 8), (13, 5, 8), (13, 12, 1)}
+
 
 @statement("f-nim-sum", "[F] section 2.2; [NF] Definition 3; [V] Definition 2.4", "the nim-sum and its laws", at_most=_LAWS)
 @compared_cases(lambda upto: f"x, y, z up to {upto}")

@@ -5,6 +5,7 @@ The other modules compare what the papers print with exhaustive enumeration; fau
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from math import comb
@@ -20,6 +21,7 @@ from gpu_nim.counting import closed_forms
 from gpu_nim.counting.families import FAMILIES, ByMaximum, ByTotal, UpToMaximum, UpToTotal, find_family
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range
+from gpu_nim.counting.reductions import Reduction, reduce_range
 from gpu_nim.games import heaps
 from gpu_nim.games.catalogue import CATALOGUE as GAMES
 from gpu_nim.games.catalogue import read_values
@@ -108,6 +110,32 @@ def tables(upto: int) -> Iterator[Case]:
     for n in _LONG:
         found = to_integers(Range(find_family("D", 4), n, n + 40, engine).values())
         yield f"the table of D_4 from {n}", found, [recursions.D(4, n + i) for i in range(40)]
+
+
+@statement(
+    "gpunim-reductions", "gpunim", "sums, extremes, records, lengths and residues of ranges equal those of the enumerated counts"
+)
+@compared_cases(lambda upto: f"ranges up to {min(upto, _INDICES)}, fewer for many piles")
+def reductions(upto: int) -> Iterator[Case]:
+    engine = select("auto").counting()
+    for k in _PILES:
+        last = max_index(k, min(upto, _INDICES))
+        for name in _ENUMERATED:
+            for start in (0, last // 3):
+                known = counts(name, k, last)[start:]
+                stated = {
+                    "sum": sum(known),
+                    "max": max(known),
+                    "argmax": start + known.index(max(known)),
+                    "min": min(known),
+                    "argmin": start + known.index(min(known)),
+                    "records": [(start + i, n) for i, n in enumerate(known) if all(n > before for before in known[:i])],
+                    "histogram": dict(sorted(Counter(n.bit_length() for n in known).items())),
+                    "residues:10": dict(sorted(Counter(n % 10 for n in known).items())),
+                }
+                found = reduce_range(find_family(name, k), start, last + 1, [*map(Reduction.parse, stated)], engine)
+                for (what, value), result in zip(stated.items(), found, strict=True):
+                    yield f"{what} of {name}_{k} from {start} to {last}", result.value, value
 
 
 @statement("powers-of-binomials", "the digit matrices of gpunim", "D_k(2^m - 1) = C(k,2)^m for k = 2, ..., 5")

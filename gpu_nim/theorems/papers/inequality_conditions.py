@@ -4,6 +4,7 @@ The games are solved, and the statements are evaluated independently, on every p
 """
 
 from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from gpu_nim.theorems.check_result import CheckResult
 from gpu_nim.theorems.exhaustive import max_pile, p_positions, pile_scope
 
 _MOVED = 15  # the largest coordinate with which every move is tried in a second or so
+_CONSTRUCTED = 31
 _LARGEST_A = 27
 _SOLVED = 255  # the largest coordinate for which a chocolate is solved in a second or so
 
@@ -80,6 +82,39 @@ def theorem_3_2(upto: int) -> Iterator[Case]:
     for position, nim_sums in _nim_sums_of_options(upto):
         if _nim_sum(position):
             yield f"whether an option of {position} has nim-sum 0", 0 in nim_sums, True
+
+
+@statement(
+    "v-proof-3.2",
+    "[V] proof of Theorem 3.2",
+    "the option of 3y <= x + z that the proof constructs is a move, and to nim-sum 0",
+    at_most=_CONSTRUCTED,
+)
+@compared_cases(lambda upto: f"the positions of 3y <= x + z to {upto} with another nim-sum than 0")
+def proof_3_2(upto: int) -> Iterator[Case]:
+    for x, z in product(range(upto + 1), repeat=2):
+        for y in range((x + z) // 3 + 1):
+            if x ^ y ^ z:
+                u, v, w = _constructed((x, y, z)) if x >= z else _constructed((z, y, x))[::-1]
+                lowered = [axis for axis, (old, new) in enumerate(zip((x, z), (u, w), strict=True)) if new < old]
+                follows = v == min(y, (u + w) // 3) if lowered else v < y
+                risen = u > x or v > y or w > z
+                yield f"whether {(u, v, w)} is an option of {(x, y, z)}", follows and len(lowered) < 2 and not risen, True
+                yield f"the nim-sum of {(u, v, w)}", u ^ v ^ w, 0
+
+
+def _constructed(position: Vector) -> Vector:
+    """The option of a position with x >= z that the proof of Theorem 3.2 constructs, by its cases."""
+    x, y, z = position
+    n, p, q = (pile.bit_length() - 1 for pile in position)  # of an empty pile, of which the proof does not speak, -1
+    if n == q:
+        k = (x ^ y ^ z).bit_length() - 1
+        if y >> k & 1:
+            return x, x ^ z, z  # [1.1]
+        return (y ^ z, y, z) if x >> k & 1 else (x, y, x ^ y)  # [1.2]
+    if p >= q:
+        return (3 * 2**q - 1 - z, 2**q - 1, z) if z else (0, 0, 0)  # [2.1]
+    return y ^ z, y, z  # [2.2]
 
 
 @statement(

@@ -8,11 +8,15 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.automata.catalogue import CATALOGUE
+from gpu_nim.automata.formulas import p_positions_by_total
 from gpu_nim.automata.growth_process import grow
 from gpu_nim.model.rule import Cell
-from gpu_nim.theorems.catalogue import Case, check_cases, statement
+from gpu_nim.theorems.catalogue import Case, check_cases, compared_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
+from gpu_nim.theorems.exhaustive import max_pile, p_positions, pile_scope
 
+_MAX_TOTALS = 512
 _MAX_LITERAL = 15  # by going through all that is alive at each step
 _MAX_GENERATIONS = 256  # generation n is compared with all (n+1)^2 pairs of piles; edge has millions of cells by then
 
@@ -73,3 +77,52 @@ def first_rule(upto: int) -> CheckResult:
 @statement("b-second", "[B] second theorem", "the cells of `edge` born at step n with total 2n are the P-positions with total 2n")
 def second_rule(upto: int) -> CheckResult:
     return _born("edge", upto, _EDGE_NEIGHBOURS, lambda cells, n: cells[cells.sum(axis=1) == 2 * n])
+
+
+@statement("b-totals", "[B] first rule", "the cells of `nim` born at step n have the coordinate sum 2n")
+@compared_cases(lambda upto: f"every `nim-K` of the catalogue, generations up to {min(upto, _MAX_TOTALS)}, fewer for many piles")
+def totals(upto: int) -> Iterator[Case]:
+    for automaton in CATALOGUE.values():
+        if automaton.cell_test is p_positions_by_total:
+            generations = min(upto, _MAX_TOTALS >> automaton.rule.dimension)
+            for n, cells in grow(automaton.name, generations, backend="numpy", verify=False):
+                yield f"the coordinate sums in generation {n} of {automaton.name}", {*cells.sum(axis=1).tolist()}, {2 * n}
+
+
+@statement(
+    "b-proof",
+    "[B] proof of the first theorem",
+    "just two piles of a P-position have the smallest 2-adic value, and these are lowered to its parent; "
+    "an N-position one above a P-position is so twice",
+)
+@compared_cases(lambda upto: pile_scope((3,), upto))
+def two_adic_values(upto: int) -> Iterator[Case]:
+    largest = max_pile(3, upto)
+    known = {tuple(position) for position in p_positions(3, largest).tolist()}
+    pairs = [tuple(axis for axis in range(3) if offset[axis]) for offset in _PARENTS]
+    for position in product(range(largest + 1), repeat=3):
+        if sum(position) % 2 or not any(position):
+            continue
+        below = [
+            pair
+            for pair, offset in zip(pairs, _PARENTS, strict=True)
+            if tuple(x + d for x, d in zip(position, offset, strict=True)) in known
+        ]
+        if position in known:
+            values = [pile & -pile for pile in position]
+            smallest = min(value for value in values if value)
+            yield f"the pairs to lower in {position}", below, [tuple(axis for axis in range(3) if values[axis] == smallest)]
+        else:
+            yield f"whether {position} is one above a single P-position", len(below) == 1, False
+
+
+@statement("b-late", "[B] proof of the second theorem", "the N-positions of total 2n that `edge` bears are born after step n")
+@compared_cases(lambda upto: f"generations up to {min(upto, _MAX_GENERATIONS)}")
+def n_positions_are_late(upto: int) -> Iterator[Case]:
+    for n, cells in grow("edge", min(upto, _MAX_GENERATIONS), backend="numpy", verify=False):
+        outside = cells[(cells[:, 0] ^ cells[:, 1]) != cells[:, 2]]
+        yield (
+            f"whether an N-position of total {2 * n} or more is born at step {n}",
+            bool((outside.sum(axis=1) >= 2 * n).any()),
+            False,
+        )

@@ -181,7 +181,7 @@ ITEMS = (
         "Theorem 3.2, proof, [1.1]",
         "Where y is lowered to v, the lower digits of v are those of x plus those of y, modulo 2.",
         (Comparison("the option of {4,2,5} that lowers y", partial(_to_lower_y, 4, 2, 5), ((4, 0, 5),), ((4, 1, 5),)),),
-        ("v-theorem-3.2",),
+        ("v-proof-3.2",),
         slip="d_i = a_i + b_i should be a_i + c_i, as in Example 3.4 [1]: by the rule as printed {4,2,5} goes to {4,0,5}, "
         "of nim-sum 1.",
     ),
@@ -196,7 +196,7 @@ ITEMS = (
                 (54,),
             ),
         ),
-        ("v-theorem-3.2",),
+        ("v-proof-3.2",),
         slip="The sum must go to n, since d_n = 1: Example 3.4 [2] has u = 54, and 22 without 2^5. "
         "In [2.1] the digits that are 1 are those of v, e, not d. The proof leaves out x, y or z = 0, which have no logarithm; "
         "the theorem holds for them.",

@@ -89,6 +89,7 @@ ITEMS = (
                 (1, 4, 7, 16, 19, 28, 37, 64, 67, 76, 85, 112, 121, 148, 175),
             ),
         ),
+        ("nf-three-branches",),
         command="gpunim grow ulam-warburton-3 --gen 14",
     ),
     Item(
@@ -126,6 +127,7 @@ ITEMS = (
                 (1, 6, 7, 36, 13, 42, 43, 216, 49, 78, 55, 252, 85),
             ),
         ),
+        ("nf-evolution",),
         command="gpunim grow nim-4 --gen 12",
     ),
     Item(
@@ -298,7 +300,7 @@ ITEMS = (
             Comparison("whether (0,0,0,0) has 1, 2 or 6 parents", lambda: kind(0, 0, 0, 0)[0] in (1, 2, 6), True, False),
             Comparison("the number of parents of (0,0,1,1), which has two pairs of equal piles", lambda: kind(0, 0, 1, 1)[0], 2, 1),
         ),
-        ("nf-table-1", "nf-lemma-21", "nf-lemma-23"),
+        ("nf-four-piles", "nf-table-1", "nf-lemma-21", "nf-lemma-23"),
         slip="It does not except (0,0,0,0), which has no parent; and the pairs are pairs of non-empty piles, as in Lemma 21 and "
         "Table 1: (0,0,1,1) has one parent.",
     ),

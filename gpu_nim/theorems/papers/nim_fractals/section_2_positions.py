@@ -102,6 +102,19 @@ def differences(upto: int) -> Iterator[Case]:
             yield f"the first differences of {upto_n}_{k}", np.diff(sums, prepend=0).tolist(), [*terms]
 
 
+@statement(
+    "nf-one-pile", "[NF] section 3.2", "one pile has the P-position (0) alone: a_1 = A_1 = 1, and d_1 = D_1 = 1 at 0, 0 after"
+)
+@compared_cases(lambda upto: f"{pile_scope((1,), upto)}, {index_scope((1,), upto)}")
+def one_pile(upto: int) -> Iterator[Case]:
+    yield "the list of P-positions of one pile", p_positions(1, max_pile(1, upto)).tolist(), [[0]]
+    last = max_index(1, upto)
+    for name in "aA":
+        yield f"{name}_1 up to {last}", counts(name, 1, last), (1,) * (last + 1)
+    for name in "dD":
+        yield f"{name}_1 up to {last}", counts(name, 1, last), (1,) + (0,) * last
+
+
 @statement("nf-lemma-10", "[NF] Lemma 10", "the P-positions of two piles are the (x, x)")
 @compared_cases(lambda upto: pile_scope((2,), upto))
 def two_piles(upto: int) -> Iterator[Case]:

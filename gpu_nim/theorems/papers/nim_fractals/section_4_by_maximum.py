@@ -57,6 +57,20 @@ def powers_around(upto: int) -> Iterator[Case]:
             yield f"{low} <= A_{k}({n}) = {counted} <= {high}", low <= counted <= high, True
 
 
+@statement(
+    "nf-b-and-c",
+    "[NF] section 3.2",
+    "n = 2^b - 1 + c with 2^b <= n < 2^(b+1) and 1 <= c <= 2^b; n is 2^b and then the digits of c - 1",
+)
+@compared_cases(lambda upto: f"n up to {upto}")
+def b_and_c(upto: int) -> Iterator[Case]:
+    for n in range(1, upto + 1):
+        b, c = _split(n)
+        yield f"n by b = {b} and c = {c}", 2**b - 1 + c, n
+        yield f"the bounds of b = {b} and c = {c} at {n}", (2**b <= n < 2 ** (b + 1), 1 <= c <= 2**b), (True, True)
+        yield f"the binary digits of {n}", "1" + f"{c - 1:0{b}b}" * (b > 0), f"{n:b}"
+
+
 @statement("nf-theorem-11", "[NF] Theorem 11", "d_3(n) = 6c - 3 for n > 0")
 def d_three(upto: int) -> CheckResult:
     return _cases("d", (3,), upto, lambda k, n: 6 * _split(n)[1] - 3)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import comb
 
+from gpu_nim.automata.catalogue import find
+from gpu_nim.theorems import by_definition
 from gpu_nim.theorems.catalogue import Case, check_cases, compared_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
 from gpu_nim.theorems.exhaustive import counts, index_scope, max_index
@@ -48,6 +50,21 @@ def three_piles_up_to(upto: int) -> Iterator[Case]:
     for m, found in enumerate(A):
         n, odd = divmod(m, 2)
         yield f"A_3({m})", found, 4 * A[n] if odd else 3 * _at(A, n - 1) + A[n]
+
+
+@statement(
+    "nf-three-branches",
+    "[NF] section 5.1",
+    "A_3(n) is the number of cells of three branches of the Ulam-Warburton automaton after generation n",
+    at_most=31,  # grown literally
+)
+@compared_cases(lambda upto: index_scope((3,), upto))
+def three_branches(upto: int) -> Iterator[Case]:
+    A = counts("A", 3, max_index(3, upto))
+    population = 0
+    for n, born in enumerate(by_definition.grown(find("ulam-warburton-3").rule, len(A) - 1)):
+        population += len(born)
+        yield f"the cells after generation {n}", population, A[n]
 
 
 @statement(

@@ -3,6 +3,7 @@
 The checks use the definition of parent and child [NF 5.2], not the rules that the lemmas give.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import combinations, product
 
@@ -18,6 +19,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.theorems import by_definition
 from gpu_nim.theorems.catalogue import Case, compared_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
+from gpu_nim.theorems.exhaustive import counts, max_index
 
 _FOUR_PILES = 48  # 49,393 positions and their neighbours
 _THREE_PILES = 1024
@@ -110,6 +112,26 @@ def children_of_three_piles(generations: int) -> CheckResult:
     '256 P-positions of 3 piles, generations 0 to 15'
     """
     return _check_each(lambda parent: len(_shifted(parent, 1)) not in (0, 1, 3), generations, 3)
+
+
+@statement(
+    "nf-evolution",
+    "[NF] section 5.2",
+    "children of children of 0: generation n is the P-positions of total 2n, D_k(n) of them",
+    at_most=24,
+)
+@compared_cases(lambda upto: f"generations up to {upto} for k = 2, 3, up to {upto // 2} for k = 4")
+def children_evolve(upto: int) -> Iterator[Case]:
+    for k in (2, 3, 4):
+        last = upto if k < 4 else upto // 2
+        by_total: dict[int, set[Position]] = {}
+        for position in _p_positions(last, k):
+            by_total.setdefault(sum(position) // 2, set()).add(position)
+        born: set[Position] = {(0,) * k}
+        for n, counted in enumerate(counts("D", k, max_index(k, last))):
+            yield f"generation {n} of {k} piles", born, by_total[n]
+            yield f"the number of cells in generation {n} of {k} piles", len(born), counted
+            born = {child for parent in born for child in _shifted(parent, 1)}
 
 
 @statement(
@@ -215,6 +237,28 @@ def theorem_25(generations: int) -> CheckResult:
         born = _next_cells(born, alive)
         alive |= born.keys()
     return CheckResult(tried)
+
+
+@statement(
+    "nf-four-piles",
+    "[NF] section 5.5",
+    "a P-position of four piles but 0 has 1, 2 or 6 parents: one pair, two pairs or all of its piles end in equally many zeros",
+    at_most=_FOUR_PILES,
+)
+def parents_of_four_piles(generations: int) -> CheckResult:
+    """With four piles the number of parents follows from how many non-empty piles end in equally many zeros [NF 5.5].
+
+    >>> parents_of_four_piles(6)
+    CheckResult(scope='148 P-positions of 4 piles, generations 0 to 6', counterexample=None)
+    """
+    stated = {(2,): 1, (2, 2): 2, (4,): 6}
+
+    def contradicts(child: Position) -> bool:
+        zeros = Counter(f"{pile:b}"[::-1].index("1") for pile in child if pile)
+        alike = tuple(count for count in zeros.values() if count > 1)
+        return any(child) and len(_shifted(child, -1)) != stated.get(alike)
+
+    return _check_each(contradicts, generations, 4)
 
 
 @statement(
