@@ -17,7 +17,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--few",
         action="store_true",
-        help=f"to try other versions: three cases of each parametrised test, {_FEW_EXAMPLES} examples of each property",
+        help=f"three cases of each parametrised test, {_FEW_EXAMPLES} examples of each property",
     )
 
 

@@ -597,7 +597,7 @@ def test_extras_can_be_turned_off(machine: Machine) -> None:
 @pytest.mark.parametrize(
     ("args", "passed"),
     [
-        ((), ("-n", "auto", "--dist", "worksteal", "-m", "not slow and not thorough")),
+        ((), ("-n", "auto", "--dist", "worksteal", "-m", "not slow and not thorough", "--few")),
         (("--all",), ("-n", "auto", "--dist", "worksteal")),
         (("--all", "-x"), ("-n", "auto", "--dist", "worksteal", "-x")),
         (("-x", "tests/test_a b.py"), ("-n", "auto", "--dist", "worksteal", "-x", "tests/test_a b.py")),
