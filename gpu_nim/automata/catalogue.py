@@ -156,6 +156,19 @@ def _piles(piles: int) -> Automaton:
     )
 
 
+def _odd(piles: int) -> Automaton:
+    offsets = neighbourhoods.even_offsets(piles)
+    return Automaton(
+        name=f"odd-{piles}",
+        summary=f"{piles}-pile Nim: born when an odd number of the {len(offsets)} cells with 1 less in evenly many piles is alive",
+        space=f"orthant of Z^{piles}",
+        source="gpunim, docs/open-problems/rules-of-more-piles.md",
+        rule=Rule(piles, offsets, frozenset(range(1, len(offsets) + 1, 2)), ((0,) * piles,), octant=True),
+        births_formula=partial(formulas.odd_births, piles),
+        cell_test=formulas.p_positions_by_or,
+    )
+
+
 def _by_total(piles: int) -> tuple[GrowthEntry, ...]:
     """The OEIS entries of Nim's P-positions by total, of the families that have one for this number of piles."""
     families = (("population", UpToTotal), ("births", ByTotal))
@@ -293,6 +306,7 @@ _AUTOMATA = (
         rule=_cubic(1, 2, 3),
     ),
     *map(_piles, range(2, 9)),
+    _odd(4),
 )
 
 CATALOGUE = Registry[Automaton]("automaton")

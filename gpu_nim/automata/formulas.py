@@ -37,6 +37,32 @@ def p_positions_by_total(cells: NDArray[np.integer], generations: NDArray[np.int
     return np.asarray(inside & nim_sum_is_zero(cells) & (cells.sum(axis=1, dtype=np.int64) == 2 * generations))
 
 
+def odd_births(piles: int, generations: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return (2^(k-1) - 1)^wt(n), the number of P-positions of k piles whose bitwise OR is n, wt counting the 1s of n.
+
+    The piles that have a 1 in a column of n are any evenly many, but not none.
+
+    Raises:
+        OverflowError: a value is 2^64 or more.
+
+    >>> odd_births(4, np.arange(8)).tolist()
+    [1, 7, 7, 49, 7, 49, 49, 343]
+    """
+    choices = 2 ** (piles - 1) - 1
+    births = [choices ** n.bit_count() for n in generations.reshape(-1).tolist()]
+    return np.array(births, np.uint64).reshape(generations.shape)
+
+
+def p_positions_by_or(cells: NDArray[np.integer], generations: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return whether each position (N, k) is a P-position of Nim whose bitwise OR is the generation.
+
+    >>> p_positions_by_or(np.array([[1, 3, 5, 7], [1, 1, 2, 2], [1, 2, 4, 8]]), np.array([7, 2, 15])).tolist()
+    [True, False, False]
+    """
+    inside = ((cells >= 0) & (cells <= generations[:, None])).all(axis=1)
+    return np.asarray(inside & nim_sum_is_zero(cells) & (np.bitwise_or.reduce(cells, axis=1) == generations))
+
+
 def ulam_warburton_births_of_weight(weight: int) -> int:
     """Return 4 * 3^(w - 1), and 1 for w = 0: the births of a generation with w 1s in its binary digits (A147582).
 

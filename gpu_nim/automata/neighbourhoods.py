@@ -57,7 +57,16 @@ def pair_offsets(piles: int) -> Offsets:
     >>> pair_offsets(3)
     ((1, 1, 0), (1, 0, 1), (0, 1, 1))
     """
-    return tuple(tuple(int(pile in pair) for pile in range(piles)) for pair in combinations(range(piles), 2))
+    return _adding_to(piles, 2)
+
+
+def even_offsets(piles: int) -> Offsets:
+    """Return the offsets that add 1 to two, four, six, ... of the piles.
+
+    >>> len(even_offsets(4)), (1, 1, 1, 1) in even_offsets(4), even_offsets(3) == pair_offsets(3)
+    (7, True, True)
+    """
+    return tuple(offset for size in range(2, piles + 1, 2) for offset in _adding_to(piles, size))
 
 
 def equal_trailing_ones(cells: NDArray[np.integer], offset: tuple[int, ...]) -> NDArray[np.bool_]:
@@ -71,6 +80,10 @@ def equal_trailing_ones(cells: NDArray[np.integer], offset: tuple[int, ...]) -> 
     ends = whole ^ (whole + 1)  # the trailing 1s and the 0 before them, all set
     equal: NDArray[np.bool_] = ends[:, first] == ends[:, second]
     return equal
+
+
+def _adding_to(piles: int, size: int) -> Offsets:
+    return tuple(tuple(int(pile in chosen) for pile in range(piles)) for chosen in combinations(range(piles), size))
 
 
 def _columns(cells: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
