@@ -8,12 +8,15 @@ from gpu_nim.automata.catalogue import CATALOGUE as AUTOMATA
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.oeis.b_files import compare, format_lines, read_bfile
 from gpu_nim.oeis.catalogue import entries, find, resolve
-from gpu_nim.oeis.entry import OeisEntry
+from gpu_nim.oeis.entry import OeisEntry, is_number
 
 OEIS = Path(__file__).parent / "oeis"
 
 
-@pytest.mark.parametrize("entry", entries().values(), ids=lambda entry: entry.name)
+PUBLISHED = [entry for name, entry in entries().items() if is_number(name)]
+
+
+@pytest.mark.parametrize("entry", PUBLISHED, ids=lambda entry: entry.name)
 def test_published_terms(entry: OeisEntry) -> None:
     comparison = compare(OEIS / f"{entry.name}.txt", entry)
     assert comparison.difference is None
@@ -25,7 +28,7 @@ def test_the_entries_of_the_paper_are_there() -> None:
     names = {*entries()}
     paper = "A000007 A000012 A000027 A016945 A048883 A130665 A236305 A237686 A237711 A238147 A238759 A241522 A241523"
     assert names >= set(paper.split()) | {"A241717", "A241718", "A241731", "A372967", "A147562", "A147582", "A048833", "A363166"}
-    assert names == {path.stem for path in OEIS.glob("A*.txt")}
+    assert {entry.name for entry in PUBLISHED} == {path.stem for path in OEIS.glob("A*.txt")}
 
 
 def test_both_catalogues_agree_on_offset_and_shift() -> None:

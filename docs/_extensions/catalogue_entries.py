@@ -149,6 +149,7 @@ def _families() -> Iterator[Described]:
 
 def _oeis() -> Iterator[Described]:
     from gpu_nim.oeis.catalogue import entries
+    from gpu_nim.oeis.drafts import DRAFTS
 
     for entry in entries().values():
         family = entry.family
@@ -157,10 +158,12 @@ def _oeis() -> Iterator[Described]:
         yield described(
             entry.name,
             entry.summary,
-            ("Terms", f"{_listed(next(first) for _ in range(12))}, ... from n = {entry.offset}"),
+            ("Terms", f"{_listed(next(first) for _ in range(9))}, ... from n = {entry.offset}"),
             ("Family", f"{{family}}`{family.name}` with {family.piles} piles{shifted}" if family else None),
-            ("OEIS", f"[oeis.org/{entry.name}](https://oeis.org/{entry.name})"),
-            ("Command", _command(f"gpunim count {entry.name} --range {entry.offset}:16 --format bfile")),
+            ("OEIS", None if entry.name in DRAFTS else f"[oeis.org/{entry.name}](https://oeis.org/{entry.name})"),
+            ("Draft", _command(f"gpunim oeis {entry.name}") if entry.name in DRAFTS else None),
+            ("Command", _command(f"gpunim count {entry.name} --range {entry.offset}:9 --format bfile")),
+            group="Without an entry yet" if entry.name in DRAFTS else "With an A-number",
         )
 
 

@@ -33,7 +33,7 @@ class GrowthEntry:
     """An OEIS entry that a column of an automaton's growth gives: a(n + shift) belongs to generation n.
 
     Attributes:
-        number: the A-number.
+        number: the A-number, or the name of the draft where the OEIS has no entry (see `gpu_nim.oeis.drafts`).
         column: the column that its terms come from (see `gpu_nim.automata.columns`).
         shift: the index of generation 0.
         offset: the first index of the entry; terms before generation 0 are 0.
@@ -198,6 +198,12 @@ _AUTOMATA = (
         space=_OCTANT,
         source="[B], second rule",
         rule=Rule(3, neighbourhoods.steps(3, 2), _ONE, _SPACE, octant=True, symmetry=Symmetry.PERMUTATIONS),
+        oeis=(
+            GrowthEntry("edge-births", "births", 0),
+            GrowthEntry("edge-population", "population", 0),
+            GrowthEntry("edge-n-births", "n-positions", 0),
+            GrowthEntry("edge-section", "section z=0", 0),
+        ),
     ),
     Automaton(
         name="fcc",
@@ -265,7 +271,7 @@ _AUTOMATA = (
         space=_SQUARE,
         source="OEIS A319018",
         rule=_square(neighbourhoods.KNIGHT),
-        oeis=(GrowthEntry("A319018", "population", 1),),
+        oeis=(GrowthEntry("A319018", "population", 1), GrowthEntry("A319019", "births", 1)),
     ),
     Automaton(
         name="rule750",
@@ -273,7 +279,7 @@ _AUTOMATA = (
         space=_SQUARE,
         source="OEIS A169707",
         rule=_square(neighbourhoods.steps(2, 1), frozenset({1, 3})),
-        oeis=(GrowthEntry("A169707", "population", 1, 1),),
+        oeis=(GrowthEntry("A169707", "population", 1, 1), GrowthEntry("A169708", "births", 0)),
     ),
     Automaton(
         name="cubic6",
@@ -297,6 +303,11 @@ _AUTOMATA = (
         space=_CUBIC,
         source="the family of OEIS A151776",
         rule=_cubic(1, 2),
+        oeis=(
+            GrowthEntry("cubic18-births", "births", 1, 1),
+            GrowthEntry("cubic18-population", "population", 1, 1),
+            GrowthEntry("cubic18-section", "section z=0", 1, 1),
+        ),
     ),
     Automaton(
         name="cubic26",
@@ -304,6 +315,10 @@ _AUTOMATA = (
         space=_CUBIC,
         source="the family of OEIS A151776",
         rule=_cubic(1, 2, 3),
+        oeis=(
+            GrowthEntry("cubic26-births", "births", 1, 1),
+            GrowthEntry("cubic26-population", "population", 1, 1),
+        ),
     ),
     *map(_piles, range(2, 9)),
     _odd(4),

@@ -139,6 +139,13 @@ def sequences() -> Described:
     return [*families, *((number, entry.summary) for number, entry in entries().items())]
 
 
+def oeis_names() -> Described:
+    """Return the OEIS entries, drafts and corrections, and all."""
+    from gpu_nim.oeis.submissions import listing
+
+    return [*((name, summary) for name, _, _, summary in listing()), ("all", "every draft and every correction")]
+
+
 def columns() -> Described:
     """Return the columns of a growth."""
     from gpu_nim.automata.columns import COLUMNS
@@ -170,6 +177,7 @@ def statements() -> Described:
 AUTOMATON_NAME = Named("automaton", automata)
 GAME_NAME = Named("game", games)
 SEQUENCE_NAME = Named("name", sequences)
+OEIS_NAME = Named("name", oeis_names)
 COLUMN_NAMES = Named("names", columns, several=True)
 REDUCTION_NAMES = Named("names", reductions, several=True)
 PAPER_NAME = Named("paper", papers)

@@ -36,13 +36,18 @@ def find_family(name: str, piles: Whole) -> Family:
     return FAMILIES.find(name)(integer("piles", piles))
 
 
+def _drafted(what: str) -> dict[int, str]:
+    """The names of the drafts of entries that the OEIS lacks (`gpu_nim.oeis.drafts`), by the number of piles."""
+    return {piles: f"nim-{piles}-{what}" for piles in range(6, 9)}
+
+
 @FAMILIES.add
 class ByTotal(DigitFamily):
     """D_k(n), the P-positions of total 2n [NF, section 3, Theorem 29]."""
 
     name = "D"
     summary = "P-positions of {piles}-pile Nim with 2n counters"
-    numbers: ClassVar = {1: "A000007", 2: "A000012", 3: "A048883", 4: "A237711", 5: "A238759"}
+    numbers: ClassVar = {1: "A000007", 2: "A000012", 3: "A048883", 4: "A237711", 5: "A238759", **_drafted("births")}
     enumerated_by = "total"
 
     @property
@@ -57,7 +62,7 @@ class UpToTotal(Rising, DigitFamily):
 
     name = "A"
     summary = "P-positions of {piles}-pile Nim with at most 2n counters"
-    numbers: ClassVar = {3: "A130665", 4: "A237686", 5: "A238147"}
+    numbers: ClassVar = {3: "A130665", 4: "A237686", 5: "A238147", **_drafted("population")}
     enumerated_by = "total"
     cumulative = True
 
@@ -87,7 +92,7 @@ class ByMaximum(_ClosedFamily):
 
     name = "d"
     summary = "P-positions of {piles}-pile Nim whose largest pile is n"
-    numbers: ClassVar = {3: "A241717", 4: "A241718", 5: "A241731"}
+    numbers: ClassVar = {3: "A241717", 4: "A241718", 5: "A241731", **_drafted("by-maximum")}
 
     @property
     def drawn_by_rows(self) -> bool:
@@ -118,7 +123,7 @@ class UpToMaximum(Rising, _ClosedFamily):
 
     name = "a"
     summary = "P-positions of {piles}-pile Nim with no pile over n"
-    numbers: ClassVar = {3: "A236305", 4: "A241522", 5: "A241523"}
+    numbers: ClassVar = {3: "A236305", 4: "A241522", 5: "A241523", **_drafted("up-to-maximum")}
     cumulative = True
 
     def _value(self, n: int, on_step: OnStep) -> int:

@@ -34,7 +34,7 @@ class Family(ABC):
     - enumerated_by: the property of P-positions that the enumeration of all tuples of piles counts them by; None for a family that
       this cannot count.
     - cumulative: whether the value at n counts the indices 0 to n, and not n alone.
-    - numbers: the A-numbers of its sequences, for the numbers of piles that have an OEIS entry of the same indices.
+    - numbers: the OEIS entries of its sequences, of the same indices, by the number of piles: A-numbers, or names of drafts.
 
     Args:
         piles: the number of piles, 1 to 1000.

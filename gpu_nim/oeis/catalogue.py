@@ -1,8 +1,9 @@
-"""The entries of the On-Line Encyclopedia of Integer Sequences that count Nim, each with its own offset.
+"""The entries of the On-Line Encyclopedia of Integer Sequences that count Nim, each with its own offset, and those that it lacks.
 
-An entry that is a family at some k, shifted, has `family` and `shift`, and with them values of any size, ranges and reductions.
-Any other entry is a function that yields its terms: of n, or by growing an automaton (`gpu_nim.oeis.from_growths`). A new entry
-is one line of `_ENTRIES`.
+An entry without an A-number has the name of its draft (`gpu_nim.oeis.drafts`), and is counted and verified like the others. An
+entry that is a family at some k, shifted, has `family` and `shift`, and with them values of any size, ranges and reductions. Any
+other is a function that yields its terms: of n, by growing an automaton (`gpu_nim.oeis.from_growths`), or by solving a game
+(`gpu_nim.oeis.from_games`). A new entry is one line of `_ENTRIES`.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from gpu_nim.model.limbs import to_integers
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import Registry, one_of, unknown
 from gpu_nim.oeis.entry import OeisEntry, Terms
+from gpu_nim.oeis.from_games import game_entries
 from gpu_nim.oeis.from_growths import grown_entries
 
 _MAX_AT_ONCE = 1 << 16  # terms
@@ -32,10 +34,10 @@ _MAX_DIAGONAL = 4000  # n, up to which D_2n(n) takes minutes
 
 
 def find(name: str) -> OeisEntry:
-    """Return the entry of that A-number, in upper or lower case.
+    """Return the entry of that A-number, in upper or lower case, or of that draft.
 
     Args:
-        name: the A-number.
+        name: the A-number, or the name of a draft.
 
     Raises:
         UsageError: there is none; the message lists them.
@@ -44,16 +46,16 @@ def find(name: str) -> OeisEntry:
     'P-positions of 3-pile Nim whose largest pile is n'
     """
     known = entries()
-    if not isinstance(name, str) or name.upper() not in known:
+    if not isinstance(name, str) or (name not in known and name.upper() not in known):
         raise unknown("sequence", name, (*FAMILIES, *known))
-    return known[name.upper()]
+    return known[name if name in known else name.upper()]
 
 
 def resolve(name: str, piles: Whole | None = None) -> OeisEntry:
     """Return the sequence of that name.
 
     Args:
-        name: the name of a family, or an A-number.
+        name: the name of a family, an A-number, or the name of a draft.
         piles: the number of piles of a family; None with an A-number.
 
     Raises:
@@ -74,8 +76,8 @@ def resolve(name: str, piles: Whole | None = None) -> OeisEntry:
 
 
 def entries() -> dict[str, OeisEntry]:
-    """Return every entry by its A-number, in order; a formula takes precedence over a growth."""
-    return dict(sorted({**grown_entries(), **_of_families(), **CATALOGUE}.items()))
+    """Return every entry by its name, A-numbers first, in order; a formula takes precedence over a growth."""
+    return dict(sorted({**grown_entries(), **game_entries(), **_of_families(), **CATALOGUE}.items()))
 
 
 def _of_families() -> dict[str, OeisEntry]:

@@ -1,7 +1,8 @@
-"""An entry of the OEIS, as the catalogue holds it."""
+"""An entry of the OEIS, or one that it lacks, as the catalogue holds it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -12,13 +13,27 @@ from gpu_nim.model.errors import UsageError
 Terms = Callable[[int, int | None], Iterator[int]]
 """Yields a(start), a(start + 1), ..., a(stop - 1), without end where stop is None."""
 
+_NUMBER = re.compile("A[0-9]{6,7}")
+
+
+def is_number(name: str) -> bool:
+    """Return whether a name is an A-number.
+
+    Args:
+        name: the name.
+
+    >>> is_number("A237711"), is_number("edge-births")
+    (True, False)
+    """
+    return _NUMBER.fullmatch(name) is not None
+
 
 @dataclass(frozen=True, repr=False)
 class OeisEntry:
     """One entry.
 
     Attributes:
-        name: its A-number; of a family, name and piles, as D_4.
+        name: its A-number; the name of its draft where the OEIS has no entry; of a family, name and piles, as D_4.
         summary: what it counts.
         offset: the index of its first term.
         compute: yields its terms.

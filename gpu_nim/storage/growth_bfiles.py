@@ -1,6 +1,5 @@
 """One column of a growth as a b-file."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,16 +7,14 @@ from gpu_nim.automata.catalogue import GrowthEntry
 from gpu_nim.automata.columns import is_whole
 from gpu_nim.automata.growth import Growth
 from gpu_nim.model.errors import UsageError
-from gpu_nim.oeis.b_files import format_lines
+from gpu_nim.oeis.b_files import bfile_name, format_lines
 from gpu_nim.storage.atomic import replacing
-
-_B_NAME = re.compile(r"b([0-9]{6,7})\.txt")
 
 
 def bfile_column(path: Path, entries: Sequence[GrowthEntry], columns: tuple[str, ...] = ()) -> tuple[str, GrowthEntry | None]:
     """Return the column that a b-file takes and its OEIS entry, if there is one.
 
-    A name such as b151776.txt selects that entry of the automaton; otherwise it is the one requested column.
+    A name such as b151776.txt or edge-births.txt selects that entry of the automaton; otherwise it is the one requested column.
 
     Raises:
         UsageError: neither gives a column, or the column has other values than integers.
@@ -26,12 +23,11 @@ def bfile_column(path: Path, entries: Sequence[GrowthEntry], columns: tuple[str,
     >>> bfile_column(Path("b147552.txt"), find("fcc").oeis)[0]
     'section z=0'
     """
-    match = _B_NAME.fullmatch(path.name)
     for entry in entries:
-        if match is not None and entry.number == f"A{match[1]}":
+        if path.name == bfile_name(entry.number):
             return entry.column, entry
     if len(columns) != 1:
-        numbers = ", ".join(f"b{entry.number[1:]}.txt" for entry in entries)
+        numbers = ", ".join(bfile_name(entry.number) for entry in entries)
         known = f" or be named {numbers}" if numbers else ""
         raise UsageError(f"the b-file {path.name!r} must be of one column{known}, got {', '.join(columns) or 'none'}")
     _require_whole(columns[0])

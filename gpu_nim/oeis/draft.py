@@ -1,0 +1,155 @@
+"""Drafts of entries that the OEIS lacks, in its internal format (https://oeis.org/eishelp1.html).
+
+A draft has the words; its terms are those of the entry of the same name in `gpu_nim.oeis.catalogue`, which `gpunim count`,
+`gpunim verify --as` and its b-file have too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from gpu_nim.model.arguments import shown
+from gpu_nim.model.errors import UsageError
+from gpu_nim.oeis.entry import OeisEntry, is_number
+
+UNNUMBERED = "Axxxxxx"
+"""Stands for the A-number until the OEIS has allocated one."""
+CONTRIBUTOR = "YOUR NAME"
+"""Stands for the name under which the contributor is registered."""
+
+_DATA = 260  # characters of the terms, with a comma and a space between two
+_LINE = 80  # characters of a line of terms
+_ENDLESS = 200  # terms, more than the data can have
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Draft:
+    """The words of an entry that the OEIS lacks.
+
+    Attributes:
+        name: the name of the entry.
+        title: the OEIS's name of the sequence, a sentence that defines it.
+        comments: comments; the definition of what the title only names first.
+        program: a program in Python, which prints the first terms.
+        keywords: the OEIS's keywords.
+        reach: the last index of its b-file.
+        formulas: formulas that are proved.
+        examples: examples.
+        sources: papers, each with its link.
+        related: what related entries are, by their names.
+    """
+
+    name: str
+    title: str
+    comments: tuple[str, ...]
+    program: str
+    keywords: str
+    reach: int
+    formulas: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    related: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def summary(self) -> str:
+        """The title."""
+        return self.title
+
+    def __repr__(self) -> str:
+        return f"<Draft {self.name}: {self.title}>"
+
+    def lines(self, entry: OeisEntry, number: str | None = None, upto: int | None = None) -> list[str]:
+        """Return the draft in the internal format.
+
+        Args:
+            entry: the entry of this name, which has the terms.
+            number: the A-number that the OEIS has allocated, if it has.
+            upto: the last index of the b-file; `reach` by default.
+
+        Raises:
+            UsageError: the number is no A-number.
+        """
+        if number is not None and not is_number(number):
+            raise UsageError(f"number must be an A-number such as A123456, got {shown(number)}")
+        known = number or UNNUMBERED
+        stop = None if self.reach - entry.offset > _ENDLESS else self.reach + 1
+        terms = data_terms(entry.terms(entry.offset, stop))
+        return [f"%{tag} {known} {text}".rstrip() for tag, text in self._fields(entry, known, terms, upto or self.reach)]
+
+    def _fields(self, entry: OeisEntry, number: str, terms: list[int], upto: int) -> Iterator[tuple[str, str]]:
+        yield "I", ""
+        yield from zip("STU", data_lines(terms, _LINE - len(f"%S {number} ")), strict=False)
+        yield "N", self.title
+        for text in self.comments:
+            yield "C", text
+        table = f"Table of n, a(n) for n = {entry.offset}..{upto}"
+        yield "H", f'{CONTRIBUTOR}, <a href="/{number}/b{number[1:]}.txt">{table}</a>'
+        for text in self.sources:
+            yield "H", text
+        for text in self.formulas:
+            yield "F", text
+        for text in self.examples:
+            yield "e", text
+        for text in ("(Python)", *self.program.splitlines()):
+            yield "o", text
+        numbered = [f"{name} ({about})" if about else name for name, about in self.related if is_number(name)]
+        if numbered:
+            yield "Y", f"Cf. {', '.join(numbered)}."
+        yield "K", self.keywords
+        yield "O", f"{entry.offset},{first_large(terms)}"
+        yield "A", f"_{CONTRIBUTOR}_, MMM DD YYYY"
+
+    def notes(self) -> list[str]:
+        """Return what a contributor must know beside the entry."""
+        pending = [f"{name} ({about})" for name, about in self.related if not is_number(name)]
+        return [
+            f"{UNNUMBERED} is the number that the OEIS allocates; `gpunim oeis {self.name} --number` writes it in its place.",
+            f"{CONTRIBUTOR} is the name under which you are registered, MMM DD YYYY the day.",
+            *([f"To be added to the cross-references when they have numbers: {', '.join(pending)}."] if pending else []),
+            "Not found among the entries whose terms gpunim's tests hold, nor by searches for the terms and the subject in stored,",
+            "incomplete copies of oeis.org of 2026. Look the terms up, without the first, at https://oeis.org before you submit.",
+            f"b-file: `gpunim oeis {self.name} -o . --b-file`; check: `gpunim verify {self.name}.txt --as {self.name}`.",
+        ]
+
+
+def data_terms(terms: Iterable[int]) -> list[int]:
+    """Return the first terms, as many as the OEIS wants in an entry.
+
+    >>> len(data_terms(10**6 for _ in range(100)))  # 7 digits, a comma and a space each
+    29
+    """
+    fitting: list[int] = []
+    length = 0
+    for term in islice(terms, _ENDLESS):
+        length += len(str(term)) + 2 * bool(fitting)
+        if length > _DATA:
+            break
+        fitting.append(term)
+    return fitting
+
+
+def data_lines(terms: Iterable[int], width: int) -> list[str]:
+    """Return terms as at most three lines of at most that many characters, broken after commas; what does not fit is left out.
+
+    >>> data_lines([1, 10, 15, 226], 7)
+    ['1,10,', '15,226']
+    """
+    lines, line = [], ""
+    for term in terms:
+        if line and len(f"{line}{term},") > width:
+            lines.append(line)
+            line = ""
+        line += f"{term},"
+    *full, last = [*lines, line][:3]
+    return [*full, last.rstrip(",")]
+
+
+def first_large(terms: Iterable[int]) -> int:
+    """Return the position, from 1 on, of the first term whose absolute value exceeds 1; 1 if there is none.
+
+    >>> first_large([0, 1, 13]), first_large([0, 1])
+    (3, 1)
+    """
+    return next((place for place, term in enumerate(terms, 1) if abs(term) > 1), 1)

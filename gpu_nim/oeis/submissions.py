@@ -1,0 +1,135 @@
+"""What can be submitted to the OEIS: drafts of new entries, changes of entries, and b-files, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gpu_nim.model.arguments import shown
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.registry import unknown
+from gpu_nim.oeis.b_files import bfile_name
+from gpu_nim.oeis.catalogue import entries
+from gpu_nim.oeis.corrections import CORRECTIONS, Correction
+from gpu_nim.oeis.draft import Draft
+from gpu_nim.oeis.drafts import DRAFTS
+from gpu_nim.oeis.entry import OeisEntry
+
+_REACH = 1000
+"""The last index of a b-file by default, for an entry that neither a draft nor a correction gives one."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What can be submitted for one name.
+
+    Attributes:
+        name: the A-number, or the name of the draft.
+        known: the entry that has the terms; None for an entry of the OEIS that gpunim only corrects.
+        draft: the draft of a new entry.
+        correction: the changes of an entry.
+    """
+
+    name: str
+    known: OeisEntry | None
+    draft: Draft | None
+    correction: Correction | None
+
+    @property
+    def entry(self) -> OeisEntry:
+        """The entry that has the terms.
+
+        Raises:
+            UsageError: gpunim does not compute the sequence.
+        """
+        if self.known is None:
+            raise UsageError(f"gpunim corrects {self.name} and does not compute its terms, so there is no b-file of it")
+        return self.known
+
+    def lines(self, number: str | None = None, upto: int | None = None) -> list[str]:
+        """Return the lines to submit, followed by notes to the contributor that begin with #.
+
+        Args:
+            number: the A-number that the OEIS has allocated for a draft.
+            upto: the last index of the b-file.
+
+        Raises:
+            UsageError: the number is no A-number, or there is no draft to number.
+        """
+        if self.draft is not None:
+            notes = self.draft.notes()
+            return [*self.draft.lines(self.entry, number, upto), *(f"# {note}" for note in notes)]
+        if number is not None:
+            raise UsageError(f"number belongs to a draft, and {self.name} has a number, got {shown(number)}")
+        if self.correction is not None:
+            return self.correction.lines()
+        return [f"# {self.name}: nothing to correct is known"]
+
+    def file_name(self, number: str | None = None) -> str:
+        """Return the name of the file of the lines.
+
+        Args:
+            number: the A-number that the OEIS has allocated for a draft.
+        """
+        return f"{number or self.name}.{'seq' if self.draft else 'edit'}.txt"
+
+    def b_file_name(self, number: str | None = None) -> str:
+        """Return the name of the b-file.
+
+        Args:
+            number: the A-number that the OEIS has allocated for a draft.
+        """
+        return bfile_name(number or self.name)
+
+    def last_index(self, upto: int | None) -> int:
+        """Return the last index of the b-file.
+
+        Args:
+            upto: the one that is asked for; None for the default.
+
+        Raises:
+            UsageError: it is below the offset, or gpunim does not compute the sequence.
+        """
+        if upto is not None:
+            self.entry.check_index(upto, "upto")
+            return upto
+        chosen = self.draft.reach if self.draft else self.correction.reach if self.correction else None
+        return self.entry.offset + _REACH if chosen is None else chosen
+
+
+def submissions(names: Sequence[str]) -> list[Submission]:
+    """Return what can be submitted for each name; 'all' stands for every draft and every correction.
+
+    Args:
+        names: names of drafts, or A-numbers in upper or lower case.
+
+    Raises:
+        UsageError: a name is unknown.
+
+    >>> [each.name for each in submissions(["edge-births", "a236305"])]
+    ['edge-births', 'A236305']
+    """
+    known = entries()
+    every = {*known, *CORRECTIONS}
+    found: dict[str, Submission] = {}
+    for given in names:
+        for name in (*DRAFTS, *CORRECTIONS) if given == "all" else (given if given in every else given.upper(),):
+            if name not in every:
+                raise unknown("name", given, (*sorted(every), "all"))
+            found[name] = Submission(name, known.get(name), DRAFTS.get(name), CORRECTIONS.get(name))
+    return list(found.values())
+
+
+def listing() -> list[tuple[str, int | None, str, str]]:
+    """Return all entries: name, offset, what can be submitted ("draft", "changes" or ""), and what it counts.
+
+    >>> next(row for row in listing() if row[0] == "edge-births")
+    ('edge-births', 0, 'draft', 'births of the automaton edge')
+    """
+    known = entries()
+    rows = []
+    for name in sorted({*known, *CORRECTIONS}):
+        entry = known.get(name)
+        submit = "draft" if name in DRAFTS else "changes" if name in CORRECTIONS else ""
+        rows.append((name, None if entry is None else entry.offset, submit, entry.summary if entry else CORRECTIONS[name].summary))
+    return rows
