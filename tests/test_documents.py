@@ -74,6 +74,7 @@ SMALLER = [
     (r"verify (all|[a-z]+-[\w.-]+)$", r"verify \1 --upto 4"),
     ("gpunim reproduce", "gpunim reproduce --upto 2"),
     (r"grow (fcc|edge) --gen \d{3,}", r"grow \1 --gen 64"),
+    (r"(verify .*)--upto \d{3,}", r"\1--upto 16"),
 ]
 TYPED = "1 1\n" * 9 + "q\n"  # what is typed into a game
 

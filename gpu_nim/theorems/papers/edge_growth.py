@@ -1,0 +1,318 @@
+"""The growth of `edge` and `fcc`, on exactly one of twelve edge neighbours; docs/open-problems/edge-growth.md has the proofs.
+
+The distance of a cell is the number of steps to it from the seed, max(|x|, |y|, |z|, (|x| + |y| + |z|) / 2): no cell is born in an
+earlier generation.  The delay of a birth is its generation less the distance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.automata.growth_process import GrowthProcess, grow
+from gpu_nim.automata.neighbourhoods import steps
+from gpu_nim.backends.selection import select
+from gpu_nim.model.rule import Cell
+from gpu_nim.theorems.catalogue import Case, compared_cases, statement
+
+_MIRRORED = {"edge": 1, "fcc": 8}  # the octants that a cell without a 0 is born in
+_SURFACE = 128  # the last generation whose surface is compared cell by cell
+_LITERAL = 24  # the last generation whose neighbourhoods are counted
+_ALIKE = 34  # the last generation in which edge and fcc have the same cells in the octant
+_FCC_LESS = 4  # fcc has eight times the cells of edge
+_SETTLED = 11
+_DOUBLED_FROM = 32
+
+
+def distances(cells: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Return the distance of each cell (N, 3) from the origin, in steps to an edge neighbour.
+
+    >>> distances(np.array([[0, 1, 3], [2, 2, 2], [-2, 1, 1]])).tolist()
+    [3, 3, 2]
+    """
+    sides = np.abs(cells)
+    return np.asarray(np.maximum(sides.max(axis=1), sides.sum(axis=1) >> 1))
+
+
+def _delays(automaton: str, generations: int) -> NDArray[np.int64]:
+    """The births of each generation with each delay, shape (generations + 1, generations + 1)."""
+    found = np.zeros((generations + 1, generations + 1), np.int64)
+    for batch in GrowthProcess(automaton, generations, select("numpy"), cells=True):
+        assert batch.cells is not None
+        born = np.repeat(np.arange(batch.first, batch.first + len(batch.births)), batch.births.astype(np.int64))
+        np.add.at(found, (born, born - distances(batch.cells)), 1)
+    return found
+
+
+def _octant(cells: NDArray[np.integer]) -> NDArray[np.integer]:
+    return cells[(cells >= 0).all(axis=1)]
+
+
+def signed_sums(n: int) -> set[int]:
+    """Return all sums of 2^i or -2^i over the bits i of n: the k with an odd binomial coefficient (n, (n + k) / 2).
+
+    >>> sorted(signed_sums(5)), sorted(signed_sums(6))
+    ([-5, -3, 3, 5], [-6, -2, 2, 6])
+    """
+    sums = {0}
+    for bit in range(n.bit_length()):
+        if n >> bit & 1:
+            sums = {k + sign for k in sums for sign in (1 << bit, -(1 << bit))}
+    return sums
+
+
+def _square(side: int, pairs: Iterator[tuple[int, int]]) -> set[Cell]:
+    """The cells of the octant with a coordinate `side` and others y, z with (y + z, y - z) among the pairs."""
+    found: set[Cell] = set()
+    for u, v in pairs:
+        if abs(v) <= u:
+            y, z = (u + v) // 2, (u - v) // 2
+            found |= {(side, y, z), (y, side, z), (y, z, side)}
+    return found
+
+
+def surface(n: int) -> set[Cell]:
+    """Return the cells of the octant at distance n that are born at generation n, in `edge` and in `fcc`.
+
+    >>> sorted(surface(2)), len(surface(3))
+    ([(0, 2, 2), (2, 0, 2), (2, 2, 0)], 15)
+    """
+    sums = signed_sums(n)
+    triangle = {(x, y, x ^ y) for x in range(n + 1) for y in range(n + 1) if x + y + (x ^ y) == 2 * n}
+    return triangle | _square(n, ((u, v) for u in sums for v in sums))
+
+
+def surface_births(automaton: str, n: int) -> int:
+    """Return the number of births at distance n in generation n, from the number w of 1s in the binary digits of n.
+
+    >>> [surface_births("edge", n) for n in range(8)], [surface_births("fcc", n) for n in range(8)]
+    ([1, 3, 3, 15, 3, 15, 15, 63], [1, 12, 12, 84, 12, 84, 84, 420])
+    """
+    w: int = n.bit_count()
+    if not w:
+        return 1
+    two, three, four = 1 << w, 3**w, 1 << 2 * w
+    births: int = 3 * four // 4 + three - 3 * two // 2 if automaton == "edge" else 6 * four + 8 * three - 24 * two + 12
+    return births
+
+
+def behind_squares(n: int) -> set[Cell]:
+    """Return the cells of the octant with largest coordinate n - 1 and total at most 2n - 2 that are born at generation n.
+
+    >>> sorted(cell for cell in behind_squares(6) if cell[0] == 5)
+    [(5, 1, 2), (5, 2, 1), (5, 2, 3), (5, 3, 2)]
+    """
+    if n % 2 or not n:
+        return set()
+    sums = signed_sums(n - 1)
+    beside = {k for k in range(1 - n, n, 2) if k not in sums and ({k - 2, k + 2} & sums)}
+    pairs = [(u, v) for u in sums for v in beside]
+    return _square(n - 1, (pair for u, v in pairs for pair in ((u, v), (v, u))))
+
+
+def children_bound(chosen: frozenset[Cell]) -> int:
+    """Return seven times 4k - 2e + the sum of min(0, degree - 2), plus 14, less 10 k: never negative, for the children of one cell.
+
+    Args:
+        chosen: the offsets of the k children, among which e pairs are neighbours.
+
+    >>> children_bound(frozenset({(1, 1, 0)}))
+    18
+    """
+    neighbours = set(steps(3, 2))
+    degrees = [sum(tuple(x - y for x, y in zip(a, b, strict=True)) in neighbours for b in chosen) for a in chosen]
+    return 7 * (4 * len(chosen) - sum(degrees) + sum(min(0, degree - 2) for degree in degrees) + 2) - 10 * len(chosen)
+
+
+@statement(
+    "edge-surface",
+    "gpunim",
+    "births of `edge` and `fcc` at distance n in generation n: Nim's P-positions, and on the squares the (y + z, y - z) "
+    "with two odd binomial coefficients; counted by the binary digits of n",
+)
+@compared_cases(lambda upto: f"generations up to {min(upto, _SURFACE)}")
+def surface_is_known(upto: int) -> Iterator[Case]:
+    last = min(upto, _SURFACE)
+    for automaton in _MIRRORED:
+        for n, cells in grow(automaton, last, backend="numpy", verify=False):
+            first = cells[distances(cells) == n]
+            yield f"the number at distance {n} in generation {n} of {automaton}", len(first), surface_births(automaton, n)
+            yield f"the cells at distance {n} in generation {n} of {automaton}", {*map(tuple, _octant(first).tolist())}, surface(n)
+
+
+@statement(
+    "edge-behind-squares",
+    "gpunim",
+    "births of `edge` and `fcc` at generation n with largest coordinate n - 1 and total at most 2n - 2: none for odd n; for even n "
+    "one of y + z and y - z is a signed sum of the powers in n - 1, the other 2 away from one",
+)
+@compared_cases(lambda upto: f"generations up to {min(upto, _SURFACE)}")
+def behind_squares_is_known(upto: int) -> Iterator[Case]:
+    for automaton in _MIRRORED:
+        for n, cells in grow(automaton, min(upto, _SURFACE), backend="numpy", verify=False):
+            sides = np.abs(cells)
+            found = cells[(sides.max(axis=1) == n - 1) & (sides.sum(axis=1) <= 2 * n - 2)]
+            yield (
+                f"the cells behind the squares in generation {n} of {automaton}",
+                {*map(tuple, _octant(found).tolist())},
+                behind_squares(n),
+            )
+            ones, zeros = n.bit_count() - 1, (n & -n).bit_length() - 1
+            stated = 0 if n % 2 or not n else 3 * _MIRRORED[automaton] * 2 ** (ones + zeros) * (2**ones - 1)
+            yield f"their number in generation {n} of {automaton}", len(found), stated
+
+
+@statement(
+    "edge-sheets",
+    "gpunim",
+    "`edge` and `fcc` fill the squares |y| + |z| < 2^m of the planes x = +-(2^m - 1) at once; in those of x = +-2^m with "
+    "|y| + |z| <= 2^m only the corners are ever born",
+)
+@compared_cases(lambda upto: f"planes up to {min(upto, _SURFACE)}, generations up to {min(upto, _SURFACE)}")
+def sheets(upto: int) -> Iterator[Case]:
+    last = min(upto, _SURFACE)
+    for automaton in _MIRRORED:
+        growth = grow(automaton, last, backend="numpy", verify=False)
+        cells = growth.cells()
+        for m in range((last + 1).bit_length()):
+            full, empty = 2**m - 1, 2**m
+            born = _octant(growth.newborns(full))
+            # (u, v) = (y + z, y - z) of one parity, |v| <= u <= full: full + 1 choices of v for the largest u, and so on.
+            yield (
+                f"the cells with x = {full} in generation {full} of {automaton}",
+                len(born[born[:, 0] == full]),
+                4**m // 4 + 2**m // 2 if m else 1,
+            )
+            above = cells[(cells[:, 0] == empty) & (np.abs(cells[:, 1:]).sum(axis=1) <= empty)]
+            corners = [(empty, empty, 0), (empty, 0, empty)] if empty <= last else []
+            yield (
+                f"the cells with x = {empty} over that square in {automaton}",
+                sorted(map(tuple, _octant(above).tolist())),
+                sorted(corners),
+            )
+
+
+@statement(
+    "edge-children",
+    "gpunim",
+    "a cell of `fcc` but the seed bears at most 7; if it bears, at least 4 of its neighbours are never born; its population is at "
+    "most 42/47 of the cells that far, and 4 more",
+)
+@compared_cases(lambda upto: f"generations up to {min(upto, _LITERAL)}, and all sets of children")
+def children(upto: int) -> Iterator[Case]:
+    last = min(upto, _LITERAL)
+    growth = grow("fcc", last, backend="numpy", verify=False)
+    side = 2 * last + 3
+    born = np.full((side,) * 3, -1)
+    for n, cells in growth:
+        born[tuple((cells + last + 1).T)] = n
+    alive = growth.cells()[1:] + last + 1
+    own = born[tuple(alive.T)]
+    near = np.stack([born[tuple((alive + offset).T)] for offset in steps(3, 2)])
+    younger = (near == own + 1) & (own < last)
+    yield f"the most children up to generation {last}", int(younger.sum(axis=0).max()) <= 7, True
+    bears = younger.any(axis=0)
+    yield (
+        f"whether a cell that bears has fewer than 4 dead neighbours, to generation {last}",
+        bool(((near < 0).sum(axis=0) < 4)[bears].any()),
+        False,
+    )
+    population = np.cumsum(growth.births)
+    for n in range(last + 1):
+        ball = (10 * n**3 + 15 * n**2 + 11 * n + 3) // 3
+        yield f"whether generation {n} is within the bound", 47 * int(population[n]) <= 42 * (ball + 4), True
+    first = (-1, -1, 0)  # the parent's own parent: children are no neighbours of it
+    apart = [o for o in steps(3, 2) if o != first and tuple(x - y for x, y in zip(o, first, strict=True)) not in steps(3, 2)]
+    yield "the places of children", len(apart), 7
+    for k in range(len(apart) + 1):
+        for chosen in combinations(apart, k):
+            yield f"whether the bound fails for the children {chosen}", children_bound(frozenset(chosen)) < 0, False
+
+
+@statement(
+    "edge-fcc-octant",
+    "gpunim",
+    f"`edge` and `fcc` have the same cells in the octant up to generation {_ALIKE}; in the next, `edge` alone bears (0, 1, 17) and "
+    "its permutations",
+)
+@compared_cases(lambda upto: f"generations up to {min(upto, _ALIKE + 1)}")
+def alike(upto: int) -> Iterator[Case]:
+    last = min(upto, _ALIKE + 1)
+    growths = [grow(automaton, last, backend="numpy", verify=False) for automaton in _MIRRORED]
+    for n in range(last + 1):
+        edge, fcc = ({*map(tuple, _octant(growth.newborns(n)).tolist())} for growth in growths)
+        stated = {(0, 1, 17), (0, 17, 1), (1, 0, 17), (1, 17, 0), (17, 0, 1), (17, 1, 0)} if n > _ALIKE else set()
+        yield f"what is born in generation {n} of edge alone", edge - fcc, stated
+        yield f"what is born in generation {n} of fcc alone", fcc - edge, set()
+
+
+def _reach(automaton: str, upto: int) -> int:
+    return upto if automaton == "edge" else -(-upto // _FCC_LESS)
+
+
+def _of_both(upto: int) -> str:
+    return f"generations of edge up to {upto}, of fcc up to {_reach('fcc', upto)}"
+
+
+@statement(
+    "edge-powers-of-two",
+    "gpunim",
+    "at generation 2^m, m > 2, `edge` bears nothing with a delay of 1 to 4 or 7, 6 (3^(m-3) - 1) with 5, and with 6 six times the "
+    "partitions of m - 3 things into 3 classes; `fcc` eight times as many",
+    conjecture=True,
+)
+@compared_cases(_of_both)
+def powers_of_two(upto: int) -> Iterator[Case]:
+    for automaton, mirrored in _MIRRORED.items():
+        last = _reach(automaton, upto)
+        births = _delays(automaton, last)
+        for m in range(3, last.bit_length()):
+            power = 3 ** (m - 3)
+            classes = (power - 2 ** (m - 2) - 2 ** (m - 3) + 3) // 6 if m > 3 else 0
+            stated = [0, 0, 0, 0, 6 * mirrored * (power - 1), 6 * mirrored * classes, 0]
+            yield f"the births of {automaton} at {2**m} with delays 1 to 7", births[2**m, 1:8].tolist(), stated
+
+
+@statement("edge-odd", "gpunim", "in odd generations `edge` and `fcc` bear nothing with a delay of 1", conjecture=True)
+@compared_cases(_of_both)
+def odd_generations(upto: int) -> Iterator[Case]:
+    for automaton in _MIRRORED:
+        for n, births in enumerate(_delays(automaton, _reach(automaton, upto)).tolist()):
+            if n % 2:
+                yield f"the births of {automaton} at {n} with a delay of 1", births[1], 0
+
+
+@statement(
+    "edge-settles",
+    "gpunim",
+    f"`edge` and `fcc` bear nothing at a distance below 2^m after generation 2^(m+1) + {_SETTLED}",
+    conjecture=True,
+)
+@compared_cases(_of_both)
+def settles(upto: int) -> Iterator[Case]:
+    for automaton in _MIRRORED:
+        births = _delays(automaton, _reach(automaton, upto))
+        for m in range(len(births).bit_length() - 1):
+            settled = 2 ** (m + 1) + _SETTLED
+            late = [n for n in range(settled + 1, len(births)) if births[n, n - 2**m + 1 : n + 1].any()]
+            yield f"the generations of {automaton} after {settled} that bear at a distance below {2**m}", late, []
+
+
+@statement(
+    "edge-doubling",
+    "gpunim",
+    f"for n >= {_DOUBLED_FROM} the populations have |P(2n) - 8 P(n)| <= n^(5/2) for `edge` and 8 n^(5/2) for `fcc`, so that "
+    "P(c 2^m) / (c 2^m)^3 converges",
+    at_most=256,
+    conjecture=True,
+)
+@compared_cases(lambda upto: f"n from {_DOUBLED_FROM} to {2 * upto}")
+def doubling(upto: int) -> Iterator[Case]:
+    for automaton, mirrored in _MIRRORED.items():
+        population = np.cumsum(grow(automaton, 4 * upto, backend="numpy").births).tolist()
+        for n in range(_DOUBLED_FROM, 2 * upto + 1):
+            excess = population[2 * n] - 8 * population[n]
+            yield f"whether {automaton} exceeds the bound at n = {n}", excess**2 > mirrored**2 * n**5, False

@@ -1,0 +1,94 @@
+"""The open problem of edge's growth: its statements can fail, and its page says what the tables say."""
+
+import csv
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpu_nim import grow
+from gpu_nim.automata.neighbourhoods import steps
+from gpu_nim.oeis.b_files import read_bfile
+from gpu_nim.theorems import find_statements, run_checks
+from gpu_nim.theorems.papers import edge_growth
+
+DOCS = Path(__file__).parent.parent / "docs"
+UPTO = 16
+
+
+def test_distances_are_the_numbers_of_steps() -> None:
+    reached, frontier = {(0, 0, 0): 0}, {(0, 0, 0)}
+    for distance in range(1, 5):
+        frontier = {(x + a, y + b, z + c) for x, y, z in frontier for a, b, c in steps(3, 2)} - reached.keys()
+        reached |= dict.fromkeys(frontier, distance)
+    assert edge_growth.distances(np.array([*reached])).tolist() == [*reached.values()]
+
+
+def test_births_by_delay() -> None:
+    assert edge_growth._delays("edge", 7).sum(axis=1).tolist() == [1, 3, 3, 15, 3, 15, 27, 63]
+    assert edge_growth._delays("edge", 7)[6, :3].tolist() == [15, 12, 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "broken", "fault"),
+    [
+        ("edge-surface", "surface", lambda n: edge_growth.signed_sums(n)),
+        ("edge-surface", "surface_births", lambda automaton, n: 3 ** n.bit_count()),
+        ("edge-surface", "distances", lambda cells: np.abs(cells).max(axis=1)),
+        ("edge-surface", "signed_sums", lambda n: {-n, n}),
+        ("edge-behind-squares", "behind_squares", lambda n: set()),
+        ("edge-behind-squares", "_MIRRORED", {"fcc": 1}),
+        ("edge-sheets", "grow", lambda automaton, *rest, **options: grow("cubic6", *rest, **options)),
+        ("edge-children", "grow", lambda automaton, *rest, **options: grow("cubic18", *rest, **options)),
+        ("edge-children", "children_bound", lambda chosen: -1),
+        ("edge-fcc-octant", "_ALIKE", UPTO - 1),
+        ("edge-fcc-octant", "_MIRRORED", {"edge": 1, "nim": 1}),
+        ("edge-powers-of-two", "_delays", lambda automaton, last: np.eye(last + 1, dtype=int)),
+        ("edge-odd", "_delays", lambda automaton, last: np.ones((last + 1, last + 1), int)),
+        ("edge-settles", "_delays", lambda automaton, last: np.ones((last + 1, last + 1), int)),
+        ("edge-doubling", "_DOUBLED_FROM", 2),
+    ],
+)
+def test_a_fault_is_a_counterexample(name: str, broken: str, fault: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(edge_growth, broken, fault)
+    (checked,) = run_checks(find_statements([name]), UPTO)
+    assert not checked.holds
+    assert "ended with" not in str(checked.result.counterexample)
+
+
+@pytest.fixture(scope="module")
+def populations() -> dict[str, list[int]]:
+    """The populations of the tables of docs/growth."""
+    with (DOCS / "growth" / "edge.csv").open(newline="") as file:
+        edge = [int(row["population"]) for row in csv.DictReader(file)]
+    return {"edge": edge, "fcc": [term for _, n, term in read_bfile(DOCS / "growth" / "b151776.txt") if n]}
+
+
+@pytest.mark.parametrize(("automaton", "largest"), [("edge", 0.941), ("fcc", 6.764)])
+def test_the_tables_satisfy_the_conjecture(populations: dict[str, list[int]], automaton: str, largest: float) -> None:
+    population = populations[automaton]
+    last = (len(population) - 1) // 2
+    assert last == (2048 if automaton == "edge" else 1024)
+    quotients = [abs(population[2 * n] - 8 * population[n]) / n**2.5 for n in range(32, last + 1)]
+    assert round(max(quotients), 3) == largest
+
+
+def test_the_page_has_the_ratios_of_the_tables(populations: dict[str, list[int]]) -> None:
+    page = (DOCS / "open-problems" / "edge-growth.md").read_text()
+    rows = re.findall(r"^\| (\d+) \| (\d+) \|(.*)\| (\d+) \|(.*)\|$", page, re.MULTILINE)
+    assert [int(row[0]) for row in rows] == [1, 3, 5, 7, 9, 11, 13, 15]
+    for c, *rest in rows:
+        for automaton, last, ratios in zip(("edge", "fcc"), rest[::2], rest[1::2], strict=True):
+            n = int(last)
+            assert n // int(c) & (n // int(c) - 1) == 0
+            assert 2 * n >= len(populations[automaton])  # the last of the table
+            assert ratios.split("|") == [f" {populations[automaton][n >> i] / (n >> i) ** 3:.5f} " for i in (3, 2, 1, 0)]
+
+
+def test_the_hole_of_the_page() -> None:
+    alive = {*map(tuple, grow("fcc", 8, backend="numpy").cells().tolist())}
+    for x, y, z in steps(3, 2):
+        near = {(4 + x + a, 4 + y + b, 4 + z + c) for a, b, c in steps(3, 2)} & alive
+        assert (4 + x, 4 + y, 4 + z) not in alive
+        assert len(near) >= 2
