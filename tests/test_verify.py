@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+import gpu_nim
 from gpu_nim import Growth, grow, save, solve
 from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.user_defined import define
@@ -157,7 +158,52 @@ def test_names() -> None:
 
 def test_far_is_cut_short_not_endless() -> None:
     assert exhaustive.max_index(2, 10**30) == 1 << 16
-    assert exhaustive.max_index(9, 10**30) == 6
+    assert exhaustive.max_index(9, 64) == 6
+    assert exhaustive.max_index(9, 10**30) == exhaustive.max_index(9, 1024) == 12
+
+
+@pytest.mark.parametrize("statement", statements(), ids=lambda statement: statement.name)
+def test_a_thorough_check_goes_further(statement: Statement) -> None:
+    usual, far = statement.reach(None, False), statement.reach(None, True)
+    assert far > usual or (far == usual and statement.thorough is None) or far == statement.at_most
+    assert statement.reach(3, False) == statement.reach(3, True) == 3
+    assert statement.thorough is None or statement.thorough.seconds >= 1
+
+
+@pytest.mark.thorough
+def test_all_statements_thoroughly_as_far_as_a_few() -> None:
+    result = verify("all", "--thorough", "--upto", "5", "--json")
+    facts = json.loads(result.stdout)
+    assert result.exit_code == 0
+    assert (facts["thorough"], facts["complete"], facts["upto"]) == (True, True, 5)
+    assert [s["name"] for s in facts["statements"]] == [s.name for s in statements()]
+
+
+def test_a_thorough_check_says_how_long_it_takes_and_how_far_it_went() -> None:
+    result = verify("nf-two-piles", "nf-b-and-c", "--thorough")
+    assert (result.exit_code, result.stderr) == (0, "2 statements, about 4.0 seconds on one core\n")
+    assert "n up to 1024 for k = 2; [NF] section 3.2\n" in result.stdout
+    assert "n up to 64 for k = 2;" in verify("nf-two-piles").stdout
+    assert "n up to 100 for k = 2;" in verify("nf-two-piles", "--thorough", "--upto", "100").stdout
+    (checked,) = gpu_nim.verify("nf-two-piles", thorough=True)
+    assert checked.result.scope == "4 cases, n up to 1024 for k = 2"
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_what_was_checked_before_ctrl_c_is_printed(monkeypatch: pytest.MonkeyPatch, as_json: bool) -> None:
+    def interrupted(upto: int) -> CheckResult:
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(catalogue._STATEMENTS, "endless", Statement("endless", "nobody", "1 = 1", interrupted))
+    result = verify("nf-lemma-8", "nf-two-piles", "endless", "nf-lemma-6", *(["--json"] if as_json else []))
+    assert result.exit_code == 130
+    if as_json:
+        facts = json.loads(result.stdout)
+        assert (facts["complete"], [s["name"] for s in facts["statements"]]) == (False, ["nf-lemma-8", "nf-two-piles"])
+    else:
+        assert result.stdout.endswith("\n2 of 2 statements hold, 2 were not checked\n")
+    alone = verify("endless", "--json")
+    assert (alone.exit_code, alone.stdout) == (130, "")
 
 
 def test_the_command_lists_and_runs() -> None:

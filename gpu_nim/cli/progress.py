@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from gpu_nim.backends.interface import Batch
 from gpu_nim.model.progress import OnStep, unreported
 
@@ -81,3 +83,15 @@ def work_progress(total: int, unit: str, shown: bool) -> Iterator[Callable[[int]
             progress.update(task.id, advance=more, rate=(task.completed + more) / max(task.elapsed or 0, 1e-9))
 
         yield advance
+
+
+@contextmanager
+def passing_line(text: str, shown: bool) -> Iterator[None]:
+    """Show a line during a block, after which it is erased: no bar, since rich would take what is printed meanwhile to stderr."""
+    if shown:
+        click.echo(text, nl=False, err=True)
+    try:
+        yield
+    finally:
+        if shown:
+            click.echo("\r\x1b[2K", nl=False, err=True)

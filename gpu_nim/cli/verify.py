@@ -1,17 +1,24 @@
 """`gpunim verify`: exhaustive checks of theorems, and checks of growths and b-files."""
 
+from __future__ import annotations
+
+import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from gpu_nim.cli.catalogues import SEQUENCE_NAME, STATEMENT_NAME
 from gpu_nim.cli.command import Command
-from gpu_nim.cli.output import emit_json, print_table, say, wants_progress
+from gpu_nim.cli.output import duration, emit_json, print_table, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, json_option
-from gpu_nim.cli.progress import work_progress
+from gpu_nim.cli.progress import passing_line, work_progress
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import one_of
 from gpu_nim.storage.growth_formats import readable_suffixes
+
+if TYPE_CHECKING:
+    from gpu_nim.theorems import StatementResult
 
 _FACTS = ("automaton", "generations", "population", "digest")
 
@@ -20,6 +27,7 @@ _EXAMPLES = {
     "gpunim verify --list": "List the statements.",
     "gpunim verify v-theorem-3.1": "Verify a theorem.",
     "gpunim verify all --upto 32": "Verify all statements, with a smaller reach.",
+    "gpunim verify nf-table-1 --thorough": "Verify a statement as far as takes minutes.",
     "gpunim verify nim.zarr": "Check a growth that was saved.",
     "gpunim verify b151776.txt --as A151776": "Compare a b-file with an OEIS entry.",
 }
@@ -28,13 +36,28 @@ _EXAMPLES = {
 @click.command(cls=Command, examples=_EXAMPLES)
 @click.argument("what", type=STATEMENT_NAME, nargs=-1)
 @click.option("--list", "show_list", is_flag=True, help="List the statements that can be verified.")
-@click.option("--upto", type=AMOUNT, default=64, help="The reach of the checks: the largest pile, index or generation.")
+@click.option(
+    "--upto",
+    type=AMOUNT,
+    help="The reach of the checks: the largest pile, index or generation. [default: 64, with --thorough each statement's own]",
+)
+@click.option(
+    "--thorough", is_flag=True, help="Check each statement as far as takes minutes; Ctrl-C ends it, and prints what was checked."
+)
 @click.option(
     "--as", "name", type=SEQUENCE_NAME, help="Compare the b-file WHAT with this OEIS entry, or with --piles a family of `count`."
 )
 @click.option("--piles", type=AMOUNT, help="The number of piles of the family.")
 @json_option
-def verify(what: tuple[str, ...], show_list: bool, upto: int, name: str | None, piles: int | None, as_json: bool) -> int:
+def verify(
+    what: tuple[str, ...],
+    show_list: bool,
+    upto: int | None,
+    thorough: bool,
+    name: str | None,
+    piles: int | None,
+    as_json: bool,
+) -> int:
     """Verify statements by name (or the beginning of names, or 'all'), a growth's file that holds cells, or, with --as, a b-file.
 
     A growth's cells are compared with its births and checksums, and with the theorem of its automaton, or if there is none with a
@@ -66,7 +89,7 @@ def verify(what: tuple[str, ...], show_list: bool, upto: int, name: str | None, 
             raise UsageError(
                 f"--as must name the OEIS entry, or which of {one_of(FAMILIES, 'and')}, to compare the b-file {name} with"
             )
-    return _statements(what, upto, as_json)
+    return _statements(what, upto, thorough, as_json)
 
 
 def _list(as_json: bool) -> int:
@@ -81,31 +104,51 @@ def _list(as_json: bool) -> int:
     return 0
 
 
-def _statements(names: tuple[str, ...], upto: int, as_json: bool) -> int:
+def _statements(names: tuple[str, ...], upto: int | None, thorough: bool, as_json: bool) -> int:
     from gpu_nim.theorems import find_statements, run_checks
 
-    done = []
-    failed = unproved = 0
-    for checked in run_checks(find_statements(names), upto):
-        failed += not checked.holds
-        unproved += checked.holds and checked.statement.conjecture
-        statement, result = checked.statement, checked.result
-        found = checked.summary()
-        counterexample = found["counterexample"]
-        done.append(found)
-        if not as_json:
-            mark = "FAILS " if not checked.holds else "open  " if statement.conjecture else "holds "
-            say(f"{mark} {statement.name:<20} {statement.summary}")
-            tried = f"conjecture, tried for {result.scope}" if statement.conjecture else result.scope
-            say(f"       {tried}; {statement.source}")
-            if counterexample is not None:
-                say(f"       counterexample: {counterexample}")
-    if as_json:
-        emit_json({"upto": upto, "failed": failed, "statements": done})
-    elif len(done) > 1:
-        open_ = f", no counterexample was found to {unproved} conjecture{'s' * (unproved != 1)}" if unproved else ""
-        say(f"{len(done) - failed - unproved} of {len(done)} statements hold{open_}")
+    chosen = find_statements(names)
+    costs = [each.thorough.seconds if thorough and each.thorough else 1 for each in chosen]
+    if thorough and upto is None and not as_json:
+        say(f"{len(chosen)} statement{'s' * (len(chosen) != 1)}, {duration(sum(costs))} on one core", err=True)
+    done: list[StatementResult] = []
+    complete = False
+    began = time.monotonic()
+    try:
+        for number, each in enumerate(chosen):
+            slower = (time.monotonic() - began) / sum(costs[:number]) if number else 1
+            left = f"{number} of {len(chosen)} statements, {each.name}, {duration(slower * sum(costs[number:]))} left"
+            with passing_line(left, wants_progress(as_json)):
+                (checked,) = run_checks([each], upto, thorough)
+            done.append(checked)
+            if not as_json:
+                _print_result(checked)
+        complete = True
+    finally:  # also for Ctrl-C
+        failed = sum(not checked.holds for checked in done)
+        if as_json and (done or complete):
+            facts = {"upto": upto, "thorough": thorough, "complete": complete, "failed": failed}
+            emit_json({**facts, "statements": [checked.summary() for checked in done]})
+        elif len(done) > 1 or (done and not complete):
+            _print_sum(done, failed, len(chosen) - len(done))
     return 1 if failed else 0
+
+
+def _print_result(checked: StatementResult) -> None:
+    statement, result = checked.statement, checked.result
+    mark = "FAILS " if not checked.holds else "open  " if statement.conjecture else "holds "
+    say(f"{mark} {statement.name:<20} {statement.summary}")
+    tried = f"conjecture, tried for {result.scope}" if statement.conjecture else result.scope
+    say(f"       {tried}; {statement.source}")
+    if not checked.holds:
+        say(f"       counterexample: {result.counterexample}")
+
+
+def _print_sum(done: list[StatementResult], failed: int, unchecked: int) -> None:
+    unproved = sum(checked.holds and checked.statement.conjecture for checked in done)
+    open_ = f", no counterexample was found to {unproved} conjecture{'s' * (unproved != 1)}" if unproved else ""
+    rest = f", {unchecked} {'were' if unchecked != 1 else 'was'} not checked" if unchecked else ""
+    say(f"{len(done) - failed - unproved} of {len(done)} statements hold{open_}{rest}")
 
 
 def _growth(path: Path, as_json: bool) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import wraps
 from importlib import import_module
+from typing import NamedTuple
 
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.registry import Registry
@@ -26,6 +27,13 @@ REACH = 64
 """The usual reach."""
 
 
+class Thorough(NamedTuple):
+    """The reach of a thorough check, and about how many seconds it takes on one core."""
+
+    reach: int
+    seconds: int
+
+
 @dataclass(frozen=True)
 class Statement:
     """A statement.
@@ -37,6 +45,8 @@ class Statement:
         check: looks for a counterexample.
         at_most: the largest reach of the check, where the check does not limit itself.
         conjecture: whether no proof is known here: the check is all the evidence there is.
+        thorough: the reach of a thorough check, at least a hundred times as many cases as its source shows where that takes
+            minutes; None for that of a usual one.
     """
 
     name: str
@@ -45,6 +55,19 @@ class Statement:
     check: Check = field(repr=False)
     at_most: int | None = None
     conjecture: bool = False
+    thorough: Thorough | None = None
+
+    def reach(self, upto: int | None, thorough: bool) -> int:
+        """Return the reach of its check: the largest pile, index or generation.
+
+        Args:
+            upto: the largest reach; None for `REACH`, or its own for a thorough check.
+            thorough: whether the check is a thorough one.
+        """
+        if thorough and self.thorough is not None:
+            return self.thorough.reach if upto is None else min(upto, self.thorough.reach)
+        usual = REACH if upto is None else upto
+        return usual if self.at_most is None else min(usual, self.at_most)
 
 
 @dataclass(frozen=True)
@@ -84,7 +107,12 @@ _STATEMENTS = Registry[Statement]("statement")
 
 
 def statement(
-    name: str, source: str, summary: str, at_most: int | None = None, conjecture: bool = False
+    name: str,
+    source: str,
+    summary: str,
+    at_most: int | None = None,
+    conjecture: bool = False,
+    thorough: tuple[int, int] | None = None,
 ) -> Callable[[Check], Check]:
     """Return a decorator that registers a function as the check of a statement.
 
@@ -94,11 +122,13 @@ def statement(
         summary: as for `Statement`.
         at_most: as for `Statement`.
         conjecture: as for `Statement`.
+        thorough: its reach and about how many seconds it takes, as for `Statement`.
 
     Raises:
         UsageError: there is a statement of that name already.
     """
-    return _STATEMENTS.decorator(lambda check: Statement(name, source, summary, check, at_most, conjecture))
+    further = None if thorough is None else Thorough(*thorough)
+    return _STATEMENTS.decorator(lambda check: Statement(name, source, summary, check, at_most, conjecture, further))
 
 
 def statements() -> list[Statement]:
@@ -132,22 +162,23 @@ def find_statements(names: Iterable[str]) -> list[Statement]:
     return found
 
 
-def run_checks(checked: Iterable[Statement], upto: int) -> Iterator[StatementResult]:
+def run_checks(checked: Iterable[Statement], upto: int | None = None, thorough: bool = False) -> Iterator[StatementResult]:
     """Yield the results of the checks of statements, one after the other; a check that raises has failed.
 
     Args:
         checked: the statements.
-        upto: the reach of the checks: the largest pile, index or generation.
+        upto: the reach of the checks: the largest pile, index or generation; None for 64, or for the statement's own if thorough.
+        thorough: go as far as takes minutes, or to `upto`.
 
     Raises:
         UsageError: `upto` is below 1.
     """
-    if upto < 1:
+    if upto is not None and upto < 1:
         raise UsageError(f"upto must be at least 1, got {upto}")
     for each in checked:
         began = time.perf_counter()
         try:
-            result = each.check(upto if each.at_most is None else min(upto, each.at_most))
+            result = each.check(each.reach(upto, thorough))
         except Exception as error:  # the other checks still run
             result = CheckResult("not tried to its end", f"the check ended with {type(error).__name__}: {error}")
         yield StatementResult(each, result, time.perf_counter() - began)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,18 +12,33 @@ from numpy.typing import NDArray
 from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.families import find_family
+from gpu_nim.theorems.catalogue import REACH, Thorough
 
-_MAX_TUPLES = 1 << 23  # a second or less
-_MAX_POSITIONS = 1 << 18
+
+class _Affordable(NamedTuple):
+    """How many cases are enumerated: `usual` up to the usual reach, and for a larger one more, up to `most`."""
+
+    usual: int
+    most: int
+
+    def cases(self, upto: int) -> int:
+        return min(self.most, self.usual * max(1, upto // REACH) ** 2)
+
+
+_TUPLES = _Affordable(1 << 23, 1 << 30)  # a second or less, and seconds
+_POSITIONS = _Affordable(1 << 18, 1 << 21)
 _MAX_INDEX = 1 << 16
+ENUMERATED = Thorough(1024, 2)
+"""The thorough check of a statement on counts or positions that are enumerated."""
 
 
-def max_index(piles: int, upto: int, tuples: int = _MAX_TUPLES) -> int:
-    """Return the largest index, up to `upto`, to which all (piles - 1)-tuples can be enumerated.
+def max_index(piles: int, upto: int, affordable: _Affordable = _TUPLES) -> int:
+    """Return the largest index, up to `upto`, to which all (piles - 1)-tuples can be enumerated: far ones for a far `upto`.
 
-    >>> max_index(4, 1000)
-    202
+    >>> max_index(5, 64), max_index(5, 1000)
+    (52, 180)
     """
+    tuples = affordable.cases(upto)
     upto = min(upto, _MAX_INDEX)
     if piles <= 2:
         return upto
@@ -35,8 +51,8 @@ def max_index(piles: int, upto: int, tuples: int = _MAX_TUPLES) -> int:
 def index_scope(piles: Iterable[int], upto: int) -> str:
     """Return in words the largest indices for these numbers of piles.
 
-    >>> index_scope((3, 4), 1000)
-    'n up to 1000 for k = 3, n up to 202 for k = 4'
+    >>> index_scope((4, 5), 1000)
+    'n up to 1000 for k = 4, n up to 180 for k = 5'
     """
     return ", ".join(f"n up to {max_index(k, upto)} for k = {k}" for k in piles)
 
@@ -75,7 +91,7 @@ def p_positions(piles: int, largest: int) -> NDArray[np.int64]:
 
 def max_pile(piles: int, upto: int) -> int:
     """Return the largest pile, up to `upto`, for which all positions can be enumerated by the definition."""
-    return max_index(piles + 1, upto, _MAX_POSITIONS)
+    return max_index(piles + 1, upto, _POSITIONS)
 
 
 def pile_scope(piles: Iterable[int], upto: int) -> str:

@@ -22,7 +22,10 @@ _OUTCOMES = {
 
 
 @statement(
-    "f-one-pile", "[F] section 2.1", "only (0, ..., 0) is terminal, a P-position; with one non-empty pile the next player wins"
+    "f-one-pile",
+    "[F] section 2.1",
+    "only (0, ..., 0) is terminal, a P-position; with one non-empty pile the next player wins",
+    thorough=(1024, 8),
 )
 @compared_cases(lambda upto: pile_scope((1, 2, 3), upto))
 def one_pile(upto: int) -> Iterator[Case]:
@@ -44,7 +47,13 @@ def worked_out(upto: int) -> Iterator[Case]:
         yield f"where one wins from {_EXAMPLE}", moves & known, {(4, 12, 8), (13, 5, 8), (13, 12, 1)}
 
 
-@statement("f-nim-sum", "[F] section 2.2; [NF] Definition 3; [V] Definition 2.4", "the nim-sum and its laws", at_most=_LAWS)
+@statement(
+    "f-nim-sum",
+    "[F] section 2.2; [NF] Definition 3; [V] Definition 2.4",
+    "the nim-sum and its laws",
+    at_most=_LAWS,
+    thorough=(95, 8),
+)
 @compared_cases(lambda upto: f"x, y, z up to {upto}")
 def nim_sums(upto: int) -> Iterator[Case]:
     numbers = range(upto + 1)
@@ -66,6 +75,7 @@ def nim_sums(upto: int) -> Iterator[Case]:
     "[F] section 2.4",
     "each pile with a 1 in the leftmost odd column can be lowered to nim-sum 0, and no other; from nim-sum 0 none can",
     at_most=_PROOF,
+    thorough=(31, 4),
 )
 @compared_cases(lambda upto: f"piles up to {upto} for k = 1, 2, 3, up to {min(upto, _PROOF // 2)} for k = 4")
 def proof(upto: int) -> Iterator[Case]:
@@ -84,6 +94,7 @@ def proof(upto: int) -> Iterator[Case]:
     "f-winning-moves",
     "[F] section 2.4",
     "an N-position has as many winning moves as its leftmost odd column has 1s, an odd number",
+    thorough=(1024, 60),
 )
 @compared_cases(lambda upto: pile_scope((2, 3, 4), upto))
 def winning_moves(upto: int) -> Iterator[Case]:

@@ -35,7 +35,7 @@ from gpu_nim.model.limbs import to_integers
 from gpu_nim.theorems import by_definition, digit_by_digit, recursions
 from gpu_nim.theorems.catalogue import Case, check_cases, compared_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
-from gpu_nim.theorems.exhaustive import counts, index_scope, max_index, max_pile, p_positions, pile_scope
+from gpu_nim.theorems.exhaustive import ENUMERATED, counts, index_scope, max_index, max_pile, p_positions, pile_scope
 
 _ENUMERATED = [name for name, family in FAMILIES.items() if family.enumerated_by]
 _OTHER_WAYS: dict[type[Family], Callable[[int, int], int]] = {
@@ -47,20 +47,27 @@ _OTHER_WAYS: dict[type[Family], Callable[[int, int], int]] = {
 
 _PILES = (1, 2, 3, 4, 5, 6, 7)
 _POWERS = (2, 3, 4, 5)  # D_6(3) = 226 = 15^2 + 1: from six piles on, four pairs of 1s in the units also make a total of 6
-_INDICES = 64  # of each sequence that are compared with enumeration
+_INDICES = 64  # of each sequence that are usually compared with enumeration
 _LONG = (10**18 + 12345, 2**70 - 1, 2**200 + 2**131 + 77)  # beyond any enumeration: two independent methods must agree
 _LITERAL_CELLS = 800  # the most of a literal growth: a fraction of a second
 _HEAPS = 40
+_PILE = 15
 _EXPLAINED = 6
 _CODES = ("0.77", "0.07", "0.137", "4.0", "0.33", "0.156")
 _SUBTRACTED = ((1, 2, 3), (1, 3, 4), (2, 5, 7))
 
 
-@statement("gpunim-counts", "gpunim", "D_k, A_k, d_k and a_k by formula, and their sums, equal the enumeration")
-@compared_cases(lambda upto: f"n up to {min(upto, _INDICES)}, fewer for many piles")
+@statement(
+    "gpunim-counts",
+    "gpunim",
+    "D_k, A_k, d_k and a_k by formula, and their sums, equal the enumeration",
+    at_most=_INDICES,
+    thorough=(1024, 30),
+)
+@compared_cases(lambda upto: f"n up to {upto}, fewer for many piles")
 def formulas_of_counts(upto: int) -> Iterator[Case]:
     for k in _PILES:
-        last = max_index(k, min(upto, _INDICES))
+        last = max_index(k, upto)
         for name in _ENUMERATED:
             known, family = counts(name, k, last), find_family(name, k)
             yield f"{name}_{k} by formula up to {last}", [family.value(n) for n in range(last + 1)], [*known]
@@ -97,12 +104,18 @@ def long_indices(upto: int) -> Iterator[Case]:
             yield f"a_{k}({start}) + ... + a_{k}({stop - 1})", find_family("a", k).sum(start, stop), stated
 
 
-@statement("gpunim-tables", "gpunim", "tables of counts, filled block by block, equal the enumeration")
-@compared_cases(lambda upto: f"n up to {min(upto, _INDICES)}, and from {len(_LONG)} long indices on")
+@statement(
+    "gpunim-tables",
+    "gpunim",
+    "tables of counts, filled block by block, equal the enumeration",
+    at_most=_INDICES,
+    thorough=(1024, 10),
+)
+@compared_cases(lambda upto: f"n up to {upto}, and from {len(_LONG)} long indices on")
 def tables(upto: int) -> Iterator[Case]:
     engine = select("auto").counting()
     for k in _PILES:
-        last = max_index(k, min(upto, _INDICES))
+        last = max_index(k, upto)
         for name in _ENUMERATED:
             for start in (0, last // 3):
                 found = to_integers(Range(find_family(name, k), start, last + 1, engine).values())
@@ -113,13 +126,17 @@ def tables(upto: int) -> Iterator[Case]:
 
 
 @statement(
-    "gpunim-reductions", "gpunim", "sums, extremes, records, lengths and residues of ranges equal those of the enumerated counts"
+    "gpunim-reductions",
+    "gpunim",
+    "sums, extremes, records, lengths and residues of ranges equal those of the enumerated counts",
+    at_most=_INDICES,
+    thorough=(1024, 20),
 )
-@compared_cases(lambda upto: f"ranges up to {min(upto, _INDICES)}, fewer for many piles")
+@compared_cases(lambda upto: f"ranges up to {upto}, fewer for many piles")
 def reductions(upto: int) -> Iterator[Case]:
     engine = select("auto").counting()
     for k in _PILES:
-        last = max_index(k, min(upto, _INDICES))
+        last = max_index(k, upto)
         for name in _ENUMERATED:
             for start in (0, last // 3):
                 known = counts(name, k, last)[start:]
@@ -138,7 +155,7 @@ def reductions(upto: int) -> Iterator[Case]:
                     yield f"{what} of {name}_{k} from {start} to {last}", result.value, value
 
 
-@statement("powers-of-binomials", "the digit matrices of gpunim", "D_k(2^m - 1) = C(k,2)^m for k = 2, ..., 5")
+@statement("powers-of-binomials", "the digit matrices of gpunim", "D_k(2^m - 1) = C(k,2)^m for k = 2, ..., 5", thorough=ENUMERATED)
 @compared_cases(lambda upto: index_scope(_POWERS, upto))
 def powers_of_binomials(upto: int) -> Iterator[Case]:
     for k in _POWERS:
@@ -151,11 +168,13 @@ def powers_of_binomials(upto: int) -> Iterator[Case]:
     "gpunim-positions",
     "gpunim",
     "outcomes, winning moves, generations and replies are those of the definitions, and replies make the longest optimal play",
+    at_most=_PILE,
+    thorough=(31, 10),
 )
-@compared_cases(lambda upto: "piles up to 15, up to 5 for k = 4")
+@compared_cases(lambda upto: f"piles up to {upto}, up to {upto // 3} for k = 4")
 def positions(upto: int) -> Iterator[Case]:
     for k in (1, 2, 3, 4):
-        largest = max_pile(k, min(upto, 15 if k < 4 else 5))
+        largest = max_pile(k, upto if k < 4 else upto // 3)
         known = {tuple(position) for position in p_positions(k, largest).tolist()}
         everything = [*np.ndindex(*(largest + 1,) * k)]
         longest: dict[tuple[int, ...], int] = {}  # by definition: the moves of the longest play in which whoever can win does
@@ -194,11 +213,17 @@ def positions(upto: int) -> Iterator[Case]:
         yield f"the generations of {k} piles", arrays.generations(born).tolist(), (born.sum(axis=1) // 2).tolist()
 
 
-@statement("gpunim-relatives", "gpunim", "parents and children are those of the definition, one by one and in arrays")
-@compared_cases(lambda upto: "piles up to 12 for k = 2, 3, 4")
+@statement(
+    "gpunim-relatives",
+    "gpunim",
+    "parents and children are those of the definition, one by one and in arrays",
+    at_most=12,
+    thorough=(40, 20),
+)
+@compared_cases(lambda upto: pile_scope((2, 3, 4), upto))
 def relatives(upto: int) -> Iterator[Case]:
     for k in (2, 3, 4):
-        largest = max_pile(k, min(upto, 12))
+        largest = max_pile(k, upto)
         known = {tuple(position) for position in p_positions(k, largest + 1).tolist()}
         inner = np.array(sorted(position for position in known if max(position) <= largest))
         for change, one, counted, several in (
@@ -229,10 +254,16 @@ def _beside(position: tuple[int, ...], change: int) -> set[tuple[int, ...]]:
     }
 
 
-@statement("gpunim-walk", "gpunim", "the walk of a P-position leads to its cell and back, one by one and in arrays")
-@compared_cases(lambda upto: pile_scope((3,), min(upto, 31)))
+@statement(
+    "gpunim-walk",
+    "gpunim",
+    "the walk of a P-position leads to its cell and back, one by one and in arrays",
+    at_most=31,
+    thorough=(127, 10),
+)
+@compared_cases(lambda upto: pile_scope((3,), upto))
 def walks(upto: int) -> Iterator[Case]:
-    largest = max_pile(3, min(upto, 31))
+    largest = max_pile(3, upto)
     born = p_positions(3, largest)
     cells = [walk.cell_of(position) for position in born.tolist()]
     yield f"that cells of piles up to {largest} differ", len(set(cells)), len(born)
@@ -291,10 +322,16 @@ def _affordable(automaton: Automaton, upto: int) -> int:
     return last
 
 
-@statement("gpunim-heaps", "Guy and Smith", "Grundy values of heaps are the least that no option has, and periods hold")
-@compared_cases(lambda upto: f"{len(_CODES)} octal codes and {len(_SUBTRACTED)} sets to subtract, heaps up to {min(upto, _HEAPS)}")
+@statement(
+    "gpunim-heaps",
+    "Guy and Smith",
+    "Grundy values of heaps are the least that no option has, and periods hold",
+    at_most=_HEAPS,
+    thorough=(200, 10),
+)
+@compared_cases(lambda upto: f"{len(_CODES)} octal codes and {len(_SUBTRACTED)} sets to subtract, heaps up to {upto}")
 def heap_values(upto: int) -> Iterator[Case]:
-    most = min(upto, _HEAPS)
+    most = upto
     rules: list[heaps.HeapRule] = [*map(OctalCode, _CODES), *map(SubtractionRule, _SUBTRACTED)]
     for rule in rules:
         values = heaps.grundy_values(rule, most + 1).tolist()

@@ -12,7 +12,7 @@ from gpu_nim.games.inequality import Vector, chocolate
 from gpu_nim.games.solve import solve
 from gpu_nim.theorems.catalogue import Case, compared_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
-from gpu_nim.theorems.exhaustive import max_pile, p_positions, pile_scope
+from gpu_nim.theorems.exhaustive import ENUMERATED, max_pile, p_positions, pile_scope
 
 _MOVED = 15  # the largest coordinate with which every move is tried in a second or so
 _CONSTRUCTED = 31
@@ -28,7 +28,9 @@ EXAMPLE_3_4: dict[Vector, Vector] = {
 }
 
 
-@statement("v-remark-2.2", "[V] Remark 2.2", "x + y + z = 0 in nim-sums implies z <= x + y, x <= y + z and y <= z + x")
+@statement(
+    "v-remark-2.2", "[V] Remark 2.2", "x + y + z = 0 in nim-sums implies z <= x + y, x <= y + z and y <= z + x", thorough=ENUMERATED
+)
 @compared_cases(lambda upto: pile_scope((3,), upto))
 def triangle_inequality(upto: int) -> Iterator[Case]:
     for x, y, z in p_positions(3, max_pile(3, upto)).tolist():
@@ -40,6 +42,7 @@ def triangle_inequality(upto: int) -> Iterator[Case]:
     "[V] Corollary 2.1",
     "no move leads from nim-sum 0 to nim-sum 0, and some move leads there from any other nim-sum",
     at_most=31,
+    thorough=(127, 4),
 )
 @compared_cases(lambda upto: pile_scope((3,), upto))
 def moves_and_nim_sums(upto: int) -> Iterator[Case]:
@@ -54,6 +57,7 @@ def moves_and_nim_sums(upto: int) -> Iterator[Case]:
     "[V] Theorem 3.1",
     "the P-positions of y <= x + z are (x, 0, x), and (x+1, y, z+1) with y > 0 where x, y, z have nim-sum 0",
     at_most=_SOLVED,
+    thorough=(511, 4),
 )
 def theorem_3_1(size: int) -> CheckResult:
     """The P-positions of y <= x + z: (x, 0, x), and (x + 1, y, z + 1) with y > 0 and x XOR y XOR z = 0 [V Theorem 3.1].
@@ -76,6 +80,7 @@ def theorem_3_1(size: int) -> CheckResult:
     "[V] Theorem 3.2",
     "from each position of 3y <= x + z with another nim-sum than 0 some option has nim-sum 0",
     at_most=_MOVED,
+    thorough=(47, 8),
 )
 @compared_cases(lambda upto: f"the positions of 3y <= x + z to {upto} with another nim-sum than 0")
 def theorem_3_2(upto: int) -> Iterator[Case]:
@@ -89,6 +94,7 @@ def theorem_3_2(upto: int) -> Iterator[Case]:
     "[V] proof of Theorem 3.2",
     "the option of 3y <= x + z that the proof constructs is a move, and to nim-sum 0",
     at_most=_CONSTRUCTED,
+    thorough=(255, 20),
 )
 @compared_cases(lambda upto: f"the positions of 3y <= x + z to {upto} with another nim-sum than 0")
 def proof_3_2(upto: int) -> Iterator[Case]:
@@ -122,6 +128,7 @@ def _constructed(position: Vector) -> Vector:
     "[V] Theorem 3.4",
     "from each position of 3y <= x + z with nim-sum 0 no option has nim-sum 0",
     at_most=_MOVED,
+    thorough=(47, 8),
 )
 @compared_cases(lambda upto: f"the positions of 3y <= x + z to {upto} with nim-sum 0")
 def theorem_3_4(upto: int) -> Iterator[Case]:
@@ -147,6 +154,7 @@ def _nim_sum(position: Vector) -> int:
     "[V] Theorem 3.3",
     "p, q, r with q = floor((p+r)/3), not all 0, have nim-sum 0 just for p = 2^n + m, q = 2^n - 1, r = 2^(n+1) - m - 1",
     at_most=_SOLVED,
+    thorough=(4095, 5),
 )
 def theorem_3_3(size: int) -> CheckResult:
     """P XOR q XOR r = 0 and q = floor((p + r) / 3) just for (2^n + m, 2^n - 1, 2^(n+1) - m - 1), 0 <= m < 2^n [V Theorem 3.3].
@@ -169,7 +177,13 @@ def theorem_3_3(size: int) -> CheckResult:
     return _compare_sets(found, stated | {(0, 0, 0)}, tried)
 
 
-@statement("v-theorem-3.5", "[V] Theorem 3.5", "the P-positions of 3y <= x + z are its positions of nim-sum 0", at_most=_SOLVED)
+@statement(
+    "v-theorem-3.5",
+    "[V] Theorem 3.5",
+    "the P-positions of 3y <= x + z are its positions of nim-sum 0",
+    at_most=_SOLVED,
+    thorough=(511, 10),
+)
 def theorem_3_5(size: int) -> CheckResult:
     """The P-positions of 3y <= x + z are the positions with nim-sum 0 [V Theorem 3.5].
 
@@ -185,6 +199,7 @@ def theorem_3_5(size: int) -> CheckResult:
     "[V] Remark 4.1, which asks for other a",
     "for a = 3 mod 4 the P-positions of a y <= x + z are its positions of nim-sum 0",
     at_most=63,
+    thorough=(127, 5),
 )
 def three_mod_four(size: int) -> CheckResult:
     """For a = 3 mod 4 the P-positions of a y <= x + z are the positions with nim-sum 0.
@@ -216,7 +231,13 @@ def three_mod_four(size: int) -> CheckResult:
     return CheckResult(f"a = 7, 11, ..., {_LARGEST_A}, x, z <= {size}")
 
 
-@statement("v-remark-3.1", "[V] Remark 3.1", "a move of 3y <= x + z in x or z leaves y, or drags it to floor((x+z)/3)", at_most=15)
+@statement(
+    "v-remark-3.1",
+    "[V] Remark 3.1",
+    "a move of 3y <= x + z in x or z leaves y, or drags it to floor((x+z)/3)",
+    at_most=15,
+    thorough=(47, 8),
+)
 def remark_3_1(size: int) -> CheckResult:
     """Where lowering x or z of 3y <= x + z drags y down, y becomes floor((x + z) / 3) of the position reached [V Remark 3.1].
 

@@ -14,11 +14,10 @@ from gpu_nim.automata.growth_process import grow
 from gpu_nim.model.rule import Cell
 from gpu_nim.theorems.catalogue import Case, check_cases, compared_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
-from gpu_nim.theorems.exhaustive import max_pile, p_positions, pile_scope
+from gpu_nim.theorems.exhaustive import ENUMERATED, max_pile, p_positions, pile_scope
 
-_MAX_TOTALS = 512
 _MAX_LITERAL = 15  # by going through all that is alive at each step
-_MAX_GENERATIONS = 256  # generation n is compared with all (n+1)^2 pairs of piles; edge has millions of cells by then
+_GENERATIONS = 256  # generation n is compared with all (n+1)^2 pairs of piles; edge has millions of cells by then
 
 
 def _p_positions(total: int) -> list[list[int]]:
@@ -49,9 +48,8 @@ def _literally(offsets: Iterable[Cell], generations: int) -> Iterator[list[Cell]
 def _born(
     automaton: str, upto: int, offsets: Iterable[Cell], choose: Callable[[NDArray[np.integer], int], NDArray[np.integer]]
 ) -> CheckResult:
-    generations = min(upto, _MAX_GENERATIONS)
     literally = min(upto, _MAX_LITERAL)
-    growth = grow(automaton, generations, backend="numpy", verify=False)
+    growth = grow(automaton, upto, backend="numpy", verify=False)
 
     def cases() -> Iterator[Case]:
         for n, born in enumerate(_literally(offsets, literally)):
@@ -61,7 +59,7 @@ def _born(
         for n, cells in growth:
             yield f"generation {n} of {automaton}", choose(cells, n).tolist(), _p_positions(2 * n)
 
-    return check_cases(cases(), f"generations up to {generations}, those up to {literally} by the literal rule, too")
+    return check_cases(cases(), f"generations up to {upto}, those up to {literally} by the literal rule, too")
 
 
 # [B] prints the third cell of the first rule as (a,b-1,a-1); c-1 is meant.
@@ -69,22 +67,34 @@ _PARENTS = ((-1, -1, 0), (-1, 0, -1), (0, -1, -1))
 _EDGE_NEIGHBOURS = tuple(offset for offset in product((-1, 0, 1), repeat=3) if sum(map(abs, offset)) == 2)
 
 
-@statement("b-first", "[B] first theorem", "the cells of `nim` born at step n are the P-positions of three piles with total 2n")
+@statement(
+    "b-first",
+    "[B] first theorem",
+    "the cells of `nim` born at step n are the P-positions of three piles with total 2n",
+    at_most=_GENERATIONS,
+    thorough=(1024, 20),
+)
 def first_rule(upto: int) -> CheckResult:
     return _born("nim", upto, _PARENTS, lambda cells, n: cells)
 
 
-@statement("b-second", "[B] second theorem", "the cells of `edge` born at step n with total 2n are the P-positions with total 2n")
+@statement(
+    "b-second",
+    "[B] second theorem",
+    "the cells of `edge` born at step n with total 2n are the P-positions with total 2n",
+    at_most=_GENERATIONS,
+    thorough=(512, 20),
+)
 def second_rule(upto: int) -> CheckResult:
     return _born("edge", upto, _EDGE_NEIGHBOURS, lambda cells, n: cells[cells.sum(axis=1) == 2 * n])
 
 
-@statement("b-totals", "[B] first rule", "the cells of `nim` born at step n have the coordinate sum 2n")
-@compared_cases(lambda upto: f"every `nim-K` of the catalogue, generations up to {min(upto, _MAX_TOTALS)}, fewer for many piles")
+@statement("b-totals", "[B] first rule", "the cells of `nim` born at step n have the coordinate sum 2n", thorough=(256, 5))
+@compared_cases(lambda upto: f"every `nim-K` of the catalogue, generations up to {upto}, fewer for many piles")
 def totals(upto: int) -> Iterator[Case]:
     for automaton in CATALOGUE.values():
         if automaton.cell_test is p_positions_by_total:
-            generations = min(upto, _MAX_TOTALS >> automaton.rule.dimension)
+            generations = min(upto, 8 * upto >> automaton.rule.dimension)
             for n, cells in grow(automaton.name, generations, backend="numpy", verify=False):
                 yield f"the coordinate sums in generation {n} of {automaton.name}", {*cells.sum(axis=1).tolist()}, {2 * n}
 
@@ -94,6 +104,7 @@ def totals(upto: int) -> Iterator[Case]:
     "[B] proof of the first theorem",
     "just two piles of a P-position have the smallest 2-adic value, and these are lowered to its parent; "
     "an N-position one above a P-position is so twice",
+    thorough=ENUMERATED,
 )
 @compared_cases(lambda upto: pile_scope((3,), upto))
 def two_adic_values(upto: int) -> Iterator[Case]:
@@ -116,10 +127,16 @@ def two_adic_values(upto: int) -> Iterator[Case]:
             yield f"whether {position} is one above a single P-position", len(below) == 1, False
 
 
-@statement("b-late", "[B] proof of the second theorem", "the N-positions of total 2n that `edge` bears are born after step n")
-@compared_cases(lambda upto: f"generations up to {min(upto, _MAX_GENERATIONS)}")
+@statement(
+    "b-late",
+    "[B] proof of the second theorem",
+    "the N-positions of total 2n that `edge` bears are born after step n",
+    at_most=_GENERATIONS,
+    thorough=(512, 10),
+)
+@compared_cases(lambda upto: f"generations up to {upto}")
 def n_positions_are_late(upto: int) -> Iterator[Case]:
-    for n, cells in grow("edge", min(upto, _MAX_GENERATIONS), backend="numpy", verify=False):
+    for n, cells in grow("edge", upto, backend="numpy", verify=False):
         outside = cells[(cells[:, 0] ^ cells[:, 1]) != cells[:, 2]]
         yield (
             f"whether an N-position of total {2 * n} or more is born at step {n}",

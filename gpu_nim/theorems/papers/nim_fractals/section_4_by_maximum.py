@@ -7,7 +7,7 @@ from math import comb
 
 from gpu_nim.theorems.catalogue import Case, check_cases, compared_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
-from gpu_nim.theorems.exhaustive import counts, index_scope, max_index
+from gpu_nim.theorems.exhaustive import ENUMERATED, counts, index_scope, max_index
 
 _ODD, _EVEN = (3, 5, 7), (2, 4, 6)
 
@@ -29,7 +29,7 @@ def _cases(name: str, piles: tuple[int, ...], upto: int, formula: Callable[[int,
     return check_cases(cases(), index_scope(piles, upto))
 
 
-@statement("nf-corollary-7", "[NF] Corollary 7", "a_k(floor(2n/k)) <= A_k(n) <= a_k(n)")
+@statement("nf-corollary-7", "[NF] Corollary 7", "a_k(floor(2n/k)) <= A_k(n) <= a_k(n)", thorough=ENUMERATED)
 @compared_cases(lambda upto: index_scope(range(2, 8), upto))
 def sandwich(upto: int) -> Iterator[Case]:
     for k in range(2, 8):
@@ -38,7 +38,7 @@ def sandwich(upto: int) -> Iterator[Case]:
             yield f"a_{k}({2 * n // k}) <= A_{k}({n}) <= a_{k}({n})", a[2 * n // k] <= A[n] <= a[n], True
 
 
-@statement("nf-lemma-8", "[NF] Lemma 8", "a_k(2^m - 1) = 2^(m(k-1))")
+@statement("nf-lemma-8", "[NF] Lemma 8", "a_k(2^m - 1) = 2^(m(k-1))", thorough=ENUMERATED)
 @compared_cases(lambda upto: index_scope(range(1, 8), upto))
 def powers_of_two(upto: int) -> Iterator[Case]:
     for k in range(1, 8):
@@ -47,7 +47,12 @@ def powers_of_two(upto: int) -> Iterator[Case]:
             yield f"a_{k}({2**m - 1})", a[2**m - 1], 2 ** (m * (k - 1))
 
 
-@statement("nf-corollary-9", "[NF] Corollary 9", "2^((k-1) floor(log2(floor(2n/k)+1))) <= A_k(n) <= 2^((k-1) ceil(log2(n+1)))")
+@statement(
+    "nf-corollary-9",
+    "[NF] Corollary 9",
+    "2^((k-1) floor(log2(floor(2n/k)+1))) <= A_k(n) <= 2^((k-1) ceil(log2(n+1)))",
+    thorough=ENUMERATED,
+)
 @compared_cases(lambda upto: index_scope(range(2, 8), upto))
 def powers_around(upto: int) -> Iterator[Case]:
     for k in range(2, 8):
@@ -61,6 +66,7 @@ def powers_around(upto: int) -> Iterator[Case]:
     "nf-b-and-c",
     "[NF] section 3.2",
     "n = 2^b - 1 + c with 2^b <= n < 2^(b+1) and 1 <= c <= 2^b; n is 2^b and then the digits of c - 1",
+    thorough=ENUMERATED,
 )
 @compared_cases(lambda upto: f"n up to {upto}")
 def b_and_c(upto: int) -> Iterator[Case]:
@@ -71,12 +77,17 @@ def b_and_c(upto: int) -> Iterator[Case]:
         yield f"the binary digits of {n}", "1" + f"{c - 1:0{b}b}" * (b > 0), f"{n:b}"
 
 
-@statement("nf-theorem-11", "[NF] Theorem 11", "d_3(n) = 6c - 3 for n > 0")
+@statement("nf-theorem-11", "[NF] Theorem 11", "d_3(n) = 6c - 3 for n > 0", thorough=ENUMERATED)
 def d_three(upto: int) -> CheckResult:
     return _cases("d", (3,), upto, lambda k, n: 6 * _split(n)[1] - 3)
 
 
-@statement("nf-triangle", "[NF] section 4.1", "the row of d_3 from 2^b to 2^(b+1) - 1 is the beginning of A016945, 6n + 3")
+@statement(
+    "nf-triangle",
+    "[NF] section 4.1",
+    "the row of d_3 from 2^b to 2^(b+1) - 1 is the beginning of A016945, 6n + 3",
+    thorough=ENUMERATED,
+)
 @compared_cases(lambda upto: f"n up to {max_index(3, upto)}")
 def triangle(upto: int) -> Iterator[Case]:
     d = counts("d", 3, max_index(3, upto))
@@ -85,12 +96,12 @@ def triangle(upto: int) -> Iterator[Case]:
         yield f"the row of d_3 from {1 << b}", list(row), [6 * n + 3 for n in range(len(row))]
 
 
-@statement("nf-theorem-12", "[NF] Theorem 12", "a_3(n) = 2^(2b) + 3c^2 for n > 0")
+@statement("nf-theorem-12", "[NF] Theorem 12", "a_3(n) = 2^(2b) + 3c^2 for n > 0", thorough=ENUMERATED)
 def a_three(upto: int) -> CheckResult:
     return _cases("a", (3,), upto, lambda k, n: 4 ** _split(n)[0] + 3 * _split(n)[1] ** 2)
 
 
-@statement("nf-theorem-13", "[NF] Theorem 13", "a_4(n) = 2^(3b) + 6c^2 2^b + a_4(c-1) for n > 0")
+@statement("nf-theorem-13", "[NF] Theorem 13", "a_4(n) = 2^(3b) + 6c^2 2^b + a_4(c-1) for n > 0", thorough=ENUMERATED)
 def a_four(upto: int) -> CheckResult:
     a = counts("a", 4, max_index(4, upto))
 
@@ -101,7 +112,7 @@ def a_four(upto: int) -> CheckResult:
     return _cases("a", (4,), upto, formula)
 
 
-@statement("nf-corollary-14", "[NF] Corollary 14", "d_4(n) = (12c - 6) 2^b + d_4(c-1) for n > 0")
+@statement("nf-corollary-14", "[NF] Corollary 14", "d_4(n) = (12c - 6) 2^b + d_4(c-1) for n > 0", thorough=ENUMERATED)
 def d_four(upto: int) -> CheckResult:
     d = counts("d", 4, max_index(4, upto))
 
@@ -112,7 +123,9 @@ def d_four(upto: int) -> CheckResult:
     return _cases("d", (4,), upto, formula)
 
 
-@statement("nf-theorem-15", "[NF] Theorem 15", "a_k(n) = ((2^b + c)^k + (2^b - c)^k) / 2^(b+1) for odd k and n > 0")
+@statement(
+    "nf-theorem-15", "[NF] Theorem 15", "a_k(n) = ((2^b + c)^k + (2^b - c)^k) / 2^(b+1) for odd k and n > 0", thorough=ENUMERATED
+)
 def a_odd(upto: int) -> CheckResult:
     def formula(k: int, n: int) -> int:
         b, c = _split(n)
@@ -125,6 +138,7 @@ def a_odd(upto: int) -> CheckResult:
     "nf-theorem-16",
     "[NF] Theorem 16",
     "d_k(n) = ((2^b + c)^k + (2^b - c)^k - (2^b + c - 1)^k - (2^b - c + 1)^k) / 2^(b+1) for odd k and n > 0",
+    thorough=ENUMERATED,
 )
 def d_odd(upto: int) -> CheckResult:
     def formula(k: int, n: int) -> int:
@@ -135,7 +149,10 @@ def d_odd(upto: int) -> CheckResult:
 
 
 @statement(
-    "nf-theorem-17", "[NF] Theorem 17", "a_k(n) = ((2^b + c)^k + (2^b - c)^k - 2c^k) / 2^(b+1) + a_k(c-1) for even k and n > 0"
+    "nf-theorem-17",
+    "[NF] Theorem 17",
+    "a_k(n) = ((2^b + c)^k + (2^b - c)^k - 2c^k) / 2^(b+1) + a_k(c-1) for even k and n > 0",
+    thorough=ENUMERATED,
 )
 def a_even(upto: int) -> CheckResult:
     def formula(k: int, n: int) -> int:
@@ -150,6 +167,7 @@ def a_even(upto: int) -> CheckResult:
     "nf-theorem-18",
     "[NF] Theorem 18",
     "d_k(n) = ((2^b+c)^k + (2^b-c)^k - (2^b+c-1)^k - (2^b-c+1)^k - 2c^k + 2(c-1)^k) / 2^(b+1) + d_k(c-1) for even k and n > 0",
+    thorough=ENUMERATED,
 )
 def d_even(upto: int) -> CheckResult:
     def formula(k: int, n: int) -> int:
@@ -161,7 +179,12 @@ def d_even(upto: int) -> CheckResult:
     return _cases("d", _EVEN, upto, formula)
 
 
-@statement("nf-proof-15", "[NF] proof of Theorem 15", "a_k(n) = sum_i C(k,2i) 2^(b(k-2i-1)) c^(2i) for odd k and n > 0")
+@statement(
+    "nf-proof-15",
+    "[NF] proof of Theorem 15",
+    "a_k(n) = sum_i C(k,2i) 2^(b(k-2i-1)) c^(2i) for odd k and n > 0",
+    thorough=ENUMERATED,
+)
 def a_odd_expanded(upto: int) -> CheckResult:
     def formula(k: int, n: int) -> int:
         b, c = _split(n)
@@ -170,7 +193,7 @@ def a_odd_expanded(upto: int) -> CheckResult:
     return _cases("a", _ODD, upto, formula)
 
 
-@statement("nf-theorem-15-k5", "[NF] section 4.3", "a_5(n) = 2^(4b) + 10 2^(2b) c^2 + 5c^4 for n > 0")
+@statement("nf-theorem-15-k5", "[NF] section 4.3", "a_5(n) = 2^(4b) + 10 2^(2b) c^2 + 5c^4 for n > 0", thorough=ENUMERATED)
 def a_five(upto: int) -> CheckResult:
     def formula(k: int, n: int) -> int:
         b, c = _split(n)
@@ -179,7 +202,9 @@ def a_five(upto: int) -> CheckResult:
     return _cases("a", (5,), upto, formula)
 
 
-@statement("nf-theorem-16-k5", "[NF] section 4.3", "d_5(n) = 10 2^(2b) (2c - 1) + 20c^3 - 30c^2 + 20c - 5 for n > 0")
+@statement(
+    "nf-theorem-16-k5", "[NF] section 4.3", "d_5(n) = 10 2^(2b) (2c - 1) + 20c^3 - 30c^2 + 20c - 5 for n > 0", thorough=ENUMERATED
+)
 def d_five(upto: int) -> CheckResult:
     def formula(k: int, n: int) -> int:
         b, c = _split(n)

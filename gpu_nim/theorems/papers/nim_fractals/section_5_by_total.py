@@ -9,7 +9,7 @@ from gpu_nim.automata.catalogue import find
 from gpu_nim.theorems import by_definition
 from gpu_nim.theorems.catalogue import Case, check_cases, compared_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
-from gpu_nim.theorems.exhaustive import counts, index_scope, max_index
+from gpu_nim.theorems.exhaustive import ENUMERATED, counts, index_scope, max_index
 
 _PILES = (1, 2, 3, 4, 5, 6, 7)
 
@@ -18,13 +18,15 @@ def _at(values: tuple[int, ...], n: int) -> int:
     return values[n] if n >= 0 else 0
 
 
-@statement("nf-theorem-19", "[NF] Theorem 19", "D_3(n) = 3^s(n), s(n) the number of 1s in the binary expansion of n")
+@statement(
+    "nf-theorem-19", "[NF] Theorem 19", "D_3(n) = 3^s(n), s(n) the number of 1s in the binary expansion of n", thorough=ENUMERATED
+)
 def binary_weight(upto: int) -> CheckResult:
     D = counts("D", 3, max_index(3, upto))
     return check_cases(((f"D_3({n})", found, 3 ** n.bit_count()) for n, found in enumerate(D)), index_scope((3,), upto))
 
 
-@statement("nf-d3-recursion", "[NF] section 5.1", "D_3(2n) = D_3(n) and D_3(2n+1) = 3D_3(n)")
+@statement("nf-d3-recursion", "[NF] section 5.1", "D_3(2n) = D_3(n) and D_3(2n+1) = 3D_3(n)", thorough=ENUMERATED)
 @compared_cases(lambda upto: index_scope((3,), upto))
 def three_piles(upto: int) -> Iterator[Case]:
     D = counts("D", 3, max_index(3, upto))
@@ -33,7 +35,12 @@ def three_piles(upto: int) -> Iterator[Case]:
         yield f"D_3({m})", found, 3 * D[n] if odd else D[n]
 
 
-@statement("nf-multiset", "[NF] section 5.1", "S_0 = {1} and S_(i+1) = S_i followed by 3 S_i gives D_3(0), ..., D_3(2^i - 1)")
+@statement(
+    "nf-multiset",
+    "[NF] section 5.1",
+    "S_0 = {1} and S_(i+1) = S_i followed by 3 S_i gives D_3(0), ..., D_3(2^i - 1)",
+    thorough=ENUMERATED,
+)
 @compared_cases(lambda upto: index_scope((3,), upto))
 def multiset_recursion(upto: int) -> Iterator[Case]:
     D = counts("D", 3, max_index(3, upto))
@@ -43,7 +50,7 @@ def multiset_recursion(upto: int) -> Iterator[Case]:
         terms = terms + [3 * term for term in terms]
 
 
-@statement("nf-a3-recursion", "[NF] section 5.1", "A_3(2n) = 3A_3(n-1) + A_3(n) and A_3(2n+1) = 4A_3(n)")
+@statement("nf-a3-recursion", "[NF] section 5.1", "A_3(2n) = 3A_3(n-1) + A_3(n) and A_3(2n+1) = 4A_3(n)", thorough=ENUMERATED)
 @compared_cases(lambda upto: index_scope((3,), upto))
 def three_piles_up_to(upto: int) -> Iterator[Case]:
     A = counts("A", 3, max_index(3, upto))
@@ -57,6 +64,7 @@ def three_piles_up_to(upto: int) -> Iterator[Case]:
     "[NF] section 5.1",
     "A_3(n) is the number of cells of three branches of the Ulam-Warburton automaton after generation n",
     at_most=31,  # grown literally
+    thorough=(127, 5),
 )
 @compared_cases(lambda upto: index_scope((3,), upto))
 def three_branches(upto: int) -> Iterator[Case]:
@@ -71,6 +79,7 @@ def three_branches(upto: int) -> Iterator[Case]:
     "nf-lemma-26",
     "[NF] Lemma 26",
     "D_4(0) = 1, D_4(1) = 6, D_4(2n+1) = 6D_4(n), D_4(2n+2) = D_4(n+1) + D_4(n)",
+    thorough=ENUMERATED,
 )
 @compared_cases(lambda upto: index_scope((4,), upto))
 def four_piles(upto: int) -> Iterator[Case]:
@@ -85,6 +94,7 @@ def four_piles(upto: int) -> Iterator[Case]:
     "nf-lemma-27",
     "[NF] Lemma 27",
     "A_4(0) = 1, A_4(1) = 7, A_4(2n+1) = 7A_4(n) + A_4(n-1), A_4(2n+2) = 7A_4(n) + A_4(n+1)",
+    thorough=ENUMERATED,
 )
 @compared_cases(lambda upto: index_scope((4,), upto))
 def four_piles_up_to(upto: int) -> Iterator[Case]:
@@ -106,6 +116,7 @@ def first_terms(upto: int) -> CheckResult:
     "nf-theorem-29",
     "[NF] Theorem 29",
     "D_k(2n+1) = C(k,2)D_k(n) + C(k,6)D_k(n-1) + ..., D_k(2n+2) = C(k,0)D_k(n+1) + C(k,4)D_k(n) + ...",
+    thorough=ENUMERATED,
 )
 @compared_cases(lambda upto: index_scope(_PILES, upto))
 def any_piles(upto: int) -> Iterator[Case]:
@@ -120,6 +131,7 @@ def any_piles(upto: int) -> Iterator[Case]:
     "nf-theorem-30",
     "[NF] Theorem 30",
     "A_k(2n+1) = (C(k,0)+C(k,2))A_k(n) + (C(k,4)+C(k,6))A_k(n-1) + ..., A_k(2n+2) = C(k,0)A_k(n+1) + (C(k,2)+C(k,4))A_k(n) + ...",
+    thorough=ENUMERATED,
 )
 @compared_cases(lambda upto: index_scope(_PILES, upto))
 def any_piles_up_to(upto: int) -> Iterator[Case]:
@@ -134,7 +146,12 @@ def any_piles_up_to(upto: int) -> Iterator[Case]:
             yield f"A_{k}({m})", A[m], stated
 
 
-@statement("nf-theorem-29-k5", "[NF] section 5.6", "D_5(0) = 1, D_5(1) = 10, D_5(2n+1) = 10D_5(n), D_5(2n+2) = D_5(n+1) + 5D_5(n)")
+@statement(
+    "nf-theorem-29-k5",
+    "[NF] section 5.6",
+    "D_5(0) = 1, D_5(1) = 10, D_5(2n+1) = 10D_5(n), D_5(2n+2) = D_5(n+1) + 5D_5(n)",
+    thorough=ENUMERATED,
+)
 @compared_cases(lambda upto: index_scope((5,), upto))
 def five_piles(upto: int) -> Iterator[Case]:
     D = counts("D", 5, max_index(5, upto))
@@ -148,6 +165,7 @@ def five_piles(upto: int) -> Iterator[Case]:
     "nf-theorem-30-k5",
     "[NF] section 5.6",
     "A_5(0) = 1, A_5(1) = 11, A_5(2n+1) = 11A_5(n) + 5A_5(n-1), A_5(2n+2) = A_5(n+1) + 15A_5(n)",
+    thorough=ENUMERATED,
 )
 @compared_cases(lambda upto: index_scope((5,), upto))
 def five_piles_up_to(upto: int) -> Iterator[Case]:
