@@ -1,12 +1,15 @@
 """Statements on more than three piles can fail: faults are planted in what they compare."""
 
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gpu_nim.automata import neighbourhoods
-from gpu_nim.theorems import find_statements, run_checks
-from gpu_nim.theorems.papers.more_piles import rules
+from gpu_nim.theorems import digit_products, find_statements, run_checks
+from gpu_nim.theorems.digit_products import Certificate
+from gpu_nim.theorems.papers.more_piles import counts, rules
 
 
 def counterexample(name: str, upto: int = 16) -> str | None:
@@ -32,3 +35,61 @@ def test_odd_touches_need_each_neighbour(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_fault_is_noticed(name: str, broken: str, fault: Any, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rules, broken, fault)
     assert words in str(counterexample(name))
+
+
+@pytest.mark.parametrize(
+    ("name", "broken", "fault", "words"),
+    [
+        (
+            "records-of-d4-d5",
+            "_few_zeros",
+            lambda digits: [2**m - 1 for m in range(digits + 1)],
+            "the records of D_4 by enumeration",
+        ),
+        ("records-of-d4-d5", "record_values", lambda *given: [(0, 1)], "the records of D_4 to 8 digits"),
+        ("largest-counts", "failures", lambda k: [str(k)], "what fails in the certificate for k = 4"),
+        ("largest-counts", "_real_power", lambda k: 0, "the largest sum of a row for k = 4"),
+        (
+            "largest-counts-further",
+            "root_bounds",
+            lambda k: (Fraction(2) ** (k - 2),) * 2,
+            "whether the eigenvalues of M_(0,) for k = 15",
+        ),
+        ("counts-that-rise", "_RISING", (7,), "the remainder of W for k = 7"),
+        ("counts-that-rise", "_values", lambda k, stop: [1] * stop, "whether D_6 rises below 2^1"),
+        ("sums-of-counts", "_SUMS", {4: (2, ((2, 8),))}, "A_4(2^1 - 1)"),
+    ],
+)
+def test_a_fault_in_counts_is_noticed(name: str, broken: str, fault: Any, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counts, broken, fault)
+    assert words in str(counterexample(name))
+
+
+@pytest.mark.parametrize(
+    ("piles", "certificate", "failed"),
+    [
+        (7, Certificate(("L", "R"), {"L0": {"L": 1, "R": 1}}), ["L0 is more than the mean"] * 2),
+        (9, Certificate(("L", "R"), {"L0": {"L": 1, "R": 3}}), ["L0 is more than the mean"] * 2),
+        (
+            4,
+            Certificate(("L", "R", "L1"), {"L0": {"L": 1, "R": 1}, "L10": {"L": 1}, "L11": {"R": 1}}),
+            ["L11 is more than the mean"],
+        ),
+    ],
+)
+def test_a_wrong_certificate_fails(
+    piles: int, certificate: Certificate, failed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(digit_products._CERTIFICATES, piles, certificate)
+    found = digit_products.failures(piles)
+    assert set(failed) <= set(found)
+
+
+def test_no_product_of_digit_matrices_exceeds_what_certificates_claim() -> None:
+    """By all products of up to eight of them, with the sums of rows, which bound the powers of rho from above."""
+    for piles in digit_products.CERTIFIED:
+        products = [np.eye(len(digit_products.digit_matrices(piles)[0]), dtype=object)]
+        for _ in range(6):
+            products = [product @ matrix for product in products for matrix in digit_products.digit_matrices(piles)]
+        rho = digit_products.root_bounds(piles)[1]
+        assert all(product[0, 0] * rho.denominator**6 <= rho.numerator**6 for product in products)
