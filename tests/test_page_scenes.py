@@ -18,10 +18,15 @@ from gpu_nim.render.themes import THEMES
 from tests.helpers import p_positions
 
 
-def data_of(source, **look):
-    found = re.search(r"const data = (.*);\n", document(source, Look(**look)).decode())
+def data_in(page):
+    """The data of a page."""
+    found = re.search(r"const data = (.*);\n", page.decode())
     assert found
     return json.loads(found[1])
+
+
+def data_of(source, **look):
+    return data_in(document(source, Look(**look)))
 
 
 def unpacked(data, name="grid"):
@@ -95,7 +100,7 @@ def test_generations_of_nim_are_chosen_at_any_depth():
 
 
 def test_too_large_a_body_is_made_coarser(monkeypatch):
-    monkeypatch.setattr(scenes, "_TEXELS", 1000)
+    monkeypatch.setattr(scenes, "TEXELS", 1000)
     data, blocks = data_of(grow("nim", 31)), blocks_of("nim:31")
     assert data["side"] == 4
     places = np.argwhere(unpacked(data) != 65535)
@@ -119,7 +124,7 @@ def test_cubes_that_are_not_on_a_lattice_are_split(monkeypatch):
     shown = np.array(data["generations"])[grid[tuple(inside.T)]]
     assert (shown <= [*earliest.values()]).all()  # another cube may have covered the place before
     assert (grid != 65535).sum() <= 16**3 * len(blocks)
-    monkeypatch.setattr(scenes, "_TEXELS", 1 << 16)
+    monkeypatch.setattr(scenes, "TEXELS", 1 << 16)
     assert data_of("chocolate6:size=3")["side"] > 1
 
 

@@ -1,6 +1,6 @@
 """Types of parameters that several commands have, with numbers as `gpu_nim.model.notation` reads them, and common options."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -126,6 +126,12 @@ def memory_option() -> click.Option:
     text = "Most main memory, and most memory of a GPU, to use: 8GiB, 500MB.  [default: what is free]"
     size = Parsed("size", parse_size)
     return click.Option(["--memory"], type=size, envvar=VARIABLE, show_envvar=True, expose_value=False, callback=cap, help=text)
+
+
+def given(names: Collection[str]) -> frozenset[str]:
+    """Return which of these options were given on the command line, even with their default values."""
+    context = click.get_current_context()
+    return frozenset(name for name in names if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE)
 
 
 BIGINT = Parsed("integer", parse_integer)

@@ -1,7 +1,7 @@
 """Options that the drawing commands share, their choices and help made from the catalogues of `gpu_nim.render`."""
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
@@ -95,9 +95,3 @@ def look_options(*names: str) -> Callable[[F], F]:
         return command
 
     return decorate
-
-
-def given(names: Collection[str]) -> frozenset[str]:
-    """Return which of these options were given on the command line, even with their default values."""
-    context = click.get_current_context()
-    return frozenset(name for name in names if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE)

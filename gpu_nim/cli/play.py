@@ -1,14 +1,19 @@
-"""`gpunim play`: a game of Nim, or of any other game of the catalogue, in the terminal."""
+"""`gpunim play`: a game of Nim, or of any other game of the catalogue, in the terminal or on a page."""
 
 import sys
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import click
 
+from gpu_nim.cli.catalogues import named_option
 from gpu_nim.cli.command import Command
 from gpu_nim.cli.dialogues import Dialogue, GameDialogue, NimDialogue
 from gpu_nim.cli.game_options import given_values, parameter_options
-from gpu_nim.cli.params import PILE, SIZE, Choice
+from gpu_nim.cli.output import reserve, say
+from gpu_nim.cli.params import FILE, PILE, SIZE, Choice, given, integer
 from gpu_nim.games.catalogue import find
 from gpu_nim.model.errors import UsageError
 
@@ -21,7 +26,15 @@ _EXAMPLES = {
     "gpunim play 5 7 9": "Play Nim with three piles.",
     "gpunim play 3 4 5 --opponent teaching": "Play with an opponent who explains mistakes.",
     "gpunim play kayles 7 8 --misere": "Play another game, where whoever makes the last move loses.",
+    "gpunim play 5 7 9 --web": "Play in a browser, and see the position in the fractal.",
+    "gpunim play chocolate 20 7 16 -o game.html": "Write a page to play on, which works offline.",
 }
+
+
+def _themes() -> Iterable[str]:
+    from gpu_nim.render.themes import THEMES
+
+    return THEMES
 
 
 @click.command(cls=Command, examples=_EXAMPLES, options=parameter_options)
@@ -34,12 +47,37 @@ _EXAMPLES = {
     help="Both play perfectly; teaching also shows who wins before each of your moves and lets you undo a mistake.",
 )
 @click.option("--second", is_flag=True, help="Let the opponent move first.")
-def play(words: tuple[str, ...], misere: bool, opponent: str, second: bool, **options: str | None) -> None:
+@click.option("--web", is_flag=True, help="Serve a page on this machine for a browser, in place of the terminal.")
+@click.option("-o", "--out", type=FILE, help="Write that page to this .html file.")
+@click.option("--port", type=integer(0, 65535), default=8765, help="The port of --web; 0 chooses a free one.")
+@named_option("--theme", _themes, default="dark")
+def play(
+    words: tuple[str, ...],
+    misere: bool,
+    opponent: str,
+    second: bool,
+    web: bool,
+    out: Path | None,
+    port: int,
+    theme: str,
+    **options: str | None,
+) -> None:
     """Play Nim with piles, as in `gpunim play 5 7 9`, or another game, as in `gpunim play kayles 4 5`.
 
-    Taking the last counter, or making the last move, wins; with --misere it loses. `gpunim games` lists the games.
+    Taking the last counter, or making the last move, wins; with --misere it loses. `gpunim games` lists the games. A page, by
+    --web or --out, shows the position, its moves and the game so far in the fractal of P-positions: for Nim with three piles, and
+    for games of two or three coordinates. There, teaching begins with the hints shown, and two people can play.
     """
     texts = {name: text for name, text in options.items() if text is not None}
+    if web or out:
+        if out and web:
+            raise UsageError("--out is for a page in a file, got it with --web, which serves one")
+        if out and given(["port"]):
+            raise UsageError("--port is for a page that is served: it needs --web")
+        _on_page(words, texts, out, port, misere=misere, hints=opponent == "teaching", second=second, theme=theme)
+        return
+    if useless := sorted(given(["port", "theme"])):
+        raise UsageError(f"--{useless[0]} is for a page: it needs --web{' or --out' * (useless[0] == 'theme')}")
     dialogue = _dialogue(words, misere, texts)
     if dialogue.is_over():
         raise UsageError(f"position must have a move, got {dialogue.position()}")
@@ -59,16 +97,45 @@ def play(words: tuple[str, ...], misere: bool, opponent: str, second: bool, **op
 
 
 def _dialogue(words: tuple[str, ...], misere: bool, texts: dict[str, str]) -> Dialogue:
+    game, numbers, values = _position(words, misere, texts)
+    return NimDialogue(numbers) if game == "nim" and not misere and not texts else GameDialogue(game, numbers, misere, values)
+
+
+def _on_page(words: tuple[str, ...], texts: dict[str, str], out: Path | None, port: int, *, theme: str, **wishes: bool) -> None:
+    from gpu_nim.render.look import Look
+    from gpu_nim.render.page import play_page
+    from gpu_nim.render.page_server import PageServer
+    from gpu_nim.storage.atomic import check_writable, replacing
+
+    game, numbers, values = _position(words, wishes["misere"], texts)
+    made = partial(play_page, game, numbers, look=Look(theme=theme), **wishes, **values)
+    if out is None:
+        with PageServer(port) as server:  # first, since the port may be taken
+            document = made().document
+            click.echo(f"{server.url}  (Ctrl-C to stop)")
+            server.run(document)
+        return
+    if out.suffix.lower() != ".html":
+        raise UsageError(f"--out must end in .html, got {str(out)!r}")
+    check_writable(out)
+    reserve(out)
+    document = made().document
+    with replacing(out) as scratch:
+        scratch.write_bytes(document)
+    say(f"{out}: {len(document):,} bytes")
+
+
+def _position(words: tuple[str, ...], misere: bool, texts: dict[str, str]) -> tuple[str, list[int], dict[str, Any]]:
+    """The game, its position and the values of its parameters."""
     ctx = click.get_current_context()
     named = not words[0][:1].isdigit() and not words[0].startswith(("-", "+"))
     game = find(words[0]).name if named else "nim"
     (argument,) = (param for param in ctx.command.params if param.name == "words")
-    is_nim = game == "nim" and not misere and not texts
-    kind: Any = PILE if is_nim else SIZE
+    kind: Any = PILE if game == "nim" and not misere and not texts else SIZE
     numbers = [kind.convert(word, argument, ctx) for word in words[named:]]
     if not numbers:
         raise UsageError(f"{game} must be followed by the numbers of a position, as in `gpunim play {game} 4 5`, got none")
-    return NimDialogue(numbers) if is_nim else GameDialogue(game, numbers, misere, given_values(game, texts))
+    return game, numbers, given_values(game, texts)
 
 
 def _your_move(dialogue: Dialogue, teaching: bool) -> None:

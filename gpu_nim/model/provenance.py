@@ -61,13 +61,14 @@ def made_by(call: str) -> Provenance:
     return Provenance(one_line(_command.get() or call))
 
 
-def call(function: str, *arguments: object) -> str:
+def call(function: str, *arguments: object, **named: object) -> str:
     """Return a call of a function of `gpu_nim.render` as text.
 
     >>> call("render", "nim:7", (64, 48))
     "gpu_nim.render.render('nim:7', (64, 48))"
     """
-    return f"gpu_nim.render.{function}({', '.join(map(repr, arguments))})"
+    words = [*map(repr, arguments), *(f"{name}={value!r}" for name, value in named.items())]
+    return f"gpu_nim.render.{function}({', '.join(words)})"
 
 
 def one_line(text: str) -> str:

@@ -7,10 +7,11 @@ of this folder: everything that a Python module knows, such as colours, views an
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from gpu_nim.render.framing import cut_open, view_of
 from gpu_nim.render.geometry import Blocks, require_cubes
 from gpu_nim.render.image import prepare
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
+from gpu_nim.render.page.match import match_of
 from gpu_nim.render.page.scenes import PageScene, colour_bytes, grid_scene, nim_scene
 from gpu_nim.render.shading import COOL, WARM, Lamps
 from gpu_nim.render.source import CELLS_LIMIT, blocks_of, name_of
@@ -28,7 +30,7 @@ from gpu_nim.render.views import ANGLE, MARGIN, VIEWS, Camera, View
 if TYPE_CHECKING:
     from gpu_nim.render.source import Source
 
-__all__ = ["PAGE_LIMIT", "PAGE_OPTIONS", "Page", "colour_bytes", "document", "page", "solid"]
+__all__ = ["PAGE_LIMIT", "PAGE_OPTIONS", "Page", "colour_bytes", "document", "page", "play_page", "solid"]
 
 PAGE_LIMIT = 1 << 22
 """The most cells of a page; larger bodies are merged to blocks."""
@@ -37,7 +39,8 @@ PAGE_OPTIONS = ("a page", MESH_OPTIONS | {"title", "view"})
 """The name of a page in messages, and the options that it takes."""
 
 _FILES = files("gpu_nim.render.page")
-_SCRIPTS = ("vectors", "bodies", "camera", "tracer", "picture", "link", "controls", "input", "main")
+_SCRIPTS = ("vectors", "bodies", "camera", "tracer", "picture", "link", "controls", "input")
+_OF_A_MATCH = ("rules", "strategy", "match", "board")
 _SHADERS = ("cells", "trace", "picture", "pointed", "screen")
 
 
@@ -100,6 +103,57 @@ def document(source: "Source", look: Look) -> bytes:
     return page(source, look).document
 
 
+def play_page(
+    game: str,
+    position: Iterable[SupportsIndex],
+    *,
+    misere: bool = False,
+    hints: bool = False,
+    second: bool = False,
+    look: Look | None = None,
+    **parameters: Any,
+) -> Page:
+    """Return a page to play a game on, against the program or another person, which marks the position in the fractal.
+
+    The moves, those that win and those played are marked among the P-positions of the game. Nim needs no data, with piles to
+    2^60 - 1; another game is solved up to a size at which the position fits.
+
+    Args:
+        game: a name of `gpu_nim.games.catalogue.CATALOGUE` whose positions are two or three coordinates, as of chocolate or
+            wythoff, or Nim with three piles.
+        position: the position that the page begins with; others can be chosen on it.
+        misere: whether whoever makes the last move loses.
+        hints: whether the page begins with its hints shown.
+        second: whether the program makes the first move.
+        look: its theme and title.
+        parameters: the parameters of the game, such as a=3 of chocolate.
+
+    Raises:
+        UsageError: there is no such game, position or parameter, or a page cannot play it.
+        InsufficientMemoryError: there is too little memory to solve it.
+
+    >>> made = play_page("nim", [5, 7, 9])
+    >>> made.name, len(made.document) < 110_000
+    ('Nim', True)
+    """
+    look = look or Look()
+    require_effect("a page to play on", ("theme", "title"), look)
+    match = match_of(game, position, parameters)
+    scene = nim_scene(match.source, look) or grid_scene(blocks_of(match.source), look)
+    wishes = {"misere": misere, "hints": hints, "second": second}
+    data = {
+        "title": look.title or match.title,
+        "note": "",
+        **scene.data,
+        **_appearance(scene, view_of(scene.blocks, look), look),
+        "hull": match.corners(scene.low).tolist(),
+        "game": {**match.data(), **wishes},
+    }
+    options = {**parameters, **{name: value for name, value in wishes.items() if value}}
+    made = made_by(call("page.play_page", game, match.start, look=look, **options))
+    return Page(_document(data, made), match.title, scene.population, scene.drawn, "")
+
+
 def _appearance(scene: PageScene, view: View, look: Look) -> dict[str, object]:
     theme = THEMES[look.theme]
     views = {"initial view": view, **{name: known.of(scene.blocks.corners) for name, known in VIEWS.items()}}
@@ -112,6 +166,7 @@ def _appearance(scene: PageScene, view: View, look: Look) -> dict[str, object]:
         "top": theme.top,
         "text": theme.text,
         "pick": theme.pick,
+        "win": theme.categories[2],
         "light": _light(theme),
         "lamps": _lamps(),
     }
@@ -144,9 +199,12 @@ def _document(data: dict[str, Any], made: Provenance) -> bytes:
     shaders = {name: _read(f"{name}.glsl") for name in (*_SHADERS, data["kind"])}
     # Nothing within a script may look like a tag or a comment: after "<!--<script>" the script would not end at its "</script>".
     text = json.dumps({**data, "shaders": shaders}).replace("<", "\\u003c")
+    played = "game" in data
+    scripts = (*_SCRIPTS, *_OF_A_MATCH * played, "main")
     parts = {
-        "/*STYLE*/": _read("page.css"),
-        "/*SCRIPT*/": "\n".join(_read(f"{name}.js") for name in _SCRIPTS),
+        "/*STYLE*/": _read("page.css") + _read("game.css") * played,
+        "/*GAME*/": _read("game.html") * played,
+        "/*SCRIPT*/": "\n".join(_read(f"{name}.js") for name in scripts),
         "/*DATA*/null": text,
         "/*SOFTWARE*/": escape(made.software),
         "/*COMMAND*/": escape(made.command),

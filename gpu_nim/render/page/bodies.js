@@ -19,7 +19,23 @@ class Nim {
     [this.first, this.last] = [big(data.first), big(data.last)];
     this.extent = [0, 1, 2].map(() => this.last + 1n);
     this.unit = "cells";
+    this.hull = data.hull;
+    this.bucket = data.bucket;
+    this.colours = bytes(data.palette);
   }
+
+  deepen(bits) {  // to all generations below 2^bits: the same shape in the same colours, from data of all below another power of two
+    const given = big(data.last), shift = bits - bitLength(given), colours = bytes(data.palette);
+    this.last = (1n << BigInt(bits)) - 1n;
+    this.extent = [0, 1, 2].map(() => this.last + 1n);
+    this.hull = data.hull.map(point => point.map(x => x * 2 ** shift));
+    this.bucket = Math.max(shift, 0);
+    this.colours = shift < 0 ? Uint8Array.from({ length: 3 << bits }, (_, k) => {
+      return colours[3 * Math.round(Math.floor(k / 3) * Number(given) / Number(this.last)) + k % 3];
+    }) : colours;
+  }
+
+  place(position) { return position }
 
   shown(generation) {  // how many cells: P-positions of generations first to this one
     return this.upTo(generation) - (this.first > 0n ? this.upTo(this.first - 1n) : 0n);
@@ -72,7 +88,13 @@ class Grid {
     this.generations = data.generations;
     [this.first, this.last] = [BigInt(data.generations[0]), BigInt(data.generations.at(-1))];
     this.unit = data.unit;
+    this.hull = data.hull;
+    this.colours = bytes(data.palette);
   }
+
+  place(position) { return [0, 1, 2].map(k => (position[k] ?? 0n) - BigInt(data.low[k])) }
+
+  holds(position) { return this.at(this.place(position).map(Number)) !== EMPTY }
 
   index(generation) {  // of the last generation with cells that is no later
     let low = 0, high = this.generations.length;

@@ -7,9 +7,11 @@ class Camera {
   // lens: the tangent of half the angle, or 0 for parallel sight lines.
   constructor(body) {
     this.body = body;
-    this.radius = length(body.extent.map(Number)) / 2;
-    this.middle = body.extent.map(side => (side << BITS) / 2n);
   }
+
+  get radius() { return length(this.body.extent.map(Number)) / 2 }
+
+  get middle() { return this.body.extent.map(side => (side << BITS) / 2n) }
 
   get parallel() { return this.lens < FLAT }
 
@@ -53,7 +55,7 @@ class Camera {
 
   lookAlong(view, aspect) {  // where a view of the page shows all of the body: the picture's height is 2, its width twice the aspect
     const toward = unit(view.toward), right = unit(cross(view.pole, toward)), up = cross(toward, right), share = 1 - 2 * data.margin;
-    const [x, y, z] = [right, up, toward].map(axis => data.hull.map(p => dot(axis, p)));
+    const [x, y, z] = [right, up, toward].map(axis => this.body.hull.map(p => dot(axis, p)));
     const least = a => Math.min(...a), most = a => Math.max(...a), depth = dot(this.body.extent.map(Number), toward) / 2;
     let cx, cy, reach;
     if (view.parallel) {

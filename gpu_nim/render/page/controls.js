@@ -1,21 +1,35 @@
 // What the mouse, fingers, keys and buttons do.
 
 class Controls {
-  constructor(body, camera, picture, tracer) {
-    Object.assign(this, { body, camera, picture, tracer, generation: body.last, view: data.views[0], touched: false });
+  constructor(body, camera, picture, tracer, board) {  // board: of a page to play on, else null
+    Object.assign(this, { body, camera, picture, tracer, board, generation: body.last, view: data.views[0], touched: false });
     Object.assign(this, { spinning: false, growing: null, flight: null, ticking: false, before: 0, marked: null });
-    this.steps = Number(body.last - body.first > MOST_STEPS ? MOST_STEPS : body.last - body.first);
     for (const name of ["play", "slider", "count", "views", "lens", "spin", "link", "save", "label", "said", "mark"]) {
       this[name] = document.getElementById(name);
     }
     this.link.hidden = !HAS_ADDRESS;
-    this.slider.max = this.steps;
-    this.slider.disabled = this.play.disabled = !this.steps;
+    if (board) board.controls = this;
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
     this.listen();
-    this.reserve();
+    this.measure();
     this.fit();
     if (!this.restore()) this.show(body.last);
+  }
+
+  measure() {  // the steps of the slider
+    const { body: { first, last } } = this;
+    this.steps = Number(last - first > MOST_STEPS ? MOST_STEPS : last - first);
+    this.slider.max = this.steps;
+    this.slider.disabled = this.play.disabled = !this.steps;
+    this.reserve();
+  }
+
+  rescale(bits) {  // after the body became so many powers of two larger: the same view of it
+    const scaled = x => bits < 0 ? x >> BigInt(-bits) : x << BigInt(bits), { touched } = this, state = (this.flight?.to ?? this.camera.state());
+    this.measure();
+    this.tracer.paint();
+    this.show(this.body.last);
+    this.fly({ ...state, focus: state.focus.map(scaled), reach: state.reach * 2 ** bits }, () => { this.touched = touched });
   }
 
   // The picture: what the words and the controls leave free of the page, in pixels of the canvas times `ratio`.
@@ -35,7 +49,7 @@ class Controls {
   shown() {
     const parts = x => [Number(x >> 30n), Number(x & 0x3fffffffn)];
     if (data.kind === "nim") {
-      return { firstGeneration: parts(this.body.first), lastGeneration: parts(this.generation), bucket: data.bucket };
+      return { firstGeneration: parts(this.body.first), lastGeneration: parts(this.generation), bucket: this.body.bucket };
     }
     return { levels: data.levels, lastIndex: this.body.index(Number(this.generation)), inked: Number(data.inked) };
   }
@@ -43,6 +57,11 @@ class Controls {
   redraw() {
     this.hideLabel();
     this.picture.change();
+    this.board?.draw();
+    this.linkSoon();
+  }
+
+  linkSoon() {
     clearTimeout(this.linking);
     this.linking = setTimeout(() => this.tellAddress(), 500);
   }
@@ -66,7 +85,7 @@ class Controls {
   fly(to, then = () => {}) {
     const arrive = () => { this.camera.take(to); this.flight = null; then(); this.nameLens(); this.redraw() };
     if (this.calm.matches) { arrive(); return }
-    this.flight = { way: Camera.way(this.camera.state(), to), part: 0, arrive };
+    this.flight = { to, way: Camera.way(this.camera.state(), to), part: 0, arrive };
     this.tick();
   }
 
@@ -105,6 +124,8 @@ class Controls {
     return found && { ...found, rays };
   }
 
+  tap(x, y) { if (!this.board?.choose(x, y)) this.point(x, y, true) }
+
   point(x, y, aloud) {
     const found = this.hit(x, y), text = found ? this.body.describe(found.cell, found.level) : "";
     this.hideLabel();
@@ -121,8 +142,10 @@ class Controls {
     return text;
   }
 
-  outline(found) {  // the sides of its cube that face the eye
-    const [cell, side] = this.body.cube(found.cell, found.level), room = this.room(), to = this.camera.eye(), paths = [];
+  outline({ cell, level }) { this.mark.firstElementChild.setAttribute("d", this.sides(...this.body.cube(cell, level))) }
+
+  sides(cell, side) {  // of a cube, those that face the eye, as a path
+    const room = this.room(), to = this.camera.eye(), paths = [];
     for (let axis = 0; axis < 3; axis++) for (const end of [0n, 1n]) {
       const at = (cell[axis] + end * side) << BITS, facing = this.camera.parallel ? this.camera.basis[2][axis] : Number(to[axis] - at);
       if (end ? facing <= 0 : facing >= 0) continue;
@@ -134,7 +157,7 @@ class Controls {
       });
       paths.push(`M${corners.join("L")}Z`);
     }
-    this.mark.firstElementChild.setAttribute("d", paths.join(""));
+    return paths.join("");
   }
 
   hideLabel() {
@@ -203,9 +226,10 @@ class Controls {
 
   // Links and pictures
 
-  fragment() { return fragmentOf(this.camera.state(), this.generation) }
+  fragment() { return fragmentOf(this.camera.state(), this.generation) + (this.board?.fragment() ?? "") }
 
   restore() {
+    this.board?.restore();
     const state = stateOf(location.hash, this.body);
     if (!state) return false;
     this.flight = null;

@@ -31,7 +31,7 @@ Controls.prototype.listenToPointers = function () {
     this.hideLabel();
   });
   canvas.addEventListener("pointerup", event => {
-    if (pointers.size === 1 && dragged < 5) this.point(event.clientX, event.clientY, true);
+    if (pointers.size === 1 && dragged < 5) this.tap(event.clientX, event.clientY);
   });
   for (const name of ["pointerup", "pointercancel", "lostpointercapture"]) canvas.addEventListener(name, event => pointers.delete(event.pointerId));
   canvas.addEventListener("pointermove", event => {
@@ -53,6 +53,7 @@ Controls.prototype.listenToPointers = function () {
   canvas.addEventListener("mousedown", event => event.preventDefault());  // the ring of focus is for who comes by the keyboard
   canvas.addEventListener("contextmenu", event => event.preventDefault());
   window.addEventListener("wheel", event => {
+    if (event.target.closest("#game")) return;
     event.preventDefault();  // a pinch on a touchpad is a wheel with Ctrl, and would enlarge the page
     this.zoom(Math.exp(-event.deltaY * (event.deltaMode ? 30 : 1) * (event.ctrlKey ? .01 : .001)), event.clientX, event.clientY);
   }, { passive: false });
@@ -75,10 +76,12 @@ Controls.prototype.listenToKeys = function () {
   const shifted = { ArrowLeft: [-20, 0], ArrowRight: [20, 0], ArrowUp: [0, -20], ArrowDown: [0, 20] };
   data.views.slice(0, 10).forEach((_, k) => { keys[k] = () => this.face(k) });
   keys["="] = keys["+"];  // the same key without Shift
+  Object.assign(keys, this.board?.keys);
   window.addEventListener("keydown", event => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const act = event.shiftKey && Object.hasOwn(shifted, event.key) ? () => this.turn(...shifted[event.key]) : Object.hasOwn(keys, event.key) && keys[event.key];
     if (!act || event.target === this.views || (event.target === this.slider && event.key.length > 1)) return;
+    if (event.target.closest("#game input, #game select")) return;
     if (event.key === " " && event.target.closest("button, summary")) return;
     event.preventDefault();
     act();

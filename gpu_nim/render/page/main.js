@@ -23,6 +23,7 @@ function dress() {
   style.setProperty("--paper", css(data.bottom));
   style.setProperty("--sky", css(data.top));
   style.setProperty("--pick", css(data.pick));
+  style.setProperty("--win", css(data.win));
   document.body.style.color = css(data.text);
   document.title = data.title + " – gpunim";
   document.getElementById("name").textContent = data.title;
@@ -36,26 +37,33 @@ function refuse(sentence) {
   footer.style.display = document.getElementById("help").style.display = "none";
 }
 
+async function bodyOf() {
+  if (data.kind === "nim") return new Nim();
+  const whole = async text => new Int32Array(await inflated(text));
+  const names = data.cells && { owners: await unpacked(data.owners), cells: await whole(data.cells), cubes: await whole(data.cubes) };
+  return new Grid(await unpacked(data.grid), data.inked ? await unpacked(data.inks) : null, names);
+}
+
+function obstacle(gl) {  // why no picture can be drawn, or ""
+  if (!gl) return `This browser has no WebGL 2, which draws the picture.${data.game ? " The game can be played without it." : ""}`;
+  const most = gl.getParameter(gl.MAX_3D_TEXTURE_SIZE), wide = data.kind === "grid" ? Math.max(...data.shape) : 0;
+  return wide > most ? `This graphics card holds bodies up to ${most} cells wide, and this one has ${wide}.` : "";
+}
+
 async function begin() {
   dress();
-  const gl = canvas.getContext("webgl2", { antialias: false, depth: false });
-  if (!gl) { refuse("This browser has no WebGL 2, which draws the picture."); return }
-  let body;
-  if (data.kind === "grid") {
-    if (Math.max(...data.shape) > gl.getParameter(gl.MAX_3D_TEXTURE_SIZE)) {
-      refuse(`This graphics card holds bodies up to ${gl.getParameter(gl.MAX_3D_TEXTURE_SIZE)} cells wide, and this one has ${Math.max(...data.shape)}.`);
-      return;
-    }
-    const whole = async text => new Int32Array(await inflated(text));
-    const names = data.cells && { owners: await unpacked(data.owners), cells: await whole(data.cells), cubes: await whole(data.cubes) };
-    body = new Grid(await unpacked(data.grid), data.inked ? await unpacked(data.inks) : null, names);
-  } else body = new Nim();
+  const gl = canvas.getContext("webgl2", { antialias: false, depth: false }), sentence = obstacle(gl);
+  if (sentence) refuse(sentence);
+  if (sentence && !data.game) return;
+  const body = await bodyOf(), board = data.game ? new Board(body) : null;
+  window.gpunim = { body, board };  // for scripts and tests
+  if (sentence) return;
   const camera = new Camera(body), tracer = new Tracer(gl, body);
   const picture = new Picture(tracer, canvas, (size, ratio) => controls.scene(size, ratio));
-  const controls = new Controls(body, camera, picture, tracer);
+  const controls = new Controls(body, camera, picture, tracer, board);
   canvas.addEventListener("webglcontextlost", event => event.preventDefault());
   canvas.addEventListener("webglcontextrestored", () => { tracer.prepare(); picture.forget() });
-  window.gpunim = { controls, camera, picture, tracer, body };  // for scripts and tests
+  Object.assign(window.gpunim, { controls, camera, picture, tracer });
 }
 
 begin();

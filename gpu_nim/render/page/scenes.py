@@ -29,8 +29,8 @@ from gpu_nim.render.themes import THEMES
 
 _COLOURED = 1 << 18  # P-positions, of whose generations the colours of Nim are taken
 _GENERATIONS = _NAMED = 65534  # 16 bits, without two values: for no cell
-_TEXELS = 5 << 22  # 40 MB of the graphics card's memory, and a box of 256^3 cells with some more
-_SIDE = 2048  # the largest 3D texture of almost every graphics card
+TEXELS = 5 << 22  # 40 MB of the graphics card's memory, and a box of 256^3 cells with some more
+SIDE = 2048  # the largest 3D texture of almost every graphics card
 _LEVELS = 6  # a ray passes empty cubes of 2^5 cells at once
 _BYTES_A_TEXEL, _BYTES_A_BLOCK = 12, 300
 
@@ -152,7 +152,7 @@ def _fitting(blocks: Blocks) -> Blocks:
     size = least = int(blocks.sizes.max())
     while True:
         extent = (-(-high // size) - low // size).tolist()
-        if max(extent) <= _SIDE and prod(extent) <= _TEXELS:
+        if max(extent) <= SIDE and prod(extent) <= TEXELS:
             return blocks if size == least and (blocks.sizes == size).all() else coarsen(blocks, size)
         size *= 2
 
@@ -165,9 +165,9 @@ def _split(blocks: Blocks) -> tuple[Blocks, NDArray[np.intp]]:
     low, high = blocks.bounds()
     width, step = int(blocks.sizes.max()), 1
     while (
-        prod(extent := (-(-high // step) - low // step).tolist()) > _TEXELS
-        or max(extent) > _SIDE
-        or (len(blocks) * max(width // step, 1) ** 3 > _TEXELS)
+        prod(extent := (-(-high // step) - low // step).tolist()) > TEXELS
+        or max(extent) > SIDE
+        or (len(blocks) * max(width // step, 1) ** 3 > TEXELS)
     ):
         step *= 2
     parts = np.stack(np.meshgrid(*[np.arange(max(width // step, 1))] * 3), axis=-1).reshape(-1, 3)

@@ -1,0 +1,142 @@
+"""What a page to play on knows of its game: the moves, the position, the theorem, and what is drawn."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import Any, SupportsIndex, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.games.catalogue import check_parameters, find
+from gpu_nim.games.inequality import InequalityGame, Vector
+from gpu_nim.games.laws import Law
+from gpu_nim.games.lines import LineGame, unit_lines
+from gpu_nim.games.rulesets import InequalityRuleset, Ruleset, VectorRuleset
+from gpu_nim.games.solution import Solution
+from gpu_nim.games.solve import solve
+from gpu_nim.model.arguments import integers, shown
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.tracing import LARGEST, LARGEST_BITS
+from gpu_nim.render.page.scenes import SIDE, TEXELS
+from gpu_nim.theorems import find_statements
+
+_DEEPEST = 255  # generations that the data of Nim's page has colours for; the page has them for any other power of two
+_LEAST = 31  # the least size that is solved: the picture of fewer positions is no fractal
+_PILES = 3
+
+
+@dataclass(frozen=True)
+class PageMatch:
+    """A game from one position on, as a page plays it.
+
+    Attributes:
+        title: the name of the game.
+        start: the position.
+        source: the P-positions, as a source of pictures.
+        limits: the largest coordinates that can be played with.
+        game: the game.
+        rule: the moves in a sentence.
+        moves: the moves as `rules.js` reads them.
+        law: the theorem that tells P-positions, or None.
+    """
+
+    title: str
+    start: Vector
+    source: str | Solution
+    limits: Vector
+    game: InequalityGame | LineGame
+    rule: str
+    moves: Mapping[str, Any]
+    law: Law | None
+
+    @property
+    def is_nim(self) -> bool:
+        """Whether it is Nim, whose P-positions are not stored."""
+        return isinstance(self.source, str)
+
+    def corners(self, low: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return points that frame the positions, (N, 3), in the coordinates of a page whose box begins at `low`."""
+        limits = (_DEEPEST,) * _PILES if self.is_nim else self.limits
+        extreme: Iterable[Vector | None] = product(*((0, limit) for limit in limits))
+        if isinstance(self.game, InequalityGame):
+            extreme = map(self.game.greatest_below, cast(Iterable[Vector], extreme))
+        cells = np.array(sorted({(*cell, 0)[:3] for cell in extreme if cell is not None})) - low
+        sides = np.array(list(product((0, 1), repeat=3)))
+        return np.asarray((cells[:, None] + sides).reshape(-1, 3), dtype=np.int64)
+
+    def data(self) -> dict[str, Any]:
+        """Return what the page reads."""
+        (statement,) = find_statements([self.law.statement]) if self.law and self.law.statement else (None,)
+        return {
+            "nim": self.is_nim,
+            "start": [str(number) for number in self.start],
+            "limits": [str(limit) for limit in self.limits],
+            "rule": self.rule,
+            "law": self.law and statement and {"source": self.law.source, "summary": statement.summary},
+            **self.moves,
+        }
+
+
+def match_of(game: str, position: Iterable[SupportsIndex], parameters: Mapping[str, Any]) -> PageMatch:
+    """Return a game from a position on; see `gpu_nim.render.page.play_page`.
+
+    >>> match_of("chocolate", [7, 3, 5], {"a": 3}).limits
+    (31, 20, 31)
+    """
+    entry = find(game)
+    check_parameters(entry, parameters)
+    values = entry.values(parameters)
+    rules, law = entry.ruleset(**values), entry.law(**values)
+    played = _played(entry.name, rules)
+    start = rules.position(integers("position", position))
+    if isinstance(played, InequalityGame) and not played.inequalities:
+        if len(start) != _PILES:
+            raise UsageError(f"position must be {_PILES} piles on a page, got {shown(start)}")
+        if max(start) >= LARGEST:
+            raise UsageError(f"position must have piles below 2^{LARGEST_BITS} on a page, got {shown(start)}")
+        moves = {"names": [f"pile {k + 1}" for k in range(_PILES)], "lines": unit_lines(_PILES)}
+        rule = "Take any number of counters from one pile."
+        return PageMatch("Nim", start, f"nim:{_DEEPEST}", (LARGEST - 1,) * _PILES, played, rule, moves, law)
+    size, limits = _size(played, start)
+    source = solve(entry.name, size, **parameters)
+    if isinstance(played, InequalityGame):
+        rule = f"Lower one of {', '.join(played.coordinates)}; the others drop where {'; '.join(played.formulas())} forces them."
+        return PageMatch(source.game, start, source, limits, played, rule, _inequalities(played), law)
+    names = entry.coordinates(**values)
+    rule = f"{entry.summary[0].upper()}{entry.summary[1:]}."
+    return PageMatch(source.game, start, source, limits, played, rule, {"names": names, "lines": played.lines}, law)
+
+
+def _played(name: str, rules: Ruleset) -> InequalityGame | LineGame:
+    if isinstance(rules, InequalityRuleset) and len(rules.game.coordinates) in (2, 3):
+        return rules.game
+    if isinstance(rules, VectorRuleset) and not rules.beyond and len(rules.names) in (2, 3):
+        lines = rules.rules(0)
+        if isinstance(lines, LineGame):
+            return lines
+    raise UsageError(
+        f"game must have two or three coordinates to be played on a page, such as nim, chocolate or wythoff, got {name}"
+    )
+
+
+def _size(game: InequalityGame | LineGame, start: Vector) -> tuple[int, Vector]:
+    """Return the size at which a position is solved, a power of two less 1, and the largest coordinates."""
+    size, fitting = _LEAST, None
+    while True:
+        limits = game.limits(size) if isinstance(game, InequalityGame) else (size,) * game.piles
+        if prod(limit + 1 for limit in limits) > TEXELS or max(limits) >= SIDE:
+            raise UsageError(f"position must lie within {fitting} to be played on a page, got {shown(start)}")
+        if all(number <= limit for number, limit in zip(start, limits, strict=True)):
+            return size, limits
+        size, fitting = 2 * size + 1, limits
+
+
+def _inequalities(game: InequalityGame) -> dict[str, Any]:
+    """Return inequalities in integers, as texts, since a browser's numbers are floats."""
+    rows = [(inequality.target, *inequality.integers) for inequality in game.inequalities]
+    texts = [
+        (target, [*map(str, numerators)], str(constant), str(denominator)) for target, numerators, constant, denominator in rows
+    ]
+    return {"names": game.coordinates, "inequalities": texts}
