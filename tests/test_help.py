@@ -36,6 +36,7 @@ SMALLER = [
 ]
 NOT_RUN = {  # but parsed
     "gpunim show nim:63": "opens a window",
+    "gpunim play 5 7 9 --web": "serves until it is interrupted",
     "gpunim show nim:2^40 --web": "serves until it is interrupted",
     "gpunim bench count --runs 1": "takes seconds",
     "gpunim bench count": "takes seconds",

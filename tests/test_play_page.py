@@ -15,6 +15,7 @@ from gpu_nim.games.nim.positions import winning_moves
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.look import Look
 from gpu_nim.render.page import play_page
+from gpu_nim.render.page_server import PageServer
 from gpu_nim.render.themes import THEMES
 from tests.chromium import chromium_driver, needs_chromium
 from tests.helpers import printed, refused, wait_for
@@ -93,7 +94,11 @@ def test_pages_are_written_and_refused_by_the_command(tmp_path):
         page_of("nim", look=Look(view="axis"))
 
 
-# In the browser
+def test_a_page_is_served(monkeypatch):
+    served = []
+    monkeypatch.setattr(PageServer, "run", lambda self, document: served.append(document))
+    assert printed("play", "5", "7", "9", "--web", "--port", "0").startswith("http://127.0.0.1:")
+    assert data_in(*served)["game"]["start"] == ["5", "7", "9"]
 
 
 @pytest.fixture(scope="module")

@@ -24,6 +24,7 @@ from tests.test_documents import NOT_RUN, PAGES, TYPED, fences, name, smaller
 _CHECKER = doctest.OutputChecker()
 _NOT_RUN_HERE = {
     "./scripts/gpunim grow --gen 1024": "held in test_documents.py",
+    "gpunim play 5 7 9 --web": "serves until it is stopped; held in test_play_page.py",
     "gpunim show nim:63 --web": "serves until it is stopped; held in test_page_server.py",
     "gpunim show nim:2^40 --web": "serves until it is stopped; held in test_page_server.py",
     "gpunim count D --piles 6 --range 0:2^32 --reduce histogram --workers 2": "starts workers; held in test_count_distributed.py",

@@ -23,7 +23,7 @@ class Board {
     this.controls = null;  // of the picture, once it is drawn
     this.rules = data.game.lines ? new Lines(data.game) : new Inequalities(data.game);
     this.hinting = data.game.hints;
-    this.keys = { u: () => this.undo(), h: () => this.swapHint(), m: () => this.at.take.select() };
+    this.keys = { u: () => this.undo(), h: () => this.swapHint(), m: () => { this.at.take.focus(); this.at.take.select() } };
     for (const [value, words] of Object.entries(PLAYERS)) this.at.players.add(new Option(words, value));
     this.at.players.value = data.game.second ? "program" : "you";
     this.at.misere.checked = data.game.misere;

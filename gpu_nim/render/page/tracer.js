@@ -18,6 +18,7 @@ class Tracer {
       pointed: this.program([...common, data.shaders.pointed]),
       screen: this.program([data.shaders.screen]),
     };
+    this.palette = this.texture(gl.TEXTURE_2D, gl.NEAREST);
     this.paint();
     if (data.kind === "grid") this.upload();
     this.touched = this.target(1, 1, gl.RGBA32UI, gl.NEAREST, 2);
@@ -26,8 +27,7 @@ class Tracer {
   paint() {  // the body's colours, and again whenever they are others
     const { gl } = this, { colours } = this.body, rows = Math.ceil(colours.length / 768), filled = new Uint8Array(rows * 768);
     filled.set(colours);
-    gl.deleteTexture(this.palette ?? null);
-    this.palette = this.texture(gl.TEXTURE_2D, gl.NEAREST);
+    gl.bindTexture(gl.TEXTURE_2D, this.palette);
     gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGB8, 256, rows, 0, gl.RGB, gl.UNSIGNED_BYTE, filled);
   }
