@@ -204,7 +204,7 @@ def a_store_that_one_rank_cannot_write(ranks: MpiCommunicator, folder: Path) -> 
 
 @case
 def columns_are_of_the_whole_growth(ranks: MpiCommunicator, folder: Path) -> None:
-    columns = ("births", "section z=0", "p-positions", "boxes 2", "dimension", "density")
+    columns = ("births", "section z=0", "p-positions", "delay 1", "boxes 2", "dimension", "density")
     growth = GrowthJob("edge", 20, backend=NumpyBackend(ranks), columns=columns).grow()
     if ranks.rank == 0:
         assert growth.table == grow("edge", 20, backend=NUMPY, columns=columns).table

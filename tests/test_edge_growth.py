@@ -86,6 +86,15 @@ def test_the_page_has_the_ratios_of_the_tables(populations: dict[str, list[int]]
             assert ratios.split("|") == [f" {populations[automaton][n >> i] / (n >> i) ** 3:.5f} " for i in (3, 2, 1, 0)]
 
 
+def test_the_page_has_the_births_at_powers_of_two() -> None:
+    page = (DOCS / "open-problems" / "edge-growth.md").read_text()
+    columns = {"all": "births"} | {f"delay {delay}": f"delay {delay}" for delay in (0, 5, 6, 8)}
+    found = grow("edge", 128, backend="numpy", columns=tuple(columns.values())).table
+    for row, column in columns.items():
+        (printed,) = re.findall(rf"^\| {row} \| (.*) \|$", page, re.MULTILINE)
+        assert [*map(int, printed.split(" | "))][:5] == found[column][[8, 16, 32, 64, 128]].tolist()
+
+
 def test_the_hole_of_the_page() -> None:
     alive = {*map(tuple, grow("fcc", 8, backend="numpy").cells().tolist())}
     for x, y, z in steps(3, 2):

@@ -91,7 +91,7 @@ def test_columns_are_their_definitions(rule: Rule, generations: int, value: int,
 
 @pytest.mark.parametrize("stops", [(30,), (0, 1, 2, 17, 30), (29, 30)])
 def test_batches_do_not_show(stops: tuple[int, ...]) -> None:
-    names = ("births", "section z=0", "p-positions", "boxes 4", "dimension")
+    names = ("births", "section z=0", "p-positions", "delay 1", "boxes 4", "dimension")
     growing = GrowthProcess("edge", 30, NumpyBackend(), columns=names)
     engine = NumpyBackend().automaton(EDGE, 30)
     batches = [engine.advance(stop, cells=True, section=(2, 0)) for stop in stops]
@@ -115,6 +115,23 @@ def test_the_plane_section_of_fcc_is_published() -> None:
     last = max(terms) - 1
     assert table("fcc", last, "section z=0")["section z=0"] == [terms[n + 1] for n in range(last + 1)]
     assert table("fcc", last, "section x=0")["section x=0"] == table("fcc", last, "section z=0")["section z=0"]
+
+
+@pytest.mark.parametrize("name", ["edge", "fcc", "cubic18", "square8", "hexagonal", "nim"])
+def test_births_by_their_delay(name: str) -> None:
+    # A cell's earliest generation, by steps that ask for no neighbours.
+    rule, last = find(name).rule, 9
+    delays = Counter[tuple[int, int]]()
+    reached, frontier = {*rule.seeds}, {*rule.seeds}
+    growth = grow(name, last, backend="numpy", cells=True)
+    born = {cell: n for n, cells in growth for cell in map(tuple, cells.tolist())}
+    for earliest in range(last + 1):
+        delays.update((born[cell], born[cell] - earliest) for cell in frontier & born.keys())
+        frontier = {tuple(x + d for x, d in zip(cell, o, strict=True)) for cell in frontier for o in rule.offsets} - reached
+        reached |= frontier
+    found = table(name, last, *(f"delay {delay}" for delay in range(4)))
+    for delay in range(4):
+        assert found[f"delay {delay}"] == [delays[n, delay] for n in range(last + 1)]
 
 
 @pytest.mark.parametrize("m", [1, 2, 5, 8])
@@ -143,6 +160,8 @@ def test_sections_of_many_dimensions() -> None:
         ("nim-4", ("section x4=0",), "axis of x0, x1, x2, x3 and"),
         ("edge", ("section z=0", "section y=0"), "may hold one section"),
         ("fcc", ("p-positions",), "without negative coordinates"),
+        ("edge", ("delay -1",), "column must be one of .*, delay 0, .*, got 'delay -1'"),
+        ("nim-5", ("delay 0",), "at most 4 dimensions, got 5"),
         ("edge", ("boxes 3",), "power of two up to .*, got 3"),
         ("edge", ("boxes 0",), "power of two"),
         ("edge", ("boxes 8589934592",), "power of two"),
@@ -166,7 +185,7 @@ def test_boxes_that_do_not_fit_are_refused() -> None:
 @quick
 @given(rules(most=3), st.integers(2, 9), st.data())
 def test_a_snapshot_measures_on(rule: Rule, generations: int, data: st.DataObject) -> None:
-    names = ("births", "population", "section x=0", "boxes 2", "dimension", "density")
+    names = ("births", "population", "section x=0", "delay 1", "boxes 2", "dimension", "density")
     every = data.draw(st.integers(1, generations - 1))
     more = data.draw(st.integers(0, 3))
     snapshots = []

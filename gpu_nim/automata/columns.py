@@ -7,6 +7,7 @@ Columns::
     section z=0     of these, the cells in a plane; any axis (x, y, z, or x0 to x7) and value
     p-positions     newborns of generation n that are P-positions of Nim: their nim-sum is zero
     n-positions     newborns that are not
+    delay K         newborns of generation n that the offsets could have reached by generation n - K (see `delays`)
     boxes S         boxes of side S = 2^k, with corners at multiples of S, that hold a cell alive at generation n
     dimension       box-counting dimension: the least-squares slope of log boxes S against log 1/S, S from 1 to the growth's extent
     density         population over the number of cells in the box that bounds the growth (cells of even sum, where all are)
@@ -28,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.cell_sources import by_generation
+from gpu_nim.automata.delays import Earliest
 from gpu_nim.automata.formulas import nim_sum_is_zero
 from gpu_nim.backends.interface import Batch, Section
 from gpu_nim.model.arguments import items, shown
@@ -40,9 +42,20 @@ from gpu_nim.model.rule import Cells, Rule
 Value = int | Fraction | float | None
 
 DEFAULT_COLUMNS = ("births", "population")
-COLUMNS = (*DEFAULT_COLUMNS, "section z=0", "p-positions", "n-positions", "boxes 2", "dimension", "density", "population/n^3")
+COLUMNS = (
+    *DEFAULT_COLUMNS,
+    "section z=0",
+    "p-positions",
+    "n-positions",
+    "delay 0",
+    "boxes 2",
+    "dimension",
+    "density",
+    "population/n^3",
+)
 """The columns, with placeholders for the numbers in names."""
 _SECTION = re.compile(r"section ([xyz]|x[0-7])=(-?[0-9]+)")
+_DELAY = re.compile(r"delay ([0-9]{1,10})")
 _BOXES = re.compile(r"boxes ([0-9]+)")
 _LEVELS = 32  # sides of boxes, 2 to 2^32: beyond any growth, so that one resumed with more generations counts the same boxes
 _BLOCK = 1 << 16  # bytes of a bitmap of boxes that are unpacked at a time
@@ -152,10 +165,11 @@ class ColumnRecorder:
         self.section: Section | None = None
         """The plane whose newborns batches must count, if any."""
         self._boxes: Boxes | None = None
+        self._delays: dict[str, int] = {}
         self._series: dict[str, list[NDArray[np.uint64]]] = {}
         sides = []
         for name in self.columns:
-            boxes = _BOXES.fullmatch(name)
+            boxes, delay = _BOXES.fullmatch(name), _DELAY.fullmatch(name)
             if name.startswith("section "):
                 section = parse_section(name.removeprefix("section "), rule.dimension)
                 if self.section not in (None, section):
@@ -163,6 +177,8 @@ class ColumnRecorder:
                 self.section, self._section_name = section, name
             elif boxes is not None:
                 sides.append(int(boxes[1]))
+            elif delay is not None:
+                self._delays[name] = int(delay[1])
             elif name in ("p-positions", "n-positions"):
                 if min(rule.box(generations)[0]) < 0:
                     raise UsageError(f"column {name!r} needs cells that are positions of Nim, without negative coordinates")
@@ -172,12 +188,13 @@ class ColumnRecorder:
             raise UsageError(f"boxes must have a side that is a power of two up to 2^{_LEVELS}, got {', '.join(map(str, sides))}")
         if sides or "dimension" in self.columns:
             self._boxes = Boxes(*rule.box(generations))
+        self._earliest = Earliest(rule) if self._delays else None
         self._positions = any(name in self.columns for name in ("p-positions", "n-positions"))
 
     @property
     def needs_cells(self) -> bool:
         """Whether batches must have their cells."""
-        return self._positions or self._boxes is not None
+        return self._positions or self._boxes is not None or self._earliest is not None
 
     @property
     def known(self) -> tuple[str, ...]:
@@ -200,6 +217,11 @@ class ColumnRecorder:
         if self._positions:
             counted = np.concatenate(([0], np.cumsum(nim_sum_is_zero(batch.cells))))
             self._keep("p-positions", np.diff(counted[stops], prepend=0).astype(np.uint64))
+        if self._earliest is not None:
+            born = np.repeat(np.arange(len(stops)), batch.births.astype(np.int64))
+            delays = born + batch.first - self._earliest.generations(batch.cells)
+            for name, delay in self._delays.items():
+                self._keep(name, np.bincount(born[delays == delay], minlength=len(stops)).astype(np.uint64))
         if self._boxes is not None:
             counts = [self._boxes.enter(cells) for cells in by_generation(batch.cells, batch.births)]
             self._keep("boxes", np.array(counts, np.uint64).reshape(len(stops), -1))
@@ -231,7 +253,7 @@ class ColumnRecorder:
         self._series = {name: [np.asarray(state[name], np.uint64)] for name in wanted}
 
     def _needs(self, name: str) -> set[str]:
-        if name.startswith("section "):
+        if name.startswith(("section ", "delay ")):
             return {name}
         if name in ("p-positions", "n-positions"):
             return {"p-positions"}
@@ -255,6 +277,9 @@ class ColumnRecorder:
             return [Fraction(alive, n**power) if n else None for n, alive in zip(generations, population, strict=True)]
         if name.startswith("section "):
             return list(accumulate(self._whole(name).tolist()))
+        if name.startswith("delay "):
+            delayed: list[int] = self._whole(name).tolist()
+            return delayed
         if name in ("p-positions", "n-positions"):
             winning = self._whole("p-positions").tolist()
             return winning if name[0] == "p" else [b - p for b, p in zip(newborns, winning, strict=True)]
