@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gpu_nim.games import breaking
+from gpu_nim.games.arithmetic_periods import is_proved
 from gpu_nim.games.game_graph import evolve
-from gpu_nim.games.heaps import Period, find_period, grundy_values
+from gpu_nim.games.heaps import Period, apparent_period, extended_values, find_period, grundy_values
 from gpu_nim.games.lines import LineGame, Nim, NimWithPass, Wythoff, line_grundy, unit_lines
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.solvers import solve_game, solve_heap
-from gpu_nim.games.take_away import HeapGame, OctalCode, SubtractionRule
+from gpu_nim.games.take_away import GrundysGame, HeapGame, OctalCode, SubtractionRule
 from gpu_nim.model.errors import UsageError
 
 # The Grundy values of Kayles' first 72 heaps: A002186 (The OEIS Foundation, CC BY-SA 4.0); then 12 values for ever.
@@ -26,6 +28,16 @@ KAYLES = [
     *(4, 1, 2, 8, 1, 4, 7, 2, 1, 4, 2, 7),
     *(4, 1, 2, 8, 1, 4, 7, 2, 1, 8, 6, 7),
 ]
+# Kenyon's game, as CGSuite's GameHeapTest has it.
+KENYON = [0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5, 6, 7, 8, 6, 7, 8, 9, 10, 11]
+# Grundy's game: A002188 (The OEIS Foundation, CC BY-SA 4.0).
+GRUNDY = [
+    *(0, 0, 0, 1, 0, 2, 1, 0, 2, 1, 0, 2, 1, 3, 2, 1, 3, 2, 4, 3, 0, 4, 3, 0, 4, 3, 0, 4, 1, 2, 3, 1, 2, 4),
+    *(1, 2, 4, 1, 2, 4, 1, 5, 4, 1, 5, 4, 1, 5, 4, 1, 0, 2, 1, 0, 2, 1, 5, 2, 1, 3, 2, 1, 3, 2, 4, 3, 2, 4),
+    *(3, 2, 4, 3, 2, 4, 3, 2, 4, 3, 2, 4, 5, 2, 4, 5, 2, 4, 3, 7, 4, 3, 7, 4, 3, 7, 4, 3, 5, 2, 3, 5, 2, 3, 5, 2, 3),
+]
+# Sparse values of Grundy's game in Flammenkamp's table: heap and value.
+SPARSE_GRUNDY = {87: 7, 146: 6, 158: 11, 176: 7, 181: 12, 190: 12, 196: 10, 231: 10}
 KAYLES_PERIOD = [4, 1, 2, 8, 1, 4, 7, 2, 1, 8, 2, 7]
 
 
@@ -150,12 +162,89 @@ def test_kayles():
     assert find_period(rule, values[: 2 * 71 + 2 * 12 + 1]) is None
 
 
-@pytest.mark.parametrize("code", ["0.77", "0.137", "4.07", "0.33", "0.561", "4.4", "0.06"])
-def test_octal_heaps_equal_the_game_played_out(code):
-    evolution = evolve(HeapGame(OctalCode(code), 9))
-    values = grundy_values(OctalCode(code), 10)
+@pytest.mark.parametrize(
+    "code", ["0.77", "0.137", "4.07", "0.33", "0.561", "4.4", "0.06", "0.3F", "0.8", "8.28", "C.0a9", "grundy"]
+)
+def test_heaps_equal_the_game_played_out(code):
+    rule = GrundysGame() if code == "grundy" else OctalCode(code)
+    evolution = evolve(HeapGame(rule, 9))
+    values = grundy_values(rule, 10)
     for heaps, value in zip(evolution.positions, evolution.grundy, strict=True):
         assert value == np.bitwise_xor.reduce(values[list(heaps)])
+
+
+def test_published_values_of_games_that_break_heaps():
+    assert extended_values(GrundysGame(), 105)[0].tolist() == GRUNDY
+    values, period = extended_values(GrundysGame(), 300)
+    assert period is None
+    assert {heap: values[heap] for heap in SPARSE_GRUNDY} == SPARSE_GRUNDY
+    assert extended_values(OctalCode("0.3F"), 21)[0].tolist() == KENYON
+    assert len({*OctalCode("0.3F").options(20)}) == len([*OctalCode("0.3f").options(20)]) == 38
+    assert len([*GrundysGame().options(20)]) == 9
+
+
+@st.composite
+def rules(draw):
+    if draw(st.integers(0, 5)) == 0:
+        return GrundysGame()
+    digits = "0123456789ABCDEF"[: draw(st.sampled_from((8, 16)))]
+    code = draw(st.sampled_from(("0", "4", "8", "C") if len(digits) == 16 else ("0", "4")))
+    return OctalCode(f"{code}.{draw(st.text(digits, min_size=1, max_size=4))}")
+
+
+@settings(deadline=None, max_examples=40)
+@given(rules(), st.integers(0, 60))
+def test_fast_values_are_those_of_every_option(rule, known):
+    plain = grundy_values(rule, 60)
+    assert rule.extended(plain[:known], 60).tolist() == plain.tolist()
+    if not any(digit & breaking.THREE for digit in rule.digits):
+        longer = grundy_values(rule, 300)
+        breaking._by_sparse_space(rule.digits, rule.unequal, again := longer.copy(), 30)  # with a mask for the first 30
+        assert again.tolist() == longer.tolist()
+
+
+@pytest.mark.parametrize(
+    ("code", "period"),
+    [
+        ("0.07", Period(53, 34)),
+        ("0.17", Period(33, 34)),  # A071431: the last exception is at n = 32
+        ("0.117", Period(47, 48)),  # A071453
+        ("0.141", Period(14, 11)),  # A125912
+        ("0.8", Period(1, 3, 1)),
+        ("0.EF", Period(1, 1, 1)),  # Nim with a counter that cannot be taken
+        ("0.AB", Period(1, 1, 1)),
+        ("0.1B", Period(5, 2, 1)),
+        ("0.8B", Period(7, 7, 4)),
+        ("0.F", Period(0, 2)),
+    ],
+)
+def test_periods_that_are_proved_hold(code, period):
+    rule = OctalCode(code)
+    values, found = extended_values(rule, 400)
+    assert found == period
+    assert values.tolist() == rule.extended(values[:100], 400).tolist()
+    n = np.arange(found.preperiod, 400 - found.length)
+    assert (values[n + found.length] == values[n] + found.saltus).all()
+
+
+def test_what_the_values_do_not_prove_is_no_period():
+    values, period = extended_values(OctalCode("0.3F"), 300)  # a saltus that is no power of two
+    assert (period, apparent_period(values)) == (None, Period(0, 6, 3))
+    short = grundy_values(OctalCode("0.8"), 60)
+    assert find_period(OctalCode("0.8"), short) == Period(1, 3, 1)
+    assert find_period(OctalCode("0.8"), short[:19]) is None
+    assert find_period(SubtractionRule((1, 2)), np.arange(60)) is None  # no rule of its own proves a saltus
+    # The conditions of the theorem, one by one, for values that no rule has or too few options.
+    assert not is_proved((0, 8), np.arange(200) // 2, 1, 2, 1)
+    assert not is_proved((0, 2), np.arange(200), 1, 1, 1)
+    assert not is_proved((0, 14), np.arange(200) // 3, 1, 3, 1)
+
+
+def test_a_period_from_the_first_heap_needs_one_more_value():
+    """No heap may vanish when a period is taken from it, so that n0 counts as 1."""
+    assert OctalCode("0.07").proof_length(0, 5) == OctalCode("0.07").proof_length(1, 5) == 14
+    assert OctalCode("0.0F").proof_length(3, 5) == 3 * 8 + 2
+    assert GrundysGame().proof_length(3, 5) == 3 * 8
 
 
 def test_dawsons_kayles_has_period_34():
@@ -208,7 +297,7 @@ def test_broken_games_are_refused():
         evolve(Nim(1, 2)).index((5,))
 
 
-@pytest.mark.parametrize("code", ["", "77", "0.", "0.8", "1.7", "0.7x", "a.7"])
+@pytest.mark.parametrize("code", ["", "77", "0.", "0.G", "1.7", "0.7x", "a.7", "0.7 ", "44.7", "-4.7", "0.\u0661", None])
 def test_bad_octal_codes_are_refused(code):
     with pytest.raises(UsageError, match="octal code"):
         OctalCode(code)

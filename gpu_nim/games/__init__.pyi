@@ -23,5 +23,6 @@ from gpu_nim.games.nim.evolution_graph import to_networkx as to_networkx
 from gpu_nim.games.solution import Solution as Solution
 from gpu_nim.games.solvers import solve_game as solve_game
 from gpu_nim.games.solvers import solve_heap as solve_heap
+from gpu_nim.games.take_away import GrundysGame as GrundysGame
 from gpu_nim.games.take_away import OctalCode as OctalCode
 from gpu_nim.games.take_away import SubtractionRule as SubtractionRule

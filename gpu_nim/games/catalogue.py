@@ -26,7 +26,7 @@ from gpu_nim.games.entries import (
 )
 from gpu_nim.games.limits import MAX_COORDINATES
 from gpu_nim.games.lines import NimWithPass, Wythoff
-from gpu_nim.games.take_away import OctalCode, SubtractionRule
+from gpu_nim.games.take_away import GrundysGame, OctalCode, SubtractionRule
 from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.registry import Registry
@@ -111,11 +111,19 @@ _GAMES: tuple[GameEntry, ...] = (
     ),
     HeapEntry(
         name="octal",
-        summary="a game by its octal code",
+        summary="a game by its octal or hexadecimal code",
         source="Guy and Smith, The G-values of various games, Proc. Camb. Phil. Soc. 52 (1956)",
         rules=OctalCode,
-        parameters=(Parameter("code", Text("an octal code such as 0.77"), "0.77", "the code"),),
-        literal_parameters=tuple({"code": code} for code in ("0.07", "0.137", "4.0")),
+        parameters=(Parameter("code", Text("an octal or hexadecimal code such as 0.77 or 0.3F"), "0.77", "the code"),),
+        literal_size=8,
+        literal_parameters=tuple({"code": code} for code in ("0.07", "0.137", "4.0", "0.3F", "8.08")),
+    ),
+    HeapEntry(
+        name="grundy",
+        summary="Grundy's game: divide a heap into two of different sizes",
+        source="Grundy, Mathematics and games, Eureka 2 (1939)",
+        rules=GrundysGame,
+        literal_size=12,
     ),
     HeapEntry(
         name="subtraction",

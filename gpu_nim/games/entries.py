@@ -2,13 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
 from gpu_nim.backends.interface import Backend
 from gpu_nim.games.game_graph import Game
-from gpu_nim.games.heaps import HEAP, HeapRule
+from gpu_nim.games.heaps import HEAP, HeapRule, apparent_period
 from gpu_nim.games.inequality import InequalityGame, Vector
 from gpu_nim.games.laws import Law, SumOfHeaps
 from gpu_nim.games.limits import MAX_SIZE
@@ -383,15 +383,18 @@ class HeapEntry(GameEntry):
     def solve(self, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep, **values: Any) -> Solution:
         """Solve single heaps, and look for the period of their Grundy values."""
         rule = self.rules(**values)
-        return solve_heap(rule, f"{self.name} {rule.describe()}", size)
+        return solve_heap(rule, f"{self.name} {rule.describe()}".rstrip(), size)
 
     def report(self, solution: Solution) -> dict[str, Any]:
         """The period of the Grundy values, where one is proved."""
         period = solution.period
-        return {"period": period and period.length, "preperiod": period and period.preperiod}
+        apparent = None if period or solution.grundy is None else apparent_period(solution.grundy)
+        facts = {"period": period and period.length, "preperiod": period and period.preperiod, "saltus": period and period.saltus}
+        return {**facts, "apparent_period": apparent and asdict(apparent)}
 
     def rows(self, solution: Solution) -> list[tuple[str, str]]:
-        """The period of the Grundy values, or that none is proved."""
-        period = solution.period
-        known = "none proved, try a larger size" if period is None else f"{period.length}, from {period.preperiod} on, proved"
-        return [("period of the Grundy values", known)]
+        """The period of the Grundy values, or that none is proved, with the one that they seem to have."""
+        apparent = None if solution.grundy is None else apparent_period(solution.grundy)
+        seen = "" if apparent is None else f"; to {solution.size} it is {apparent}"
+        none = f"none proved by the values to {solution.size}{seen}"
+        return [("period of the Grundy values", none if solution.period is None else f"{solution.period}, proved")]

@@ -5,7 +5,7 @@ By the Sprague-Grundy theorem the Grundy value of several heaps is the nim-sum o
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -17,8 +17,9 @@ from gpu_nim.model.memory import host_memory, require_memory
 HEAP = ("n",)
 """The coordinates of a position: the size of its heap."""
 
-_FIRST_HEAPS = 4096  # heaps that are solved before a period is looked for
+_STAGES = (256, 1024, 4096)  # heaps that are solved before a period is looked for
 _HEAP_BYTES = 64  # of a heap: its value, and what is found out of it
+_TAIL = 64  # values that are compared first
 
 
 class HeapRule(Protocol):
@@ -37,16 +38,32 @@ class HeapRule(Protocol):
         """How many values must have a period, from `preperiod` on, to prove it for all values."""
 
 
+@runtime_checkable
+class BreakingRule(Protocol):
+    """A `HeapRule` with a faster way to its values, and with proofs of arithmetic periods."""
+
+    def extended(self, known: Ints, count: int) -> Ints:
+        """The Grundy values of the heaps of 0 to count - 1 counters, from the first of them."""
+
+    def has_arithmetic_period(self, values: Ints, preperiod: int, period: int, saltus: int) -> bool:
+        """Whether the values, which repeat so from `preperiod` on, prove it for all heaps."""
+
+
 @dataclass(frozen=True)
 class Period:
-    """G(n + length) = G(n) for all n >= preperiod, proved."""
+    """G(n + length) = G(n) + saltus for all n >= preperiod; with a saltus above 0, an arithmetic period."""
 
     preperiod: int
     length: int
+    saltus: int = 0
+
+    def __str__(self) -> str:
+        kind = f"arithmetic, {self.length} with saltus {self.saltus}" if self.saltus else str(self.length)
+        return f"{kind}, from {self.preperiod} on"
 
 
 def grundy_values(rule: HeapRule, count: Whole) -> Ints:
-    """The Grundy values of the heaps of 0 to count - 1 counters, int64 (count,).
+    """The Grundy values of the heaps of 0 to count - 1 counters, int64 (count,), from the options of each.
 
     >>> from gpu_nim.games.take_away import OctalCode
     >>> grundy_values(OctalCode("0.77"), 12).tolist()
@@ -54,13 +71,7 @@ def grundy_values(rule: HeapRule, count: Whole) -> Ints:
     """
     count = integer("count", count, 0, MAX_SIZE)
     require_memory(_HEAP_BYTES * count, host_memory(), "Grundy values of heaps")
-    values = np.zeros(count, dtype=np.int64)
-    for n in range(count):
-        reached = rule.reached(values, n)
-        found = np.zeros(int(reached.max(initial=-1)) + 2, dtype=np.bool_)
-        found[reached] = True
-        values[n] = found.argmin()
-    return values
+    return _from_options(rule, np.empty(0, dtype=np.int64), count)
 
 
 def find_period(rule: HeapRule, values: Sequence[int] | Ints) -> Period | None:
@@ -68,39 +79,84 @@ def find_period(rule: HeapRule, values: Sequence[int] | Ints) -> Period | None:
 
     >>> from gpu_nim.games.take_away import OctalCode
     >>> find_period(OctalCode("0.77"), grundy_values(OctalCode("0.77"), 200))
-    Period(preperiod=71, length=12)
+    Period(preperiod=71, length=12, saltus=0)
+    >>> find_period(OctalCode("0.8"), grundy_values(OctalCode("0.8"), 60))
+    Period(preperiod=1, length=3, saltus=1)
     """
     whole = isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind == "i"
     array = np.asarray(values if whole else integers("values", values), np.int64)
     for length in range(1, len(array)):
-        if rule.proof_length(0, length) > len(array):
+        least = rule.proof_length(0, length)
+        if least > len(array):
             break
-        if array[-1] != array[-1 - length]:  # a mismatch that late leaves nothing to prove a period with
+        saltus = int(array[-1] - array[-1 - length])
+        if saltus < 0 or (saltus and not isinstance(rule, BreakingRule)):
             continue
-        differ = np.flatnonzero(array[length:] != array[:-length])
-        preperiod = int(differ[-1]) + 1 if len(differ) else 0
-        if rule.proof_length(preperiod, length) <= len(array):
-            return Period(preperiod, length)
+        tail = max(1, min(_TAIL, least - length - 1))  # a mismatch that late leaves nothing to prove a period with
+        if not np.array_equal(array[-tail:], array[-tail - length : -length] + saltus):
+            continue
+        preperiod = repeated_from(array, length, saltus)
+        if rule.proof_length(preperiod, length) > len(array):
+            continue
+        if not saltus or (isinstance(rule, BreakingRule) and rule.has_arithmetic_period(array, preperiod, length, saltus)):
+            return Period(preperiod, length, saltus)
     return None
+
+
+def apparent_period(values: Ints) -> Period | None:
+    """The least period that at least two thirds of the values have, proved or not, or None.
+
+    >>> from gpu_nim.games.take_away import OctalCode
+    >>> apparent_period(grundy_values(OctalCode("0.3F"), 60))  # Kenyon's game
+    Period(preperiod=0, length=6, saltus=3)
+    """
+    for length in range(1, len(values) // 3):
+        saltus = int(values[-1] - values[-1 - length])
+        tail = values[len(values) // 3 :]
+        if saltus >= 0 and np.array_equal(tail[length:], tail[:-length] + saltus):
+            return Period(repeated_from(values, length, saltus), length, saltus)
+    return None
+
+
+def repeated_from(values: Ints, length: int, saltus: int) -> int:
+    """The least n0 with G(n + length) = G(n) + saltus for all n >= n0 with values of both.
+
+    >>> repeated_from(np.array([5, 1, 2, 3, 4, 5, 6]), 2, 2)
+    1
+    """
+    differ = np.flatnonzero(values[length:] != values[:-length] + saltus)
+    return int(differ[-1]) + 1 if len(differ) else 0
 
 
 def extended_values(rule: HeapRule, count: Whole) -> tuple[Ints, Period | None]:
     """The Grundy values of the heaps of 0 to count - 1 counters, and the period that they prove, if any.
 
-    Where the first 4096 values prove one, the others are computed from it.
+    Where the first 256, 1024 or 4096 values prove one, the others are computed from it.
 
     >>> from gpu_nim.games.take_away import OctalCode
     >>> values, period = extended_values(OctalCode("0.77"), 10**6)
     >>> int(values[-1]), period
-    (8, Period(preperiod=71, length=12))
+    (8, Period(preperiod=71, length=12, saltus=0))
     """
     count = integer("count", count, 0, MAX_SIZE)
-    values = grundy_values(rule, min(count, _FIRST_HEAPS))
-    period = find_period(rule, values)
-    if period is not None:
-        n = np.arange(count)
-        return values[np.where(n < period.preperiod, n, period.preperiod + (n - period.preperiod) % period.length)], period
-    if len(values) < count:
-        values = grundy_values(rule, count)
+    require_memory(_HEAP_BYTES * count, host_memory(), "Grundy values of heaps")
+    values = np.empty(0, dtype=np.int64)
+    for upto in (*(stage for stage in _STAGES if stage < count), count):
+        values = rule.extended(values, upto) if isinstance(rule, BreakingRule) else _from_options(rule, values, upto)
         period = find_period(rule, values)
-    return values, period
+        if period is not None:
+            n = np.arange(count)
+            periods, place = np.divmod(np.maximum(n - period.preperiod, 0), period.length)
+            return values[np.where(n < period.preperiod, n, period.preperiod + place)] + period.saltus * periods, period
+    return values, None
+
+
+def _from_options(rule: HeapRule, known: Ints, count: int) -> Ints:
+    values = np.zeros(count, dtype=np.int64)
+    values[: len(known)] = known
+    for n in range(len(known), count):
+        reached = rule.reached(values, n)
+        found = np.zeros(int(reached.max(initial=-1)) + 2, dtype=np.bool_)
+        found[reached] = True
+        values[n] = found.argmin()
+    return values

@@ -121,7 +121,7 @@ def solve_heap(rule: HeapRule, name: str, size: int) -> Solution:
     >>> from gpu_nim.games.take_away import OctalCode
     >>> solution = solve_heap(OctalCode("0.77"), "kayles", 1000)
     >>> solution.largest_grundy, solution.period
-    (8, Period(preperiod=71, length=12))
+    (8, Period(preperiod=71, length=12, saltus=0))
     """
     size = integer("size", size, 0, MAX_SIZE)
     require_memory(64 * (size + 1), host_memory(), f"{name} to {size}")

@@ -1,4 +1,4 @@
-"""Octal and subtraction games, as rules for single heaps and as games of several heaps.
+"""Octal, hexadecimal and subtraction games and Grundy's game, as rules for single heaps and as games of several heaps.
 
 The rules are for `gpu_nim.games.heaps`, which solves single heaps; the game is for `gpu_nim.games.game_graph.evolve`.
 """
@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gpu_nim.games.arithmetic_periods import is_proved
+from gpu_nim.games.breaking import ONE, THREE, TWO, extended, pair_values, triple_values
 from gpu_nim.games.heaps import HeapRule
 from gpu_nim.games.limits import MAX_SIZE
 from gpu_nim.model.arguments import integer, integers, shown
@@ -16,26 +18,19 @@ from gpu_nim.model.limbs import Ints
 
 Heaps = tuple[int, ...]
 
+_DIGITS = "0123456789ABCDEFabcdef"
 
-@dataclass(frozen=True)
-class OctalCode:
-    """The rule d0.d1d2d3...: bits 1, 2, 4 of digit d_i allow taking i counters to leave no heap, one heap, two heaps.
 
-    Digit d0 is 0 or 4; 4 allows a heap to be divided in two without taking. Kayles is "0.77", Dawson's Kayles "0.07".
-    Raises UsageError for anything else.
+class TakeAndBreak:
+    """A rule by digits: bits 0 to 3 of digit i allow a move that takes i counters to leave no heap, one, two or three heaps.
 
-    >>> list(OctalCode("0.77").options(3))
-    [(2,), (1, 1), (1,)]
+    Attributes:
+        digits: the digits, from 0 counters on.
+        unequal: whether two heaps that a move leaves must differ.
     """
 
-    code: str
-    digits: tuple[int, ...] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        head, point, tail = self.code.partition(".") if isinstance(self.code, str) else ("", "", "")
-        if head not in ("", "0", "4") or not point or not tail or set(tail) - set("01234567"):
-            raise UsageError(f"code must be an octal code such as 0.77 or 4.007, got {shown(self.code)}")
-        object.__setattr__(self, "digits", (int(head or 0), *map(int, tail)))
+    digits: tuple[int, ...]
+    unequal: bool
 
     def options(self, heap: int) -> Iterator[tuple[int, ...]]:
         """The heaps that one move on a heap of that size leaves."""
@@ -43,32 +38,93 @@ class OctalCode:
             left = heap - take
             if digit & 1 and left == 0 and take:
                 yield ()
-            if digit & 2 and left > 0 and take:
+            if digit & ONE and left > 0 and take:
                 yield (left,)
-            if digit & 4:
-                yield from ((small, left - small) for small in range(1, left // 2 + 1))
-
-    def describe(self) -> str:
-        """The code."""
-        return self.code
+            if digit & TWO:
+                yield from ((small, left - small) for small in range(1, (left - self.unequal) // 2 + 1))
+            if digit & THREE:
+                for least in range(1, left // 3 + 1):
+                    yield from ((least, small, left - least - small) for small in range(least, (left - least) // 2 + 1))
 
     def reached(self, values: Ints, n: int) -> Ints:
         """The Grundy values of the options of a heap of n."""
         found = [np.empty(0, dtype=np.int64)]
         for take, digit in enumerate(self.digits[: n + 1]):
             left = n - take
-            if digit & 1 and left == 0 and take:
-                found.append(np.zeros(1, dtype=np.int64))
-            if digit & 2 and left > 0 and take:
+            if take and digit & (ONE if left else 1):
                 found.append(values[left : left + 1])
-            if digit & 4 and left > 1:
-                small = np.arange(1, left // 2 + 1)
-                found.append(values[small] ^ values[left - small])
+            if digit & TWO:
+                found.append(pair_values(values, left, self.unequal))
+            if digit & THREE:
+                found.append(triple_values(values, left))
         return np.concatenate(found)
 
+    def extended(self, known: Ints, count: int) -> Ints:
+        """The Grundy values of the heaps of 0 to count - 1 counters, from the first of them; see `gpu_nim.games.breaking`."""
+        return extended(self.digits, self.unequal, known, count)
+
+    def has_arithmetic_period(self, values: Ints, preperiod: int, period: int, saltus: int) -> bool:
+        """Whether the values prove an arithmetic period; see `gpu_nim.games.arithmetic_periods`."""
+        return is_proved(self.digits, values, preperiod, period, saltus)
+
     def proof_length(self, preperiod: int, period: int) -> int:
-        """Guy and Smith: G(n + p) = G(n) for n0 <= n < 2 n0 + p + t, t the largest number taken, proves it for all n >= n0."""
-        return 2 * preperiod + 2 * period + len(self.digits) - 1
+        """How many values must have a period, from n0 on, to prove it: k (n0 + p) + t, where a move leaves up to k heaps.
+
+        This is Guy and Smith's theorem for k = 2. With at most t counters taken, an option of n >= k (n0 + p) + t leaves more than
+        k (n0 + p - 1) counters, so that some heap of it has at least n0 + p. With p counters less in that heap it is an option of
+        n - p, of the same value; with p more, an option of n - p is one of n. For this n0 must be at least 1: no heap may vanish.
+
+        Heaps that must differ may become equal so, or equal ones unequal, which matters to the value 0 alone. If n and p are both
+        even or both odd, (n - p) / 2 and (n + p) / 2 have that value; if only n is even, n / 2 - p and n / 2 + p; if only p is, no
+        heaps are equal. So p more values prove it.
+        """
+        heaps = 3 if any(digit & THREE for digit in self.digits) else 2
+        return (heaps + self.unequal) * (max(1, preperiod) + period) + len(self.digits) - 1
+
+
+@dataclass(frozen=True)
+class OctalCode(TakeAndBreak):
+    """The rule d0.d1d2d3...: bits 1, 2, 4, 8 of digit d_i allow taking i counters to leave no heap, one, two, three heaps.
+
+    Digits are octal, or hexadecimal (A to F are 10 to 15), where heaps may be left as three. Digit d0 is 0, 4, 8 or C, which allow
+    a heap to be divided without taking. Kayles is "0.77", Dawson's Kayles "0.07", Kenyon's game "0.3F". Raises UsageError for
+    anything else.
+
+    >>> list(OctalCode("0.77").options(3)), list(OctalCode("0.08").options(5))
+    ([(2,), (1, 1), (1,)], [(1, 1, 1)])
+    """
+
+    code: str
+    digits: tuple[int, ...] = field(init=False, repr=False)
+    unequal: bool = field(default=False, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        head, point, tail = self.code.partition(".") if isinstance(self.code, str) else ("", "", "")
+        if head.upper() not in ("", "0", "4", "8", "C") or not point or not tail or set(tail) - set(_DIGITS):
+            raise UsageError(
+                f"code must be an octal code such as 0.77, or a hexadecimal code such as 0.3F or 8.08, got {shown(self.code)}"
+            )
+        object.__setattr__(self, "digits", (int(head or "0", 16), *(int(digit, 16) for digit in tail)))
+
+    def describe(self) -> str:
+        """The code."""
+        return self.code
+
+
+@dataclass(frozen=True)
+class GrundysGame(TakeAndBreak):
+    """Divide a heap into two heaps of different sizes. No period of its values is known.
+
+    >>> list(GrundysGame().options(7)), list(GrundysGame().options(2))
+    ([(1, 6), (2, 5), (3, 4)], [])
+    """
+
+    digits: tuple[int, ...] = field(default=(TWO,), init=False, repr=False)
+    unequal: bool = field(default=True, init=False, repr=False)
+
+    def describe(self) -> str:
+        """The rule has no parameters."""
+        return ""
 
 
 @dataclass(frozen=True)

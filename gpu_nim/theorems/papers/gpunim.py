@@ -30,7 +30,7 @@ from gpu_nim.games.nim import arrays, strategy, walk
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import solve
-from gpu_nim.games.take_away import HeapGame, OctalCode, SubtractionRule
+from gpu_nim.games.take_away import GrundysGame, HeapGame, OctalCode, SubtractionRule, TakeAndBreak
 from gpu_nim.model.limbs import to_integers
 from gpu_nim.theorems import by_definition, digit_by_digit, recursions
 from gpu_nim.theorems.catalogue import Case, check_cases, compared_cases, statement
@@ -53,8 +53,14 @@ _LITERAL_CELLS = 800  # the most of a literal growth: a fraction of a second
 _HEAPS = 40
 _PILE = 15
 _EXPLAINED = 6
-_CODES = ("0.77", "0.07", "0.137", "4.0", "0.33", "0.156")
+_CODES = ("0.77", "0.07", "0.137", "4.0", "0.33", "0.156", "0.3F", "8.28", "0.9")
 _SUBTRACTED = ((1, 2, 3), (1, 3, 4), (2, 5, 7))
+_PERIODS: dict[heaps.HeapRule, heaps.Period | None] = {
+    OctalCode("0.77"): heaps.Period(71, 12),
+    SubtractionRule((1, 3, 4)): heaps.Period(0, 7),
+    OctalCode("0.106"): None,  # far longer than 200 values prove
+    OctalCode("0.4C"): heaps.Period(1, 2, 1),
+}
 
 
 @statement(
@@ -329,26 +335,29 @@ def _affordable(automaton: Automaton, upto: int) -> int:
     at_most=_HEAPS,
     thorough=(200, 10),
 )
-@compared_cases(lambda upto: f"{len(_CODES)} octal codes and {len(_SUBTRACTED)} sets to subtract, heaps up to {upto}")
+@compared_cases(lambda upto: f"{len(_CODES)} codes, Grundy's game and {len(_SUBTRACTED)} sets to subtract, heaps up to {upto}")
 def heap_values(upto: int) -> Iterator[Case]:
     most = upto
-    rules: list[heaps.HeapRule] = [*map(OctalCode, _CODES), *map(SubtractionRule, _SUBTRACTED)]
+    rules: list[heaps.HeapRule] = [*map(OctalCode, _CODES), GrundysGame(), *map(SubtractionRule, _SUBTRACTED)]
     for rule in rules:
         values = heaps.grundy_values(rule, most + 1).tolist()
         small = most if isinstance(rule, SubtractionRule) else min(most, 12)
         yield f"the Grundy values of {rule} up to {small}", values[: small + 1], _of_heaps(rule, small)
+        yield f"the Grundy values of {rule} by the faster way", heaps.extended_values(rule, most + 1)[0].tolist(), values
         # Heaps that one move leaves count by the sum of their values.
         for heap in range(most + 1):
             seen = {int(np.bitwise_xor.reduce([values[part] for part in left] or [0])) for left in rule.options(heap)}
             least = next(number for number in range(len(seen) + 1) if number not in seen)
             yield f"the Grundy value of a heap of {heap} in {rule}", values[heap], least
-    for rule, length in ((OctalCode("0.77"), 12), (SubtractionRule((1, 3, 4)), 7)):
-        values = heaps.grundy_values(rule, 300)
-        period = heaps.find_period(rule, values[:200])
-        yield f"the period of {rule}", period and period.length, length
+    for rule, known in _PERIODS.items():
+        plain = heaps.grundy_values(rule, 300)
+        period = heaps.find_period(rule, plain[:200])
+        yield f"the period of {rule}", period, known
         if period is not None:
-            later = values[period.preperiod + period.length :]
-            yield f"that the period of {rule} holds", values[period.preperiod : -period.length].tolist(), later.tolist()
+            later = plain[period.preperiod + period.length :] - period.saltus
+            yield f"that the period of {rule} holds", plain[period.preperiod : -period.length].tolist(), later.tolist()
+        if isinstance(rule, TakeAndBreak):
+            yield f"the Grundy values of {rule} without every option", rule.extended(plain[:20], 300).tolist(), plain.tolist()
 
 
 def _of_heaps(rule: heaps.HeapRule, largest: int) -> list[int]:

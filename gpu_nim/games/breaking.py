@@ -1,0 +1,238 @@
+"""Grundy values of games whose moves break heaps, without every option of every heap.
+
+A heap that may be left as two heaps has n / 2 options, one that may be left as three n^2 / 12.
+
+**Two heaps: sparse space** (Berlekamp, Conway and Guy, *Winning Ways*, chapter 4). Fix a mask and call a value rare where it has
+an even number of binary 1s in the mask, else common. The nim-sum of two rare or two common values is rare, of a rare and a common
+one common. So a common value is left only by breaking off a rare heap, or by one heap: the few rare heaps give the least common
+value that is not left, and the heap has it unless a smaller rare value is not left either, which a scan of the other options,
+until all of these are met, decides. That is exact for every mask; it is fast for one with few rare heaps, which most octal games
+have.
+
+**Three heaps: a table of pairs.** Row m has the values of two heaps of m in all. A value is left by three heaps if the row of what
+a smallest heap leaves over has its nim-sum with that heap's value, and most values are met after a few smallest heaps.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.model.limbs import Ints
+from gpu_nim.model.memory import host_memory, require_memory
+
+Flags = NDArray[np.bool_]
+
+ONE, TWO, THREE = 2, 4, 8
+"""Bits of a digit: the heap may be left as so many heaps."""
+
+_PLAIN = 256  # heaps without sparse space, from which its mask is chosen
+_MASK_BITS = 12  # of the values that a mask is chosen for
+_FIRST_SCAN = 64  # options looked at first for rare values
+_LOOKED_UP = 16  # values, and smallest heaps, that are looked up together
+_AT_ONCE = 8192  # look-ups in one array
+
+
+def pair_values(values: Ints, total: int, unequal: bool = False, start: int = 1, most: int | None = None) -> Ints:
+    """The nim-sums of the values of two heaps, not empty, of `total` in all; repetitions allowed.
+
+    Only those with a smaller heap of `start` to `start + most - 1`, if given.
+
+    >>> pair_values(np.arange(9), 6).tolist(), pair_values(np.arange(9), 6, unequal=True).tolist()
+    ([4, 6, 0], [4, 6])
+    """
+    last = (total - unequal) // 2
+    if most is not None:
+        last = min(last, start + most - 1)
+    if last < start:
+        return np.empty(0, dtype=np.int64)
+    return values[start : last + 1] ^ values[total - last : total - start + 1][::-1]
+
+
+def triple_values(values: Ints, total: int) -> Ints:
+    """The nim-sums of the values of three heaps, not empty, of `total` in all; repetitions allowed.
+
+    >>> triple_values(np.arange(9), 6).tolist()
+    [4, 0, 2]
+    """
+    found = [np.empty(0, dtype=np.int64)]
+    for least in range(1, total // 3 + 1):
+        second = np.arange(least, (total - least) // 2 + 1)
+        found.append(values[least] ^ values[second] ^ values[total - least - second])
+    return np.concatenate(found)
+
+
+def extended(digits: Sequence[int], unequal: bool, known: Ints, count: int) -> Ints:
+    """The Grundy values of the heaps of 0 to count - 1 counters, int64 (count,), from the first of them.
+
+    Args:
+        digits: digit i says what a move that takes i counters may leave: bit 0 nothing, bit k one to three heaps.
+        unequal: whether two heaps must differ.
+        known: the values of the smallest heaps, (m,), with m at least the number of digits or 0.
+        count: the number of values.
+
+    Raises:
+        InsufficientMemoryError: they would not fit.
+
+    >>> extended((0, 7, 7), False, np.empty(0, dtype=np.int64), 12).tolist()  # Kayles
+    [0, 1, 2, 3, 1, 4, 3, 2, 1, 4, 2, 6]
+    """
+    values = np.zeros(count, dtype=np.int64)
+    start = min(len(known), count)
+    values[:start] = known[:start]
+    if any(digit & THREE for digit in digits):
+        _with_triples(digits, values, start)
+        return values
+    plain = min(count, max(start, _PLAIN))
+    for n in range(start, plain):
+        values[n] = _mex(np.concatenate([*_of_one(digits, values, n), *_of_two(digits, unequal, values, n)]))
+    if any(digit & TWO for digit in digits):
+        _by_sparse_space(digits, unequal, values, plain)
+    else:
+        for n in range(plain, count):
+            values[n] = _mex(np.concatenate(_of_one(digits, values, n)))
+    return values
+
+
+def sparse_mask(values: Ints) -> int:
+    """The mask for which the fewest of the values are rare; all higher bits are set, so that larger values can be common.
+
+    >>> kayles = extended((0, 7, 7), False, np.empty(0, dtype=np.int64), 256)
+    >>> mask = sparse_mask(kayles)
+    >>> sum((int(value) & mask).bit_count() % 2 == 0 for value in kayles)  # of 256
+    10
+    """
+    bits = min(int(values.max(initial=1)).bit_length(), _MASK_BITS)
+    sums = np.bincount(values[values < 1 << bits], minlength=1 << bits)
+    for bit in range(bits):  # the Walsh-Hadamard transform: how many values are rare, less how many are common
+        even, odd = sums.reshape(-1, 2, 1 << bit).transpose(1, 0, 2)
+        sums = np.stack((even + odd, even - odd), axis=1).reshape(-1)
+    return int(sums[1:].argmin()) + 1 | -1 << bits
+
+
+def _mex(values: Ints) -> int:
+    found = np.zeros(int(values.max(initial=-1)) + 2, dtype=np.bool_)
+    found[values] = True
+    return int(found.argmin())
+
+
+def _of_one(digits: Sequence[int], values: Ints, n: int) -> list[Ints]:
+    """The values of the options that leave one heap or none."""
+    found = [np.empty(0, dtype=np.int64)]
+    for take, digit in enumerate(digits[: n + 1]):
+        if take and digit & (ONE if take < n else 1):
+            found.append(values[n - take : n - take + 1])
+    return found
+
+
+def _of_two(digits: Sequence[int], unequal: bool, values: Ints, n: int) -> list[Ints]:
+    """The values of the options that leave two heaps."""
+    return [pair_values(values, n - take, unequal) for take, digit in enumerate(digits[: n + 1]) if digit & TWO]
+
+
+def _by_sparse_space(digits: Sequence[int], unequal: bool, values: Ints, start: int) -> None:
+    """Fill values[start:], in place."""
+    count = len(values)
+    mask = sparse_mask(values[:start])
+    takes = [take for take, digit in enumerate(digits) if digit & TWO]
+    width = 2 << int(values[:start].max(initial=1)).bit_length()  # twice as many as nim-sums can be
+    common = _common(mask, width)
+    rare = np.empty(count, dtype=np.int64)
+    here = 1 + np.flatnonzero(~common[values[1:start]])
+    rares = len(here)
+    rare[:rares] = here
+    for n in range(start, count):
+        found = np.zeros(width, dtype=np.bool_)
+        for one in _of_one(digits, values, n):
+            found[one] = True
+        for take in takes:
+            left = n - take
+            parts = rare[: bisect_left(rare, left, hi=rares)]
+            if unequal and not left % 2:
+                parts = parts[parts != left // 2]
+            found[values[parts] ^ values[left - parts]] = True
+        # Every common value that some option leaves is found.
+        value = int((common & ~found).argmax())
+        missing = np.flatnonzero(~found[:value] & ~common[:value])
+        if len(missing):
+            value = _least_not_left(values, [n - take for take in takes], unequal, found, missing, value)
+        values[n] = value
+        if 2 * value >= width:
+            width *= 2
+            common = _common(mask, width)
+        if not common[value]:
+            rare[rares] = n
+            rares += 1
+
+
+def _least_not_left(values: Ints, lefts: list[int], unequal: bool, found: Flags, missing: Ints, otherwise: int) -> int:
+    """The least of the missing values that no two heaps of these totals have, or else the other value; those met are marked."""
+    for left in lefts:
+        start, size = 1, _FIRST_SCAN
+        while start <= left // 2:
+            found[pair_values(values, left, unequal, start, size)] = True
+            missing = missing[~found[missing]]
+            if not len(missing):
+                return otherwise
+            start, size = start + size, 4 * size
+    return int(missing[0])
+
+
+def _common(mask: int, width: int) -> Flags:
+    """Whether each value below `width` has an odd number of 1s in the mask."""
+    return np.asarray(np.bitwise_count(np.arange(width) & mask) % 2 == 1)
+
+
+def _with_triples(digits: Sequence[int], values: Ints, start: int) -> None:
+    """Fill values[start:], in place."""
+    count = len(values)
+    width = 1 << int(values[:start].max(initial=1)).bit_length()  # more than any nim-sum
+    pairs = _table(count, width)
+    for total in range(2, start):
+        pairs[total, pair_values(values, total)] = True
+    twos = [take for take, digit in enumerate(digits) if digit & TWO]
+    threes = [take for take, digit in enumerate(digits) if digit & THREE]
+    # In any order but by size, which leaves similar values one after the other.
+    smallest = 1 + np.random.default_rng(0).permutation(count // 3)
+    for n in range(start, count):
+        pairs[n, pair_values(values, n)] = True
+        found = np.zeros(width + 1, dtype=np.bool_)
+        for one in _of_one(digits, values, n):
+            found[one] = True
+        for take in twos:
+            if take <= n:
+                found[:width] |= pairs[n - take]
+        lefts = [(n - take, smallest[smallest <= (n - take) // 3]) for take in threes]
+        values[n] = value = _least_without_triple(pairs, values, lefts, found, int(values[:n].max(initial=0)))
+        if value >= width:
+            wider = _table(count, 2 * width)
+            wider[:, :width] = pairs
+            width, pairs = 2 * width, wider
+
+
+def _least_without_triple(pairs: Flags, values: Ints, lefts: list[tuple[int, Ints]], found: Flags, guess: int) -> int:
+    """The least value that is not found, and that no three heaps have: those of each total, with these smallest heaps.
+
+    `guess` is about the value.
+    """
+    missing = np.flatnonzero(~found)  # the last one is more than any nim-sum
+    most = len(missing) - 1
+    start, stop = 0, bisect_right(missing, guess, hi=most)
+    while start < most:
+        here = missing[start:stop]
+        for left, least in lefts:
+            first = 0
+            while first < len(least) and len(here):
+                parts = least[first : first + max(_LOOKED_UP, _AT_ONCE // len(here)), None]
+                here = here[~pairs[left - parts, values[parts] ^ here].any(axis=0)]
+                first += len(parts)
+        if len(here):
+            return int(here[0])
+        start, stop = stop, min(stop + _LOOKED_UP, most)
+    return int(missing[most])
+
+
+def _table(count: int, width: int) -> Flags:
+    require_memory(count * width, host_memory(), f"the values of pairs of heaps up to {count - 1}")
+    return np.zeros((count, width), dtype=np.bool_)
