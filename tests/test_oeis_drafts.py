@@ -317,6 +317,11 @@ def test_the_b_file_of_an_entry(tmp_path: Path) -> None:
     assert (tmp_path / "A237711.edit.txt").read_text() == (FOLDER / "A237711.edit.txt").read_text()
 
 
+def test_an_entry_that_is_only_corrected_has_no_b_file(tmp_path: Path) -> None:
+    printed("oeis", "A160720", "A000027", "-o", tmp_path, "--b-file", "--upto", 9)
+    assert {path.name for path in tmp_path.iterdir()} == {"A160720.edit.txt", "A000027.edit.txt", "b000027.txt"}
+
+
 def test_a_growth_finds_its_draft_by_the_file(tmp_path: Path) -> None:
     path = tmp_path / "cubic18-population.txt"
     printed("grow", "cubic18", "--gen", 8, "--bfile", path, "--quiet")

@@ -25,7 +25,7 @@ _EXAMPLES = {
 @click.command(cls=Command, examples=_EXAMPLES)
 @click.argument("name", type=OEIS_NAME, nargs=-1)
 @click.option("-o", "--out", type=FILE, help="Write a file for each NAME into this folder.")
-@click.option("--b-file", "b_file", is_flag=True, help="Write the b-file of each NAME, too.")
+@click.option("--b-file", "b_file", is_flag=True, help="Write the b-file of each NAME that gpunim counts, too.")
 @click.option("--upto", type=AMOUNT, help="The last index of the b-file.  [default: as the draft says]")
 @click.option("--number", help="Write this A-number, which the OEIS has allocated, into the draft.")
 @json_option
@@ -65,14 +65,15 @@ def _write(found: "list[Submission]", out: Path, b_file: bool, upto: int | None,
     from gpu_nim.storage.oeis_files import make_folder, save_lines, save_terms
 
     texts = [(each, each.lines(number, upto)) for each in found]
-    lasts = [each.last_index(upto) for each in found] if b_file else []
+    counted = [each for each in found if each.known is not None] or found
+    lasts = [each.last_index(upto) for each in counted] if b_file else []
     make_folder(out)
     for each, lines in texts:
         path = out / each.file_name(number)
         reserve(path)
         save_lines(path, lines)
         say(f"saved {path}")
-    for each, last in zip(found, lasts, strict=False):
+    for each, last in zip(counted, lasts, strict=False):
         path = out / each.b_file_name(number)
         reserve(path)
         save_terms(path, each.entry, last)

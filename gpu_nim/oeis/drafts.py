@@ -85,7 +85,7 @@ def _edge_drafts() -> tuple[Draft, ...]:
             {"edge-births": "all cells that turn ON"},
             "sum(x^y^z > 0 for x, y, z in new)",
             "a(3) = 6: the permutations of (0,1,3), whose nim-sum is 2.",
-            reach=256,
+            reach=512,
         ),
         _edge(
             "edge-section",
@@ -111,7 +111,7 @@ def _cubic(neighbours: int, changed: str, about: str, differs: str, near: dict[s
             comments=(*comments, *more),
             program=growth_program(changed, False, measure, cumulative, _TERMS_OF_GROWTH),
             keywords="nonn",
-            reach=256,
+            reach=512,
             examples=(f"a(2) = {about}.",) if what == "births" else (),
             related=tuple((related | family | near).items()),
         )
