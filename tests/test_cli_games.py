@@ -1,16 +1,17 @@
 """`gpunim nim`, `play`, `solve` and `evolution` as their users see them."""
 
 import json
+from fractions import Fraction
 
 import pytest
 
 from gpu_nim import load
 from gpu_nim.cli.dialogues import GameDialogue
+from gpu_nim.games.chocolates import first_difference
 from gpu_nim.games.evolution import game_evolution
 from gpu_nim.games.explain import explain
 from gpu_nim.games.nim import strategy
 from gpu_nim.model.errors import UsageError
-from gpu_nim.theorems.papers.open_problems import first_difference
 from tests.helpers import facts, refused, run
 
 
@@ -187,7 +188,7 @@ def test_solve_ends_at_the_first_difference():
         if a % 4 == 3 or a == 8:  # there is none, or a larger size is needed
             assert row["size"] == 63
         else:
-            assert tuple(difference) == first_difference(a)
+            assert tuple(difference) == first_difference(Fraction(a))
             assert sum(difference) <= row["size"] <= max(15, 2 * sum(difference) + 1)
     one = facts("solve", "chocolate", "--a", "8", "--until-difference", "--size", "1e6")
     assert (one["size"], one["first_difference"]) == (127, [25, 7, 32])

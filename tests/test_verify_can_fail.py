@@ -17,7 +17,7 @@ from gpu_nim.automata import catalogue, formulas
 from gpu_nim.counting import closed_forms
 from gpu_nim.counting.digit_matrices import DigitProduct
 from gpu_nim.counting.family import Family
-from gpu_nim.games import arithmetic_periods, breaking, heaps, inequality, laws, take_away
+from gpu_nim.games import arithmetic_periods, breaking, chocolates, heaps, inequality, laws, take_away
 from gpu_nim.games.nim import arrays, positions, strategy, walk
 from gpu_nim.theorems import StatementResult, digit_by_digit, recursions, run_checks, statements
 from gpu_nim.theorems import catalogue as theorems
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.thorough
 
 # Where the program's formulas and fast paths live; all functions and methods of these are broken in turn.
 ROOMS = (closed_forms, recursions, digit_by_digit, formulas, positions, arrays, walk, strategy)
-ROOMS += (heaps, breaking, arithmetic_periods, take_away, laws)
+ROOMS += (heaps, breaking, arithmetic_periods, take_away, laws, chocolates)
 MORE = (
     catalogue._total_births,
     Family.value,

@@ -314,7 +314,14 @@ ITEMS = (
                 partial(_is_gasket, 5),
             ),
         ),
-        ("v-remark-4.1", "chocolate-first-difference", "chocolate-fractions", "nim-gasket"),
+        (
+            "v-remark-4.1",
+            "chocolate-nim",
+            "chocolate-first-difference",
+            "chocolate-fractions",
+            "chocolate-2-to-4",
+            "nim-gasket",
+        ),
         command="gpunim solve chocolate --a 1:9 --size 63",
     ),
 )
