@@ -35,7 +35,7 @@ OF_CATALOGUES = {
     "theorems.catalogue": ("statement", "find_statements", "run_checks", "check_cases"),
     "theorems.check_result": ("CheckResult",),
 }
-BUILTIN = {"KeyError", "OSError", "TypeError", "ValueError"}
+BUILTIN = {"KeyError", "OSError", "OverflowError", "TypeError", "ValueError"}
 ERRORS = BUILTIN | {"Damaged"} | {name for name in dir(errors) if name.endswith(("Error", "Lost", "Dependency"))}
 STATES_WHAT_IT_RETURNS = re.compile(r"(?:The|Whether|How|What)\b|.*\b(?:return|yield|give)s?\b", re.IGNORECASE | re.DOTALL)
 

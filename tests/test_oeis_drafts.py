@@ -5,7 +5,7 @@ import io
 import re
 from contextlib import redirect_stdout
 from dataclasses import replace
-from itertools import accumulate, product
+from itertools import accumulate, pairwise, product
 from pathlib import Path
 
 import pytest
@@ -106,12 +106,12 @@ def test_the_program_of_a_draft_prints_its_terms(draft: Draft) -> None:
 
 
 def evaluated(formula: str, **names: object) -> object:
-    return eval(formula.replace("^", "**").replace("b*", "b*"), {}, names)
+    return eval(formula.replace("^", "**").replace("/", "//"), {}, names)  # whose divisions leave no remainder
 
 
 @pytest.mark.parametrize("name", [name for name in DRAFTS if re.fullmatch("nim-.-(births|population)", name)])
 def test_the_recurrence_and_the_generating_function_of_a_draft(name: str) -> None:
-    generating, recurrence = fields(DRAFTS[name])["F"]
+    generating, recurrence, *_ = fields(DRAFTS[name])["F"]
     terms = list(find(name).terms(0, 40))
     match = re.fullmatch(
         r"a\(2\*n\) = (.*) for n >= 1, a\(2\*n\+1\) = (.*), with a\(0\) = 1 and a\(n\) = 0 for n < 0\.", recurrence
@@ -153,6 +153,52 @@ def test_the_formula_by_the_highest_digit_of_a_draft(name: str) -> None:
     power = re.search(r"a\(2\^m-1\) = (.*)\.", at_the_end)
     assert power is not None
     assert [evaluated(power[1], m=m) for m in range(7)] == [sums[2**m - 1] for m in range(7)]
+
+
+def test_further_formulas_of_six_piles() -> None:
+    assert fields(DRAFTS["nim-6-births"])["F"][-1] == "a(n) < a(n+1)."
+    terms = list(find("nim-6-births").terms(0, 3000))
+    assert all(before < after for before, after in pairwise(terms))
+    formula = fields(DRAFTS["nim-6-population"])["F"][-1].removeprefix("a(2^m-1) = ").removesuffix(".")
+    assert [evaluated(formula, m=m) for m in range(12)] == [find("nim-6-population").term(2**m - 1) for m in range(12)]
+
+
+def test_bounds_of_edge() -> None:
+    for name, shown in (("edge-births", 63), ("edge-n-births", 63)):
+        (formula,) = fields(DRAFTS[name])["F"]
+        match = re.fullmatch(r"a\(n\) >= (.*) for n >= 1, where s = A000120\(n\)\.", formula)
+        assert match is not None
+        bounds = [evaluated(match[1], s=n.bit_count()) for n in range(1, shown)]
+        terms = list(find(name).terms(1, shown))
+        assert all(term >= bound for term, bound in zip(terms, bounds, strict=True))
+        assert terms[0] == bounds[0]
+    (formula,) = fields(DRAFTS["edge-population"])["F"]
+    bound = formula.removeprefix("a(2^m-1) >= ").removesuffix(".")
+    terms = list(find("edge-population").terms(0, 64))
+    assert [terms[2**m - 1] >= evaluated(bound, m=m) for m in range(7)] == [True] * 7
+    assert [evaluated(bound, m=m) for m in range(3)] == [1, 4, 22]
+
+
+def test_records_and_sums_of_four_and_five_piles() -> None:
+    """What the additions to A237711, A238759, A237686 and A238147 say."""
+    for name, c, e in (("A237711", 6, 1), ("A238759", 10, 5)):
+        (text,) = (change.proposed for change in CORRECTIONS[name].changes if change.proposed.startswith("Record"))
+        assert f"a(2^m-1) = {c}^m, a(2^m-1-2^j) = ({c}^m - {c}^j{'' if e == 1 else f'*{e}^(m-j)'})/{c - e}." in text
+        terms = list(find(name).terms(0, 1 << 11))
+        records = [n for n, top in enumerate(accumulate(terms, max)) if terms[n] == top and top not in terms[:n]]
+        assert records == [0, *(n for n in range(1, 1 << 11) if f"{n:b}".count("0") <= 1)]
+        assert all(terms[2**m - 1] == c**m for m in range(12))
+        assert all(terms[2**m - 1 - 2**j] == (c**m - c**j * e ** (m - j)) // (c - e) for m in range(2, 12) for j in range(m - 1))
+    for name in ("A237686", "A238147"):
+        (text,) = (change.proposed for change in CORRECTIONS[name].changes if change.proposed.startswith("a(2^m-1) = "))
+        formula = text.removeprefix("a(2^m-1) = ").removesuffix(".")
+        assert [evaluated(formula, m=m) for m in range(20)] == [find(name).term(2**m - 1) for m in range(20)]
+
+
+def test_p_positions_of_four_piles_by_their_or() -> None:
+    ors = [a | b | c | a ^ b ^ c for a, b, c in product(range(16), repeat=3)]
+    assert [ors.count(n) for n in range(16)] == list(find("A161343").terms(0, 16))
+    assert [sum(each < n for each in ors) for n in range(17)] == list(find("A161342").terms(0, 17))
 
 
 def test_the_formula_of_a_chocolate_is_nims() -> None:

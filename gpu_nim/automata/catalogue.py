@@ -164,6 +164,7 @@ def _odd(piles: int) -> Automaton:
         space=f"orthant of Z^{piles}",
         source="gpunim, docs/open-problems/rules-of-more-piles.md",
         rule=Rule(piles, offsets, frozenset(range(1, len(offsets) + 1, 2)), ((0,) * piles,), octant=True),
+        oeis=(GrowthEntry("A161343", "births", 0), GrowthEntry("A161342", "population", 1)) if piles == 4 else (),
         births_formula=partial(formulas.odd_births, piles),
         cell_test=formulas.p_positions_by_or,
     )

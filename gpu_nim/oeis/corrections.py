@@ -71,6 +71,10 @@ def _table(number: str, first: int, last: int, present: str = "") -> Change:
     return Change("H", present, f"{CONTRIBUTOR}, {table}", reason)
 
 
+def _formula(text: str) -> Change:
+    return Change("F", "", text, "proved in the documentation of gpunim, docs/open-problems/largest-counts.md")
+
+
 def _of_nim(number: str, *changes: Change) -> Correction:
     return Correction(number, (*changes, _PREPRINT, _table(number, 0, 10_000)), 10_000)
 
@@ -119,8 +123,35 @@ for _correction in (
             ),
         ),
     ),
-    _of_nim("A237686"),
-    _of_nim("A237711"),
+    Correction(
+        "A161342",
+        (
+            Change(
+                "C",
+                "",
+                "a(n) is the number of P-positions in the game of Nim with up to 4 piles whose bitwise OR is less than n.",
+                "each binary digit is 1 in 0, 2 or 4 piles, in 1 + 6 + 1 ways, and in the OR unless it is 1 in none",
+            ),
+        ),
+    ),
+    Correction(
+        "A161343",
+        (
+            Change(
+                "C",
+                "",
+                "a(n) is the number of P-positions in the game of Nim with up to 4 piles whose bitwise OR is n.",
+                "where n has a binary digit 1, 2 or 4 piles have it, in 6 + 1 = 7 ways",
+            ),
+        ),
+    ),
+    _of_nim("A237686", _formula("a(2^m-1) = (8^m + 6^m)/2.")),
+    _of_nim(
+        "A237711",
+        _formula(
+            "Record values are at 0 and at the n >= 1 with at most one 0 in binary: a(2^m-1) = 6^m, a(2^m-1-2^j) = (6^m - 6^j)/5."
+        ),
+    ),
     _of_nim(
         "A238147",
         Change(
@@ -130,8 +161,15 @@ for _correction in (
             "{i, 0, a}], 3], Total[#] == 2 a &]], {a, 0, 20}]]",
             "the first program bounds each pile, not the total: it gives 1, 16, 61, 256, ..., A241523",
         ),
+        _formula("a(2^m-1) = (16^m + 5*10^m)/6."),
     ),
-    _of_nim("A238759"),
+    _of_nim(
+        "A238759",
+        _formula(
+            "Record values are at 0 and at the n >= 1 with at most one 0 in binary: a(2^m-1) = 10^m, "
+            "a(2^m-1-2^j) = (10^m - 10^j*5^(m-j))/5."
+        ),
+    ),
     _of_nim("A241522", _DIGITS),
     _of_nim("A241523", _DIGITS),
     _of_nim("A241717", _DIGITS),

@@ -38,7 +38,14 @@ _TERMS_OF_GROWTH = 10  # printed by the programs
 
 
 def _edge(
-    name: str, title: str, related: dict[str, str], measure: str, *examples: str, cumulative: bool = False, reach: int = 1024
+    name: str,
+    title: str,
+    related: dict[str, str],
+    measure: str,
+    *examples: str,
+    formula: str = "",
+    cumulative: bool = False,
+    reach: int = 1024,
 ) -> Draft:
     return Draft(
         name=name,
@@ -54,6 +61,7 @@ def _edge(
         program=growth_program("(2,)", True, measure, cumulative, 16),
         keywords="nonn",
         reach=reach,
+        formulas=(formula,) if formula else (),
         examples=examples,
         sources=(_AUTOMATON, _NIM_FRACTALS),
         related=(*related.items(), ("A048883", "P-positions"), ("A151776", "all of Z^3")),
@@ -70,6 +78,7 @@ def _edge_drafts() -> tuple[Draft, ...]:
             "len(new)",
             "a(1) = 3: (0,1,1), (1,0,1) and (1,1,0) turn ON.",
             "a(3) = 15: the A048883(3) = 9 P-positions of Nim with 6 counters, and the 6 permutations of (0,1,3).",
+            formula="a(n) >= 3*4^(s-1) + 3^s - 3*2^(s-1) for n >= 1, where s = A000120(n).",
         ),
         _edge(
             "edge-population",
@@ -77,6 +86,7 @@ def _edge_drafts() -> tuple[Draft, ...]:
             {"edge-births": "first differences"},
             "len(new)",
             "a(3) = 1 + 3 + 3 + 15 = 22.",
+            formula="a(2^m-1) >= (3*5^m + 4*4^m - 6*3^m + 3)/4.",
             cumulative=True,
         ),
         _edge(
@@ -85,6 +95,7 @@ def _edge_drafts() -> tuple[Draft, ...]:
             {"edge-births": "all cells that turn ON"},
             "sum(x^y^z > 0 for x, y, z in new)",
             "a(3) = 6: the permutations of (0,1,3), whose nim-sum is 2.",
+            formula="a(n) >= 3*4^(s-1) - 3*2^(s-1) for n >= 1, where s = A000120(n).",
             reach=512,
         ),
         _edge(
@@ -189,11 +200,21 @@ def _nim(name: str, letter: str, piles: int) -> Draft:
         program=(by_total_program if letter in "DA" else by_maximum_program)(piles, family.cumulative),
         keywords="nonn,easy",
         reach=10_000,
-        formulas=_formulas_by_total(piles, letter == "A") if letter in "DA" else _formulas_by_maximum(piles, letter == "a"),
+        formulas=(
+            *(_formulas_by_total(piles, letter == "A") if letter in "DA" else _formulas_by_maximum(piles, letter == "a")),
+            *_MORE_FORMULAS.get(name, ()),
+        ),
         examples=_nim_examples(letter, piles),
         sources=(_NIM_FRACTALS,),
         related=((kin[other][piles], about), *fewer),
     )
+
+
+_MORE_FORMULAS = {
+    "nim-6-births": ("a(n) < a(n+1).",),
+    "nim-6-population": ("a(2^m-1) = (32^m + 9*16^m + 8*14^m)/18.",),
+}
+"""Proved in docs/open-problems/largest-counts.md."""
 
 
 def _formulas_by_total(piles: int, cumulative: bool) -> tuple[str, ...]:
