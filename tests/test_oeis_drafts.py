@@ -5,7 +5,10 @@ import io
 import re
 from contextlib import redirect_stdout
 from dataclasses import replace
+from functools import reduce
 from itertools import accumulate, pairwise, product
+from math import comb
+from operator import xor
 from pathlib import Path
 
 import pytest
@@ -13,7 +16,7 @@ import pytest
 from gpu_nim import grow
 from gpu_nim.automata.catalogue import find as find_automaton
 from gpu_nim.model.errors import UsageError
-from gpu_nim.oeis.catalogue import entries, find
+from gpu_nim.oeis.catalogue import entries, find, resolve
 from gpu_nim.oeis.corrections import CORRECTIONS
 from gpu_nim.oeis.draft import Draft, data_lines, data_terms
 from gpu_nim.oeis.drafts import DRAFTS
@@ -25,7 +28,7 @@ from tests.lattices import terms_of
 CHECKOUT = Path(__file__).parents[1]
 FOLDER = CHECKOUT / "docs" / "oeis"
 ORDER = "ISTUNCDHFeptoYKOAE"  # of the lines of an entry, as the OEIS prints them
-KEYWORDS = {"nonn", "easy", "hard", "more"}
+KEYWORDS = {"nonn", "easy", "hard", "more", "tabl"}
 SLOW = "chocolate6"  # its terms take seconds
 
 
@@ -79,7 +82,7 @@ def test_a_draft_has_the_format_of_the_oeis(draft: Draft) -> None:
     assert len(", ".join(map(str, terms))) <= 260
     assert len(terms) >= 13
     (title,) = lines["N"]
-    assert title.startswith("Number of ")
+    assert title.startswith("Square array T(k,n), " if "tabl" in lines["K"][0] else "Number of ")
     assert title.endswith(".")
     assert set(lines["K"][0].split(",")) <= KEYWORDS
     assert ("more" in lines["K"][0]) == (len(", ".join(map(str, terms))) < 180)
@@ -153,6 +156,29 @@ def test_the_formula_by_the_highest_digit_of_a_draft(name: str) -> None:
     power = re.search(r"a\(2\^m-1\) = (.*)\.", at_the_end)
     assert power is not None
     assert [evaluated(power[1], m=m) for m in range(7)] == [sums[2**m - 1] for m in range(7)]
+
+
+def test_tables_have_the_rows_and_the_formulas() -> None:
+    for name, letter in (("nim-by-total-table", "D"), ("nim-up-to-maximum-table", "a")):
+        antidiagonals = iter(find(name).terms(1))
+        table = {(k, s - k): next(antidiagonals) for s in range(1, 20) for k in range(1, s + 1)}
+        for k in range(1, 12):
+            assert [table[k, n] for n in range(20 - k)] == list(resolve(letter, k).terms(0, 20 - k))
+            tuples = [(*some, reduce(xor, some, 0)) for some in product(range(8), repeat=k - 1)] if k < 5 else []
+            measure = (lambda piles: sum(piles) / 2) if letter == "D" else max
+            for n in range(8) if tuples else ():
+                same = [measure(piles) == n if letter == "D" else measure(piles) <= n for piles in tuples]
+                assert table[k, n] == sum(same)
+        rows = [line.partition(": ")[2].removesuffix(" ...").split() for line in fields(DRAFTS[name])["e"][1:]]
+        assert [[int(term) for term in row] for row in rows] == [[table[k, n] for n in range(8)] for k in range(1, 7)]
+        if letter == "D":
+            assert [table[2 * n, n] for n in range(1, 7)] == list(find("A372967").terms(1, 7))
+        else:
+            assert all(table[k, 2**m - 1] == 2 ** ((k - 1) * m) for k in range(1, 9) for m in range(4))
+            for k, n in product(range(1, 9), range(1, 12)):
+                b, c = n.bit_length() - 1, n + 1 - 2 ** (n.bit_length() - 1)
+                parts = [comb(k, 2 * i) * c ** (2 * i) * 2 ** ((k - 1 - 2 * i) * b) for i in range((k + 1) // 2)]
+                assert table[k, n] == sum(parts) + (table[k, c - 1] if k % 2 == 0 else 0)
 
 
 def test_further_formulas_of_six_piles() -> None:

@@ -2,8 +2,8 @@
 
 An entry without an A-number has the name of its draft (`gpu_nim.oeis.drafts`), and is counted and verified like the others. An
 entry that is a family at some k, shifted, has `family` and `shift`, and with them values of any size, ranges and reductions. Any
-other is a function that yields its terms: of n, by growing an automaton (`gpu_nim.oeis.from_growths`), or by solving a game
-(`gpu_nim.oeis.from_games`). A new entry is one line of `_ENTRIES`.
+other is a function that yields its terms: of n, by growing an automaton (`gpu_nim.oeis.from_growths`), by solving a game
+(`gpu_nim.oeis.from_games`), or of a table (`gpu_nim.oeis.from_tables`). A new entry is one line of `_ENTRIES`.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from gpu_nim.model.registry import Registry, one_of, unknown
 from gpu_nim.oeis.entry import OeisEntry, Terms
 from gpu_nim.oeis.from_games import game_entries
 from gpu_nim.oeis.from_growths import grown_entries
+from gpu_nim.oeis.from_tables import table_entries
 
 _MAX_AT_ONCE = 1 << 16  # terms
 _MAX_PARTITIONS = 1000  # n, up to which the partitions of 2n by nim-sum take minutes
@@ -77,7 +78,7 @@ def resolve(name: str, piles: Whole | None = None) -> OeisEntry:
 
 def entries() -> dict[str, OeisEntry]:
     """Return every entry by its name, A-numbers first, in order; a formula takes precedence over a growth."""
-    return dict(sorted({**grown_entries(), **game_entries(), **_of_families(), **CATALOGUE}.items()))
+    return dict(sorted({**grown_entries(), **game_entries(), **table_entries(), **_of_families(), **CATALOGUE}.items()))
 
 
 def _of_families() -> dict[str, OeisEntry]:

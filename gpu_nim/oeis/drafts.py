@@ -13,8 +13,11 @@ from gpu_nim.model.registry import Registry
 from gpu_nim.oeis.draft import Draft
 from gpu_nim.oeis.entry import is_number
 from gpu_nim.oeis.from_games import CHOCOLATES, chocolate_name
+from gpu_nim.oeis.from_tables import TABLES
 from gpu_nim.oeis.programs import (
+    BY_TOTAL_TABLE_PROGRAM,
     SIX_DIRECTIONS_PROGRAM,
+    UP_TO_MAXIMUM_TABLE_PROGRAM,
     by_maximum_program,
     by_total_program,
     chocolate_program,
@@ -274,6 +277,53 @@ def _nim_drafts() -> tuple[Draft, ...]:
     )
 
 
+def _table(name: str, title: str, program: str, formulas: tuple[str, ...], diagonal: tuple[tuple[str, str], ...]) -> Draft:
+    family = TABLES[name]
+    rows = [" ".join(f"{family(k).value(n):>6}" for n in range(8)) for k in range(1, 7)]
+    return Draft(
+        name=name,
+        title="Square array T(k,n), k >= 1, n >= 0, read by antidiagonals: the number of P-positions in the game of Nim with up "
+        f"to k piles, allowing for piles of zero, such that {title}.",
+        comments=(
+            "P-positions are tuples whose bitwise XOR is zero (Bouton); tuples in another order count as different.",
+            "The antidiagonals are T(1,0); T(1,1), T(2,0); T(1,2), T(2,1), T(3,0); ...",
+        ),
+        program=program,
+        keywords="nonn,easy,tabl",
+        reach=5050,
+        formulas=formulas,
+        examples=("Array begins:", *(f"k={k}: {row} ..." for k, row in enumerate(rows, 1))),
+        sources=(_NIM_FRACTALS,),
+        related=(
+            *((number, f"row {k}") for k, number in sorted(family.numbers.items()) if is_number(number)),
+            *diagonal,
+        ),
+    )
+
+
+def _tables() -> tuple[Draft, ...]:
+    return (
+        _table(
+            "nim-by-total-table",
+            "the total number of objects in all piles is 2*n",
+            BY_TOTAL_TABLE_PROGRAM,
+            ("G.f. of row k: Product_{j>=0} Sum_{i=0..floor(k/2)} binomial(k,2*i)*x^(i*2^j).", "T(2*n,n) = A372967(n) for n >= 1."),
+            (("A372967", "T(2*n,n)"), ("nim-up-to-maximum-table", "by the largest pile")),
+        ),
+        _table(
+            "nim-up-to-maximum-table",
+            "the number of objects in each pile does not exceed n",
+            UP_TO_MAXIMUM_TABLE_PROGRAM,
+            (
+                "T(k,n) = Sum_{0 <= 2*i < k} binomial(k,2*i)*c^(2*i)*2^((k-1-2*i)*b) + e*T(k,c-1) for n >= 1, where "
+                "b = floor(log_2(n)), c = n + 1 - 2^b, and e is 1 for even k, 0 for odd k.",
+                "T(k,2^m-1) = 2^((k-1)*m).",
+            ),
+            (("A000027", "row 2, n+1"), ("nim-by-total-table", "by the total")),
+        ),
+    )
+
+
 def _chocolate(a: int) -> Draft:
     nims = a % 4 == 3
     theorem = "The P-positions are those with x XOR y XOR z = 0, since a = 3 (mod 4); for a = 3 they are counted by A256249(n) + 1."
@@ -321,5 +371,5 @@ _SIX_DIRECTIONS = Draft(
 DRAFTS = Registry[Draft]("draft")
 """The drafts, by the name of the entry that each describes."""
 
-for _draft in (*_edge_drafts(), *_cubic_drafts(), *_nim_drafts(), *map(_chocolate, CHOCOLATES), _SIX_DIRECTIONS):
+for _draft in (*_edge_drafts(), *_cubic_drafts(), *_nim_drafts(), *_tables(), *map(_chocolate, CHOCOLATES), _SIX_DIRECTIONS):
     DRAFTS.add(_draft)

@@ -65,6 +65,21 @@ def {function}(n): # tuples of {piles} numbers up to n with xor 0, by the Walsh 
 print({last})"""
 
 
+BY_TOTAL_TABLE_PROGRAM = """\
+from functools import cache
+from math import comb
+@cache
+def T(k, n):
+    return sum(comb(k, 2*i) * T(k, (n-i)//2) for i in range(n%2, min(n, k//2) + 1, 2)) if n else 1
+print([T(k, s-k) for s in range(1, 9) for k in range(1, s+1)])"""
+
+UP_TO_MAXIMUM_TABLE_PROGRAM = """\
+def T(k, n): # tuples of k numbers up to n with xor 0, by the Walsh transform
+    N = 1 << n.bit_length()
+    return sum(sum((-1)**(x & w).bit_count() for x in range(n+1))**k for w in range(N)) // N
+print([T(k, s-k) for s in range(1, 9) for k in range(1, s+1)])"""
+
+
 def chocolate_program(a: int) -> str:
     """Return the program of a chocolate a y <= x + z, which tries every move.
 
