@@ -39,13 +39,15 @@ def test_births_by_delay() -> None:
         ("edge-surface", "signed_sums", lambda n: {-n, n}),
         ("edge-behind-squares", "behind_squares", lambda n: set()),
         ("edge-behind-squares", "_MIRRORED", {"fcc": 1}),
+        ("edge-behind-triangles", "behind_triangles", lambda n: set()),
+        ("edge-behind-triangles", "_triangle", lambda n: {(n, n, 0), (n, 0, n), (0, n, n)}),
+        ("edge-sheets", "_over", lambda cells, x, size: set()),
         ("edge-sheets", "grow", lambda automaton, *rest, **options: grow("cubic6", *rest, **options)),
         ("edge-children", "grow", lambda automaton, *rest, **options: grow("cubic18", *rest, **options)),
         ("edge-children", "children_bound", lambda chosen: -1),
         ("edge-fcc-octant", "_ALIKE", UPTO - 1),
         ("edge-fcc-octant", "_MIRRORED", {"edge": 1, "nim": 1}),
         ("edge-powers-of-two", "_delays", lambda automaton, last: np.eye(last + 1, dtype=int)),
-        ("edge-odd", "_delays", lambda automaton, last: np.ones((last + 1, last + 1), int)),
         ("edge-settles", "_delays", lambda automaton, last: np.ones((last + 1, last + 1), int)),
         ("edge-doubling", "_DOUBLED_FROM", 2),
     ],
@@ -93,6 +95,15 @@ def test_the_page_has_the_births_at_powers_of_two() -> None:
     for row, column in columns.items():
         (printed,) = re.findall(rf"^\| {row} \| (.*) \|$", page, re.MULTILINE)
         assert [*map(int, printed.split(" | "))][:5] == found[column][[8, 16, 32, 64, 128]].tolist()
+
+
+def test_the_births_one_generation_late() -> None:
+    found = grow("edge", 64, backend="numpy", columns=("delay 1",)).table["delay 1"].tolist()
+    stated = [0] * 65
+    for n in range(2, 65, 2):
+        s, t = n.bit_count(), (n & -n).bit_length() - 1
+        stated[n] = 3 * 2 ** (s + t - 1) * (2 ** (s - 1) - 1) + 2 * (3**s - 3 * 2**s + 3)
+    assert found == stated
 
 
 def test_the_hole_of_the_page() -> None:

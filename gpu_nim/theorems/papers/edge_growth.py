@@ -7,7 +7,7 @@ earlier generation.  The delay of a birth is its generation less the distance.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,11 @@ def _square(side: int, pairs: Iterator[tuple[int, int]]) -> set[Cell]:
     return found
 
 
+def _triangle(n: int) -> set[Cell]:
+    """The P-positions of total 2n."""
+    return {(x, y, x ^ y) for x in range(n + 1) for y in range(n + 1) if x + y + (x ^ y) == 2 * n}
+
+
 def surface(n: int) -> set[Cell]:
     """Return the cells of the octant at distance n that are born at generation n, in `edge` and in `fcc`.
 
@@ -81,8 +86,7 @@ def surface(n: int) -> set[Cell]:
     ([(0, 2, 2), (2, 0, 2), (2, 2, 0)], 15)
     """
     sums = signed_sums(n)
-    triangle = {(x, y, x ^ y) for x in range(n + 1) for y in range(n + 1) if x + y + (x ^ y) == 2 * n}
-    return triangle | _square(n, ((u, v) for u in sums for v in sums))
+    return _triangle(n) | _square(n, ((u, v) for u in sums for v in sums))
 
 
 def surface_births(automaton: str, n: int) -> int:
@@ -111,6 +115,28 @@ def behind_squares(n: int) -> set[Cell]:
     beside = {k for k in range(1 - n, n, 2) if k not in sums and ({k - 2, k + 2} & sums)}
     pairs = [(u, v) for u in sums for v in beside]
     return _square(n - 1, (pair for u, v in pairs for pair in ((u, v), (v, u))))
+
+
+def behind_triangles(n: int) -> set[Cell]:
+    """Return the cells of the octant of total 2n - 2 with all coordinates below n - 1 that are born at generation n.
+
+    >>> [len(behind_triangles(n)) for n in (12, 13, 14, 15, 30)], min(behind_triangles(14))
+    ([0, 0, 12, 0, 72], (5, 10, 11))
+    """
+    if n % 2 or not n:
+        return set()
+    found: set[Cell] = set()
+    old = _triangle(n // 2 - 1)
+    for position in old:
+        for a, b, m in permutations(range(3)):
+
+            def moved(to: int, cell: Cell = position, source: int = b) -> Cell:
+                return tuple(x + (axis == to) - (axis == source) for axis, x in enumerate(cell))
+
+            born = tuple(2 * x + (axis != a) for axis, x in enumerate(moved(a)))
+            if position[b] and max(born) < n - 1 and not {moved(a), moved(m)} & old:
+                found.add(born)
+    return found
 
 
 def children_bound(chosen: frozenset[Cell]) -> int:
@@ -166,33 +192,52 @@ def behind_squares_is_known(upto: int) -> Iterator[Case]:
 
 
 @statement(
+    "edge-behind-triangles",
+    "gpunim",
+    "births of `edge` and `fcc` at generation n with total 2n - 2 and coordinates below n - 1: none for odd n; for even n, made of "
+    "the P-positions of total n - 2, 2 (3^w - 3 2^w + 3) of `edge` and 8 times as many of `fcc`, w the number of 1s of n",
+)
+@compared_cases(lambda upto: f"generations up to {min(upto, _SURFACE)}")
+def behind_triangles_is_known(upto: int) -> Iterator[Case]:
+    for automaton, mirrored in _MIRRORED.items():
+        for n, cells in grow(automaton, min(upto, _SURFACE), backend="numpy", verify=False):
+            sides = np.abs(cells)
+            found = cells[(sides.sum(axis=1) == 2 * n - 2) & (sides.max(axis=1) < n - 1)]
+            what = f"behind the triangles in generation {n} of {automaton}"
+            yield f"the cells {what}", {*map(tuple, _octant(found).tolist())}, behind_triangles(n)
+            w = n.bit_count()
+            yield f"their number {what}", len(found), 0 if n % 2 or not n else 2 * mirrored * (3**w - 3 * 2**w + 3)
+
+
+@statement(
     "edge-sheets",
     "gpunim",
     "`edge` and `fcc` fill the squares |y| + |z| < 2^m of the planes x = +-(2^m - 1) at once; in those of x = +-2^m with "
-    "|y| + |z| <= 2^m only the corners are ever born",
+    "|y| + |z| <= 2^m only the corners are ever born, and nothing more in those of x = +-(2^m - 2) with |y| + |z| <= 2^m - 2",
 )
 @compared_cases(lambda upto: f"planes up to {min(upto, _SURFACE)}, generations up to {min(upto, _SURFACE)}")
 def sheets(upto: int) -> Iterator[Case]:
     last = min(upto, _SURFACE)
     for automaton in _MIRRORED:
         growth = grow(automaton, last, backend="numpy", verify=False)
-        cells = growth.cells()
         for m in range((last + 1).bit_length()):
-            full, empty = 2**m - 1, 2**m
-            born = _octant(growth.newborns(full))
-            # (u, v) = (y + z, y - z) of one parity, |v| <= u <= full: full + 1 choices of v for the largest u, and so on.
+            below, sheet, above = 2**m - 2, 2**m - 1, 2**m
+            filled = {(sheet, y, sheet - y - gap) for gap in range(0, sheet + 1, 2) for y in range(sheet - gap + 1)}
             yield (
-                f"the cells with x = {full} in generation {full} of {automaton}",
-                len(born[born[:, 0] == full]),
-                4**m // 4 + 2**m // 2 if m else 1,
+                f"what {automaton} bears with x = {sheet} in generation {sheet}",
+                _over(growth.newborns(sheet), sheet, sheet),
+                filled,
             )
-            above = cells[(cells[:, 0] == empty) & (np.abs(cells[:, 1:]).sum(axis=1) <= empty)]
-            corners = [(empty, empty, 0), (empty, 0, empty)] if empty <= last else []
-            yield (
-                f"the cells with x = {empty} over that square in {automaton}",
-                sorted(map(tuple, _octant(above).tolist())),
-                sorted(corners),
-            )
+            corners = {(above, above, 0), (above, 0, above)} if above <= last else set()
+            yield f"what {automaton} bears over that square", _over(growth.cells(), above, above), corners
+            late = _over(growth.cells(above), below, below) if above <= last else set()
+            yield f"what {automaton} bears under that square after it", late, set()
+
+
+def _over(cells: NDArray[np.integer], x: int, size: int) -> set[Cell]:
+    """Those of the cells in the octant that have this x and y + z <= size."""
+    own = _octant(cells)
+    return {*map(tuple, own[(own[:, 0] == x) & (own[:, 1:].sum(axis=1) <= size)].tolist())}
 
 
 @statement(
@@ -260,7 +305,7 @@ def _of_both(upto: int) -> str:
 @statement(
     "edge-powers-of-two",
     "gpunim",
-    "at generation 2^m, m > 2, `edge` bears nothing with a delay of 1 to 4 or 7, 6 (3^(m-3) - 1) with 5, and with 6 six times the "
+    "at generation 2^m, m > 2, `edge` bears nothing with a delay of 2 to 4 or 7, 6 (3^(m-3) - 1) with 5, and with 6 six times the "
     "partitions of m - 3 things into 3 classes; `fcc` eight times as many",
     conjecture=True,
 )
@@ -272,17 +317,8 @@ def powers_of_two(upto: int) -> Iterator[Case]:
         for m in range(3, last.bit_length()):
             power = 3 ** (m - 3)
             classes = (power - 2 ** (m - 2) - 2 ** (m - 3) + 3) // 6 if m > 3 else 0
-            stated = [0, 0, 0, 0, 6 * mirrored * (power - 1), 6 * mirrored * classes, 0]
-            yield f"the births of {automaton} at {2**m} with delays 1 to 7", births[2**m, 1:8].tolist(), stated
-
-
-@statement("edge-odd", "gpunim", "in odd generations `edge` and `fcc` bear nothing with a delay of 1", conjecture=True)
-@compared_cases(_of_both)
-def odd_generations(upto: int) -> Iterator[Case]:
-    for automaton in _MIRRORED:
-        for n, births in enumerate(_delays(automaton, _reach(automaton, upto)).tolist()):
-            if n % 2:
-                yield f"the births of {automaton} at {n} with a delay of 1", births[1], 0
+            stated = [0, 0, 0, 6 * mirrored * (power - 1), 6 * mirrored * classes, 0]
+            yield f"the births of {automaton} at {2**m} with delays 2 to 7", births[2**m, 2:8].tolist(), stated
 
 
 @statement(
