@@ -121,6 +121,8 @@ def test_play_refuses_an_empty_table():
         ("wythoff", "4", "6"),
         pytest.param(("wythoff", "400", "600"), marks=pytest.mark.thorough),  # by its theorem
         ("nim-pass", "2", "3"),
+        ("3y <= x + z", "7", "3", "5"),
+        ("grundy", "8", "6"),
     ],
 )
 def test_a_perfect_player_beats_a_perfect_opponent_in_any_game(words):
@@ -218,6 +220,13 @@ def test_solve_scans():
         (["kayles", "--size", "20000"], {"game": "kayles 0.77", "largest_grundy": 8, "period": 12, "preperiod": 71}),
         (["kayles", "--size", "100"], {"period": None, "preperiod": None}),
         (["octal", "--code", "0.07", "--size", "300"], {"period": 34, "preperiod": 53}),
+        (["octal", "--code", "0.8", "--size", "90"], {"period": 3, "preperiod": 1, "saltus": 1, "apparent_period": None}),
+        (
+            ["octal", "--code", "0.3f", "--size", "90"],
+            {"saltus": None, "apparent_period": {"preperiod": 0, "length": 6, "saltus": 3}},
+        ),
+        (["grundy", "--size", "104"], {"game": "grundy", "period": None, "largest_grundy": 7}),
+        (["2y <= z", "--size", "15", "--grundy"], {"game": "inequalities, 2y <= z", "grundy_equals_nim": True}),
         (["subtraction", "--take", "1,3,4", "--size", "30"], {"period": 7, "preperiod": 0, "largest_grundy": 3}),
     ],
 )
@@ -241,6 +250,8 @@ def test_solve_given_games(args, expected):
         (["chocolate", "--out", "x.txt"], "must end in"),
         (["chocolate", "--a", "1:3", "--out", "x.npz"], "--out"),
         (["inequalities"], "--where"),
+        (["y <= x", "--where", "x"], "--where must be left out"),
+        (["y <=", "--size", "3"], "inequality must be"),
         (["inequalities", "--where", "y < x"], "inequality"),
         (["octal", "--code", "9"], "octal code"),
         (["subtraction", "--take", "1,x"], "--take"),
@@ -276,14 +287,21 @@ def test_evolution_counts_table_1():
 
 
 @pytest.mark.parametrize(
-    "words", [("kayles", "--size", "9"), ("chocolate", "--a", "3", "--size", "5"), ("nim-pass", "--size", "2")]
+    "words",
+    [
+        ("kayles", "--size", "9"),
+        ("chocolate", "--a", "3", "--size", "5"),
+        ("nim-pass", "--size", "2"),
+        ("grundy", "--size", "10"),
+        ("y <= x + z", "--size", "4"),
+    ],
 )
 def test_evolution_of_any_game_is_that_of_its_positions(words):
     """Each number of a table against the positions explained one by one."""
     name, *options = words
     found = game_evolution(name, int(options[-1]))
     explained = [
-        explain(name, position[:3] if name == "nim-pass" else position, **found.parameters)
+        explain(found.name, position[:3] if name == "nim-pass" else position, **found.parameters)
         for position in found.positions
         if name != "nim-pass" or position[-1]
     ]

@@ -127,7 +127,7 @@ def test_dtypes_are_kept_or_widened():
 @pytest.mark.parametrize("bad", [[], [-1, 2], [1.5, 2], [True, 1], ["3"]])
 def test_bad_piles_are_refused(bad):
     with pytest.raises(UsageError, match="piles must be"):
-        positions.nim_sum(bad)
+        positions.generation(bad)
 
 
 @pytest.mark.parametrize(

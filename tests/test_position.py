@@ -20,6 +20,10 @@ from tests.helpers import facts, printed, refused
         ("wythoff", (5, 9), {}),
         ("kayles", (2, 5), {}),
         ("chocolate6", (1, 1, 1, 1, 1, 1), {}),
+        ("3q <= p + r", (7, 3, 5), {}),
+        ("w <= 2x; y <= x", (4, 3, 2), {}),  # no theorem: solved
+        ("octal", (3, 6), {"code": "0.3F"}),
+        ("grundy", (8, 5), {}),
     ],
 )
 def test_a_large_position_is_explained_as_a_small_one(game, position, parameters, monkeypatch):
@@ -42,6 +46,45 @@ def test_the_examples_of_the_papers():
     assert (kayles.step, kayles.generation, kayles.parents) == (3, 4, ((1, 1, 2, 2), (1, 2, 3), (3, 3)))
     dawson = explain("octal", (7, 7), code="0.137")
     assert (dawson.step, dawson.generation) == (3, 4)
+
+
+def test_inequalities_are_a_game_as_the_one_of_that_name():
+    """Moves, drops, outcomes and theorems; y is the second of the coordinates in alphabetical order."""
+    for text, entry, parameters in (
+        ("3y <= x + z", "chocolate", {"a": 3}),
+        ("y <= x + z", "chocolate", {"a": 1}),
+        ("y <= z/2; x", "bar", {"k": 2}),
+        ("x1; x2; x3", "nim", {}),
+        ("5/2 y <= x + z", "chocolate", {"a": "5/2"}),
+    ):
+        one, other = explain(text, (4, 1, 3)), explain(entry, (4, 1, 3), **parameters)
+        facts = ("is_p", "grundy", "options", "step", "longest", "birthday", "parents", "below", "by", "statement")
+        assert [getattr(one, fact) for fact in facts] == [getattr(other, fact) for fact in facts]
+        assert one.parameters == {"where": text}
+    for text in ("3y <= x + z + 1", "3y <= x + 2z", "3y <= x + z; x <= 9", "2y <= x + z", "y <= z/3; x", "y <= x + z; w"):
+        assert explain(text, (0, 0, 0, 0)[: 3 + ("w" in text)]).by is None
+    # The coordinate that is bounded may be another one, but Theorem 3.1 is for the second.
+    assert explain("7a <= b + c", (1, 8, 9)).statement == "v-remark-4.1"
+    assert explain("a <= b + c", (1, 8, 9)).by is None
+
+
+def test_misere_play_of_heaps_and_inequalities():
+    """Against play by the definition, from each position to the end."""
+
+    def wins(rules, position):
+        options = [*rules.leaves(position)]
+        return not options or any(not wins(rules, option) for option in options)
+
+    for game, numbers, parameters in (
+        ("grundy", (6, 5), {}),
+        ("octal", (5, 3), {"code": "0.3F"}),
+        ("2y <= x + z", (3, 2, 2), {}),
+    ):
+        found = explain(game, numbers, misere=True, **parameters)
+        rules = room.Analysis(game, numbers, **parameters).rules
+        assert found.is_p == (not wins(rules, found.position))
+        assert [option.is_p for option in found.options] == [not wins(rules, option.leaves) for option in found.options]
+        assert (found.by, found.grundy) == (None, None)
 
 
 def test_parents_and_generations_of_nim_are_those_of_its_theorems():
@@ -71,6 +114,10 @@ def test_the_command_explains():
     assert "x to 3, and y drops to 2" in drops
     assert "14 moves, none of which wins" in drops
     assert "There is no move." in printed("position", "kayles", "0")
+    own = printed("position", "3y <= x + z", "7", "3", "4")
+    assert own.partition("position  ")[2] == drops.partition("position  ")[2]
+    assert "a heap of 5 to 1 and 1 and 1" in printed("position", "octal", "5", "2", "--code", "0.3F")
+    assert "a heap of 5 to 2 and 3" in printed("position", "grundy", "5", "3")
     found = facts("position", "nim", "3", "5", "6", "--misere")
     assert (found["outcome"], found["grundy"], found["longest_optimal_play"], found["generation"]) == ("P", None, 13, 7)
     assert len(found["moves"]) == 14
@@ -82,6 +129,11 @@ def test_the_command_explains():
     [
         (("chocolate", "5", "9", "1"), "position must satisfy 3y <= x + z, got (5, 9, 1)"),
         (("chocolate", "5", "1"), "position must be 3 numbers, x y z, got 2"),
+        (("3y <= x + z", "5", "9", "1"), "position must satisfy 3y <= x + z, got (5, 9, 1)"),
+        (("3y < x + z", "5", "1", "1"), "inequality must be a sum of terms"),
+        (("y <= x", "1", "1", "--where", "x"), "--where must be left out where inequalities are the game, got 'x'"),
+        (("y <= x", "1", "1", "--a", "3"), "--a is a parameter of chocolate, not of inequalities"),
+        (("octal", "5", "--code", "0.1G"), "code must be an octal code such as 0.77, or a hexadecimal code"),
         (("kayles", "1e30"), "at most 4611686018427387904"),
         (("chocolat", "1", "1", "1"), "did you mean chocolate"),
         (("wythoff", "3", "5", "--a", "2"), "--a is a parameter of chocolate, not of wythoff"),

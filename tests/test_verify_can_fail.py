@@ -66,6 +66,7 @@ LEFT_OUT = {
     take_away.HeapGame.options: "serves evolve; its own tests hold it",
     closed_forms._few_runs: "chooses between two ways",
     formulas.ulam_warburton_births_of_weight: "fills a table on import; what reads the table is broken, and its own tests hold it",
+    positions._piles: "reads arguments",
     laws._always: "without a theorem positions are solved",
     closed_forms._stirling: "remembered from before it was broken",
 }

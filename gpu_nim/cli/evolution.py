@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpu_nim.cli.command import Command
-from gpu_nim.cli.game_options import game_argument, given_values, parameter_options
+from gpu_nim.cli.game_options import chosen_game, game_argument, parameter_options
 from gpu_nim.cli.output import emit_json, point, print_table, reserve, say, wants_progress
 from gpu_nim.cli.params import FILE, SIZE, json_option
 from gpu_nim.cli.progress import work_progress
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _EXAMPLES = {
     "gpunim evolution --piles 4 --gen 15": "Count the kinds of P-positions of four piles.",
     "gpunim evolution --gen 6 --out figure.dot": "Save the evolution tree of three piles for Graphviz.",
+    "gpunim evolution '2y <= x + z' --size 5": "Tabulate the generations of a game of your own.",
     "gpunim evolution kayles --size 8": "Tabulate the generations of Kayles, where Lemma 24 of Nim Fractals fails.",
 }
 
@@ -66,7 +67,8 @@ def evolution(
     else:
         if generations is not None:
             raise UsageError(f"--gen must be given without a GAME, which has a --size, got {game}")
-        facts, print_rows = _game(game, 7 if size is None else size, misere, given_values(game, texts), out)
+        entry, values = chosen_game(game, texts)
+        facts, print_rows = _game(entry.name, 7 if size is None else size, misere, values, out)
     if as_json:
         emit_json({**facts, "saved": None if out is None else str(out)})
         return
@@ -111,7 +113,7 @@ def _game(
     """The facts of a game's graph, and what prints its table."""
     from gpu_nim.games.evolution import game_evolution
 
-    found = game_evolution(find(name).name, size, misere=misere, **values)
+    found = game_evolution(name, size, misere=misere, **values)
     if out is not None:
         _write(found, out)
     rows = list(found.rows())

@@ -6,12 +6,12 @@ import click
 
 from gpu_nim.cli.catalogues import GAME_NAME
 from gpu_nim.cli.params import Parsed
-from gpu_nim.games.catalogue import find, parameter_owners, read_values
+from gpu_nim.games.catalogue import chosen, parameter_owners, read_values
 from gpu_nim.games.entries import GameEntry, Rational
 
 
 def game_argument(*, required: bool = True) -> click.Argument:
-    """The argument GAME."""
+    """The argument GAME: a name, or inequalities."""
     return click.Argument(["game"], type=GAME_NAME, required=required)
 
 
@@ -38,11 +38,13 @@ def _parameter_option(name: str, owners: list[GameEntry], rational: str) -> clic
     return click.Option([f"--{name}", name], type=Parsed("|".join(dict.fromkeys(words)), str), help=help_text)
 
 
-def given_values(game: str, texts: dict[str, str]) -> dict[str, Any]:
-    """The values of the parameters of a game that are given as texts; UsageError for a wrong one.
+def chosen_game(game: str, texts: dict[str, str]) -> tuple[GameEntry, dict[str, Any]]:
+    """The entry of a name or of inequalities, with the values of the parameters that are given; UsageError for a wrong one.
 
-    >>> given_values("chocolate", {"a": "5/2"})
-    {'a': Fraction(5, 2)}
+    >>> entry, values = chosen_game("2y <= z", {})
+    >>> entry.name, values
+    ('inequalities', {'where': '2y <= z'})
     """
-    values = read_values(find(game), texts, "--")
-    return {name: values[name] for name in texts}
+    entry, texts = chosen(game, texts, "--")
+    values = read_values(entry, texts, "--")
+    return entry, {name: values[name] for name in texts}

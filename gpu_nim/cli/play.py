@@ -11,10 +11,10 @@ import click
 from gpu_nim.cli.catalogues import named_option
 from gpu_nim.cli.command import Command
 from gpu_nim.cli.dialogues import Dialogue, GameDialogue, NimDialogue
-from gpu_nim.cli.game_options import given_values, parameter_options
+from gpu_nim.cli.game_options import chosen_game, parameter_options
 from gpu_nim.cli.output import reserve, say
 from gpu_nim.cli.params import FILE, PILE, SIZE, Choice, given, integer
-from gpu_nim.games.catalogue import find
+from gpu_nim.games.catalogue import is_inequalities
 from gpu_nim.model.errors import UsageError
 
 
@@ -64,9 +64,10 @@ def play(
 ) -> None:
     """Play Nim with piles, as in `gpunim play 5 7 9`, or another game, as in `gpunim play kayles 4 5`.
 
-    Taking the last counter, or making the last move, wins; with --misere it loses. `gpunim games` lists the games. A page, by
-    --web or --out, shows the position, its moves and the game so far in the fractal of P-positions: for Nim with three piles, and
-    for games of two or three coordinates. There, teaching begins with the hints shown, and two people can play.
+    GAME is a name, which `gpunim games` lists, or inequalities, as in `gpunim play '3y <= x + z' 7 3 5`. Taking the last counter,
+    or making the last move, wins; with --misere it loses. A page, by --web or --out, shows the position, its moves and the game so
+    far in the fractal of P-positions: for Nim with three piles, and for games of two or three coordinates. There, teaching begins
+    with the hints shown, and two people can play.
     """
     texts = {name: text for name, text in options.items() if text is not None}
     if web or out:
@@ -128,14 +129,15 @@ def _on_page(words: tuple[str, ...], texts: dict[str, str], out: Path | None, po
 def _position(words: tuple[str, ...], misere: bool, texts: dict[str, str]) -> tuple[str, list[int], dict[str, Any]]:
     """The game, its position and the values of its parameters."""
     ctx = click.get_current_context()
-    named = not words[0][:1].isdigit() and not words[0].startswith(("-", "+"))
-    game = find(words[0]).name if named else "nim"
+    named = is_inequalities(words[0]) or (not words[0][:1].isdigit() and not words[0].startswith(("-", "+")))
+    entry, values = chosen_game(words[0] if named else "nim", texts)
+    game = entry.name
     (argument,) = (param for param in ctx.command.params if param.name == "words")
     kind: Any = PILE if game == "nim" and not misere and not texts else SIZE
     numbers = [kind.convert(word, argument, ctx) for word in words[named:]]
     if not numbers:
-        raise UsageError(f"{game} must be followed by the numbers of a position, as in `gpunim play {game} 4 5`, got none")
-    return game, numbers, given_values(game, texts)
+        raise UsageError(f"{words[0]} must be followed by the numbers of a position, as in `gpunim play kayles 4 5`, got none")
+    return game, numbers, values
 
 
 def _your_move(dialogue: Dialogue, teaching: bool) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from gpu_nim.cli.command import Command
-from gpu_nim.cli.game_options import game_argument, given_values, parameter_options
+from gpu_nim.cli.game_options import chosen_game, game_argument, parameter_options
 from gpu_nim.cli.output import emit_json, point, print_table
 from gpu_nim.cli.params import SIZE, json_option
 from gpu_nim.games.explain import ExplainedOption, Explanation, explain
@@ -23,7 +23,9 @@ def _arguments() -> list[click.Parameter]:
 
 _EXAMPLES = {
     "gpunim position chocolate 7 3 4 --a 3": "Explain a position of 3y <= x + z.",
+    "gpunim position '2v <= u + w' 3 2 2": "Explain a position of a game of your own.",
     "gpunim position kayles 4 4": "Explain two heaps of Kayles.",
+    "gpunim position octal 9 10 --code 0.3F": "Explain two heaps of Kenyon's game, by its code.",
     "gpunim position nim 3 4 5 --misere": "Explain a position where whoever makes the last move loses.",
 }
 
@@ -34,11 +36,12 @@ _EXAMPLES = {
 def position(game: str, numbers: tuple[int, ...], misere: bool, as_json: bool, **options: str | None) -> None:
     """Explain a position of GAME: who wins and how, its Grundy value, generation, parents and longest optimal play.
 
-    COORDINATES are the game's, as in `gpunim position chocolate 7 3 4 --a 3`, or the sizes of heaps, as in
-    `gpunim position kayles 4 4`.
+    GAME is a name, which `gpunim games` lists, or inequalities, whose coordinates are in alphabetical order. COORDINATES are the
+    game's, as in `gpunim position chocolate 7 3 4 --a 3`, or the sizes of heaps, as in `gpunim position kayles 4 4`.
     """
     texts = {name: text for name, text in options.items() if text is not None}
-    explained = explain(game, numbers, misere=misere, **given_values(game, texts))
+    entry, values = chosen_game(game, texts)
+    explained = explain(entry.name, numbers, misere=misere, **values)
     if as_json:
         emit_json(_facts(explained))
         return

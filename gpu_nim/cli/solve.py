@@ -14,11 +14,10 @@ from gpu_nim.cli.game_options import game_argument, parameter_options
 from gpu_nim.cli.output import emit_json, point, print_table, reserve, wants_progress
 from gpu_nim.cli.params import FILE, SIZE, Choice, json_option
 from gpu_nim.cli.progress import step_progress, work_progress
-from gpu_nim.games.catalogue import CATALOGUE, check_parameters, find, read_values
+from gpu_nim.games.catalogue import CATALOGUE, chosen, parameter_owners, read_values
 from gpu_nim.games.entries import GameEntry, Rational
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import solve as solve_up_to
-from gpu_nim.games.solve import solve_until_difference
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.notation import parse_rational
 
@@ -48,7 +47,7 @@ _EXAMPLES = {
     "gpunim solve chocolate --a 1:9 --size 127 --until-difference": "Find the first differences, each at the size that shows it.",
     "gpunim solve octal --code 0.07 --size 100": "Find the Grundy values of Dawson's Kayles.",
     "gpunim solve wythoff --size 63 --out wythoff.csv": "Write positions to a file.",
-    'gpunim solve inequalities --where "2y <= x + z" --size 20': "Solve a game of your own.",
+    "gpunim solve '2y <= x + z' --size 20": "Solve a game of your own.",
 }
 
 
@@ -56,23 +55,29 @@ _EXAMPLES = {
 @click.option("--backend", type=Choice(NAMES), default="auto", help="Where to solve; auto uses a GPU if there is one.")
 @click.option("--out", type=FILE, help="Save the solution: .zarr or .npz, or .csv with one position a line.")
 @json_option
-def solve(game: str, size: int | None, grundy: bool, backend: str, out: Path | None, as_json: bool, **options: Any) -> None:
+def solve(
+    game: str,
+    size: int | None,
+    until_difference: bool,
+    grundy: bool,
+    backend: str,
+    out: Path | None,
+    as_json: bool,
+    **options: str | None,
+) -> None:
     """Solve GAME up to a size: its P-positions or Grundy values, and whether and where they first differ from Nim's.
 
     `gpunim games` lists the games. A range for a rational solves one game for each value: `gpunim solve chocolate --a 1:8:1/2`.
 
-    A game of your own is written as inequalities: `gpunim solve inequalities --where "2y <= x + z; w <= y/3 + 1" --size 20`, each
-    with one coordinate at the left. Lowering a coordinate lowers the others where the inequalities force it. A name alone is a free
-    pile.
+    A game of your own is written as inequalities: `gpunim solve "2y <= x + z; w <= y/3 + 1" --size 20`, each with one coordinate at
+    the left. Lowering a coordinate lowers the others where the inequalities force it. A name alone is a free pile.
     """
     from gpu_nim.storage.solutions import check_solution, save_solution
 
-    entry = find(game)
+    given = {name: options[name] for name in parameter_owners() if options[name] is not None}
+    entry, texts = chosen(game, given, "--")
     size = entry.default_size if size is None else size
-    search = solve_until_difference if options.pop("until_difference") else solve_up_to
-    solver = partial(search, entry.name, size, grundy=grundy, backend=backend)
-    texts = {name: text for name, text in options.items() if text is not None}
-    check_parameters(entry, texts, "--")
+    solver = partial(solve_up_to, entry.name, size, grundy=grundy, backend=backend, until_difference=until_difference)
     scanned = _scanned(entry, texts)
     if out is not None:
         if scanned:

@@ -73,7 +73,11 @@ _GAMES: tuple[GameEntry, ...] = (
         rules=lambda where: inequality.parse_game(where),
         parameters=(Parameter("where", Text("inequalities such as 'y <= x + z/2'"), None, "such as 'y <= x + z/2; w <= 3y + 1'"),),
         literal_size=3,
-        literal_parameters=({"where": "w <= 2x; y <= x + z/2"},),
+        literal_parameters=tuple(
+            {"where": where}
+            for where in ("w <= 2x; y <= x + z/2", "a; b", "3c <= a + b", "y <= x + z", "b <= c/2; d", "2y <= x + z + 1")
+        ),
+        laws=laws.INEQUALITIES,
     ),
     InequalityEntry(
         name="nim",
@@ -163,6 +167,15 @@ def find(name: object) -> GameEntry:
     return CATALOGUE.find(name)
 
 
+def is_inequalities(text: object) -> bool:
+    """Whether a text is that of inequalities, and no name of a game.
+
+    >>> is_inequalities("3y <= x + z"), is_inequalities("x; y"), is_inequalities("nim")
+    (True, True, False)
+    """
+    return isinstance(text, str) and bool(set(text) & set("<;"))
+
+
 def parameter_owners() -> dict[str, list[GameEntry]]:
     """The names of all parameters, with the games that have one of that name.
 
@@ -190,6 +203,30 @@ def check_parameters(entry: GameEntry, given: Iterable[str], prefix: str = "") -
         if entry not in owners[name]:
             having = " and ".join(owner.name for owner in owners[name])
             raise UsageError(f"{prefix}{name} is a parameter of {having}, not of {entry.name}")
+
+
+def chosen(game: object, parameters: Mapping[str, Any], prefix: str = "") -> tuple[GameEntry, dict[str, Any]]:
+    """The entry of a name, or of inequalities as a text, with the parameters that are given or that the text gives.
+
+    Args:
+        game: the name or the inequalities.
+        parameters: values or texts, by name.
+        prefix: written before a parameter's name in messages.
+
+    Raises:
+        UsageError: there is no such game, or it has no such parameter.
+
+    >>> entry, parameters = chosen("3y <= x + z", {})
+    >>> entry.name, parameters
+    ('inequalities', {'where': '3y <= x + z'})
+    """
+    entry = find("inequalities" if is_inequalities(game) else game)
+    check_parameters(entry, parameters, prefix)
+    if not is_inequalities(game):
+        return entry, dict(parameters)
+    if "where" in parameters:
+        raise UsageError(f"{prefix}where must be left out where inequalities are the game, got {shown(parameters['where'])}")
+    return entry, {"where": game}
 
 
 def read_values(entry: GameEntry, texts: Mapping[str, str], prefix: str = "") -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.games.catalogue import check_parameters, find
+from gpu_nim.games.catalogue import chosen
 from gpu_nim.games.entries import GameEntry, HeapEntry
 from gpu_nim.games.game_graph import Evolution, evolve
 from gpu_nim.games.inequality import Vector
@@ -126,7 +126,7 @@ def game_evolution(game: str, size: Whole, *, misere: bool = False, **parameters
     """The evolution of the P-positions of a game up to a size.
 
     Args:
-        game: a name of `gpu_nim.games.catalogue.CATALOGUE`.
+        game: a name of `gpu_nim.games.catalogue.CATALOGUE`, or inequalities as a text, such as "3y <= x + z".
         size: the largest value of the coordinates that have no bound of their own; of heaps, the most counters in all.
         misere: whether whoever makes the last move loses.
         parameters: the parameters of the game.
@@ -138,8 +138,7 @@ def game_evolution(game: str, size: Whole, *, misere: bool = False, **parameters
     >>> game_evolution("nim", 3).generation.tolist()  # 3^s(n) of each generation n, s the number of binary 1s
     [0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3]
     """
-    entry = find(game)
-    check_parameters(entry, parameters)
+    entry, parameters = chosen(game, parameters)
     values = entry.values(parameters)
     size = integer("size", size, 0, MAX_SIZE)
     _require_positions(entry, size, values)

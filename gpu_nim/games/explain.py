@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, SupportsIndex
 
-from gpu_nim.games.catalogue import check_parameters, find
+from gpu_nim.games.catalogue import chosen
 from gpu_nim.games.game_graph import Evolution, evolve
 from gpu_nim.games.inequality import Vector
 from gpu_nim.games.laws import Law
@@ -97,7 +97,7 @@ def explain(game: str, position: Iterable[SupportsIndex], *, misere: bool = Fals
     of a theorem where one is known, else of `gpu_nim.solve` up to the position's size.
 
     Args:
-        game: a name of `gpu_nim.games.catalogue.CATALOGUE`.
+        game: a name of `gpu_nim.games.catalogue.CATALOGUE`, or inequalities as a text, such as "3y <= x + z".
         position: the coordinates in the order of the game's, or the sizes of the heaps.
         misere: whether whoever makes the last move loses.
         parameters: the parameters of the game, such as a=3 of chocolate; the number of piles is that of the position's.
@@ -111,6 +111,8 @@ def explain(game: str, position: Iterable[SupportsIndex], *, misere: bool = Fals
     ('P', 3, 4, 4)
     >>> [option.move for option in explain("chocolate", [7, 3, 5], a=3).winning]
     ['x to 6', 'y to 2', 'z to 4']
+    >>> explain("2v <= u + w", [3, 2, 2]).options[0].move
+    'u to 0, and v drops to 1'
     >>> large = explain("wythoff", [1000, 2000])
     >>> large.by, [option.leaves for option in large.winning]
     ("Wythoff's theorem", [(1000, 618)])
@@ -138,8 +140,7 @@ class Analysis:
     """
 
     def __init__(self, game: str, position: Iterable[SupportsIndex], *, misere: bool = False, **parameters: Any) -> None:
-        entry = find(game)
-        check_parameters(entry, parameters)
+        entry, parameters = chosen(game, parameters)
         numbers = integers("position", position)
         if any(number < 0 for number in numbers):
             raise UsageError(f"position must be non-negative integers, got {shown(numbers)}")

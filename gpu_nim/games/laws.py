@@ -1,15 +1,14 @@
 """Theorems that say of any position of a game, however large, whether it is a P-position."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import reduce
 from math import isqrt
-from operator import xor
 from typing import Any
 
 from gpu_nim.games.heaps import HeapRule, extended_values
-from gpu_nim.games.inequality import Vector
+from gpu_nim.games.inequality import InequalityGame, Vector, chocolate, parse_game
+from gpu_nim.games.nim.positions import nim_sum
 from gpu_nim.model.limbs import Ints
 
 
@@ -34,15 +33,6 @@ class Law:
     is_p: Callable[[Vector], bool]
     grundy: Callable[[Vector], int] | None = None
     applies: Callable[..., bool] = _always
-
-
-def nim_sum(position: Sequence[int]) -> int:
-    """The nim-sum of the coordinates.
-
-    >>> nim_sum((13, 12, 8))
-    9
-    """
-    return reduce(xor, position, 0)
 
 
 def is_wythoff_pair(position: Vector) -> bool:
@@ -74,6 +64,36 @@ def _is_even(k: Any) -> bool:
     return Fraction(k).denominator == 1 and int(k) % 2 == 0
 
 
+def _shape(game: InequalityGame) -> tuple[int, int, tuple[tuple[int, ...], int, int]] | None:
+    """Of one inequality: the coordinates, its target, and what it says in integers, coefficients in increasing order; else None."""
+    if len(game.inequalities) != 1:
+        return None
+    (only,) = game.inequalities
+    coefficients, constant, denominator = only.integers
+    return len(coefficients), only.target, (tuple(sorted(coefficients)), constant, denominator)
+
+
+def _is_nim(where: str) -> bool:
+    return not parse_game(where).inequalities
+
+
+def _is_chocolate(where: str) -> bool:
+    """Whether the inequality is a y <= x + z, of any three coordinates, for a = 3 mod 4."""
+    found = _shape(parse_game(where))
+    return found is not None and found[2][0] == (0, 1, 1) and found[2][1] == 0 and found[2][2] % 4 == 3
+
+
+def _is_first_chocolate(where: str) -> bool:
+    """Whether the inequality is y <= x + z, with y the second coordinate."""
+    return _shape(parse_game(where)) == _shape(chocolate(1))
+
+
+def _is_even_bar(where: str) -> bool:
+    """Whether the inequality is k y <= z for even k; other coordinates are piles of Nim."""
+    found = _shape(parse_game(where))
+    return found is not None and found[2] == ((0,) * (found[0] - 1) + (1,), 0, found[2][2]) and found[2][2] % 2 == 0
+
+
 def _first_chocolate(position: Vector) -> bool:
     x, y, z = position
     return x == z if y == 0 else x > 0 and z > 0 and (x - 1) ^ y ^ (z - 1) == 0
@@ -85,6 +105,12 @@ CHOCOLATE = (
     Law("[V] Theorem 3.1", "v-theorem-3.1", _first_chocolate, applies=_is_1),
 )
 EVEN_BARS = Law("Nakamura and Miyadera's theorem for even k", "even-bars", _no_nim_sum, nim_sum, _is_even)
+INEQUALITIES = (
+    replace(BOUTON, applies=_is_nim),
+    replace(CHOCOLATE[0], applies=_is_chocolate),
+    replace(CHOCOLATE[1], applies=_is_first_chocolate),
+    replace(EVEN_BARS, applies=_is_even_bar),
+)
 WYTHOFF = Law("Wythoff's theorem", "wythoff", is_wythoff_pair)
 
 

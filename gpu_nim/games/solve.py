@@ -4,8 +4,8 @@ from typing import Any
 
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import check_backend
-from gpu_nim.games.catalogue import check_parameters, find
-from gpu_nim.games.inequality import InequalityGame, parse_game
+from gpu_nim.games.catalogue import chosen
+from gpu_nim.games.inequality import InequalityGame
 from gpu_nim.games.limits import MAX_SIZE
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solvers import solve_inequalities
@@ -21,6 +21,7 @@ def solve(
     size: Whole,
     *,
     grundy: bool = False,
+    until_difference: bool = False,
     backend: str | Backend = "auto",
     on_step: OnStep = unreported,
     **parameters: Any,
@@ -32,13 +33,15 @@ def solve(
             `gpu_nim.games.inequality.parse_game`), or an inequality game.
         size: the largest value of the coordinates that have no bound of their own.
         grundy: whether to find Grundy values as well as outcomes; games without inequalities always have them.
+        until_difference: whether to solve up to 15, 31, 63, ... until the first difference from Nim is known, or to the size. It is
+            known where its total is at most the size, since every position of a smaller total was looked at.
         backend: "auto" (CUDA where there is a GPU, else NumPy), "cuda", "numpy", or a backend object; games without inequalities
             run on NumPy alone.
         on_step: called for progress, unless the game is solved by its options or is one of heaps.
         parameters: the parameters of the game, such as a=3 of chocolate or piles=3 of nim.
 
     Returns:
-        The P-positions, and the Grundy values where requested.
+        The P-positions, and the Grundy values where requested; with `until_difference`, up to the size at which the search ended.
 
     Raises:
         UsageError: the game is unknown, or a parameter or the size wrong.
@@ -57,15 +60,17 @@ def solve(
     (342, 49, True)
     >>> solve("w <= 2x; y <= x + z/2", 7).first_difference
     (0, 1, 1, 0)
+    >>> found = solve("chocolate", 1023, a=8, until_difference=True)
+    >>> found.size, found.first_difference
+    (127, (25, 7, 32))
     """
-    if isinstance(game, str) and set(game) & set("<;"):
-        game = parse_game(game)
+    if until_difference:
+        return _until_difference(game, size, grundy=grundy, backend=backend, on_step=on_step, **parameters)
     if isinstance(game, InequalityGame):
         if parameters:
             raise UsageError(f"options belong to games of the catalogue, got {', '.join(parameters)} with {shown(game)}")
         return solve_inequalities(game, size, grundy=grundy, backend=backend, on_step=on_step)
-    entry = find(game)
-    check_parameters(entry, parameters)
+    entry, parameters = chosen(game, parameters)
     check_backend(backend)
     if entry.host_only and (backend if isinstance(backend, str) else backend.name) == "cuda":
         raise UsageError(f"backend must be numpy or auto for {entry.name}, which runs on the host alone, got cuda")
@@ -73,43 +78,11 @@ def solve(
     return entry.solve(size, grundy=grundy, backend=backend, on_step=on_step, **entry.values(parameters))
 
 
-def solve_until_difference(
-    game: InequalityGame | str,
-    size: Whole,
-    *,
-    grundy: bool = False,
-    backend: str | Backend = "auto",
-    on_step: OnStep = unreported,
-    **parameters: Any,
-) -> Solution:
-    """Solve a game up to 15, 31, 63, ... until its first difference from Nim is known, or to `size`.
-
-    A difference is the first where its total is at most the size: every position of a smaller total was looked at.
-
-    Args:
-        game: as for `solve`.
-        size: the size at which the search ends.
-        grundy: as for `solve`.
-        backend: as for `solve`.
-        on_step: as for `solve`.
-        parameters: as for `solve`.
-
-    Returns:
-        The solution of the size at which the search ended.
-
-    Raises:
-        UsageError: as for `solve`.
-        InsufficientMemoryError: as for `solve`.
-        BackendError: as for `solve`.
-
-    >>> found = solve_until_difference("chocolate", 1023, a=8)
-    >>> found.size, found.first_difference
-    (127, (25, 7, 32))
-    """
+def _until_difference(game: InequalityGame | str, size: Whole, **options: Any) -> Solution:
     size = integer("size", size, 0, MAX_SIZE)
     here = min(_FIRST_SIZE, size)
     while True:
-        solution = solve(game, here, grundy=grundy, backend=backend, on_step=on_step, **parameters)
+        solution = solve(game, here, **options)
         found = solution.first_difference
         if here == size or (found is not None and sum(found) <= here):
             return solution

@@ -52,26 +52,21 @@ def as_position(piles: Iterable[SupportsIndex]) -> Position:
     >>> as_position([13, 12, 8])
     (13, 12, 8)
     """
-    position = []
-    for pile in items("piles", piles, "non-negative integers"):
-        try:
-            position.append(integer("pile", pile, 0))
-        except UsageError:
-            raise UsageError(f"piles must be non-negative integers, got {shown(pile)}") from None
+    position = _piles(piles)
     if not position:
         raise UsageError("piles must be at least one, got none")
-    return tuple(position)
+    return position
 
 
 def nim_sum(piles: Iterable[SupportsIndex]) -> int:
-    """The nim-sum: addition in base 2 without carry [NF Definition 3].
+    """The nim-sum: addition in base 2 without carry [NF Definition 3]; 0 for no pile.
 
-    >>> nim_sum([13, 12, 8])
-    9
+    >>> nim_sum([13, 12, 8]), nim_sum([])
+    (9, 0)
     >>> nim_sum([2**100, 2**100 + 5])
     5
     """
-    return reduce(operator.xor, as_position(piles))
+    return reduce(operator.xor, _piles(piles), 0)
 
 
 def is_p_position(piles: Iterable[SupportsIndex]) -> bool:
@@ -167,6 +162,16 @@ def binary_columns(piles: Iterable[SupportsIndex]) -> tuple[list[list[int]], lis
     width = max(1, *(pile.bit_length() for pile in position))
     rows = [[int(digit) for digit in format(number, f"0{width}b")] for number in (*position, nim_sum(position))]
     return rows[:-1], rows[-1]
+
+
+def _piles(piles: Iterable[SupportsIndex]) -> Position:
+    position = []
+    for pile in items("piles", piles, "non-negative integers"):
+        try:
+            position.append(integer("pile", pile, 0))
+        except UsageError:
+            raise UsageError(f"piles must be non-negative integers, got {shown(pile)}") from None
+    return tuple(position)
 
 
 def _p_position(piles: Iterable[SupportsIndex]) -> Position:

@@ -9,7 +9,7 @@ from math import ceil, floor
 
 from gpu_nim.games.chocolates import breaking_position, equals_nim, first_difference
 from gpu_nim.games.inequality import Vector, chocolate
-from gpu_nim.games.laws import nim_sum
+from gpu_nim.games.nim.positions import nim_sum
 from gpu_nim.games.solve import solve
 from gpu_nim.theorems.catalogue import REACH, Case, compared_cases, statement
 from gpu_nim.theorems.exhaustive import p_positions
