@@ -9,7 +9,7 @@ import pytest
 from gpu_nim.automata import neighbourhoods
 from gpu_nim.theorems import digit_products, find_statements, run_checks
 from gpu_nim.theorems.digit_products import Certificate
-from gpu_nim.theorems.papers.more_piles import counts, rules
+from gpu_nim.theorems.papers.more_piles import counts, residues, rules
 
 
 def counterexample(name: str, upto: int = 16) -> str | None:
@@ -56,7 +56,7 @@ def test_a_fault_is_noticed(name: str, broken: str, fault: Any, words: str, monk
             "whether the eigenvalues of M_(0,) for k = 15",
         ),
         ("counts-that-rise", "_RISING", (7,), "the remainder of W for k = 7"),
-        ("counts-that-rise", "_values", lambda k, stop: [1] * stop, "whether D_6 rises below 2^1"),
+        ("counts-that-rise", "values_below", lambda k, stop: [1] * stop, "whether D_6 rises below 2^1"),
         ("sums-of-counts", "_SUMS", {4: (2, ((2, 8),))}, "A_4(2^1 - 1)"),
     ],
 )
@@ -93,3 +93,42 @@ def test_no_product_of_digit_matrices_exceeds_what_certificates_claim() -> None:
             products = [product @ matrix for product in products for matrix in digit_products.digit_matrices(piles)]
         rho = digit_products.root_bounds(piles)[1]
         assert all(product[0, 0] * rho.denominator**6 <= rho.numerator**6 for product in products)
+
+
+@pytest.mark.parametrize(
+    ("name", "broken", "fault", "words"),
+    [
+        ("counts-mod-2", "_is_odd_binomial", lambda n, lower: 1, "the parities of D_4 by enumeration"),
+        ("counts-mod-2", "values_below", lambda k, stop: [1] * stop, "the parities of D_4 is"),
+        ("counts-mod-p", "_partitions", lambda most, stop: [1] * stop, "D_4 mod 5"),
+        ("counts-mod-p", "_remainders", lambda k, p, stop: [k % p] * stop, "D_3 mod 3"),
+        (
+            "remainders-of-d4-d5",
+            "_EIGENVALUES",
+            {4: (6, {5, 43, 311}, {2, 3, 7})},
+            "the primes that the proof leaves out for k = 4",
+        ),
+        (
+            "remainders-of-d4-d5",
+            "_EIGENVALUES",
+            {4: (6, {5, 7, 37, 43, 311}, {2, 3})},
+            "the number of pairs of values of D_4 mod 7",
+        ),
+        (
+            "remainders-of-d4-d5",
+            "digit_matrices",
+            lambda k: (np.eye(2, dtype=object),) * 2,
+            "the number of pairs of values of D_4 mod",
+        ),
+        ("remainders-further", "_permuted_roots", lambda k, p: int(k % 4 == 2), "the number of states of D_4 mod 7"),
+        ("remainders-further", "_is_singular", lambda k, p: False, "the number of states of D_4 mod 3"),
+    ],
+)
+def test_a_fault_in_remainders_is_noticed(name: str, broken: str, fault: Any, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(residues, broken, fault)
+    assert words in str(counterexample(name))
+
+
+def test_roots_that_squaring_permutes() -> None:
+    # By all pairs of residues: W(-x) mod p for (12, 7) has the two roots of 1 + x + x^2.
+    assert [residues._permuted_roots(*each) for each in ((4, 5), (4, 7), (6, 11), (10, 19), (12, 7), (18, 5))] == [0, 2, 1, 3, 2, 3]

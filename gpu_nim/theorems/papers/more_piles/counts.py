@@ -109,7 +109,7 @@ def _least_ratio(k: int, word: tuple[int, ...]) -> Fraction:
 
 def _at_most_powers(k: int, digits: int) -> Iterator[Case]:
     rho = root_bounds(k)[1]
-    values = _values(k, 2**digits)
+    values = values_below(k, 2**digits)
     for m in range(digits + 1):
         within = max(values[: 2**m]) * rho.denominator**m <= rho.numerator**m
         yield f"whether D_{k}(n) <= rho^{m} for n < 2^{m}", within, True
@@ -119,7 +119,7 @@ def _at_most_powers(k: int, digits: int) -> Iterator[Case]:
         first = first @ block(k)
 
 
-def _values(k: int, stop: int) -> list[int]:
+def values_below(k: int, stop: int) -> list[int]:
     """D_k at 0, ..., stop - 1, by the recursion of [NF] Theorem 29."""
     found = [1]
     for n in range(1, stop):
@@ -147,7 +147,7 @@ def rising(upto: int) -> Iterator[Case]:
         yield f"the remainder of W for k = {k}", quotient.pop(), 0
         theta = max(sum(quotient[::2]), sum(quotient[1::2]))
         yield f"whether theta < 2^{k - 2}", theta < 2 ** (k - 2), True
-        values = _values(k, 2**digits)
+        values = values_below(k, 2**digits)
         steps = [after - before for before, after in pairwise(values)]
         for m in range(1, digits + 1):
             below = steps[2 ** (m - 1) - 1 : 2**m - 1]
