@@ -29,9 +29,11 @@ GAMES = {
     "chocolate": ("chocolate", {"a": 3}, False),
     "steep": ("chocolate", {"a": "5/2"}, True),
     "text": ("inequalities", {"where": "x <= y + z/2; y <= x/2 + 1; z <= 2x + 3"}, False),  # a coordinate drops below its move
+    "shifted": ("inequalities", {"where": "y <= x/2 - 1/3; z"}, False),  # without the origin
     "wythoff": ("wythoff", {}, False),
 }
-START = {"wythoff": [3, 5], "text": [0, 0, 0]}
+START = {"wythoff": [3, 5], "text": [0, 0, 0], "shifted": [1, 0, 0]}
+LARGE = {"chocolate": [(30, 13, 24)], "shifted": [(29, 14, 31)]}  # with too many moves below them to try all plays
 
 
 @cache
@@ -82,6 +84,7 @@ def test_pages_are_written_and_refused_by_the_command(tmp_path):
         (("2^60", 1, 1, "--out", file), "piles below 2^60"),
         (("chocolate", 600, 0, 2, "--out", file), "position must lie within (255, 170, 255)"),
         (("chocolate", 0, 3, 0, "--out", file), "position must satisfy 3y <= x + z"),
+        (("wythoff", 300, 400, "--misere", "--out", file), "at most 200,000 moves below it in misere play"),
         ((5, 7, 9, "--out", tmp_path / "game.txt"), "--out must end in .html"),
         ((5, 7, 9, "--out", file, "--web"), "--out is for a page in a file"),
         ((5, 7, 9, "--out", file, "--port", 80), "--port is for a page that is served"),
@@ -177,10 +180,12 @@ needs_browser = [needs_pillow, needs_chromium, pytest.mark.thorough]
 class TestInTheBrowser:
     pytestmark = needs_browser
 
-    @pytest.mark.parametrize(("name", "largest"), [("chocolate", 9), ("steep", 9), ("text", 9), ("wythoff", 14), ("misere", 6)])
+    @pytest.mark.parametrize(
+        ("name", "largest"), [("chocolate", 9), ("steep", 9), ("text", 9), ("shifted", 7), ("wythoff", 14), ("misere", 6)]
+    )
     def test_the_strategy_is_that_of_python(self, blind, name, largest):
         game, parameters, misere = GAMES[name]
-        positions = [*random_positions(name, largest, 12), *([(30, 13, 24)] if name == "chocolate" else [])]
+        positions = random_positions(name, largest, 10) + LARGE.get(name, [])
         answers = blind.play(name).do(ANSWERS, [[str(x) for x in position] for position in positions], True)
         for position, answer in zip(positions, answers, strict=True):
             analysis = Analysis(game, position, misere=misere, **parameters)
@@ -334,6 +339,13 @@ class TestInTheBrowser:
             const kept = parts.every(b => !b.width || (b.left >= edge.left - 1 && b.right <= edge.right + 1));
             return [panel.scrollWidth <= panel.clientWidth, kept]""")
         assert inside == [True, True]
+        player.do("const { help } = window; help.open = true; help.lastElementChild.style.pointerEvents = 'auto'")
+        covered = player.do("""
+            const b = document.querySelector("#help dl").getBoundingClientRect(), spot = gpunim.board.spot([20n, 13n]);
+            const places = [[b.left + 9, b.top + 9], [b.right - 9, Math.min(b.bottom, innerHeight) - 9], spot];
+            return places.filter(([x, y]) => x > b.left && x < b.right && y > b.top && y < b.bottom)
+              .every(([x, y]) => document.elementFromPoint(x, y).closest("#help"))""")
+        assert covered
         x, y = player.do("return gpunim.board.spot([20n, 13n])")
         assert 0 < x < player.do("return canvas.clientWidth")
         assert boxes[1][4] - 40 < y < boxes[2][2]

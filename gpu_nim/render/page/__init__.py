@@ -138,7 +138,7 @@ def play_page(
     """
     look = look or Look()
     require_effect("a page to play on", ("theme", "title"), look)
-    match = match_of(game, position, parameters)
+    match = match_of(game, position, parameters, misere=misere)
     scene = nim_scene(match.source, look) or grid_scene(blocks_of(match.source), look)
     wishes = {"misere": misere, "hints": hints, "second": second}
     data = {

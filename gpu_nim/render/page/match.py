@@ -13,7 +13,7 @@ from gpu_nim.games.catalogue import check_parameters, find
 from gpu_nim.games.inequality import InequalityGame, Vector
 from gpu_nim.games.laws import Law
 from gpu_nim.games.lines import LineGame, unit_lines
-from gpu_nim.games.rulesets import InequalityRuleset, Ruleset, VectorRuleset
+from gpu_nim.games.rulesets import MAX_MOVES, Below, InequalityRuleset, Ruleset, VectorRuleset
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import solve
 from gpu_nim.model.arguments import integers, shown
@@ -79,7 +79,7 @@ class PageMatch:
         }
 
 
-def match_of(game: str, position: Iterable[SupportsIndex], parameters: Mapping[str, Any]) -> PageMatch:
+def match_of(game: str, position: Iterable[SupportsIndex], parameters: Mapping[str, Any], *, misere: bool = False) -> PageMatch:
     """Return a game from a position on; see `gpu_nim.render.page.play_page`.
 
     >>> match_of("chocolate", [7, 3, 5], {"a": 3}).limits
@@ -100,6 +100,8 @@ def match_of(game: str, position: Iterable[SupportsIndex], parameters: Mapping[s
         rule = "Take any number of counters from one pile."
         return PageMatch("Nim", start, f"nim:{_DEEPEST}", (LARGEST - 1,) * _PILES, played, rule, moves, law)
     size, limits = _size(played, start)
+    if misere and not Below(rules, start).complete:
+        raise UsageError(f"position must have at most {MAX_MOVES:,} moves below it in misere play, got {shown(start)}")
     source = solve(entry.name, size, **parameters)
     if isinstance(played, InequalityGame):
         rule = f"Lower one of {', '.join(played.coordinates)}; the others drop where {'; '.join(played.formulas())} forces them."
