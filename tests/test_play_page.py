@@ -3,6 +3,7 @@
 import random
 import re
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ GAMES = {
     "misere": ("nim", {}, True),
     "chocolate": ("chocolate", {"a": 3}, False),
     "steep": ("chocolate", {"a": "5/2"}, True),
-    "text": ("inequalities", {"where": "x <= y + z/2; y <= x/2 + 1; z <= 2x + 3"}, False),  # a coordinate drops below its move
+    "text": ("inequalities", {"where": "x <= 2y; y <= x/2; z <= 2x + 3"}, False),  # a coordinate drops below its move
     "shifted": ("inequalities", {"where": "y <= x/2 - 1/3; z"}, False),  # without the origin
     "wythoff": ("wythoff", {}, False),
 }
@@ -148,7 +149,7 @@ ANSWERS = """
 const { board } = gpunim, told = each => each && [each.move, each.leaves.map(Number)];
 return arguments[0].map(text => {
   const position = text.map(BigInt), strategy = new Strategy(board.rules, board.body, data.game);
-  strategy.study(position);
+  if (arguments[2]) strategy.study(position);
   const longest = strategy.longest(position);
   return {
     isP: strategy.isP(position), longest: longest === null ? null : String(longest), best: told(strategy.best(position)),
@@ -186,7 +187,7 @@ class TestInTheBrowser:
     def test_the_strategy_is_that_of_python(self, blind, name, largest):
         game, parameters, misere = GAMES[name]
         positions = random_positions(name, largest, 10) + LARGE.get(name, [])
-        answers = blind.play(name).do(ANSWERS, [[str(x) for x in position] for position in positions], True)
+        answers = blind.play(name).do(ANSWERS, [[str(x) for x in position] for position in positions], True, True)
         for position, answer in zip(positions, answers, strict=True):
             analysis = Analysis(game, position, misere=misere, **parameters)
             known = analysis.explain(position)
@@ -199,13 +200,25 @@ class TestInTheBrowser:
             assert (answer["best"] and answer["best"][1]) == (best and list(best.leaves)), position
             if game != "nim":  # whose moves the page calls by the number that is taken
                 assert answer["options"] == [told(option) for option in known.options], position
+        words = " ".join(option[0] for answer in answers for option in answer["options"])
+        assert ("itself drops" in words) == (name == "text")
+
+    def test_misere_nim_beyond_all_plays_is_that_of_its_theorem(self, blind):
+        small = [[str(x) for x in piles] for piles in product(range(4), repeat=3)]
+        blind.play("misere")
+        played, told = (blind.do(ANSWERS, small, False, study) for study in (True, False))
+        for one, other, position in zip(played, told, small, strict=True):
+            assert one["isP"] == other["isP"], position
+            assert sorted(one["winning"]) == sorted(other["winning"]), position
+            assert other["best"] is None or other["best"] in (other["winning"] or [other["best"]]), position
+        assert len({one["isP"] for one in played}) == 2
 
     def test_nim_is_played_as_by_python(self, blind):
         chooser = random.Random(3)
         some = [tuple(chooser.randrange(2**bits) for _ in range(3)) for bits in (1, 2, 3, 4, 59) for _ in range(20)]
         some += [(x, y, x ^ y) for x, y, _ in some if x | y]
         some = [position for position in some if any(position)]
-        answers = blind.play("nim").do(ANSWERS, [[str(x) for x in position] for position in some], False)
+        answers = blind.play("nim").do(ANSWERS, [[str(x) for x in position] for position in some], False, True)
         for position, answer in zip(some, answers, strict=True):
             move = strategy.reply(position)
             assert answer["best"] == [f"{move.take} from pile {move.pile + 1}", list(map(float, move.leaves))], position
@@ -304,12 +317,18 @@ class TestInTheBrowser:
         reply = strategy.reply([4, 12, 8]).leaves
         wait_for(lambda: player.position() == list(reply), "the program's move")
         assert player.do("return document.getElementById('played').getAttribute('d').split('L').length") == 3
+        player.key("u")
+        assert player.position() == [13, 12, 8]
+        player.fingers([(x, y)])
+        player.fingers([(x, y)])
+        wait_for(lambda: player.position() == list(reply), "the program's move")
         wait_for(lambda: "&position=" + ",".join(map(str, reply)) in player.do("return location.hash"), "the address")
 
     def test_the_picture_is_as_deep_as_the_piles(self, player):
         player.play("nim", 2**40, 2**40 + 5, 6)
         spot = player.do("return gpunim.board.spot(gpunim.body.extent.map(side => side - 1n))")
         assert player.generation() == 2**41 - 1
+        assert player.do("return gpunim.body.bucket") == 41 - 8
         colours = player.do("return [...gpunim.body.colours].slice(-3)")
         assert player.picture().std() > 20
         player.do("gpunim.board.at.players.value = 'both'; gpunim.board.open([15n, 3n, 9n])")
