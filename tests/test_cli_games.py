@@ -1,5 +1,6 @@
 """`gpunim nim`, `play`, `solve` and `evolution` as their users see them."""
 
+import csv
 import json
 from fractions import Fraction
 
@@ -203,8 +204,28 @@ def test_solve_scans():
     assert [row["a"] for row in rows] == list("12345678")
     assert [row["equals_nim"] for row in rows] == [a in ("3", "7") for a in "12345678"]
     assert rows[7]["first_difference"] == [25, 7, 32]
+    assert [row["theorem_equals_nim"] for row in rows] == [row["equals_nim"] for row in rows]
+    assert [row["theorem_first_difference"] for row in rows] == [row["first_difference"] for row in rows]
+    assert [row["theorem"] for row in rows[2:4]] == ["v-remark-4.1", "chocolate-first-difference"]
     lines = run("solve", "bar", "--k", "1/2:2:1/2", "--size", "7", "--grundy").output.splitlines()
     assert [line.split()[0] for line in lines] == ["k", "1/2", "1", "3/2"]
+
+
+def test_a_scan_is_written_as_a_table(tmp_path):
+    out = tmp_path / "a.csv"
+    printed = run("solve", "chocolate", "--a", "7/2:9/2:1/2", "--size", "15", "--out", str(out)).output
+    with out.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["a"], row["first_difference"], row["theorem_first_difference"]) for row in rows] == [
+        ("7/2", "(4,3,7)", ""),
+        ("4", "(5,3,8)", "(5,3,8)"),
+    ]
+    for row in rows:
+        assert int(row["p_positions"]) == facts("solve", "chocolate", "--a", row["a"], "--size", "15")["p_positions"]
+    assert [line.split()[4:] for line in printed.splitlines()[1:]] == [
+        ["(4,3,7)", "some", "chocolate-nim"],
+        ["(5,3,8)", "(5,3,8)", "chocolate-first-difference"],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -248,7 +269,7 @@ def test_solve_given_games(args, expected):
         (["chocolate", "--k", "2"], "--k is a parameter of bar, not of chocolate"),
         (["chocolate", "--size", "-1"], "--size"),
         (["chocolate", "--out", "x.txt"], "must end in"),
-        (["chocolate", "--a", "1:3", "--out", "x.npz"], "--out"),
+        (["chocolate", "--a", "1:3", "--out", "x.npz"], "must end in .csv"),
         (["inequalities"], "--where"),
         (["y <= x", "--where", "x"], "--where must be left out"),
         (["y <=", "--size", "3"], "inequality must be"),

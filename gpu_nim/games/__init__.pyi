@@ -1,6 +1,8 @@
 from gpu_nim.games import nim as nim
 from gpu_nim.games.catalogue import CATALOGUE as CATALOGUE
 from gpu_nim.games.catalogue import find as find
+from gpu_nim.games.comparison import Comparison as Comparison
+from gpu_nim.games.comparison import compare as compare
 from gpu_nim.games.entries import GameEntry as GameEntry
 from gpu_nim.games.game_graph import Evolution as Evolution
 from gpu_nim.games.game_graph import Game as Game

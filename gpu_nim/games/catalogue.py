@@ -8,11 +8,11 @@ vectors (`VectorEntry`), or by single heaps (`HeapEntry`). Its parameters become
 `gpu_nim.solve`, and parts of sources of pictures such as chocolate:a=3,size=127.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from gpu_nim.games import inequality, laws
+from gpu_nim.games import chocolates, inequality, laws
 from gpu_nim.games.entries import (
     GameEntry,
     HeapEntry,
@@ -32,7 +32,7 @@ from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.registry import Registry
 
 RESERVED = frozenset(
-    {"game", "size", "grundy", "until_difference", "backend", "on_step", "out", "json", "as_json", "memory", "help"}
+    {"game", "against", "size", "grundy", "until_difference", "backend", "on_step", "out", "json", "as_json", "memory", "help"}
 )
 """Names that no parameter may have, since `gpu_nim.solve`, `gpunim solve` or sources of pictures use them."""
 
@@ -47,6 +47,7 @@ _GAMES: tuple[GameEntry, ...] = (
         parameters=(Parameter("a", Rational(), "3", "a y <= x + z"),),
         literal_parameters=tuple({"a": a} for a in ("1", "2", "3", "5/2")),
         laws=laws.CHOCOLATE,
+        beside_nim=chocolates.beside_nim,
     ),
     InequalityEntry(
         name="bar",
@@ -238,3 +239,39 @@ def read_values(entry: GameEntry, texts: Mapping[str, str], prefix: str = "") ->
     check_parameters(entry, texts, prefix)
     given = [parameter for parameter in entry.parameters if parameter.name in texts]
     return entry.values({parameter.name: parameter.read(texts[parameter.name], prefix) for parameter in given}, prefix)
+
+
+def read_source(text: str) -> tuple[str, dict[str, Any]]:
+    """A game with parameters, written NAME or NAME:PARAMETER=VALUE,...: its name and the values; inequalities as they stand.
+
+    >>> read_source("chocolate:a=5/2"), read_source("subtraction:take=1,3,4")
+    (('chocolate', {'a': Fraction(5, 2)}), ('subtraction', {'take': (1, 3, 4)}))
+    >>> read_source("2y <= x + z")
+    ('2y <= x + z', {})
+    """
+    if is_inequalities(text):
+        return text, {}
+    name, _, arguments = text.partition(":")
+    entry = find(name)
+    return name, read_values(entry, written_texts(text, name, arguments, entry.parameters))
+
+
+def written_texts(source: str, game: str, arguments: str, known: Sequence[Parameter]) -> dict[str, str]:
+    """The text of each parameter in NAME=VALUE,NAME=VALUE; a part without = belongs to the value before it, as in take=1,3,4."""
+    names = [parameter.name for parameter in known]
+    texts: dict[str, str] = {}
+    last = ""
+    for part in filter(None, arguments.split(",")):
+        name, equals, value = part.partition("=")
+        if not equals and last:
+            texts[last] += f",{part}"
+        elif not names:
+            raise UsageError(f"source {game} takes no parameters, got {source!r}")
+        elif not equals or name not in names:
+            written = ",".join(f"{parameter.name}={parameter.type.word.upper()}" for parameter in known)
+            takes = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+            hint = close(name, names)
+            raise UsageError(f"source {game}:{written} takes only {takes}, got {source!r}{hint}")
+        else:
+            texts[name], last = value, name
+    return texts

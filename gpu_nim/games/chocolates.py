@@ -10,6 +10,7 @@ from itertools import count
 from math import ceil, floor
 
 from gpu_nim.games.inequality import Vector
+from gpu_nim.games.laws import BesideNim
 
 
 def equals_nim(a: Fraction) -> bool:
@@ -42,6 +43,18 @@ def first_difference(a: Fraction) -> Vector | None:
         return None
     q = (above & -above) - 1
     return above * q // 2 - (q + 1) // 2 + 1, q, above * q // 2 + (q + 1) // 2
+
+
+def beside_nim(a: Fraction) -> BesideNim:
+    """The theorem that says whether the P-positions of a y <= x + z are Nim's, and where they first differ.
+
+    >>> beside_nim(Fraction(8))
+    BesideNim(statement='chocolate-first-difference', equals_nim=False, first_difference=(25, 7, 32))
+    """
+    first = first_difference(a)
+    if first is not None:
+        return BesideNim("chocolate-first-difference" if a.denominator == 1 else "chocolate-fractions", False, first)
+    return BesideNim("v-remark-4.1" if equals_nim(a) else "chocolate-nim", equals_nim(a))
 
 
 def breaking_position(a: Fraction) -> Vector | None:

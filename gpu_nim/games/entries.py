@@ -10,7 +10,7 @@ from gpu_nim.backends.interface import Backend
 from gpu_nim.games.game_graph import Game
 from gpu_nim.games.heaps import HEAP, HeapRule, apparent_period
 from gpu_nim.games.inequality import InequalityGame, Vector
-from gpu_nim.games.laws import Law, SumOfHeaps
+from gpu_nim.games.laws import BesideNim, Law, SumOfHeaps
 from gpu_nim.games.limits import MAX_SIZE
 from gpu_nim.games.rulesets import HeapRuleset, InequalityRuleset, Ruleset, VectorRuleset
 from gpu_nim.games.solution import Solution
@@ -127,11 +127,7 @@ class Text:
     word: ClassVar[str] = "text"
 
     def read(self, text: str) -> str:
-        """The text.
-
-        Args:
-            text: the text.
-        """
+        """The text."""
         return text
 
 
@@ -189,6 +185,7 @@ class GameEntry(ABC):
         literal_size: the size up to which `gpunim verify` compares the solution with the game by its definition.
         literal_parameters: the parameters with which it does, as texts; those left out have their defaults.
         laws: the theorems that tell its P-positions for some values of the parameters.
+        beside_nim: `beside_nim(**values)` returns the theorem that compares its P-positions with Nim's; None for no such theorem.
     """
 
     name: str
@@ -201,6 +198,7 @@ class GameEntry(ABC):
     literal_size: int = 7
     literal_parameters: tuple[Mapping[str, str], ...] = field(default=({},), hash=False)
     laws: tuple[Law, ...] = ()
+    beside_nim: Callable[..., BesideNim] | None = None
 
     always_grundy: ClassVar[bool] = False
     """Whether Grundy values are always found, as a by-product."""

@@ -35,6 +35,22 @@ class Law:
     applies: Callable[..., bool] = _always
 
 
+@dataclass(frozen=True)
+class BesideNim:
+    """A theorem that compares the P-positions of a game with the positions of nim-sum 0.
+
+    Args:
+        statement: its name in `gpunim verify`.
+        equals_nim: whether they are the same.
+        first_difference: where they first differ, by total and then lexicographically; None where they do not, or no formula is
+            known.
+    """
+
+    statement: str
+    equals_nim: bool
+    first_difference: Vector | None = None
+
+
 def is_wythoff_pair(position: Vector) -> bool:
     """Whether the piles are floor(d phi) and floor(d phi) + d for their difference d, phi the golden ratio.
 

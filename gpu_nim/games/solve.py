@@ -1,11 +1,12 @@
 """`gpu_nim.solve`: solve a game of the catalogue, inequalities as a text, or an inequality game, up to a size."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import check_backend
 from gpu_nim.games.catalogue import chosen
-from gpu_nim.games.inequality import InequalityGame
+from gpu_nim.games.inequality import InequalityGame, Vector
 from gpu_nim.games.limits import MAX_SIZE
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solvers import solve_inequalities
@@ -80,13 +81,29 @@ def solve(
 
 def _until_difference(game: InequalityGame | str, size: Whole, **options: Any) -> Solution:
     size = integer("size", size, 0, MAX_SIZE)
-    here = min(_FIRST_SIZE, size)
-    while True:
+    for here in sizes_until_difference(size):
         solution = solve(game, here, **options)
-        found = solution.first_difference
-        if here == size or (found is not None and sum(found) <= here):
-            return solution
-        here = min(2 * here + 1, size)
+        if settles(solution.first_difference, here):
+            break
+    return solution
+
+
+def sizes_until_difference(size: int) -> Iterator[int]:
+    """The sizes at which a first difference is looked for, one after the other: 15, 31, 63, ... and `size`.
+
+    >>> list(sizes_until_difference(50))
+    [15, 31, 50]
+    """
+    here = _FIRST_SIZE
+    while here < size:
+        yield here
+        here = 2 * here + 1
+    yield size
+
+
+def settles(difference: Vector | None, size: int) -> bool:
+    """Whether a difference found up to a size is the first: no position of a smaller total has a larger coordinate."""
+    return difference is not None and sum(difference) <= size
 
 
 def expected_points(game: str, size: int, largest: int = 0, **parameters: Any) -> float:

@@ -311,7 +311,8 @@ def _game(source: str, game: GameEntry, arguments: str, colour: str | None, on_s
         Parameter("grundy", Integer(), "0", "the largest Grundy value drawn"),
     )
     known = [*game.parameters, *common]
-    texts = {parameter.name: str(parameter.default) for parameter in common} | _written(source, game.name, arguments, known)
+    texts = {parameter.name: str(parameter.default) for parameter in common}
+    texts |= games.written_texts(source, game.name, arguments, known)
     size, largest = (parameter.read(texts.pop(parameter.name), f"source {source!r}: ") for parameter in common)
     values = games.read_values(game, texts, f"source {source!r}: ")
     coordinates = len(game.coordinates(**values))
@@ -326,25 +327,6 @@ def _game(source: str, game: GameEntry, arguments: str, colour: str | None, on_s
             raise
         raise type(error)(f"{error}; {SOLVED}") from None
     return _solved(source, solution, largest)
-
-
-def _written(source: str, game: str, arguments: str, known: list[Parameter]) -> dict[str, str]:
-    """The text of each parameter in NAME=VALUE,NAME=VALUE; a part without = belongs to the value before it, as in take=1,3,4."""
-    names = [parameter.name for parameter in known]
-    texts: dict[str, str] = {}
-    last = ""
-    for part in filter(None, arguments.split(",")):
-        name, equals, value = part.partition("=")
-        if not equals and last:
-            texts[last] += f",{part}"
-        elif not equals or name not in names:
-            written = ",".join(f"{parameter.name}={parameter.type.word.upper()}" for parameter in known)
-            takes = f"{', '.join(names[:-1])} and {names[-1]}"
-            hint = close(name, names)
-            raise UsageError(f"source {game}:{written} takes only {takes}, got {source!r}{hint}")
-        else:
-            texts[name], last = value, name
-    return texts
 
 
 def _require_drawable(source: str, coordinates: int) -> None:

@@ -1,17 +1,43 @@
-"""Growths as CSV: the table of a growth's columns, one generation per line."""
+"""CSV files: tables, and growths as the table of their columns, one generation per line."""
 
 import csv
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
 
 from gpu_nim.automata.columns import Value
 from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.interface import Batch
+from gpu_nim.model.errors import UsageError
+from gpu_nim.storage.atomic import check_writable, replacing
 
 
 def as_number(value: Value) -> int | float | None:
     """Return a value of a table for text formats: integers unchanged, fractions as the nearest double."""
     return float(value) if isinstance(value, Fraction) else value
+
+
+def check_table(path: Path) -> None:
+    """Raise UsageError or FileError where `save_table` would, to be called before long work."""
+    if path.suffix != ".csv":
+        raise UsageError(f"the file of a table must end in .csv, got {str(path)!r}")
+    check_writable(path)
+
+
+def save_table(rows: Iterable[Sequence[object]], path: Path) -> None:
+    """Write rows to a .csv file, one a line; None is empty. The write is atomic.
+
+    Args:
+        rows: the rows, the header first.
+        path: the file.
+
+    Raises:
+        UsageError: the file has another suffix.
+        FileError: the file cannot be written.
+    """
+    check_table(path)
+    with replacing(path) as scratch, scratch.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
 
 
 class CsvGrowthWriter:

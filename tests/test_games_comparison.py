@@ -1,0 +1,85 @@
+"""Two games compared: against sets of P-positions that are solved by the definitions."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu_nim.games import Comparison, compare
+from gpu_nim.games.inequality import InequalityGame, bar, chocolate, parse_game
+from gpu_nim.model.errors import UsageError
+from tests.helpers import facts, refused, run
+from tests.literal_games import solve_literally
+
+
+def literal(game: InequalityGame, size: int) -> dict[tuple[int, ...], int]:
+    values: dict[tuple[int, ...], int] = solve_literally(
+        [(i.target, i.coefficients, i.constant) for i in game.inequalities], game.limits(size)
+    )
+    return values
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "size"),
+    [
+        (chocolate(3), chocolate(2), 5),
+        (chocolate(3), chocolate(7), 7),
+        (chocolate("5/2"), bar(2), 6),
+        (chocolate(1), parse_game("y <= x + z; y <= 2"), 5),
+        (parse_game("x <= y; y <= x + 1"), parse_game("y <= x + 2"), 9),
+    ],
+    ids=str,
+)
+def test_what_two_sets_have_in_common(first: InequalityGame, second: InequalityGame, size: int) -> None:
+    values = literal(first, size), literal(second, size)
+    p_first, p_second = ({position for position, value in each.items() if value == 0} for each in values)
+    shared = values[0].keys() & values[1].keys()
+    differing = sorted((p_first ^ p_second) & shared, key=lambda position: (sum(position), position))
+    expected = Comparison(
+        game=first.describe(),
+        against=second.describe(),
+        size=size,
+        p_positions=(len(p_first), len(p_second)),
+        both=len(p_first & p_second),
+        only_first=len((p_first - p_second) & shared),
+        only_second=len((p_second - p_first) & shared),
+        elsewhere=(len(p_first - shared), len(p_second - shared)),
+        first_difference=differing[0] if differing else None,
+        p_in_first=differing[0] in p_first if differing else None,
+    )
+    found = compare(first, second, size)
+    assert found == expected
+    assert found.equal is not bool(differing)
+
+
+def test_games_of_other_kinds() -> None:
+    """Wythoff's P-positions are (0,0), (1,2), (3,5), (4,7), ...; Nim's with two piles are the equal ones."""
+    found = compare("wythoff", "nim:piles=2", 7)
+    assert (found.both, found.only_first, found.only_second, found.elsewhere) == (1, 6, 7, (0, 0))
+    assert (found.first_difference, found.p_in_first) == ((1, 1), False)
+    assert compare("kayles", "subtraction:take=1,2,3", 8).first_difference == (4,)
+
+
+def test_the_search_ends_at_the_first_difference() -> None:
+    assert compare("chocolate", "chocolate:a=3", 127, until_difference=True, a=2).size == 15
+    found = compare("chocolate", "nim", 64, until_difference=True, a=8)
+    assert (found.size, found.first_difference, found.p_in_first) == (64, (25, 7, 32), True)
+    assert compare("chocolate", "nim", 20, until_difference=True).equal
+
+
+def test_unequal_coordinates() -> None:
+    with pytest.raises(UsageError, match="game of 3 coordinates, as chocolate, 3y <= x \\+ z is, got 2 of wythoff"):
+        compare("chocolate", "wythoff", 7)
+
+
+def test_the_command() -> None:
+    found = facts("solve", "chocolate", "--a", "3", "--size", "15", "--against", "4y <= x + z")
+    assert (found["first_difference"], found["p_in_first"], found["equal"]) == ([5, 3, 8], False, False)
+    assert (
+        "(5,3,8), P in the second and N in the other"
+        in run("solve", "chocolate", "--size", "15", "--against", "chocolate:a=4").output
+    )
+    assert "none" in run("solve", "nim", "--size", "7", "--against", "chocolate:a=7").output
+    for more in (["--grundy"], ["--out", "x.npz"], ["--a", "1:3"]):
+        assert "--against must be given without" in refused("solve", "chocolate", "--size", "7", *more, "--against", "nim")
+    assert "takes only a" in refused("solve", "chocolate", "--size", "7", "--against", "chocolate:b=3")
+    assert "game must be one of" in refused("solve", "chocolate", "--size", "7", "--against", "checkers")
