@@ -302,6 +302,11 @@ def _of_both(upto: int) -> str:
     return f"generations of edge up to {upto}, of fcc up to {_reach('fcc', upto)}"
 
 
+def _three_classes(things: int) -> int:
+    """The partitions of this many different things into 3 classes, a Stirling number."""
+    return (3**things - 3 * 2**things + 3) // 6 if things else 0
+
+
 @statement(
     "edge-powers-of-two",
     "gpunim",
@@ -315,10 +320,27 @@ def powers_of_two(upto: int) -> Iterator[Case]:
         last = _reach(automaton, upto)
         births = _delays(automaton, last)
         for m in range(3, last.bit_length()):
-            power = 3 ** (m - 3)
-            classes = (power - 2 ** (m - 2) - 2 ** (m - 3) + 3) // 6 if m > 3 else 0
-            stated = [0, 0, 0, 6 * mirrored * (power - 1), 6 * mirrored * classes, 0]
+            stated = [0, 0, 0, 6 * mirrored * (3 ** (m - 3) - 1), 6 * mirrored * _three_classes(m - 3), 0]
             yield f"the births of {automaton} at {2**m} with delays 2 to 7", births[2**m, 2:8].tolist(), stated
+
+
+@statement(
+    "edge-beside-powers",
+    "gpunim",
+    "with S the partitions of m - 1 things into 3 classes, m > 3, `edge` bears 12 S, 6 S and 12 (2^(m-4) - 1) cells with delays of 2, "
+    "3 and 5 at generation 2^m - 1, and none with 1 to 7 at 2^m + 1; `fcc` eight times as many",
+    conjecture=True,
+)
+@compared_cases(_of_both)
+def beside_powers_of_two(upto: int) -> Iterator[Case]:
+    for automaton, mirrored in _MIRRORED.items():
+        births = _delays(automaton, _reach(automaton, upto))
+        for m in range(4, len(births).bit_length()):
+            classes = mirrored * _three_classes(m - 1)
+            stated = [12 * classes, 6 * classes, 12 * mirrored * (2 ** (m - 4) - 1)]
+            yield f"the births of {automaton} at {2**m - 1} with delays 2, 3, 5", births[2**m - 1, [2, 3, 5]].tolist(), stated
+            if 2**m + 1 < len(births):
+                yield f"the births of {automaton} at {2**m + 1} with delays 1 to 7", births[2**m + 1, 1:8].tolist(), [0] * 7
 
 
 @statement(
