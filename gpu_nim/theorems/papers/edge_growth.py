@@ -327,8 +327,8 @@ def powers_of_two(upto: int) -> Iterator[Case]:
 @statement(
     "edge-beside-powers",
     "gpunim",
-    "with S the partitions of m - 1 things into 3 classes, m > 3, `edge` bears 12 S, 6 S and 12 (2^(m-4) - 1) cells with delays of 2, "
-    "3 and 5 at generation 2^m - 1, and none with 1 to 7 at 2^m + 1; `fcc` eight times as many",
+    "with S the partitions of m - 1 things into 3 classes, m > 3, `edge` bears 12 S, 6 S and 12 (2^(m-4) - 1) cells with delays of "
+    "2, 3 and 5 at generation 2^m - 1, and none with 1 to 7 at 2^m + 1; `fcc` eight times as many",
     conjecture=True,
 )
 @compared_cases(_of_both)
