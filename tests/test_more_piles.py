@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from gpu_nim.automata import neighbourhoods
+from gpu_nim.counting.families import find_family
 from gpu_nim.theorems import digit_products, find_statements, run_checks
 from gpu_nim.theorems.digit_products import Certificate
 from gpu_nim.theorems.papers.more_piles import counts, residues, rules
@@ -55,6 +56,13 @@ def test_a_fault_is_noticed(name: str, broken: str, fault: Any, words: str, monk
             lambda k: (Fraction(2) ** (k - 2),) * 2,
             "whether the eigenvalues of M_(0,) for k = 15",
         ),
+        (
+            "smallest-counts-of-d4",
+            "values_below",
+            lambda k, stop: [*range(1, stop + 1)],
+            "(25/72) 3^2 for n of 2 digits is False",
+        ),
+        ("smallest-counts-of-d4", "ByTotal", lambda k: find_family("D", 5), "D_4 at 1 times 10"),
         ("counts-that-rise", "_RISING", (7,), "the remainder of W for k = 7"),
         ("counts-that-rise", "values_below", lambda k, stop: [1] * stop, "whether D_6 rises below 2^1"),
         ("sums-of-counts", "_SUMS", {4: (2, ((2, 8),))}, "A_4(2^1 - 1)"),

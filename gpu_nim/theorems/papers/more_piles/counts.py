@@ -26,6 +26,7 @@ _SUMS = {
 }
 _DIGITS = 12
 _FACTORS = 5
+_REPEATED = 40
 _APPLIED = 48  # matrices, so that ratios come close to an eigenvalue
 _TRIED = 40  # piles of conjectures
 
@@ -130,6 +131,21 @@ def values_below(k: int, stop: int) -> list[int]:
 def _real_power(k: int) -> int:
     """The real part of (1 + i)^k: C(k,0) - C(k,2) + C(k,4) - ..."""
     return sum((-1) ** i * comb(k, 2 * i) for i in range(k // 2 + 1))
+
+
+@statement(
+    "smallest-counts-of-d4",
+    "gpunim, after [NF] Lemma 26",
+    "D_4(n) >= (25/72) 3^m for n of m binary digits, and D_4 at 10 repeated j times in binary is (3 9^j + 2 4^j)/5",
+)
+@compared_cases(lambda upto: f"n up to 2^{min(upto // 2, _DIGITS)}, and {_REPEATED} times 10")
+def smallest(upto: int) -> Iterator[Case]:
+    values = values_below(4, 2 ** min(upto // 2, _DIGITS))
+    for m in range(1, len(values).bit_length()):
+        least = min(values[2 ** (m - 1) : 2**m])
+        yield f"whether D_4(n) >= (25/72) 3^{m} for n of {m} digits", 72 * least >= 25 * 3**m, True
+    for j in range(_REPEATED + 1):
+        yield f"D_4 at {j} times 10", 5 * ByTotal(4).value(2 * (4**j - 1) // 3), 3 * 9**j + 2 * 4**j
 
 
 @statement(
