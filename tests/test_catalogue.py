@@ -5,10 +5,10 @@ import pytest
 
 from gpu_nim import grow
 from gpu_nim.automata.catalogue import CATALOGUE, GrowthEntry, find
-from gpu_nim.oeis.entry import is_number
+from gpu_nim.model.notation import is_a_number
 from tests.lattices import literal, terms_of
 
-_ENTRIES = [(automaton.name, entry) for automaton in CATALOGUE.values() for entry in automaton.oeis if is_number(entry.number)]
+_ENTRIES = [(automaton.name, entry) for automaton in CATALOGUE.values() for entry in automaton.oeis if is_a_number(entry.number)]
 
 
 @pytest.mark.parametrize(("name", "entry"), _ENTRIES, ids=[f"{name}-{entry.number}" for name, entry in _ENTRIES])

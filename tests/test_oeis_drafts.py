@@ -16,11 +16,11 @@ import pytest
 from gpu_nim import grow
 from gpu_nim.automata.catalogue import find as find_automaton
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.notation import is_a_number
 from gpu_nim.oeis.catalogue import entries, find, resolve
 from gpu_nim.oeis.corrections import CORRECTIONS
 from gpu_nim.oeis.draft import Draft, data_lines, data_terms
 from gpu_nim.oeis.drafts import DRAFTS
-from gpu_nim.oeis.entry import is_number
 from gpu_nim.oeis.submissions import submissions
 from tests.helpers import facts, printed, refused, run
 from tests.lattices import terms_of
@@ -49,7 +49,7 @@ def data(draft: Draft) -> list[int]:
 
 
 def test_every_entry_without_a_number_has_a_draft_and_a_committed_file() -> None:
-    assert set(DRAFTS) == {name for name in entries() if not is_number(name)}
+    assert set(DRAFTS) == {name for name in entries() if not is_a_number(name)}
     committed = {*(f"{name}.seq.txt" for name in DRAFTS), *(f"{name}.edit.txt" for name in CORRECTIONS)}
     assert {path.name for path in FOLDER.iterdir()} == committed
 
@@ -353,6 +353,10 @@ def test_a_draft_is_printed_and_listed() -> None:
     assert listed["A236305"]["submit"] == "changes"
     assert listed["A160720"]["offset"] is None
     assert "nim-6-births" in printed("oeis")
+    automata = facts("automata")
+    assert automata["edge"]["oeis"] == {}
+    assert automata["edge"]["drafts"]["edge-births"] == "births"
+    assert (automata["fcc"]["drafts"], "edge-births" in printed("automata")) == ({}, False)
 
 
 B_LINE = re.compile(r"(-?[1-9][0-9]*|0) (-?[1-9][0-9]*|0)")

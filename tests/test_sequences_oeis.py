@@ -6,14 +6,15 @@ import pytest
 
 from gpu_nim.automata.catalogue import CATALOGUE as AUTOMATA
 from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.model.notation import is_a_number
 from gpu_nim.oeis.b_files import compare, format_lines, read_bfile
 from gpu_nim.oeis.catalogue import entries, find, resolve
-from gpu_nim.oeis.entry import OeisEntry, is_number
+from gpu_nim.oeis.entry import OeisEntry
 
 OEIS = Path(__file__).parent / "oeis"
 
 
-PUBLISHED = [entry for name, entry in entries().items() if is_number(name)]
+PUBLISHED = [entry for name, entry in entries().items() if is_a_number(name)]
 
 
 @pytest.mark.parametrize("entry", PUBLISHED, ids=lambda entry: entry.name)

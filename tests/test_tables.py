@@ -8,7 +8,7 @@ from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.cli.tables import table_lines
 from tests.helpers import printed
 
-AUTOMATA = [[each.name, each.space, " ".join(entry.number for entry in each.oeis), each.summary] for each in CATALOGUE.values()]
+AUTOMATA = [[each.name, each.space, " ".join(each.numbers), each.summary] for each in CATALOGUE.values()]
 HEADER = ["name", "space", "OEIS", "rule"]
 WORDS = st.text("abc-", min_size=1, max_size=12)
 TEXTS = st.lists(WORDS, max_size=9).map(" ".join)

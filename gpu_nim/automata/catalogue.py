@@ -18,6 +18,7 @@ from gpu_nim.automata import formulas, neighbourhoods
 from gpu_nim.counting.families import ByTotal, UpToTotal
 from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.notation import is_a_number
 from gpu_nim.model.registry import Registry
 from gpu_nim.model.rule import Rule, Symmetry
 
@@ -112,6 +113,11 @@ class Automaton:
 
     def __repr__(self) -> str:
         return f"<Automaton {self.name}: {self.summary}>"
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The A-numbers of its entries, without those that are drafts."""
+        return tuple(entry.number for entry in self.oeis if is_a_number(entry.number))
 
     @property
     def grows_nim(self) -> bool:

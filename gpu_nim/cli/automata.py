@@ -28,7 +28,8 @@ def automata(as_json: bool) -> None:
                     "neighbours": len(automaton.rule.offsets),
                     "births": sorted(automaton.rule.births),
                     "symmetry": automaton.rule.symmetry.value,
-                    "oeis": {entry.number: entry.counts for entry in automaton.oeis},
+                    "oeis": {entry.number: entry.counts for entry in automaton.oeis if entry.number in automaton.numbers},
+                    "drafts": {entry.number: entry.counts for entry in automaton.oeis if entry.number not in automaton.numbers},
                     "source": automaton.source,
                 }
                 for automaton in CATALOGUE.values()
@@ -36,6 +37,6 @@ def automata(as_json: bool) -> None:
         )
         return
     print_table(
-        [(a.name, a.space, " ".join(entry.number for entry in a.oeis), a.summary) for a in CATALOGUE.values()],
+        [(a.name, a.space, " ".join(a.numbers), a.summary) for a in CATALOGUE.values()],
         ("name", "space", "OEIS", "rule"),
     )

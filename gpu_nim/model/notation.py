@@ -86,3 +86,15 @@ def _power(base: int, exponent: int) -> int:
     if base > 1 and exponent * (base.bit_length() - 1) > _LONGEST_BITS:
         raise ValueError(f"{base}^{exponent} is beyond {_LONGEST}")
     return int(base**exponent)
+
+
+def is_a_number(name: str) -> bool:
+    """Return whether a name is that of an entry of the OEIS.
+
+    Args:
+        name: the name.
+
+    >>> is_a_number("A237711"), is_a_number("edge-births")
+    (True, False)
+    """
+    return re.fullmatch("A[0-9]{6,7}", name) is not None

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import FileError
+from gpu_nim.model.notation import is_a_number
 from gpu_nim.model.reading import Damaged, open_regular
-from gpu_nim.oeis.entry import OeisEntry, is_number
+from gpu_nim.oeis.entry import OeisEntry
 
 _LINE = re.compile(r"\s*(-?[0-9]+)\s+(-?[0-9]+)\s*(?:#.*)?$")
 _LONGEST = 1 << 20  # letters of a line
@@ -43,7 +44,7 @@ def bfile_name(entry: str) -> str:
     >>> bfile_name("A237711"), bfile_name("edge-births")
     ('b237711.txt', 'edge-births.txt')
     """
-    return f"b{entry[1:]}.txt" if is_number(entry) else f"{entry}.txt"
+    return f"b{entry[1:]}.txt" if is_a_number(entry) else f"{entry}.txt"
 
 
 def format_lines(pairs: Iterable[tuple[int, object]], separator: str = " ") -> Iterator[str]:

@@ -12,7 +12,8 @@ from itertools import islice
 
 from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import UsageError
-from gpu_nim.oeis.entry import OeisEntry, is_number
+from gpu_nim.model.notation import is_a_number
+from gpu_nim.oeis.entry import OeisEntry
 
 UNNUMBERED = "Axxxxxx"
 """Stands for the A-number until the OEIS has allocated one."""
@@ -71,7 +72,7 @@ class Draft:
         Raises:
             UsageError: the number is no A-number.
         """
-        if number is not None and not is_number(number):
+        if number is not None and not is_a_number(number):
             raise UsageError(f"number must be an A-number such as A123456, got {shown(number)}")
         known = number or UNNUMBERED
         stop = None if self.reach - entry.offset > _ENDLESS else self.reach + 1
@@ -94,7 +95,7 @@ class Draft:
             yield "e", text
         for text in ("(Python)", *self.program.splitlines()):
             yield "o", text
-        numbered = [f"{name} ({about})" if about else name for name, about in self.related if is_number(name)]
+        numbered = [f"{name} ({about})" if about else name for name, about in self.related if is_a_number(name)]
         if numbered:
             yield "Y", f"Cf. {', '.join(numbered)}."
         yield "K", self.keywords
@@ -103,7 +104,7 @@ class Draft:
 
     def notes(self) -> list[str]:
         """Return what a contributor must know beside the entry."""
-        pending = [f"{name} ({about})" for name, about in self.related if not is_number(name)]
+        pending = [f"{name} ({about})" for name, about in self.related if not is_a_number(name)]
         return [
             f"{UNNUMBERED} is the number that the OEIS allocates; `gpunim oeis {self.name} --number` writes it in its place.",
             f"{CONTRIBUTOR} is the name under which you are registered, MMM DD YYYY the day.",

@@ -9,9 +9,9 @@ from __future__ import annotations
 from math import comb
 
 from gpu_nim.counting.families import FAMILIES
+from gpu_nim.model.notation import is_a_number
 from gpu_nim.model.registry import Registry
 from gpu_nim.oeis.draft import Draft
-from gpu_nim.oeis.entry import is_number
 from gpu_nim.oeis.from_games import CHOCOLATES, chocolate_name
 from gpu_nim.oeis.from_tables import TABLES
 from gpu_nim.oeis.programs import (
@@ -273,7 +273,7 @@ def _nim_drafts() -> tuple[Draft, ...]:
         _nim(name, letter, piles)
         for letter, family in FAMILIES.items()
         for piles, name in family.numbers.items()
-        if not is_number(name)
+        if not is_a_number(name)
     )
 
 
@@ -295,7 +295,7 @@ def _table(name: str, title: str, program: str, formulas: tuple[str, ...], diago
         examples=("Array begins:", *(f"k={k}: {row} ..." for k, row in enumerate(rows, 1))),
         sources=(_NIM_FRACTALS,),
         related=(
-            *((number, f"row {k}") for k, number in sorted(family.numbers.items()) if is_number(number)),
+            *((number, f"row {k}") for k, number in sorted(family.numbers.items()) if is_a_number(number)),
             *diagonal,
         ),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -12,20 +11,6 @@ from gpu_nim.model.errors import UsageError
 
 Terms = Callable[[int, int | None], Iterator[int]]
 """Yields a(start), a(start + 1), ..., a(stop - 1), without end where stop is None."""
-
-_NUMBER = re.compile("A[0-9]{6,7}")
-
-
-def is_number(name: str) -> bool:
-    """Return whether a name is an A-number.
-
-    Args:
-        name: the name.
-
-    >>> is_number("A237711"), is_number("edge-births")
-    (True, False)
-    """
-    return _NUMBER.fullmatch(name) is not None
 
 
 @dataclass(frozen=True, repr=False)

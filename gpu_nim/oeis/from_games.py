@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gpu_nim.games.solve import solve
 from gpu_nim.oeis.entry import OeisEntry
 
 CHOCOLATES = (2, 4, 5, 6, 7, 8)
@@ -38,11 +39,17 @@ def game_entries() -> dict[str, OeisEntry]:
     return {entry.name: entry for entry in found}
 
 
+def _p_positions(game: str, size: int, **parameters: Any) -> NDArray[np.int64]:
+    from gpu_nim.games.solve import solve  # which counts of Nim would load for nothing
+
+    return solve(game, size, **parameters).p_positions
+
+
 def _chocolate(a: int, start: int, stop: int | None) -> Iterator[int]:
     """One solution has the terms of all smaller sizes; without `stop`, the size is doubled whenever they run out."""
     last = max(start, _FIRST_SIZE) if stop is None else stop - 1
     while start <= last:
-        largest = solve("chocolate", last, a=a).p_positions[:, [0, 2]].max(axis=1)
+        largest = _p_positions("chocolate", last, a=a)[:, [0, 2]].max(axis=1)
         yield from np.bincount(largest).cumsum().tolist()[start:]
         if stop is not None:
             return
@@ -53,9 +60,9 @@ def _six_directions(start: int, stop: int | None) -> Iterator[int]:
     """The work grows by the sixth power of the size: without `stop`, no larger size is solved than is asked for."""
     if stop is not None:
         if start < stop:
-            largest = solve("chocolate6", stop - 1).p_positions.max(axis=1)
+            largest = _p_positions("chocolate6", stop - 1).max(axis=1)
             yield from np.bincount(largest).cumsum().tolist()[start:]
         return
     while True:
-        yield len(solve("chocolate6", start).p_positions)
+        yield len(_p_positions("chocolate6", start))
         start += 1
