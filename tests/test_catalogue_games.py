@@ -147,6 +147,13 @@ def test_their_positions_are_explained():
     assert facts("position", HEAPS.name, 5, 6)["grundy"] == 1 ^ 2
 
 
+def test_those_of_inequalities_are_played_on_a_page(tmp_path):
+    file = tmp_path / "steep.html"
+    printed("play", STEEP.name, 2, 3, 5, "--slope", "3/2", "--out", file)
+    assert "Lower one of x, y, z; the others drop where 2y \\u003c= 3x forces them." in file.read_text()
+    assert "got made-up-bounded" in refused("play", BOUNDED.name, 1, 2, "--out", file)
+
+
 def test_a_rational_parameter_is_scanned():
     rows = facts("solve", STEEP.name, "--slope", "1/2:2:1/2", "--size", "7")["solutions"]
     assert [row["slope"] for row in rows] == ["1/2", "1", "3/2"]

@@ -78,12 +78,13 @@ def test_pages_are_written_and_refused_by_the_command(tmp_path):
     assert [game[name] for name in ("start", "misere", "hints", "second")] == [["3", "5"], True, True, True]
     assert f"gpunim play wythoff 3 5 -o {file} --misere" in printed("info", file)
     for words, reason in (
-        (("kayles", 4, 5, "--out", file), "two or three coordinates"),
-        (("nim-pass", 1, 2, 3, "--out", file), "two or three coordinates"),
+        (("kayles", 4, 5, "--out", file), "a page plays nim, wythoff and games of inequalities"),
+        (("chocolate6", 1, 1, 1, 1, 1, 1, "--out", file), "with two or three coordinates, got chocolate6"),
         ((5, 7, "--out", file), "position must be 3 numbers"),
         ((2, 3, "--piles", 2, "--out", file), "position must be 3 piles on a page"),
         (("2^60", 1, 1, "--out", file), "piles below 2^60"),
         (("chocolate", 600, 0, 2, "--out", file), "position must lie within (255, 170, 255)"),
+        (("inequalities", 1, 2, 3, "--where", "y <= 10000000 x; z", "--out", file), "at most 20,971,520 vectors up to size 31"),
         (("chocolate", 0, 3, 0, "--out", file), "position must satisfy 3y <= x + z"),
         (("wythoff", 300, 400, "--misere", "--out", file), "at most 200,000 moves below it in misere play"),
         ((5, 7, 9, "--out", tmp_path / "game.txt"), "--out must end in .html"),

@@ -118,9 +118,7 @@ def _played(name: str, rules: Ruleset) -> InequalityGame | LineGame:
         lines = rules.rules(0)
         if isinstance(lines, LineGame):
             return lines
-    raise UsageError(
-        f"game must have two or three coordinates to be played on a page, such as nim, chocolate or wythoff, got {name}"
-    )
+    raise UsageError(f"a page plays nim, wythoff and games of inequalities, with two or three coordinates, got {name}")
 
 
 def _size(game: InequalityGame | LineGame, start: Vector) -> tuple[int, Vector]:
@@ -129,7 +127,8 @@ def _size(game: InequalityGame | LineGame, start: Vector) -> tuple[int, Vector]:
     while True:
         limits = game.limits(size) if isinstance(game, InequalityGame) else (size,) * game.piles
         if prod(limit + 1 for limit in limits) > TEXELS or max(limits) >= SIDE:
-            raise UsageError(f"position must lie within {fitting} to be played on a page, got {shown(start)}")
+            box = f"within {fitting}" if fitting else f"in a game of at most {TEXELS:,} vectors up to size {_LEAST}"
+            raise UsageError(f"position must lie {box} to be played on a page, got {shown(start)}")
         if all(number <= limit for number, limit in zip(start, limits, strict=True)):
             return size, limits
         size, fitting = 2 * size + 1, limits
