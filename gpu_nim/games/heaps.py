@@ -89,11 +89,9 @@ def find_period(rule: HeapRule, values: Sequence[int] | Ints) -> Period | None:
         least = rule.proof_length(0, length)
         if least > len(array):
             break
-        saltus = int(array[-1] - array[-1 - length])
-        if saltus < 0 or (saltus and not isinstance(rule, BreakingRule)):
-            continue
-        tail = max(1, min(_TAIL, least - length - 1))  # a mismatch that late leaves nothing to prove a period with
-        if not np.array_equal(array[-tail:], array[-tail - length : -length] + saltus):
+        # A mismatch that late leaves nothing to prove a period with.
+        saltus = _saltus_of_the_last(array, length, max(1, min(_TAIL, least - length - 1)))
+        if saltus is None or (saltus and not isinstance(rule, BreakingRule)):
             continue
         preperiod = repeated_from(array, length, saltus)
         if rule.proof_length(preperiod, length) > len(array):
@@ -111,11 +109,16 @@ def apparent_period(values: Ints) -> Period | None:
     Period(preperiod=0, length=6, saltus=3)
     """
     for length in range(1, len(values) // 3):
-        saltus = int(values[-1] - values[-1 - length])
-        tail = values[len(values) // 3 :]
-        if saltus >= 0 and np.array_equal(tail[length:], tail[:-length] + saltus):
-            return Period(repeated_from(values, length, saltus), length, saltus)
+        saltus = _saltus_of_the_last(values, length, min(_TAIL, len(values) // 3))
+        if saltus is not None and (preperiod := repeated_from(values, length, saltus)) <= len(values) // 3:
+            return Period(preperiod, length, saltus)
     return None
+
+
+def _saltus_of_the_last(values: Ints, length: int, count: int) -> int | None:
+    """The number, 0 or more, by which each of the last `count` values exceeds the one `length` before; None where there is none."""
+    saltus = int(values[-1] - values[-1 - length])
+    return saltus if saltus >= 0 and np.array_equal(values[-count:], values[-count - length : -length] + saltus) else None
 
 
 def repeated_from(values: Ints, length: int, saltus: int) -> int:
