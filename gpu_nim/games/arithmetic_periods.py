@@ -35,7 +35,7 @@ from gpu_nim.model.limbs import Ints
 
 _MULTIPLES = (1, 2, 4)  # of a period, which may satisfy the conditions where it does not
 _PERIODS_MORE = 8  # there are more options for larger N
-_MOST = 1 << 28  # pairs of heaps and look-ups of a proof
+_MOST = 1 << 26  # pairs of heaps and look-ups of a proof
 _NONE = -(1 << 40)  # less than any sum
 
 
