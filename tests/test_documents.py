@@ -71,7 +71,7 @@ SMALLER = [
     (r"(fcc|edge):\d+", r"\1:12"),
     ("size=127", "size=31"),
     (r"bench ranks edge --gen \d+", "bench ranks edge --gen 64"),
-    ("verify chocolate$", "verify chocolate --upto 8"),
+    (r"verify (chocolate6?)$", r"verify \1 --upto 8"),
     (r"verify (all|[a-z]+-[\w.-]+)$", r"verify \1 --upto 4"),
     ("gpunim reproduce", "gpunim reproduce --upto 2"),
     (r"grow (fcc|edge) --gen \d{3,}", r"grow \1 --gen 64"),

@@ -7,15 +7,20 @@ from fractions import Fraction
 from itertools import product
 from math import ceil, floor
 
+import numpy as np
+
 from gpu_nim.games.chocolates import breaking_position, equals_nim, first_difference
 from gpu_nim.games.inequality import Vector, chocolate
 from gpu_nim.games.nim.positions import nim_sum
 from gpu_nim.games.solve import solve
 from gpu_nim.theorems.catalogue import REACH, Case, compared_cases, statement
+from gpu_nim.theorems.check_result import CheckResult
 from gpu_nim.theorems.exhaustive import p_positions
 
 _REMARK = "[V] Remark 4.1, which asks for other a"
+_EXAMPLE = "[V] Example 3.1, which describes the game"
 _LARGEST_A = 128
+_SIX = 6  # the largest size of the six-coordinate chocolate that takes a moment
 _LARGEST_DENOMINATOR = 8
 _STEPS = 5
 
@@ -93,6 +98,72 @@ def between_two_and_four(upto: int) -> Iterator[Case]:
         if a > 2 and a.denominator > 1:
             expected = _first_difference_between_two_and_four(a)
             yield f"the first difference of a = {a}", solve(chocolate(a), sum(expected)).first_difference, expected
+
+
+@statement(
+    "chocolate6-symmetry",
+    _EXAMPLE,
+    "the P-positions of the six-coordinate chocolate stay the same if all indices are raised by 2, or reflected at 1",
+    at_most=_SIX,
+)
+def six_symmetries(size: int) -> CheckResult:
+    vectors = _six_p_positions(size)
+    images = [{tuple(vector[i] for i in order) for vector in vectors} for order in ((2, 3, 4, 5, 0, 1), (0, 5, 4, 3, 2, 1))]
+    wrong = next((sorted(image - vectors)[0] for image in images if image != vectors), None)
+    return CheckResult(f"{len(vectors):,} P-positions to size {size}", wrong)
+
+
+@statement(
+    "chocolate6-heaps",
+    _EXAMPLE,
+    "with x1 = x4 = 0 the six-coordinate chocolate is Nim with heaps of x2 + x3 and x5 + x6, and so for the other opposite pairs",
+    at_most=4,
+)
+@compared_cases(lambda size: f"Grundy values of positions to size {size}")
+def six_with_opposite_zeros(size: int) -> Iterator[Case]:
+    grundy = solve("chocolate6", size, grundy=True).grundy
+    assert grundy is not None
+    for position in np.argwhere(grundy >= 0).tolist():
+        for i in range(3):
+            if position[i] == position[i + 3] == 0:
+                heaps = position[i + 1] + position[i + 2], position[i - 2] + position[i - 1]
+                yield f"the Grundy value of {tuple(position)}", int(grundy[tuple(position)]), nim_sum(heaps)
+
+
+@statement(
+    "chocolate6-zeros",
+    _EXAMPLE,
+    "the P-positions with three zeros or more are the origin and those with two of x2, x4, x6 equal to 1",
+    at_most=_SIX,
+)
+@compared_cases(lambda size: f"to size {size}")
+def six_with_three_zeros(size: int) -> Iterator[Case]:
+    found = {vector for vector in _six_p_positions(size) if vector.count(0) >= 3}
+    yield "the P-positions", found, {(0,) * 6, (0, 1, 0, 1, 0, 0), (0, 1, 0, 0, 0, 1), (0, 0, 0, 1, 0, 1)}
+
+
+@statement(
+    "chocolate6-growth",
+    _EXAMPLE,
+    "from size s = 3 on, the six-coordinate chocolate has between (s+1)^5/4 and 3(s+1)^5/10 P-positions",
+    conjecture=True,
+)
+@compared_cases(lambda upto: f"sizes 3 to {_six_size(upto)}")
+def six_growth(upto: int) -> Iterator[Case]:
+    size = _six_size(upto)
+    largest = np.array(sorted(map(max, _six_p_positions(size))))
+    for s in range(3, size + 1):
+        share = Fraction(int(np.searchsorted(largest, s, side="right")), (s + 1) ** 5)
+        yield f"whether {share} of (s+1)^5 is between 1/4 and 3/10 for s = {s}", Fraction(1, 4) < share < Fraction(3, 10), True
+
+
+def _six_size(upto: int) -> int:
+    """Size 6 takes a moment, and size 20, at 176, minutes."""
+    return min(20, max(3, upto // 8 - 2))
+
+
+def _six_p_positions(size: int) -> set[Vector]:
+    return {tuple(vector) for vector in solve("chocolate6", size).p_positions.tolist()}
 
 
 def _first_difference_between_two_and_four(a: Fraction) -> Vector:

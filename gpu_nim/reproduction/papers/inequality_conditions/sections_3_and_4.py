@@ -93,6 +93,7 @@ ITEMS = (
                 ),
             ),
         ),
+        ("chocolate6-symmetry", "chocolate6-heaps", "chocolate6-zeros", "chocolate6-growth"),
         command="gpunim solve chocolate6 --size 3",
     ),
     Item(
