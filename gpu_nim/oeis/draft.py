@@ -40,6 +40,7 @@ class Draft:
         examples: examples.
         sources: papers, each with its link.
         related: what related entries are, by their names.
+        searched: whether the terms were searched for, and not only the subject (see `notes`).
     """
 
     name: str
@@ -52,6 +53,7 @@ class Draft:
     examples: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     related: tuple[tuple[str, str], ...] = ()
+    searched: bool = False
 
     @property
     def summary(self) -> str:
@@ -104,13 +106,15 @@ class Draft:
 
     def notes(self) -> list[str]:
         """Return what a contributor must know beside the entry."""
+        sought = "the first terms and for the subject" if self.searched else "the subject, not for the terms,"
         pending = [f"{name} ({about})" for name, about in self.related if not is_a_number(name)]
         return [
             f"{UNNUMBERED} is the number that the OEIS allocates; `gpunim oeis {self.name} --number` writes it in its place.",
             f"{CONTRIBUTOR} is the name under which you are registered, MMM DD YYYY the day.",
             *([f"To be added to the cross-references when they have numbers: {', '.join(pending)}."] if pending else []),
-            "Not found among the entries whose terms gpunim's tests hold, nor by searches for the terms and the subject in stored,",
-            "incomplete copies of oeis.org of 2026. Look the terms up, without the first, at https://oeis.org before you submit.",
+            "Its terms are not those of an entry that gpunim's tests hold. "
+            f"In stored, incomplete copies of oeis.org of 2026 a search for {sought} found none.",
+            "Look the terms up, without the first, at https://oeis.org before you submit.",
             f"b-file: `gpunim oeis {self.name} -o . --b-file`; check: `gpunim verify {self.name}.txt --as {self.name}`.",
         ]
 

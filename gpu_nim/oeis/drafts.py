@@ -6,6 +6,7 @@ draft has the same name.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import comb
 
 from gpu_nim.counting.families import FAMILIES
@@ -368,8 +369,14 @@ _SIX_DIRECTIONS = Draft(
     related=(*((chocolate_name(a), f"{a}*y <= x+z") for a in CHOCOLATES), ("A256249", "a(n)-1 for 3*y <= x+z")),
 )
 
+_SEARCHED = {
+    *("edge-births", "edge-population", "edge-n-births", "edge-section", "cubic18-population", "cubic18-section"),
+    *("cubic26-population", "nim-6-births", "nim-6-up-to-maximum", "nim-7-births"),
+    *("chocolate-2", "chocolate-4", "chocolate-5", "chocolate6"),
+}
+
 DRAFTS = Registry[Draft]("draft")
 """The drafts, by the name of the entry that each describes."""
 
 for _draft in (*_edge_drafts(), *_cubic_drafts(), *_nim_drafts(), *_tables(), *map(_chocolate, CHOCOLATES), _SIX_DIRECTIONS):
-    DRAFTS.add(_draft)
+    DRAFTS.add(replace(_draft, searched=_draft.name in _SEARCHED))
