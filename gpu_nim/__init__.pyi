@@ -1,6 +1,7 @@
 from gpu_nim import automata as automata
 from gpu_nim import counting as counting
 from gpu_nim import games as games
+from gpu_nim import guessing as guessing
 from gpu_nim import jobs as jobs
 from gpu_nim import oeis as oeis
 from gpu_nim import render as render
@@ -12,6 +13,7 @@ from gpu_nim.automata.growth_process import grow as grow
 from gpu_nim.games.inequality import chocolate as chocolate
 from gpu_nim.games.solution import Solution as Solution
 from gpu_nim.games.solve import solve as solve
+from gpu_nim.guessing.search import guess as guess
 from gpu_nim.jobs.count import count as count
 from gpu_nim.model import errors as errors
 from gpu_nim.model.rule import Rule as Rule

@@ -38,7 +38,9 @@ FAR = Rule(2, ((2_000_000_000, 0), (0, 1)), frozenset({1}), ((0, 0),))
 """An automaton whose cells leave 32 bits at its second generation."""
 
 
-@pytest.mark.parametrize("name", ["", ".automata", ".counting", ".games", ".games.nim", ".jobs", ".oeis", ".render", ".theorems"])
+@pytest.mark.parametrize(
+    "name", ["", ".automata", ".counting", ".games", ".games.nim", ".guessing", ".jobs", ".oeis", ".render", ".theorems"]
+)
 def test_a_package_shows_its_names(name: str) -> None:
     package = import_module(f"gpu_nim{name}")
     assert dir(package) == package.__all__ == sorted(package.__all__)

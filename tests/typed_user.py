@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gpu_nim
-from gpu_nim import Growth, Rule, Solution, Table, automata, chocolate, counting, errors, games, jobs, oeis, theorems
+from gpu_nim import Growth, Rule, Solution, Table, automata, chocolate, counting, errors, games, guessing, jobs, oeis, theorems
 
 Exact = NDArray[np.uint64] | NDArray[np.object_]
 Reduced = int | dict[int, int] | list[tuple[int, int]]
@@ -32,6 +32,8 @@ def counts() -> None:
     assert_type(gpu_nim.count("D", range(4), piles=3, method="enumerate"), Exact)
     assert_type(counting.find_family("D", 3).value(5), int)
     assert_type(oeis.find("A237711").term(3), int)
+    found = assert_type(gpu_nim.guess([1, 6, 7, 36, 13, 42, 43, 216], kinds=["known"]), guessing.Guess)
+    assert assert_type(found.laws[0], guessing.Law).title == "known: A237711"
 
 
 def growths(folder: Path) -> None:

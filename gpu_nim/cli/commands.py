@@ -29,6 +29,7 @@ for _entry in (
     CommandEntry("automata", "Automata", "List the automata, with their rules and OEIS entries."),
     CommandEntry("count", "Counts", "Count P-positions of Nim: at an index, over a range, reduced."),
     CommandEntry("oeis", "Counts", "Draft entries of the OEIS, corrections and b-files."),
+    CommandEntry("guess", "Counts", "Guess recurrences and other laws of a sequence from its terms."),
     CommandEntry("nim", "Games", "Explain a position of Nim."),
     CommandEntry("play", "Games", "Play Nim or another game."),
     CommandEntry("position", "Games", "Explain a position of any game."),

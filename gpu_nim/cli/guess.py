@@ -1,0 +1,162 @@
+"""`gpunim guess`: laws that terms of a sequence obey, with what was tested, what confirms them and what is proved."""
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gpu_nim.cli.catalogues import AUTOMATON_OR_SEQUENCE
+from gpu_nim.cli.command import Command
+from gpu_nim.cli.output import emit_json, plain, print_table, say
+from gpu_nim.cli.params import AMOUNT, integer, json_option
+from gpu_nim.model.errors import UsageError, close
+
+if TYPE_CHECKING:
+    from gpu_nim.guessing.law import Law
+    from gpu_nim.guessing.search import Guess
+    from gpu_nim.storage.term_files import TermList
+
+_COUNTED, _GROWN = 1000, 128  # terms of a formula, and generations of an automaton, unless --terms is given
+_NUMBERS = re.compile(r"[\s\d,;\[\](){}-]+")
+
+_EXAMPLES = {
+    "gpunim guess 0,1,1,2,3,5,8,13,21,34,55,89": "Guess from numbers.",
+    "gpunim guess D --piles 4": "Guess from values of a family: the matrices of four-pile Nim.",
+    "gpunim guess A147582": "Guess from the terms of an OEIS entry.",
+    "gpunim guess cubic6 --column births": "Guess from a column of an automaton.",
+    "gpunim guess 1,15,30,226,255,465,676,3420 --kind known": "Look terms up among the sequences that gpunim computes.",
+    "gpunim guess b151776.txt": "Guess from a file: a b-file, CSV, JSON, a table or a growth.",
+}
+
+
+def _listings() -> dict[str, list[tuple[str, str]]]:
+    from gpu_nim.guessing.search import KINDS
+
+    return {"Kinds": KINDS.summaries()}
+
+
+@click.command(cls=Command, examples=_EXAMPLES, listings=_listings)
+@click.argument("source", nargs=-1, required=True, type=AUTOMATON_OR_SEQUENCE)
+@click.option("--piles", type=AMOUNT, help="The number of piles of a family.")
+@click.option("--column", metavar="NAME", help="The column of an automaton or of a file.  [default: births, or the only one]")
+@click.option(
+    "--terms",
+    type=AMOUNT,
+    help=f"How many terms to use.  [default: all of a file, {_COUNTED} of a formula, {_GROWN} of an automaton]",
+)
+@click.option("--base", type=integer(2, 36), default=2, help="Base of k-regular sequences.")
+@click.option("--confirm", type=integer(2), help="How many terms must confirm a law.  [default: 8 to 32, by the terms]")
+@click.option("--kind", "kinds", metavar="NAME,...", help="Test these kinds of laws alone, listed below.")
+@json_option
+def guess(
+    source: tuple[str, ...],
+    piles: int | None,
+    column: str | None,
+    terms: int | None,
+    base: int,
+    confirm: int | None,
+    kinds: str | None,
+    as_json: bool,
+) -> None:
+    """Guess laws of a sequence: recurrences, digit matrices, generating functions, known sequences.
+
+    SOURCE is a family with --piles, an OEIS entry, an automaton, a file, numbers separated by commas or space, or - to read these
+    from stdin. Numbers that begin with a negative one come after --.
+
+    A law that is printed holds for all terms, exactly. With it are printed how many equations hold beyond the numbers that were
+    chosen to fit, and what is proved; laws that too few terms confirm are marked WEAK. In formulas, f(0) is the first term.
+    """
+    from gpu_nim.guessing.search import guess as search
+
+    given = _terms(source, piles, column, terms)
+    found = search(given.values, base=base, confirm=confirm, kinds=None if kinds is None else kinds.split(","))
+    if as_json:
+        emit_json({"source": given.name, "first": given.first, **found.facts()})
+    else:
+        _print(given, found)
+
+
+def _terms(source: tuple[str, ...], piles: int | None, column: str | None, most: int | None) -> "TermList":
+    from gpu_nim.automata.catalogue import CATALOGUE
+    from gpu_nim.storage.term_files import READERS, TermList, parse_terms, read_terms
+
+    name, several = source[0], len(source) > 1
+    if not several and name not in CATALOGUE and (Path(name).suffix in READERS or Path(name).is_file()):
+        _superfluous("--piles", piles, name)
+        return read_terms(Path(name), column, most)
+    if name == "-" or several or _NUMBERS.fullmatch(name):
+        _superfluous("--piles", piles, "numbers")
+        _superfluous("--column", column, "numbers")
+        text = sys.stdin.read() if source == ("-",) else " ".join(source)
+        return TermList("numbers", 0, parse_terms(text)[:most])
+    if name in CATALOGUE:
+        _superfluous("--piles", piles, name)
+        return _grown(name, column or "births", _GROWN if most is None else most)
+    _superfluous("--column", column, name)
+    return _counted(name, piles, _COUNTED if most is None else most)
+
+
+def _grown(name: str, column: str, most: int) -> "TermList":
+    from gpu_nim.automata.columns import is_whole
+    from gpu_nim.automata.growth_process import grow
+    from gpu_nim.storage.term_files import TermList
+
+    if not is_whole(column):
+        raise UsageError(f"--column must have integers, got {column}")
+    values = grow(name, most - 1, columns=[column]).table[column].tolist()
+    return TermList(f"{column} of the automaton {name}", 0, tuple(values))
+
+
+def _counted(name: str, piles: int | None, most: int) -> "TermList":
+    from gpu_nim.automata.catalogue import CATALOGUE
+    from gpu_nim.counting.families import FAMILIES
+    from gpu_nim.oeis.catalogue import entries, resolve
+    from gpu_nim.storage.term_files import READERS, TermList
+
+    if name not in FAMILIES and not {name, name.upper()} & entries().keys():
+        hint = close(name, (*CATALOGUE, *FAMILIES, *entries()))
+        endings = ", ".join(READERS)
+        raise UsageError(
+            f"source must be numbers, a family, an OEIS entry or an automaton of the catalogues, or a file that ends in "
+            f"{endings}, got {plain(name)!r}{hint}"
+        )
+    entry = resolve(name, piles)
+    if entry.family is None:
+        most = min(most, _GROWN)
+    return TermList(f"{entry.name}, {entry.summary}", entry.offset, tuple(entry.terms(entry.offset, entry.offset + most)))
+
+
+def _superfluous(option: str, given: object, name: str) -> None:
+    if given is not None:
+        raise UsageError(f"{option} does not belong to {plain(name)}, got {given}")
+
+
+def _print(given: "TermList", found: "Guess") -> None:
+    last = given.first + len(given.values) - 1
+    say(f"{given.name}: {len(given.values):,} terms, n = {given.first:,} to {last:,}")
+    if given.first:
+        say(f"in formulas f(0) is the term at n = {given.first:,}")
+    for law in found.laws:
+        _print_law(law, law.title, [("confirmed by", _equations(law))])
+    for law in found.weak:
+        _print_law(law, f"WEAK: {law.title}", [("confirmed by", f"{_equations(law)}, of {found.needed:,} that are needed")])
+    for missed in found.near_misses:
+        wrong = f"{given.first + missed.index:,} has {missed.given}, and would have {missed.expected}"
+        title = f"BUT FOR ONE TERM: {missed.law.title}"
+        _print_law(missed.law, title, [("the term at n =", wrong), ("confirmed by", _equations(missed.law))])
+    if not (found.laws or found.weak or found.near_misses):
+        click.echo("\nno law found")
+    click.echo("\ntested")
+    print_table((f"  {answer.kind}", answer.tested) for answer in found.answers)
+
+
+def _print_law(law: "Law", title: str, evidence: list[tuple[str, str]]) -> None:
+    click.echo()
+    say(title)
+    print_table((f"  {name}", text) for name, text in (*law.rows, *evidence, ("proved", law.certainty)))
+
+
+def _equations(law: "Law") -> str:
+    return f"{law.confirmed:,} equations beyond the {law.fitted:,} numbers chosen to fit"

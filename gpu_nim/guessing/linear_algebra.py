@@ -1,0 +1,114 @@
+"""Exact linear algebra over the rationals and modulo primes, by FLINT.
+
+Whether columns are independent is decided modulo a prime of 61 bits or more: what is independent there is independent over the
+rationals, since a minor that is not 0 modulo p is not 0. A dependence is solved exactly over the rationals and tested on every row:
+a prime that divides a minor by accident costs time and never gives a wrong result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+from gpu_nim.counting import long_integers
+from gpu_nim.model.extras import missing
+
+_FIRST_PRIME = (1 << 61) - 1
+
+
+def flint() -> Any:
+    """The module flint; MissingDependency where it is not installed."""
+    module = long_integers.flint()
+    if module is None:
+        raise missing("guessing needs python-flint", "python-flint")
+    return module
+
+
+def first_dependence(columns: Sequence[Sequence[int]]) -> tuple[Fraction, ...] | None:
+    """Return the first column that is a combination of those before it, as its coefficients, one for each of these.
+
+    Args:
+        columns: integers, equally many in each.
+
+    Returns:
+        The coefficients, unique, exact on every row; None where the columns are independent over the rationals.
+
+    >>> first_dependence([[1, 2, 3], [1, 1, 1], [3, 5, 7]])
+    (Fraction(2, 1), Fraction(1, 1))
+    >>> first_dependence([[1, 2, 3], [1, 1, 2]]) is None
+    True
+    """
+    for prime in _primes():
+        index = _first_dependent(columns, prime)
+        if index == len(columns):
+            return None
+        solution = _solved(columns[:index], columns[index], prime)
+        if solution is not None:
+            return solution
+    raise AssertionError("a minor that is not 0 has finitely many prime divisors")
+
+
+def first_dependence_modulo(columns: Sequence[Sequence[int]], prime: int) -> tuple[int, ...] | None:
+    """The same as `first_dependence` modulo a prime.
+
+    >>> first_dependence_modulo([[1, 2, 3], [1, 1, 2], [1, 0, 1]], 2)
+    (1, 0)
+    """
+    index = _first_dependent(columns, prime)
+    if index == len(columns):
+        return None
+    reduced, _ = _matrix(columns[: index + 1], prime).rref()
+    return tuple(int(reduced[row, index]) for row in range(index))
+
+
+def common_denominator(numbers: Sequence[Fraction]) -> int:
+    """The least positive integer that makes integers of all of them.
+
+    >>> common_denominator([Fraction(1, 2), Fraction(2, 3)])
+    6
+    """
+    return lcm(*(number.denominator for number in numbers))
+
+
+def _primes() -> Iterator[int]:
+    candidate = _FIRST_PRIME
+    while True:
+        yield candidate
+        candidate += 2
+        while not flint().fmpz(candidate).is_prime():
+            candidate += 2
+
+
+def _matrix(columns: Sequence[Sequence[int]], prime: int) -> Any:
+    entries = [value % prime for row in zip(*columns, strict=True) for value in row]
+    return flint().nmod_mat(len(columns[0]), len(columns), entries, prime)
+
+
+def _first_dependent(columns: Sequence[Sequence[int]], prime: int) -> int:
+    """The index of the first column that is a combination of those before it modulo a prime; their number where none is."""
+    reduced, _ = _matrix(columns, prime).rref()
+    rows = len(columns[0])
+    return next((i for i in range(len(columns)) if i >= rows or int(reduced[i, i]) == 0), len(columns))
+
+
+def _solved(basis: Sequence[Sequence[int]], column: Sequence[int], prime: int) -> tuple[Fraction, ...] | None:
+    """The coefficients of a column in a basis that is independent modulo the prime; None where it is no combination."""
+    size = len(basis)
+    if not size:
+        return None if any(column) else ()
+    reduced, _ = _matrix([*zip(*basis, strict=True)], prime).rref()
+    pivots, at = [], 0
+    for row in range(size):
+        while int(reduced[row, at]) == 0:
+            at += 1
+        pivots.append(at)
+    square = flint().fmpz_mat(size, size, [values[row] for row in pivots for values in basis])
+    found = square.solve(flint().fmpz_mat(size, 1, [column[row] for row in pivots]))
+    solution = tuple(Fraction(int(each.p), int(each.q)) for each in found.entries())
+    scale = common_denominator(solution)
+    whole = flint().fmpz_mat(len(column), size, [value for row in zip(*basis, strict=True) for value in row])
+    combined = whole * flint().fmpz_mat(size, 1, [int(each * scale) for each in solution])
+    holds = all(int(sum_) == scale * value for sum_, value in zip(combined.entries(), column, strict=True))
+    return solution if holds else None

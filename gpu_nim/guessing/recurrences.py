@@ -1,0 +1,332 @@
+"""Linear recurrences with constant coefficients, over the rationals and modulo primes: rational generating functions.
+
+f(n + L) is a combination of f(n), ..., f(n + L - 1) for all n if and only if F = sum f(n) x^n is a quotient P/Q with deg P < L and
+deg Q <= L.  Two quotients with L and R that agree on L + R terms are equal, since their difference has a numerator of degree
+below L + R.  So a recurrence of order L that N terms obey is the only one of order up to N - L.
+
+The least L is found as the first column of the Hankel matrix f(i + j) that depends on those before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import lcm
+from typing import Any
+
+from gpu_nim.guessing.formulas import combination, polynomial, shifted
+from gpu_nim.guessing.law import LEAST, Failure, NearMiss, near_miss
+from gpu_nim.guessing.linear_algebra import common_denominator, first_dependence, first_dependence_modulo, flint
+
+MAX_ORDER = 256
+MODULI = (2, 3, 5, 7)
+_MAX_PERIOD = 12  # of a quasi-polynomial that is written out
+_SHOWN = 12  # coefficients up to which a formula is written out
+
+
+@dataclass(frozen=True)
+class Recurrence:
+    """A linear recurrence that holds for all of some terms.
+
+    Args:
+        coefficients: those of f(n), ..., f(n + L - 1) in f(n + L).
+        terms: the terms that obey it.
+
+    >>> fibonacci = Recurrence((Fraction(1), Fraction(1)), (0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89))
+    >>> fibonacci.rows[0], fibonacci.confirmed, fibonacci.term(100)
+    (('recurrence', 'f(n+2) = f(n+1) + f(n)'), 8, 354224848179261915075)
+    """
+
+    coefficients: tuple[Fraction, ...]
+    terms: tuple[int, ...]
+
+    @property
+    def order(self) -> int:
+        """L, which counts initial terms that the generating function's numerator holds as well."""
+        return len(self.coefficients)
+
+    @property
+    def title(self) -> str:
+        """The order, and whether it is a polynomial or a quasi-polynomial."""
+        if self.quasi_polynomial is None:
+            return f"linear recurrence of order {self.order}"
+        period, degree, first = self.quasi_polynomial
+        after = f", from n = {first} on" if first else ""
+        if degree < 0:
+            return f"0 from n = {first} on"
+        if period == 1:
+            return f"polynomial of degree {degree}{after}"
+        return f"period {period}{after}" if degree == 0 else f"quasi-polynomial of period {period} and degree {degree}{after}"
+
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        """The recurrence, the generating function and, if it is one, the polynomials."""
+        rows = []
+        if self.order <= _SHOWN:
+            terms = [(each, shifted(i)) for i, each in enumerate(self.coefficients)][::-1]
+            rows.append(("recurrence", f"{shifted(self.order)} = {combination(terms)}"))
+            numerator, denominator = self.generating_function
+            above, below = (polynomial(each, "x", rising=True) for each in (numerator, denominator))
+            above = f"({above})" if " " in above and below != "1" else above
+            rows.append(("sum f(n) x^n", above if below == "1" else f"{above} / ({below})"))
+        for residue, coefficients in enumerate(self.polynomials):
+            where = "f(n)" if len(self.polynomials) == 1 else f"f(n), n = {residue} mod {len(self.polynomials)}"
+            rows.append((where, polynomial(coefficients)))
+        return rows
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Coefficients, generating function and polynomials."""
+        numerator, denominator = self.generating_function
+        facts: dict[str, Any] = {
+            "order": self.order,
+            "coefficients": [str(each) for each in self.coefficients],
+            "initial": [str(each) for each in self.terms[: self.order]],
+            "numerator": [str(each) for each in numerator],
+            "denominator": [str(each) for each in denominator],
+        }
+        if self.quasi_polynomial is not None:
+            period, degree, first = self.quasi_polynomial
+            facts |= {"period": period, "degree": degree, "from": first}
+            facts["polynomials"] = [[str(each) for each in coefficients] for coefficients in self.polynomials]
+        return facts
+
+    @property
+    def fitted(self) -> int:
+        """L coefficients and L initial terms."""
+        return 2 * self.order
+
+    @property
+    def confirmed(self) -> int:
+        """The terms after the first 2L."""
+        return len(self.terms) - self.fitted
+
+    @property
+    def complete(self) -> bool:
+        """True."""
+        return True
+
+    @property
+    def certainty(self) -> str:
+        """The orders up to which it is the only one."""
+        return f"no other sequence with a linear recurrence of order up to {len(self.terms) - self.order} has these terms"
+
+    def term(self, n: int) -> int | Fraction:
+        """Return f(n): x^n modulo the characteristic polynomial, applied to the initial terms.
+
+        Args:
+            n: the index, 0 for the first term.
+        """
+        if not self.order:
+            return 0
+        characteristic = flint().fmpq_poly([*(_rational(-each) for each in self.coefficients), 1])
+        power, base = flint().fmpq_poly([1]), flint().fmpq_poly([0, 1]) % characteristic
+        for digit in f"{n:b}":
+            power = power * power % characteristic
+            if digit == "1":
+                power = power * base % characteristic
+        weights = [Fraction(int(each.p), int(each.q)) for each in power.coeffs()]
+        value = sum((weight * term for weight, term in zip(weights, self.terms, strict=False)), Fraction(0))
+        return int(value) if value.denominator == 1 else value
+
+    @cached_property
+    def generating_function(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Numerator and denominator, coprime, by their integer coefficients from the constant one on."""
+        denominator = flint().fmpz_poly(list(self._denominator))
+        numerator = flint().fmpz_poly(list(self.terms[: self.order])) * denominator
+        above, below = (tuple(int(each) for each in p.coeffs()) for p in (numerator.truncate(self.order), denominator))
+        return above, below
+
+    @property
+    def _denominator(self) -> tuple[int, ...]:
+        scale = common_denominator(self.coefficients)
+        return (scale, *(-int(scale * each) for each in self.coefficients[::-1]))
+
+    @cached_property
+    def quasi_polynomial(self) -> tuple[int, int, int] | None:
+        """Period and degree, and the n from which on f is a polynomial on each residue class; degree -1 where f ends in 0s.
+
+        None where the denominator has another factor than cyclotomic polynomials.
+        """
+        period, degree = 1, -1
+        denominator = flint().fmpz_poly(list(self.generating_function[1]))
+        content, factors = denominator.factor()
+        if abs(int(content)) != 1:
+            return None
+        for factor, multiplicity in factors:
+            order = max(int(factor.is_cyclotomic()), int((-factor).is_cyclotomic()))
+            if not order:
+                return None
+            period, degree = lcm(period, order), max(degree, multiplicity - 1)
+        return period, degree, self.order - int(denominator.degree())
+
+    @cached_property
+    def polynomials(self) -> tuple[tuple[Fraction, ...], ...]:
+        """The polynomials in n of each residue class modulo the period, where there are few; else none."""
+        if self.quasi_polynomial is None or self.quasi_polynomial[0] > _MAX_PERIOD:
+            return ()
+        period, degree, first = self.quasi_polynomial
+        return tuple(self._through(first + (residue - first) % period, period, degree) for residue in range(period))
+
+    def _through(self, first: int, step: int, degree: int) -> tuple[Fraction, ...]:
+        """The polynomial through f(first), f(first + step), ..., of that degree."""
+        size = degree + 1
+        points = [first + step * i for i in range(size)]
+        if not size:
+            return ()
+        powers = flint().fmpq_mat(size, size, [point**i for point in points for i in range(size)])
+        values = flint().fmpq_mat(size, 1, [_rational(Fraction(self.term(point))) for point in points])
+        return tuple(Fraction(int(each.p), int(each.q)) for each in powers.solve(values).entries())
+
+    def failures(self, terms: Sequence[int], most: int) -> list[Failure]:
+        """Return the first equations that terms do not obey: coefficients from x^L on of F times the denominator."""
+        weights = self._denominator
+        product = flint().fmpz_poly(list(terms)) * flint().fmpz_poly(list(weights))
+        found = []
+        for n in range(self.order, min(len(terms), product.degree() + 1)):
+            value = int(product[n])
+            if value:
+                each = {n - i: Fraction(weight) for i, weight in enumerate(weights) if weight}
+                found.append(Failure(Fraction(value), each))
+                if len(found) == most:
+                    break
+        return found
+
+
+def max_order(terms: Sequence[int], confirm: int) -> int:
+    """The largest order that is tested: 2L + confirm terms are needed."""
+    return min(MAX_ORDER, (len(terms) - confirm) // 2)
+
+
+def find_recurrence(terms: Sequence[int]) -> Recurrence | None:
+    """Return the linear recurrence of least order that all terms obey and at least two confirm; None if there is none.
+
+    Args:
+        terms: integers.
+
+    >>> find_recurrence([n * n for n in range(12)]).title
+    'polynomial of degree 2'
+    """
+    law = _from_head(terms)
+    return None if law is None or law.failures(terms, 1) else law
+
+
+def recurrence_but_one(terms: Sequence[int]) -> NearMiss | None:
+    """Return the term that alone breaks a linear recurrence, which the terms of one half of the sequence show.
+
+    Args:
+        terms: integers.
+
+    >>> terms = [2**n for n in range(30)]
+    >>> terms[7] += 1
+    >>> missed = recurrence_but_one(terms)
+    >>> missed.index, missed.given, missed.expected
+    (7, 129, 128)
+    """
+    half = len(terms) // 2
+    for part in (terms[:half], terms[half:]):
+        missed = near_miss(find_recurrence(part), terms, find_recurrence)
+        if missed is not None:
+            return missed
+    return None
+
+
+def _from_head(terms: Sequence[int]) -> Recurrence | None:
+    """The recurrence that the Hankel matrix of the first terms has."""
+    order = max_order(terms, LEAST)
+    if order < 0:
+        return None
+    coefficients = first_dependence(_hankel(terms, order))
+    return None if coefficients is None else Recurrence(coefficients, tuple(terms))
+
+
+def _hankel(terms: Sequence[int], order: int) -> list[list[int]]:
+    # If a dependence of L <= order columns holds on these rows and fails later, at n, the least order is at least n + 1 - L,
+    # by the argument at the top of the module, and so above `order`.
+    rows = min(len(terms), 2 * order + 32) - order
+    return [list(terms[j : j + rows]) for j in range(order + 1)]
+
+
+@dataclass(frozen=True)
+class ModularRecurrence:
+    """A linear recurrence modulo a prime.
+
+    Args:
+        prime: the modulus.
+        coefficients: those of f(n), ..., f(n + L - 1) in f(n + L).
+        length: how many terms obey it.
+    """
+
+    prime: int
+    coefficients: tuple[int, ...]
+    length: int
+
+    @property
+    def title(self) -> str:
+        """The order and the modulus."""
+        return f"linear recurrence of order {len(self.coefficients)} modulo {self.prime}"
+
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        """The recurrence."""
+        order = len(self.coefficients)
+        if order > _SHOWN:
+            return []
+        terms = [(each, shifted(i)) for i, each in enumerate(self.coefficients)][::-1]
+        return [("recurrence", f"{shifted(order)} = {combination(terms)} modulo {self.prime}")]
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Modulus and coefficients."""
+        return {"modulus": self.prime, "order": len(self.coefficients), "coefficients": [*self.coefficients]}
+
+    @property
+    def fitted(self) -> int:
+        """L coefficients and L initial terms."""
+        return 2 * len(self.coefficients)
+
+    @property
+    def confirmed(self) -> int:
+        """The terms after the first 2L."""
+        return self.length - self.fitted
+
+    @property
+    def complete(self) -> bool:
+        """False, of residues alone."""
+        return False
+
+    @property
+    def certainty(self) -> str:
+        """The orders up to which it is the only one."""
+        most = self.length - len(self.coefficients)
+        return f"no other sequence modulo {self.prime} with a linear recurrence of order up to {most} has these terms"
+
+
+def find_modular_recurrence(terms: Sequence[int], prime: int) -> ModularRecurrence | None:
+    """Return the linear recurrence of least order modulo a prime that all terms obey; None if there is none.
+
+    Args:
+        terms: integers.
+        prime: the modulus.
+
+    >>> find_modular_recurrence([n * (n + 1) // 2 for n in range(20)], 2).rows[0][1]
+    'f(n+3) = f(n+2) + f(n+1) + f(n) modulo 2'
+    """
+    order = max_order(terms, LEAST)
+    if order < 0:
+        return None
+    residues = [term % prime for term in terms]
+    coefficients = first_dependence_modulo(_hankel(residues, order), prime)
+    if coefficients is None:
+        return None
+    denominator = flint().nmod_poly([1, *(-each % prime for each in coefficients[::-1])], prime)
+    product = flint().nmod_poly(residues, prime) * denominator
+    if any(int(product[n]) for n in range(len(coefficients), len(terms))):
+        return None
+    return ModularRecurrence(prime, coefficients, len(terms))
+
+
+def _rational(number: Fraction) -> Any:
+    return flint().fmpq(number.numerator, number.denominator)

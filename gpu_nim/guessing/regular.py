@@ -1,0 +1,302 @@
+"""k-regular sequences: a linear representation by the digits of n, found from the k-kernel.
+
+The k-kernel of f are the sequences f(k^e n + j), 0 <= j < k^e. f is k-regular over the rationals if they span a space of finite
+dimension, its rank r [Allouche and Shallit, The ring of k-regular sequences, 1992]. With a basis B_1 = f, ..., B_r from the
+kernel, S(n) = (B_1(n), ..., B_r(n)) satisfies S(kn + d) = M_d S(n), so f(n) is the first entry of a product of matrices, one for
+each digit, times S(0).
+
+Kernel sequences are taken level by level. One is independent of the basis so far if it is so on the terms that are known, which is
+a proof; if it is dependent on these, that is a guess, confirmed by the terms that exceed the coefficients.
+
+Theorem. Two k-regular sequences of ranks r and R that agree for n < k^(r+R-1) are equal.
+
+Proof. Their difference is h(n) = u M_d1 ... M_dl v for the digits d1, ..., dl of n, the lowest first, perhaps followed by zeros,
+in a representation of dimension s = r + R with M_0 v = v. Let V_i be the span of the vectors M_d1 ... M_di v over all i digits;
+V_i contains V_(i-1), since M_0 v = v. Once V_i = V_(i+1), all later ones are equal to it, so V_(s-1) contains all of them, since
+their dimensions are at most s. Now h(n) = 0 for n < k^(s-1) says that u is 0 on V_(s-1), so h is 0. End of proof.
+
+So N >= k^(r+R-1) terms single out a guess of rank r among all sequences of rank up to R. For k = 2 fewer than half as many do not
+suffice in general: the sequence that is 1 at n = 2^(s-2) and 0 elsewhere has rank s, and its first 2^(s-2) terms are 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from gpu_nim.guessing.formulas import combination, shifted
+from gpu_nim.guessing.law import LEAST, Failure, NearMiss, near_miss
+from gpu_nim.guessing.linear_algebra import common_denominator, first_dependence, flint
+
+MAX_RANK = 48
+_SHOWN = 12  # relations that are written out
+_SMALLEST_PART = 8  # terms by which one wrong term is sought
+_SPARE = 24  # columns, beyond the rank, by which a sequence is first compared
+
+
+class KernelSequence(NamedTuple):
+    """f(k^level n + shift), 0 <= shift < k^level."""
+
+    level: int
+    shift: int
+
+
+@dataclass(frozen=True)
+class Regular:
+    """A linear representation that gives all of some terms.
+
+    Args:
+        base: k.
+        basis: kernel sequences, f itself first.
+        relations: the coefficients, in the first sequences of the basis, of each other kernel sequence that is needed.
+        terms: the terms that it gives.
+
+    >>> ones = find_regular([bin(n).count("1") for n in range(100)]).law
+    >>> dict(ones.rows)["f(2n)"], dict(ones.rows)["f(4n+3)"], ones.term(2**100 - 1)
+    ('f(n)', '2 f(2n+1) - f(n)', 100)
+    """
+
+    base: int
+    basis: tuple[KernelSequence, ...]
+    relations: dict[KernelSequence, tuple[Fraction, ...]]
+    terms: tuple[int, ...]
+
+    @property
+    def rank(self) -> int:
+        """The dimension r of the matrices."""
+        return len(self.basis)
+
+    @property
+    def title(self) -> str:
+        """The base and the rank."""
+        return f"{self.base}-regular of rank {self.rank}"
+
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        """The relations of the kernel, and the initial values."""
+        if len(self.relations) > _SHOWN:
+            return []
+        rows = []
+        for kernel, coefficients in self.relations.items():
+            named = [(each, self._name(other)) for each, other in zip(coefficients, self.basis, strict=False)]
+            rows.append((self._name(kernel), combination(named[::-1])))
+        initial = ", ".join(
+            f"f({i}) = {value}" for i, value in sorted({kernel.shift: value for kernel, value in self._initial}.items())
+        )
+        return [*rows, ("initial", initial)] if initial else rows
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The representation: f(n) is the first entry of M_d1 ... M_dl times the initial vector, d1 the lowest digit of n."""
+        return {
+            "base": self.base,
+            "rank": self.rank,
+            "basis": [[self.base**kernel.level, kernel.shift] for kernel in self.basis],
+            "matrices": [[[str(each) for each in row] for row in matrix] for matrix in self.matrices],
+            "initial": [str(value) for _, value in self._initial],
+        }
+
+    @property
+    def fitted(self) -> int:
+        """The coefficients of the relations, and r initial values."""
+        return sum(map(len, self.relations.values())) + self.rank
+
+    @property
+    def confirmed(self) -> int:
+        """The equations of the relation with the fewest that exceed its coefficients."""
+        return min(self._known(kernel) - len(coefficients) for kernel, coefficients in self.relations.items())
+
+    @property
+    def largest_certain(self) -> int:
+        """R, the largest with k^(r+R-1) <= N."""
+        digits: int = 0
+        while self.base ** (digits + 1) <= len(self.terms):
+            digits += 1
+        return digits + 1 - self.rank
+
+    @property
+    def complete(self) -> bool:
+        """True."""
+        return True
+
+    @property
+    def certainty(self) -> str:
+        """The ranks up to which it is the only one, by the theorem above."""
+        most, enough = self.largest_certain, self.base ** max(2 * self.rank - 1, 0)
+        if most < self.rank:
+            return f"rank {self.rank} or more is proved; that it is the only sequence of rank {self.rank} needs {enough:,} terms"
+        return f"no other {self.base}-regular sequence of rank up to {most} has these terms, and none of rank below {self.rank}"
+
+    @cached_property
+    def matrices(self) -> tuple[tuple[tuple[Fraction, ...], ...], ...]:
+        """M_0, ..., M_(k-1), by rows: S(kn + d) = M_d S(n)."""
+        return tuple(
+            tuple(self._row(KernelSequence(level + 1, digit * self.base**level + shift)) for level, shift in self.basis)
+            for digit in range(self.base)
+        )
+
+    def term(self, n: int) -> int | Fraction:
+        """Return f(n), by the digits of n.
+
+        Args:
+            n: the index, 0 for the first term.
+        """
+        if not self.rank:
+            return 0
+        digits = []
+        while n:
+            n, digit = divmod(n, self.base)
+            digits.append(digit)
+        state = [Fraction(value) for _, value in self._initial]
+        for digit in digits[::-1]:
+            state = [sum((x * y for x, y in zip(row, state, strict=True)), Fraction(0)) for row in self.matrices[digit]]
+        return int(state[0]) if state[0].denominator == 1 else state[0]
+
+    def failures(self, terms: Sequence[int], most: int) -> list[Failure]:
+        """Return the first equations of the relations that terms do not obey."""
+        series = [flint().fmpz_poly(_sequence(terms, self.base, kernel)) for kernel in self.basis]
+        found: list[Failure] = []
+        for kernel, coefficients in self.relations.items():
+            known = len(_sequence(terms, self.base, kernel))
+            scale = common_denominator(coefficients)
+            left = flint().fmpz_poly(_sequence(terms, self.base, kernel)) * scale
+            for each, right in zip(coefficients, series, strict=False):
+                if each:
+                    left -= right.truncate(known) * int(each * scale)
+            for n, value in enumerate(left.coeffs()):
+                if value:
+                    found.append(Failure(Fraction(int(value)), self._weights(kernel, coefficients, scale, n)))
+                    if len(found) == most:
+                        return found
+        return found
+
+    def _weights(self, kernel: KernelSequence, coefficients: Sequence[Fraction], scale: int, n: int) -> dict[int, Fraction]:
+        weights = {self._index(kernel, n): Fraction(scale)}
+        for each, other in zip(coefficients, self.basis, strict=False):
+            index = self._index(other, n)
+            weights[index] = weights.get(index, Fraction(0)) - scale * each
+        return {index: weight for index, weight in weights.items() if weight}
+
+    def _index(self, kernel: KernelSequence, n: int) -> int:
+        step: int = self.base**kernel.level
+        return step * n + kernel.shift
+
+    def _name(self, kernel: KernelSequence) -> str:
+        return shifted(kernel.shift, self.base**kernel.level)
+
+    @property
+    def _initial(self) -> list[tuple[KernelSequence, int]]:
+        return [(kernel, self.terms[kernel.shift]) for kernel in self.basis]
+
+    def _row(self, kernel: KernelSequence) -> tuple[Fraction, ...]:
+        if kernel in self.basis:
+            return tuple(Fraction(kernel == other) for other in self.basis)
+        coefficients = self.relations[kernel]
+        return coefficients + (Fraction(0),) * (self.rank - len(coefficients))
+
+    def _known(self, kernel: KernelSequence) -> int:
+        return len(range(kernel.shift, len(self.terms), self.base**kernel.level))
+
+
+@dataclass(frozen=True)
+class RegularSearch:
+    """The result of a search for a linear representation.
+
+    Attributes:
+        law: the representation; None where the terms have none or do not suffice to tell.
+        rank: a proved lower bound on the rank.
+    """
+
+    law: Regular | None
+    rank: int
+
+
+def find_regular(terms: Sequence[int], base: int = 2) -> RegularSearch:
+    """Find the linear representation of least rank that gives all terms, where the terms suffice.
+
+    Args:
+        terms: integers.
+        base: k.
+
+    >>> find_regular([3 ** bin(n).count("1") for n in range(40)]).law.title
+    '2-regular of rank 1'
+    """
+    return _search(terms, base, 0)
+
+
+def regular_but_one(terms: Sequence[int], base: int = 2) -> NearMiss | None:
+    """Return the term that alone breaks a linear representation, which the other terms show.
+
+    Args:
+        terms: integers.
+        base: k.
+
+    >>> terms = [3 ** bin(n).count("1") for n in range(200)]
+    >>> terms[5] += 1
+    >>> missed = regular_but_one(terms)
+    >>> missed.index, missed.given, missed.expected
+    (5, 10, 9)
+    """
+    # A wrong term after the first N/k^i is not among those; one among few of the first is not in the columns beyond.
+    sizes = [size for i in range(1, len(terms).bit_length()) if (size := len(terms) // base**i) >= _SMALLEST_PART]
+    attempts = [(terms[:size], 0) for size in sizes] + [(terms, size) for size in sizes[::-1]]
+    for part, skipped in attempts:
+        missed = near_miss(_search(part, base, skipped).law, terms, lambda mended: find_regular(mended, base).law)
+        if missed is not None:
+            return missed
+    return None
+
+
+def _search(terms: Sequence[int], base: int, skipped: int) -> RegularSearch:
+    """The same, by the entries of kernel sequences from index `skipped` on."""
+    basis: list[KernelSequence] = []
+    entries: list[Sequence[int]] = []
+    relations: dict[KernelSequence, tuple[Fraction, ...]] = {}
+    level = [KernelSequence(0, 0)]
+    while level:
+        following = []
+        for kernel in level:
+            if len(basis) > MAX_RANK:
+                return RegularSearch(None, len(basis))
+            sequence = _sequence(terms, base, kernel)[skipped:]
+            found = _dependence(entries, sequence)
+            if found is None:
+                basis.append(kernel)
+                entries.append(sequence)
+                size = base**kernel.level
+                following += [KernelSequence(kernel.level + 1, digit * size + kernel.shift) for digit in range(base)]
+            elif len(found) < len(basis) or len(sequence) < len(basis) + LEAST:
+                return RegularSearch(None, len(basis))  # the basis itself is dependent on so few terms
+            else:
+                relations[kernel] = found
+        level = sorted(following)
+    return RegularSearch(Regular(base, tuple(basis), relations, tuple(terms)), len(basis))
+
+
+def _dependence(basis: Sequence[Sequence[int]], sequence: Sequence[int]) -> tuple[Fraction, ...] | None:
+    """The first dependence among the basis and a sequence, on all terms of the latter, from few rows where they decide."""
+    rows = len(basis) + _SPARE
+    while True:
+        columns = [each[: min(rows, len(sequence))] for each in (*basis, sequence)]
+        found = first_dependence(columns) if columns[-1] else ()
+        if found is None or rows >= len(sequence):
+            return found
+        if len(found) == len(basis) and _holds(basis, sequence, found):
+            return found
+        rows *= 4
+
+
+def _holds(basis: Sequence[Sequence[int]], sequence: Sequence[int], coefficients: Sequence[Fraction]) -> bool:
+    scale = common_denominator(coefficients)
+    left = flint().fmpz_poly(list(sequence)) * scale
+    for each, values in zip(coefficients, basis, strict=True):
+        if each:
+            left -= flint().fmpz_poly(list(values[: len(sequence)])) * int(each * scale)
+    return bool(left == 0)
+
+
+def _sequence(terms: Sequence[int], base: int, kernel: KernelSequence) -> list[int]:
+    return list(terms[kernel.shift :: base**kernel.level])

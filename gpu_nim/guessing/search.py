@@ -1,0 +1,275 @@
+"""Guess laws of a sequence from its terms, and say what was tested, what confirms it and what is proved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from gpu_nim.guessing.equations import AlgebraicEquation, Equation, PRecurrence, equation_but_one, find_equation, most_unknowns
+from gpu_nim.guessing.known import known_sequences
+from gpu_nim.guessing.law import LEAST, Law, NearMiss, needed_confirmations
+from gpu_nim.guessing.matches import find_known, known_but_one
+from gpu_nim.guessing.recurrences import (
+    MODULI,
+    Recurrence,
+    find_modular_recurrence,
+    find_recurrence,
+    max_order,
+    recurrence_but_one,
+)
+from gpu_nim.guessing.regular import find_regular, regular_but_one
+from gpu_nim.model.arguments import Whole, integer, integers, items
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.registry import Registry
+
+_OF_A_TERM = 2  # numbers chosen to fit: the index of the term that is wrong, and what it should be
+
+FEWEST = 4
+"""The fewest terms from which anything is guessed."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """The terms, and how a law of them is searched.
+
+    Args:
+        terms: f(0), f(1), ...
+        base: of k-regular sequences.
+        confirm: how many terms must confirm a law; None for a number that depends on how much their values vary.
+    """
+
+    terms: tuple[int, ...]
+    base: int = 2
+    confirm: int | None = None
+
+    @cached_property
+    def needed(self) -> int:
+        """How many terms must confirm a law."""
+        return self.needed_for(self.terms)
+
+    def needed_for(self, values: Sequence[int]) -> int:
+        """How many terms must confirm a law of these values."""
+        return needed_confirmations(values) if self.confirm is None else self.confirm
+
+
+@dataclass
+class Answer:
+    """What one kind of law gave.
+
+    Attributes:
+        kind: the name of the kind.
+        tested: what was tested, in a sentence.
+        laws: the laws that all terms obey and enough terms confirm.
+        weak: laws that all terms obey, confirmed by too few.
+        near_miss: the law that all terms but one obey, if there is one.
+    """
+
+    kind: str
+    tested: str
+    laws: list[Law] = field(default_factory=list)
+    weak: list[Law] = field(default_factory=list)
+    near_miss: NearMiss | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class Guess:
+    """What was found for some terms.  f(0) is the first term throughout.
+
+    Attributes:
+        terms: the terms.
+        needed: how many terms must confirm a law.
+        answers: what each kind of law gave.
+    """
+
+    terms: tuple[int, ...]
+    needed: int
+    answers: tuple[Answer, ...]
+
+    def __repr__(self) -> str:
+        found = ", ".join(law.title for law in self.laws) or "no law"
+        return f"<Guess from {len(self.terms)} terms: {found}>"
+
+    @property
+    def laws(self) -> tuple[Law, ...]:
+        """The laws that all terms obey and enough terms confirm."""
+        return tuple(law for answer in self.answers for law in answer.laws)
+
+    @property
+    def weak(self) -> tuple[Law, ...]:
+        """The laws that all terms obey, confirmed by too few terms."""
+        return tuple(law for answer in self.answers for law in answer.weak)
+
+    @property
+    def near_misses(self) -> tuple[NearMiss, ...]:
+        """The laws that all terms but one obey, where none that holds for all is as simple."""
+        simplest = min((law.fitted for law in self.laws if law.complete), default=None)
+        missed = (answer.near_miss for answer in self.answers if answer.near_miss is not None)
+        return tuple(each for each in missed if simplest is None or each.law.fitted + _OF_A_TERM < simplest)
+
+    def facts(self) -> dict[str, Any]:
+        """Return all of it in the types of JSON, long integers and fractions as text."""
+        return {
+            "terms": len(self.terms),
+            "needed": self.needed,
+            "laws": [_law_facts(answer, law) for answer in self.answers for law in answer.laws],
+            "weak": [_law_facts(answer, law) for answer in self.answers for law in answer.weak],
+            "near_misses": [
+                {"law": missed.law.title, "index": missed.index, "given": str(missed.given), "expected": str(missed.expected)}
+                for missed in self.near_misses
+            ],
+            "tested": {answer.kind: answer.tested for answer in self.answers},
+        }
+
+
+def _law_facts(answer: Answer, law: Law) -> dict[str, Any]:
+    common = {"kind": answer.kind, "title": law.title, "formulas": dict(law.rows), "fitted": law.fitted, "confirmed": law.confirmed}
+    return {**common, "certainty": law.certainty, **law.facts}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of law: an entry of `KINDS`.
+
+    Args:
+        name: its name.
+        summary: what it is, in a line.
+        search: searches laws of that kind; `found` are the laws found before.
+    """
+
+    name: str
+    summary: str
+    search: Callable[[Question, list[Law]], Answer]
+
+
+KINDS = Registry[Kind]("kind of law")
+"""The kinds of laws, in the order in which they are searched."""
+
+
+def _kind(name: str, summary: str) -> Callable[[Callable[[Question, list[Law]], Answer]], Callable[[Question, list[Law]], Answer]]:
+    return KINDS.decorator(lambda function: Kind(name, summary, function))
+
+
+@_kind("recurrence", "linear recurrences, rational generating functions, polynomials, quasi-polynomials")
+def _recurrence(question: Question, found: list[Law]) -> Answer:
+    terms, needed = question.terms, question.needed
+    most = max_order(terms, LEAST)
+    law = find_recurrence(terms)
+    none = f"none of order up to {most}: order {most + 1} takes {2 * (most + 1) + needed:,} terms"
+    answer = Answer("recurrence", none if law is None else f"orders up to {most}")
+    answer.near_miss = _confirmed(recurrence_but_one(terms), needed)
+    return _sorted(answer, [] if law is None else [law], needed)
+
+
+@_kind("modular", f"linear recurrences modulo {', '.join(map(str, MODULI))}")
+def _modular(question: Question, found: list[Law]) -> Answer:
+    if _follows(found):
+        return Answer("modular", "follows from the linear recurrence")
+    laws: list[Law] = []
+    without = []
+    for prime in MODULI:
+        law = find_modular_recurrence(question.terms, prime)
+        if law is None or law.confirmed < question.needed_for([term % prime for term in question.terms]):
+            without.append(str(prime))
+        else:
+            laws.append(law)
+    none = f": none modulo {', '.join(without)}" if without else ""
+    return Answer("modular", f"orders up to {max_order(question.terms, LEAST)}{none}", laws)
+
+
+@_kind("regular", "k-regular sequences: products of one matrix for each digit of n")
+def _regular(question: Question, found: list[Law]) -> Answer:
+    terms, base, needed = question.terms, question.base, question.needed
+    search = find_regular(terms, base)
+    enough = base**search.rank * (search.rank + needed)
+    none = f"base {base}: rank {search.rank} or more is proved; to find rank {search.rank} takes up to {enough:,} terms"
+    answer = Answer("regular", none if search.law is None else f"base {base}")
+    answer.near_miss = _confirmed(regular_but_one(terms, base), needed)
+    return _sorted(answer, [] if search.law is None else [search.law], needed)
+
+
+@_kind("holonomic", "P-recursive sequences: recurrences with polynomials in n as coefficients")
+def _holonomic(question: Question, found: list[Law]) -> Answer:
+    answer = _equations("holonomic", PRecurrence, question, found)
+    if not _follows(found):
+        answer.near_miss = _confirmed(equation_but_one(question.terms, question.needed), question.needed)
+    return answer
+
+
+@_kind("algebraic", "algebraic generating functions")
+def _algebraic(question: Question, found: list[Law]) -> Answer:
+    return _equations("algebraic", AlgebraicEquation, question, found)
+
+
+@_kind(
+    "known", "sequences that gpunim computes: OEIS entries, families, automata; also shifted, times a constant, differences, sums"
+)
+def _known(question: Question, found: list[Law]) -> Answer:
+    answer = _sorted(Answer("known", f"{len(known_sequences())} sequences"), find_known(question.terms), question.needed)
+    if not answer.laws:
+        answer.near_miss = _confirmed(known_but_one(question.terms), question.needed)
+    return answer
+
+
+def _equations(name: str, kind: type[Equation], question: Question, found: list[Law]) -> Answer:
+    if _follows(found):
+        return Answer(name, "follows from the linear recurrence")
+    most, least = most_unknowns(question.terms, question.needed), kind.least_unknowns()
+    if most < least:
+        return Answer(name, f"too few terms: the simplest equation has {least} coefficients, and {most} can be found")
+    law = find_equation(kind, question.terms, question.needed)
+    tested = f"(order + 1) (degree + 1) up to {most}, order up to {kind.MOST_ORDER}"
+    return Answer(name, tested if law is not None else f"none with {tested}", [] if law is None else [law])
+
+
+def _follows(found: list[Law]) -> bool:
+    return any(isinstance(law, Recurrence) for law in found)
+
+
+def _sorted(answer: Answer, laws: Sequence[Law], needed: int) -> Answer:
+    for law in laws:
+        (answer.laws if law.confirmed >= needed else answer.weak).append(law)
+    return answer
+
+
+def _confirmed(missed: NearMiss | None, needed: int) -> NearMiss | None:
+    return missed if missed is not None and missed.law.confirmed > needed else None
+
+
+def guess(terms: Iterable[Whole], *, base: Whole = 2, confirm: Whole | None = None, kinds: Iterable[str] | None = None) -> Guess:
+    """Guess laws of a sequence from its first terms.
+
+    Each law holds for all terms, exactly. `Law.confirmed` says how many equations hold beyond those that fit its coefficients, and
+    `Law.certainty` what is proved: a guess that further terms could refute is not a theorem.
+
+    Args:
+        terms: f(0), f(1), ..., at least 4 integers.
+        base: of k-regular sequences, 2 to 36.
+        confirm: how many terms must confirm a law, at least 2; by default 8, or up to 32 where one value is frequent.
+        kinds: the kinds of laws, of `gpu_nim.guessing.KINDS`; by default all.
+
+    Returns:
+        The laws, with those that too few terms confirm, those that a single wrong term breaks, and what was tested.
+
+    Raises:
+        UsageError: an argument is wrong.
+        MissingDependency: python-flint is not installed.
+
+    >>> found = guess([0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89], kinds=["recurrence"])
+    >>> found
+    <Guess from 12 terms: linear recurrence of order 2>
+    >>> found.laws[0].rows[0], found.laws[0].confirmed
+    (('recurrence', 'f(n+2) = f(n+1) + f(n)'), 8)
+    """
+    values = integers("terms", terms)
+    if len(values) < FEWEST:
+        raise UsageError(f"terms must be {FEWEST} integers or more, got {len(values)}")
+    number = integer("base", base, 2, 36)
+    least = None if confirm is None else integer("confirm", confirm, LEAST)
+    chosen = [*KINDS.values()] if kinds is None else [KINDS.find(name) for name in items("kinds", kinds, "kinds of laws")]
+    question = Question(values, number, least)
+    answers: list[Answer] = []
+    for kind in chosen:
+        answers.append(kind.search(question, [law for answer in answers for law in answer.laws]))
+    return Guess(values, question.needed, tuple(answers))

@@ -1,0 +1,402 @@
+"""Laws that are guessed: known sequences are recognised, noise is not, and the guesses agree with formulas of the papers."""
+
+import csv
+import random
+from fractions import Fraction
+from math import comb, factorial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from gpu_nim import count, guess
+from gpu_nim.counting import find_family, long_integers
+from gpu_nim.counting.digit_matrices import by_total, up_to_total
+from gpu_nim.guessing import Guess, Recurrence, Regular
+from gpu_nim.guessing.equations import AlgebraicEquation, PRecurrence
+from gpu_nim.guessing.known import known_sequences
+from gpu_nim.guessing.law import needed_confirmations
+from gpu_nim.guessing.linear_algebra import first_dependence, first_dependence_modulo, flint
+from gpu_nim.guessing.matches import find_known
+from gpu_nim.guessing.recurrences import ModularRecurrence, find_recurrence
+from gpu_nim.guessing.regular import find_regular
+from gpu_nim.model.errors import MissingDependency, UsageError
+from gpu_nim.oeis import read_bfile
+
+if long_integers.flint() is None:
+    pytest.skip("python-flint, the extra exact, is not installed", allow_module_level=True)
+
+CHECKOUT = Path(__file__).parents[1]
+PRIMES = [p for p in range(2, 1500) if all(p % d for d in range(2, int(p**0.5) + 1))]
+
+
+def published(number: str) -> list[int]:
+    return [value for _, _, value in read_bfile(CHECKOUT / "tests" / "oeis" / f"{number}.txt")]
+
+
+def counted(family: str, piles: int, terms: int) -> list[int]:
+    return [int(value) for value in count(family, range(terms), piles=piles)]
+
+
+def only(found: Guess, kind: type) -> Any:
+    (law,) = (law for law in found.laws if isinstance(law, kind))
+    return law
+
+
+def complete(found: Guess) -> list[str]:
+    return [law.title for law in found.laws if law.complete]
+
+
+# Linear algebra
+
+
+def slow_dependence(columns: list[list[int]], prime: int | None = None) -> list[Fraction] | None:
+    """The first dependent column, by elimination in fractions or in residues, a column at a time."""
+    reduced: list[tuple[int, list, list]] = []
+    for i, column in enumerate(columns):
+        values = [Fraction(x) if prime is None else x % prime for x in column]
+        weights = [Fraction(0) if prime is None else 0] * i
+        for pivot, row, combination in reduced:
+            factor = values[pivot]
+            values = [x - factor * y for x, y in zip(values, row, strict=True)]
+            weights = [x + factor * y for x, y in zip(weights, [*combination, *[0] * i], strict=False)]
+            if prime is not None:
+                values, weights = [x % prime for x in values], [x % prime for x in weights]
+        pivot = next((j for j, x in enumerate(values) if x), None)
+        if pivot is None:
+            return weights
+        inverse = 1 / values[pivot] if prime is None else pow(values[pivot], -1, prime)
+        own = [-inverse * x for x in weights] + [inverse]
+        row = [inverse * x for x in values]
+        if prime is not None:
+            own, row = [x % prime for x in own], [x % prime for x in row]
+        reduced.append((pivot, row, own))
+    return None
+
+
+MATRICES = st.integers(1, 5).flatmap(
+    lambda rows: st.lists(st.lists(st.integers(-3, 3), min_size=rows, max_size=rows), min_size=1, max_size=6)
+)
+
+
+@given(MATRICES, st.sampled_from((1, 7, 2**61 - 1, (2**61 - 1) * (2**61 + 15))))
+def test_the_first_dependence_is_that_of_elimination(columns, scale):
+    """Also where every entry is divisible by the first prime that is tried."""
+    found = first_dependence([[scale * x for x in column] for column in columns])
+    expected = slow_dependence(columns)
+    assert found == (None if expected is None else tuple(expected))
+
+
+@given(MATRICES, st.sampled_from((2, 3, 7)))
+def test_the_first_dependence_modulo_a_prime_is_that_of_elimination(columns, prime):
+    expected = slow_dependence(columns, prime)
+    assert first_dependence_modulo(columns, prime) == (None if expected is None else tuple(expected))
+
+
+# Recurrences
+
+
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=4), st.data())
+def test_a_random_recurrence_is_recovered(coefficients, data):
+    terms = data.draw(st.lists(st.integers(-5, 5), min_size=len(coefficients), max_size=len(coefficients)))
+    while len(terms) < 60:
+        terms.append(sum(c * terms[i - len(coefficients)] for i, c in enumerate(coefficients)))
+    law = find_recurrence(terms[:40])
+    assert law is not None
+    assert law.order <= len(coefficients)
+    assert [law.term(n) for n in range(60)] == terms  # 40 terms are at least L + R, so that this is a theorem
+    numerator, denominator = (flint().fmpz_poly(list(part)) for part in law.generating_function)
+    assert (denominator * flint().fmpz_poly(terms)).truncate(60) == numerator
+
+
+@settings(max_examples=30)
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=3), st.integers(0, 59), st.integers(1, 10**6))
+def test_one_wrong_term_of_a_recurrence_is_found(coefficients, index, error):
+    terms = [1] * len(coefficients)
+    while len(terms) < 60:
+        terms.append(sum(c * terms[i - len(coefficients)] for i, c in enumerate(coefficients)))
+    assume(coefficients[0] != 0)  # so that the terms after the wrong one determine those before it
+    wrong = [*terms]
+    wrong[index] += error
+    law = find_recurrence(wrong)
+    missed = guess(wrong, kinds=["recurrence"]).near_misses
+    if law is None or law.fitted > 2 * len(coefficients) + 2:
+        assert [(each.index, each.given, each.expected) for each in missed] == [(index, wrong[index], terms[index])]
+
+
+def test_several_wrong_terms_are_no_near_miss():
+    terms = [2**n for n in range(60)]
+    for index, error in ((20, 1), (31, 5), (43, -3)):
+        terms[index] += error
+    found = guess(terms, kinds=["recurrence", "regular", "known"])
+    assert not found.laws
+    assert not found.near_misses
+
+
+@pytest.mark.parametrize(
+    ("terms", "title", "formula"),
+    [
+        ([n * n for n in range(20)], "polynomial of degree 2", ("f(n)", "n^2")),
+        ([comb(n, 3) for n in range(30)], "polynomial of degree 3", ("f(n)", "1/6 n^3 - 1/2 n^2 + 1/3 n")),
+        ([n * n // 4 for n in range(20)], "quasi-polynomial of period 2 and degree 2", ("f(n), n = 1 mod 2", "1/4 n^2 - 1/4")),
+        ([1, 2, 4] * 9, "period 3", ("f(n), n = 2 mod 3", "4")),
+        ([9, 9, *range(20)], "polynomial of degree 1, from n = 2 on", ("f(n)", "n - 2")),
+        ([5, 7, *[0] * 40], "0 from n = 2 on", ("sum f(n) x^n", "5 + 7 x")),
+        ([0] * 40, "0 from n = 0 on", ("recurrence", "f(n) = 0")),
+        ([3**n for n in range(12)], "linear recurrence of order 1", ("sum f(n) x^n", "1 / (1 - 3 x)")),
+    ],
+)
+def test_rational_generating_functions_are_described(terms, title, formula):
+    (law,) = guess(terms, kinds=["recurrence"]).laws
+    assert law.title == title
+    assert formula in law.rows
+
+
+def test_a_recurrence_modulo_a_prime_alone():
+    """D_4 is periodic modulo 7, since 1 + 6x + x^2 = (1 + x^3)/(1 + x) there, whose product is (1 - x)/(1 - x^3)."""
+    found = guess(counted("D", 4, 300), kinds=["recurrence", "modular"])
+    titles = {law.prime: law.rows[0][1] for law in found.laws if isinstance(law, ModularRecurrence)}
+    assert titles[7] == "f(n+2) = 6 f(n+1) + 6 f(n) modulo 7"
+    assert 5 not in titles
+    assert not complete(found)
+
+
+# Digit matrices
+
+
+@pytest.mark.parametrize("piles", range(2, 8))
+@pytest.mark.parametrize(("family", "product", "extra"), [("D", by_total, 0), ("A", up_to_total, 1)])
+def test_the_guessed_matrices_are_those_of_nim(family, product, extra, piles):
+    """[NF] Theorems 29 and 30: the guess has the dimension of the digit matrices, and their values far beyond its terms."""
+    terms = 1 << (2 * (piles // 2 + extra) + 5)
+    law = only(guess(counted(family, piles, terms), kinds=["regular"]), Regular)
+    digits = product(piles)
+    assert law.rank == digits.dimension == piles // 2 + extra
+    assert law.rank <= law.largest_certain
+    assert law.term(10**18 + 12345) == digits.value(10**18 + 12345)
+
+
+@pytest.mark.parametrize("piles", range(1, 7))
+def test_positions_by_their_largest_pile_are_regular_too(piles):
+    """d_k has rank 2 floor((k - 1)/2) + 1, a_k rank 2 floor((k + 1)/2) from two piles on, and the values of the closed forms."""
+    for family, rank in (("d", (piles - 1) // 2 * 2 + 1), ("a", (piles + 1) // 2 * 2 if piles > 1 else 1)):
+        law = only(guess(counted(family, piles, 2048), kinds=["regular"]), Regular)
+        assert law.rank == rank
+        assert law.rank <= law.largest_certain
+        assert law.term(10**6 + 123) == find_family(family, piles).value(10**6 + 123)
+
+
+def test_published_values_of_large_indices_follow_from_few_terms():
+    assert only(guess(counted("D", 3, 64), kinds=["regular"]), Regular).term(10**18 + 12345) == 205891132094649
+    law = only(guess(counted("D", 4, 64), kinds=["regular"]), Regular)
+    assert law.term(10**18 + 12345) == 17224872324869148255709614969561582
+
+
+@pytest.mark.parametrize(("number", "rank"), [("A147582", 2), ("A048883", 1), ("A237711", 2), ("A151779", 2), ("A130665", 2)])
+def test_published_terms_are_enough(number, rank):
+    law = only(guess(published(number), kinds=["regular"]), Regular)
+    assert law.rank == rank
+
+
+def test_ulam_warburton_births():
+    law = only(guess(published("A147582"), kinds=["regular"]), Regular)
+    assert law.rows[:4] == [("f(2n)", "f(n)"), ("f(4n+1)", "f(2n+1)"), ("f(4n+3)", "3 f(2n+1)"), ("initial", "f(0) = 1, f(1) = 4")]
+    assert law.facts["matrices"] == [[["1", "0"], ["0", "1"]], [["0", "1"], ["0", "3"]]]
+
+
+REPRESENTATIONS = st.tuples(st.sampled_from((2, 3)), st.integers(1, 3)).flatmap(
+    lambda shape: st.tuples(
+        st.just(shape[0]),
+        st.lists(st.lists(st.lists(st.integers(-2, 2), min_size=shape[1], max_size=shape[1]), min_size=shape[1], max_size=shape[1]),
+                 min_size=shape[0], max_size=shape[0]),
+        st.lists(st.integers(-2, 2), min_size=shape[1], max_size=shape[1]),
+    )
+)  # fmt: skip
+
+
+def values_of(base, matrices, row, count):
+    """U M_d1 ... M_dl v with v = (1, 0, ...), which M_0 is made to keep."""
+    size = len(row)
+    kept = [[int(i == 0) if j == 0 else matrices[0][i][j] for j in range(size)] for i in range(size)]
+    states = [[1] + [0] * (size - 1)]
+    for n in range(1, count):
+        matrix = (kept, *matrices[1:])[n % base]
+        states.append([sum(x * y for x, y in zip(line, states[n // base], strict=True)) for line in matrix])
+    return [sum(x * y for x, y in zip(row, state, strict=True)) for state in states]
+
+
+@settings(max_examples=30)
+@given(REPRESENTATIONS)
+def test_a_random_representation_is_recovered(representation):
+    base, matrices, row = representation
+    rank = len(row)
+    terms = values_of(base, matrices, row, 3 * base**7)
+    law = find_regular(terms[: base**6], base).law
+    assert law is not None
+    assert law.rank <= rank <= law.largest_certain  # so that it is equal by the theorem of the module
+    assert [law.term(n) for n in range(0, len(terms), 97)] == terms[::97]
+
+
+@pytest.mark.parametrize("index", [0, 1, 7, 40, 100, 200, 255])
+@pytest.mark.parametrize(("family", "piles"), [("D", 4), ("A", 3), ("D", 6)])
+def test_one_wrong_term_of_a_representation_is_found(family, piles, index):
+    terms = counted(family, piles, 1024)
+    wrong = [*terms]
+    wrong[index] -= 3
+    (missed,) = guess(wrong, kinds=["regular"]).near_misses
+    assert (missed.index, missed.given, missed.expected) == (index, terms[index] - 3, terms[index])
+    assert missed.law.facts["matrices"] == find_regular(terms).law.facts["matrices"]
+
+
+@pytest.mark.parametrize("rank", range(2, 8))
+def test_half_the_terms_of_the_bound_do_not_suffice(rank):
+    """The sequence that is 1 at 2^(s-2) alone has rank s, and is 0 before: it agrees with 0, of rank 0, on 2^(s-2) terms."""
+    law = find_regular([int(n == 1 << rank - 2) for n in range(1 << 2 * rank)]).law
+    assert law.rank == rank
+
+
+def test_terms_that_do_not_suffice_prove_a_rank_and_no_more():
+    terms = counted("a", 8, 150)
+    found = guess(terms, kinds=["regular"])
+    assert not found.laws
+    assert found.answers[0].tested.startswith("base 2: rank 8 or more is proved; to find rank 8 takes up to 4,096 terms")
+
+
+# Equations
+
+
+def test_equations_with_polynomial_coefficients():
+    catalan = [comb(2 * n, n) // (n + 1) for n in range(40)]
+    found = guess(catalan, kinds=["recurrence", "holonomic", "algebraic"])
+    assert only(found, PRecurrence).rows == [("recurrence", "(n + 2) f(n+1) - (4 n + 2) f(n) = 0")]
+    assert only(found, AlgebraicEquation).rows == [("sum f(n) x^n = F", "x F^2 - F + 1 = 0")]
+    apery = [sum(comb(n, k) ** 2 * comb(n + k, k) ** 2 for k in range(n + 1)) for n in range(50)]
+    law = only(guess(apery, kinds=["holonomic", "algebraic"]), PRecurrence)
+    assert (law.order, law.degree) == (2, 3)
+
+
+@pytest.mark.parametrize("index", [3, 25, 40])
+def test_one_wrong_term_of_a_p_recursive_sequence_is_found(index):
+    terms = [factorial(n) for n in range(50)]
+    terms[index] += 1
+    (missed,) = guess(terms, kinds=["holonomic"]).near_misses
+    assert (missed.index, missed.given, missed.expected) == (index, factorial(index) + 1, factorial(index))
+
+
+def test_sparse_terms_confirm_nothing():
+    """Equations in which all terms are 0 hold for any coefficients."""
+    assert not complete(guess([int(n & (n - 1) == 0) for n in range(300)], kinds=["recurrence", "holonomic", "algebraic"]))
+
+
+# Known sequences
+
+
+@pytest.mark.parametrize(
+    ("terms", "formulas"),
+    [
+        (published("A151776"), ["f(n) = A151776(n)"]),
+        (published("A237711")[5:], []),
+        ([2 * x for x in published("A130665")], ["f(n) = 2 A130665(n)"]),
+        ([3 * x + 5 for x in published("A237711")], ["f(n) = 3 A237711(n) + 5"]),
+        ([0, *(sum(published("A151777")[: n + 1]) for n in range(20))], ["f(n) = A151776(n)"]),
+        ([1, 3, 3, 15, 3, 15, 27, 63, 3, 15, 27, 81, 75], ["f(n) = edge-births(n)"]),
+        (counted("D", 11, 5), ["f(n) = D_11(n)"]),
+    ],
+)
+def test_known_sequences_are_found(terms, formulas):
+    found = guess(terms, kinds=["known"])
+    assert [dict(law.rows)["formula"] for law in (*found.laws, *found.weak)] == formulas
+
+
+def test_every_known_sequence_finds_itself_by_its_first_terms():
+    for known in known_sequences():
+        if known.offset == 0 and len(set(known.head)) > 3:
+            assert f"f(n) = {known.name}(n)" in [match.formula for match in find_known(known.head)]
+
+
+@pytest.mark.parametrize("index", [5, 9, 30])
+def test_one_wrong_term_of_a_known_sequence_is_found(index):
+    terms = published("A151776")
+    terms[index] += 2
+    (missed,) = guess(terms, kinds=["known"]).near_misses
+    assert (dict(missed.law.rows)["formula"], missed.index, missed.expected) == ("f(n) = A151776(n)", index, terms[index] - 2)
+
+
+# What gives nothing
+
+
+def test_primes_obey_nothing_but_that_they_are_odd():
+    found = guess(PRIMES)
+    assert [law.title for law in found.laws] == ["linear recurrence of order 2 modulo 2"]
+    assert not found.weak
+    assert not found.near_misses
+
+
+@pytest.mark.parametrize("values", [2, 3, 10, 10**6])
+@pytest.mark.parametrize("length", [20, 77, 200])
+def test_noise_obeys_nothing(values, length):
+    choose = random.Random(f"{values} {length}")
+    found = guess([choose.randrange(values) for _ in range(length)])
+    assert not found.laws
+    assert not found.near_misses
+
+
+def test_no_law_of_the_growth_of_edge_is_found_in_4097_terms():
+    """Its births have rank 48 or more in base 2, if they are 2-regular at all."""
+    with (CHECKOUT / "docs" / "growth" / "edge.csv").open(newline="") as file:
+        births = [int(row["births"]) for row in csv.DictReader(file)]
+    found = guess(births, kinds=["recurrence", "regular", "holonomic", "algebraic"])
+    assert not found.laws
+    assert not found.near_misses
+
+
+# Evidence and arguments
+
+
+def test_few_terms_are_a_weak_guess():
+    found = guess([0, 1, 1, 2, 3, 5, 8, 13, 21])
+    assert [law.title for law in found.weak if isinstance(law, Recurrence)] == ["linear recurrence of order 2"]
+    assert not found.laws
+    assert guess([0, 1, 1, 2, 3, 5, 8, 13, 21], confirm=5).laws
+
+
+def test_terms_with_a_frequent_value_must_confirm_more():
+    assert needed_confirmations([*range(50)]) == 8
+    assert needed_confirmations([0, 1] * 50) == 20
+    assert needed_confirmations([0] * 99 + [1]) == needed_confirmations([7] * 9) == 32
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([1, 2, 3],), "terms must be 4 integers or more, got 3"),
+        (([1, 2, 3, 4.5],), "terms must be an integer, got 4.5"),
+        (("1,2,3,4",), "terms must hold integers, got '1,2,3,4'"),
+    ],
+)
+def test_wrong_terms_are_refused(arguments, message):
+    with pytest.raises(UsageError, match=message):
+        guess(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"base": 1}, "base must be an integer from 2 to 36, got 1"),
+        ({"confirm": 1}, "confirm must be an integer of at least 2, got 1"),
+        ({"kinds": ["recurrences"]}, "kind of law must be one of .*did you mean recurrence"),
+        ({"kinds": "recurrence"}, "kinds must hold kinds of laws, got 'recurrence'"),
+    ],
+)
+def test_wrong_options_are_refused(options, message):
+    with pytest.raises(UsageError, match=message):
+        guess([1, 2, 3, 4], **options)
+
+
+def test_without_flint_known_sequences_are_looked_up_and_the_rest_names_the_package(monkeypatch):
+    monkeypatch.setattr(long_integers, "flint", lambda: None)
+    with pytest.raises(MissingDependency, match="guessing needs python-flint: install the extra exact"):
+        guess([1, 2, 3, 4, 5, 6])
+    assert guess(published("A151776"), kinds=["known"]).laws

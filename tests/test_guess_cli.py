@@ -1,0 +1,180 @@
+"""`gpunim guess` on every kind of source, its JSON, and what it refuses; and terms read from files."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpu_nim import grow, save
+from gpu_nim.counting import long_integers
+from gpu_nim.guessing import KINDS
+from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.storage.term_files import READERS, parse_terms, read_terms
+from tests.helpers import facts, printed, refused, run
+
+if long_integers.flint() is None:
+    pytest.skip("python-flint, the extra exact, is not installed", allow_module_level=True)
+
+FIBONACCI = [0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89]
+ORDER_2 = "linear recurrence of order 2"
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def titles(*words: object) -> list[str]:
+    return [law["title"] for law in facts("guess", *words)["laws"]]
+
+
+def test_numbers_are_taken_from_the_line_and_from_stdin() -> None:
+    for words in ((",".join(map(str, FIBONACCI)),), (*FIBONACCI,), ("[" + ", ".join(map(str, FIBONACCI)) + "]",)):
+        assert ORDER_2 in printed("guess", *words)
+    result = run("guess", "-", text="\n".join(map(str, FIBONACCI)))
+    assert result.exit_code == 0
+    assert ORDER_2 in result.stdout
+    negative = printed("guess", "--kind", "recurrence", "--", *[(-2) ** n for n in range(12)], -1024 * -4)
+    assert "1 / (1 + 2 x)" in negative
+
+
+def test_a_family_an_entry_and_a_column_are_sources() -> None:
+    assert titles("D", "--piles", 4, "--kind", "regular") == ["2-regular of rank 2"]
+    assert titles("a147582", "--kind", "regular") == ["2-regular of rank 2"]
+    assert titles("cubic6", "--column", "births", "--terms", 64, "--kind", "regular") == ["2-regular of rank 2"]
+    assert titles("cubic6", "--column", "population", "--terms", 128, "--kind", "known") == ["known: A151781"]
+    assert titles("fcc", "--column", "section z=0", "--terms", 40, "--kind", "known") == ["known: A147552"]
+
+
+def test_every_file_that_gpunim_writes_is_a_source(place: Path) -> None:
+    """The same 64 terms of D_3, or births of nim, from each."""
+    for name in ("D.txt", "D.csv", "D.npy"):
+        printed("count", "D", "--piles", 3, "--range", "0:64", "--out", name)
+    (place / "D.json").write_text(printed("count", "D", "--piles", 3, "--range", "0:64", "--json"))
+    (place / "nim.json").write_text(printed("grow", "nim", "--gen", 63, "--json"))
+    growth = grow("nim", 63, backend="numpy")
+    for name in ("nim.npz", "nim.zarr", "nim.csv"):
+        save(growth, place / name)
+    files = sorted(path.name for path in place.iterdir())
+    assert {Path(name).suffix for name in files} == set(READERS)
+    for name in files:
+        assert read_terms(Path(name)).values == tuple(3 ** n.bit_count() for n in range(64))
+        assert titles(name, "--kind", "regular") == ["2-regular of rank 1"]
+    assert read_terms(Path("nim.npz"), "population", 4).values == (1, 4, 7, 16)
+    assert read_terms(Path("nim.csv"), "population", 4).values == (1, 4, 7, 16)
+
+
+def test_long_values_are_read_exactly(place: Path) -> None:
+    printed("count", "D", "--piles", 7, "--range", "2^40:+8", "--out", "D.npy")
+    printed("count", "D", "--piles", 7, "--range", "2^40:+8", "--out", "D.txt")
+    assert read_terms(Path("D.npy")).values == read_terms(Path("D.txt")).values
+    assert read_terms(Path("D.txt")).first == 2**40
+
+
+def test_indices_are_those_of_the_source(place: Path) -> None:
+    (place / "b.txt").write_text("".join(f"{n} {n * n + (n == 15)}\n" for n in range(5, 45)))
+    text = printed("guess", "b.txt", "--kind", "recurrence")
+    assert "b.txt: 40 terms, n = 5 to 44\nin formulas f(0) is the term at n = 5\n" in text
+    assert "BUT FOR ONE TERM: polynomial of degree 2" in text
+    assert "the term at n =  15 has 226, and would have 225" in " ".join(text.splitlines()).replace("  the", "the")
+    (missed,) = facts("guess", "b.txt", "--kind", "recurrence")["near_misses"]
+    assert missed == {"law": "polynomial of degree 2", "index": 10, "given": "226", "expected": "225"}
+
+
+def test_json_has_all_that_is_printed() -> None:
+    found = facts("guess", "D", "--piles", 5, "--terms", 256)
+    assert found["source"] == "D_5, P-positions of 5-pile Nim with 2n counters"
+    assert (found["first"], found["terms"], found["needed"]) == (0, 256, 8)
+    assert set(found["tested"]) == set(KINDS)
+    (law,) = (law for law in found["laws"] if law["kind"] == "regular")
+    assert law["rank"] == 2
+    assert len(law["matrices"]) == 2
+    assert law["initial"] == ["1", "1"]
+    assert law["certainty"] == "no other 2-regular sequence of rank up to 7 has these terms, and none of rank below 2"
+
+
+def test_weak_laws_are_marked() -> None:
+    text = printed("guess", "1,2,3,4,5,6", "--kind", "recurrence")
+    assert "WEAK: polynomial of degree 1\n" in text
+    assert "2 equations beyond the 4 numbers chosen to fit, of 8 that are needed" in text
+
+
+def test_nothing_found_is_said() -> None:
+    assert "\nno law found\n" in printed("guess", "2,7,1,8,2,8,1,8,2,8,4,5,9,0,4,5,2,3,5,3,6", "--kind", "recurrence,regular")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("1,2",), "terms must be 4 integers or more, got 2"),
+        (("1,2,x,4",), "source must be numbers, a family, an OEIS entry or an automaton"),
+        (("1", "2", "x", "4"), "terms must be integers separated by commas or space, got 'x'"),
+        (("edgy",), "did you mean edge?"),
+        (("D",), "piles is needed with the sequence D"),
+        (("edge", "--piles", 3), "--piles does not belong to edge, got 3"),
+        (("D", "--piles", 3, "--column", "births"), "--column does not belong to D, got births"),
+        (("edge", "--column", "density"), "--column must have integers, got density"),
+        (("edge", "--column", "deaths"), "column must be one of"),
+        (("1,2,3,4", "--kind", "regulr"), "did you mean regular?"),
+        (("1,2,3,4", "--base", 1), "expected an integer of at least 2, got 1"),
+        (("1,2,3,4", "--confirm", 1), "expected an integer of at least 2, got 1"),
+        (("b.png",), "a file that ends in .txt, .csv, .json, .npy, .npz, .zarr, got 'b.png'"),
+        (("2.5,3,4,5",), "source must be numbers"),
+    ],
+)
+def test_wrong_use_is_one_sentence(words: tuple[object, ...], said: str) -> None:
+    assert said in refused("guess", *words)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("t.csv", "n,value\n0,1\n1,x\n", "column value must have integers, got 'x'"),
+        ("t.csv", "n,value\n0,1,2\n", "its rows are not as long as its header"),
+        ("t.csv", "\xff\xfe", "it is not a whole .csv file of terms"),
+        ("t.json", "[1, 2]", "its JSON is damaged"),
+        ("t.json", '{"values": [1, 2.5]}', "column values must have integers, got 2.5"),
+        ("t.json", '{"values": [1], "columns": {"values": 3}}', "its values is no list"),
+        ("t.npy", "nothing", "it is not a whole .npy file of terms"),
+        ("t.npz", "nothing", "it is not a whole npz file"),
+        ("t.txt", "0 1\n1 x\n", "line 2: expected two integers"),
+    ],
+)
+def test_damaged_files_are_one_sentence(name: str, content: str, said: str, place: Path) -> None:
+    (place / name).write_bytes(content.encode("latin-1"))
+    assert said in refused("guess", name, status=1)
+
+
+def test_columns_are_chosen(place: Path) -> None:
+    (place / "t.csv").write_text("n,one,two\n3,1,2\n4,3,4\n")
+    with pytest.raises(UsageError, match=r"--column must be given for t\.csv, which has one, two"):
+        read_terms(Path("t.csv"))
+    with pytest.raises(UsageError, match=r"--column must be one of one, two, the columns of t\.csv, got 'three'"):
+        read_terms(Path("t.csv"), "three")
+    found = read_terms(Path("t.csv"), "two")
+    assert (found.name, found.first, found.values) == ("two of t.csv", 3, (2, 4))
+    (place / "t.txt").write_text("0 1\n")
+    with pytest.raises(UsageError, match=r"--column is for files of several columns, got one of t\.txt"):
+        read_terms(Path("t.txt"), "one")
+    (place / "t.json").write_text(json.dumps({"births": [1, 2], "columns": {"population": [1, 3]}}))
+    assert read_terms(Path("t.json"), "population").values == (1, 3)
+    np.save(place / "t.npy", np.ones(3))
+    with pytest.raises(FileError, match="it holds no table of integers"):
+        read_terms(Path("t.npy"))
+    with pytest.raises(FileError, match="No such file"):
+        read_terms(Path("absent.csv"))
+
+
+def test_terms_in_a_text() -> None:
+    assert parse_terms("1, 2,\n3 4") == (1, 2, 3, 4)
+    assert parse_terms("") == ()
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(4300)  # as in Python at first; the command line lifts it
+    try:
+        with pytest.raises(UsageError, match="terms must have fewer digits than Python reads"):
+            parse_terms("1" * 5000)
+    finally:
+        sys.set_int_max_str_digits(before)
