@@ -309,3 +309,28 @@ def test_no_more_memory_is_taken_than_planned(monkeypatch, game, grundy):
     keys = max((array.nbytes for array in taken if array.dtype == np.uint64 and not grundy), default=0)
     small = 1024  # the inequalities themselves
     assert 0 <= planned[-1] + small - sum(array.nbytes for array in taken) <= keys + small
+
+
+def test_the_chocolate_at_1023_is_planned_to_the_byte(monkeypatch):
+    """Each total of 3y <= x + z is launched once, in order, with threads for all of its positions, in the memory of the plan."""
+    planned, launches = cuda_games.wedge_outcomes_bytes(1024, 683, 1024), []
+
+    class Recording(Poor):
+        xp = strict_cupy
+
+        def bind(self, kernel, arguments, shared_bytes=0):
+            return lambda grid, **scalars: launches.append((kernel, grid, arguments["words"], *scalars.values()))
+
+    backend = CudaBackend(Recording(free=planned))
+    monkeypatch.setattr(solvers, "select", lambda name="auto": backend)
+    solve(chocolate(3), 1023)
+    assert [total for _, _, _, total, _, _ in launches] == list(range(1023 + 682 + 1023 + 1))
+    threads = KERNELS["wedge_outcomes"].threads
+    for kernel, grid, words, total, first, rows in launches:
+        assert (kernel, words) == ("wedge_outcomes", 16)
+        assert grid * threads >= rows * words > (grid - 1) * threads
+        # x + z = total - y is at least 3y, and at most 2046.
+        assert (first, first + rows - 1) == (max(0, total - 2046), min(total // 4, 682))
+    backend = CudaBackend(Poor(free=planned - 1))
+    with pytest.raises(InsufficientMemoryError, match=f"needs {planned:,} bytes, {planned - 1:,} are free"):
+        solve(chocolate(3), 1023)

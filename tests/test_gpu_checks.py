@@ -47,6 +47,7 @@ def gpu_checks(monkeypatch: pytest.MonkeyPatch, launcher: HostLauncher) -> Modul
         "GROWTHS": (("nim", 70, True), ("rule750", 12, True)),
         "ON_RANKS": (("edge", 12, 2),),
         "LARGEST": (("edge", 15, 826),),
+        "LARGE_CHOCOLATES": ((3, 31, 342), (4, 15, None)),
         "INDICES": 1000,
         "CHOCOLATE": 31,
         "CHOCOLATE_GRUNDY": 15,
@@ -176,6 +177,18 @@ def test_another_p_position_fails(gpu_checks: ModuleType, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(gpu_checks, "solve", crooked)
     assert gpu_checks.same_chocolate() is False
+
+
+@pytest.mark.cuda_host
+def test_a_large_chocolate_that_is_solved_wrong_fails(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert gpu_checks.large_chocolate(3, 15, 86) is True
+    assert gpu_checks.large_chocolate(3, 15, 85) is False
+    monkeypatch.setattr(gpu_checks, "first_difference", lambda a: (1, 1, 2))
+    assert gpu_checks.large_chocolate(3, 15, 86) is False
+    host = gpu_checks.solve
+    monkeypatch.setattr(gpu_checks, "first_difference", lambda a: None)
+    monkeypatch.setattr(gpu_checks, "solve", lambda game, size, backend: host("chocolate", size, a=4, backend=backend))
+    assert gpu_checks.large_chocolate(3, 15, None) is False
 
 
 # Hides every installed package but NumPy, CuPy, click, pytest and hypothesis, and what those need.

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,6 +26,7 @@ from gpu_nim.bench.device import HEADER, Device, open_device, rows
 from gpu_nim.bench.device_works import Work, works
 from gpu_nim.counting.families import find_family
 from gpu_nim.counting.ranges import Range
+from gpu_nim.games.chocolates import first_difference
 from gpu_nim.games.inequality import chocolate, parse_game, six_coordinate_chocolate
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.tracing import Cones, NimScene, Rays
@@ -49,6 +51,9 @@ GROWTHS = (
 ON_RANKS = (("edge", 512, 2), ("fcc", 256, 3), ("nim", 8192, 2))
 # Automaton, generation, and its population at generation 1024, which NumPy reaches.
 LARGEST = (("edge", 8192, 179946835), ("fcc", 16384, 1435773241))
+# a, size and number of P-positions of a y <= x + z. For a = 3 and x, z < 2^m these are (4^m + 2) / 3 positions of nim-sum 0; for
+# a = 64 the first difference from Nim is only there, and the number is not known beforehand.
+LARGE_CHOCOLATES = ((3, 1023, 349_526), (3, 4095, 5_592_406), (64, 4096, None))
 INDICES = 10**8
 CHOCOLATE = 255
 CHOCOLATE_GRUNDY = 63
@@ -110,9 +115,11 @@ def compare_checks() -> Iterator[Check]:
 
 
 def large_checks() -> Iterator[Check]:
-    """Grow what only a GPU reaches."""
+    """Grow and solve what a GPU is for."""
     for name, generations, known in LARGEST:
         yield f"{name} to generation {generations}", partial(largest, name, generations, known)
+    for a, size, count in LARGE_CHOCOLATES:
+        yield f"Chocolate {a}y <= x + z to {size}", partial(large_chocolate, a, size, count)
 
 
 def sanitizer_checks() -> Iterator[Check]:
@@ -255,6 +262,17 @@ def largest(name: str, generations: int, known: int) -> bool:
     print(f"{growth.seconds:.3f} s, population {growth.population:,}, digest {growth.digest}")
     print(f"population at 1024: {there:,}")
     return bool(there == known)
+
+
+def large_chocolate(a: int, size: int, count: int | None) -> bool:
+    """Solve a y <= x + z on the device: the number of P-positions, if known, and the first difference from Nim, which is proved."""
+    try:
+        solution = solve(chocolate(a), size, backend="cuda")
+    except InsufficientMemoryError as refusal:
+        print(f"not run: {refusal}")
+        return True
+    print(f"{solution.seconds:.3f} s, {len(solution.p_positions):,} P-positions, first difference {solution.first_difference}")
+    return count in (None, len(solution.p_positions)) and solution.first_difference == first_difference(Fraction(a))
 
 
 def without_pool() -> None:
