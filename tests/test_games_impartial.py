@@ -17,7 +17,7 @@ from gpu_nim.games.lines import LineGame, Nim, NimWithPass, Wythoff, line_grundy
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.solvers import solve_game, solve_heap
 from gpu_nim.games.take_away import GrundysGame, HeapGame, OctalCode, SubtractionRule
-from gpu_nim.model.errors import UsageError
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 
 # The Grundy values of Kayles' first 72 heaps: A002186 (The OEIS Foundation, CC BY-SA 4.0); then 12 values for ever.
 KAYLES = [
@@ -238,6 +238,17 @@ def test_what_the_values_do_not_prove_is_no_period():
     assert not is_proved((0, 8), np.arange(200) // 2, 1, 2, 1)
     assert not is_proved((0, 2), np.arange(200), 1, 1, 1)
     assert not is_proved((0, 14), np.arange(200) // 3, 1, 3, 1)
+
+
+def test_a_table_that_will_not_fit_is_refused_before_it_is_filled(monkeypatch):
+    rule = OctalCode("0.3F")
+    known = rule.extended(np.empty(0, dtype=np.int64), 40)
+    done = []
+    monkeypatch.setattr(breaking, "_of_one", lambda *given: done.append(given) or [])
+    monkeypatch.setattr(breaking, "host_memory", lambda: 10**6)
+    with pytest.raises(InsufficientMemoryError, match="the values of pairs of heaps up to 2999"):
+        rule.extended(known, 3000)
+    assert not done
 
 
 def test_a_period_from_the_first_heap_needs_one_more_value():

@@ -187,8 +187,10 @@ def _common(mask: int, width: int) -> Flags:
 def _with_triples(digits: Sequence[int], values: Ints, start: int) -> None:
     """Fill values[start:], in place."""
     count = len(values)
-    width = 1 << int(values[:start].max(initial=1)).bit_length()  # more than any nim-sum
-    pairs = _table(count, width)
+    largest = int(values[:start].max(initial=1))
+    width = 1 << largest.bit_length()  # more than any nim-sum
+    _require_table(count, 1 << (largest * count // max(1, start)).bit_length() if start else width)  # as values grow until here
+    pairs = np.zeros((count, width), dtype=np.bool_)
     for total in range(2, start):
         pairs[total, pair_values(values, total)] = True
     twos = [take for take, digit in enumerate(digits) if digit & TWO]
@@ -206,7 +208,8 @@ def _with_triples(digits: Sequence[int], values: Ints, start: int) -> None:
         lefts = [(n - take, smallest[smallest <= (n - take) // 3]) for take in threes]
         values[n] = value = _least_without_triple(pairs, values, lefts, found, int(values[:n].max(initial=0)))
         if value >= width:
-            wider = _table(count, 2 * width)
+            _require_table(count, 2 * width)
+            wider = np.zeros((count, 2 * width), dtype=np.bool_)
             wider[:, :width] = pairs
             width, pairs = 2 * width, wider
 
@@ -233,6 +236,5 @@ def _least_without_triple(pairs: Flags, values: Ints, lefts: list[tuple[int, Int
     return int(missing[most])
 
 
-def _table(count: int, width: int) -> Flags:
+def _require_table(count: int, width: int) -> None:
     require_memory(count * width, host_memory(), f"the values of pairs of heaps up to {count - 1}")
-    return np.zeros((count, width), dtype=np.bool_)
