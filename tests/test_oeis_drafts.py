@@ -4,7 +4,6 @@ import ast
 import io
 import re
 from contextlib import redirect_stdout
-from dataclasses import replace
 from functools import reduce
 from itertools import accumulate, pairwise, product
 from math import comb
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_nim import grow
+from gpu_nim import grow, solve
 from gpu_nim.automata.catalogue import find as find_automaton
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.notation import is_a_number
@@ -21,6 +20,7 @@ from gpu_nim.oeis.catalogue import entries, find, resolve
 from gpu_nim.oeis.corrections import CORRECTIONS
 from gpu_nim.oeis.draft import Draft, data_lines, data_terms
 from gpu_nim.oeis.drafts import DRAFTS
+from gpu_nim.oeis.from_games import SIX_DIRECTIONS
 from gpu_nim.oeis.submissions import submissions
 from tests.helpers import facts, printed, refused, run
 from tests.lattices import terms_of
@@ -29,7 +29,6 @@ CHECKOUT = Path(__file__).parents[1]
 FOLDER = CHECKOUT / "docs" / "oeis"
 ORDER = "ISTUNCDHFeptoYKOAE"  # of the lines of an entry, as the OEIS prints them
 KEYWORDS = {"nonn", "easy", "hard", "more", "tabl"}
-SLOW = "chocolate6"  # its terms take seconds
 
 
 def fields(draft: Draft) -> dict[str, list[str]]:
@@ -54,19 +53,21 @@ def test_every_entry_without_a_number_has_a_draft_and_a_committed_file() -> None
     assert {path.name for path in FOLDER.iterdir()} == committed
 
 
-@pytest.mark.parametrize("name", [*(name for name in DRAFTS if name != SLOW), *CORRECTIONS])
+@pytest.mark.parametrize("name", [*DRAFTS, *CORRECTIONS])
 def test_a_committed_file_is_what_is_generated(name: str) -> None:
     (submission,) = submissions([name])
     path = FOLDER / submission.file_name()
     assert path.read_text(encoding="ascii").splitlines() == submission.lines()
 
 
-def test_a_committed_file_of_slow_terms_is_what_is_generated_from_fewer() -> None:
-    committed = (FOLDER / f"{SLOW}.seq.txt").read_text(encoding="ascii").splitlines()
-    first, terms, *rest = replace(DRAFTS[SLOW], reach=4).lines(find(SLOW), upto=DRAFTS[SLOW].reach)
-    assert [committed[0], *committed[2:]] == [first, *rest, *(f"# {note}" for note in DRAFTS[SLOW].notes())]
-    assert committed[1].startswith(f"{terms},")
-    assert data(DRAFTS[SLOW]) == [1, 17, 91, 302, 925, 2226, 4772, 9097, 16176, 27103, 43251, 66203, 97891]
+def test_the_terms_that_are_kept_are_solved_and_on_the_page() -> None:
+    largest = solve("chocolate6", 5).p_positions.max(axis=1)
+    assert [int((largest <= size).sum()) for size in range(6)] == list(SIX_DIRECTIONS[:6])
+    assert fields(DRAFTS["chocolate6"])["F"] == ["a(n) <= (n+1)^5, since no two P-positions differ in one coordinate only."]
+    assert all(term <= (n + 1) ** 5 for n, term in enumerate(SIX_DIRECTIONS))
+    page = (CHECKOUT / "docs" / "open-problems" / "six-directions.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| [\d,]+ \| ([\d,]+) \|", page, re.MULTILINE)
+    assert [(int(size), int(shown.replace(",", ""))) for size, shown in rows] == list(enumerate(SIX_DIRECTIONS))[1:]
 
 
 @pytest.mark.parametrize("draft", DRAFTS.values(), ids=DRAFTS)
@@ -102,7 +103,7 @@ def test_the_program_of_a_draft_prints_its_terms(draft: Draft) -> None:
     with redirect_stdout(output):
         exec("\n".join(lines[1:]), {})
     found = ast.literal_eval(output.getvalue())
-    assert len(found) >= (4 if draft.name == SLOW else 10)
+    assert len(found) >= (4 if draft.name == "chocolate6" else 10)
     assert found == list(find(draft.name).terms(find(draft.name).offset, find(draft.name).offset + len(found)))
     shown = data(draft)[: len(found)]
     assert found[: len(shown)] == shown

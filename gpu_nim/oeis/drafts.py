@@ -364,7 +364,8 @@ _SIX_DIRECTIONS = Draft(
     ),
     program=SIX_DIRECTIONS_PROGRAM,
     keywords="nonn,hard,more",
-    reach=12,
+    reach=20,
+    formulas=("a(n) <= (n+1)^5, since no two P-positions differ in one coordinate only.",),
     sources=(_INEQUALITIES,),
     related=(*((chocolate_name(a), f"{a}*y <= x+z") for a in CHOCOLATES), ("A256249", "a(n)-1 for 3*y <= x+z")),
 )
