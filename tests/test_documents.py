@@ -216,3 +216,11 @@ def test_every_link_leads_somewhere(path: Path) -> None:
 def test_every_path_named_is_there(path: Path) -> None:
     named = {span for span in re.findall(r"`([^`\n]+)`", path.read_text(encoding="utf-8")) if PATH.fullmatch(span)}
     assert sorted(span for span in named if not (CHECKOUT / span).exists()) == []
+
+
+def test_fractions_in_formulas_have_braces() -> None:
+    r"""The converter of formulas reads \frac12 as 12 over whatever follows."""
+    unclear = [
+        (name(path), found) for path in DOCUMENTS for found in re.findall(r"\\[td]?frac\d\d.*", path.read_text(encoding="utf-8"))
+    ]
+    assert unclear == []
