@@ -38,6 +38,7 @@ NOT_RUN = {
     "./scripts/test": "runs these tests",
     "./scripts/test --all": "runs these tests",
     "scripts/test --all": "runs these tests",
+    "./scripts/test --all tests/test_mutants.py": "runs these tests",
     "./scripts/test -x tests/test_rule.py": "runs these tests",
     "./scripts/test -x --pdb tests/test_scripts.py": "runs these tests",
     "sudo apt-get install python3-venv": ANOTHER_MACHINE,
@@ -76,6 +77,7 @@ SMALLER = [
     ("gpunim reproduce", "gpunim reproduce --upto 2"),
     (r"grow (fcc|edge) --gen \d{3,}", r"grow \1 --gen 64"),
     (r"(verify .*)--upto \d{3,}", r"\1--upto 16"),
+    (r"(verify .*)--thorough$", r"\1--thorough --upto 4"),
 ]
 TYPED = "1 1\n" * 9 + "q\n"  # what is typed into a game
 

@@ -181,7 +181,7 @@ def test_all_statements_thoroughly_as_far_as_a_few() -> None:
 
 def test_a_thorough_check_says_how_long_it_takes_and_how_far_it_went() -> None:
     result = verify("nf-two-piles", "nf-b-and-c", "--thorough")
-    assert (result.exit_code, result.stderr) == (0, "2 statements, about 4.0 seconds on one core\n")
+    assert (result.exit_code, result.stderr) == (0, "2 statements, about 2.0 seconds on one core\n")
     assert "n up to 1024 for k = 2; [NF] section 3.2\n" in result.stdout
     assert "n up to 64 for k = 2;" in verify("nf-two-piles").stdout
     assert "n up to 100 for k = 2;" in verify("nf-two-piles", "--thorough", "--upto", "100").stdout

@@ -13,7 +13,7 @@ _LARGEST_K = 8
     "Nakamura and Miyadera, Integers 15 #G4",
     "for even k the Grundy value of y <= floor(z/k) with a separate pile x is the nim-sum",
     at_most=31,
-    thorough=(63, 5),
+    thorough=(127, 1),
 )
 def even_bars(size: int) -> CheckResult:
     """For even k the Grundy value of y <= floor(z / k) with a separate pile x is the nim-sum (Nakamura and Miyadera, 2015, #G4).

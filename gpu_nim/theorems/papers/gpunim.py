@@ -68,7 +68,7 @@ _PERIODS: dict[heaps.HeapRule, heaps.Period | None] = {
     "gpunim",
     "D_k, A_k, d_k and a_k by formula, and their sums, equal the enumeration",
     at_most=_INDICES,
-    thorough=(1024, 30),
+    thorough=(1024, 66),
 )
 @compared_cases(lambda upto: f"n up to {upto}, fewer for many piles")
 def formulas_of_counts(upto: int) -> Iterator[Case]:
@@ -115,7 +115,7 @@ def long_indices(upto: int) -> Iterator[Case]:
     "gpunim",
     "tables of counts, filled block by block, equal the enumeration",
     at_most=_INDICES,
-    thorough=(1024, 10),
+    thorough=(1024, 4),
 )
 @compared_cases(lambda upto: f"n up to {upto}, and from {len(_LONG)} long indices on")
 def tables(upto: int) -> Iterator[Case]:
@@ -136,7 +136,7 @@ def tables(upto: int) -> Iterator[Case]:
     "gpunim",
     "sums, extremes, records, lengths and residues of ranges equal those of the enumerated counts",
     at_most=_INDICES,
-    thorough=(1024, 20),
+    thorough=(1024, 4),
 )
 @compared_cases(lambda upto: f"ranges up to {upto}, fewer for many piles")
 def reductions(upto: int) -> Iterator[Case]:
@@ -156,7 +156,8 @@ def reductions(upto: int) -> Iterator[Case]:
                     "histogram": dict(sorted(Counter(n.bit_length() for n in known).items())),
                     "residues:10": dict(sorted(Counter(n % 10 for n in known).items())),
                 }
-                found = reduce_range(find_family(name, k), start, last + 1, [*map(Reduction.parse, stated)], engine)
+                wanted = [*map(Reduction.parse, stated)]
+                found = reduce_range(find_family(name, k), start, last + 1, wanted, engine, records=len(known))
                 for (what, value), result in zip(stated.items(), found, strict=True):
                     yield f"{what} of {name}_{k} from {start} to {last}", result.value, value
 
@@ -175,7 +176,7 @@ def powers_of_binomials(upto: int) -> Iterator[Case]:
     "gpunim",
     "outcomes, winning moves, generations and replies are those of the definitions, and replies make the longest optimal play",
     at_most=_PILE,
-    thorough=(31, 10),
+    thorough=(31, 6),
 )
 @compared_cases(lambda upto: f"piles up to {upto}, up to {upto // 3} for k = 4")
 def positions(upto: int) -> Iterator[Case]:
@@ -224,7 +225,7 @@ def positions(upto: int) -> Iterator[Case]:
     "gpunim",
     "parents and children are those of the definition, one by one and in arrays",
     at_most=12,
-    thorough=(40, 20),
+    thorough=(40, 3),
 )
 @compared_cases(lambda upto: pile_scope((2, 3, 4), upto))
 def relatives(upto: int) -> Iterator[Case]:
@@ -265,7 +266,7 @@ def _beside(position: tuple[int, ...], change: int) -> set[tuple[int, ...]]:
     "gpunim",
     "the walk of a P-position leads to its cell and back, one by one and in arrays",
     at_most=31,
-    thorough=(127, 10),
+    thorough=(63, 1),
 )
 @compared_cases(lambda upto: pile_scope((3,), upto))
 def walks(upto: int) -> Iterator[Case]:
@@ -333,7 +334,7 @@ def _affordable(automaton: Automaton, upto: int) -> int:
     "Guy and Smith",
     "Grundy values of heaps are the least that no option has, and periods hold",
     at_most=_HEAPS,
-    thorough=(200, 10),
+    thorough=(200, 1),
 )
 @compared_cases(lambda upto: f"{len(_CODES)} codes, Grundy's game and {len(_SUBTRACTED)} sets to subtract, heaps up to {upto}")
 def heap_values(upto: int) -> Iterator[Case]:

@@ -42,7 +42,7 @@ def triangle_inequality(upto: int) -> Iterator[Case]:
     "[V] Corollary 2.1",
     "no move leads from nim-sum 0 to nim-sum 0, and some move leads there from any other nim-sum",
     at_most=31,
-    thorough=(127, 4),
+    thorough=(63, 2),
 )
 @compared_cases(lambda upto: pile_scope((3,), upto))
 def moves_and_nim_sums(upto: int) -> Iterator[Case]:
@@ -94,7 +94,7 @@ def theorem_3_2(upto: int) -> Iterator[Case]:
     "[V] proof of Theorem 3.2",
     "the option of 3y <= x + z that the proof constructs is a move, and to nim-sum 0",
     at_most=_CONSTRUCTED,
-    thorough=(255, 20),
+    thorough=(255, 28),
 )
 @compared_cases(lambda upto: f"the positions of 3y <= x + z to {upto} with another nim-sum than 0")
 def proof_3_2(upto: int) -> Iterator[Case]:
@@ -154,7 +154,7 @@ def _nim_sum(position: Vector) -> int:
     "[V] Theorem 3.3",
     "p, q, r with q = floor((p+r)/3), not all 0, have nim-sum 0 just for p = 2^n + m, q = 2^n - 1, r = 2^(n+1) - m - 1",
     at_most=_SOLVED,
-    thorough=(4095, 5),
+    thorough=(4095, 2),
 )
 def theorem_3_3(size: int) -> CheckResult:
     """P XOR q XOR r = 0 and q = floor((p + r) / 3) just for (2^n + m, 2^n - 1, 2^(n+1) - m - 1), 0 <= m < 2^n [V Theorem 3.3].
@@ -182,7 +182,7 @@ def theorem_3_3(size: int) -> CheckResult:
     "[V] Theorem 3.5",
     "the P-positions of 3y <= x + z are its positions of nim-sum 0",
     at_most=_SOLVED,
-    thorough=(511, 10),
+    thorough=(1023, 5),
 )
 def theorem_3_5(size: int) -> CheckResult:
     """The P-positions of 3y <= x + z are the positions with nim-sum 0 [V Theorem 3.5].
@@ -199,7 +199,7 @@ def theorem_3_5(size: int) -> CheckResult:
     "[V] Remark 4.1, which asks for other a",
     "for a = 3 mod 4 the P-positions of a y <= x + z are its positions of nim-sum 0",
     at_most=63,
-    thorough=(127, 5),
+    thorough=(255, 1),
 )
 def three_mod_four(size: int) -> CheckResult:
     """For a = 3 mod 4 the P-positions of a y <= x + z are the positions with nim-sum 0.

@@ -14,7 +14,7 @@ from gpu_nim.automata.growth_process import grow
 from gpu_nim.model.rule import Cell
 from gpu_nim.theorems.catalogue import Case, check_cases, compared_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
-from gpu_nim.theorems.exhaustive import ENUMERATED, max_pile, p_positions, pile_scope
+from gpu_nim.theorems.exhaustive import max_pile, p_positions, pile_scope
 
 _MAX_LITERAL = 15  # by going through all that is alive at each step
 _GENERATIONS = 256  # generation n is compared with all (n+1)^2 pairs of piles; edge has millions of cells by then
@@ -72,7 +72,7 @@ _EDGE_NEIGHBOURS = tuple(offset for offset in product((-1, 0, 1), repeat=3) if s
     "[B] first theorem",
     "the cells of `nim` born at step n are the P-positions of three piles with total 2n",
     at_most=_GENERATIONS,
-    thorough=(1024, 20),
+    thorough=(1024, 8),
 )
 def first_rule(upto: int) -> CheckResult:
     return _born("nim", upto, _PARENTS, lambda cells, n: cells)
@@ -83,13 +83,13 @@ def first_rule(upto: int) -> CheckResult:
     "[B] second theorem",
     "the cells of `edge` born at step n with total 2n are the P-positions with total 2n",
     at_most=_GENERATIONS,
-    thorough=(512, 20),
+    thorough=(512, 7),
 )
 def second_rule(upto: int) -> CheckResult:
     return _born("edge", upto, _EDGE_NEIGHBOURS, lambda cells, n: cells[cells.sum(axis=1) == 2 * n])
 
 
-@statement("b-totals", "[B] first rule", "the cells of `nim` born at step n have the coordinate sum 2n", thorough=(256, 5))
+@statement("b-totals", "[B] first rule", "the cells of `nim` born at step n have the coordinate sum 2n", thorough=(256, 17))
 @compared_cases(lambda upto: f"every `nim-K` of the catalogue, generations up to {upto}, fewer for many piles")
 def totals(upto: int) -> Iterator[Case]:
     for automaton in CATALOGUE.values():
@@ -104,7 +104,7 @@ def totals(upto: int) -> Iterator[Case]:
     "[B] proof of the first theorem",
     "just two piles of a P-position have the smallest 2-adic value, and these are lowered to its parent; "
     "an N-position one above a P-position is so twice",
-    thorough=ENUMERATED,
+    thorough=(1024, 4),
 )
 @compared_cases(lambda upto: pile_scope((3,), upto))
 def two_adic_values(upto: int) -> Iterator[Case]:
@@ -132,7 +132,7 @@ def two_adic_values(upto: int) -> Iterator[Case]:
     "[B] proof of the second theorem",
     "the N-positions of total 2n that `edge` bears are born after step n",
     at_most=_GENERATIONS,
-    thorough=(512, 10),
+    thorough=(512, 6),
 )
 @compared_cases(lambda upto: f"generations up to {upto}")
 def n_positions_are_late(upto: int) -> Iterator[Case]:

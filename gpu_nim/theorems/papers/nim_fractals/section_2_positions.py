@@ -19,7 +19,7 @@ _GAME = 5  # positions of a game; there are 1,024 games of five, 32,768 of six
     "[NF] Theorem 2",
     "a partition into A and B with the three properties is that into P- and N-positions",
     at_most=_GAME,
-    thorough=(6, 20),
+    thorough=(6, 3),
 )
 @compared_cases(lambda upto: f"all games of up to {upto} positions, each with all partitions")
 def partition(upto: int) -> Iterator[Case]:

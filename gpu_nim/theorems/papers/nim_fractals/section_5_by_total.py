@@ -64,7 +64,7 @@ def three_piles_up_to(upto: int) -> Iterator[Case]:
     "[NF] section 5.1",
     "A_3(n) is the number of cells of three branches of the Ulam-Warburton automaton after generation n",
     at_most=31,  # grown literally
-    thorough=(127, 5),
+    thorough=(127, 3),
 )
 @compared_cases(lambda upto: index_scope((3,), upto))
 def three_branches(upto: int) -> Iterator[Case]:

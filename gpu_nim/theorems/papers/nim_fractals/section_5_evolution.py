@@ -45,7 +45,7 @@ TABLE_1 = {
     "[NF] Lemma 20",
     "a parent of a P-position is reached from it in two moves of the game",
     at_most=16,  # each position with all its moves, and theirs
-    thorough=(32, 20),
+    thorough=(32, 17),
 )
 def lemma_20(generations: int, piles: int = 4) -> CheckResult:
     """A parent is reached in the game: take one counter from one of the two piles, then one from the other [NF Lemma 20].
@@ -65,7 +65,7 @@ def lemma_20(generations: int, piles: int = 4) -> CheckResult:
     "[NF] Lemma 21",
     "parents come by taking 1 from two piles with equally many trailing zeros, and all but 0 have one",
     at_most=_FOUR_PILES,
-    thorough=(96, 20),
+    thorough=(96, 16),
 )
 def lemma_21(generations: int, piles: int = 4) -> CheckResult:
     """Every P-position but the first has a parent, and the parents are those of the rule of trailing zeros [NF Lemma 21].
@@ -86,7 +86,7 @@ def lemma_21(generations: int, piles: int = 4) -> CheckResult:
     "[NF] Corollary 22",
     "with three piles each P-position but 0 has exactly one parent",
     at_most=_THREE_PILES,
-    thorough=(1024, 5),
+    thorough=(1024, 13),
 )
 def corollary_22(generations: int) -> CheckResult:
     """With three piles every P-position but the first has exactly one parent [NF Corollary 22].
@@ -102,7 +102,7 @@ def corollary_22(generations: int) -> CheckResult:
     "[NF] Lemma 23",
     "children come by adding 1 to two piles with equally many trailing ones",
     at_most=_FOUR_PILES,
-    thorough=(96, 20),
+    thorough=(96, 16),
 )
 def lemma_23(generations: int, piles: int = 4) -> CheckResult:
     """The children are those of the rule of trailing ones [NF Lemma 23].
@@ -122,7 +122,7 @@ def lemma_23(generations: int, piles: int = 4) -> CheckResult:
     "[NF] section 5.2",
     "with three piles each P-position has 0, 1 or 3 children",
     at_most=_THREE_PILES,
-    thorough=(1024, 5),
+    thorough=(1024, 13),
 )
 def children_of_three_piles(generations: int) -> CheckResult:
     """With three piles every P-position has 0, 1 or 3 children [NF 5.2].
@@ -138,7 +138,7 @@ def children_of_three_piles(generations: int) -> CheckResult:
     "[NF] section 5.2",
     "children of children of 0: generation n is the P-positions of total 2n, D_k(n) of them",
     at_most=24,
-    thorough=(64, 5),
+    thorough=(128, 5),
 )
 @compared_cases(lambda upto: f"generations up to {upto} for k = 2, 3, up to {upto // 2} for k = 4")
 def children_evolve(upto: int) -> Iterator[Case]:
@@ -159,7 +159,7 @@ def children_evolve(upto: int) -> Iterator[Case]:
     "[NF] section 5.3",
     "the parents by optimal games of maximal length are those of section 5.2 in Nim",
     at_most=8,  # the whole game is played out
-    thorough=(31, 20),
+    thorough=(31, 1),
 )
 def parents_in_play(largest: int) -> CheckResult:
     """In Nim, the P-positions two moves after a position in its longest optimal games are its parents [NF 5.3].
@@ -183,7 +183,7 @@ def parents_in_play(largest: int) -> CheckResult:
     "[NF] Lemma 24",
     "P-positions of Nim found at step i of the standard algorithm are born in generation i",
     at_most=12,  # the whole game is played out
-    thorough=(31, 20),
+    thorough=(31, 1),
 )
 def lemma_24(largest: int, piles: int = 3) -> CheckResult:
     """In Nim with piles up to `largest`, P-positions found at step i of the standard algorithm are born in generation i [NF Lemma
@@ -208,7 +208,7 @@ def lemma_24(largest: int, piles: int = 3) -> CheckResult:
     "[NF] section 5.4",
     "cells of generation n are the sums of 2^r_i v_i over the digits of n, no direction v_i opposite to the one before",
     at_most=31,  # grown literally
-    thorough=(127, 20),
+    thorough=(127, 7),
 )
 @compared_cases(lambda upto: f"generations up to {upto} of the Ulam-Warburton automaton, whole and without its south branch")
 def corners(upto: int) -> Iterator[Case]:
@@ -231,7 +231,7 @@ def corners(upto: int) -> Iterator[Case]:
     "[NF] Theorem 25",
     "three-pile Nim evolves as the Ulam-Warburton automaton without its south branch",
     at_most=_THREE_PILES,
-    thorough=(1024, 5),
+    thorough=(1024, 55),
 )
 def theorem_25(generations: int) -> CheckResult:
     """The evolution graph of three piles is that of the Ulam-Warburton automaton without its south branch [NF Theorem 25].
@@ -268,7 +268,7 @@ def theorem_25(generations: int) -> CheckResult:
     "[NF] section 5.5",
     "a P-position of four piles but 0 has 1, 2 or 6 parents: one pair, two pairs or all of its piles end in equally many zeros",
     at_most=_FOUR_PILES,
-    thorough=(96, 20),
+    thorough=(96, 16),
 )
 def parents_of_four_piles(generations: int) -> CheckResult:
     """With four piles the number of parents follows from how many non-empty piles end in equally many zeros [NF 5.5].
@@ -291,7 +291,7 @@ def parents_of_four_piles(generations: int) -> CheckResult:
     "[NF] Table 1",
     "four piles have 1, 2 or 6 parents and 1, 2 or 6 children, in every combination",
     at_most=_FOUR_PILES,
-    thorough=(127, 5),
+    thorough=(127, 1),
 )
 def table_1(generations: int) -> CheckResult:
     """With four piles the kinds are 1, 2 or 6 parents and 1, 2 or 6 children, with [NF Table 1]'s examples (one corrected).
