@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gpu_nim.games import breaking
 from gpu_nim.games.arithmetic_periods import is_proved
 from gpu_nim.games.game_graph import evolve
-from gpu_nim.games.heaps import Period, apparent_period, extended_values, find_period, grundy_values
+from gpu_nim.games.heaps import Period, apparent_period, extended_values, find_period, grundy_values, repeated_from
 from gpu_nim.games.lines import LineGame, Nim, NimWithPass, Wythoff, line_grundy, unit_lines
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.solvers import solve_game, solve_heap
@@ -227,6 +227,20 @@ def test_periods_that_are_proved_hold(code, period):
     assert (values[n + found.length] == values[n] + found.saltus).all()
 
 
+@pytest.mark.thorough
+def test_proved_periods_of_many_hexadecimal_games_hold():
+    kinds = set()
+    for number in range(8, 256, 5):
+        rule = OctalCode(f"0.{number:02X}")
+        values = rule.extended(np.empty(0, dtype=np.int64), 120)
+        period = find_period(rule, values)
+        if period is not None:
+            kinds.add(period.saltus > 0)
+            longer = rule.extended(values, 300)
+            assert repeated_from(longer, period.length, period.saltus) == period.preperiod
+    assert kinds == {True, False}
+
+
 def test_what_the_values_do_not_prove_is_no_period():
     values, period = extended_values(OctalCode("0.3F"), 300)  # a saltus that is no power of two
     assert (period, apparent_period(values)) == (None, Period(0, 6, 3))
@@ -234,10 +248,19 @@ def test_what_the_values_do_not_prove_is_no_period():
     assert find_period(OctalCode("0.8"), short) == Period(1, 3, 1)
     assert find_period(OctalCode("0.8"), short[:19]) is None
     assert find_period(SubtractionRule((1, 2)), np.arange(60)) is None  # no rule of its own proves a saltus
-    # The conditions of the theorem, one by one, for values that no rule has or too few options.
-    assert not is_proved((0, 8), np.arange(200) // 2, 1, 2, 1)
-    assert not is_proved((0, 2), np.arange(200), 1, 1, 1)
-    assert not is_proved((0, 14), np.arange(200) // 3, 1, 3, 1)
+
+
+@pytest.mark.parametrize(
+    ("digits", "values", "period"),
+    [
+        ((0, 14), np.arange(120) // 3, 3),  # only condition 1 fails: options have the value
+        ((0, 0, 8), np.maximum(np.arange(120) - 1, 0) // 2, 2),  # 2: some value is no option's
+        ((0, 0, 10), np.arange(120) // 2, 2),  # 3: some low value is no option's
+    ],
+)
+def test_each_condition_of_arithmetic_periods_is_needed(digits, values, period):
+    """The values are not those of the rule."""
+    assert not is_proved(digits, values, 2, period, 1)
 
 
 def test_a_table_that_will_not_fit_is_refused_before_it_is_filled(monkeypatch):
