@@ -59,6 +59,7 @@ ARGUMENTS = {
         ["A048833", "--range", "0:9"],
         ["A237711"],
     ],
+    "guess": [["1,2,3,4,5,6"], ["D"], ["A237711"], ["fcc"], ["text.txt"], ["saved.npz"], ["saved.npz", "--column", "population"]],
     "render": [["nim:3"], ["chocolate:size=3"], ["figure:NF1"], ["saved.npz"], ["hexagonal:3"]],
     "movie": [["nim:3"], ["chocolate:size=3"], ["nim"], ["nim-4:2"]],
     "export": [["nim:3"], ["chocolate:size=3"], ["saved.npz"], ["square8:2"]],

@@ -11,6 +11,7 @@ from gpu_nim.cli.catalogues import AUTOMATON_OR_SEQUENCE
 from gpu_nim.cli.command import Command
 from gpu_nim.cli.output import emit_json, plain, print_table, say
 from gpu_nim.cli.params import AMOUNT, integer, json_option
+from gpu_nim.guessing.limits import MAX_TERMS
 from gpu_nim.model.errors import UsageError, close
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def _listings() -> dict[str, list[tuple[str, str]]]:
 @click.option("--column", metavar="NAME", help="The column of an automaton or of a file.  [default: births, or the only one]")
 @click.option(
     "--terms",
-    type=AMOUNT,
+    type=integer(1, MAX_TERMS),
     help=f"How many terms to use.  [default: all of a file, {_COUNTED} of a formula, {_GROWN} of an automaton]",
 )
 @click.option("--base", type=integer(2, 36), default=2, help="Base of k-regular sequences.")

@@ -99,8 +99,8 @@ class Equation(ABC):
 
     @property
     def certainty(self) -> str:
-        """Nothing is proved: no bound on orders and degrees is known by which terms would suffice."""
-        return "not proved for further terms, whatever their order"
+        """Nothing: no number of terms is known here that would suffice for given orders and degrees."""
+        return "nothing beyond these terms"
 
 
 @dataclass(frozen=True)

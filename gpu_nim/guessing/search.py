@@ -10,6 +10,7 @@ from typing import Any
 from gpu_nim.guessing.equations import AlgebraicEquation, Equation, PRecurrence, equation_but_one, find_equation, most_unknowns
 from gpu_nim.guessing.known import known_sequences
 from gpu_nim.guessing.law import LEAST, Law, NearMiss, needed_confirmations
+from gpu_nim.guessing.limits import MAX_TERMS
 from gpu_nim.guessing.matches import find_known, known_but_one
 from gpu_nim.guessing.recurrences import (
     MODULI,
@@ -244,7 +245,7 @@ def guess(terms: Iterable[Whole], *, base: Whole = 2, confirm: Whole | None = No
     `Law.certainty` what is proved: a guess that further terms could refute is not a theorem.
 
     Args:
-        terms: f(0), f(1), ..., at least 4 integers.
+        terms: f(0), f(1), ..., 4 to 10 million integers.
         base: of k-regular sequences, 2 to 36.
         confirm: how many terms must confirm a law, at least 2; by default 8, or up to 32 where one value is frequent.
         kinds: the kinds of laws, of `gpu_nim.guessing.KINDS`; by default all.
@@ -265,6 +266,8 @@ def guess(terms: Iterable[Whole], *, base: Whole = 2, confirm: Whole | None = No
     values = integers("terms", terms)
     if len(values) < FEWEST:
         raise UsageError(f"terms must be {FEWEST} integers or more, got {len(values)}")
+    if len(values) > MAX_TERMS:
+        raise UsageError(f"terms must be at most {MAX_TERMS:,}, got {len(values):,}")
     number = integer("base", base, 2, 36)
     least = None if confirm is None else integer("confirm", confirm, LEAST)
     chosen = [*KINDS.values()] if kinds is None else [KINDS.find(name) for name in items("kinds", kinds, "kinds of laws")]
