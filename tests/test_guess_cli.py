@@ -81,6 +81,7 @@ def test_indices_are_those_of_the_source(place: Path) -> None:
     assert "BUT FOR ONE TERM: polynomial of degree 2" in text
     assert "the term at n =  15 has 226, and would have 225" in " ".join(text.splitlines()).replace("  the", "the")
     (missed,) = facts("guess", "b.txt", "--kind", "recurrence")["near_misses"]
+    assert facts("guess", "b.txt", "--kind", "recurrence")["weak"] == []
     assert missed == {"law": "polynomial of degree 2", "index": 10, "given": "226", "expected": "225"}
 
 

@@ -99,8 +99,10 @@ class Guess:
 
     @property
     def weak(self) -> tuple[Law, ...]:
-        """The laws that all terms obey, confirmed by too few terms."""
-        return tuple(law for answer in self.answers for law in answer.weak)
+        """The laws that all terms obey, confirmed by too few terms, unless one that a wrong term breaks is simpler."""
+        simplest = min((missed.law.fitted + _OF_A_TERM for missed in self.near_misses), default=None)
+        weak = (law for answer in self.answers for law in answer.weak)
+        return tuple(law for law in weak if simplest is None or law.fitted <= simplest)
 
     @property
     def near_misses(self) -> tuple[NearMiss, ...]:
@@ -115,7 +117,7 @@ class Guess:
             "terms": len(self.terms),
             "needed": self.needed,
             "laws": [_law_facts(answer, law) for answer in self.answers for law in answer.laws],
-            "weak": [_law_facts(answer, law) for answer in self.answers for law in answer.weak],
+            "weak": [_law_facts(answer, law) for answer in self.answers for law in answer.weak if law in self.weak],
             "near_misses": [
                 {"law": missed.law.title, "index": missed.index, "given": str(missed.given), "expected": str(missed.expected)}
                 for missed in self.near_misses
