@@ -159,8 +159,8 @@ _NIM = (
     ),
     Mutant(
         "games/nim/positions.py",
-        "return reduce(operator.xor, as_position(piles))",
-        "return reduce(operator.or_, as_position(piles))",
+        "reduce(operator.xor, _piles(piles), 0)",
+        "reduce(operator.or_, _piles(piles), 0)",
         "f-nim-sum",
     ),
     Mutant("games/nim/strategy.py", "if pile and ends[trailing_zeros(pile)] > 1]", "if pile]", "gpunim-positions", upto=7),
@@ -227,13 +227,11 @@ _GAMES = (
         "v-theorem-3.5",
         upto=15,
     ),
-    Mutant(
-        "games/take_away.py", "small = np.arange(1, left // 2 + 1)\n", "small = np.arange(1, max(2, left // 2))\n", "gpunim-heaps"
-    ),
+    Mutant("games/take_away.py", "pair_values(values, left, self.unequal)", "pair_values(values, left, True)", "gpunim-heaps"),
     Mutant(
         "games/heaps.py",
-        "preperiod = int(differ[-1]) + 1 if len(differ) else 0",
-        "preperiod = int(differ[-1]) if len(differ) else 0",
+        "return int(differ[-1]) + 1 if len(differ) else 0",
+        "return int(differ[-1]) if len(differ) else 0",
         "gpunim-heaps",
     ),
     Mutant("games/laws.py", "(x - 1) ^ y ^ (z - 1) == 0", "x ^ y ^ z == 0", "gpunim-laws"),
