@@ -119,7 +119,14 @@ _GAMES: tuple[GameEntry, ...] = (
         summary="a game by its octal or hexadecimal code",
         source="Guy and Smith, The G-values of various games, Proc. Camb. Phil. Soc. 52 (1956)",
         rules=OctalCode,
-        parameters=(Parameter("code", Text("an octal or hexadecimal code such as 0.77 or 0.3F"), "0.77", "the code"),),
+        parameters=(
+            Parameter(
+                "code",
+                Text("an octal or hexadecimal code such as 0.77 or 0.3F"),
+                "0.77",
+                "the code; digits to 7, or to F where three heaps are left",
+            ),
+        ),
         literal_size=8,
         literal_parameters=tuple({"code": code} for code in ("0.07", "0.137", "4.0", "0.3F", "8.08")),
     ),
