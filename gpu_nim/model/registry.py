@@ -23,7 +23,8 @@ class Entry(Protocol):
         """What the entry is, in a line, for help texts."""
 
 
-_LISTED = 24  # names, where there is a suggestion
+_LISTED = 24  # names with a suggestion
+_LISTED_ALONE = 48  # without one
 
 T = TypeVar("T", bound=Entry)
 E = TypeVar("E", bound=Entry)
@@ -60,7 +61,9 @@ def unknown(kind: str, given: object, known: Iterable[str], also: str = "") -> U
     hint = close(given, names) if isinstance(given, str) else ""
     if hint and len(names) > _LISTED:
         return UsageError(f"{kind} must be a known one, got {shown(given)}{hint}")
-    return UsageError(f"{kind} must be one of {', '.join(names)}{also}, got {shown(given)}{hint}")
+    further = f", {len(names) - _LISTED} more" if len(names) > _LISTED_ALONE else ""
+    listed = names[:_LISTED] if further else names
+    return UsageError(f"{kind} must be one of {', '.join(listed)}{further}{also}, got {shown(given)}{hint}")
 
 
 class Registry(dict[str, T]):

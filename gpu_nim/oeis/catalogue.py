@@ -48,7 +48,7 @@ def find(name: str) -> OeisEntry:
     """
     known = entries()
     if not isinstance(name, str) or (name not in known and name.upper() not in known):
-        raise unknown("sequence", name, (*FAMILIES, *known))
+        raise unknown("sequence", name, (*FAMILIES, *known), ", which `gpunim oeis` lists")
     return known[name if name in known else name.upper()]
 
 

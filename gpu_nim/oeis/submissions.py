@@ -115,7 +115,7 @@ def submissions(names: Sequence[str]) -> list[Submission]:
     for given in names:
         for name in (*DRAFTS, *CORRECTIONS) if given == "all" else (given if given in every else given.upper(),):
             if name not in every:
-                raise unknown("name", given, (*sorted(every), "all"))
+                raise unknown("name", given, ("all", *sorted(every)), ", which `gpunim oeis` lists")
             found[name] = Submission(name, known.get(name), DRAFTS.get(name), CORRECTIONS.get(name))
     return list(found.values())
 
