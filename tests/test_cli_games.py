@@ -217,13 +217,13 @@ def test_a_scan_is_written_as_a_table(tmp_path):
     with out.open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [(row["a"], row["first_difference"], row["theorem_first_difference"]) for row in rows] == [
-        ("7/2", "(4,3,7)", ""),
+        ("7/2", "(4,3,7)", "(4,3,7)"),
         ("4", "(5,3,8)", "(5,3,8)"),
     ]
     for row in rows:
         assert int(row["p_positions"]) == facts("solve", "chocolate", "--a", row["a"], "--size", "15")["p_positions"]
     assert [line.split()[4:] for line in printed.splitlines()[1:]] == [
-        ["(4,3,7)", "some", "chocolate-nim"],
+        ["(4,3,7)", "(4,3,7)", "chocolate-first-difference"],
         ["(5,3,8)", "(5,3,8)", "chocolate-first-difference"],
     ]
 

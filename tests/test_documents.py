@@ -73,6 +73,7 @@ SMALLER = [
     (r"(fcc|edge):\d+", r"\1:12"),
     ("size=127", "size=31"),
     (r"bench ranks edge --gen \d+", "bench ranks edge --gen 64"),
+    (r"(solve chocolate --a \d+:\d{2,}:\d+ .*--size) \d+", r"\1 31"),
     (r"verify (chocolate6?)$", r"verify \1 --upto 8"),
     (r"verify (all|[a-z]+-[\w.-]+)$", r"verify \1 --upto 4"),
     ("gpunim reproduce", "gpunim reproduce --upto 2"),

@@ -72,7 +72,7 @@ def print_scan(rows: list[dict[str, Any]]) -> None:
         columns += [[row["largest_grundy"] for row in rows], _points(rows, "grundy_first_difference")]
     if "theorem" in rows[0]:
         header += ["proved", "theorem"]
-        columns += [map(_proved, rows), [row["theorem"] for row in rows]]
+        columns += [_points(rows, "theorem_first_difference"), [row["theorem"] for row in rows]]
     print_table(list(zip(*columns, strict=True)), [name, *header])
 
 
@@ -83,10 +83,3 @@ def scan_csv(rows: list[dict[str, Any]]) -> list[list[object]]:
 
 def _points(rows: list[dict[str, Any]], key: str) -> list[str]:
     return [point(row[key]) or "none" for row in rows]
-
-
-def _proved(row: dict[str, Any]) -> str:
-    """The first difference that is proved."""
-    if row["theorem_equals_nim"]:
-        return "none"
-    return point(row["theorem_first_difference"]) or "some"

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
-from math import ceil, floor
 
 import numpy as np
 
-from gpu_nim.games.chocolates import breaking_position, equals_nim, first_difference
+from gpu_nim.games.chocolates import equals_nim, first_difference
 from gpu_nim.games.inequality import Vector, chocolate
 from gpu_nim.games.nim.positions import nim_sum
 from gpu_nim.games.solve import solve
-from gpu_nim.theorems.catalogue import REACH, Case, compared_cases, statement
+from gpu_nim.theorems.catalogue import Case, compared_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
 from gpu_nim.theorems.exhaustive import p_positions
 
@@ -32,11 +31,13 @@ _STEPS = 5
 )
 @compared_cases(lambda upto: f"a < {_below(upto)} with denominators to {_LARGEST_DENOMINATOR}")
 def only_three_mod_four(upto: int) -> Iterator[Case]:
-    """For each other a, nim-sum 0 and "no option has nim-sum 0" differ in the position that the proof gives, option by option."""
+    """For each other a there is a position in which nim-sum 0 and "no option has nim-sum 0" differ; looked at option by option."""
     for a in _rationals(_below(upto)):
-        game, position = chocolate(a), breaking_position(a)
-        yield f"whether a = {a} has Nim's P-positions up to size 15", equals_nim(a), solve(game, 15).equals_nim and position is None
-        if position is not None:
+        game, position = chocolate(a), first_difference(a)
+        yield f"whether a = {a} has Nim's P-positions", equals_nim(a), position is None
+        if position is None:
+            yield f"the first difference of a = {a} up to size 15", solve(game, 15).first_difference, None
+        else:
             wins = any(nim_sum(option) == 0 for _, _, option in game.moves(position))
             yield f"whether {position} keeps the rule of Nim for a = {a}", (nim_sum(position) == 0) != wins, False
 
@@ -44,59 +45,32 @@ def only_three_mod_four(upto: int) -> Iterator[Case]:
 @statement(
     "chocolate-first-difference",
     _REMARK,
-    "where a y <= x + z first differs from Nim for integers a that are not 3 mod 4",
+    "where a y <= x + z first differs from Nim: at the least y that has no digit of the integer nearest to (a-1)y/2",
 )
-@compared_cases(lambda upto: f"a to {_LARGEST_A} whose first difference has x, z <= {upto}")
-def integers(upto: int) -> Iterator[Case]:
-    for a in range(1, _LARGEST_A + 1):
-        expected = first_difference(Fraction(a))
-        if expected is not None and max(expected) <= upto:
-            found = solve(chocolate(a), sum(expected)).first_difference
-            yield f"the first difference of a = {a}", found, expected
-
-
-@statement(
-    "chocolate-fractions",
-    _REMARK,
-    "for fractions a with A = ceil(a) = 1 or 2 mod 4, a y <= x + z first differs from Nim where A y <= x + z does, at y = 1",
-)
-@compared_cases(lambda upto: f"a < {min(upto, 12)} with denominators to {_LARGEST_DENOMINATOR}")
-def fractions(upto: int) -> Iterator[Case]:
-    """The proofs for 1 and 2 mod 4 look at y = 1 alone, and larger y have larger totals: 2 + ceil(2a)."""
-    for a in _rationals(min(upto, 12)):
-        if a.denominator > 1 and ceil(a) % 4 in (1, 2):
-            expected = first_difference(Fraction(ceil(a)))
-            assert expected is not None
+@compared_cases(lambda upto: f"a < {_below(upto)} with denominators to {_LARGEST_DENOMINATOR} and totals to {upto}")
+def first_differences(upto: int) -> Iterator[Case]:
+    for a in _rationals(_below(upto)):
+        expected = first_difference(a)
+        if expected is not None and sum(expected) <= upto:
             yield f"the first difference of a = {a}", solve(chocolate(a), sum(expected)).first_difference, expected
 
 
 @statement(
-    "chocolate-columns",
-    "gpunim",
-    "if a y <= x + z has Nim's P-positions, each z has one v with v = floor((z + (v XOR z)) / a)",
-)
-@compared_cases(lambda upto: f"a = 3, 7, 11 to z = {upto}; a < 8 with denominators to {_LARGEST_DENOMINATOR} and another z <= 7")
-def columns(upto: int) -> Iterator[Case]:
-    """Each z has one for a = 3 mod 4; where one has none or two, positions of coordinates up to 8 (z + 1) differ from Nim."""
-    for equal in (3, 7, 11):
-        yield f"the numbers of v for a = {equal}", {_landings(Fraction(equal), z) for z in range(upto + 1)}, {1}
-    for a in _rationals(8):
-        other = next((z for z in range(8) if a > 1 and _landings(a, z) != 1), None)
-        if other is not None:
-            yield f"whether a = {a} has Nim's P-positions", solve(chocolate(a), 8 * (other + 1)).equals_nim, False
-
-
-@statement(
-    "chocolate-2-to-4",
+    "chocolate-integers",
     _REMARK,
-    "where a y <= x + z first differs from Nim for 2 < a < 3 and 3 < a < 4",
-    conjecture=True,
+    "where a y <= x + z first differs from Nim for integers a, in closed form",
 )
-@compared_cases(lambda upto: f"denominators to {_denominator(upto)}")
-def between_two_and_four(upto: int) -> Iterator[Case]:
-    for a in _rationals(4, _denominator(upto)):
-        if a > 2 and a.denominator > 1:
-            expected = _first_difference_between_two_and_four(a)
+@compared_cases(lambda upto: f"a to {_LARGEST_A}, solved where the total is at most {2 * upto}")
+def integers(upto: int) -> Iterator[Case]:
+    for a in range(1, _LARGEST_A + 1):
+        expected = None
+        if a % 4 == 1:
+            expected = ((a - 1) // 2, 1, (a + 1) // 2)
+        elif a % 2 == 0:
+            q = (a & -a) - 1
+            expected = (a * q // 2 - (q + 1) // 2 + 1, q, a * q // 2 + (q + 1) // 2)
+        yield f"the least y of a = {a}", first_difference(Fraction(a)), expected
+        if expected is not None and sum(expected) <= 2 * upto:
             yield f"the first difference of a = {a}", solve(chocolate(a), sum(expected)).first_difference, expected
 
 
@@ -166,34 +140,12 @@ def _six_p_positions(size: int) -> set[Vector]:
     return {tuple(vector) for vector in solve("chocolate6", size).p_positions.tolist()}
 
 
-def _first_difference_between_two_and_four(a: Fraction) -> Vector:
-    n = 1
-    if a < 3:
-        while 2**n * (3 - a) < 1:
-            n += 1
-        return 2**n, 2**n, 2 ** (n + 1)
-    while (2**n - 1) * (a - 3) <= 1:
-        n += 1
-    if (2**n - 1) * (a - 3) <= 2:
-        return 2**n, 2**n - 1, 2 ** (n + 1) - 1
-    return 2**n + 1, 2**n - 1, 2 ** (n + 1)
-
-
-def _rationals(below: int, denominator: int = _LARGEST_DENOMINATOR) -> list[Fraction]:
-    return sorted({Fraction(p, r) for r in range(1, denominator + 1) for p in range(1, r * below)})
+def _rationals(below: int) -> list[Fraction]:
+    return sorted({Fraction(p, r) for r in range(1, _LARGEST_DENOMINATOR + 1) for p in range(1, r * below)})
 
 
 def _below(upto: int) -> int:
     return 8 + upto // 32
-
-
-def _denominator(upto: int) -> int:
-    return min(_LARGEST_DENOMINATOR, upto) if upto <= REACH else upto // 8
-
-
-def _landings(a: Fraction, z: int) -> int:
-    """The number of v with v = floor((z + (v XOR z)) / a), for a > 1; larger v are too large, as z + (v XOR z) <= 2z + v."""
-    return sum(v == (z + (v ^ z)) // a for v in range(floor(2 * z / (a - 1)) + 1))
 
 
 @statement(
