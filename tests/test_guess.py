@@ -89,6 +89,12 @@ def test_the_first_dependence_is_that_of_elimination(columns, scale):
     assert found == (None if expected is None else tuple(expected))
 
 
+def test_columns_that_are_dependent_modulo_the_first_prime_alone():
+    prime = 2**61 - 1
+    assert first_dependence([[1, 1, 1], [1, 1 + prime, 1]]) is None
+    assert first_dependence([[1, 1, 1], [1, 1 + prime, 1], [3, 3 + 2 * prime, 3]]) == (Fraction(1), Fraction(2))
+
+
 @given(MATRICES, st.sampled_from((2, 3, 7)))
 def test_the_first_dependence_modulo_a_prime_is_that_of_elimination(columns, prime):
     expected = slow_dependence(columns, prime)
@@ -132,6 +138,20 @@ def test_several_wrong_terms_are_no_near_miss():
         terms[index] += error
     found = guess(terms, kinds=["recurrence", "regular", "known"])
     assert not found.laws
+    assert not found.near_misses
+
+
+def test_terms_beyond_those_that_fit_a_recurrence_are_compared():
+    terms = [n * n for n in range(700)]
+    terms[600] += 1
+    terms[650] += 1
+    assert find_recurrence(terms[:600]) is not None
+    assert find_recurrence(terms) is None
+
+
+def test_a_near_miss_that_is_no_simpler_than_a_law_is_not_shown():
+    found = guess([5, *[0] * 40], kinds=["recurrence", "regular"])
+    assert "0 from n = 1 on" in complete(found)
     assert not found.near_misses
 
 
@@ -257,6 +277,14 @@ def test_half_the_terms_of_the_bound_do_not_suffice(rank):
     assert law.rank == rank
 
 
+@pytest.mark.parametrize("ones", [{200}, {150, 255}, {3, 130}, set(range(128, 256))])
+def test_kernel_sequences_that_differ_beyond_the_terms_of_others(ones):
+    """f(4n) has too few terms to tell f(n) from 0: what is found all the same gives every term."""
+    terms = [int(n in ones) for n in range(256)]
+    found = find_regular(terms)
+    assert found.law is None or [found.law.term(n) for n in range(256)] == terms
+
+
 def test_terms_that_do_not_suffice_prove_a_rank_and_no_more():
     terms = counted("a", 8, 150)
     found = guess(terms, kinds=["regular"])
@@ -287,7 +315,10 @@ def test_one_wrong_term_of_a_p_recursive_sequence_is_found(index):
 
 def test_sparse_terms_confirm_nothing():
     """Equations in which all terms are 0 hold for any coefficients."""
-    assert not complete(guess([int(n & (n - 1) == 0) for n in range(300)], kinds=["recurrence", "holonomic", "algebraic"]))
+    terms = [0] * 400
+    for index in (3, 40, 41, 97, 160, 222, 305, 390):
+        terms[index] = index + 1
+    assert not complete(guess(terms, kinds=["recurrence", "holonomic", "algebraic"]))
 
 
 # Known sequences

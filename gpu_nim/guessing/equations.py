@@ -233,11 +233,9 @@ def _largest(kind: type[Equation], unknowns: int) -> list[tuple[int, int]]:
 def _solved(kind: type[Equation], terms: Sequence[int], order: int, degree: int, first: int) -> tuple[tuple[int, ...], ...] | None:
     """The polynomials, which hold for all terms."""
     few = (order + 1) * (degree + 1) + order + _SPARE
-    columns = kind.columns(terms[:few], order, degree, first)
-    solution = first_dependence(columns)
+    solution = first_dependence(kind.columns(terms[:few], order, degree, first))
     if solution is not None and few < len(terms):
-        columns = kind.columns(terms, order, degree, first)
-        solution = first_dependence(columns[: len(solution) + 1])
+        solution = first_dependence(kind.columns(terms, order, degree, first))
     if solution is None:
         return None
     scale = common_denominator(solution)

@@ -111,7 +111,7 @@ class Recurrence:
     @property
     def certainty(self) -> str:
         """The orders up to which it is the only one."""
-        return f"no other sequence with a linear recurrence of order up to {len(self.terms) - self.order} has these terms"
+        return f"no other sequence with a linear recurrence of order up to {len(self.terms) - self.order:,} has these terms"
 
     def term(self, n: int) -> int | Fraction:
         """Return f(n): x^n modulo the characteristic polynomial, applied to the initial terms.
@@ -301,7 +301,7 @@ class ModularRecurrence:
     def certainty(self) -> str:
         """The orders up to which it is the only one."""
         most = self.length - len(self.coefficients)
-        return f"no other sequence modulo {self.prime} with a linear recurrence of order up to {most} has these terms"
+        return f"no other sequence modulo {self.prime} with a linear recurrence of order up to {most:,} has these terms"
 
 
 def find_modular_recurrence(terms: Sequence[int], prime: int) -> ModularRecurrence | None:
