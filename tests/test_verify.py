@@ -171,12 +171,13 @@ def test_a_thorough_check_goes_further(statement: Statement) -> None:
 
 
 @pytest.mark.thorough
-def test_all_statements_thoroughly_as_far_as_a_few() -> None:
-    result = verify("all", "--thorough", "--upto", "5", "--json")
+def test_the_papers_thoroughly_as_far_as_a_few() -> None:
+    papers = ("b", "f", "v", "nf")
+    result = verify(*papers, "--thorough", "--upto", "5", "--json")
     facts = json.loads(result.stdout)
     assert result.exit_code == 0
     assert (facts["thorough"], facts["complete"], facts["upto"]) == (True, True, 5)
-    assert [s["name"] for s in facts["statements"]] == [s.name for s in statements()]
+    assert {s["name"] for s in facts["statements"]} == {s.name for s in statements() if s.name.split("-")[0] in papers}
 
 
 def test_a_thorough_check_says_how_long_it_takes_and_how_far_it_went() -> None:
