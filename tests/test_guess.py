@@ -81,6 +81,7 @@ MATRICES = st.integers(1, 5).flatmap(
 )
 
 
+@settings(max_examples=40)
 @given(MATRICES, st.sampled_from((1, 7, 2**61 - 1, (2**61 - 1) * (2**61 + 15))))
 def test_the_first_dependence_is_that_of_elimination(columns, scale):
     """Also where every entry is divisible by the first prime that is tried."""
@@ -95,6 +96,7 @@ def test_columns_that_are_dependent_modulo_the_first_prime_alone():
     assert first_dependence([[1, 1, 1], [1, 1 + prime, 1], [3, 3 + 2 * prime, 3]]) == (Fraction(1), Fraction(2))
 
 
+@settings(max_examples=30)
 @given(MATRICES, st.sampled_from((2, 3, 7)))
 def test_the_first_dependence_modulo_a_prime_is_that_of_elimination(columns, prime):
     expected = slow_dependence(columns, prime)
@@ -104,6 +106,7 @@ def test_the_first_dependence_modulo_a_prime_is_that_of_elimination(columns, pri
 # Recurrences
 
 
+@settings(max_examples=25)
 @given(st.lists(st.integers(-3, 3), min_size=1, max_size=4), st.data())
 def test_a_random_recurrence_is_recovered(coefficients, data):
     terms = data.draw(st.lists(st.integers(-5, 5), min_size=len(coefficients), max_size=len(coefficients)))
@@ -117,7 +120,7 @@ def test_a_random_recurrence_is_recovered(coefficients, data):
     assert (denominator * flint().fmpz_poly(terms)).truncate(60) == numerator
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(st.lists(st.integers(-3, 3), min_size=1, max_size=3), st.integers(0, 59), st.integers(1, 10**6))
 def test_one_wrong_term_of_a_recurrence_is_found(coefficients, index, error):
     terms = [1] * len(coefficients)
@@ -186,7 +189,7 @@ def test_a_recurrence_modulo_a_prime_alone():
 # Digit matrices
 
 
-@pytest.mark.parametrize("piles", range(2, 8))
+@pytest.mark.parametrize("piles", range(2, 7))
 @pytest.mark.parametrize(("family", "product", "extra"), [("D", by_total, 0), ("A", up_to_total, 1)])
 def test_the_guessed_matrices_are_those_of_nim(family, product, extra, piles):
     """[NF] Theorems 29 and 30: the guess has the dimension of the digit matrices, and their values far beyond its terms."""
@@ -247,7 +250,7 @@ def values_of(base, matrices, row, count):
     return [sum(x * y for x, y in zip(row, state, strict=True)) for state in states]
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(REPRESENTATIONS)
 def test_a_random_representation_is_recovered(representation):
     base, matrices, row = representation
@@ -259,7 +262,8 @@ def test_a_random_representation_is_recovered(representation):
     assert [law.term(n) for n in range(0, len(terms), 97)] == terms[::97]
 
 
-@pytest.mark.parametrize("index", [0, 1, 7, 40, 100, 200, 255])
+@pytest.mark.thorough
+@pytest.mark.parametrize("index", [0, 7, 40, 100, 255])
 @pytest.mark.parametrize(("family", "piles"), [("D", 4), ("A", 3), ("D", 6)])
 def test_one_wrong_term_of_a_representation_is_found(family, piles, index):
     terms = counted(family, piles, 1024)
@@ -341,6 +345,7 @@ def test_known_sequences_are_found(terms, formulas):
     assert [dict(law.rows)["formula"] for law in (*found.laws, *found.weak)] == formulas
 
 
+@pytest.mark.thorough
 def test_every_known_sequence_finds_itself_by_its_first_terms():
     for known in known_sequences():
         if known.offset == 0 and len(set(known.head)) > 3:
@@ -365,8 +370,9 @@ def test_primes_obey_nothing_but_that_they_are_odd():
     assert not found.near_misses
 
 
-@pytest.mark.parametrize("values", [2, 3, 10, 10**6])
-@pytest.mark.parametrize("length", [20, 77, 200])
+@pytest.mark.thorough
+@pytest.mark.parametrize("values", [2, 3, 10**6])
+@pytest.mark.parametrize("length", [20, 200])
 def test_noise_obeys_nothing(values, length):
     choose = random.Random(f"{values} {length}")
     found = guess([choose.randrange(values) for _ in range(length)])
@@ -374,6 +380,7 @@ def test_noise_obeys_nothing(values, length):
     assert not found.near_misses
 
 
+@pytest.mark.thorough
 def test_no_law_of_the_growth_of_edge_is_found_in_4097_terms():
     """Its births have rank 48 or more in base 2, if they are 2-regular at all."""
     with (CHECKOUT / "docs" / "growth" / "edge.csv").open(newline="") as file:
