@@ -249,6 +249,8 @@ def test_more_coordinates_than_can_be_solved_are_refused():
 
 def test_bad_games_are_refused():
     one = Fraction(1)
+    with pytest.raises(UsageError, match=r"inequality must have y at the left alone, got '2y <= x \+ y'"):
+        parse_game("2y <= x + y")
     with pytest.raises(UsageError, match="target"):
         Inequality(2, (one, one))
     with pytest.raises(UsageError, match="coefficients must be 2"):

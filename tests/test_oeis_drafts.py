@@ -350,6 +350,7 @@ def test_a_draft_is_printed_and_listed() -> None:
     assert text.count("%I Axxxxxx\n") == 2
     assert "# b-file: `gpunim oeis chocolate-2 -o . --b-file`" in text
     listed = facts("oeis")
+    assert listed["edge-n-births"]["summary"] == "N-positions among the births of the automaton edge"
     assert listed["edge-births"] == {"summary": "births of the automaton edge", "offset": 0, "submit": "draft"}
     assert listed["A236305"]["submit"] == "changes"
     assert listed["A160720"]["offset"] is None
@@ -424,7 +425,7 @@ def test_wrong_use(tmp_path: Path) -> None:
     assert "A236305 has a number" in refused("oeis", "A236305", "--number", "A999999")
     assert "does not compute its terms" in refused("oeis", "A160720", "-o", tmp_path, "--b-file")
     (tmp_path / "file").write_text("")
-    assert "cannot write into" in refused("oeis", "chocolate-2", "-o", tmp_path / "file", status=1)
+    assert "it is a file, not a folder" in refused("oeis", "chocolate-2", "-o", tmp_path / "file", status=1)
     assert "cannot write into" in refused("oeis", "chocolate-2", "-o", tmp_path / "none" / "below", status=1)
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
     with pytest.raises(UsageError, match="begins, got 0"):

@@ -118,6 +118,7 @@ def test_the_command_explains():
     assert own.partition("position  ")[2] == drops.partition("position  ")[2]
     assert "a heap of 5 to 1 and 1 and 1" in printed("position", "octal", "5", "2", "--code", "0.3F")
     assert "a heap of 5 to 2 and 3" in printed("position", "grundy", "5", "3")
+    assert "Grundy value" not in printed("position", "nim", "3", "5", "6", "--misere")
     found = facts("position", "nim", "3", "5", "6", "--misere")
     assert (found["outcome"], found["grundy"], found["longest_optimal_play"], found["generation"]) == ("P", None, 13, 7)
     assert len(found["moves"]) == 14

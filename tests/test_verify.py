@@ -215,6 +215,10 @@ def test_the_command_lists_and_runs() -> None:
     result = verify("nf-theorem-19", "nf-lemma-26", "--upto", "100")
     assert result.exit_code == 0
     assert "holds  nf-theorem-19" in result.stdout
+    long = verify("largest-counts", "chocolate-first-difference", "--upto", "2").stdout.splitlines()
+    assert [line.index(s) for line in long for s in ("D_k(n) <=", "where a y") if s in line] == [
+        len("holds  chocolate-first-difference ")
+    ] * 2
     assert "101 cases, n up to 100 for k = 3; [NF] Theorem 19" in result.stdout
     assert result.stdout.endswith("2 of 2 statements hold\n")
 

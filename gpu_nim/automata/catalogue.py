@@ -208,7 +208,7 @@ _AUTOMATA = (
         oeis=(
             GrowthEntry("edge-births", "births", 0),
             GrowthEntry("edge-population", "population", 0),
-            GrowthEntry("edge-n-births", "n-positions", 0),
+            GrowthEntry("edge-n-births", "n-positions", 0, counts="N-positions among the births"),
             GrowthEntry("edge-section", "section z=0", 0),
         ),
     ),

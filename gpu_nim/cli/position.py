@@ -8,7 +8,7 @@ from gpu_nim.cli.command import Command
 from gpu_nim.cli.game_options import chosen_game, game_argument, parameter_options
 from gpu_nim.cli.output import emit_json, point, print_table
 from gpu_nim.cli.params import SIZE, json_option
-from gpu_nim.games.explain import ExplainedOption, Explanation, explain
+from gpu_nim.games.explain import Explanation, explain
 
 _SHOWN = 40  # moves that are printed; --json has all of them
 
@@ -88,13 +88,12 @@ def _print_moves(explained: Explanation) -> None:
     what = "winning " if winning else ""
     head = f"{len(shown):,} {what}move{'s' * (len(shown) > 1)}"
     click.echo(f"{head}, of {len(explained.options):,}:" if winning else f"{head}, none of which wins:")
-    print_table([_move_row(option) for option in shown[:_SHOWN]], ("move", "leaves", "outcome", "Grundy value"))
+    rows = [(option.move, point(option.leaves), "NP"[option.is_p], option.grundy) for option in shown[:_SHOWN]]
+    header = ("move", "leaves", "outcome", "Grundy value")
+    without = all(option.grundy is None for option in shown)  # misere play has no Grundy values
+    print_table([row[:3] for row in rows] if without else rows, header[:3] if without else header)
     if len(shown) > _SHOWN:
         click.echo(f"and {len(shown) - _SHOWN:,} more, which --json prints")
-
-
-def _move_row(option: ExplainedOption) -> tuple[str, str, str, str]:
-    return (option.move, point(option.leaves), "NP"[option.is_p], "" if option.grundy is None else str(option.grundy))
 
 
 def _facts(explained: Explanation) -> dict[str, Any]:

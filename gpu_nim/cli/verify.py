@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _FACTS = ("automaton", "generations", "population", "digest")
 
 
+_NAME_WIDTH = 20  # columns of a statement's name in the results, at least
+
 _EXAMPLES = {
     "gpunim verify --list": "List the statements.",
     "gpunim verify v-theorem-3.1": "Verify a theorem.",
@@ -111,6 +113,7 @@ def _statements(names: tuple[str, ...], upto: int | None, thorough: bool, as_jso
     costs = [each.thorough.seconds if thorough and each.thorough else 1 for each in chosen]
     if thorough and upto is None and not as_json:
         say(f"{len(chosen)} statement{'s' * (len(chosen) != 1)}, {duration(sum(costs))} on one core", err=True)
+    width = max([_NAME_WIDTH, *(len(each.name) for each in chosen)])
     done: list[StatementResult] = []
     complete = False
     began = time.monotonic()
@@ -122,7 +125,7 @@ def _statements(names: tuple[str, ...], upto: int | None, thorough: bool, as_jso
                 (checked,) = run_checks([each], upto, thorough)
             done.append(checked)
             if not as_json:
-                _print_result(checked)
+                _print_result(checked, width)
         complete = True
     finally:  # also for Ctrl-C
         failed = sum(not checked.holds for checked in done)
@@ -134,10 +137,10 @@ def _statements(names: tuple[str, ...], upto: int | None, thorough: bool, as_jso
     return 1 if failed else 0
 
 
-def _print_result(checked: StatementResult) -> None:
+def _print_result(checked: StatementResult, width: int) -> None:
     statement, result = checked.statement, checked.result
     mark = "FAILS " if not checked.holds else "open  " if statement.conjecture else "holds "
-    say(f"{mark} {statement.name:<20} {statement.summary}")
+    say(f"{mark} {statement.name:<{width}} {statement.summary}")
     tried = f"conjecture, tried for {result.scope}" if statement.conjecture else result.scope
     say(f"       {tried}; {statement.source}")
     if not checked.holds:

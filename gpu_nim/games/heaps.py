@@ -70,7 +70,7 @@ def grundy_values(rule: HeapRule, count: Whole) -> Ints:
     [0, 1, 2, 3, 1, 4, 3, 2, 1, 4, 2, 6]
     """
     count = integer("count", count, 0, MAX_SIZE)
-    require_memory(_HEAP_BYTES * count, host_memory(), "Grundy values of heaps")
+    require_memory(_HEAP_BYTES * count, host_memory(), "a table of Grundy values of heaps")
     return _from_options(rule, np.empty(0, dtype=np.int64), count)
 
 
@@ -142,7 +142,7 @@ def extended_values(rule: HeapRule, count: Whole) -> tuple[Ints, Period | None]:
     (8, Period(preperiod=71, length=12, saltus=0))
     """
     count = integer("count", count, 0, MAX_SIZE)
-    require_memory(_HEAP_BYTES * count, host_memory(), "Grundy values of heaps")
+    require_memory(_HEAP_BYTES * count, host_memory(), "a table of Grundy values of heaps")
     values = np.empty(0, dtype=np.int64)
     for upto in (*(stage for stage in _STAGES if stage < count), count):
         values = rule.extended(values, upto) if isinstance(rule, BreakingRule) else _from_options(rule, values, upto)

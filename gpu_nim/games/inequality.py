@@ -312,6 +312,8 @@ def parse_game(text: str) -> InequalityGame:
         names.add(goal)
         if sign:
             terms = {name: value / factor for name, value in _parse_sum(right, part).items()}
+            if terms.get(goal):
+                raise UsageError(f"inequality must have {goal} at the left alone, got {part.strip()!r}")
             names |= terms.keys() - {""}
             read.append((goal, terms))
     order = sorted(names, key=_natural)

@@ -128,7 +128,8 @@ class Regular:
         most, enough = self.largest_certain, self.base ** max(2 * self.rank - 1, 0)
         if most < self.rank:
             return f"rank {self.rank} or more is proved; that it is the only sequence of rank {self.rank} needs {enough:,} terms"
-        return f"no other {self.base}-regular sequence of rank up to {most} has these terms, and none of rank below {self.rank}"
+        below = f", and none of rank below {self.rank}" * (self.rank > 0)
+        return f"no other {self.base}-regular sequence of rank up to {most} has these terms{below}"
 
     @cached_property
     def matrices(self) -> tuple[tuple[tuple[Fraction, ...], ...], ...]:

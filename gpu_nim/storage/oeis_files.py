@@ -17,6 +17,8 @@ def make_folder(folder: Path) -> None:
     """
     try:
         folder.mkdir(exist_ok=True)
+    except FileExistsError:
+        raise FileError(f"cannot write into {folder}: it is a file, not a folder") from None
     except OSError as error:
         raise FileError(f"cannot write into {folder}: {error.strerror}") from error
 
