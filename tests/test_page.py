@@ -204,6 +204,8 @@ def test_a_page_opens_with_all_of_the_body(browser, source, size):
     last = parse_integer(source.partition(":")[2])
     assert browser.generation() == last
     assert browser.do("return slider.max === slider.value")
+    if last == 0:
+        assert browser.do("return count.textContent") == "generation 0 of 0: 1 cell"
     if last == 2**60:
         assert browser.do("return count.textContent").endswith(": 1.33\u00a0×\u00a010³⁶ cells")  # 4^60 = 1.329... × 10^36
     opened = browser.picture()

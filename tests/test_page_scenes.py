@@ -57,6 +57,12 @@ def test_a_grid_holds_each_cell_with_its_generation_and_its_colour(source):
     assert (places.max(axis=0) + 1).tolist() == data["extent"]
 
 
+def test_a_body_has_no_more_levels_than_its_texture_may_have():
+    data = data_of("edge:0")
+    assert data["extent"] == [1, 1, 1]
+    assert 2 ** (data["levels"] - 1) <= max(data["shape"])
+
+
 def test_cells_may_have_colours_of_their_own():
     data, blocks = data_of("edge:7", colour="branch"), blocks_of("edge:7", colour="branch")
     grid, inks = unpacked(data), unpacked(data, "inks")

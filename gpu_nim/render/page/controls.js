@@ -178,7 +178,10 @@ class Controls {
     this.redraw();
   }
 
-  countText(generation) { return `generation ${brief(generation)} of ${brief(this.body.last)}: ${brief(this.body.shown(generation))} ${this.body.unit}` }
+  countText(generation) {
+    const shown = brief(this.body.shown(generation)), unit = shown === "1" ? this.body.unit.slice(0, -1) : this.body.unit;
+    return `generation ${brief(generation)} of ${brief(this.body.last)}: ${shown} ${unit}`;
+  }
 
   reserve() {  // the height of the longest text, so that the picture does not move with it
     this.count.style.minHeight = "";

@@ -183,7 +183,7 @@ def _padded(extent: list[int]) -> tuple[int, list[int]]:
     for levels in range(_LEVELS, 0, -1):
         unit = 1 << (levels - 1)
         shape = [1 if length == 1 else -(-length // unit) * unit for length in extent]
-        if prod(shape) <= max(1.5 * prod(extent), 1 << 15):
+        if unit <= max(shape) and prod(shape) <= max(1.5 * prod(extent), 1 << 15):
             break
     return levels, shape
 
