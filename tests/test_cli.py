@@ -98,6 +98,7 @@ def test_a_contradiction_fails(monkeypatch: pytest.MonkeyPatch) -> None:
         (("--out", "x.txt"), "must end in .zarr, .npz, .csv"),
         (("nym",), "automaton must be one of nim"),
         (("--what",), "gpunim: No such option '--what'\n"),
+        (("-1",), "gpunim: No such option '-1'; negative numbers come after --\n"),
         (("-gen", "64"), "gpunim: No such option '-g'; did you mean --gen or"),
         (("nim:64",), "automaton must be a name, got 'nim:64': the last generation is given by --gen 64"),
         (("--columns", "popluation"), "got 'popluation'; did you mean population or"),

@@ -135,6 +135,8 @@ def _no_such_option(error: click.NoSuchOption, words: Sequence[str]) -> str:
         name = next((f"-{word}" for word in words if word.startswith(name) and len(word) > 2), "")
     params = [] if error.ctx is None else error.ctx.command.get_params(error.ctx)
     known = (option for param in params for option in param.opts if option.startswith("--"))
+    if error.option_name[1:].isdigit():
+        return f"No such option {error.option_name!r}; negative numbers come after --"
     return f"No such option {error.option_name!r}{close(name, known, prefix='--')}"
 
 

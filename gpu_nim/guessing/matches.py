@@ -70,7 +70,7 @@ class Match:
     def certainty(self) -> str:
         """Nothing is proved beyond the terms that were compared."""
         some = "" if self.compared == self.length else f" of {self.length:,}"
-        return f"{self.compared:,}{some} terms were compared; equality beyond these is not proved"
+        return f"nothing beyond the {self.compared:,}{some} terms that were compared"
 
 
 class _Line(NamedTuple):
