@@ -58,7 +58,7 @@ def test_the_smallest_cases(statement: Statement, upto: int) -> None:
     assert checked.holds, checked.result.counterexample
 
 
-def test_what_the_issue_asks_for_is_there() -> None:
+def test_statements_of_the_papers_are_there() -> None:
     names = {statement.name for statement in statements()}
     assert names >= {f"nf-lemma-{n}" for n in (6, 8, 20, 21, 23, 24, 26, 27, 28)}
     assert names >= {f"nf-theorem-{n}" for n in (11, 12, 13, 15, 16, 17, 18, 19, 29, 30)}

@@ -148,10 +148,12 @@ def _column(path: Path, names: list[str], column: str | None) -> str:
     """The column that is read, of those of a file."""
     if column is None and (len(names) == 1 or _MAIN in names):
         return _MAIN if _MAIN in names else names[0]
+    if not names:
+        raise FileError(f"{path} holds no column")
     if column is None:
-        raise UsageError(f"--column must be given for {path}, which has {_listed(names) or 'none'}")
+        raise UsageError(f"--column must be given for {path}, which has {_listed(names)}")
     if column not in names:
-        raise UsageError(f"--column must be one of {_listed(names) or 'none'}, the columns of {path}, got {column!r}")
+        raise UsageError(f"--column must be one of {_listed(names)}, the columns of {path}, got {column!r}")
     return column
 
 
