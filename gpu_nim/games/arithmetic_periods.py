@@ -3,9 +3,9 @@ r"""Arithmetic periods of games that leave up to three heaps: G(n + p) = G(n) + 
 Conditions of this kind are Austin's (Siegel, *Combinatorial Game Theory*, chapter IV) and Howse and Nowakowski's, Periodicity and
 arithmetic-periodicity in hexadecimal games, Theoretical Computer Science 313 (2004); those here are simpler to check.
 
-**Theorem.** Let s be a power of two, G = s H + F with 0 <= F < s, n0 >= 1, t the largest number that a move takes, K >= 0, and N
->= 3 (n0 + 2p - 1) + t with G(m + p) = G(m) + s for n0 <= m <= N - p. Call heaps from n0 + p on large. The height of the heaps that
-an option leaves is the sum of their H, but of two small heaps beside a large one the nim-sum. Suppose that
+**Theorem.** Let s be a power of two, G = s H + F with 0 <= F < s, n0 >= 1, t the largest number that a move takes, K >= 1, and N
+>= 3 (n0 + 2p - 1) + t with G(m + p) = G(m) + s for n0 <= m <= N - p. Call heaps from n0 + p on large. The height of an option is
+the sum of the H of its heaps; but two small heaps beside a large one count with the nim-sum of their H. Suppose that
 
 1. for N - p < n <= N, every option of n whose values F have the nim-sum F(n) has a height that is less than H(n), or has another
    parity;
@@ -23,7 +23,7 @@ So 1 holds for n. A nim-sum of numbers has the parity of their sum and is not la
 that is at least H(n) and of its parity. *Every v < g is an option's:* let v >= (K + 1) s. By 2 the value v - s < G(n - p) is that
 of an option of n - p; with a + p for a, it is one of n, of value v, since the nim-sum of H over all its heaps is H(a). Let v < (K
 + 1) s. By 3 some option of n - 2p has the value v; with b + p and c + p for b and c it is an option of n of the same value. So
-G(n) = g, and the options just made are as 2 and 3 say for n: those of 3 with v >= K s are as in 2, too. ∎
+G(n) = g, and the options just made are as 2 and 3 say for n: those of 3 with v >= K s >= s have three heaps and are as in 2. ∎
 """
 
 from collections.abc import Sequence

@@ -76,7 +76,7 @@ class TakeAndBreak:
 
         Heaps that must differ may become equal so, or equal ones unequal, which matters to the value 0 alone. If n and p are both
         even or both odd, (n - p) / 2 and (n + p) / 2 have that value; if only n is even, n / 2 - p and n / 2 + p; if only p is, no
-        heaps are equal. So p more values prove it.
+        heaps are equal. The same holds for n - p, whose smaller heap n0 + p more values keep at n0 or above.
         """
         heaps = 3 if any(digit & THREE for digit in self.digits) else 2
         return (heaps + self.unequal) * (max(1, preperiod) + period) + len(self.digits) - 1
