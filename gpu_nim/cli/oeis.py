@@ -68,15 +68,16 @@ def _write(found: "list[Submission]", out: Path, b_file: bool, upto: int | None,
     counted = [each for each in found if each.known is not None] or found
     lasts = [each.last_index(upto) for each in counted] if b_file else []
     make_folder(out)
-    for each, lines in texts:
-        path = out / each.file_name(number)
-        reserve(path)
-        save_lines(path, lines)
-        say(f"saved {path}")
+    # What may be refused for its size comes first.
     for each, last in zip(counted, lasts, strict=False):
         path = out / each.b_file_name(number)
         reserve(path)
         save_terms(path, each.entry, last)
+        say(f"saved {path}")
+    for each, lines in texts:
+        path = out / each.file_name(number)
+        reserve(path)
+        save_lines(path, lines)
         say(f"saved {path}")
 
 
