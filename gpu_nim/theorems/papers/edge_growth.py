@@ -7,6 +7,7 @@ earlier generation.  The delay of a birth is its generation less the distance.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from itertools import combinations, permutations
 
 import numpy as np
@@ -19,12 +20,14 @@ from gpu_nim.model.rule import Cell
 from gpu_nim.theorems.catalogue import Case, compared_cases, statement
 
 _MIRRORED = {"edge": 1, "fcc": 8}  # the octants that a cell without a 0 is born in
-_SURFACE = 128  # the last generation whose surface is compared cell by cell
+_SURFACE = 256  # the last generation whose surface is compared cell by cell
+_SHEETS = 128  # the last generation whose planes are looked at
 _LITERAL = 24  # the last generation whose neighbourhoods are counted
 _ALIKE = 34  # the last generation in which edge and fcc have the same cells in the octant
 _FCC_LESS = 4  # fcc has eight times the cells of edge
 _SETTLED = 11
 _DOUBLED_FROM = 32
+_DELAYED = 1024, 19  # one growth for the three conjectures on delays
 
 
 def distances(cells: NDArray[np.integer]) -> NDArray[np.integer]:
@@ -37,6 +40,7 @@ def distances(cells: NDArray[np.integer]) -> NDArray[np.integer]:
     return np.asarray(np.maximum(sides.max(axis=1), sides.sum(axis=1) >> 1))
 
 
+@cache
 def _delays(automaton: str, generations: int) -> NDArray[np.int64]:
     """The births of each generation with each delay, shape (generations + 1, generations + 1)."""
     found = np.zeros((generations + 1, generations + 1), np.int64)
@@ -158,6 +162,7 @@ def children_bound(chosen: frozenset[Cell]) -> int:
     "gpunim",
     "births of `edge` and `fcc` at distance n in generation n: Nim's P-positions, and on the squares the (y + z, y - z) "
     "with two odd binomial coefficients; counted by the binary digits of n",
+    thorough=(256, 8),
 )
 @compared_cases(lambda upto: f"generations up to {min(upto, _SURFACE)}")
 def surface_is_known(upto: int) -> Iterator[Case]:
@@ -174,6 +179,7 @@ def surface_is_known(upto: int) -> Iterator[Case]:
     "gpunim",
     "births of `edge` and `fcc` at generation n with largest coordinate n - 1 and total at most 2n - 2: none for odd n; for even n "
     "one of y + z and y - z is a signed sum of the powers in n - 1, the other 2 away from one",
+    thorough=(256, 6),
 )
 @compared_cases(lambda upto: f"generations up to {min(upto, _SURFACE)}")
 def behind_squares_is_known(upto: int) -> Iterator[Case]:
@@ -196,6 +202,7 @@ def behind_squares_is_known(upto: int) -> Iterator[Case]:
     "gpunim",
     "births of `edge` and `fcc` at generation n with total 2n - 2 and coordinates below n - 1: none for odd n; for even n, made of "
     "the P-positions of total n - 2, 2 (3^w - 3 2^w + 3) of `edge` and 8 times as many of `fcc`, w the number of 1s of n",
+    thorough=(256, 7),
 )
 @compared_cases(lambda upto: f"generations up to {min(upto, _SURFACE)}")
 def behind_triangles_is_known(upto: int) -> Iterator[Case]:
@@ -214,10 +221,11 @@ def behind_triangles_is_known(upto: int) -> Iterator[Case]:
     "gpunim",
     "`edge` and `fcc` fill the squares |y| + |z| < 2^m of the planes x = +-(2^m - 1) at once; in those of x = +-2^m with "
     "|y| + |z| <= 2^m only the corners are ever born, and nothing more in those of x = +-(2^m - 2) with |y| + |z| <= 2^m - 2",
+    thorough=(128, 7),
 )
-@compared_cases(lambda upto: f"planes up to {min(upto, _SURFACE)}, generations up to {min(upto, _SURFACE)}")
+@compared_cases(lambda upto: f"planes up to {min(upto, _SHEETS)}, generations up to {min(upto, _SHEETS)}")
 def sheets(upto: int) -> Iterator[Case]:
-    last = min(upto, _SURFACE)
+    last = min(upto, _SHEETS)
     for automaton in _MIRRORED:
         growth = grow(automaton, last, backend="numpy", verify=False)
         for m in range((last + 1).bit_length()):
@@ -313,6 +321,7 @@ def _three_classes(things: int) -> int:
     "at generation 2^m, m > 2, `edge` bears nothing with a delay of 2 to 4 or 7, 6 (3^(m-3) - 1) with 5, and with 6 six times the "
     "partitions of m - 3 things into 3 classes; `fcc` eight times as many",
     conjecture=True,
+    thorough=_DELAYED,
 )
 @compared_cases(_of_both)
 def powers_of_two(upto: int) -> Iterator[Case]:
@@ -330,6 +339,7 @@ def powers_of_two(upto: int) -> Iterator[Case]:
     "with S the partitions of m - 1 things into 3 classes, m > 3, `edge` bears 12 S, 6 S and 12 (2^(m-4) - 1) cells with delays of "
     "2, 3 and 5 at generation 2^m - 1, and none with 1 to 7 at 2^m + 1; `fcc` eight times as many",
     conjecture=True,
+    thorough=_DELAYED,
 )
 @compared_cases(_of_both)
 def beside_powers_of_two(upto: int) -> Iterator[Case]:
@@ -348,6 +358,7 @@ def beside_powers_of_two(upto: int) -> Iterator[Case]:
     "gpunim",
     f"`edge` and `fcc` bear nothing at a distance below 2^m after generation 2^(m+1) + {_SETTLED}",
     conjecture=True,
+    thorough=_DELAYED,
 )
 @compared_cases(_of_both)
 def settles(upto: int) -> Iterator[Case]:
@@ -366,11 +377,13 @@ def settles(upto: int) -> Iterator[Case]:
     "P(c 2^m) / (c 2^m)^3 converges",
     at_most=256,
     conjecture=True,
+    thorough=(256, 23),
 )
 @compared_cases(lambda upto: f"n from {_DOUBLED_FROM} to {2 * upto}")
 def doubling(upto: int) -> Iterator[Case]:
     for automaton, mirrored in _MIRRORED.items():
-        population = np.cumsum(grow(automaton, 4 * upto, backend="numpy").births).tolist()
+        batches = GrowthProcess(automaton, 4 * upto, select("numpy"), cells=False, verify=False)
+        population = np.cumsum(np.concatenate([batch.births for batch in batches])).tolist()
         for n in range(_DOUBLED_FROM, 2 * upto + 1):
             excess = population[2 * n] - 8 * population[n]
             yield f"whether {automaton} exceeds the bound at n = {n}", excess**2 > mirrored**2 * n**5, False

@@ -21,13 +21,13 @@ _EXAMPLE = "[V] Example 3.1, which describes the game"
 _LARGEST_A = 128
 _SIX = 6  # the largest size of the six-coordinate chocolate that takes a moment
 _LARGEST_DENOMINATOR = 8
-_STEPS = 5
 
 
 @statement(
     "chocolate-nim",
     _REMARK,
     "a y <= x + z has Nim's P-positions for no a > 0 but the integers that are 3 mod 4",
+    thorough=(1024, 1),
 )
 @compared_cases(lambda upto: f"a < {_below(upto)} with denominators to {_LARGEST_DENOMINATOR}")
 def only_three_mod_four(upto: int) -> Iterator[Case]:
@@ -46,6 +46,7 @@ def only_three_mod_four(upto: int) -> Iterator[Case]:
     "chocolate-first-difference",
     _REMARK,
     "where a y <= x + z first differs from Nim: at the least y that has no digit of the integer nearest to (a-1)y/2",
+    thorough=(512, 5),
 )
 @compared_cases(lambda upto: f"a < {_below(upto)} with denominators to {_LARGEST_DENOMINATOR} and totals to {upto}")
 def first_differences(upto: int) -> Iterator[Case]:
@@ -59,6 +60,7 @@ def first_differences(upto: int) -> Iterator[Case]:
     "chocolate-integers",
     _REMARK,
     "where a y <= x + z first differs from Nim for integers a, in closed form",
+    thorough=(512, 3),
 )
 @compared_cases(lambda upto: f"a to {_LARGEST_A}, solved where the total is at most {2 * upto}")
 def integers(upto: int) -> Iterator[Case]:
@@ -79,6 +81,7 @@ def integers(upto: int) -> Iterator[Case]:
     _EXAMPLE,
     "the P-positions of the six-coordinate chocolate stay the same if all indices are raised by 2, or reflected at 1",
     at_most=_SIX,
+    thorough=(12, 5),
 )
 def six_symmetries(size: int) -> CheckResult:
     vectors = _six_p_positions(size)
@@ -92,6 +95,7 @@ def six_symmetries(size: int) -> CheckResult:
     _EXAMPLE,
     "with x1 = x4 = 0 the six-coordinate chocolate is Nim with heaps of x2 + x3 and x5 + x6, and so for the other opposite pairs",
     at_most=4,
+    thorough=(7, 1),
 )
 @compared_cases(lambda size: f"Grundy values of positions to size {size}")
 def six_with_opposite_zeros(size: int) -> Iterator[Case]:
@@ -109,6 +113,7 @@ def six_with_opposite_zeros(size: int) -> Iterator[Case]:
     _EXAMPLE,
     "the P-positions with three zeros or more are the origin and those with two of x2, x4, x6 equal to 1",
     at_most=_SIX,
+    thorough=(12, 5),
 )
 @compared_cases(lambda size: f"to size {size}")
 def six_with_three_zeros(size: int) -> Iterator[Case]:
@@ -121,6 +126,7 @@ def six_with_three_zeros(size: int) -> Iterator[Case]:
     _EXAMPLE,
     "from size s = 3 on, the six-coordinate chocolate has between (s+1)^5/4 and 3(s+1)^5/10 P-positions",
     conjecture=True,
+    thorough=(112, 6),
 )
 @compared_cases(lambda upto: f"sizes 3 to {_six_size(upto)}")
 def six_growth(upto: int) -> Iterator[Case]:
@@ -152,8 +158,10 @@ def _below(upto: int) -> int:
     "nim-gasket",
     "[V] section 4, which shows the gasket",
     "P-positions of three piles below 2^m give 3^m points (y, z - x): sums of (0, 0), (2^i, 2^i) or (2^i, -2^i) for each i < m",
+    at_most=31,
+    thorough=(127, 6),
 )
-@compared_cases(lambda upto: f"m to {min(upto.bit_length(), _STEPS)}")
+@compared_cases(lambda upto: f"m to {upto.bit_length()}")
 def gasket(upto: int) -> Iterator[Case]:
     """Since z = x XOR y, z - x is the sum of 2^i or -2^i over the bits i of y.
 
@@ -162,7 +170,7 @@ def gasket(upto: int) -> Iterator[Case]:
     moved by the three vectors of bit m - 1. So, scaled by 2^-m, they approach the figure that is the union of its images under
     three contractions with ratio 1/2, towards (0, 0), (1, 1) and (1, -1): Sierpinski's gasket.
     """
-    for m in range(min(upto.bit_length(), _STEPS) + 1):
+    for m in range(upto.bit_length() + 1):
         seen = {(y, z - x) for x, y, z in p_positions(3, 2**m - 1).tolist()}
         steps = [((0, 0), (2**i, 2**i), (2**i, -(2**i))) for i in range(m)]
         sums = {(sum(step[0] for step in chosen), sum(step[1] for step in chosen)) for chosen in product(*steps)}

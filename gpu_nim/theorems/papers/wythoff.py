@@ -8,17 +8,17 @@ from gpu_nim.games.laws import is_wythoff_pair
 from gpu_nim.games.solve import solve
 from gpu_nim.theorems.catalogue import Case, compared_cases, statement
 
-_SOLVED = 200
-
 
 @statement(
     "wythoff",
     "Wythoff, Nieuw Archief voor Wiskunde 7",
     "the P-positions of Wythoff's game are floor(n phi) and floor(n phi) + n, each the least number not in an earlier pair",
+    at_most=50,
+    thorough=(500, 8),
 )
-@compared_cases(lambda upto: f"piles up to {min(4 * upto, _SOLVED)}")
+@compared_cases(lambda upto: f"piles up to {4 * upto}")
 def golden_ratio(upto: int) -> Iterator[Case]:
-    size = min(4 * upto, _SOLVED)
+    size = 4 * upto
     lost = {tuple(position) for position in solve("wythoff", size).p_positions.tolist()}
     for low in range(size + 1):
         for high in range(low, size + 1):

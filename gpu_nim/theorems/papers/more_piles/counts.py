@@ -14,7 +14,7 @@ from gpu_nim.counting.families import ByTotal, UpToTotal
 from gpu_nim.counting.reductions import record_values
 from gpu_nim.theorems.catalogue import Case, compared_cases, statement
 from gpu_nim.theorems.digit_products import CERTIFIED, block, digit_matrices, failures, root_bounds
-from gpu_nim.theorems.exhaustive import counts, index_scope, max_index
+from gpu_nim.theorems.exhaustive import ENUMERATED, counts, index_scope, max_index
 
 _FAR = 24  # binary digits of records
 _RISING = (6, 10, 14, 18)
@@ -24,11 +24,15 @@ _SUMS = {
     5: (6, ((1, 16), (5, 10))),
     6: (18, ((1, 32), (9, 16), (8, 14))),
 }
-_DIGITS = 12
 _FACTORS = 5
 _REPEATED = 40
 _APPLIED = 48  # matrices, so that ratios come close to an eigenvalue
 _TRIED = 40  # piles of conjectures
+
+
+def _digits(upto: int) -> int:
+    """The binary digits of the largest n: 12 for the usual reach, 16 for 1024."""
+    return min(upto // 2, 5 + upto.bit_length())
 
 
 def _few_zeros(digits: int) -> list[int]:
@@ -41,6 +45,7 @@ def _few_zeros(digits: int) -> list[int]:
     "records-of-d4-d5",
     "gpunim, after [NF] Lemma 26",
     "the records of D_4 and D_5 are at 0 and at the numbers with at most one binary 0, with values in closed form",
+    thorough=ENUMERATED,
 )
 @compared_cases(lambda upto: f"{index_scope((4, 5), upto)}, and up to {min(upto // 2, _FAR)} binary digits by digits")
 def records(upto: int) -> Iterator[Case]:
@@ -62,10 +67,9 @@ def records(upto: int) -> Iterator[Case]:
     "largest-counts",
     "gpunim",
     "D_k(n) <= rho^m for n < 2^m and k = 4, ..., 14, with rho the largest eigenvalue of a block of the digit matrices",
+    thorough=(1024, 1),
 )
-@compared_cases(
-    lambda upto: f"certificates for k = {', '.join(map(str, CERTIFIED))}, n up to 2^{min(upto // 2, _DIGITS)} for k to 14"
-)
+@compared_cases(lambda upto: f"certificates for k = {', '.join(map(str, CERTIFIED))}, n up to 2^{_digits(upto)} for k to 14")
 def largest(upto: int) -> Iterator[Case]:
     for k in CERTIFIED:
         yield f"what fails in the certificate for k = {k}", failures(k), []
@@ -74,7 +78,7 @@ def largest(upto: int) -> Iterator[Case]:
         rows = [int(sum(row)) for matrix in digit_matrices(k) for row in matrix]
         yield f"the largest sum of a row for k = {k}", max(rows), excess
         yield f"that rho lies between 2^{k - 2} and that sum", 2 ** (k - 2) <= root_bounds(k)[1] <= excess, True
-        yield from _at_most_powers(k, min(upto // 2, _DIGITS))
+        yield from _at_most_powers(k, _digits(upto))
 
 
 @statement(
@@ -82,15 +86,14 @@ def largest(upto: int) -> Iterator[Case]:
     "gpunim",
     "D_k(n) <= rho^m for n < 2^m, and no product of m digit matrices has an eigenvalue above rho^m, for any k",
     conjecture=True,
+    thorough=(1024, 6),
 )
 @compared_cases(
-    lambda upto: (
-        f"k from 15 to {_TRIED}, n up to 2^{min(upto // 2, _DIGITS)}, products of up to {min(upto // 8, _FACTORS)} matrices"
-    )
+    lambda upto: f"k from 15 to {_TRIED}, n up to 2^{_digits(upto)}, products of up to {min(upto // 8, _FACTORS)} matrices"
 )
 def largest_further(upto: int) -> Iterator[Case]:
     for k in range(15, _TRIED + 1):
-        yield from _at_most_powers(k, min(upto // 2, _DIGITS))
+        yield from _at_most_powers(k, _digits(upto))
         for m in range(1, min(upto // 8, _FACTORS) + 1):
             most = root_bounds(k)[1] ** m
             for word in product((0, 1), repeat=m):
@@ -137,10 +140,11 @@ def _real_power(k: int) -> int:
     "smallest-counts-of-d4",
     "gpunim, after [NF] Lemma 26",
     "D_4(n) >= (25/72) 3^m for n of m binary digits, and D_4 at 10 repeated j times in binary is (3 9^j + 2 4^j)/5",
+    thorough=(1024, 1),
 )
-@compared_cases(lambda upto: f"n up to 2^{min(upto // 2, _DIGITS)}, and {_REPEATED} times 10")
+@compared_cases(lambda upto: f"n up to 2^{_digits(upto)}, and {_REPEATED} times 10")
 def smallest(upto: int) -> Iterator[Case]:
-    values = values_below(4, 2 ** min(upto // 2, _DIGITS))
+    values = values_below(4, 2 ** _digits(upto))
     for m in range(1, len(values).bit_length()):
         least = min(values[2 ** (m - 1) : 2**m])
         yield f"whether D_4(n) >= (25/72) 3^{m} for n of {m} digits", 72 * least >= 25 * 3**m, True
@@ -152,11 +156,12 @@ def smallest(upto: int) -> Iterator[Case]:
     "counts-that-rise",
     "gpunim",
     "for k = 6, 10, 14, ... D_k rises at every step, by at most theta^m below 2^m, theta < 2^(k-2); D_6(2^m n) in closed form",
+    thorough=(1024, 1),
 )
-@compared_cases(lambda upto: f"k = {', '.join(map(str, _RISING))}, n up to 2^{min(upto // 2, _DIGITS)}")
+@compared_cases(lambda upto: f"k = {', '.join(map(str, _RISING))}, n up to 2^{_digits(upto)}")
 def rising(upto: int) -> Iterator[Case]:
     """The factor W of the generating function has the root -1; W/(1 + x) has positive coefficients and makes the differences."""
-    digits = min(upto // 2, _DIGITS)
+    digits = _digits(upto)
     for k in _RISING:
         weights = [comb(k, 2 * i) for i in range(k // 2 + 1)]
         quotient = [sum((-1) ** (i - j) * weights[j] for j in range(i + 1)) for i in range(len(weights))]
@@ -179,6 +184,7 @@ def rising(upto: int) -> Iterator[Case]:
     "sums-of-counts",
     "gpunim, after [NF] Theorem 30",
     "A_k(2^m - 1) = 4^m, (8^m + 6^m)/2, (16^m + 5 10^m)/6 and (32^m + 9 16^m + 8 14^m)/18 for k = 3, 4, 5, 6",
+    thorough=ENUMERATED,
 )
 @compared_cases(lambda upto: index_scope(_SUMS, upto))
 def sums(upto: int) -> Iterator[Case]:

@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from gpu_nim.theorems.catalogue import Case, compared_cases, statement
 from gpu_nim.theorems.digit_products import digit_matrices
-from gpu_nim.theorems.exhaustive import counts, index_scope, max_index
+from gpu_nim.theorems.exhaustive import ENUMERATED, counts, index_scope, max_index
 from gpu_nim.theorems.papers.more_piles.counts import values_below
 
 _ENUMERATED = (2, 3, 4, 5, 6, 7)
 _MOST_PILES = 33
-_TERMS = 256
+_TERMS = 2048
 # By piles: the quotient of the eigenvalues of M_1, the primes modulo which it has an order up to 5, and those without that density.
 _EIGENVALUES = {4: (6, {5, 37, 43, 311}, {2, 3, 7}), 5: (2, {3, 7, 31}, {2, 5})}
-_MOST_PRIME = 128
+_MOST_PRIME = 512
 _FURTHER = 17
 _MOST_BITS = 18
 
@@ -27,6 +27,7 @@ _MOST_BITS = 18
     "counts-mod-2",
     "gpunim",
     "D_k(n) = C(n + d - 1, d - 1) mod 2 with d = floor(k/2), of the least period 2^s >= d; of each period 2^wt(2^s - d) are odd",
+    thorough=ENUMERATED,
 )
 @compared_cases(lambda upto: f"{index_scope(_ENUMERATED, upto)}; k to {_MOST_PILES}, n up to {_terms(upto)}")
 def parity(upto: int) -> Iterator[Case]:
@@ -57,6 +58,7 @@ def _is_odd_binomial(n: int, lower: int) -> int:
     "counts-mod-p",
     "gpunim",
     "mod odd primes p, D_pk(n) is D_k(n/p), D_k(n) is [k/2 divides n] for k = p^a + p^b, counts sums of powers of 2 for p - 1",
+    thorough=(512, 1),
 )
 @compared_cases(lambda upto: f"k to {_MOST_PILES}, n up to {_terms(upto)}")
 def modulo_primes(upto: int) -> Iterator[Case]:
@@ -90,6 +92,7 @@ def _partitions(most: int, stop: int) -> list[int]:
     "remainders-of-d4-d5",
     "gpunim",
     "modulo p >= 5, not 7, D_4 leaves 0 with density 1/(p + 1), others with p/(p^2 - 1); so does D_5 modulo p >= 3, not 5",
+    thorough=(512, 4),
 )
 @compared_cases(lambda upto: f"primes to {min(upto, _MOST_PRIME)}, and those that the proof leaves to computing")
 def of_four_and_five(upto: int) -> Iterator[Case]:
@@ -107,6 +110,7 @@ def of_four_and_five(upto: int) -> Iterator[Case]:
     "gpunim",
     "for odd p that divide no determinant nor k, D_k mod p has p^d - p^r states, where squaring permutes r < d roots of W(-x)",
     conjecture=True,
+    thorough=(80, 6),
 )
 @compared_cases(lambda upto: f"k from 4 to {_FURTHER}, p^d up to 2^{_bits(upto)}, d = floor(k/2)")
 def further(upto: int) -> Iterator[Case]:

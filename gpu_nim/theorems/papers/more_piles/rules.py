@@ -17,10 +17,10 @@ from gpu_nim.theorems.catalogue import Case, compared_cases, statement
 from gpu_nim.theorems.exhaustive import max_pile, p_positions
 
 _PILES = (2, 3, 4, 5)
-_LARGEST = 15
+_LARGEST = 63
 _TWO_PAIRS = (1, 1, 0, 0), (0, 0, 1, 1), (1, 1, 2, 2)
 _ALIKE = (2, 1, 4, 7), (1, 2, 3, 4)  # a P-position and an N-position
-_REACH = 8  # of a neighbourhood, where all neighbourhoods are meant
+_REACH = 16  # of a neighbourhood, where all neighbourhoods are meant
 _ORBITS = 12  # orbits of offsets that may be neighbours
 _STAGES = (4, 7, 11, 15)  # generations: most neighbourhoods are refuted within the first few
 
@@ -33,6 +33,8 @@ def _odd_rule(piles: int, births: frozenset[int]) -> Rule:
     "odd-touches",
     "gpunim, after [B] first theorem",
     "births on an odd number of the cells with 1 less in evenly many piles are at step n the P-positions whose bitwise OR is n",
+    at_most=30,
+    thorough=(126, 1),
 )
 @compared_cases(lambda upto: f"k from {_PILES[0]} to {_PILES[-1]}, n up to {min(upto // 2, _LARGEST)}, fewer for more piles")
 def odd_touches(upto: int) -> Iterator[Case]:
@@ -65,6 +67,8 @@ def _scaled(cell: Cell, reach: int) -> Cell:
     "exactly-one-touch",
     "gpunim, after [B] first theorem",
     "births on exactly one touch, in no finite neighbourhood, are at step n the P-positions with total 2n of four or more piles",
+    at_most=28,
+    thorough=(60, 3),
 )
 @compared_cases(lambda upto: f"neighbourhoods that reach up to {min(1 + upto // 4, _REACH)}")
 def exactly_one(upto: int) -> Iterator[Case]:
@@ -80,6 +84,8 @@ def exactly_one(upto: int) -> Iterator[Case]:
     "touches-alike",
     "gpunim, after [B] second theorem",
     "births on whichever touches, in no finite neighbourhood with totals up to 2, are at step n the P-positions with total 2n",
+    at_most=28,
+    thorough=(60, 3),
 )
 @compared_cases(lambda upto: f"neighbourhoods that reach up to {min(1 + upto // 4, _REACH)}")
 def alike(upto: int) -> Iterator[Case]:
@@ -153,6 +159,7 @@ def _surviving(names: tuple[str, ...], last: int) -> list[tuple[frozenset[int], 
     "moore-rules-of-four-piles",
     "gpunim",
     "of the neighbourhoods in {-1,0,1}^4 that permutations keep, with any births, only that of odd-4 bears four piles' P-positions",
+    thorough=(96, 2),
 )
 @compared_cases(lambda upto: f"unions of up to {min(upto // 8, _ORBITS)} orbits, all births, to generation {_STAGES[-1]}")
 def moore_rules(upto: int) -> Iterator[Case]:
