@@ -42,6 +42,29 @@ _GROWTH = (
         "tests/test_measures.py::test_the_tree_of_every_exactly_one_growth[nim]",
     ),
 )
+_PROBLEMS = (
+    Mutant(
+        "theorems/digit_products.py",
+        "mean - sum(weights.values()) * _row(piles, product)",
+        "mean - 2 * sum(weights.values()) * _row(piles, product)",
+        "largest-counts",
+    ),
+    Mutant("theorems/digit_products.py", "product.weight(2 * j + b - i)", "product.weight(2 * i + b - j)", "largest-counts"),
+    Mutant(
+        "theorems/digit_products.py", "return min(ratios), max(ratios)", "return min(ratios), min(ratios) - 1", "largest-counts"
+    ),
+    Mutant("theorems/papers/more_piles/residues.py", "int(n & lower == 0)", "int(n & lower > 0)", "counts-mod-2", upto=4),
+    Mutant("theorems/papers/edge_growth.py", "sides.sum(axis=1) >> 1))", "sides.sum(axis=1) >> 2))", "edge-surface"),
+    Mutant("games/chocolates.py", "a % 4 == 3", "a % 2 == 1", "chocolate-nim"),
+    Mutant("games/chocolates.py", "if r >= middle else", "if r > middle else", "chocolate-first-difference", upto=16),
+    Mutant("games/chocolates.py", "ceil(middle - Fraction(1, 2))", "ceil(middle)", "chocolate-first-difference", upto=16),
+    Mutant(
+        "automata/delays.py",
+        "forward = strides > 0",
+        "forward = strides == 1",
+        "tests/test_edge_growth.py::test_the_births_one_generation_late",
+    ),
+)
 _FORMULAS = (
     # The coordinate sum of a cell that is born in generation n is 2n.
     Mutant("automata/formulas.py", "& (cells.sum(axis=1, dtype=np.int64) == 2 * generations)", "", "gpunim-theorems"),
@@ -250,6 +273,19 @@ _GAMES = (
         "np.asarray(sizes, dtype=np.int64)",
         "tests/test_games_impartial.py::test_evolution_of_nim[3-8]",
     ),
+    Mutant("games/breaking.py", "last = (total - unequal) // 2", "last = total // 2", "gpunim-heaps"),
+    Mutant(
+        "games/arithmetic_periods.py",
+        "if saltus & (saltus - 1):",
+        "if saltus & saltus - 2:",
+        "tests/test_games_impartial.py::test_what_the_values_do_not_prove_is_no_period",
+    ),
+    Mutant(
+        "games/arithmetic_periods.py",
+        "options.leave_low_values(n) and (",
+        "(",
+        "tests/test_games_impartial.py::test_each_condition_of_arithmetic_periods_is_needed",
+    ),
 )
 _FILES = (
     Mutant(
@@ -285,6 +321,52 @@ _FILES = (
         "tests/test_voxels.py::test_rle[triangular]",
     ),
 )
+_GUESSES = (
+    Mutant(
+        "guessing/linear_algebra.py",
+        "return solution if holds else None",
+        "return solution",
+        "tests/test_guess.py::test_columns_that_are_dependent_modulo_the_first_prime_alone",
+    ),
+    Mutant(
+        "guessing/recurrences.py",
+        "return None if law is None or law.failures(terms, 1) else law",
+        "return law",
+        "tests/test_guess.py::test_terms_beyond_those_that_fit_a_recurrence_are_compared",
+    ),
+    Mutant(
+        "guessing/regular.py",
+        "digit * size + kernel.shift",
+        "digit + kernel.shift",
+        "tests/test_guess.py::test_ulam_warburton_births",
+    ),
+    Mutant(
+        "guessing/matches.py",
+        "factor * y + constant == scale * x",
+        "factor * y == scale * x",
+        "tests/test_guess.py::test_known_sequences_are_found",
+    ),
+)
+_DRAFTS = (
+    Mutant(
+        "oeis/draft.py",
+        "[*lines, line][:3]",
+        "[*lines, line][:2]",
+        "tests/test_oeis_drafts.py::test_a_committed_file_is_what_is_generated[edge-births]",
+    ),
+    Mutant(
+        "oeis/draft.py",
+        "if abs(term) > 1), 1)",
+        "if abs(term) > 0), 1)",
+        "tests/test_oeis_drafts.py::test_a_committed_file_is_what_is_generated[edge-births]",
+    ),
+    Mutant(
+        "oeis/from_games.py",
+        "[:, [0, 2]].max(axis=1)",
+        "[:, [0, 1]].max(axis=1)",
+        "tests/test_oeis_drafts.py::test_the_program_of_a_draft_prints_its_terms[chocolate-2]",
+    ),
+)
 _KERNELS = (
     Mutant(
         "cuda/nim.cu",
@@ -305,4 +387,4 @@ _KERNELS = (
         "tests/test_cuda_counting.py::test_counts_stay_on_the_device[host-forward-4-999999999999999991-2]",
     ),
 )
-MUTANTS = _GROWTH + _FORMULAS + _COUNTING + _NIM + _GAMES + _FILES + _KERNELS
+MUTANTS = _GROWTH + _PROBLEMS + _FORMULAS + _COUNTING + _NIM + _GAMES + _FILES + _GUESSES + _DRAFTS + _KERNELS
