@@ -33,7 +33,7 @@ _FILM = (
     "movie",
     "nim:7",
     "--resolution=64x48",
-    "--seconds=2",
+    "--seconds=1",
     "--fps=10",
     "--quality=draft",
     "--workers=2",
@@ -42,7 +42,7 @@ _FILM = (
 )
 _WORKS = (
     Work(
-        ("grow", "edge", "--gen=150", "--checkpoint=c", "--every=10", "--out=g.zarr", "--voxels=v.zarr", "--json"),
+        ("grow", "edge", "--gen=110", "--checkpoint=c", "--every=10", "--out=g.zarr", "--voxels=v.zarr", "--json"),
         ("grow", "--resume=c", "--json"),
         ("g.zarr", "v.zarr"),
     ),
@@ -51,19 +51,19 @@ _WORKS = (
         ("grow", "--resume=c", "--json"),
         (),
     ),
-    Work(("grow", "fcc", "--gen=60", "--out=g.npz", "--json"), None, ("g.npz",)),
+    Work(("grow", "fcc", "--gen=50", "--out=g.npz", "--json"), None, ("g.npz",)),
     Work(
-        ("count", "D", "--piles=7", "--range=0:5000000", "--out=t.npy", "--quiet"),
-        ("count", "D", "--piles=7", "--range=0:5000000", "--out=t.npy", "--quiet", "--resume"),
+        ("count", "D", "--piles=7", "--range=0:2000000", "--out=t.npy", "--quiet"),
+        ("count", "D", "--piles=7", "--range=0:2000000", "--out=t.npy", "--quiet", "--resume"),
         ("t.npy",),
     ),
     Work(
-        ("count", "D", "--piles=5", "--range=0:5000000", "--out=t.zarr", "--quiet"),
-        ("count", "D", "--piles=5", "--range=0:5000000", "--out=t.zarr", "--quiet", "--resume"),
+        ("count", "D", "--piles=5", "--range=0:2000000", "--out=t.zarr", "--quiet"),
+        ("count", "D", "--piles=5", "--range=0:2000000", "--out=t.zarr", "--quiet", "--resume"),
         ("t.zarr",),
     ),
     Work((*_FILM, "-o=film.gif"), (*_FILM, "-o=film.gif"), ("film.gif",)),
-    Work(("solve", "chocolate", "--size=80", "--grundy", "--out=s.npz", "--json"), None, ("s.npz",)),
+    Work(("solve", "chocolate", "--size=60", "--grundy", "--out=s.npz", "--json"), None, ("s.npz",)),
 )
 
 
