@@ -53,7 +53,6 @@ NOT_RUN = {
     "gpunim grow edge --gen 512 --devices all": "needs GPUs",
     "gpunim oeis NAME -o docs/oeis": "NAME stands for a draft; held in test_oeis_drafts.py",
     "gpunim verify all": "long; test_verify.py holds each statement, and checks all of a made-up catalogue",
-    "gpunim verify all --thorough": "long; held in test_verify.py",
     "gpunim bench device": "needs a GPU; held in test_device_bench.py",
     "gpunim bench grow": "long; held in test_bench.py",
     "gpunim bench count": "long; held in test_count_bench.py",

@@ -29,6 +29,7 @@ _NOT_RUN_HERE = {
     "gpunim show nim:2^40 --web": "serves until it is stopped; held in test_page_server.py",
     "gpunim count D --piles 6 --range 0:2^32 --reduce histogram --workers 2": "starts workers; held in test_count_distributed.py",
     "gpunim grow edge --gen 256 --workers 2": "needs MPI; held in test_ranks.py",
+    "gpunim verify all --thorough": "takes minutes; held in test_verify.py",
 }
 
 
