@@ -65,11 +65,11 @@ def _write(found: "list[Submission]", out: Path, b_file: bool, upto: int | None,
     from gpu_nim.storage.oeis_files import make_folder, save_lines, save_terms
 
     texts = [(each, each.lines(number, upto)) for each in found]
-    counted = [each for each in found if each.known is not None] or found
-    lasts = [each.last_index(upto) for each in counted] if b_file else []
+    counted = ([each for each in found if each.known is not None] or found) if b_file else []
+    lasts = [each.last_index(upto) for each in counted]
     make_folder(out)
     # What may be refused for its size comes first.
-    for each, last in zip(counted, lasts, strict=False):
+    for each, last in zip(counted, lasts, strict=True):
         path = out / each.b_file_name(number)
         reserve(path)
         save_terms(path, each.entry, last)
