@@ -162,13 +162,13 @@ def children_bound(chosen: frozenset[Cell]) -> int:
     "gpunim",
     "births of `edge` and `fcc` at distance n in generation n: Nim's P-positions, and on the squares the (y + z, y - z) "
     "with two odd binomial coefficients; counted by the binary digits of n",
-    thorough=(256, 8),
+    at_most=_SURFACE,
+    thorough=(_SURFACE, 8),
 )
-@compared_cases(lambda upto: f"generations up to {min(upto, _SURFACE)}")
+@compared_cases(lambda upto: f"generations up to {upto}")
 def surface_is_known(upto: int) -> Iterator[Case]:
-    last = min(upto, _SURFACE)
     for automaton in _MIRRORED:
-        for n, cells in grow(automaton, last, backend="numpy", verify=False):
+        for n, cells in grow(automaton, upto, backend="numpy", verify=False):
             first = cells[distances(cells) == n]
             yield f"the number at distance {n} in generation {n} of {automaton}", len(first), surface_births(automaton, n)
             yield f"the cells at distance {n} in generation {n} of {automaton}", {*map(tuple, _octant(first).tolist())}, surface(n)
@@ -179,12 +179,13 @@ def surface_is_known(upto: int) -> Iterator[Case]:
     "gpunim",
     "births of `edge` and `fcc` at generation n with largest coordinate n - 1 and total at most 2n - 2: none for odd n; for even n "
     "one of y + z and y - z is a signed sum of the powers in n - 1, the other 2 away from one",
-    thorough=(256, 6),
+    at_most=_SURFACE,
+    thorough=(_SURFACE, 6),
 )
-@compared_cases(lambda upto: f"generations up to {min(upto, _SURFACE)}")
+@compared_cases(lambda upto: f"generations up to {upto}")
 def behind_squares_is_known(upto: int) -> Iterator[Case]:
     for automaton in _MIRRORED:
-        for n, cells in grow(automaton, min(upto, _SURFACE), backend="numpy", verify=False):
+        for n, cells in grow(automaton, upto, backend="numpy", verify=False):
             sides = np.abs(cells)
             found = cells[(sides.max(axis=1) == n - 1) & (sides.sum(axis=1) <= 2 * n - 2)]
             yield (
@@ -202,12 +203,13 @@ def behind_squares_is_known(upto: int) -> Iterator[Case]:
     "gpunim",
     "births of `edge` and `fcc` at generation n with total 2n - 2 and coordinates below n - 1: none for odd n; for even n, made of "
     "the P-positions of total n - 2, 2 (3^w - 3 2^w + 3) of `edge` and 8 times as many of `fcc`, w the number of 1s of n",
-    thorough=(256, 7),
+    at_most=_SURFACE,
+    thorough=(_SURFACE, 7),
 )
-@compared_cases(lambda upto: f"generations up to {min(upto, _SURFACE)}")
+@compared_cases(lambda upto: f"generations up to {upto}")
 def behind_triangles_is_known(upto: int) -> Iterator[Case]:
     for automaton, mirrored in _MIRRORED.items():
-        for n, cells in grow(automaton, min(upto, _SURFACE), backend="numpy", verify=False):
+        for n, cells in grow(automaton, upto, backend="numpy", verify=False):
             sides = np.abs(cells)
             found = cells[(sides.sum(axis=1) == 2 * n - 2) & (sides.max(axis=1) < n - 1)]
             what = f"behind the triangles in generation {n} of {automaton}"
@@ -221,14 +223,14 @@ def behind_triangles_is_known(upto: int) -> Iterator[Case]:
     "gpunim",
     "`edge` and `fcc` fill the squares |y| + |z| < 2^m of the planes x = +-(2^m - 1) at once; in those of x = +-2^m with "
     "|y| + |z| <= 2^m only the corners are ever born, and nothing more in those of x = +-(2^m - 2) with |y| + |z| <= 2^m - 2",
-    thorough=(128, 7),
+    at_most=_SHEETS,
+    thorough=(_SHEETS, 7),
 )
-@compared_cases(lambda upto: f"planes up to {min(upto, _SHEETS)}, generations up to {min(upto, _SHEETS)}")
+@compared_cases(lambda upto: f"planes up to {upto}, generations up to {upto}")
 def sheets(upto: int) -> Iterator[Case]:
-    last = min(upto, _SHEETS)
     for automaton in _MIRRORED:
-        growth = grow(automaton, last, backend="numpy", verify=False)
-        for m in range((last + 1).bit_length()):
+        growth = grow(automaton, upto, backend="numpy", verify=False)
+        for m in range((upto + 1).bit_length()):
             below, sheet, above = 2**m - 2, 2**m - 1, 2**m
             filled = {(sheet, y, sheet - y - gap) for gap in range(0, sheet + 1, 2) for y in range(sheet - gap + 1)}
             yield (
@@ -236,9 +238,9 @@ def sheets(upto: int) -> Iterator[Case]:
                 _over(growth.newborns(sheet), sheet, sheet),
                 filled,
             )
-            corners = {(above, above, 0), (above, 0, above)} if above <= last else set()
+            corners = {(above, above, 0), (above, 0, above)} if above <= upto else set()
             yield f"what {automaton} bears over that square", _over(growth.cells(), above, above), corners
-            late = _over(growth.cells(above), below, below) if above <= last else set()
+            late = _over(growth.cells(above), below, below) if above <= upto else set()
             yield f"what {automaton} bears under that square after it", late, set()
 
 
@@ -253,28 +255,28 @@ def _over(cells: NDArray[np.integer], x: int, size: int) -> set[Cell]:
     "gpunim",
     "a cell of `fcc` but the seed bears at most 7; if it bears, at least 4 of its neighbours are never born; its population is at "
     "most 42/47 of the cells that far, and 4 more",
+    at_most=_LITERAL,
 )
-@compared_cases(lambda upto: f"generations up to {min(upto, _LITERAL)}, and all sets of children")
+@compared_cases(lambda upto: f"generations up to {upto}, and all sets of children")
 def children(upto: int) -> Iterator[Case]:
-    last = min(upto, _LITERAL)
-    growth = grow("fcc", last, backend="numpy", verify=False)
-    side = 2 * last + 3
+    growth = grow("fcc", upto, backend="numpy", verify=False)
+    side = 2 * upto + 3
     born = np.full((side,) * 3, -1)
     for n, cells in growth:
-        born[tuple((cells + last + 1).T)] = n
-    alive = growth.cells()[1:] + last + 1
+        born[tuple((cells + upto + 1).T)] = n
+    alive = growth.cells()[1:] + upto + 1
     own = born[tuple(alive.T)]
     near = np.stack([born[tuple((alive + offset).T)] for offset in steps(3, 2)])
-    younger = (near == own + 1) & (own < last)
-    yield f"the most children up to generation {last}", int(younger.sum(axis=0).max()) <= 7, True
+    younger = (near == own + 1) & (own < upto)
+    yield f"the most children up to generation {upto}", int(younger.sum(axis=0).max()) <= 7, True
     bears = younger.any(axis=0)
     yield (
-        f"whether a cell that bears has fewer than 4 dead neighbours, to generation {last}",
+        f"whether a cell that bears has fewer than 4 dead neighbours, to generation {upto}",
         bool(((near < 0).sum(axis=0) < 4)[bears].any()),
         False,
     )
     population = np.cumsum(growth.births)
-    for n in range(last + 1):
+    for n in range(upto + 1):
         ball = (10 * n**3 + 15 * n**2 + 11 * n + 3) // 3
         yield f"whether generation {n} is within the bound", 47 * int(population[n]) <= 42 * (ball + 4), True
     first = (-1, -1, 0)  # the parent's own parent: children are no neighbours of it
@@ -290,12 +292,12 @@ def children(upto: int) -> Iterator[Case]:
     "gpunim",
     f"`edge` and `fcc` have the same cells in the octant up to generation {_ALIKE}; in the next, `edge` alone bears (0, 1, 17) and "
     "its permutations",
+    at_most=_ALIKE + 1,
 )
-@compared_cases(lambda upto: f"generations up to {min(upto, _ALIKE + 1)}")
+@compared_cases(lambda upto: f"generations up to {upto}")
 def alike(upto: int) -> Iterator[Case]:
-    last = min(upto, _ALIKE + 1)
-    growths = [grow(automaton, last, backend="numpy", verify=False) for automaton in _MIRRORED]
-    for n in range(last + 1):
+    growths = [grow(automaton, upto, backend="numpy", verify=False) for automaton in _MIRRORED]
+    for n in range(upto + 1):
         edge, fcc = ({*map(tuple, _octant(growth.newborns(n)).tolist())} for growth in growths)
         stated = {(0, 1, 17), (0, 17, 1), (1, 0, 17), (1, 17, 0), (17, 0, 1), (17, 1, 0)} if n > _ALIKE else set()
         yield f"what is born in generation {n} of edge alone", edge - fcc, stated
