@@ -21,8 +21,7 @@ from gpu_nim.render.image import DrawnBody, render
 from gpu_nim.render.labels import Labels, number
 from gpu_nim.render.legends import Bar, Swatches, ticks
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions import motion_of
-from gpu_nim.render.movie import Movie
+from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_body import traced_body

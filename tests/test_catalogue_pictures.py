@@ -26,10 +26,9 @@ from gpu_nim.render.exports.triangles import cubes
 from gpu_nim.render.figures import FIGURES, Figure
 from gpu_nim.render.geometry import CUTS, Cut
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions import MOTIONS
+from gpu_nim.render.motions import MOTIONS, Movie
 from gpu_nim.render.motions.sweep import Sweep
 from gpu_nim.render.motions.turntable import Turntable
-from gpu_nim.render.movie import Movie
 from gpu_nim.render.page import document
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.styles import STYLES

@@ -19,8 +19,7 @@ from gpu_nim.render.colours import to_linear
 from gpu_nim.render.framing import aim
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions import motion_of
-from gpu_nim.render.movie import Movie
+from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.sampling import Places, about, disc, grid, tangents, unit, z_order
 from gpu_nim.render.trace import Eye
 from gpu_nim.render.traced_body import traced_body

@@ -13,13 +13,12 @@ from gpu_nim.automata.growth_process import grow
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.image import prepare
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions import motion_of
+from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.motions.growth import Pullback, grown_caption, growth_stops
 from gpu_nim.render.motions.panels import Panels
 from gpu_nim.render.motions.schedule import Schedule, scheduled
 from gpu_nim.render.motions.side_by_side import SideBySide, image_of
 from gpu_nim.render.motions.walk import Walk, path_to
-from gpu_nim.render.movie import Movie
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES, distinct_colours
 from tests.render_files import needs_pillow

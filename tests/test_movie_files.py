@@ -12,8 +12,8 @@ from gpu_nim import grow, save
 from gpu_nim.model.errors import FileError, SchedulerLost
 from gpu_nim.render import movie as movies
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions import motion
-from gpu_nim.render.movie import Movie, draw_frame, make_movie
+from gpu_nim.render.motions import Movie, motion
+from gpu_nim.render.movie import draw_frame, make_movie
 from tests.helpers import run
 from tests.render_files import needs_ffmpeg, needs_pillow
 
@@ -67,10 +67,10 @@ def test_a_worker_with_another_source_is_refused(tmp_path):
     source = str(tmp_path / "a.npz")
     save(grow("nim", 3), source)
     movie = Movie(source, look=LOOK)
-    mark = movies._mark(movie, "numpy")
+    mark = movies._mark(movie)
     assert draw_frame((movie, mark, 0)).startswith(b"\x89PNG")
     save(grow("nim", 4), source)
-    other = movies._mark(replace(movie, frames=9), "numpy")
+    other = movies._mark(replace(movie, frames=9))
     with pytest.raises(FileError, match=r"a\.npz must be the same file on every worker"):
         draw_frame((movie, other, 0))
 

@@ -15,9 +15,8 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.image import prepare, render
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions import motion_of
+from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.motions.turn_4d import TurnIn4D, turned
-from gpu_nim.render.movie import Movie
 from gpu_nim.render.projection import FINE, frame, middles_of
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES

@@ -9,8 +9,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.render.colourings import COLOURINGS
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions import motion_of
-from gpu_nim.render.movie import Movie
+from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.pixels import background
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES

@@ -163,7 +163,8 @@ def test_cells_are_taken_together_in_what_is_planned(monkeypatch: pytest.MonkeyP
 
 def test_pictures_drawn_at_once_need_their_memory_together(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from gpu_nim.render import movie
-    from gpu_nim.render.movie import Movie, make_movie
+    from gpu_nim.render.motions import Movie
+    from gpu_nim.render.movie import make_movie
 
     look = Look(resolution=(640, 480), engine="numpy")
     monkeypatch.setattr(picture_memory, "host_memory", lambda: 2 * picture_bytes(look, "numpy") - 1)

@@ -11,8 +11,7 @@ from gpu_nim.render.exports import EXPORTS, export_options
 from gpu_nim.render.figures import FIGURES, figure_options
 from gpu_nim.render.look import OPTIONS as LOOK_OPTIONS
 from gpu_nim.render.look import Look, style_options
-from gpu_nim.render.motions import MOTIONS, motion_of, movie_options
-from gpu_nim.render.movie import Movie
+from gpu_nim.render.motions import MOTIONS, Movie, motion_of, movie_options
 from gpu_nim.render.page import PAGE_OPTIONS, document
 from gpu_nim.render.styles import STYLES
 from gpu_nim.render.window import WINDOW_OPTIONS, Window

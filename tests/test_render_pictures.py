@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 import zlib
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -29,11 +30,11 @@ from gpu_nim.render.figures import draw_figure
 from gpu_nim.render.framing import aim, hull
 from gpu_nim.render.image import DrawnBody, render, save
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions import motion_of
+from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.motions.fly_in import FlyIn, flight
 from gpu_nim.render.motions.sweep import sweep_values
 from gpu_nim.render.motions.turntable import orbit
-from gpu_nim.render.movie import Movie, ffmpeg, make_movie
+from gpu_nim.render.movie import ffmpeg, make_movie
 from gpu_nim.render.raster import draw_points, draw_quads
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.styles.sections import section, section_heights
@@ -621,13 +622,13 @@ def test_frames_of_another_movie_are_not_taken(tmp_path):
     folder, look = tmp_path, Look(resolution=(64, 48), engine="numpy", quality="draft")
 
     def missing(asked):
-        return movie._missing_frames(folder, asked, movie._mark(asked, "numpy"))
+        return movie._missing_frames(folder, asked, movie._mark(asked))
 
     small = Movie("nim:3", frames=3, look=look)
     assert missing(small) == [0, 1, 2]
-    with motion_of(small) as renderer:
-        for number in range(3):
-            movie._save_frame(renderer, folder, movie._mark(small, "numpy"), number)
+    mark = movie._mark(small)
+    for number in range(3):
+        movie._frame_file(folder, number).write_bytes(movie.draw_frame((small, mark, number)))
     assert missing(small) == []
     frame = movie._frame_file(folder, 1)
     whole = frame.read_bytes()
@@ -652,14 +653,15 @@ def test_frames_of_a_source_that_has_changed_are_not_taken(tmp_path):
     from gpu_nim.render import movie
 
     for first, second in ((grow("nim", 3), grow("nim", 4)), (solve("3y <= x + z", 7), solve("4y <= x + z", 7))):
-        asked = Movie(str(tmp_path / "source.npz"), look=Look(resolution=(64, 48)))
+        look = Look(resolution=(64, 48), engine="numpy")
+        asked = Movie(str(tmp_path / "source.npz"), look=look)
         save(first, asked.source)
-        mark = movie._mark(asked, "numpy")
+        mark = movie._mark(asked)
         save(first, asked.source)
-        assert movie._mark(asked, "numpy") == mark
-        assert movie._mark(asked, "opengl") != mark
+        assert movie._mark(asked) == mark
+        assert movie._mark(replace(asked, look=replace(look, engine="opengl"))) != mark
         save(second, asked.source)
-        assert movie._mark(asked, "numpy") != mark
+        assert movie._mark(asked) != mark
 
 
 # Exports

@@ -16,8 +16,7 @@ from gpu_nim.render import figures, fonts, lettering
 from gpu_nim.render.figures import draw_figure, slides
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions import motion_of
-from gpu_nim.render.movie import Movie
+from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.pixels import background, quantise
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.vector_drawing import Words, text_width

@@ -21,10 +21,9 @@ from gpu_nim.render.framing import aim, cut_open
 from gpu_nim.render.geometry import SIDES, Box, side
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions import motion_of
+from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.motions.growth import GrowthInTime
 from gpu_nim.render.motions.zoom import fixed_point
-from gpu_nim.render.movie import Movie
 from gpu_nim.render.raster import draw_quads
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.traced_body import opened, traced_body

@@ -16,8 +16,8 @@ from gpu_nim.cli.progress import step_progress
 from gpu_nim.model.errors import SchedulerLost, UsageError
 from gpu_nim.model.registry import one_of
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions import MOTIONS
-from gpu_nim.render.movie import SUFFIXES, Movie, make_movie
+from gpu_nim.render.motions import MOTIONS, Movie
+from gpu_nim.render.movie import SUFFIXES, make_movie
 
 if TYPE_CHECKING:
     from gpu_nim.jobs.clusters import Cluster

@@ -4,7 +4,7 @@ from gpu_nim.render.image import Picture as Picture
 from gpu_nim.render.image import render as render
 from gpu_nim.render.image import save as save
 from gpu_nim.render.look import Look as Look
-from gpu_nim.render.movie import Movie as Movie
+from gpu_nim.render.motions.motion import Movie as Movie
 from gpu_nim.render.movie import make_movie as make_movie
 from gpu_nim.render.notebook import add_body as add_body
 from gpu_nim.render.notebook import embed as embed

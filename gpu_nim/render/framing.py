@@ -80,7 +80,7 @@ def aim(
     if camera := standpoint(look, *blocks.bounds()):
         return camera
     space = margins or annotations(body, look, running).margins
-    return fit(view or view_of(blocks, look), framed(blocks, look), look.resolution[0] / look.resolution[1], margins=space)
+    return fit(view or view_of(blocks, look), framed(blocks, look), look.aspect, margins=space)
 
 
 def framed(blocks: Blocks, look: Look) -> NDArray[np.float32]:

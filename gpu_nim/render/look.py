@@ -98,6 +98,11 @@ class Look:
         return f"Look({', '.join(f'{name}={getattr(self, name)!r}' for name in given)})"
 
     @property
+    def aspect(self) -> float:
+        """The width over the height of the picture."""
+        return self.resolution[0] / self.resolution[1]
+
+    @property
     def puts_eye(self) -> bool:
         """Whether the camera's position is given, instead of fitted to the body."""
         return self.eye is not None or self.view == INSIDE

@@ -7,9 +7,9 @@ movie and its number alone, so that processes of this machine, or of others, can
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -26,12 +26,11 @@ from gpu_nim.model.interrupts import interrupts_blocked
 from gpu_nim.model.progress import OnStep
 from gpu_nim.model.provenance import Provenance, call, made_by
 from gpu_nim.model.reading import open_regular
-from gpu_nim.render.look import CINEMA, Look, require_effect
+from gpu_nim.render.look import CINEMA
 from gpu_nim.render.metadata import add_gif_comment, movie_tags
-from gpu_nim.render.motions import MOTIONS, Motion, motion_of, movie_options
+from gpu_nim.render.motions import MOTIONS, Movie, motion_of
 from gpu_nim.render.picture_memory import require_picture_memory
 from gpu_nim.render.source import contents
-from gpu_nim.render.styles.style import CameraStyle
 from gpu_nim.storage.atomic import check_writable, resumable
 
 if TYPE_CHECKING:
@@ -54,42 +53,6 @@ _STEPS = ("pixel", "path")  # of a frame that is traced, and of one that is path
 _UNFINISHED = 0.99  # of a frame, until it is written
 _THREADS = "8"  # on every machine: the bytes depend on it
 _TAGGED = "setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=bt709"
-
-
-@dataclass(frozen=True)
-class Movie:
-    """The contents of a movie.
-
-    Args:
-        source: as for `render` (see `gpu_nim.render.source`).
-        motion: a name of `motions.MOTIONS`.
-        frames: the number of frames.
-        rate: frames a second, 1 to 120.
-        options: the motion's own options, as texts by name.
-        look: the appearance of the frames.
-
-    Raises:
-        UsageError: a value is none of these, or there is no such movie of the source.
-
-    >>> Movie("chocolate:size=31", "sweep", frames=90, options={"sweep": "1..4"}).rate
-    30
-    """
-
-    source: str
-    motion: str = "turntable"
-    frames: int = 240
-    rate: int = 30
-    options: Mapping[str, str] = field(default_factory=dict)
-    look: Look = field(default_factory=Look)
-
-    def __post_init__(self) -> None:
-        motion = MOTIONS.find(self.motion)
-        if self.frames < 1 or not 1 <= self.rate <= 120:
-            raise UsageError(f"a movie needs 1 or more frames at 1 to 120 a second, got {self.frames} at {self.rate}")
-        motion.check(self)
-        require_effect(*movie_options(self.motion), self.look)
-        if not issubclass(self.look.drawn_style, CameraStyle):
-            raise UsageError(f"a movie cannot be made of {self.look.style_name}")
 
 
 class SupportsMap(Protocol):
@@ -122,6 +85,7 @@ def make_movie(
         MissingDependency: ffmpeg is not installed.
 
     >>> import tempfile
+    >>> from gpu_nim.render.look import Look
     >>> movie = Movie("nim:3", frames=2, look=Look(resolution=(64, 48), engine="numpy"))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     make_movie(movie, Path(folder, "nim.gif"))["motion"]
@@ -137,7 +101,7 @@ def make_movie(
         workers = 1 if engine == "trace" else min(2, os.cpu_count() or 1)
     at_once = workers if cluster is None and _worth_sharing(movie.frames, workers) else 1
     require_picture_memory(movie.look, engine, movie.source, at_once=at_once)
-    mark = _mark(drawn, engine)
+    mark = _mark(drawn)
     report = on_frame or (lambda done, total: None)
     with resumable(path, lambda folder: _read_mark(folder) == mark) as folder:
         (folder / _NOTE).write_text(mark)
@@ -150,11 +114,12 @@ def make_movie(
                 report(done + min(part / total, _UNFINISHED), movie.frames)
 
         if cluster is None:
-            frames = _draw(drawn, folder, mark, missing, workers, within)
+            frames = _draw(drawn, mark, missing, workers, within)
         else:
-            frames = _gather(cluster, drawn, folder, mark, missing)
+            frames = zip(missing, cluster.map(draw_frame, ((drawn, mark, number) for number in missing)), strict=True)
         try:
-            for done, _ in enumerate(frames, there + 1):
+            for done, (number, content) in enumerate(frames, there + 1):
+                _write_frame(content, _frame_file(folder, number))
                 report(done, movie.frames)
         except GpunimError:
             if not done:  # it cannot be drawn: nothing to resume
@@ -193,10 +158,10 @@ def ffmpeg() -> str:
         raise missing("movies need ffmpeg", "imageio-ffmpeg", ", or apt-get install ffmpeg") from None
 
 
-def _mark(movie: Movie, engine: str) -> str:
-    """Return the SHA-256 of all that the frames of a movie depend on: its options, its source's contents, version and engine."""
+def _mark(movie: Movie) -> str:
+    """Return the SHA-256 of all that the frames of a movie depend on: its options and engine, its source's contents, version."""
     asked = json.dumps(asdict(movie), default=str, sort_keys=True)
-    return sha256(json.dumps([__version__, engine, asked, contents(movie.source)]).encode()).hexdigest()
+    return sha256(json.dumps([__version__, asked, contents(movie.source)]).encode()).hexdigest()
 
 
 def _read_mark(folder: Path) -> str:
@@ -233,37 +198,6 @@ def _frame_file(folder: Path, number: int) -> Path:
     return folder / f"{number:06d}.png"
 
 
-# The globals of a worker process.
-_movie: Movie | None = None
-_renderer: Motion | None = None
-_folder, _marked = Path(), ""
-
-
-def _enter(movie: Movie, folder: Path, mark: str, parent: "Connection") -> None:
-    global _movie, _folder, _marked
-    Thread(target=_end_with, args=(parent,), daemon=True).start()
-    _movie, _folder, _marked = movie, folder, mark
-
-
-def _end_with(parent: "Connection") -> None:
-    """End this process when the other end of a pipe is closed, which is when the parent process ends for whatever reason."""
-    with suppress(EOFError, OSError):
-        parent.recv()
-    os._exit(1)
-
-
-def _draw_one(number: int) -> int:
-    global _renderer
-    assert _movie is not None
-    _renderer = _renderer or motion_of(_movie)  # here, so that what it raises reaches the process that asked
-    _save_frame(_renderer, _folder, _marked, number)
-    return number
-
-
-def _save_frame(renderer: Motion, folder: Path, mark: str, number: int) -> None:
-    _write_frame(_encoded(renderer.frame(number), f"{mark} {number}"), _frame_file(folder, number))
-
-
 def _encoded(frame: "Image", mark: str) -> bytes:
     from PIL.PngImagePlugin import PngInfo
 
@@ -277,14 +211,6 @@ def _write_frame(content: bytes, file: Path) -> None:
     scratch = file.with_suffix(f".{os.getpid()}.part")
     scratch.write_bytes(content)
     scratch.replace(file)
-
-
-def _gather(cluster: SupportsMap, movie: Movie, folder: Path, mark: str, missing: list[int]) -> Iterator[int]:
-    """Have a cluster draw the missing frames, and yield the number of each that has come back."""
-    frames = cluster.map(draw_frame, ((movie, mark, number) for number in missing))
-    for number, content in zip(missing, frames, strict=True):
-        _write_frame(content, _frame_file(folder, number))
-        yield number
 
 
 _of_thread = local()  # .renderer: (mark, renderer), since a window belongs to the thread that made it
@@ -307,42 +233,56 @@ def draw_frame(job: tuple[Movie, str, int]) -> bytes:
             if renderer is not None:
                 renderer.__exit__(None, None, None)
             _of_thread.renderer = ("", None)
-            if _mark(movie, movie.look.engine) != mark:
+            if _mark(movie) != mark:
                 raise FileError(f"{movie.source} must be the same file on every worker, got another on one of them")
             renderer = motion_of(movie)
             _of_thread.renderer = (mark, renderer)
         return _encoded(renderer.frame(number), f"{mark} {number}")
 
 
-def _draw(movie: Movie, folder: Path, mark: str, missing: list[int], workers: int, within: OnStep) -> Iterator[int]:
-    """Draw the missing frames, and yield the number of each finished one; `within` is called within a frame of this process."""
-    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor  # here, for the start-up time of other work
+def _draw(movie: Movie, mark: str, numbers: list[int], workers: int, within: OnStep) -> Iterator[tuple[int, bytes]]:
+    """Draw frames on this machine, and yield each that is finished: its number and its PNG file.
+
+    `within` is called within a frame of this process.
+    """
+    from concurrent.futures import ProcessPoolExecutor, as_completed  # here, for the start-up time of other work
+    from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
-    if not missing:
+    if not numbers:
         return
-    if not _worth_sharing(len(missing), workers):
+    if not _worth_sharing(len(numbers), workers):
         with motion_of(movie) as renderer:
             renderer.on_step = within
-            for number in missing:
-                _save_frame(renderer, folder, mark, number)
-                yield number
+            for number in numbers:
+                yield number, _encoded(renderer.frame(number), f"{mark} {number}")
         return
     fresh = get_context("spawn")  # OpenGL does not survive a fork
     theirs, ours = fresh.Pipe(duplex=False)
-    with theirs, ours, ProcessPoolExecutor(workers, fresh, _enter, (movie, folder, mark, theirs)) as pool:
+    with theirs, ours, ProcessPoolExecutor(workers, fresh, _end_with, (theirs,)) as pool:
         try:
             # Not by `map`, which cancels waiting frames when one fails: Python 3.11 fails at that in a pool that ends.
             with interrupts_blocked():
-                frames = [pool.submit(_draw_one, number) for number in missing]
-            for frame in frames:
-                yield frame.result()
+                frames = {pool.submit(draw_frame, (movie, mark, number)): number for number in numbers}
+            for frame in as_completed(frames):
+                yield frames.pop(frame), frame.result()
         except BrokenProcessPool as error:
             lost = "a process that draws was lost, perhaps for lack of memory: ask for fewer --workers; the frames so far are kept"
             raise BackendError(lost) from error
         except BaseException:
             ours.close()  # in the middle of a frame, too
             raise
+
+
+def _end_with(parent: "Connection") -> None:
+    """End this process when the other end of a pipe is closed, which is when the parent process ends for whatever reason."""
+
+    def wait() -> None:
+        with suppress(EOFError, OSError):
+            parent.recv()
+        os._exit(1)
+
+    Thread(target=wait, daemon=True).start()
 
 
 def _worth_sharing(frames: int, workers: int) -> bool:

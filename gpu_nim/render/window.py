@@ -68,7 +68,7 @@ class Window:
         self._hull = hull(self._blocks)
         self._picture = picture
         self._call = call("window.Window", source, look, str(picture))
-        self._aspect = look.resolution[0] / look.resolution[1]
+        self._aspect = look.aspect
         theme = THEMES[look.theme]
         shader = Shader(self._blocks, base_colours(self._blocks, look.colour, theme), theme, fine=False)
         light = shader.frame(fit(self._view, self._hull, self._aspect))

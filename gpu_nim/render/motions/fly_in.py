@@ -6,13 +6,11 @@ import numpy as np
 
 from gpu_nim.render.framing import outline_of
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.motions.motion import MOTIONS, BodyMotion
+from gpu_nim.render.motions.motion import MOTIONS, BodyMotion, Movie
 from gpu_nim.render.views import Camera, View, fit
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-    from gpu_nim.render.movie import Movie
 
 
 @MOTIONS.add
@@ -23,10 +21,10 @@ class FlyIn(BodyMotion):
     summary = "the camera flies into the body"
     draws_flat = False
 
-    def __init__(self, movie: "Movie") -> None:
+    def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
         _, up, toward = (tuple(row) for row in self.camera.basis.tolist())
-        self.camera = fit(View(toward, up), self.hull, self.aspect, margins=self.margins)
+        self.camera = fit(View(toward, up), self.hull, movie.look.aspect, margins=self.margins)
 
     def frame(self, number: int) -> "Image":
         """Return one frame."""

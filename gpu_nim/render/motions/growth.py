@@ -3,25 +3,22 @@
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.render.framing import aim, annotations, cut_open, outline_of, view_of
 from gpu_nim.render.geometry import Blocks, middles
 from gpu_nim.render.image import DrawnBody, body_of
 from gpu_nim.render.look import Look, require_effect
-from gpu_nim.render.motions.motion import MOTIONS, Motion, movie_options
+from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, movie_options
 from gpu_nim.render.motions.schedule import Schedule, hold_option, scheduled
 from gpu_nim.render.traced_body import TracedBody
 from gpu_nim.render.views import Camera
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-    from gpu_nim.render.movie import Movie
 
 _NEAREST = 3  # generations of the body that the camera keeps in view, as if they were there from the beginning
 _SPHERE = 0.87  # of a side: the radius of the sphere around a cube
@@ -50,9 +47,8 @@ class Pullback:
         shown = [until(body, max(stop, first + _NEAREST)) for stop in self.stops]
         space = annotations(body, look, caption).margins
         self._cameras = [aim(part, look, view=view, margins=space) for part in shown]
-        aspect = look.resolution[0] / look.resolution[1]
         self._ways = [
-            _ways_out(outline_of(part), span, cameras, aspect)
+            _ways_out(outline_of(part), span, cameras, look.aspect)
             for part, span, cameras in zip(shown[1:], pairwise(self.stops), pairwise(self._cameras), strict=True)
         ]
 
@@ -131,59 +127,6 @@ def _clear(centres: NDArray[np.floating], radii: NDArray[np.floating], camera: C
     return np.asarray(np.stack([half * aspect + x, half * aspect - x, half + y, half - y]) - radii)
 
 
-class GrowingBody:
-    """A body that grows, in its colours.  A context manager: it holds a window.
-
-    Args:
-        body: the body; one that is traced with `TracedBody.until`.
-        look: its appearance.
-        engine: opengl, numpy or trace.
-        schedule: as for `Pullback`.
-        caption: returns the caption of a generation; by default its number and the population.
-        base: the colour of each block of a body that is not cut open; None for those of the look.
-    """
-
-    def __init__(
-        self,
-        body: Blocks | TracedBody,
-        look: Look,
-        engine: str,
-        schedule: Callable[[int], Schedule],
-        caption: "Callable[[Any, int], str] | None" = None,
-        base: NDArray[np.float32] | None = None,
-    ) -> None:
-        self.whole, self._look, self._caption = body, look, caption or grown_caption
-        words = (self._caption(body, generation) for generation in growth_stops(*generations_of(body)))
-        self._longest = max(words, key=len)
-        self.pullback = Pullback(body, look, schedule, self._longest)
-        self._toward = self.pullback.frame(0)[1].basis[2]
-        self._drawn: DrawnBody | None = None
-        if isinstance(body, Blocks):
-            self._drawn = DrawnBody(cut_open(body, look, self._toward), look, engine, base, running=self._longest)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._drawn is not None:
-            self._drawn.__exit__(*error)
-
-    def frame(self, number: int, on_step: OnStep = unreported) -> "Image":
-        """Return one frame.
-
-        Args:
-            number: counted from 0.
-            on_step: called for progress, where rays are traced.
-        """
-        generation, camera = self.pullback.frame(number)
-        words = self._caption(self.whole, generation)
-        if self._drawn is not None:
-            return self._drawn.frame(camera, self._drawn.blocks.generations <= generation, words)
-        part = cut_open(until(self.whole, generation), self._look, self._toward)
-        with DrawnBody(part, self._look, "trace", running=self._longest) as drawn:
-            return drawn.frame(camera, None, words, on_step=on_step)
-
-
 _POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -223,6 +166,50 @@ def grown_caption(body: Blocks | TracedBody, generation: int) -> str:
     return "    ".join(words)
 
 
+class GrowingBody:
+    """A body that grows, in its colours.
+
+    Args:
+        motion: a motion with the option `HOLD`, in whose windows it is drawn.
+        body: the body; one that is traced with `TracedBody.until`.
+        look: its appearance.
+        caption: returns the caption of a generation.
+        base: the colour of each block of a body that is not cut open; None for those of the look.
+    """
+
+    def __init__(
+        self,
+        motion: Motion,
+        body: Blocks | TracedBody,
+        look: Look,
+        caption: Callable[[Any, int], str] = grown_caption,
+        base: NDArray[np.float32] | None = None,
+    ) -> None:
+        self._motion, self._whole, self._look, self._caption = motion, body, look, caption
+        self._longest = max((caption(body, generation) for generation in growth_stops(*generations_of(body))), key=len)
+        frames, hold = motion.movie.frames, motion.values(motion.movie)["hold"]
+        self.pullback = Pullback(body, look, lambda stops: scheduled(stops, frames, hold), self._longest)
+        self._toward = self.pullback.frame(0)[1].basis[2]
+        self._drawn: DrawnBody | None = None
+        if isinstance(body, Blocks):
+            shown = cut_open(body, look, self._toward)
+            self._drawn = motion.windows.enter_context(DrawnBody(shown, look, motion.engine, base, running=self._longest))
+
+    def frame(self, number: int) -> "Image":
+        """Return one frame.
+
+        Args:
+            number: counted from 0.
+        """
+        generation, camera = self.pullback.frame(number)
+        words = self._caption(self._whole, generation)
+        if self._drawn is not None:
+            return self._drawn.frame(camera, self._drawn.blocks.generations <= generation, words)
+        part = cut_open(until(self._whole, generation), self._look, self._toward)
+        with DrawnBody(part, self._look, "trace", running=self._longest) as drawn:
+            return drawn.frame(camera, None, words, on_step=self._motion.on_step)
+
+
 @MOTIONS.add
 class GrowthInTime(Motion):
     """The body grows, generation by generation, and the camera moves back."""
@@ -232,18 +219,13 @@ class GrowthInTime(Motion):
     options = (HOLD,)
     traces = True
 
-    def __init__(self, movie: "Movie") -> None:
+    def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
         body = body_of(movie.source, movie.look, self.engine, growing=True)
         if outline_of(body).flat:
             require_effect(*movie_options(movie.motion, flat=True), movie.look)
-        hold = self.values(movie)["hold"]
-        self.body = GrowingBody(body, movie.look, self.engine, lambda stops: scheduled(stops, movie.frames, hold))
-
-    def __exit__(self, *error: object) -> None:
-        """Close the window."""
-        self.body.__exit__(*error)
+        self.body = GrowingBody(self, body, movie.look)
 
     def frame(self, number: int) -> "Image":
         """Return one frame."""
-        return self.body.frame(number, self.on_step)
+        return self.body.frame(number)

@@ -1,6 +1,10 @@
-"""What motions of movies have in common."""
+"""Movies as data, and what their motions have in common."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from gpu_nim.games.entries import Parameter
@@ -10,15 +14,14 @@ from gpu_nim.model.registry import Registry
 from gpu_nim.render.framing import aim, annotations, cut_open, framed, outline_of
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import DrawnBody, body_of, choose_engine, may_trace, require_traceable
-from gpu_nim.render.look import OPTIONS, require_effect
+from gpu_nim.render.look import OPTIONS, Look, require_effect
 from gpu_nim.render.source import only_traced
+from gpu_nim.render.styles.style import CameraStyle
 from gpu_nim.render.traced_body import TracedBody
 from gpu_nim.render.views import INSIDE, Camera
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-    from gpu_nim.render.movie import Movie
 
 
 def movie_options(motion: str, *, flat: bool = False) -> tuple[str, frozenset[str]]:
@@ -27,8 +30,46 @@ def movie_options(motion: str, *, flat: bool = False) -> tuple[str, frozenset[st
     return (f"a {motion} of a flat body", takes - {"cut"}) if flat else (f"a {motion} movie", takes)
 
 
+@dataclass(frozen=True)
+class Movie:
+    """The contents of a movie.
+
+    Args:
+        source: as for `render` (see `gpu_nim.render.source`).
+        motion: a name of `motions.MOTIONS`.
+        frames: the number of frames.
+        rate: frames a second, 1 to 120.
+        options: the motion's own options, as texts by name.
+        look: the appearance of the frames.
+
+    Raises:
+        UsageError: a value is none of these, or there is no such movie of the source.
+
+    >>> Movie("chocolate:size=31", "sweep", frames=90, options={"sweep": "1..4"}).rate
+    30
+    """
+
+    source: str
+    motion: str = "turntable"
+    frames: int = 240
+    rate: int = 30
+    options: Mapping[str, str] = field(default_factory=dict)
+    look: Look = field(default_factory=Look)
+
+    def __post_init__(self) -> None:
+        motion = MOTIONS.find(self.motion)
+        if self.frames < 1 or not 1 <= self.rate <= 120:
+            raise UsageError(f"a movie needs 1 or more frames at 1 to 120 a second, got {self.frames} at {self.rate}")
+        motion.check(self)
+        require_effect(*movie_options(self.motion), self.look)
+        if not issubclass(self.look.drawn_style, CameraStyle):
+            raise UsageError(f"a movie cannot be made of {self.look.style_name}")
+
+
 class Motion(ABC):
-    """Draws the frames of a movie, in any order: a frame depends on its number alone.  A context manager: it may hold windows.
+    """Draws the frames of a movie, in any order: a frame depends on its number alone.
+
+    A context manager, which closes what was entered into the stack `windows`.
 
     The class attributes describe the motion:
 
@@ -51,7 +92,7 @@ class Motion(ABC):
     traces: ClassVar[bool] = False
 
     @classmethod
-    def engine_of(cls, movie: "Movie") -> str:
+    def engine_of(cls, movie: Movie) -> str:
         """Return the engine that draws a movie with this motion.
 
         Args:
@@ -62,7 +103,7 @@ class Motion(ABC):
         return choose_engine(movie.look)[0]
 
     @classmethod
-    def check(cls, movie: "Movie") -> None:
+    def check(cls, movie: Movie) -> None:
         """Check the options and the source of a movie with this motion.
 
         Args:
@@ -86,7 +127,7 @@ class Motion(ABC):
                 raise UsageError(f"motion must be one of {able} for a traced movie, got {movie.motion!r}")
 
     @classmethod
-    def values(cls, movie: "Movie") -> dict[str, Any]:
+    def values(cls, movie: Movie) -> dict[str, Any]:
         """Return the values of the motion's own options in a movie.
 
         Args:
@@ -98,18 +139,18 @@ class Motion(ABC):
         texts = {option.name: movie.options.get(option.name, option.default) for option in cls.options}
         return {option.name: option.read(texts[option.name] or "") for option in cls.options}
 
-    def __init__(self, movie: "Movie") -> None:
+    def __init__(self, movie: Movie) -> None:
         self.movie = movie
         self.engine = self.engine_of(movie)
+        self.windows = ExitStack()
         self.on_step: OnStep = unreported
         """Called for progress within a frame, where it is traced."""
 
     def __enter__(self) -> Self:
         return self
 
-    @abstractmethod
     def __exit__(self, *error: object) -> None:
-        """Close the windows."""
+        self.windows.close()
 
     @abstractmethod
     def frame(self, number: int) -> "Image":
@@ -143,10 +184,8 @@ class BodyMotion(Motion):
     draws_flat: ClassVar[bool] = True
     traces = True
 
-    def __init__(self, movie: "Movie") -> None:
+    def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
-        self.aspect = movie.look.resolution[0] / movie.look.resolution[1]
-        self._drawn: DrawnBody | None = None
         self.whole = self.framed_body()
         if outline_of(self.whole).flat:
             if not self.draws_flat:
@@ -157,11 +196,6 @@ class BodyMotion(Motion):
         self.camera = aim(self.whole, movie.look, margins=self.margins)
         self.body = cut_open(self.whole, movie.look, self.camera.basis[2])
         self.hull = framed(outline_of(self.body), movie.look)
-
-    def __exit__(self, *error: object) -> None:
-        """Close the window."""
-        if self._drawn is not None:
-            self._drawn.__exit__(*error)
 
     def framed_body(self) -> Blocks | TracedBody:
         """Return the body that fills the picture."""
@@ -181,9 +215,11 @@ class BodyMotion(Motion):
         Args:
             camera: the camera.
         """
-        if self._drawn is None:
-            self._drawn = DrawnBody(self.body, self.movie.look, self.engine, running=self.running)
         return self._drawn.frame(camera, on_step=self.on_step)
+
+    @cached_property
+    def _drawn(self) -> DrawnBody:
+        return self.windows.enter_context(DrawnBody(self.body, self.movie.look, self.engine, running=self.running))
 
 
 _OF_COMMAND = {"out", "motion", "seconds", "fps", "workers", "scheduler", "json", "as_json", "quiet", "memory", "help"}
@@ -200,6 +236,6 @@ def _check_names(motion: type[Motion]) -> None:
 MOTIONS = Registry[type[Motion]]("motion", check=_check_names)
 
 
-def motion_of(movie: "Movie") -> Motion:
+def motion_of(movie: Movie) -> Motion:
     """Return the renderer of a movie."""
     return MOTIONS[movie.motion](movie)

@@ -10,16 +10,13 @@ from gpu_nim.games.nim.walk import cells_of
 from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.motions.growth import HOLD, GrowingBody, generation_words
-from gpu_nim.render.motions.motion import MOTIONS, Motion
+from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie
 from gpu_nim.render.motions.panels import Panels, positions_of_nim
-from gpu_nim.render.motions.schedule import scheduled
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import View
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-    from gpu_nim.render.movie import Movie
 
 _FROM_THE_SEED = View((-1, -1, -1), up=(1, 0, 1), parallel=True)
 """Along (1, 1, 1), where no two P-positions are in line: their three branches set out as east, north and west do in the plane."""
@@ -37,31 +34,19 @@ class SideBySide(Motion):
     options = (HOLD,)
     refuses = frozenset(("cut",))
 
-    def __init__(self, movie: "Movie") -> None:
+    def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
         self.panels = Panels(movie.look)
-        look, hold = self.panels.look, self.values(movie)["hold"]
+        look = self.panels.look
         nim = positions_of_nim(movie.source, movie.motion, look)
         colours = base_colours(nim, look.colour, THEMES[look.theme])
         # The colours mean the same on both sides, and one legend says what.
         looks = (replace(look, view=look.view or _FROM_THE_SEED, legend=False), replace(look, view=None))
         names = ("three-pile Nim", "Ulam-Warburton, no south branch")
         self.bodies = [
-            GrowingBody(
-                blocks,
-                seen,
-                self.engine,
-                lambda stops: scheduled(stops, movie.frames, hold),
-                partial(_caption, name),
-                colours,
-            )
+            GrowingBody(self, blocks, seen, partial(_caption, name), colours)
             for blocks, seen, name in zip((nim, image_of(nim)), looks, names, strict=True)
         ]
-
-    def __exit__(self, *error: object) -> None:
-        """Close the windows."""
-        for body in self.bodies:
-            body.__exit__(*error)
 
     def frame(self, number: int) -> "Image":
         """Return one frame."""

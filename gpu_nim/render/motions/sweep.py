@@ -15,14 +15,12 @@ from gpu_nim.model.notation import parse_rational
 from gpu_nim.render.framing import cut_open, outline_of
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import DrawnBody, body_of
-from gpu_nim.render.motions.motion import MOTIONS, BodyMotion
+from gpu_nim.render.motions.motion import MOTIONS, BodyMotion, Movie
 from gpu_nim.render.motions.schedule import hold_option, scheduled
 from gpu_nim.render.traced_body import TracedBody
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-    from gpu_nim.render.movie import Movie
 
 
 @dataclass(frozen=True)
@@ -57,14 +55,14 @@ class Sweep(BodyMotion):
     )
 
     @classmethod
-    def check(cls, movie: "Movie") -> None:
+    def check(cls, movie: Movie) -> None:
         """Check the source, and the values of its parameter."""
         super().check(movie)
         _, first, last = cls._range(movie)
         sweep_values(first, last, movie.frames, cls.values(movie)["hold"])
 
     @classmethod
-    def _range(cls, movie: "Movie") -> tuple[str, Fraction, Fraction]:
+    def _range(cls, movie: Movie) -> tuple[str, Fraction, Fraction]:
         """Return the parameter's name, and its first and last value."""
         game, _, arguments = movie.source.partition(":")
         rational = _rational_parameters(game)
@@ -79,7 +77,7 @@ class Sweep(BodyMotion):
             raise UsageError(f"a sweep goes through values of {name}, got the source {movie.source!r} with one")
         return name, first, last
 
-    def __init__(self, movie: "Movie") -> None:
+    def __init__(self, movie: Movie) -> None:
         self.parameter, first, last = self._range(movie)
         self.sweep = sweep_values(first, last, movie.frames, self.values(movie)["hold"])
         self._picture = lru_cache(1)(self._draw)  # a pause is drawn once

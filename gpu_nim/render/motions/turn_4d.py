@@ -11,7 +11,7 @@ from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.framing import annotations, framed, view_of
 from gpu_nim.render.geometry import Blocks, generations_between
 from gpu_nim.render.image import DrawnBody
-from gpu_nim.render.motions.motion import MOTIONS, Motion
+from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie
 from gpu_nim.render.projection import middles_of, one_at_each_place, placed
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
@@ -19,8 +19,6 @@ from gpu_nim.render.views import fit
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-    from gpu_nim.render.movie import Movie
 
 _LOOKS = 24  # angles of the turn at which the body is framed
 
@@ -39,7 +37,7 @@ class TurnIn4D(Motion):
     example = "nim-4:15"
     refuses = frozenset(("cut", "axes"))
 
-    def __init__(self, movie: "Movie") -> None:
+    def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
         look = movie.look
         blocks = blocks_of(movie.source, colour=look.colour)
@@ -52,10 +50,7 @@ class TurnIn4D(Motion):
         turns = [self._body(k / _LOOKS)[0] for k in range(_LOOKS)]
         points = np.concatenate([framed(body, look) for body in turns])
         space = annotations(self.blocks, look, self._caption(0), self.base).margins
-        self.camera = fit(view_of(turns[0], look), points, look.resolution[0] / look.resolution[1], margins=space)
-
-    def __exit__(self, *error: object) -> None:
-        """Nothing is open between frames."""
+        self.camera = fit(view_of(turns[0], look), points, look.aspect, margins=space)
 
     def frame(self, number: int) -> "Image":
         """Return one frame."""

@@ -33,7 +33,7 @@ class Turntable(BodyMotion):
         look = self.movie.look
         elevation = _ELEVATION if look.view is None else float(np.degrees(np.arcsin(np.clip(z, -1, 1))))
         parallel = look.view is not None and self.camera.parallel
-        return orbit(self.hull, azimuth + 360 * turn, self.aspect, elevation, parallel=parallel, margins=self.margins)
+        return orbit(self.hull, azimuth + 360 * turn, look.aspect, elevation, parallel=parallel, margins=self.margins)
 
 
 def orbit(

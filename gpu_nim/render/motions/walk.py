@@ -14,7 +14,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.render.framing import aim
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import DrawnBody
-from gpu_nim.render.motions.motion import MOTIONS, Motion
+from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie
 from gpu_nim.render.motions.panels import Panels, positions_of_nim
 from gpu_nim.render.motions.schedule import hold_option, scheduled
 from gpu_nim.render.motions.side_by_side import image_of
@@ -22,8 +22,6 @@ from gpu_nim.render.themes import THEMES, distinct_colours
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-    from gpu_nim.render.movie import Movie
 
 _FINE = 4  # parts of a cell: those of the walk are whole, the others are cubes of half its width, so that it is seen among them
 
@@ -63,13 +61,13 @@ class Walk(Motion):
     refuses = frozenset(("cut", "colour", "generations", "legend", "axes"))
 
     @classmethod
-    def check(cls, movie: "Movie") -> None:
+    def check(cls, movie: Movie) -> None:
         """Check the position and the pauses."""
         super().check(movie)
         values = cls.values(movie)
         scheduled(len(walk(values["position"])) + 1, movie.frames, values["hold"])
 
-    def __init__(self, movie: "Movie") -> None:
+    def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
         values = self.values(movie)
         self.position: tuple[int, int, int] = values["position"]
@@ -97,12 +95,7 @@ class Walk(Motion):
         ):
             part = replace(look, view=view)
             drawn = DrawnBody(_marked(whole, path), part, self.engine, base.astype(np.float32), running=caption)
-            self.bodies.append((aim(_finer(whole), part, caption), drawn))
-
-    def __exit__(self, *error: object) -> None:
-        """Close the windows."""
-        for _, drawn in self.bodies:
-            drawn.__exit__(*error)
+            self.bodies.append((aim(_finer(whole), part, caption), self.windows.enter_context(drawn)))
 
     def step(self, number: int) -> tuple[int, int]:
         """Return the leg and the step that a frame shows; a pause at the end of a leg belongs to it.

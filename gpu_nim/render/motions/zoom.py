@@ -17,15 +17,13 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import LARGEST_BITS
 from gpu_nim.render.defined_scenes import is_nim
 from gpu_nim.render.image import DrawnBody
-from gpu_nim.render.motions.motion import MOTIONS, Motion
+from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_body import traced_body
 from gpu_nim.render.views import Camera, Place, View
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-    from gpu_nim.render.movie import Movie
 
 _NEAR = 2.0 ** (LARGEST_BITS - 14)  # cells from the eye to the fixed point in the first frame: neither end of the scales is near
 _CORNERS = {"0": (0, 0, 0), "1": (1, 1, 0), "2": (1, 0, 1), "3": (0, 1, 1)}
@@ -74,7 +72,7 @@ class Zoom(Motion):
     traces = True
 
     @classmethod
-    def check(cls, movie: "Movie") -> None:
+    def check(cls, movie: Movie) -> None:
         """Check the source and the corners."""
         super().check(movie)
         if not is_nim(movie.source):
@@ -83,11 +81,11 @@ class Zoom(Motion):
             raise UsageError(f"engine must be auto or trace for a zoom movie, got {movie.look.engine!r}")
 
     @classmethod
-    def engine_of(cls, movie: "Movie") -> str:
+    def engine_of(cls, movie: Movie) -> str:
         """Return trace: no other engine draws a body of that size."""
         return "trace"
 
-    def __init__(self, movie: "Movie") -> None:
+    def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
         word = self.values(movie)["into"]
         self.octaves = len(word)
@@ -99,9 +97,6 @@ class Zoom(Motion):
         self.offset *= _NEAR / np.linalg.norm(self.offset)
         body = traced_body(f"nim:2^{LARGEST_BITS}-1", movie.look)
         self._drawn = DrawnBody(replace(body, colours=self._colours), movie.look, "trace")
-
-    def __exit__(self, *error: object) -> None:
-        """Close nothing: rays need no window."""
 
     def frame(self, number: int) -> "Image":
         """Return one frame; that after the last is the first again."""
