@@ -8,15 +8,15 @@ a term other than 0 hold for any coefficients, and are not counted.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
 from typing import Any, ClassVar, TypeVar
 
 from gpu_nim.guessing.formulas import combination, polynomial, power, shifted
-from gpu_nim.guessing.law import Failure, NearMiss, near_miss
+from gpu_nim.guessing.law import Failure, Law, LinearLaw, NearMiss, near_miss
 from gpu_nim.guessing.linear_algebra import common_denominator, first_dependence, flint
 
 MAX_UNKNOWNS = 48
@@ -27,7 +27,7 @@ E = TypeVar("E", bound="Equation")
 
 
 @dataclass(frozen=True)
-class Equation(ABC):
+class Equation(Law):
     """An equation with polynomial coefficients that holds for all of some terms.
 
     Args:
@@ -63,16 +63,6 @@ class Equation(ABC):
         return max(map(len, self.polynomials)) - 1
 
     @property
-    @abstractmethod
-    def title(self) -> str:
-        """What kind of equation it is."""
-
-    @property
-    @abstractmethod
-    def rows(self) -> list[tuple[str, str]]:
-        """The equation."""
-
-    @property
     def facts(self) -> dict[str, Any]:
         """The polynomials."""
         return {
@@ -93,18 +83,13 @@ class Equation(ABC):
         return sum(map(any, rows)) - self.fitted
 
     @property
-    def complete(self) -> bool:
-        """True."""
-        return True
-
-    @property
     def certainty(self) -> str:
         """Nothing: no number of terms is known here that would suffice for given orders and degrees."""
         return "nothing beyond these terms"
 
 
 @dataclass(frozen=True)
-class PRecurrence(Equation):
+class PRecurrence(Equation, LinearLaw):
     """A recurrence whose coefficients are polynomials in n.
 
     >>> from math import factorial
@@ -130,17 +115,12 @@ class PRecurrence(Equation):
         """The recurrence."""
         return [("recurrence", f"{_sum((p, 'n', shifted(i)) for i, p in enumerate(self.polynomials))} = 0")]
 
-    def failures(self, terms: Sequence[int], most: int) -> list[Failure]:
-        """Return the first equations that terms do not obey."""
-        found = []
+    def failures(self, terms: Sequence[int]) -> Iterator[Failure]:
+        """Yield the equations that terms do not obey."""
         for n in range(len(terms) - self.order):
             weights = {n + i: Fraction(_value(p, n)) for i, p in enumerate(self.polynomials)}
-            value = sum((weight * terms[index] for index, weight in weights.items()), Fraction(0))
-            if value:
-                found.append(Failure(value, {index: weight for index, weight in weights.items() if weight}))
-                if len(found) == most:
-                    break
-        return found
+            if value := sum((weight * terms[index] for index, weight in weights.items()), Fraction(0)):
+                yield Failure(value, {index: weight for index, weight in weights.items() if weight})
 
 
 @dataclass(frozen=True)
@@ -206,12 +186,8 @@ def equation_but_one(terms: Sequence[int], confirm: int) -> NearMiss | None:
         confirm: how many equations, beyond the unknowns, must hold in that half.
     """
     half = len(terms) // 2
-    for first, part in ((0, terms[:half]), (half, terms[half:])):
-        law = find_equation(PRecurrence, part, confirm, first)
-        missed = near_miss(law, terms, lambda mended: find_equation(PRecurrence, mended, confirm))
-        if missed is not None:
-            return missed
-    return None
+    laws = (find_equation(PRecurrence, part, confirm, first) for first, part in ((0, terms[:half]), (half, terms[half:])))
+    return near_miss(laws, terms, lambda mended: find_equation(PRecurrence, mended, confirm))
 
 
 def most_unknowns(terms: Sequence[int], confirm: int) -> int:

@@ -5,15 +5,18 @@ f(0) is the first term throughout, whatever its index where the terms come from.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from math import ceil, log2
-from typing import Any, Protocol
+from typing import Any
 
 _CHANCE = 20  # binary digits of what is left to chance: one in a million
 _USUAL, _MOST = 8, 32  # terms that must confirm, at least and at most
+_FAILURES = 64  # in which one wrong term is sought
 LEAST = 2  # terms that must confirm what is reported at all
 
 
@@ -25,43 +28,55 @@ class Failure:
     weights: dict[int, Fraction]
 
 
-class Law(Protocol):
+class Law(ABC):
     """A law that holds for all given terms."""
 
     @property
+    @abstractmethod
     def title(self) -> str:
         """What kind of law it is, in a line."""
 
     @property
+    @abstractmethod
     def rows(self) -> list[tuple[str, str]]:
         """The law in formulas, each with a name."""
 
     @property
+    @abstractmethod
     def facts(self) -> dict[str, Any]:
         """The law for programs, in JSON."""
 
     @property
+    @abstractmethod
     def fitted(self) -> int:
         """How many numbers were chosen so that the law fits: coefficients and initial terms."""
 
     @property
+    @abstractmethod
     def confirmed(self) -> int:
         """How many equations hold beyond those that determine the numbers; of the part of the law that has fewest."""
 
     @property
     def complete(self) -> bool:
         """Whether it gives every term, and not only residues, or some of the terms."""
+        return True
 
     @property
+    @abstractmethod
     def certainty(self) -> str:
         """What is proved by the terms, and what would be needed for more."""
 
 
-class LinearLaw(Law, Protocol):
+class LinearLaw(Law):
     """A law whose equations are linear in the terms, so that one wrong term can be found."""
 
-    def failures(self, terms: Sequence[int], most: int) -> list[Failure]:
-        """Return the first equations that terms do not obey, `most` of them at most."""
+    @abstractmethod
+    def failures(self, terms: Sequence[int]) -> Iterator[Failure]:
+        """Yield the equations that terms do not obey."""
+
+    def holds_for(self, terms: Sequence[int]) -> bool:
+        """Whether terms obey all equations."""
+        return next(self.failures(terms), None) is None
 
 
 @dataclass(frozen=True)
@@ -94,17 +109,22 @@ def needed_confirmations(terms: Sequence[int]) -> int:
     return _MOST if share == 1 else min(max(_USUAL, ceil(_CHANCE / -log2(share))), _MOST)
 
 
-def near_miss(law: LinearLaw | None, terms: Sequence[int], find: Callable[[Sequence[int]], Law | None]) -> NearMiss | None:
+def near_miss(
+    laws: Iterable[LinearLaw | None], terms: Sequence[int], find: Callable[[Sequence[int]], Law | None]
+) -> NearMiss | None:
     """Return the one term whose change makes all terms obey a law; None where there is no single such term.
 
     Args:
-        law: a law that part of the terms obeys, if there is one.
+        laws: laws that parts of the terms obey, None for a part without one; the first that shows such a term is taken.
         terms: all terms.
         find: the simplest law of that kind which all terms obey, from terms.
     """
-    if law is None:
-        return None
-    failures = law.failures(terms, 64)
+    missed = (_near_miss(law, terms, find) for law in laws if law is not None)
+    return next(filter(None, missed), None)
+
+
+def _near_miss(law: LinearLaw, terms: Sequence[int], find: Callable[[Sequence[int]], Law | None]) -> NearMiss | None:
+    failures = [*islice(law.failures(terms), _FAILURES)]
     if not failures:
         return None
     suspects = set.intersection(*(set(failure.weights) for failure in failures))
@@ -114,7 +134,7 @@ def near_miss(law: LinearLaw | None, terms: Sequence[int], find: Callable[[Seque
         if expected.denominator == 1:
             mended = [*terms]
             mended[index] = int(expected)
-            if not law.failures(mended, 1):
+            if law.holds_for(mended):
                 found.append((index, mended))
     if len(found) != 1:
         return None

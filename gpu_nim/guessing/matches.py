@@ -8,16 +8,16 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
-from gpu_nim.guessing.formulas import combination
+from gpu_nim.guessing.formulas import combination, shifted
 from gpu_nim.guessing.known import Known, known_sequences
-from gpu_nim.guessing.law import NearMiss
+from gpu_nim.guessing.law import Law, NearMiss
 
 _SHIFTS = (0, 1, -1, 2, -2, 3, -3)
 _FEWEST = 4  # terms that must agree, beyond constants
 
 
 @dataclass(frozen=True)
-class Match:
+class Match(Law):
     """A known sequence g that terms agree with.
 
     Args:
@@ -214,8 +214,7 @@ def _aligned(terms: Sequence[int], values: Sequence[int], shift: int) -> tuple[S
 
 def _at(known: Known, shift: int) -> str:
     """The known sequence at n + shift, where n counts from its first term."""
-    index = shift + known.offset
-    return f"{known.name}(n{index:+d})" if index else f"{known.name}(n)"
+    return shifted(shift + known.offset, name=known.name)
 
 
 def _differing(terms: Sequence[int], values: Sequence[int], shift: int) -> int:

@@ -9,7 +9,7 @@ The least L is found as the first column of the Hankel matrix f(i + j) that depe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -17,7 +17,7 @@ from math import lcm
 from typing import Any
 
 from gpu_nim.guessing.formulas import combination, polynomial, shifted
-from gpu_nim.guessing.law import LEAST, Failure, NearMiss, near_miss
+from gpu_nim.guessing.law import LEAST, Failure, Law, LinearLaw, NearMiss, near_miss
 from gpu_nim.guessing.linear_algebra import common_denominator, first_dependence, first_dependence_modulo, flint
 
 MAX_ORDER = 256
@@ -27,7 +27,7 @@ _SHOWN = 12  # coefficients up to which a formula is written out
 
 
 @dataclass(frozen=True)
-class Recurrence:
+class Recurrence(LinearLaw):
     """A linear recurrence that holds for all of some terms.
 
     Args:
@@ -104,11 +104,6 @@ class Recurrence:
         return len(self.terms) - self.fitted
 
     @property
-    def complete(self) -> bool:
-        """True."""
-        return True
-
-    @property
     def certainty(self) -> str:
         """The orders up to which it is the only one."""
         return f"no other sequence with a linear recurrence of order up to {len(self.terms) - self.order:,} has these terms"
@@ -180,19 +175,13 @@ class Recurrence:
         values = flint().fmpq_mat(size, 1, [_rational(Fraction(self.term(point))) for point in points])
         return tuple(Fraction(int(each.p), int(each.q)) for each in powers.solve(values).entries())
 
-    def failures(self, terms: Sequence[int], most: int) -> list[Failure]:
-        """Return the first equations that terms do not obey: coefficients from x^L on of F times the denominator."""
+    def failures(self, terms: Sequence[int]) -> Iterator[Failure]:
+        """Yield the equations that terms do not obey: coefficients from x^L on of F times the denominator."""
         weights = self._denominator
         product = flint().fmpz_poly(list(terms)) * flint().fmpz_poly(list(weights))
-        found = []
         for n in range(self.order, min(len(terms), product.degree() + 1)):
-            value = int(product[n])
-            if value:
-                each = {n - i: Fraction(weight) for i, weight in enumerate(weights) if weight}
-                found.append(Failure(Fraction(value), each))
-                if len(found) == most:
-                    break
-        return found
+            if value := int(product[n]):
+                yield Failure(Fraction(value), {n - i: Fraction(weight) for i, weight in enumerate(weights) if weight})
 
 
 def max_order(terms: Sequence[int], confirm: int) -> int:
@@ -210,7 +199,7 @@ def find_recurrence(terms: Sequence[int]) -> Recurrence | None:
     'polynomial of degree 2'
     """
     law = _from_head(terms)
-    return None if law is None or law.failures(terms, 1) else law
+    return law if law is not None and law.holds_for(terms) else None
 
 
 def recurrence_but_one(terms: Sequence[int]) -> NearMiss | None:
@@ -226,11 +215,7 @@ def recurrence_but_one(terms: Sequence[int]) -> NearMiss | None:
     (7, 129, 128)
     """
     half = len(terms) // 2
-    for part in (terms[:half], terms[half:]):
-        missed = near_miss(find_recurrence(part), terms, find_recurrence)
-        if missed is not None:
-            return missed
-    return None
+    return near_miss(map(find_recurrence, (terms[:half], terms[half:])), terms, find_recurrence)
 
 
 def _from_head(terms: Sequence[int]) -> Recurrence | None:
@@ -250,7 +235,7 @@ def _hankel(terms: Sequence[int], order: int) -> list[list[int]]:
 
 
 @dataclass(frozen=True)
-class ModularRecurrence:
+class ModularRecurrence(Law):
     """A linear recurrence modulo a prime.
 
     Args:

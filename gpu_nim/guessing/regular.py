@@ -21,14 +21,14 @@ suffice in general: the sequence that is 1 at n = 2^(s-2) and 0 elsewhere has ra
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from gpu_nim.guessing.formulas import combination, shifted
-from gpu_nim.guessing.law import LEAST, Failure, NearMiss, near_miss
+from gpu_nim.guessing.law import LEAST, Failure, LinearLaw, NearMiss, near_miss
 from gpu_nim.guessing.linear_algebra import common_denominator, first_dependence, flint
 
 MAX_RANK = 48
@@ -45,7 +45,7 @@ class KernelSequence(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Regular:
+class Regular(LinearLaw):
     """A linear representation that gives all of some terms.
 
     Args:
@@ -118,11 +118,6 @@ class Regular:
         return digits + 1 - self.rank
 
     @property
-    def complete(self) -> bool:
-        """True."""
-        return True
-
-    @property
     def certainty(self) -> str:
         """The ranks up to which it is the only one, by the theorem above."""
         most, enough = self.largest_certain, self.base ** max(2 * self.rank - 1, 0)
@@ -156,10 +151,9 @@ class Regular:
             state = [sum((x * y for x, y in zip(row, state, strict=True)), Fraction(0)) for row in self.matrices[digit]]
         return int(state[0]) if state[0].denominator == 1 else state[0]
 
-    def failures(self, terms: Sequence[int], most: int) -> list[Failure]:
-        """Return the first equations of the relations that terms do not obey."""
+    def failures(self, terms: Sequence[int]) -> Iterator[Failure]:
+        """Yield the equations of the relations that terms do not obey."""
         series = [flint().fmpz_poly(_sequence(terms, self.base, kernel)) for kernel in self.basis]
-        found: list[Failure] = []
         for kernel, coefficients in self.relations.items():
             known = len(_sequence(terms, self.base, kernel))
             scale = common_denominator(coefficients)
@@ -169,10 +163,7 @@ class Regular:
                     left -= right.truncate(known) * int(each * scale)
             for n, value in enumerate(left.coeffs()):
                 if value:
-                    found.append(Failure(Fraction(int(value)), self._weights(kernel, coefficients, scale, n)))
-                    if len(found) == most:
-                        return found
-        return found
+                    yield Failure(Fraction(int(value)), self._weights(kernel, coefficients, scale, n))
 
     def _weights(self, kernel: KernelSequence, coefficients: Sequence[Fraction], scale: int, n: int) -> dict[int, Fraction]:
         weights = {self._index(kernel, n): Fraction(scale)}
@@ -244,11 +235,8 @@ def regular_but_one(terms: Sequence[int], base: int = 2) -> NearMiss | None:
     # A wrong term after the first N/k^i is not among those; one among few of the first is not in the columns beyond.
     sizes = [size for i in range(1, len(terms).bit_length()) if (size := len(terms) // base**i) >= _SMALLEST_PART]
     attempts = [(terms[:size], 0) for size in sizes] + [(terms, size) for size in sizes[::-1]]
-    for part, skipped in attempts:
-        missed = near_miss(_search(part, base, skipped).law, terms, lambda mended: find_regular(mended, base).law)
-        if missed is not None:
-            return missed
-    return None
+    laws = (_search(part, base, skipped).law for part, skipped in attempts)
+    return near_miss(laws, terms, lambda mended: find_regular(mended, base).law)
 
 
 def _search(terms: Sequence[int], base: int, skipped: int) -> RegularSearch:
