@@ -18,9 +18,7 @@ _MOST_PILES = 33
 _TERMS = 2048
 # By piles: the quotient of the eigenvalues of M_1, the primes modulo which it has an order up to 5, and those without that density.
 _EIGENVALUES = {4: (6, {5, 37, 43, 311}, {2, 3, 7}), 5: (2, {3, 7, 31}, {2, 5})}
-_MOST_PRIME = 512
 _FURTHER = 17
-_MOST_BITS = 18
 
 
 @statement(
@@ -58,11 +56,12 @@ def _is_odd_binomial(n: int, lower: int) -> int:
     "counts-mod-p",
     "gpunim",
     "mod odd primes p, D_pk(n) is D_k(n/p), D_k(n) is [k/2 divides n] for k = p^a + p^b, counts sums of powers of 2 for p - 1",
-    thorough=(512, 1),
+    at_most=_TERMS // 4,
+    thorough=(_TERMS // 4, 1),
 )
-@compared_cases(lambda upto: f"k to {_MOST_PILES}, n up to {_terms(upto)}")
+@compared_cases(lambda upto: f"k to {_MOST_PILES}, n up to {4 * upto}")
 def modulo_primes(upto: int) -> Iterator[Case]:
-    stop = _terms(upto)
+    stop = 4 * upto
     for p in _primes(3, _MOST_PILES):
         powers = [p**i for i in range(_MOST_PILES.bit_length()) if p**i <= _MOST_PILES]
         for k in range(1, _MOST_PILES // p + 1):
@@ -92,15 +91,16 @@ def _partitions(most: int, stop: int) -> list[int]:
     "remainders-of-d4-d5",
     "gpunim",
     "modulo p >= 5, not 7, D_4 leaves 0 with density 1/(p + 1), others with p/(p^2 - 1); so does D_5 modulo p >= 3, not 5",
+    at_most=512,
     thorough=(512, 4),
 )
-@compared_cases(lambda upto: f"primes to {min(upto, _MOST_PRIME)}, and those that the proof leaves to computing")
+@compared_cases(lambda upto: f"primes to {upto}, and those that the proof leaves to computing")
 def of_four_and_five(upto: int) -> Iterator[Case]:
     """All pairs (D_k(n), D_k(n-1)) mod p but (0, 0) occur, and each digit permutes them, 0 fixing one: all are equally frequent."""
     for k, (ratio, computed, exceptions) in _EIGENVALUES.items():
         small = {p for p in _primes(2, ratio**5) if any(ratio**order % p == 1 for order in range(1, 6))}
         yield f"the primes that the proof leaves out for k = {k}", small - exceptions, computed
-        for p in sorted({*_primes(2, min(upto, _MOST_PRIME)), *computed} - exceptions):
+        for p in sorted({*_primes(2, upto), *computed} - exceptions):
             yield f"whether {p} divides a determinant for k = {k}", _is_singular(k, p), False
             yield f"the number of pairs of values of D_{k} mod {p}", _states(k, p), p**2 - 1
 
@@ -110,6 +110,7 @@ def of_four_and_five(upto: int) -> Iterator[Case]:
     "gpunim",
     "for odd p that divide no determinant nor k, D_k mod p has p^d - p^r states, where squaring permutes r < d roots of W(-x)",
     conjecture=True,
+    at_most=80,
     thorough=(80, 6),
 )
 @compared_cases(lambda upto: f"k from 4 to {_FURTHER}, p^d up to 2^{_bits(upto)}, d = floor(k/2)")
@@ -160,7 +161,7 @@ def _shortened(polynomial: list[int]) -> list[int]:
 
 
 def _bits(upto: int) -> int:
-    return min(8 + upto // 8, _MOST_BITS)
+    return 8 + upto // 8
 
 
 def _primes(first: int, last: int) -> list[int]:

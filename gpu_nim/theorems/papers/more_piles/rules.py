@@ -17,10 +17,8 @@ from gpu_nim.theorems.catalogue import Case, compared_cases, statement
 from gpu_nim.theorems.exhaustive import max_pile, p_positions
 
 _PILES = (2, 3, 4, 5)
-_LARGEST = 63
 _TWO_PAIRS = (1, 1, 0, 0), (0, 0, 1, 1), (1, 1, 2, 2)
 _ALIKE = (2, 1, 4, 7), (1, 2, 3, 4)  # a P-position and an N-position
-_REACH = 16  # of a neighbourhood, where all neighbourhoods are meant
 _ORBITS = 12  # orbits of offsets that may be neighbours
 _STAGES = (4, 7, 11, 15)  # generations: most neighbourhoods are refuted within the first few
 
@@ -36,10 +34,10 @@ def _odd_rule(piles: int, births: frozenset[int]) -> Rule:
     at_most=30,
     thorough=(126, 1),
 )
-@compared_cases(lambda upto: f"k from {_PILES[0]} to {_PILES[-1]}, n up to {min(upto // 2, _LARGEST)}, fewer for more piles")
+@compared_cases(lambda upto: f"k from {_PILES[0]} to {_PILES[-1]}, n up to {upto // 2}, fewer for more piles")
 def odd_touches(upto: int) -> Iterator[Case]:
     for k in _PILES:
-        digits = (max_pile(k, min(upto // 2, _LARGEST)) + 1).bit_length() - 1
+        digits = (max_pile(k, upto // 2) + 1).bit_length() - 1
         stated: list[list[Cell]] = [[] for _ in range(2**digits)]
         for position in p_positions(k, 2**digits - 1).tolist():
             stated[reduce(or_, position)].append(tuple(position))
@@ -70,10 +68,10 @@ def _scaled(cell: Cell, reach: int) -> Cell:
     at_most=28,
     thorough=(60, 3),
 )
-@compared_cases(lambda upto: f"neighbourhoods that reach up to {min(1 + upto // 4, _REACH)}")
+@compared_cases(lambda upto: f"neighbourhoods that reach up to {1 + upto // 4}")
 def exactly_one(upto: int) -> Iterator[Case]:
     """What touches (1,1,0,0) and what touches (0,0,1,1) both touches (1,1,2,2), once these are multiplied by a power of two."""
-    for reach in range(1, min(1 + upto // 4, _REACH) + 1):
+    for reach in range(1, upto // 4 + 2):
         first, second, both = (_touched_from(_scaled(c, reach), reach) for c in _TWO_PAIRS)
         yield f"that something within {reach} touches two equal piles", (1, 1, 0, 0) in first and (0, 0, 1, 1) in second, True
         yield f"what touches the two pairs, within {reach}", first & second, set()
@@ -87,10 +85,10 @@ def exactly_one(upto: int) -> Iterator[Case]:
     at_most=28,
     thorough=(60, 3),
 )
-@compared_cases(lambda upto: f"neighbourhoods that reach up to {min(1 + upto // 4, _REACH)}")
+@compared_cases(lambda upto: f"neighbourhoods that reach up to {1 + upto // 4}")
 def alike(upto: int) -> Iterator[Case]:
     """A P-position and an N-position that the same offsets touch."""
-    for reach in range(1, min(1 + upto // 4, _REACH) + 1):
+    for reach in range(1, upto // 4 + 2):
         p, n = (_scaled(cell, reach) for cell in _ALIKE)
         yield f"the nim-sum of {p}", reduce(xor, p), 0
         yield f"that the nim-sum of {n} is 0", reduce(xor, n) == 0, False
