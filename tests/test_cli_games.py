@@ -13,7 +13,7 @@ from gpu_nim.games.evolution import game_evolution
 from gpu_nim.games.explain import explain
 from gpu_nim.games.nim import strategy
 from gpu_nim.model.errors import UsageError
-from tests.helpers import facts, refused, run
+from tests.helpers import facts, printed, refused, run
 
 
 def test_nim_as_in_the_textbook():
@@ -233,7 +233,7 @@ def test_a_scan_is_written_as_a_table(tmp_path):
     [
         (["bar", "--k", "2", "--size", "127"], {"p_positions": 4160, "equals_nim": True}),
         (["inequalities", "--where", "2y <= z", "--size", "15", "--grundy"], {"largest_grundy": 15, "grundy_equals_nim": True}),
-        (["inequalities", "--where", "y", "--size", "3"], {"positions": 4, "p_positions": 1}),
+        (["y; x", "--size", "3"], {"game": "inequalities, x; y", "positions": 16, "p_positions": 4}),
         (["chocolate6", "--size", "3"], {"equals_nim": False, "first_difference": [0, 0, 0, 0, 1, 1]}),
         (["nim", "--piles", "4", "--size", "15", "--grundy"], {"p_positions": 4096, "grundy_equals_nim": True}),
         (["nim-pass", "--size", "7"], {"p_positions": 54, "equals_nim": False}),
@@ -343,6 +343,7 @@ def test_evolution_of_any_game_is_that_of_its_positions(words):
 def test_lemma_24_fails_for_kayles_and_holds_for_nim():
     assert facts("evolution", "kayles", "--size", "8")["first_step_apart"] == [4, 4]
     assert facts("evolution", "octal", "--code", "0.137", "--size", "14")["first_step_apart"] == [7, 7]
+    assert "step = generation: yes, for the only P-position\n" in printed("evolution", "kayles", "--size", "1")
     assert facts("evolution", "nim", "--size", "4")["first_step_apart"] is None
     assert "yes, for all 16 P-positions" in run("evolution", "nim", "--size", "3", "--misere", "--piles", "3").output
     told = run("evolution", "kayles", "--size", "8").output

@@ -371,10 +371,16 @@ def test_a_snapshot_of_nothing_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["[" * 10**5, '{"a":' * 10**5, "[]", "{", "NaN", '{"a": NaN}', '{"a": ' + "9" * 20_000 + "}", b"\xff"], ids=range(8)
+    "text", ["[" * 10**5, '{"a":' * 10**5, "{", "NaN", '{"a": NaN}', '{"a": ' + "9" * 20_000 + "}", b"\xff"], ids=range(7)
 )
 def test_json_beyond_what_gpunim_writes(text: str | bytes) -> None:
     with pytest.raises(Damaged, match="its JSON is damaged"):
+        parse_json(text)
+
+
+@pytest.mark.parametrize(("text", "given"), [("[]", "a list"), ("3", "a single value")])
+def test_json_that_is_no_object(text: str, given: str) -> None:
+    with pytest.raises(Damaged, match=f"its JSON must be an object, got {given}"):
         parse_json(text)
 
 

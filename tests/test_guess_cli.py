@@ -136,7 +136,7 @@ def test_wrong_use_is_one_sentence(words: tuple[object, ...], said: str) -> None
         ("t.csv", "n,value\n0,1\n1,x\n", "column value must have integers, got 'x'"),
         ("t.csv", "n,value\n0,1,2\n", "its rows are not as long as its header"),
         ("t.csv", "\xff\xfe", "it is not a whole .csv file of terms"),
-        ("t.json", "[1, 2]", "its JSON is damaged"),
+        ("t.json", "[1, 2]", "it is not a whole .json file of terms (its JSON must be an object, got a list)"),
         ("t.json", "{}", "holds no column"),
         ("t.csv", "", "holds no column"),
         ("t.json", '{"values": [1, 2.5]}', "column values must have integers, got 2.5"),

@@ -1,7 +1,7 @@
 """`gpunim evolution`: the evolution graph of Nim or of another game, counted and exported."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -123,17 +123,7 @@ def _game(
         "misere": misere,
         "positions": len(found.evolution.positions),
         "p_positions": len(found.positions),
-        "generations": [
-            {
-                "generation": row.generation,
-                "births": row.births,
-                "steps": row.steps,
-                "parents": row.parents,
-                "children": row.children,
-                "first": row.first,
-            }
-            for row in rows
-        ],
+        "generations": list(map(asdict, rows)),
         "first_step_apart": None if apart is None else found.positions[apart],
     }
     lines = [
@@ -148,12 +138,12 @@ def _game(
 
 
 def _apart(found: "GameEvolution") -> str:
-    apart = found.first_step_apart()
+    apart, count = found.first_step_apart(), len(found.positions)
     if apart is None:
-        return f"yes, for all {len(found.positions):,} P-positions"
+        return "yes, for the only P-position" if count == 1 else f"yes, for all {count:,} P-positions"
     many = int((found.step != found.generation).sum())
     where = f"{point(found.positions[apart])}, of step {found.step[apart]} and generation {found.generation[apart]}"
-    return f"no, for {many:,} of {len(found.positions):,} P-positions, first {where}"
+    return f"no, for {many:,} of {count:,} P-positions, first {where}"
 
 
 def _write(graph: "Drawable", out: Path) -> None:

@@ -35,6 +35,7 @@ Vector = tuple[int, ...]
 Rational = Fraction | SupportsIndex | str | float
 
 _LARGEST = 2**62
+_OF_YOUR_OWN = "inequalities"  # the name of a game that is read from a text
 
 
 @dataclass(frozen=True)
@@ -110,8 +111,14 @@ class InequalityGame:
         return f"<InequalityGame {self.describe()}>"
 
     def describe(self) -> str:
-        """The name and the inequalities, in the notation of `parse_game`."""
-        return f"{self.name}, {'; '.join(self.formulas())}" if self.inequalities else self.name
+        """The name and the inequalities, of a game of your own with its free piles, in the notation of `parse_game`.
+
+        >>> parse_game("x; y").describe(), parse_game("x; 2y <= z").describe(), nim(2).describe()
+        ('inequalities, x; y', 'inequalities, x; 2y <= z', 'nim')
+        """
+        bound = {j for each in self.inequalities for j, factor in enumerate(each.coefficients) if factor or j == each.target}
+        free = [name for j, name in enumerate(self.coordinates) if j not in bound] if self.name == _OF_YOUR_OWN else []
+        return ", ".join(filter(None, (self.name, "; ".join([*free, *self.formulas()]))))
 
     def formulas(self) -> list[str]:
         """The inequalities in integers.
@@ -321,7 +328,7 @@ def parse_game(text: str) -> InequalityGame:
         Inequality(order.index(goal), tuple(terms.get(n, Fraction(0)) for n in order), terms.get("", Fraction(0)))
         for goal, terms in read
     ]
-    return InequalityGame("inequalities", tuple(order), tuple(inequalities))
+    return InequalityGame(_OF_YOUR_OWN, tuple(order), tuple(inequalities))
 
 
 def sheared(points: NDArray[Any]) -> NDArray[Any]:

@@ -64,7 +64,9 @@ def parse_json(text: str | bytes) -> dict[str, Any]:
         value = json.loads(text, parse_int=_integer, parse_constant=_refused)
     except (ValueError, RecursionError) as error:  # text that is not UTF-8 is a ValueError too
         raise Damaged("its JSON is damaged") from error
-    if not isinstance(value, dict) or not _shallow(value):
+    if not isinstance(value, dict):
+        raise Damaged(f"its JSON must be an object, got {'a list' if isinstance(value, list) else 'a single value'}")
+    if not _shallow(value):
         raise Damaged("its JSON is damaged")
     return value
 
