@@ -1,19 +1,7 @@
 """Columns of the table of a growth: exact values, one per generation.
 
-Columns::
-
-    births          newborns of generation n
-    population      cells alive at generation n
-    section z=0     of these, the cells in a plane; any axis (x, y, z, or x0 to x7) and value
-    p-positions     newborns of generation n that are P-positions of Nim: their nim-sum is zero
-    n-positions     newborns that are not
-    delay K         newborns of generation n that the offsets could have reached by generation n - K (see `delays`)
-    boxes S         boxes of side S = 2^k, with corners at multiples of S, that hold a cell alive at generation n
-    dimension       box-counting dimension: the least-squares slope of log boxes S against log 1/S, S from 1 to the growth's extent
-    density         population over the number of cells in the box that bounds the growth (cells of even sum, where all are)
-    population/n^3  or n^2 and so on, to the power of the dimension
-
-Counts are integers, ratios are fractions, the dimension is a float; what is not defined (n = 0 divided by) is None.
+Counts are integers, ratios are fractions, the dimension is a float; what is not defined (n = 0 divided by) is None. A new column is
+a line of `COLUMNS`, and what `ColumnRecorder` keeps of each batch for it and makes of that.
 """
 
 from __future__ import annotations
@@ -42,18 +30,19 @@ from gpu_nim.model.rule import Cells, Rule
 Value = int | Fraction | float | None
 
 DEFAULT_COLUMNS = ("births", "population")
-COLUMNS = (
-    *DEFAULT_COLUMNS,
-    "section z=0",
-    "p-positions",
-    "n-positions",
-    "delay 0",
-    "boxes 2",
-    "dimension",
-    "density",
-    "population/n^3",
-)
-"""The columns, with placeholders for the numbers in names."""
+COLUMNS = {
+    "births": "cells born in generation n",
+    "population": "cells alive at generation n",
+    "section z=0": "living cells of a plane: an axis, x, y, z or x0 to x7, and a value",
+    "p-positions": "births that are P-positions of Nim: their nim-sum is 0",
+    "n-positions": "births that are not",
+    "delay 0": "births at the earliest generation that the offsets allow; `delay K`: K generations later",
+    "boxes 2": "boxes of side 2, or any power of two, with corners at its multiples, that hold a living cell",
+    "dimension": "box-counting dimension: the least-squares slope of log(boxes S) by log(1/S), S from 1 to the extent",
+    "density": "population over the number of cells in the box that bounds the growth; of those of even sum, where all are",
+    "population/n^3": "population over n to the power of the dimension of space",
+}
+"""What each column holds; numbers in names are examples."""
 _SECTION = re.compile(r"section ([xyz]|x[0-7])=(-?[0-9]+)")
 _DELAY = re.compile(r"delay ([0-9]{1,10})")
 _BOXES = re.compile(r"boxes ([0-9]+)")
@@ -198,8 +187,8 @@ class ColumnRecorder:
 
     @property
     def known(self) -> tuple[str, ...]:
-        """The columns of this rule, with placeholders for the numbers in names."""
-        return (*COLUMNS[:-1], self._scaled)
+        """The columns of this rule, with examples of the numbers in names."""
+        return (*list(COLUMNS)[:-1], self._scaled)
 
     @property
     def _scaled(self) -> str:

@@ -150,7 +150,7 @@ def columns() -> Described:
     """Return the columns of a growth."""
     from gpu_nim.automata.columns import COLUMNS
 
-    return [(name, "") for name in COLUMNS]
+    return [*COLUMNS.items()]
 
 
 def reductions() -> Described:

@@ -44,7 +44,7 @@ _EXAMPLES = {
 }
 
 
-@click.command(cls=Command, examples=_EXAMPLES)
+@click.command(cls=Command, examples=_EXAMPLES, listings=lambda: {"Columns": COLUMNS.items()})
 @click.argument("automaton", type=AUTOMATON_NAME, required=False)
 @click.option(
     "--gen", "generations", type=SIZE, help=f"The last generation; generation 0 holds the seed.  [default: {GENERATIONS}]"
@@ -72,7 +72,7 @@ _EXAMPLES = {
     "--columns",
     type=COLUMN_NAMES,
     metavar="NAMES",
-    help=f"Print a table with these columns, separated by commas: {', '.join(COLUMNS)}.  [default: {','.join(DEFAULT_COLUMNS)}]",
+    help=f"Print a table with these columns, separated by commas, listed below.  [default: {','.join(DEFAULT_COLUMNS)}]",
 )
 @click.option("--section", metavar="AXIS=VALUE", help="Add a column with the population in a plane, such as z=0.")
 @click.option("--out", type=FILE, help=f"Save the growth: {describe_formats()}.")
