@@ -24,6 +24,7 @@ from gpu_nim.guessing.recurrences import ModularRecurrence, find_recurrence
 from gpu_nim.guessing.regular import find_regular
 from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.oeis import read_bfile
+from gpu_nim.oeis.from_games import SIX_DIRECTIONS
 
 if long_integers.flint() is None:
     pytest.skip("python-flint, the extra exact, is not installed", allow_module_level=True)
@@ -293,7 +294,7 @@ def test_terms_that_do_not_suffice_prove_a_rank_and_no_more():
     terms = counted("a", 8, 150)
     found = guess(terms, kinds=["regular"])
     assert not found.laws
-    assert found.answers[0].tested.startswith("base 2: rank 8 or more is proved; to find rank 8 takes up to 4,096 terms")
+    assert found.answers["regular"].tested.startswith("base 2: rank 8 or more is proved; to find rank 8 takes up to 4,096 terms")
 
 
 # Equations
@@ -343,6 +344,11 @@ def test_sparse_terms_confirm_nothing():
 def test_known_sequences_are_found(terms, formulas):
     found = guess(terms, kinds=["known"])
     assert [dict(law.rows)["formula"] for law in (*found.laws, *found.weak)] == formulas
+
+
+def test_a_sequence_of_long_work_is_compared_with_the_terms_that_are_kept():
+    (law,) = guess(SIX_DIRECTIONS, kinds=["known"]).laws
+    assert (law.title, law.confirmed) == ("known: chocolate6", len(SIX_DIRECTIONS))
 
 
 @pytest.mark.thorough

@@ -150,7 +150,7 @@ def _print(given: "TermList", found: "Guess") -> None:
     if not (found.laws or found.weak or found.near_misses):
         click.echo("\nno law found")
     click.echo("\ntested")
-    print_table((f"  {answer.kind}", answer.tested) for answer in found.answers)
+    print_table((f"  {kind}", answer.tested) for kind, answer in found.answers.items())
 
 
 def _print_law(law: "Law", title: str, evidence: list[tuple[str, str]]) -> None:

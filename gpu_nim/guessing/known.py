@@ -21,7 +21,6 @@ from gpu_nim.oeis.entry import OeisEntry
 _MAX_PILES = 12
 _HEAD = 24  # terms by which a sequence is first compared
 _MAX_GROWN, _MAX_COUNTED = 128, 1 << 20  # terms that are computed for a comparison
-_MAX_OF = {"chocolate6": 6}  # whose work grows by the sixth power of n
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ def _entry(entry: OeisEntry, most: int, head: Sequence[int] | None = None) -> Kn
     def compute(count: int) -> list[int]:
         return list(entry.terms(entry.offset, entry.offset + count))
 
-    most = _MAX_OF.get(entry.name, most)
+    most = most if entry.quick is None else min(most, entry.quick)
     first = compute(min(_HEAD, most)) if head is None else head
     return Known(entry.name, entry.summary, entry.offset, tuple(first), compute, most)
 

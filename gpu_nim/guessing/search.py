@@ -60,14 +60,12 @@ class Answer:
     """What one kind of law gave.
 
     Attributes:
-        kind: the name of the kind.
         tested: what was tested, in a sentence.
         laws: the laws that all terms obey and enough terms confirm.
         weak: laws that all terms obey, confirmed by too few.
         near_miss: the law that all terms but one obey, if there is one.
     """
 
-    kind: str
     tested: str
     laws: list[Law] = field(default_factory=list)
     weak: list[Law] = field(default_factory=list)
@@ -81,12 +79,12 @@ class Guess:
     Attributes:
         terms: the terms.
         needed: how many terms must confirm a law.
-        answers: what each kind of law gave.
+        answers: what each kind of law gave, by the name of the kind.
     """
 
     terms: tuple[int, ...]
     needed: int
-    answers: tuple[Answer, ...]
+    answers: dict[str, Answer]
 
     def __repr__(self) -> str:
         found = ", ".join(law.title for law in self.laws) or "no law"
@@ -95,20 +93,20 @@ class Guess:
     @property
     def laws(self) -> tuple[Law, ...]:
         """The laws that all terms obey and enough terms confirm."""
-        return tuple(law for answer in self.answers for law in answer.laws)
+        return tuple(law for answer in self.answers.values() for law in answer.laws)
 
     @property
     def weak(self) -> tuple[Law, ...]:
         """The laws that all terms obey, confirmed by too few terms, unless one that a wrong term breaks is simpler."""
         simplest = min((missed.law.fitted + _OF_A_TERM for missed in self.near_misses), default=None)
-        weak = (law for answer in self.answers for law in answer.weak)
+        weak = (law for answer in self.answers.values() for law in answer.weak)
         return tuple(law for law in weak if simplest is None or law.fitted <= simplest)
 
     @property
     def near_misses(self) -> tuple[NearMiss, ...]:
         """The laws that all terms but one obey, where none that holds for all is as simple."""
         simplest = min((law.fitted for law in self.laws if law.complete), default=None)
-        missed = (answer.near_miss for answer in self.answers if answer.near_miss is not None)
+        missed = (answer.near_miss for answer in self.answers.values() if answer.near_miss is not None)
         return tuple(each for each in missed if simplest is None or each.law.fitted + _OF_A_TERM < simplest)
 
     def facts(self) -> dict[str, Any]:
@@ -116,18 +114,18 @@ class Guess:
         return {
             "terms": len(self.terms),
             "needed": self.needed,
-            "laws": [_law_facts(answer, law) for answer in self.answers for law in answer.laws],
-            "weak": [_law_facts(answer, law) for answer in self.answers for law in answer.weak if law in self.weak],
+            "laws": [_law_facts(kind, law) for kind, answer in self.answers.items() for law in answer.laws],
+            "weak": [_law_facts(kind, law) for kind, answer in self.answers.items() for law in answer.weak if law in self.weak],
             "near_misses": [
                 {"law": missed.law.title, "index": missed.index, "given": str(missed.given), "expected": str(missed.expected)}
                 for missed in self.near_misses
             ],
-            "tested": {answer.kind: answer.tested for answer in self.answers},
+            "tested": {kind: answer.tested for kind, answer in self.answers.items()},
         }
 
 
-def _law_facts(answer: Answer, law: Law) -> dict[str, Any]:
-    common = {"kind": answer.kind, "title": law.title, "formulas": dict(law.rows), "fitted": law.fitted, "confirmed": law.confirmed}
+def _law_facts(kind: str, law: Law) -> dict[str, Any]:
+    common = {"kind": kind, "title": law.title, "formulas": dict(law.rows), "fitted": law.fitted, "confirmed": law.confirmed}
     return {**common, "certainty": law.certainty, **law.facts}
 
 
@@ -160,7 +158,7 @@ def _recurrence(question: Question, found: list[Law]) -> Answer:
     most = max_order(terms, LEAST)
     law = find_recurrence(terms)
     none = f"none of order up to {most}: order {most + 1} takes {2 * (most + 1) + needed:,} terms"
-    answer = Answer("recurrence", none if law is None else f"orders up to {most}")
+    answer = Answer(none if law is None else f"orders up to {most}")
     answer.near_miss = _confirmed(recurrence_but_one(terms), needed)
     return _sorted(answer, [] if law is None else [law], needed)
 
@@ -168,7 +166,7 @@ def _recurrence(question: Question, found: list[Law]) -> Answer:
 @_kind("modular", f"linear recurrences modulo {', '.join(map(str, MODULI))}")
 def _modular(question: Question, found: list[Law]) -> Answer:
     if _follows(found):
-        return Answer("modular", "follows from the linear recurrence")
+        return Answer("follows from the linear recurrence")
     laws: list[Law] = []
     without = []
     for prime in MODULI:
@@ -178,7 +176,7 @@ def _modular(question: Question, found: list[Law]) -> Answer:
         else:
             laws.append(law)
     none = f": none modulo {', '.join(without)}" if without else ""
-    return Answer("modular", f"orders up to {max_order(question.terms, LEAST)}{none}", laws)
+    return Answer(f"orders up to {max_order(question.terms, LEAST)}{none}", laws)
 
 
 @_kind("regular", "k-regular sequences: products of one matrix for each digit of n")
@@ -187,14 +185,14 @@ def _regular(question: Question, found: list[Law]) -> Answer:
     search = find_regular(terms, base)
     enough = base**search.rank * (search.rank + needed)
     none = f"base {base}: rank {search.rank} or more is proved; to find rank {search.rank} takes up to {enough:,} terms"
-    answer = Answer("regular", none if search.law is None else f"base {base}")
+    answer = Answer(none if search.law is None else f"base {base}")
     answer.near_miss = _confirmed(regular_but_one(terms, base), needed)
     return _sorted(answer, [] if search.law is None else [search.law], needed)
 
 
 @_kind("holonomic", "P-recursive sequences: recurrences with polynomials in n as coefficients")
 def _holonomic(question: Question, found: list[Law]) -> Answer:
-    answer = _equations("holonomic", PRecurrence, question, found)
+    answer = _equations(PRecurrence, question, found)
     if not _follows(found):
         answer.near_miss = _confirmed(equation_but_one(question.terms, question.needed), question.needed)
     return answer
@@ -202,28 +200,28 @@ def _holonomic(question: Question, found: list[Law]) -> Answer:
 
 @_kind("algebraic", "algebraic generating functions")
 def _algebraic(question: Question, found: list[Law]) -> Answer:
-    return _equations("algebraic", AlgebraicEquation, question, found)
+    return _equations(AlgebraicEquation, question, found)
 
 
 @_kind(
     "known", "sequences that gpunim computes: OEIS entries, families, automata; also shifted, times a constant, differences, sums"
 )
 def _known(question: Question, found: list[Law]) -> Answer:
-    answer = _sorted(Answer("known", f"{len(known_sequences())} sequences"), find_known(question.terms), question.needed)
+    answer = _sorted(Answer(f"{len(known_sequences())} sequences"), find_known(question.terms), question.needed)
     if not answer.laws:
         answer.near_miss = _confirmed(known_but_one(question.terms), question.needed)
     return answer
 
 
-def _equations(name: str, kind: type[Equation], question: Question, found: list[Law]) -> Answer:
+def _equations(kind: type[Equation], question: Question, found: list[Law]) -> Answer:
     if _follows(found):
-        return Answer(name, "follows from the linear recurrence")
+        return Answer("follows from the linear recurrence")
     most, least = most_unknowns(question.terms, question.needed), kind.least_unknowns()
     if most < least:
-        return Answer(name, f"too few terms: the simplest equation has {least} coefficients, and {most} can be found")
+        return Answer(f"too few terms: the simplest equation has {least} coefficients, and {most} can be found")
     law = find_equation(kind, question.terms, question.needed)
     tested = f"(order + 1) (degree + 1) up to {most}, order up to {kind.MOST_ORDER}"
-    return Answer(name, tested if law is not None else f"none with {tested}", [] if law is None else [law])
+    return Answer(tested if law is not None else f"none with {tested}", [] if law is None else [law])
 
 
 def _follows(found: list[Law]) -> bool:
@@ -274,7 +272,7 @@ def guess(terms: Iterable[Whole], *, base: Whole = 2, confirm: Whole | None = No
     least = None if confirm is None else integer("confirm", confirm, LEAST)
     chosen = [*KINDS.values()] if kinds is None else [KINDS.find(name) for name in items("kinds", kinds, "kinds of laws")]
     question = Question(values, number, least)
-    answers: list[Answer] = []
+    answers: dict[str, Answer] = {}
     for kind in chosen:
-        answers.append(kind.search(question, [law for answer in answers for law in answer.laws]))
-    return Guess(values, question.needed, tuple(answers))
+        answers[kind.name] = kind.search(question, [law for answer in answers.values() for law in answer.laws])
+    return Guess(values, question.needed, answers)

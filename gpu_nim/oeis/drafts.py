@@ -1,12 +1,11 @@
 """The catalogue of drafts: the words of each entry that the OEIS lacks.
 
-An entry without an A-number is named in the catalogue of automata, in a family's `numbers`, or in `gpu_nim.oeis.from_games`; its
-draft has the same name.
+An entry without an A-number is named in the catalogue of automata, in a family's `numbers`, in `gpu_nim.oeis.from_games` or in
+`gpu_nim.oeis.from_tables`; its draft has the same name.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import comb
 
 from gpu_nim.counting.families import FAMILIES
@@ -69,6 +68,7 @@ def _edge(
         examples=examples,
         sources=(_AUTOMATON, _NIM_FRACTALS),
         related=(*related.items(), ("A048883", "P-positions"), ("A151776", "all of Z^3")),
+        searched=True,
     )
 
 
@@ -129,6 +129,7 @@ def _cubic(neighbours: int, changed: str, about: str, differs: str, near: dict[s
             reach=512,
             examples=(f"a(2) = {about}.",) if what == "births" else (),
             related=tuple((related | family | near).items()),
+            searched=what != "births",
         )
 
     births = draft(
@@ -211,6 +212,7 @@ def _nim(name: str, letter: str, piles: int) -> Draft:
         examples=_nim_examples(letter, piles),
         sources=(_NIM_FRACTALS,),
         related=((kin[other][piles], about), *fewer),
+        searched=name in ("nim-6-births", "nim-6-up-to-maximum", "nim-7-births"),
     )
 
 
@@ -351,6 +353,7 @@ def _chocolate(a: int) -> Draft:
             ("A256249", "a(n)-1 for 3*y <= x+z"),
             ("A236305", "Nim"),
         ),
+        searched=a in (2, 4, 5),
     )
 
 
@@ -368,16 +371,11 @@ _SIX_DIRECTIONS = Draft(
     formulas=("a(n) <= (n+1)^5, since no two P-positions differ in one coordinate only.",),
     sources=(_INEQUALITIES,),
     related=(*((chocolate_name(a), f"{a}*y <= x+z") for a in CHOCOLATES), ("A256249", "a(n)-1 for 3*y <= x+z")),
+    searched=True,
 )
-
-_SEARCHED = {
-    *("edge-births", "edge-population", "edge-n-births", "edge-section", "cubic18-population", "cubic18-section"),
-    *("cubic26-population", "nim-6-births", "nim-6-up-to-maximum", "nim-7-births"),
-    *("chocolate-2", "chocolate-4", "chocolate-5", "chocolate6"),
-}
 
 DRAFTS = Registry[Draft]("draft")
 """The drafts, by the name of the entry that each describes."""
 
 for _draft in (*_edge_drafts(), *_cubic_drafts(), *_nim_drafts(), *_tables(), *map(_chocolate, CHOCOLATES), _SIX_DIRECTIONS):
-    DRAFTS.add(replace(_draft, searched=_draft.name in _SEARCHED))
+    DRAFTS.add(_draft)

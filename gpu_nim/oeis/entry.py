@@ -24,6 +24,7 @@ class OeisEntry:
         compute: yields its terms.
         family: the sequence of a family that it equals, if there is one: a(n + shift) = family.value(n).
         shift: the index of the family's first value.
+        quick: how many first terms are found at once, where the others take long; None for a sequence without long work.
     """
 
     name: str
@@ -32,6 +33,7 @@ class OeisEntry:
     compute: Terms
     family: Family | None = None
     shift: int = 0
+    quick: int | None = None
 
     def __repr__(self) -> str:
         return f"<OeisEntry {self.name}: {self.summary}>"

@@ -43,7 +43,7 @@ def game_entries() -> dict[str, OeisEntry]:
         for a in CHOCOLATES
     ]
     six = "P-positions with coordinates at most n of the chocolate that is cut in six directions"
-    found.append(OeisEntry("chocolate6", six, 0, _six_directions))
+    found.append(OeisEntry("chocolate6", six, 0, _six_directions, quick=len(SIX_DIRECTIONS)))
     return {entry.name: entry for entry in found}
 
 
