@@ -219,6 +219,15 @@ def test_a_full_disk_behind_stdout(unbuffered: str) -> None:
     assert done.stderr == "gpunim: cannot read or write the output: No space left on device\n"
 
 
+@pytest.mark.parametrize("line", ["--help", "automata", "count D --piles 3 --range 0:9"])
+def test_a_pipe_that_nobody_reads_ends_a_command_as_sigpipe_does(line: str) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(gpunim(*line.split()), stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, "")
+
+
 @pytest.mark.parametrize(
     ("error", "words"),
     [

@@ -19,7 +19,7 @@ from gpu_nim.cli.command import Group
 from gpu_nim.cli.commands import COMMANDS, THEMES
 from gpu_nim.cli.output import report
 from gpu_nim.cli.restart import restart
-from gpu_nim.cli.signals import Terminated, terminations_raised
+from gpu_nim.cli.signals import Terminated, closed_pipes_raised, terminations_raised
 from gpu_nim.jobs.ranks import Outcome, place
 from gpu_nim.model.errors import GpunimError, MissingDependency, RankFailed, UsageError, close, message_of
 from gpu_nim.model.notation import LONGEST_DIGITS
@@ -64,6 +64,20 @@ class LazyGroup(Group):
             raise UsageError(f"only {_ON_RANKS[0]} divides its work among ranks, got {found[0]}: start it without mpirun")
         return found
 
+    # Each turns a closed pipe into the status of SIGPIPE, before click makes it a failure.
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        """Parse the command line, and print the help where it is wanted."""
+        with closed_pipes_raised():
+            return super().make_context(*args, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with closed_pipes_raised():
+            status = super().invoke(ctx)
+            sys.stdout.flush()
+            return status
+
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:  # type: ignore[override]
         """Run the command line and exit with its status: 0 done, 1 a check failed, 2 wrong use, 128 + a signal's number."""
         sys.set_int_max_str_digits(LONGEST_DIGITS)
@@ -86,7 +100,6 @@ class LazyGroup(Group):
         try:
             with terminations_raised(), command_line(sys.argv[1:] if args is None else args):
                 status = super().main(args, prog_name, **extra)
-                sys.stdout.flush()
         except Terminated as error:
             return Outcome(128 + error.number, error.sentence)
         except click.exceptions.Abort:

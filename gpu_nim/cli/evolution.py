@@ -132,7 +132,7 @@ def _game(
 
     def print_rows() -> None:
         print_table(lines, ("generation", "P-positions", "steps", "parents", "children", "first"))
-        click.echo(f"step = generation: {_apart(found)}")
+        print_table([("step = generation", _apart(found))])
 
     return facts, print_rows
 

@@ -1,4 +1,4 @@
-"""SIGTERM and SIGHUP end a command as Ctrl-C does: with its clean-up, and one sentence."""
+"""SIGTERM and SIGHUP end a command as Ctrl-C does: with its clean-up, and one sentence.  A closed pipe ends it without a word."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-_WORDS = {signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
+_WORDS = {signal.SIGTERM: "terminated", signal.SIGHUP: "hung up", signal.SIGPIPE: None}
 _AGAIN = 0.05  # seconds
 _IMPORT = "<frozen importlib._bootstrap>"
 
@@ -21,6 +21,15 @@ class Terminated(SystemExit):
         super().__init__(128 + number)
         self.number = number
         self.sentence = _WORDS[signal.Signals(number)]
+
+
+@contextmanager
+def closed_pipes_raised() -> Iterator[None]:
+    """Raise `Terminated` where the reader of what the block prints has ended, such as `head`: SIGPIPE, which Python ignores."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise Terminated(signal.SIGPIPE) from error
 
 
 @contextmanager
@@ -52,7 +61,8 @@ def terminations_raised() -> Iterator[None]:
             hook(lost)
 
     ends = (signal.SIG_DFL, signal.default_int_handler)
-    before = {number: signal.signal(number, end) for number in (*_WORDS, signal.SIGINT) if signal.getsignal(number) in ends}
+    numbers = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+    before = {number: signal.signal(number, end) for number in numbers if signal.getsignal(number) in ends}
     sys.unraisablehook = send_lost_again
     try:
         yield

@@ -62,19 +62,15 @@ def _fit(widths: list[int], columns: Sequence[Sequence[str]], numeric: Sequence[
 
 def _stacked(cells: Sequence[Sequence[str]], header: Sequence[str], width: int) -> Iterator[str]:
     """The rows as paragraphs: the first cell, and the others below it, each after its name."""
-    names = list(header)[1:]
-    label = max(map(len, names), default=0)
     for row in cells:
         yield from _wrap(row[0], width)
-        for i, text in enumerate(row[1:]):
-            start = _GAP + f"{names[i]:<{label}}{_GAP}" if names else _GAP
-            lines = _wrap(text, width - len(start))
-            yield from (f"{start if k == 0 else ' ' * len(start)}{line}".rstrip() for k, line in enumerate(lines))
+        others = list(zip(header[1:], row[1:], strict=True))
+        yield from (f"{_GAP}{line}" for line in _facts(others, width - len(_GAP)))
 
 
 def _facts(cells: Sequence[Sequence[str]], width: int) -> Iterator[str]:
     """Names and values, of which those with a word that is too long stand below their names."""
-    label = max(len(row[0]) for row in cells)
+    label = max((len(name) for name, *_ in cells), default=0)
     for name, *values in cells:
         text = _GAP.join(values)
         below = max(map(len, text.split()), default=0) > width - label - len(_GAP)
