@@ -6,16 +6,17 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from tests.campaign import judge, runner
 from tests.campaign.__main__ import COUNTS, KINDS
-from tests.campaign.lines import KNOWN
+from tests.campaign.lines import KNOWN, every_option, made_up
 
 ROOT = Path(__file__).resolve().parent.parent
 # Cases of a short round: all known lines, and of the others each work, or the first of them, and each kind of file a few times.
-SHORT = {"lines": len(KNOWN) + 25, "files": 24, "kills": 7, "pairs": 7, "memory": 10}
+SHORT = {"lines": len(KNOWN) + 250, "files": 24, "kills": 7, "pairs": 7, "memory": 10}
 
 pytestmark = [
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="campaigns fork and read /proc"),
@@ -34,6 +35,12 @@ def test_a_short_round_finds_no_fault(kind: str) -> None:
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, env={**os.environ, "PYTHONWARNINGS": "default"})
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{SHORT[kind]} cases of seed 0, 0 faults" in done.stdout
+
+
+def test_lines_try_every_option() -> None:
+    """New ones as well, of which no table knows."""
+    words = {word.partition("=")[0] for seed in range(1000) for word in made_up(Random(seed))}
+    assert every_option() <= words
 
 
 def _raise() -> None:

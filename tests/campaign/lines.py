@@ -2,6 +2,7 @@
 
 import os
 import random
+import shlex
 import shutil
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -53,168 +54,138 @@ KNOWN: tuple[tuple[str, ...], ...] = (
     ("count", "D", "--piles", "3", "--range", "0:20", "--format", "json", "--out", "a.bin"),
 )
 
-_HOSTILE_NUMBERS = (
-    *("", " ", "-1", "-2^64", "2^64", "2^63", "2^31", "10^30", "10^999999", "1e400", "nan", "inf", "-inf", "²", "٣", "0x10", "1.5"),
-    *("1__0", "+5", "--", "9" * 5000, "1e-5", "5\n6", "\x1b[31m7", "NULL", "2^2^2", "10^18+", "1,2", ";", "0"),
-)
-_HOSTILE_TEXTS = (
+_HOSTILE = (
+    *("", " ", "-1", "-2^64", "2^64", "2^63", "2^31", "10^30", "10^999999", "1e400", "nan", "inf", "-inf", "²", "٣", "2²", "0x10"),
+    *("1.5", "1__0", "+5", "--", "9" * 5000, "1e-5", "5\n6", "\x1b[31m7", "NULL", "2^2^2", "10^18+", "1,2", "1,,2", ";", "0", "-0"),
+    *("1/0", "0/1", "2/3", "1:2", "3:1", "1:1", "::", "1,0;0,1", "a=3", "=", "z=0", "w=-1", "none", "None", "true", "all", "0.8"),
+    *("\x1b[31mred\x1b[0m", "\x9b31m", "a\nb", "a\tb", "a\x7f", "\u202ecod", "\udcff", "é", "😀", "日本語", "x" * 5000, "../.."),
+    *("*", "?", "~", "'", '"', "'; drop", "$(id)", "$HOME", "%s%n", "{}", "{0.__class__}", "<script>", "\\", "/", "y <= 10^400 x"),
     *(
-        "",
-        " ",
-        "\x1b[31mred\x1b[0m",
-        "a\nb",
-        "²",
-        "x" * 5000,
-        "../..",
-        "-",
-        "--",
-        "None",
-        "nan",
-        "*",
-        "$(id)",
-        "%s%n",
-        "{0}",
-        "\u202e",
-    ),
-    *("日本語", "'; drop", "<script>", "\\", "/", "0", "-1"),
-)
-_PATHS = (
-    *(
-        "out.zarr",
-        "out.npz",
-        "out.csv",
-        "out.rle",
-        "out.rle3",
-        "out.vti",
-        "out.vtp",
-        "out.txt",
-        "b151776.txt",
-        "out.npy",
-        "out.png",
-    ),
-    *("out.jpg", "out.webp", "out.tif", "out.svg", "out.pdf", "out.ply", "out.stl", "out.glb", "out.html", "out.gif", "out.mp4"),
-    *("out.graphml", "out.dot", "folder"),
-)
-_HOSTILE_PATHS = (
-    *("", ".", "/", "/dev/full", "/dev/null", "missing/out.zarr", "missing/out.png", "thesis.zarr", "thesis.npz", "thesis.csv"),
-    *(
-        "out",
-        "out.xyz",
-        "-",
-        "x" * 300 + ".npz",
-        "a\nb.npz",
-        "\x1b[31m.csv",
-        "/proc/self/mem",
-        "/root/../proc/x.npz",
-        "notes.txt/out.csv",
-    ),
-    *("FIXTURES/fifo.npz", "FIXTURES/zero.npz", "FIXTURES/unreadable.npz"),
-    *(("FIXTURES/closed/out.csv",) if os.geteuid() else ()),  # root may write there
-)
-_SOURCES = (
-    *("nim", "nim-4:3"),
-    *("nim:15", "nim:0", "edge:7", "fcc:3", "ulam-warburton:7", "hexagonal:5", "triangular:5", "square8:6", "knight:4", "cubic6:4"),
-    *(
-        "chocolate:a=3,size=15",
-        "chocolate:a=5/2,size=7",
-        "wythoff:size=15",
-        "nim:piles=2,size=7",
+        "nim:3",
+        "fcc:1",
+        "chocolate:size=3",
         "figure:V4.1",
-        "figure:NF1",
-        "figure:V4.3",
-        "figure:d3",
-        "FIXTURES/edge.zarr",
-    ),
-    *("FIXTURES/nim.npz", "FIXTURES/chocolate.npz"),
-)
-_HOSTILE_SOURCES = (
-    *("nim", "nim:", "nim:-1", "nim:²", "nim:2^64", "nim:1e3000", ":", "figure:", "figure:X", "chocolate:", "chocolate:a=0,size=5"),
-    *(
-        "chocolate:a=-1,size=5",
-        "chocolate:a=1/0,size=5",
-        "chocolate:size=5,size=6",
-        "chocolate:b=1",
-        "subtraction:take=1,2,size=5",
-        "chocolate:a=3,size=²",
-        "nim:7:7",
-    ),
-    *(
-        "FIXTURES/fifo.npz",
-        "FIXTURES/zero.npz",
-        "FIXTURES/unreadable.npz",
-        "FIXTURES/text.npz",
-        "missing.zarr",
-        "edge:10^12",
-        "nim:7,8",
+        "D",
+        "a048833",
+        "A999999",
+        "kayles",
+        "0.77",
+        "4.",
+        "ucx://a:1",
+        "-h",
+        "-",
     ),
 )
-
-# By the name of a parameter: good values.  Hostile ones are common to a kind.
-_GOOD: dict[str, tuple[str, ...]] = {
-    "generations": ("0", "1", "5", "12", "0:3", "2:6"),
-    "automaton": ("nim", "edge", "fcc", "ulam-warburton", "hexagonal", "triangular", "nim-4", "knight", "cubic18"),
-    "offsets": ("1,1,0;1,0,1;0,1,1", "1,0;0,1;-1,0", "1", "1,-1;2,0", "3,1,0,2;1,1,1,1"),
-    "births": ("1", "1,3", "2"),
-    "seeds": ("0,0", "0,0,0", "0;5", "0,0;3,4"),
-    "columns": ("births", "births,population", "section z=0", "boxes 2", "dimension,density", "p-positions"),
-    "section": ("z=0", "x=1"),
-    "every": ("1", "3"),
-    "sequence": ("D", "A", "d", "a", "A237711", "A048883", "A151776", "A147562", "A130665"),
-    "piles": ("1", "2", "3", "4", "5", "7"),
-    "n": ("0", "5", "63", "10^18+12345"),
-    "span": ("0:10", "5:100", "10^18:10^18+20"),
-    "reduce_to": ("sum", "max,argmax", "sum,min", "residues:3", "records"),
-    "records": ("1", "5"),
-    "resolution": ("64x48", "80x60", "6"),
-    "size": ("1", "3", "6"),
-    "a": ("1", "3", "5/2", "1:4", "1:3:1/2"),
-    "k": ("2", "4", "1:4"),
-    "where": ("2y <= x + z", "y <= x + z/2; w <= 3y + 1", "x"),
-    "code": ("0.77", "0.137", "0.07"),
-    "take": ("1,2,3", "2,5"),
-    "quality": ("draft",),
-    "engine": ("numpy", "numpy", "numpy", "auto"),
-    "title": ("A title", ""),
-    "seconds": ("0.1", "0.2"),
-    "fps": ("5", "10"),
-    "sweep": ("1..3", "2..4"),
-    "hold": ("auto", "1", "2"),
-    "into": ("12", "0", "123"),
-    "position": ("1,2,3", "14,11,5"),
-    "eye": ("1,2,3", "5/2,0,-1"),
-    "look_at": ("0,0,0", "3,3,3"),
-    "caption": ("A caption", ""),
-    "print_size": ("100", "5"),
-    "runs": ("1",),
-    "upto": ("1", "4", "8"),
-    "paper": ("nim-in-3d", "game-theory", "all"),
-    "what": ("b-first", "nf-", "v-", "FIXTURES/edge.zarr", "FIXTURES/nim.npz", "FIXTURES/b237711.txt"),
-    "name": ("A237711", "D"),
-    "source": _SOURCES,
-    "workers": ("-1", "0", "1"),
-    "scheduler": ("tcp://127.0.0.1:1", "nowhere", "ucx://127.0.0.1:1"),
-    "port": ("0",),
-}
 # By command: endings of what it writes.
 _ENDINGS = {
     "count": ("npy", "zarr", "csv", "txt"),
     "evolution": ("graphml", "dot"),
     "export": ("ply", "stl", "glb", "vtp", "html"),
+    "grow": ("zarr", "npz", "csv", "rle", "rle3", "vti", "vtp"),
     "movie": ("gif", "gif", "mp4"),
-    "render": ("png", "jpg", "webp", "tif", "svg"),
+    "play": ("html",),
+    "render": ("png", "jpg", "webp", "tif", "svg", "pdf"),
     "solve": ("zarr", "npz", "csv"),
 }
+_PATHS = (*dict.fromkeys(f"out.{end}" for ends in _ENDINGS.values() for end in ends), "b151776.txt", "b048883.txt", "folder")
+_HOSTILE_PATHS = (
+    *("", ".", "..", "/", "/dev/full", "/dev/null", "/dev/zero", "missing/out.zarr", "missing/out.png", "thesis.zarr"),
+    *("thesis.csv", "out", "out.xyz", "out.PNG", ".png", "-", "x" * 300 + ".npz", "a\nb.npz", "\x1b[31m.csv", "/proc/self/mem"),
+    *("/root/../proc/x.npz", "notes.txt", "notes.txt/out.csv", "FIXTURES/fifo.npz", "FIXTURES/zero.npz", "FIXTURES/unreadable.npz"),
+    *("FIXTURES/text.npz", "FIXTURES/nim.npz/", "thesis.npz"),
+    *(("FIXTURES/closed/out.csv",) if os.geteuid() else ()),  # root may write there
+)
+_SOURCES = (
+    *("nim", "nim-4:3", "nim:15", "nim:0", "edge:7", "fcc:3", "ulam-warburton:7", "hexagonal:5", "triangular:5", "square8:6"),
+    *("knight:4", "cubic6:4", "chocolate:a=3,size=15", "chocolate:a=5/2,size=7", "wythoff:size=15", "nim:piles=2,size=7"),
+    *("figure:V4.1", "figure:NF1", "figure:V4.3", "figure:d3"),
+    *("FIXTURES/edge.zarr", "FIXTURES/nim.npz", "FIXTURES/chocolate.npz"),
+)
+_HOSTILE_SOURCES = (
+    *("nim", "nim:", "nim:-1", "nim:²", "nim:2^64", "nim:1e3000", ":", ":3", "figure:", "figure:X", "chocolate:", "nim:7:7"),
+    *("chocolate:a=0,size=5", "chocolate:a=-1,size=5", "chocolate:a=1/0,size=5", "chocolate:size=5,size=6", "chocolate:b=1"),
+    *("chocolate:a=1e999999999", "chocolate:size=2^64", "subtraction:take=1,2,size=5", "chocolate:a=3,size=²", "nim-8:2"),
+    *("FIXTURES/fifo.npz", "FIXTURES/zero.npz", "FIXTURES/unreadable.npz", "FIXTURES/text.npz", "missing.zarr", "edge:10^12"),
+)
+
+# By command: arguments, with options without which they are refused.
+_BEGINNINGS = {
+    "count": ("D --piles 3 --range 0:9", "a --piles 4 --at 5", "A048833 --range 0:9", "A237711 --at 3", "d --piles 3"),
+    "guess": ("1,2,3,4,5,6", "D --piles 4", "A237711", "fcc", "FIXTURES/b237711.txt", "FIXTURES/nim.npz --column population"),
+    "nim": ("3 5", "1 2 3"),
+    "play": ("3 5", "kayles 4 5"),
+    "position": ("nim 3 4 5", "chocolate 7 3 4", "kayles 4 4"),
+    "solve": (
+        *("nim", "chocolate", "bar", "kayles", "wythoff", "nim-pass", "octal", "octal --code 0.3F --size 60", "grundy"),
+        *("inequalities --where 'y <= x'", "'3y <= x + z'"),
+    ),
+    "verify": ("FIXTURES/nim.npz", "FIXTURES/edge.zarr", "nf-lemma-8", "b-first v-", "FIXTURES/b237711.txt --as A000027"),
+}
+# By the name of a parameter: good values, and some that are refused only after a first look.  Hostile ones are common to a kind.
+_GOOD: dict[str, tuple[str, ...]] = {
+    "generations": ("0", "1", "5", "12", "0:3", "2:6", "5:9", "2:2^64"),
+    "automaton": ("nim", "edge", "fcc", "ulam-warburton", "hexagonal", "triangular", "nim-4", "knight", "cubic18"),
+    "offsets": (
+        *("1,1,0;1,0,1;0,1,1", "1,0;0,1;-1,0", "1", "1,-1;2,0", "3,1,0,2;1,1,1,1", "1,0,0;0,1", "0,0", "1;-1", "2^70"),
+        *("2000000000,0;0,1", "1000000000,1;-1000000000,0"),
+    ),
+    "births": ("1", "1,3", "2", "0", "99", "1,1"),
+    "seeds": ("0,0", "0,0,0", "0;5", "0,0;3,4", "0,0;0,0", "2000000000,0", "2^62,0", "-1,-1"),
+    "columns": (
+        *("births", "births,population", "section z=0", "boxes 2", "dimension,density", "p-positions", "population/n^3"),
+        "births,births",
+    ),
+    "section": ("z=0", "x=1", "x=2^70", "x9=1"),
+    "every": ("1", "3", "2^62"),
+    "memory": ("1GiB", "500MB", "2^40", "1kB"),
+    "sequence": ("D", "A", "d", "a", "A237711", "A048883", "A151776", "A147562", "A130665"),
+    "piles": ("1", "2", "3", "4", "5", "7", "2^62"),
+    "n": ("0", "5", "63", "10^18+12345", "2^64", "10^400"),
+    "span": ("0:10", "5:100", "0:1", "0:2000", "10^18:10^18+20", "2^64:+3", "10^400:+3"),
+    "reduce_to": ("sum", "max,argmax", "sum,min", "residues:3", "residues:0", "records", "histogram", "sum,sum", "median"),
+    "records": ("1", "5"),
+    "resolution": ("64x48", "80x60", "6", "64x16"),
+    "size": ("1", "3", "6", "0"),
+    "a": ("1", "3", "5/2", "1:4", "1:3:1/2", "10^400", "1/10^400"),
+    "k": ("2", "4", "1:4", "1/2", "10^400", "1/10^400"),
+    "where": ("2y <= x + z", "y <= x + z/2; w <= 3y + 1", "x", "y <= x; x <= y", "y <= 10000000000000000000000 x"),
+    "code": ("0.77", "0.137", "0.07", "4.7", "4.0", "0."),
+    "take": ("1,2,3", "2,5", "2^62", "10^400"),
+    "quality": ("draft",),
+    "engine": ("numpy", "numpy", "numpy", "auto"),
+    "title": ("A title", ""),
+    "seconds": ("0.1", "0.2"),
+    "fps": ("5", "10"),
+    "sweep": ("1..3", "2..4", "1/2..2", "3..1", "1:3"),
+    "hold": ("auto", "1", "2", "2^62"),
+    "into": ("12", "0", "123", "0123"),
+    "position": ("1,2,3", "14,11,5", "0,0,0", "1,1,1", "2^62,2^62,0"),
+    "eye": ("1,2,3", "5/2,0,-1", "2^39,100,5/2", "2^62,0,0", "1,2"),
+    "look_at": ("0,0,0", "3,3,3", "2^62,0,0"),
+    "caption": ("A caption", "", "two\nlines"),
+    "print_size": ("100", "5", "0.5", "1e400"),
+    "runs": ("1",),
+    "upto": ("1", "4", "8"),
+    "paper": ("nim-in-3d", "game-theory"),
+    "what": ("b-first", "nf-lemma", "v-example", "FIXTURES/edge.zarr", "FIXTURES/nim.npz", "FIXTURES/b237711.txt"),
+    "name": ("A237711", "D", "A048833", "edge-births"),
+    "source": _SOURCES,
+    "workers": ("-1", "0", "1"),
+    "scheduler": ("tcp://127.0.0.1:1", "nowhere", "ucx://127.0.0.1:1"),
+    "port": ("0",),
+}
 _PATHLIKE = ("out", "voxels", "bfile", "checkpoint", "resume", "plot", "picture")
-_ENDLESS = ("show", "bench", "play")  # they measure, serve or wait: tried with something wrong in the line only
-_CLICK_S_OWN = ("help", "version")
+_ENDLESS = ("show", "bench")  # they measure or wait: tried with something wrong in the line only
+_LEFT_OUT = ("help", "version", "web")  # click's own, and a server
+_SMALL = ("quality", "seconds", "fps", "runs", "size", "resolution", "upto")
 
 
 @cache
-def _commands() -> dict[str, click.Command]:
-    """Every command that runs something, by its words."""
+def _parameters() -> dict[str, list[click.Parameter]]:
+    """The parameters of every command that runs something, by its words."""
     from gpu_nim.cli import main
 
-    def walk(group: click.Group, words: str) -> Iterator[tuple[str, click.Command]]:
+    def walk(group: click.Group, words: str) -> Iterator[tuple[str, list[click.Parameter]]]:
         context = click.Context(group)
         for name in group.list_commands(context):
             command = group.get_command(context, name)
@@ -222,9 +193,15 @@ def _commands() -> dict[str, click.Command]:
             if isinstance(command, click.Group):
                 yield from walk(command, f"{words}{name} ")
             else:
-                yield words + name, command
+                yield words + name, [p for p in command.get_params(click.Context(command)) if p.name not in _LEFT_OUT]
 
     return dict(walk(main, ""))
+
+
+def every_option() -> set[str]:
+    """Return the options of all commands, as lines have them."""
+    parameters = (parameter for each in _parameters().values() for parameter in each)
+    return {parameter.opts[-1] for parameter in parameters if isinstance(parameter, click.Option)}
 
 
 @cache
@@ -243,20 +220,22 @@ def _good_values() -> dict[str, tuple[str, ...]]:
         "motion": (*MOTIONS,),
         "style": (*STYLES,),
         "theme": (*THEMES,),
-        "view": (*VIEWS, INSIDE, "30,20"),
+        "view": (*VIEWS, INSIDE, "30,20", "nan,0", "1e400,0", "0,90"),
     }
 
 
 def made_up(choose: random.Random) -> tuple[str, ...]:
     """Return a command line."""
-    words, command = choose.choice([*_commands().items()])
-    line = words.split()
+    words, parameters = choose.choice([*_parameters().items()])
     endless = words.split()[0] in _ENDLESS
     spoil = choose.random() < 0.6 or endless
-    # At least one parameter is hostile in a line that is to be spoiled, so that it is not only a long run.
-    parameters = [p for p in command.get_params(click.Context(command)) if p.name not in _CLICK_S_OWN]
     given = [p for p in parameters if isinstance(p, click.Argument) or p.required or _small(p) or choose.random() < 0.25]
+    # At least one parameter is hostile in a line that is to be spoiled, so that it is not only a long run.
     hostile = set(choose.sample(given, min(len(given), choose.choice((1, 1, 2))))) if spoil and given else set()
+    line = words.split()
+    if words in _BEGINNINGS and not any(isinstance(parameter, click.Argument) for parameter in hostile):
+        line += shlex.split(choose.choice(_BEGINNINGS[words]))
+        given = [parameter for parameter in given if not isinstance(parameter, click.Argument)]
     for parameter in given:
         line += _written(words, parameter, choose, parameter in hostile)
     if endless or (spoil and not hostile) or choose.random() < 0.03:
@@ -267,9 +246,7 @@ def made_up(choose: random.Random) -> tuple[str, ...]:
 
 def _small(parameter: click.Parameter) -> bool:
     """Whether a parameter is always given, so that pictures, growths and solutions are small and fast."""
-    return parameter.name in ("quality", "seconds", "fps", "runs", "size", "resolution") or (
-        parameter.name == "generations" and parameter.type.name != "start:stop"
-    )
+    return parameter.name in _SMALL or (parameter.name == "generations" and parameter.type.name != "start:stop")
 
 
 def _written(words: str, parameter: click.Parameter, choose: random.Random, hostile: bool) -> list[str]:
@@ -301,8 +278,8 @@ def _hostile(words: str, parameter: click.Parameter, choose: random.Random) -> s
     if parameter.name in _PATHLIKE:
         return choose.choice(_HOSTILE_PATHS)
     if parameter.name in ("what", "scheduler"):
-        return choose.choice((*_HOSTILE_TEXTS, *(path for path in _HOSTILE_PATHS if path)))
-    value = choose.choice((*_HOSTILE_NUMBERS, *_HOSTILE_NUMBERS, *_HOSTILE_TEXTS))
+        return choose.choice((*_HOSTILE, *(path for path in _HOSTILE_PATHS if path)))
+    value = choose.choice(_HOSTILE)
     good = _good(words, parameter, choose)
     # Half of them keep the shape of a good value and spoil a part of it.
     at = choose.randrange(len(good) + 1)
