@@ -55,7 +55,7 @@ case "$1 $2" in
     "-P -m") run "${@:4}" ;;
     *version_info*) echo VERSION ;;
     *ensurepip*) exit VENV ;;
-    "-m venv") mkdir -p "$3/bin"; cp "$0" "$3/bin/python" ;;
+    "-m venv") mkdir -p "${@: -1}/bin"; cp "$0" "${@: -1}/bin/python" ;;
     "-m pip") install "${0%/*}" ;;
     "-m pytest") printf '[%s]' "${@:3}" ;;
 esac
