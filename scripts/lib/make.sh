@@ -191,7 +191,7 @@ venv_with_uv() {
     uv venv --no-project --allow-existing --python "$python" -- "$environment" >>"$log" 2>&1 </dev/null
 }
 
-# venv_with_pip: with the newest pip. That of Debian 12 takes three times as long to choose the packages.
+# venv_with_pip: with the newest pip, as that of Debian 12 spends most of its time on the choice of packages.
 venv_with_pip() { "$python" -m venv --upgrade-deps "$environment" >>"$log" 2>&1 </dev/null; }
 
 # The installers run in the checkout, so that a path with blanks or brackets in it never becomes part of a requirement. Both compile
