@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from gpu_nim.render.metadata import read_provenance
+from gpu_nim.theorems import statements
 from tests.helpers import run
 from tests.render_files import has_ffmpeg
 
@@ -221,6 +222,13 @@ def test_every_link_leads_somewhere(path: Path) -> None:
 def test_every_path_named_is_there(path: Path) -> None:
     named = {span for span in re.findall(r"`([^`\n]+)`", path.read_text(encoding="utf-8")) if PATH.fullmatch(span)}
     assert sorted(span for span in named if not (CHECKOUT / span).exists()) == []
+
+
+def test_every_conjecture_is_named_on_a_page_of_open_problems() -> None:
+    pages = "".join(page.read_text(encoding="utf-8") for page in (CHECKOUT / "docs" / "open-problems").glob("*.md"))
+    conjectures = [each.name for each in statements() if each.conjecture]
+    assert [each for each in conjectures if f"{{statement}}`{each}`" not in pages] == []
+    assert len(conjectures) >= 5
 
 
 def test_fractions_in_formulas_have_braces() -> None:

@@ -78,7 +78,7 @@ def test_pages_are_written_and_refused_by_the_command(tmp_path):
     assert [game[name] for name in ("start", "misere", "hints", "second")] == [["3", "5"], True, True, True]
     assert f"gpunim play wythoff 3 5 -o {file} --misere" in printed("info", file)
     for words, reason in (
-        (("kayles", 4, 5, "--out", file), "a page plays nim, wythoff and games of inequalities"),
+        (("kayles", 4, 5, "--out", file), "a page plays inequalities, and games along lines"),
         (("chocolate6", 1, 1, 1, 1, 1, 1, "--out", file), "with two or three coordinates, got chocolate6"),
         ((5, 7, "--out", file), "position must be 3 numbers"),
         ((2, 3, "--piles", 2, "--out", file), "position must be 3 piles on a page"),

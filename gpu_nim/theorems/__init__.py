@@ -1,4 +1,4 @@
-"""Theorems checked on cases.  `papers` has one file per source, with each statement, its check and its reach.  `exhaustive` and
+"""Theorems checked on cases.  `papers` has a module a source, with each statement, its check and its reach.  `exhaustive` and
 `by_definition` count, grow and solve without formulas; `growth_check` checks a finished growth.
 
 >>> from gpu_nim import theorems
