@@ -64,7 +64,7 @@ _EXAMPLES = {
 @click.option(
     "--reduce", "reduce_to", type=REDUCTION_NAMES, metavar="NAME,...", help="Print reductions of the range, listed below."
 )
-@click.option("--records", type=AMOUNT, default=MAX_RECORDS, help="The most records to list; they are the first ones.")
+@click.option("--records", type=AMOUNT, default=MAX_RECORDS, help="How many records to list, the first ones.")
 @click.option("--method", type=Choice(("formula", "enumerate")), default="formula", help="enumerate checks every tuple.")
 @click.option("--format", "form", type=Choice(_FORMATS), default="table", help="How to print.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object; the same as --format json.")

@@ -32,7 +32,7 @@ _EXAMPLES = {
 @click.argument("source", type=SOURCE)
 @click.option("-o", "--out", type=FILE, required=True, help="The file: see the endings below.")
 @click.option("--printable", is_flag=True, help="One watertight body for a 3D printer.")
-@click.option("--print-size", type=float, default=Printing.size, help="The largest measure of a printable body, in millimetres.")
+@click.option("--print-size", type=float, default=Printing.size, help="The longest side of a printable body, in millimetres.")
 @click.option("--stand", is_flag=True, help="A plate below a printable body, in which its lowest parts are set.")
 @look_options("view", "theme", "colour", "generations", "cut", "title")
 @json_option

@@ -49,7 +49,7 @@ def _listings() -> dict[str, list[tuple[str, str]]]:
 )
 @click.option("--base", type=integer(2, 36), default=2, help="Base of k-regular sequences.")
 @click.option("--confirm", type=integer(2), help="How many terms must confirm a law.  [default: 8 to 32, by the terms]")
-@click.option("--kind", "kinds", metavar="NAME,...", help="Test these kinds of laws alone, listed below.")
+@click.option("--kind", "kinds", metavar="NAME,...", help="Test only these kinds of laws, listed below.")
 @json_option
 def guess(
     source: tuple[str, ...],

@@ -65,9 +65,11 @@ def play(
     """Play Nim with piles, as in `gpunim play 5 7 9`, or another game, as in `gpunim play kayles 4 5`.
 
     GAME is a name, which `gpunim games` lists, or inequalities, as in `gpunim play '3y <= x + z' 7 3 5`. Taking the last counter,
-    or making the last move, wins; with --misere it loses. A page, by --web or --out, shows the position, its moves and the game so
-    far in the fractal of P-positions: for Nim with three piles, and for games of two or three coordinates. There, teaching begins
-    with the hints shown, and two people can play.
+    or making the last move, wins; with --misere it loses.
+
+    A page, by --web or --out, shows the position, its moves and the game so far in the fractal of P-positions. It plays Nim with
+    three piles, and games of two or three coordinates, also between two people; with `--opponent teaching` it begins with the hints
+    shown.
     """
     texts = {name: text for name, text in options.items() if text is not None}
     if web or out:

@@ -118,7 +118,7 @@ def _played(name: str, rules: Ruleset) -> InequalityGame | LineGame:
         lines = rules.rules(0)
         if isinstance(lines, LineGame):
             return lines
-    raise UsageError(f"a page plays inequalities, and games along lines such as wythoff, of two or three coordinates, got {name}")
+    raise UsageError(f"a page plays inequalities, and games along lines such as wythoff, with two or three coordinates, got {name}")
 
 
 def _size(game: InequalityGame | LineGame, start: Vector) -> tuple[int, Vector]:
