@@ -85,7 +85,7 @@ def test_a_wrong_count_is_a_counterexample(name: str, monkeypatch: pytest.Monkey
 
     for module in ("section_2_positions", "section_4_by_maximum", "section_5_by_total"):
         monkeypatch.setattr(f"gpu_nim.theorems.papers.nim_fractals.{module}.counts", spoilt)
-    monkeypatch.setattr("gpu_nim.theorems.papers.gpunim.counts", spoilt)
+    monkeypatch.setattr("gpu_nim.theorems.papers.gpunim.counts.counts", spoilt)
     (checked,) = run_checks(find_statements([name]), 15)
     assert not checked.holds
     assert " is " in str(checked.result.counterexample)

@@ -83,16 +83,8 @@ CORRECTIONS = Registry[Correction]("correction")
 """The corrections, by A-number."""
 
 for _correction in (
-    Correction(
-        "A147552",
-        (_table("A147552", 0, 2049, "Table of n, a(n) for n = 0..1023"),),
-        2049,
-    ),
-    Correction(
-        "A151776",
-        (_table("A151776", 0, 2049, "Table of n, a(n) for n = 0..68"),),
-        2049,
-    ),
+    Correction("A147552", (_table("A147552", 0, 2049, "Table of n, a(n) for n = 0..1023"),), 2049),
+    Correction("A151776", (_table("A151776", 0, 2049, "Table of n, a(n) for n = 0..68"),), 2049),
     Correction(
         "A160720",
         (

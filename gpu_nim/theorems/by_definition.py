@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache
 
 import numpy as np
@@ -43,10 +43,23 @@ def grundy(positions: Iterable[Cell], options: Callable[[Cell], Iterable[Cell]])
 
     @cache
     def value(position: Cell) -> int:
-        seen = {value(option) for option in options(position)}
-        return next(number for number in range(len(seen) + 1) if number not in seen)
+        return mex({value(option) for option in options(position)})
 
     return {position: value(position) for position in positions}
+
+
+def mex(values: Collection[int]) -> int:
+    """Return the least number that is not among the values."""
+    return next(number for number in range(len(values) + 1) if number not in values)
+
+
+def nim_options(position: Cell) -> set[Cell]:
+    """Return the positions after one move of Nim: one pile is lowered.
+
+    >>> sorted(nim_options((1, 2)))
+    [(0, 2), (1, 0), (1, 1)]
+    """
+    return {(*position[:i], less, *position[i + 1 :]) for i, pile in enumerate(position) for less in range(pile)}
 
 
 def inequality_positions(game: InequalityGame, size: int) -> list[Cell]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -51,10 +52,16 @@ def max_index(piles: int, upto: int, affordable: _Affordable = _TUPLES) -> int:
 def index_scope(piles: Iterable[int], upto: int) -> str:
     """Return in words the largest indices for these numbers of piles.
 
-    >>> index_scope((4, 5), 1000)
-    'n up to 1000 for k = 4, n up to 180 for k = 5'
+    >>> index_scope((3, 4, 5), 1000)
+    'n up to 1000 for k = 3 to 4, n up to 180 for k = 5'
     """
-    return ", ".join(f"n up to {max_index(k, upto)} for k = {k}" for k in piles)
+    return _scope("n", piles, lambda k: max_index(k, upto))
+
+
+def _scope(what: str, piles: Iterable[int], reach: Callable[[int], int]) -> str:
+    """The reach for each number of piles; successive ones with the same reach stand together."""
+    ranges = ((most, [*same]) for most, same in groupby(piles, reach))
+    return ", ".join(f"{what} up to {most} for k = {k[0] if len(k) == 1 else f'{k[0]} to {k[-1]}'}" for most, k in ranges)
 
 
 @cache
@@ -72,20 +79,22 @@ def counts(name: str, piles: int, limit: int) -> tuple[int, ...]:
 def p_positions(piles: int, largest: int) -> NDArray[np.int64]:
     """Return the P-positions of Nim with piles at most `largest`, in lexicographic order, by the definition of a P-position.
 
-    Shape (positions, piles). A position is P when none of its options is. Options lower one pile, so on each line
-    parallel to an axis only the first P-position in lexicographic order is one, and any position after it on the line is N.
+    Shape (positions, piles). A position is P when none of its options is. Options lower one pile, so each line parallel to an axis
+    has one P-position at most, and any position after it on the line is N.
 
     >>> p_positions(3, 1).tolist()
     [[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]]
     """
     found = []
-    taken: list[set[tuple[int, ...]]] = [set() for _ in range(piles)]
-    for position in np.ndindex(*(largest + 1,) * piles):
-        lines = [position[:axis] + position[axis + 1 :] for axis in range(piles)]
-        if not any(line in seen for line, seen in zip(lines, taken, strict=True)):
-            found.append(position)
-            for line, seen in zip(lines, taken, strict=True):
-                seen.add(line)
+    taken: list[set[tuple[int, ...]]] = [set() for _ in range(piles - 1)]  # the lines along each axis but the last
+    for head in np.ndindex(*(largest + 1,) * (piles - 1)):
+        for last in range(largest + 1):
+            lines = [(*head[:axis], *head[axis + 1 :], last) for axis in range(piles - 1)]
+            if not any(line in seen for line, seen in zip(lines, taken, strict=True)):
+                found.append((*head, last))
+                for line, seen in zip(lines, taken, strict=True):
+                    seen.add(line)
+                break
     return np.array(found, np.int64).reshape(-1, piles)
 
 
@@ -95,5 +104,9 @@ def max_pile(piles: int, upto: int) -> int:
 
 
 def pile_scope(piles: Iterable[int], upto: int) -> str:
-    """Return in words the largest piles for these numbers of them."""
-    return ", ".join(f"piles up to {max_pile(k, upto)} for k = {k}" for k in piles)
+    """Return in words the largest piles for these numbers of them.
+
+    >>> pile_scope((1, 2, 3, 4), 30)
+    'piles up to 30 for k = 1 to 3, piles up to 21 for k = 4'
+    """
+    return _scope("piles", piles, lambda k: max_pile(k, upto))

@@ -133,5 +133,5 @@ PAPERS.add(
         "F",
         'Thomas S. Ferguson, "Game Theory", part I, "Impartial Combinatorial Games", section 2, "The Game of Nim"',
         _ITEMS,
-    ),
+    )
 )

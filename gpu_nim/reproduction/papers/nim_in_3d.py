@@ -137,11 +137,7 @@ _ITEMS = (
         "2n tokens.",
         checks=("b-second",),
     ),
-    Item(
-        "Second theorem, proof",
-        "N-positions with 2n tokens are born after the P-positions with 2n tokens.",
-        checks=("b-late",),
-    ),
+    Item("Second theorem, proof", "N-positions with 2n tokens are born after the P-positions with 2n tokens.", checks=("b-late",)),
 )
 
 PAPERS.add(
@@ -151,5 +147,5 @@ PAPERS.add(
         "Tanya Khovanova's note on the automata that grow the P-positions of Nim in three dimensions",
         _ITEMS,
         note="The note has neither numbered theorems nor figures; the names of the items are gpunim's.",
-    ),
+    )
 )

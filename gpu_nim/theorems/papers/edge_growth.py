@@ -51,8 +51,8 @@ def _delays(automaton: str, generations: int) -> NDArray[np.int64]:
     return found
 
 
-def _octant(cells: NDArray[np.integer]) -> NDArray[np.integer]:
-    return cells[(cells >= 0).all(axis=1)]
+def _in_octant(cells: NDArray[np.integer]) -> set[Cell]:
+    return {*map(tuple, cells[(cells >= 0).all(axis=1)].tolist())}
 
 
 def signed_sums(n: int) -> set[int]:
@@ -171,7 +171,7 @@ def surface_is_known(upto: int) -> Iterator[Case]:
         for n, cells in grow(automaton, upto, backend="numpy", verify=False):
             first = cells[distances(cells) == n]
             yield f"the number at distance {n} in generation {n} of {automaton}", len(first), surface_births(automaton, n)
-            yield f"the cells at distance {n} in generation {n} of {automaton}", {*map(tuple, _octant(first).tolist())}, surface(n)
+            yield f"the cells at distance {n} in generation {n} of {automaton}", _in_octant(first), surface(n)
 
 
 @statement(
@@ -188,11 +188,7 @@ def behind_squares_is_known(upto: int) -> Iterator[Case]:
         for n, cells in grow(automaton, upto, backend="numpy", verify=False):
             sides = np.abs(cells)
             found = cells[(sides.max(axis=1) == n - 1) & (sides.sum(axis=1) <= 2 * n - 2)]
-            yield (
-                f"the cells behind the squares in generation {n} of {automaton}",
-                {*map(tuple, _octant(found).tolist())},
-                behind_squares(n),
-            )
+            yield f"the cells behind the squares in generation {n} of {automaton}", _in_octant(found), behind_squares(n)
             ones, zeros = n.bit_count() - 1, (n & -n).bit_length() - 1
             stated = 0 if n % 2 or not n else 3 * _MIRRORED[automaton] * 2 ** (ones + zeros) * (2**ones - 1)
             yield f"their number in generation {n} of {automaton}", len(found), stated
@@ -213,7 +209,7 @@ def behind_triangles_is_known(upto: int) -> Iterator[Case]:
             sides = np.abs(cells)
             found = cells[(sides.sum(axis=1) == 2 * n - 2) & (sides.max(axis=1) < n - 1)]
             what = f"behind the triangles in generation {n} of {automaton}"
-            yield f"the cells {what}", {*map(tuple, _octant(found).tolist())}, behind_triangles(n)
+            yield f"the cells {what}", _in_octant(found), behind_triangles(n)
             w = n.bit_count()
             yield f"their number {what}", len(found), 0 if n % 2 or not n else 2 * mirrored * (3**w - 3 * 2**w + 3)
 
@@ -246,8 +242,7 @@ def sheets(upto: int) -> Iterator[Case]:
 
 def _over(cells: NDArray[np.integer], x: int, size: int) -> set[Cell]:
     """Those of the cells in the octant that have this x and y + z <= size."""
-    own = _octant(cells)
-    return {*map(tuple, own[(own[:, 0] == x) & (own[:, 1:].sum(axis=1) <= size)].tolist())}
+    return _in_octant(cells[(cells[:, 0] == x) & (cells[:, 1:].sum(axis=1) <= size)])
 
 
 @statement(
@@ -298,7 +293,7 @@ def children(upto: int) -> Iterator[Case]:
 def alike(upto: int) -> Iterator[Case]:
     growths = [grow(automaton, upto, backend="numpy", verify=False) for automaton in _MIRRORED]
     for n in range(upto + 1):
-        edge, fcc = ({*map(tuple, _octant(growth.newborns(n)).tolist())} for growth in growths)
+        edge, fcc = (_in_octant(growth.newborns(n)) for growth in growths)
         stated = {(0, 1, 17), (0, 17, 1), (1, 0, 17), (1, 17, 0), (17, 0, 1), (17, 1, 0)} if n > _ALIKE else set()
         yield f"what is born in generation {n} of edge alone", edge - fcc, stated
         yield f"what is born in generation {n} of fcc alone", fcc - edge, set()

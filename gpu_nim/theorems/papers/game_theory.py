@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 
 from gpu_nim.games.nim.positions import nim_sum
+from gpu_nim.theorems.by_definition import nim_options
 from gpu_nim.theorems.catalogue import Case, compared_cases, statement
 from gpu_nim.theorems.exhaustive import max_pile, p_positions, pile_scope
 
@@ -43,8 +44,7 @@ def worked_out(upto: int) -> Iterator[Case]:
         if max(position) <= upto:
             yield f"whether {position} is a P-position", position in known, outcome == "P"
     if upto >= max(_EXAMPLE):
-        moves = {(*_EXAMPLE[:i], less, *_EXAMPLE[i + 1 :]) for i, pile in enumerate(_EXAMPLE) for less in range(pile)}
-        yield f"where one wins from {_EXAMPLE}", moves & known, {(4, 12, 8), (13, 5, 8), (13, 12, 1)}
+        yield f"where one wins from {_EXAMPLE}", nim_options(_EXAMPLE) & known, {(4, 12, 8), (13, 5, 8), (13, 12, 1)}
 
 
 @statement(
@@ -100,12 +100,17 @@ def proof(upto: int) -> Iterator[Case]:
 def winning_moves(upto: int) -> Iterator[Case]:
     for k in (2, 3, 4):
         n = max_pile(k, upto)
-        known = {tuple(position) for position in p_positions(k, n).tolist()}
-        lines = [{(p[:i], p[i + 1 :]): p[i] for p in known} for i in range(k)]
-        for position in np.ndindex(*(n + 1,) * k):
-            if position in known:
-                continue
-            moves = sum(lines[i].get((position[:i], position[i + 1 :]), position[i]) < position[i] for i in range(k))
-            columns = [sum(pile >> b & 1 for pile in position) for b in reversed(range(n.bit_length()))]
-            stated = next(((ones, 1) for ones in columns if ones % 2), None)
-            yield f"the number of winning moves from {position}, and its parity,", (moves, moves % 2), stated
+        box = np.indices((n + 1,) * k)
+        known = p_positions(k, n)
+        is_p = np.zeros(box.shape[1:], np.bool_)
+        is_p[tuple(known.T)] = True
+        moves, leftmost = np.zeros_like(is_p, np.int64), np.zeros_like(is_p, np.int64)
+        for axis in range(k):
+            lowest = np.full((n + 1,) * (k - 1), n + 1)  # of the P-positions on each line along the axis
+            lowest[tuple(np.delete(known, axis, axis=1).T)] = known[:, axis]
+            moves += np.expand_dims(lowest, axis) < box[axis]
+        for b in range(n.bit_length()):
+            ones = (box >> b & 1).sum(axis=0)
+            leftmost = np.where(ones % 2, ones, leftmost)
+        for position, found, ones in zip(np.argwhere(~is_p).tolist(), moves[~is_p].tolist(), leftmost[~is_p].tolist(), strict=True):
+            yield f"the number of winning moves from {tuple(position)}, and its parity,", (found, found % 2), (ones, 1)

@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 
 from gpu_nim.games.inequality import Vector, chocolate
+from gpu_nim.games.nim.positions import nim_sum
 from gpu_nim.games.solve import solve
 from gpu_nim.theorems.catalogue import Case, compared_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
@@ -47,9 +48,9 @@ def triangle_inequality(upto: int) -> Iterator[Case]:
 @compared_cases(lambda upto: pile_scope((3,), upto))
 def moves_and_nim_sums(upto: int) -> Iterator[Case]:
     for position in np.ndindex(*(max_pile(3, upto) + 1,) * 3):
-        nim_sum = position[0] ^ position[1] ^ position[2]
-        reached = any(nim_sum ^ pile ^ less == 0 for pile in position for less in range(pile))
-        yield f"a move from {position} to nim-sum 0", reached, nim_sum != 0
+        total = nim_sum(position)
+        reached = any(total ^ pile ^ less == 0 for pile in position for less in range(pile))
+        yield f"a move from {position} to nim-sum 0", reached, total != 0
 
 
 @statement(
@@ -85,7 +86,7 @@ def theorem_3_1(size: int) -> CheckResult:
 @compared_cases(lambda upto: f"the positions of 3y <= x + z to {upto} with another nim-sum than 0")
 def theorem_3_2(upto: int) -> Iterator[Case]:
     for position, nim_sums in _nim_sums_of_options(upto):
-        if _nim_sum(position):
+        if nim_sum(position):
             yield f"whether an option of {position} has nim-sum 0", 0 in nim_sums, True
 
 
@@ -133,7 +134,7 @@ def _constructed(position: Vector) -> Vector:
 @compared_cases(lambda upto: f"the positions of 3y <= x + z to {upto} with nim-sum 0")
 def theorem_3_4(upto: int) -> Iterator[Case]:
     for position, nim_sums in _nim_sums_of_options(upto):
-        if not _nim_sum(position):
+        if not nim_sum(position):
             yield f"whether an option of {position} has nim-sum 0", 0 in nim_sums, False
 
 
@@ -141,12 +142,7 @@ def _nim_sums_of_options(size: int) -> Iterator[tuple[Vector, set[int]]]:
     """Each position of 3y <= x + z up to a size, with the nim-sums of all its options."""
     game = chocolate(3)
     for position in game.within(size).positions():
-        yield position, {_nim_sum(option) for _, _, option in game.moves(position)}
-
-
-def _nim_sum(position: Vector) -> int:
-    x, y, z = position
-    return x ^ y ^ z
+        yield position, {nim_sum(option) for _, _, option in game.moves(position)}
 
 
 @statement(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 
 import numpy as np
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.automata.formulas import p_positions_by_total
 from gpu_nim.automata.growth_process import grow
-from gpu_nim.model.rule import Cell
+from gpu_nim.model.rule import Cell, Rule
+from gpu_nim.theorems import by_definition
 from gpu_nim.theorems.catalogue import Case, check_cases, compared_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
 from gpu_nim.theorems.exhaustive import max_pile, p_positions, pile_scope
@@ -29,30 +30,14 @@ def _p_positions(total: int) -> list[list[int]]:
     return found
 
 
-def _literally(offsets: Iterable[Cell], generations: int) -> Iterator[list[Cell]]:
-    """The newborns of each step in the octant, by [B]: born when exactly one of the cells at these offsets is alive."""
-    alive: set[Cell] = {(0, 0, 0)}
-    offsets = list(offsets)
-    yield [(0, 0, 0)]
-    for _ in range(generations):
-        near = {tuple(x - d for x, d in zip(cell, offset, strict=True)) for cell in alive for offset in offsets}
-        born = sorted(
-            cell
-            for cell in near - alive
-            if min(cell) >= 0 and sum(tuple(x + d for x, d in zip(cell, offset, strict=True)) in alive for offset in offsets) == 1
-        )
-        alive.update(born)
-        yield born
-
-
 def _born(
-    automaton: str, upto: int, offsets: Iterable[Cell], choose: Callable[[NDArray[np.integer], int], NDArray[np.integer]]
+    automaton: str, upto: int, offsets: tuple[Cell, ...], choose: Callable[[NDArray[np.integer], int], NDArray[np.integer]]
 ) -> CheckResult:
     literally = min(upto, _MAX_LITERAL)
     growth = grow(automaton, upto, backend="numpy", verify=False)
 
     def cases() -> Iterator[Case]:
-        for n, born in enumerate(_literally(offsets, literally)):
+        for n, born in enumerate(by_definition.grown(Rule(3, offsets, frozenset({1}), ((0, 0, 0),), octant=True), literally)):
             chosen = choose(np.array(born).reshape(-1, 3), n).tolist()
             yield f"generation {n} of {automaton} by the literal rule", chosen, _p_positions(2 * n)
             yield f"all of generation {n} of {automaton}", [*map(tuple, growth.newborns(n).tolist())], born
@@ -62,8 +47,8 @@ def _born(
     return check_cases(cases(), f"generations up to {upto}, those up to {literally} by the literal rule, too")
 
 
-# [B] prints the third cell of the first rule as (a,b-1,a-1); c-1 is meant.
-_PARENTS = ((-1, -1, 0), (-1, 0, -1), (0, -1, -1))
+# The first rule reads (a-1,b-1,c), (a-1,b,c-1) and (a,b-1,c-1); [B] prints the third as (a,b-1,a-1).
+_TO_CHILDREN = ((1, 1, 0), (1, 0, 1), (0, 1, 1))
 _EDGE_NEIGHBOURS = tuple(offset for offset in product((-1, 0, 1), repeat=3) if sum(map(abs, offset)) == 2)
 
 
@@ -75,7 +60,7 @@ _EDGE_NEIGHBOURS = tuple(offset for offset in product((-1, 0, 1), repeat=3) if s
     thorough=(1024, 8),
 )
 def first_rule(upto: int) -> CheckResult:
-    return _born("nim", upto, _PARENTS, lambda cells, n: cells)
+    return _born("nim", upto, _TO_CHILDREN, lambda cells, n: cells)
 
 
 @statement(
@@ -110,14 +95,14 @@ def totals(upto: int) -> Iterator[Case]:
 def two_adic_values(upto: int) -> Iterator[Case]:
     largest = max_pile(3, upto)
     known = {tuple(position) for position in p_positions(3, largest).tolist()}
-    pairs = [tuple(axis for axis in range(3) if offset[axis]) for offset in _PARENTS]
+    pairs = [tuple(axis for axis in range(3) if offset[axis]) for offset in _TO_CHILDREN]
     for position in product(range(largest + 1), repeat=3):
         if sum(position) % 2 or not any(position):
             continue
         below = [
             pair
-            for pair, offset in zip(pairs, _PARENTS, strict=True)
-            if tuple(x + d for x, d in zip(position, offset, strict=True)) in known
+            for pair, offset in zip(pairs, _TO_CHILDREN, strict=True)
+            if tuple(x - d for x, d in zip(position, offset, strict=True)) in known
         ]
         if position in known:
             values = [pile & -pile for pile in position]

@@ -57,10 +57,7 @@ def first_differences(upto: int) -> Iterator[Case]:
 
 
 @statement(
-    "chocolate-integers",
-    _REMARK,
-    "where a y <= x + z first differs from Nim for integers a, in closed form",
-    thorough=(512, 3),
+    "chocolate-integers", _REMARK, "where a y <= x + z first differs from Nim for integers a, in closed form", thorough=(512, 3)
 )
 @compared_cases(lambda upto: f"a to {_LARGEST_A}, solved where the total is at most {2 * upto}")
 def integers(upto: int) -> Iterator[Case]:

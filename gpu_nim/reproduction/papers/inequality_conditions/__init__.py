@@ -10,5 +10,5 @@ PAPERS.add(
         "Hiroshi Matsui, Toshiyuki Yamauchi, Taishi Inoue and Yuuki Tomari, "
         '"Variants of the Game of Nim that have Inequalities as Conditions"',
         (*section_2.ITEMS, *sections_3_and_4.ITEMS),
-    ),
+    )
 )

@@ -83,14 +83,7 @@ ITEMS = (
             Comparison(
                 "the inequalities of the game `chocolate6`",
                 lambda: six_coordinate_chocolate().formulas(),
-                (
-                    "x1 <= x2 + x6",
-                    "x2 <= x1 + x3 + 1",
-                    "x3 <= x2 + x4",
-                    "x4 <= x3 + x5 + 1",
-                    "x5 <= x4 + x6",
-                    "x6 <= x1 + x5 + 1",
-                ),
+                ("x1 <= x2 + x6", "x2 <= x1 + x3 + 1", "x3 <= x2 + x4", "x4 <= x3 + x5 + 1", "x5 <= x4 + x6", "x6 <= x1 + x5 + 1"),
             ),
         ),
         ("chocolate6-symmetry", "chocolate6-heaps", "chocolate6-zeros", "chocolate6-growth"),
@@ -101,9 +94,7 @@ ITEMS = (
         "The chocolate at {2,1,2,1,2,1}.",
         (
             Comparison(
-                "whether {2,1,2,1,2,1} is a position",
-                lambda: six_coordinate_chocolate().is_position((2, 1, 2, 1, 2, 1)),
-                True,
+                "whether {2,1,2,1,2,1} is a position", lambda: six_coordinate_chocolate().is_position((2, 1, 2, 1, 2, 1)), True
             ),
         ),
         command="gpunim solve chocolate6 --size 3",
@@ -168,11 +159,7 @@ ITEMS = (
     _graph("Graph 3.7", "The digits of x = 14, y = 10, z = 4.", (14, 10, 4), "000 000 110 101 110 000"),
     _graph("Graph 3.8", "The digits of u = 7, v = 3, z = 4.", (7, 3, 4), "000 000 000 101 110 110"),
     _graph("Graph 3.9", "The digits of x = 36, y = 5, z = 14.", (36, 5, 14), "100 000 001 111 001 010"),
-    Item(
-        "Remark 3.1",
-        "A move that lowers two coordinates of 3y <= x + z leaves y = floor((x+z)/3).",
-        checks=("v-remark-3.1",),
-    ),
+    Item("Remark 3.1", "A move that lowers two coordinates of 3y <= x + z leaves y = floor((x+z)/3).", checks=("v-remark-3.1",)),
     Item(
         "Theorem 3.2",
         "From each position of 3y <= x + z whose nim-sum is not 0 there is an option with nim-sum 0.",
@@ -226,13 +213,7 @@ ITEMS = (
     Item(
         "Graph 3.11",
         "Below 2^n the digits of q are 1, and those of r are 1 minus those of p.",
-        (
-            Comparison(
-                "the digits of p, q, r for n = 3, m = 5",
-                partial(binary_rows, 13, 7, 10),
-                "101 110 011 110",
-            ),
-        ),
+        (Comparison("the digits of p, q, r for n = 3, m = 5", partial(binary_rows, 13, 7, 10), "101 110 011 110"),),
         ("v-theorem-3.3",),
     ),
     Item(
@@ -259,13 +240,7 @@ ITEMS = (
     Item(
         "Graph 3.12",
         "The digits of p, q, z in the proof of Theorem 3.4 are those of Graph 3.11.",
-        (
-            Comparison(
-                "the digits of p, q, z for n = 3, m = 2",
-                partial(binary_rows, 10, 7, 13),
-                "101 011 110 011",
-            ),
-        ),
+        (Comparison("the digits of p, q, z for n = 3, m = 2", partial(binary_rows, 10, 7, 13), "101 011 110 011"),),
         ("v-theorem-3.4",),
     ),
     Item(
@@ -315,13 +290,7 @@ ITEMS = (
                 partial(_is_gasket, 5),
             ),
         ),
-        (
-            "v-remark-4.1",
-            "chocolate-nim",
-            "chocolate-first-difference",
-            "chocolate-integers",
-            "nim-gasket",
-        ),
+        ("v-remark-4.1", "chocolate-nim", "chocolate-first-difference", "chocolate-integers", "nim-gasket"),
         command="gpunim solve chocolate --a 1:9 --size 63",
     ),
 )

@@ -12,5 +12,5 @@ PAPERS.add(
         note="Numbers are those of the published paper; in the first version Theorems 1 and 2, Definition 2 and Corollary 3 are "
         "Theorems 2 and 4, Definition 3 and Corollary 5, and from Lemma 4 on all numbers are two lower. "
         "The proof of Theorem 15 cites Corollary 5 as Lemma 5.",
-    ),
+    )
 )

@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 
+from gpu_nim.games.nim.positions import nim_sum
 from gpu_nim.theorems.catalogue import Case, compared_cases, statement
 from gpu_nim.theorems.exhaustive import ENUMERATED, counts, index_scope, max_index, max_pile, p_positions, pile_scope
 
@@ -62,10 +63,7 @@ def bouton(upto: int) -> Iterator[Case]:
 def last_pile(upto: int) -> Iterator[Case]:
     for k in _PILES:
         for position in p_positions(k, max_pile(k, upto)).tolist():
-            nim_sum = 0
-            for pile in position[:-1]:
-                nim_sum ^= pile
-            yield f"the last pile of {tuple(position)}", position[-1], nim_sum
+            yield f"the last pile of {tuple(position)}", position[-1], nim_sum(position[:-1])
 
 
 @statement("nf-lemma-6", "[NF] Lemma 6", "2 max(P) <= #(P) <= k max(P) for each P-position P", thorough=ENUMERATED)

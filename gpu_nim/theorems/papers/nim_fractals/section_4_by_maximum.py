@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
 from math import comb
 
-from gpu_nim.theorems.catalogue import Case, check_cases, compared_cases, statement
-from gpu_nim.theorems.check_result import CheckResult
+from gpu_nim.theorems.catalogue import Case, Check, compared_cases, statement
 from gpu_nim.theorems.exhaustive import ENUMERATED, counts, index_scope, max_index
 
 _ODD, _EVEN = (3, 5, 7), (2, 4, 6)
@@ -18,15 +18,21 @@ def _split(n: int) -> tuple[int, int]:
     return b, n + 1 - (1 << b)
 
 
-def _cases(name: str, piles: tuple[int, ...], upto: int, formula: Callable[[int, int], int]) -> CheckResult:
-    """Compare a formula in (k, n) with the counts for n > 0."""
+def _formula(letter: str, piles: Sequence[int], *, recursive: bool = False) -> Callable[[Callable[[int, int, int], int]], Check]:
+    """Return a decorator that compares a formula in k, b and c with the counts for n > 0; `recursive` adds the value at c - 1."""
 
-    def cases() -> Iterator[Case]:
-        for k in piles:
-            for n, counted in enumerate(counts(name, k, max_index(k, upto))[1:], 1):
-                yield f"{name}_{k}({n})", counted, formula(k, n)
+    def decorated(formula: Callable[[int, int, int], int]) -> Check:
+        @wraps(formula)
+        def cases(upto: int) -> Iterator[Case]:
+            for k in piles:
+                known = counts(letter, k, max_index(k, upto))
+                for n, counted in enumerate(known[1:], 1):
+                    b, c = _split(n)
+                    yield f"{letter}_{k}({n})", counted, formula(k, b, c) + (known[c - 1] if recursive else 0)
 
-    return check_cases(cases(), index_scope(piles, upto))
+        return compared_cases(lambda upto: index_scope(piles, upto))(cases)
+
+    return decorated
 
 
 @statement("nf-corollary-7", "[NF] Corollary 7", "a_k(floor(2n/k)) <= A_k(n) <= a_k(n)", thorough=ENUMERATED)
@@ -78,8 +84,9 @@ def b_and_c(upto: int) -> Iterator[Case]:
 
 
 @statement("nf-theorem-11", "[NF] Theorem 11", "d_3(n) = 6c - 3 for n > 0", thorough=ENUMERATED)
-def d_three(upto: int) -> CheckResult:
-    return _cases("d", (3,), upto, lambda k, n: 6 * _split(n)[1] - 3)
+@_formula("d", (3,))
+def d_three(k: int, b: int, c: int) -> int:
+    return 6 * c - 3
 
 
 @statement(
@@ -97,41 +104,29 @@ def triangle(upto: int) -> Iterator[Case]:
 
 
 @statement("nf-theorem-12", "[NF] Theorem 12", "a_3(n) = 2^(2b) + 3c^2 for n > 0", thorough=ENUMERATED)
-def a_three(upto: int) -> CheckResult:
-    return _cases("a", (3,), upto, lambda k, n: 4 ** _split(n)[0] + 3 * _split(n)[1] ** 2)
+@_formula("a", (3,))
+def a_three(k: int, b: int, c: int) -> int:
+    return int(4**b) + 3 * c**2
 
 
 @statement("nf-theorem-13", "[NF] Theorem 13", "a_4(n) = 2^(3b) + 6c^2 2^b + a_4(c-1) for n > 0", thorough=ENUMERATED)
-def a_four(upto: int) -> CheckResult:
-    a = counts("a", 4, max_index(4, upto))
-
-    def formula(k: int, n: int) -> int:
-        b, c = _split(n)
-        return int(8**b + 6 * c**2 * 2**b + a[c - 1])
-
-    return _cases("a", (4,), upto, formula)
+@_formula("a", (4,), recursive=True)
+def a_four(k: int, b: int, c: int) -> int:
+    return int(8**b + 6 * c**2 * 2**b)
 
 
 @statement("nf-corollary-14", "[NF] Corollary 14", "d_4(n) = (12c - 6) 2^b + d_4(c-1) for n > 0", thorough=ENUMERATED)
-def d_four(upto: int) -> CheckResult:
-    d = counts("d", 4, max_index(4, upto))
-
-    def formula(k: int, n: int) -> int:
-        b, c = _split(n)
-        return int((12 * c - 6) * 2**b + d[c - 1])
-
-    return _cases("d", (4,), upto, formula)
+@_formula("d", (4,), recursive=True)
+def d_four(k: int, b: int, c: int) -> int:
+    return int((12 * c - 6) * 2**b)
 
 
 @statement(
     "nf-theorem-15", "[NF] Theorem 15", "a_k(n) = ((2^b + c)^k + (2^b - c)^k) / 2^(b+1) for odd k and n > 0", thorough=ENUMERATED
 )
-def a_odd(upto: int) -> CheckResult:
-    def formula(k: int, n: int) -> int:
-        b, c = _split(n)
-        return int(((2**b + c) ** k + (2**b - c) ** k) // 2 ** (b + 1))
-
-    return _cases("a", _ODD, upto, formula)
+@_formula("a", _ODD)
+def a_odd(k: int, b: int, c: int) -> int:
+    return int(((2**b + c) ** k + (2**b - c) ** k) // 2 ** (b + 1))
 
 
 @statement(
@@ -140,12 +135,9 @@ def a_odd(upto: int) -> CheckResult:
     "d_k(n) = ((2^b + c)^k + (2^b - c)^k - (2^b + c - 1)^k - (2^b - c + 1)^k) / 2^(b+1) for odd k and n > 0",
     thorough=ENUMERATED,
 )
-def d_odd(upto: int) -> CheckResult:
-    def formula(k: int, n: int) -> int:
-        b, c = _split(n)
-        return int(((2**b + c) ** k + (2**b - c) ** k - (2**b + c - 1) ** k - (2**b - c + 1) ** k) // 2 ** (b + 1))
-
-    return _cases("d", _ODD, upto, formula)
+@_formula("d", _ODD)
+def d_odd(k: int, b: int, c: int) -> int:
+    return int(((2**b + c) ** k + (2**b - c) ** k - (2**b + c - 1) ** k - (2**b - c + 1) ** k) // 2 ** (b + 1))
 
 
 @statement(
@@ -154,13 +146,9 @@ def d_odd(upto: int) -> CheckResult:
     "a_k(n) = ((2^b + c)^k + (2^b - c)^k - 2c^k) / 2^(b+1) + a_k(c-1) for even k and n > 0",
     thorough=ENUMERATED,
 )
-def a_even(upto: int) -> CheckResult:
-    def formula(k: int, n: int) -> int:
-        b, c = _split(n)
-        lower = counts("a", k, max_index(k, upto))[c - 1]
-        return int(((2**b + c) ** k + (2**b - c) ** k - 2 * c**k) // 2 ** (b + 1) + lower)
-
-    return _cases("a", _EVEN, upto, formula)
+@_formula("a", _EVEN, recursive=True)
+def a_even(k: int, b: int, c: int) -> int:
+    return int(((2**b + c) ** k + (2**b - c) ** k - 2 * c**k) // 2 ** (b + 1))
 
 
 @statement(
@@ -169,14 +157,11 @@ def a_even(upto: int) -> CheckResult:
     "d_k(n) = ((2^b+c)^k + (2^b-c)^k - (2^b+c-1)^k - (2^b-c+1)^k - 2c^k + 2(c-1)^k) / 2^(b+1) + d_k(c-1) for even k and n > 0",
     thorough=ENUMERATED,
 )
-def d_even(upto: int) -> CheckResult:
-    def formula(k: int, n: int) -> int:
-        b, c = _split(n)
-        rising = (2**b + c) ** k + (2**b - c) ** k - 2 * c**k
-        before = (2**b + c - 1) ** k + (2**b - c + 1) ** k - 2 * (c - 1) ** k
-        return int((rising - before) // 2 ** (b + 1) + counts("d", k, max_index(k, upto))[c - 1])
-
-    return _cases("d", _EVEN, upto, formula)
+@_formula("d", _EVEN, recursive=True)
+def d_even(k: int, b: int, c: int) -> int:
+    rising = (2**b + c) ** k + (2**b - c) ** k - 2 * c**k
+    before = (2**b + c - 1) ** k + (2**b - c + 1) ** k - 2 * (c - 1) ** k
+    return int((rising - before) // 2 ** (b + 1))
 
 
 @statement(
@@ -185,29 +170,20 @@ def d_even(upto: int) -> CheckResult:
     "a_k(n) = sum_i C(k,2i) 2^(b(k-2i-1)) c^(2i) for odd k and n > 0",
     thorough=ENUMERATED,
 )
-def a_odd_expanded(upto: int) -> CheckResult:
-    def formula(k: int, n: int) -> int:
-        b, c = _split(n)
-        return int(sum(comb(k, i) * 2 ** (b * (k - i - 1)) * c**i for i in range(0, k, 2)))
-
-    return _cases("a", _ODD, upto, formula)
+@_formula("a", _ODD)
+def a_odd_expanded(k: int, b: int, c: int) -> int:
+    return int(sum(comb(k, i) * 2 ** (b * (k - i - 1)) * c**i for i in range(0, k, 2)))
 
 
 @statement("nf-theorem-15-k5", "[NF] section 4.3", "a_5(n) = 2^(4b) + 10 2^(2b) c^2 + 5c^4 for n > 0", thorough=ENUMERATED)
-def a_five(upto: int) -> CheckResult:
-    def formula(k: int, n: int) -> int:
-        b, c = _split(n)
-        return int(16**b + 10 * 4**b * c**2 + 5 * c**4)
-
-    return _cases("a", (5,), upto, formula)
+@_formula("a", (5,))
+def a_five(k: int, b: int, c: int) -> int:
+    return int(16**b + 10 * 4**b * c**2 + 5 * c**4)
 
 
 @statement(
     "nf-theorem-16-k5", "[NF] section 4.3", "d_5(n) = 10 2^(2b) (2c - 1) + 20c^3 - 30c^2 + 20c - 5 for n > 0", thorough=ENUMERATED
 )
-def d_five(upto: int) -> CheckResult:
-    def formula(k: int, n: int) -> int:
-        b, c = _split(n)
-        return int(10 * 4**b * (2 * c - 1) + 20 * c**3 - 30 * c**2 + 20 * c - 5)
-
-    return _cases("d", (5,), upto, formula)
+@_formula("d", (5,))
+def d_five(k: int, b: int, c: int) -> int:
+    return int(10 * 4**b * (2 * c - 1) + 20 * c**3 - 30 * c**2 + 20 * c - 5)

@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
 from math import comb
 
 from gpu_nim.automata.catalogue import find
 from gpu_nim.theorems import by_definition
-from gpu_nim.theorems.catalogue import Case, check_cases, compared_cases, statement
+from gpu_nim.theorems.catalogue import Case, Check, check_cases, compared_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
 from gpu_nim.theorems.exhaustive import ENUMERATED, counts, index_scope, max_index
+
+Recursion = Callable[[int, Counter[int], int, int], int]
+"""Gives the value of k piles at 2n + odd, of k, the values by their index, 0 below index 0, n and odd."""
 
 _PILES = (1, 2, 3, 4, 5, 6, 7)
 
 
-def _at(values: tuple[int, ...], n: int) -> int:
-    return values[n] if n >= 0 else 0
+def _recursion(letter: str, piles: Sequence[int], *first: int) -> Callable[[Recursion], Check]:
+    """Return a decorator that compares a recursion, and the first values if they are given, with the counts."""
+
+    def decorated(recursion: Recursion) -> Check:
+        @wraps(recursion)
+        def cases(upto: int) -> Iterator[Case]:
+            for k in piles:
+                known = counts(letter, k, max_index(k, upto))
+                if first:
+                    yield f"{letter}_{k}(0), {letter}_{k}(1)", known[:2], first
+                values = Counter(dict(enumerate(known)))
+                for m in range(1, len(known)):
+                    yield f"{letter}_{k}({m})", known[m], recursion(k, values, *divmod(m, 2))
+
+        return compared_cases(lambda upto: index_scope(piles, upto))(cases)
+
+    return decorated
 
 
 @statement(
@@ -27,12 +47,9 @@ def binary_weight(upto: int) -> CheckResult:
 
 
 @statement("nf-d3-recursion", "[NF] section 5.1", "D_3(2n) = D_3(n) and D_3(2n+1) = 3D_3(n)", thorough=ENUMERATED)
-@compared_cases(lambda upto: index_scope((3,), upto))
-def three_piles(upto: int) -> Iterator[Case]:
-    D = counts("D", 3, max_index(3, upto))
-    for m, found in enumerate(D):
-        n, odd = divmod(m, 2)
-        yield f"D_3({m})", found, 3 * D[n] if odd else D[n]
+@_recursion("D", (3,))
+def three_piles(k: int, D: Counter[int], n: int, odd: int) -> int:
+    return 3 * D[n] if odd else D[n]
 
 
 @statement(
@@ -51,12 +68,9 @@ def multiset_recursion(upto: int) -> Iterator[Case]:
 
 
 @statement("nf-a3-recursion", "[NF] section 5.1", "A_3(2n) = 3A_3(n-1) + A_3(n) and A_3(2n+1) = 4A_3(n)", thorough=ENUMERATED)
-@compared_cases(lambda upto: index_scope((3,), upto))
-def three_piles_up_to(upto: int) -> Iterator[Case]:
-    A = counts("A", 3, max_index(3, upto))
-    for m, found in enumerate(A):
-        n, odd = divmod(m, 2)
-        yield f"A_3({m})", found, 4 * A[n] if odd else 3 * _at(A, n - 1) + A[n]
+@_recursion("A", (3,))
+def three_piles_up_to(k: int, A: Counter[int], n: int, odd: int) -> int:
+    return 4 * A[n] if odd else 3 * A[n - 1] + A[n]
 
 
 @statement(
@@ -81,13 +95,9 @@ def three_branches(upto: int) -> Iterator[Case]:
     "D_4(0) = 1, D_4(1) = 6, D_4(2n+1) = 6D_4(n), D_4(2n+2) = D_4(n+1) + D_4(n)",
     thorough=ENUMERATED,
 )
-@compared_cases(lambda upto: index_scope((4,), upto))
-def four_piles(upto: int) -> Iterator[Case]:
-    D = counts("D", 4, max_index(4, upto))
-    yield "D_4(0), D_4(1)", D[:2], (1, 6)
-    for m in range(1, len(D)):
-        n, odd = divmod(m, 2)
-        yield f"D_4({m})", D[m], 6 * D[n] if odd else D[n] + D[n - 1]
+@_recursion("D", (4,), 1, 6)
+def four_piles(k: int, D: Counter[int], n: int, odd: int) -> int:
+    return 6 * D[n] if odd else D[n] + D[n - 1]
 
 
 @statement(
@@ -96,13 +106,9 @@ def four_piles(upto: int) -> Iterator[Case]:
     "A_4(0) = 1, A_4(1) = 7, A_4(2n+1) = 7A_4(n) + A_4(n-1), A_4(2n+2) = 7A_4(n) + A_4(n+1)",
     thorough=ENUMERATED,
 )
-@compared_cases(lambda upto: index_scope((4,), upto))
-def four_piles_up_to(upto: int) -> Iterator[Case]:
-    A = counts("A", 4, max_index(4, upto))
-    yield "A_4(0), A_4(1)", A[:2], (1, 7)
-    for m in range(2, len(A)):
-        n, odd = divmod(m, 2)
-        yield f"A_4({m})", A[m], 7 * A[n] + _at(A, n - 1) if odd else 7 * A[n - 1] + A[n]
+@_recursion("A", (4,), 1, 7)
+def four_piles_up_to(k: int, A: Counter[int], n: int, odd: int) -> int:
+    return 7 * A[n] + A[n - 1] if odd else 7 * A[n - 1] + A[n]
 
 
 @statement("nf-lemma-28", "[NF] Lemma 28", "D_k(0) = 1 and D_k(1) = C(k, 2)")
@@ -118,13 +124,9 @@ def first_terms(upto: int) -> CheckResult:
     "D_k(2n+1) = C(k,2)D_k(n) + C(k,6)D_k(n-1) + ..., D_k(2n+2) = C(k,0)D_k(n+1) + C(k,4)D_k(n) + ...",
     thorough=ENUMERATED,
 )
-@compared_cases(lambda upto: index_scope(_PILES, upto))
-def any_piles(upto: int) -> Iterator[Case]:
-    for k in _PILES:
-        D = counts("D", k, max_index(k, upto))
-        for m in range(1, len(D)):
-            n, odd = divmod(m, 2)
-            yield f"D_{k}({m})", D[m], sum(comb(k, 2 * odd + 4 * i) * _at(D, n - i) for i in range(k))
+@_recursion("D", _PILES)
+def any_piles(k: int, D: Counter[int], n: int, odd: int) -> int:
+    return sum(comb(k, 2 * odd + 4 * i) * D[n - i] for i in range(k))
 
 
 @statement(
@@ -133,17 +135,11 @@ def any_piles(upto: int) -> Iterator[Case]:
     "A_k(2n+1) = (C(k,0)+C(k,2))A_k(n) + (C(k,4)+C(k,6))A_k(n-1) + ..., A_k(2n+2) = C(k,0)A_k(n+1) + (C(k,2)+C(k,4))A_k(n) + ...",
     thorough=ENUMERATED,
 )
-@compared_cases(lambda upto: index_scope(_PILES, upto))
-def any_piles_up_to(upto: int) -> Iterator[Case]:
-    for k in _PILES:
-        A = counts("A", k, max_index(k, upto))
-        for m in range(1, len(A)):
-            n, odd = divmod(m, 2)
-            if odd:
-                stated = sum((comb(k, 4 * i) + comb(k, 4 * i + 2)) * _at(A, n - i) for i in range(k))
-            else:
-                stated = A[n] + sum((comb(k, 4 * i + 2) + comb(k, 4 * i + 4)) * _at(A, n - 1 - i) for i in range(k))
-            yield f"A_{k}({m})", A[m], stated
+@_recursion("A", _PILES)
+def any_piles_up_to(k: int, A: Counter[int], n: int, odd: int) -> int:
+    if odd:
+        return sum((comb(k, 4 * i) + comb(k, 4 * i + 2)) * A[n - i] for i in range(k))
+    return A[n] + sum((comb(k, 4 * i + 2) + comb(k, 4 * i + 4)) * A[n - 1 - i] for i in range(k))
 
 
 @statement(
@@ -152,13 +148,9 @@ def any_piles_up_to(upto: int) -> Iterator[Case]:
     "D_5(0) = 1, D_5(1) = 10, D_5(2n+1) = 10D_5(n), D_5(2n+2) = D_5(n+1) + 5D_5(n)",
     thorough=ENUMERATED,
 )
-@compared_cases(lambda upto: index_scope((5,), upto))
-def five_piles(upto: int) -> Iterator[Case]:
-    D = counts("D", 5, max_index(5, upto))
-    yield "D_5(0), D_5(1)", D[:2], (1, 10)
-    for m in range(1, len(D)):
-        n, odd = divmod(m, 2)
-        yield f"D_5({m})", D[m], 10 * D[n] if odd else D[n] + 5 * D[n - 1]
+@_recursion("D", (5,), 1, 10)
+def five_piles(k: int, D: Counter[int], n: int, odd: int) -> int:
+    return 10 * D[n] if odd else D[n] + 5 * D[n - 1]
 
 
 @statement(
@@ -167,10 +159,6 @@ def five_piles(upto: int) -> Iterator[Case]:
     "A_5(0) = 1, A_5(1) = 11, A_5(2n+1) = 11A_5(n) + 5A_5(n-1), A_5(2n+2) = A_5(n+1) + 15A_5(n)",
     thorough=ENUMERATED,
 )
-@compared_cases(lambda upto: index_scope((5,), upto))
-def five_piles_up_to(upto: int) -> Iterator[Case]:
-    A = counts("A", 5, max_index(5, upto))
-    yield "A_5(0), A_5(1)", A[:2], (1, 11)
-    for m in range(1, len(A)):
-        n, odd = divmod(m, 2)
-        yield f"A_5({m})", A[m], 11 * A[n] + 5 * _at(A, n - 1) if odd else A[n] + 15 * A[n - 1]
+@_recursion("A", (5,), 1, 11)
+def five_piles_up_to(k: int, A: Counter[int], n: int, odd: int) -> int:
+    return 11 * A[n] + 5 * A[n - 1] if odd else A[n] + 15 * A[n - 1]

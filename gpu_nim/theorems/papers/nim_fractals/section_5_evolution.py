@@ -55,7 +55,8 @@ def lemma_20(generations: int, piles: int = 4) -> CheckResult:
     """
 
     def contradicts(child: Position) -> bool:
-        return any(not any(parent in _moves(between) for between in _moves(child)) for parent in _shifted(child, -1))
+        between = by_definition.nim_options(child)
+        return not all(any(parent in by_definition.nim_options(each) for each in between) for parent in _shifted(child, -1))
 
     return _check_each(contradicts, generations, piles)
 
@@ -330,10 +331,6 @@ def _p_positions(generations: int, piles: int) -> Iterator[Position]:
         last = nim.nim_sum(head)
         if sum(head) + last <= 2 * generations:
             yield (*head, last)
-
-
-def _moves(position: Position) -> set[Position]:
-    return {(*position[:i], left, *position[i + 1 :]) for i, pile in enumerate(position) for left in range(pile)}
 
 
 def _shifted(position: Position, change: int) -> set[Position]:

@@ -1,0 +1,137 @@
+"""Counts of P-positions by formula, by blocks and by reductions, compared with enumeration and with each other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from math import comb
+
+import numpy as np
+
+from gpu_nim.backends.selection import select
+from gpu_nim.counting import closed_forms
+from gpu_nim.counting.families import FAMILIES, ByMaximum, ByTotal, UpToMaximum, UpToTotal, find_family
+from gpu_nim.counting.family import Family
+from gpu_nim.counting.ranges import Range
+from gpu_nim.counting.reductions import Reduction, reduce_range
+from gpu_nim.model.limbs import to_integers
+from gpu_nim.theorems import digit_by_digit, recursions
+from gpu_nim.theorems.catalogue import Case, compared_cases, statement
+from gpu_nim.theorems.exhaustive import ENUMERATED, counts, index_scope, max_index
+
+_ENUMERATED = [name for name, family in FAMILIES.items() if family.enumerated_by]
+_OTHER_WAYS: dict[type[Family], Callable[[int, int], int]] = {
+    ByTotal: recursions.D,
+    UpToTotal: recursions.A,
+    ByMaximum: digit_by_digit.d,
+    UpToMaximum: digit_by_digit.a,
+}
+
+_PILES = (1, 2, 3, 4, 5, 6, 7)
+_POWERS = (2, 3, 4, 5)  # D_6(3) = 226 = 15^2 + 1: from six piles on, four pairs of 1s in the units also make a total of 6
+_INDICES = 64  # of each sequence that are usually compared with enumeration
+_LONG = (10**18 + 12345, 2**70 - 1, 2**200 + 2**131 + 77)  # beyond any enumeration: two independent methods must agree
+
+
+@statement(
+    "gpunim-counts",
+    "gpunim",
+    "D_k, A_k, d_k and a_k by formula, and their sums, equal the enumeration",
+    at_most=_INDICES,
+    thorough=(1024, 66),
+)
+@compared_cases(lambda upto: f"n up to {upto}, fewer for many piles")
+def formulas_of_counts(upto: int) -> Iterator[Case]:
+    for k in _PILES:
+        last = max_index(k, upto)
+        for name in _ENUMERATED:
+            known, family = counts(name, k, last), find_family(name, k)
+            yield f"{name}_{k} by formula up to {last}", [family.value(n) for n in range(last + 1)], [*known]
+            sums = [family.sum(0, n + 1) for n in range(last + 1)]
+            yield f"the sums of {name}_{k} up to {last}", sums, np.cumsum(known).tolist()
+            extremes = family.maximum(0, last + 1), family.minimum(last // 2, last + 1)
+            yield f"the extremes of {name}_{k} up to {last}", extremes, (max(known), min(known[last // 2 :]))
+        for kind, other in _OTHER_WAYS.items():
+            found = [other(k, n) for n in range(last + 1)]
+            yield f"{kind(k)} in another way up to {last}", found, [*counts(kind.name, k, last)]
+
+
+@statement("gpunim-long-indices", "gpunim", "counts at long indices equal the recursions, and the count digit by digit")
+@compared_cases(lambda upto: "n up to 1,400 binary digits")
+def long_indices(upto: int) -> Iterator[Case]:
+    for k in (2, 3, 4, 5, 7, 8, 40):  # a_40 takes another way than a_8
+        for n in _LONG:
+            for family, other in _OTHER_WAYS.items():
+                yield f"{family(k)}({n})", family(k).value(n), other(k, n)
+        for family in FAMILIES.values():
+            for n in _LONG if k < 40 else _LONG[:1]:
+                yield f"the sum of {family(k)} from {n} on", family(k).sum(n, n + 3), sum(family(k).value(n + i) for i in range(3))
+    for n in (10**40, 2**1400 // 3 + 5**90):  # the second is summed by blocks of its digits
+        for k in (2, 4, 12):
+            yield f"a_{k}({n})", closed_forms.a(k, n), digit_by_digit.a(k, n)
+            yield f"d_{k}({n})", closed_forms.d(k, n), digit_by_digit.d(k, n)
+    for k in range(2, 6):
+        for start, stop in ((0, 9), (3, 40)):
+            stated = sum(digit_by_digit.a(k, n) for n in range(start, stop))
+            yield f"a_{k}({start}) + ... + a_{k}({stop - 1})", find_family("a", k).sum(start, stop), stated
+
+
+@statement(
+    "gpunim-tables",
+    "gpunim",
+    "tables of counts, filled block by block, equal the enumeration",
+    at_most=_INDICES,
+    thorough=(1024, 4),
+)
+@compared_cases(lambda upto: f"n up to {upto}, and from {len(_LONG)} long indices on")
+def tables(upto: int) -> Iterator[Case]:
+    engine = select("auto").counting()
+    for k in _PILES:
+        last = max_index(k, upto)
+        for name in _ENUMERATED:
+            for start in (0, last // 3):
+                found = to_integers(Range(find_family(name, k), start, last + 1, engine).values())
+                yield f"the table of {name}_{k} from {start} to {last}", found, [*counts(name, k, last)[start:]]
+    for n in _LONG:
+        found = to_integers(Range(find_family("D", 4), n, n + 40, engine).values())
+        yield f"the table of D_4 from {n}", found, [recursions.D(4, n + i) for i in range(40)]
+
+
+@statement(
+    "gpunim-reductions",
+    "gpunim",
+    "sums, extremes, records, lengths and residues of ranges equal those of the enumerated counts",
+    at_most=_INDICES,
+    thorough=(1024, 4),
+)
+@compared_cases(lambda upto: f"ranges up to {upto}, fewer for many piles")
+def reductions(upto: int) -> Iterator[Case]:
+    engine = select("auto").counting()
+    for k in _PILES:
+        last = max_index(k, upto)
+        for name in _ENUMERATED:
+            for start in (0, last // 3):
+                known = counts(name, k, last)[start:]
+                stated = {
+                    "sum": sum(known),
+                    "max": max(known),
+                    "argmax": start + known.index(max(known)),
+                    "min": min(known),
+                    "argmin": start + known.index(min(known)),
+                    "records": [(start + i, n) for i, n in enumerate(known) if all(n > before for before in known[:i])],
+                    "histogram": dict(sorted(Counter(n.bit_length() for n in known).items())),
+                    "residues:10": dict(sorted(Counter(n % 10 for n in known).items())),
+                }
+                wanted = [*map(Reduction.parse, stated)]
+                found = reduce_range(find_family(name, k), start, last + 1, wanted, engine, records=len(known))
+                for (what, value), result in zip(stated.items(), found, strict=True):
+                    yield f"{what} of {name}_{k} from {start} to {last}", result.value, value
+
+
+@statement("powers-of-binomials", "the digit matrices of gpunim", "D_k(2^m - 1) = C(k,2)^m for k = 2, ..., 5", thorough=ENUMERATED)
+@compared_cases(lambda upto: index_scope(_POWERS, upto))
+def powers_of_binomials(upto: int) -> Iterator[Case]:
+    for k in _POWERS:
+        D = counts("D", k, max_index(k, upto))
+        for m in range(len(D).bit_length()):
+            yield f"D_{k}({2**m - 1})", D[2**m - 1], comb(k, 2) ** m
