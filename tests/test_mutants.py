@@ -1,6 +1,5 @@
 """Every planted fault of `tests/mutants` is noticed by the statement or the test that claims to hold what it breaks."""
 
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,12 +12,6 @@ from tests.mutants.catalogue import MUTANTS
 needs_compiler = pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
 
 
-@cache
-def fails_anyway(statement: str, upto: int) -> bool:
-    """Whether a statement fails without a fault, too."""
-    return is_noticed(Mutant("", "", "", statement, upto))
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "mutant",
@@ -27,7 +20,6 @@ def fails_anyway(statement: str, upto: int) -> bool:
 def test_a_planted_fault_is_noticed(mutant: Mutant, tmp_path: Path) -> None:
     with planted(mutant, tmp_path):
         assert is_noticed(mutant)
-    assert "::" in mutant.killed_by or not fails_anyway(mutant.killed_by, mutant.upto)
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=str)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 
 import numpy as np
@@ -34,18 +34,18 @@ def grown(rule: Rule, generations: int) -> list[list[Cell]]:
     return newborns
 
 
-def grundy(positions: Iterable[Cell], options: Callable[[Cell], Iterable[Cell]]) -> dict[Cell, int]:
-    """Return the Grundy value of each position: the least number that none of its options has.
+def grundy(positions: Iterable[Cell], options: Callable[[Cell], Iterable[Cell]]) -> Iterator[tuple[Cell, int]]:
+    """Yield each position with its Grundy value: the least number that none of its options has.
 
-    >>> grundy([(n,) for n in range(5)], lambda heap: [(heap[0] - take,) for take in (1, 2) if take <= heap[0]])
-    {(0,): 0, (1,): 1, (2,): 2, (3,): 0, (4,): 1}
+    >>> list(grundy([(n,) for n in range(5)], lambda heap: [(heap[0] - take,) for take in (1, 2) if take <= heap[0]]))
+    [((0,), 0), ((1,), 1), ((2,), 2), ((3,), 0), ((4,), 1)]
     """
 
     @cache
     def value(position: Cell) -> int:
         return mex({value(option) for option in options(position)})
 
-    return {position: value(position) for position in positions}
+    return ((position, value(position)) for position in positions)
 
 
 def mex(values: Collection[int]) -> int:

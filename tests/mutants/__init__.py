@@ -65,8 +65,9 @@ class Mutant:
 def is_noticed(mutant: Mutant) -> bool:
     """Whether what has to notice the fault fails, as things are."""
     if "::" in mutant.killed_by:
-        options = ("-q", "--no-header", "-p", "no:xdist", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-m", "", "--tb=no")
-        status = pytest.main([*options, str(_ROOT / mutant.killed_by)])
+        plugins = ("xdist", "cacheprovider", "faulthandler", "unraisableexception", "threadexception")
+        without = [word for plugin in plugins for word in ("-p", f"no:{plugin}")]
+        status = pytest.main(["-q", "--no-header", "--tb=no", "-m", "", *without, str(_ROOT / mutant.killed_by)])
         assert status in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED), f"{mutant.killed_by} did not run: {status!r}"
         return status is pytest.ExitCode.TESTS_FAILED
     return any(not checked.holds for checked in run_checks(find_statements([mutant.killed_by]), mutant.upto))

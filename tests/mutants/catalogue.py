@@ -300,7 +300,7 @@ _FILES = (
         "mixed += weights[start",
         "tests/test_exactly_one.py::test_equals_the_general_engine_on_the_lattices_of_the_literature[rule0]",
     ),
-    Mutant("oeis/b_files.py", "if true != value:", "if true > value:", "tests/test_verify.py::test_b_files"),
+    Mutant("oeis/b_files.py", "if true != value:", "if true > value:", "tests/test_catalogue_oeis.py::test_the_commands_know_it"),
     Mutant("oeis/b_files.py", "n != previous + 1", "n < previous + 1", "tests/test_sequences_oeis.py::test_damaged_files"),
     Mutant(
         "oeis/catalogue.py",

@@ -13,6 +13,7 @@ from gpu_nim.games.entries import GameEntry, HeapEntry, InequalityEntry, VectorE
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import solve
 from gpu_nim.games.take_away import GrundysGame, HeapGame, OctalCode, SubtractionRule, TakeAndBreak
+from gpu_nim.model.rule import Cell
 from gpu_nim.theorems import by_definition
 from gpu_nim.theorems.catalogue import Case, check_cases, compared_cases, statement
 from gpu_nim.theorems.check_result import CheckResult
@@ -61,7 +62,7 @@ def heap_values(upto: int) -> Iterator[Case]:
 def _of_heaps(rule: heaps.HeapRule, largest: int) -> list[int]:
     """The Grundy values of single heaps, by definition."""
     positions = [(n,) if n else () for n in range(largest + 1)]
-    return [*by_definition.grundy(positions, HeapGame(rule, largest).options).values()]
+    return [value for _, value in by_definition.grundy(positions, HeapGame(rule, largest).options)]
 
 
 @statement("gpunim-laws", "gpunim", "theorems that explain large positions agree with the literal game")
@@ -74,13 +75,13 @@ def laws(upto: int) -> Iterator[Case]:
             if law is None:
                 continue
             size = min(upto, _EXPLAINED, entry.greatest_size)
-            for position, value in _positions_by_definition(entry, size, parameters).items():
+            for position, value in _positions_by_definition(entry, size, parameters):
                 yield f"whether {position} of {entry.name} is P", law.is_p(position), value == 0
                 if law.grundy is not None:
                     yield f"the Grundy value of {position} of {entry.name}", law.grundy(position), value
 
 
-def _positions_by_definition(entry: GameEntry, size: int, parameters: dict[str, Any]) -> dict[tuple[int, ...], int]:
+def _positions_by_definition(entry: GameEntry, size: int, parameters: dict[str, Any]) -> Iterator[tuple[Cell, int]]:
     if isinstance(entry, HeapEntry):
         several = HeapGame(entry.rules(**parameters), size)
         return by_definition.grundy(several.positions(), several.options)
@@ -94,28 +95,28 @@ def solutions(upto: int) -> CheckResult:
     def cases() -> Iterator[Case]:
         for entry, parameters in tried:
             size = min(upto, entry.literal_size)
-            values = _literally(entry, size, parameters)
+            values = dict(_literally(entry, size, parameters))
             for grundy in {True, entry.always_grundy}:
                 yield from _solved(entry.name, solve(entry.name, size, grundy=grundy, **parameters), values)
 
     return check_cases(cases(), f"{len(tried)} games, each to its own size of at most {upto}")
 
 
-def _literally(entry: GameEntry, size: int, parameters: dict[str, Any]) -> dict[tuple[int, ...], int]:
-    """The Grundy values of the positions that a solution holds, by definition."""
+def _literally(entry: GameEntry, size: int, parameters: dict[str, Any]) -> Iterator[tuple[Cell, int]]:
+    """The positions that a solution holds, with their Grundy values by definition."""
     if isinstance(entry, InequalityEntry):
         known = by_definition.inequality_positions(entry.rules(**parameters), size)
         return by_definition.grundy(known, by_definition.inequality_options(known))
     if isinstance(entry, HeapEntry):
-        return {(n,): value for n, value in enumerate(_of_heaps(entry.rules(**parameters), size))}
+        return (((n,), value) for n, value in enumerate(_of_heaps(entry.rules(**parameters), size)))
     assert isinstance(entry, VectorEntry)
     game, piles = entry.rules(largest=size, **parameters), len(entry.coordinates(**parameters))
     values = by_definition.grundy(game.positions(), game.options)
     # What a position has beside its coordinates is still there in the solution, such as a pass that was not yet taken.
-    return {position[:piles]: value for position, value in values.items() if all(position[piles:])}
+    return ((position[:piles], value) for position, value in values if all(position[piles:]))
 
 
-def _solved(name: str, solution: Solution, values: dict[tuple[int, ...], int]) -> Iterator[Case]:
+def _solved(name: str, solution: Solution, values: dict[Cell, int]) -> Iterator[Case]:
     lost = sorted(position for position, value in values.items() if value == 0)
     yield f"the P-positions of {name} to {solution.size}", sorted(map(tuple, solution.p_positions.tolist())), lost
     if solution.grundy is not None:
