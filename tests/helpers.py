@@ -30,11 +30,12 @@ def printed(*words: object) -> str:
     return result.stdout
 
 
-def facts(*words: object) -> dict[str, Any]:
-    """Return the one line of JSON of a command that succeeds."""
-    line = printed(*words, "--json")
-    assert line.count("\n") == 1
-    found: dict[str, Any] = json.loads(line)
+def facts(*words: object, status: int = 0) -> dict[str, Any]:
+    """Return the one line of JSON of a command that ends with this exit status."""
+    result = run(*words, "--json")
+    assert result.exit_code == status, result.output
+    assert result.stdout.count("\n") == 1
+    found: dict[str, Any] = json.loads(result.stdout)
     return found
 
 

@@ -1,6 +1,5 @@
 """The registry of statements: every one holds, a false one is detected, and the command reports it."""
 
-import json
 import re
 import shutil
 import sys
@@ -10,13 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
 import gpu_nim
 from gpu_nim import Growth, grow, save, solve
 from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.user_defined import define
-from gpu_nim.cli import main
 from gpu_nim.counting.families import find_family
 from gpu_nim.games.inequality import chocolate
 from gpu_nim.model.digest import checksum
@@ -25,12 +22,12 @@ from gpu_nim.model.registry import Registry
 from gpu_nim.theorems import Statement, catalogue, exhaustive, find_statements, papers, run_checks, statements
 from gpu_nim.theorems.check_result import CheckResult
 from gpu_nim.theorems.growth_check import cells_to_check, check_cells, last_regrown, theorem_of
+from tests.helpers import facts, refused, run
 
 OEIS = Path(__file__).parent / "oeis"
 
 
-def verify(*args: str) -> Result:
-    return CliRunner().invoke(main, ["verify", *args])
+verify = partial(run, "verify")
 
 
 LONG = ("gpunim-long-indices", "f-winning-moves")  # of seconds
@@ -56,14 +53,6 @@ def test_each_statement_holds(statement: Statement) -> None:
 def test_the_smallest_cases(statement: Statement, upto: int) -> None:
     (checked,) = run_checks([statement], upto)
     assert checked.holds, checked.result.counterexample
-
-
-def test_statements_of_the_papers_are_there() -> None:
-    names = {statement.name for statement in statements()}
-    assert names >= {f"nf-lemma-{n}" for n in (6, 8, 20, 21, 23, 24, 26, 27, 28)}
-    assert names >= {f"nf-theorem-{n}" for n in (11, 12, 13, 15, 16, 17, 18, 19, 29, 30)}
-    assert names >= {"nf-corollary-5", "nf-corollary-7", "nf-corollary-9", "nf-corollary-14", "nf-self-similarity"}
-    assert names >= {"nf-multiset", "nf-triangle", "b-first", "b-second", "f-winning-moves", "v-remark-2.2", "v-corollary-2.1"}
 
 
 # Each row spoils the counts or positions that a statement rests on, at one place; the statement must notice.
@@ -173,11 +162,9 @@ def test_a_thorough_check_goes_further(statement: Statement) -> None:
 @pytest.mark.thorough
 def test_the_papers_thoroughly_as_far_as_a_few() -> None:
     papers = ("b", "f", "v", "nf")
-    result = verify(*papers, "--thorough", "--upto", "5", "--json")
-    facts = json.loads(result.stdout)
-    assert result.exit_code == 0
-    assert (facts["thorough"], facts["complete"], facts["upto"]) == (True, True, 5)
-    assert {s["name"] for s in facts["statements"]} == {s.name for s in statements() if s.name.split("-")[0] in papers}
+    found = facts("verify", *papers, "--thorough", "--upto", "5")
+    assert (found["thorough"], found["complete"], found["upto"]) == (True, True, 5)
+    assert {s["name"] for s in found["statements"]} == {s.name for s in statements() if s.name.split("-")[0] in papers}
 
 
 def test_a_thorough_check_says_how_long_it_takes_and_how_far_it_went() -> None:
@@ -190,19 +177,15 @@ def test_a_thorough_check_says_how_long_it_takes_and_how_far_it_went() -> None:
     assert checked.result.scope == "4 cases, n up to 1024 for k = 2"
 
 
-@pytest.mark.parametrize("as_json", [False, True])
-def test_what_was_checked_before_ctrl_c_is_printed(monkeypatch: pytest.MonkeyPatch, as_json: bool) -> None:
+def test_what_was_checked_before_ctrl_c_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(upto: int) -> CheckResult:
         raise KeyboardInterrupt
 
     monkeypatch.setitem(catalogue._STATEMENTS, "endless", Statement("endless", "nobody", "1 = 1", interrupted))
-    result = verify("nf-lemma-8", "nf-two-piles", "endless", "nf-lemma-6", *(["--json"] if as_json else []))
-    assert result.exit_code == 130
-    if as_json:
-        facts = json.loads(result.stdout)
-        assert (facts["complete"], [s["name"] for s in facts["statements"]]) == (False, ["nf-lemma-8", "nf-two-piles"])
-    else:
-        assert result.stdout.endswith("\n2 of 2 statements hold, 2 were not checked\n")
+    names = ("nf-lemma-8", "nf-two-piles", "endless", "nf-lemma-6")
+    found = facts("verify", *names, status=130)
+    assert (found["complete"], [s["name"] for s in found["statements"]]) == (False, ["nf-lemma-8", "nf-two-piles"])
+    assert verify(*names).stdout.endswith("\n2 of 2 statements hold, 2 were not checked\n")
     alone = verify("endless", "--json")
     assert (alone.exit_code, alone.stdout) == (130, "")
 
@@ -211,7 +194,7 @@ def test_the_command_lists_and_runs() -> None:
     listed = verify("--list")
     assert listed.exit_code == 0
     assert "nf-theorem-19" in listed.stdout
-    assert len(json.loads(verify("--list", "--json").stdout)["statements"]) == len(statements())
+    assert len(facts("verify", "--list")["statements"]) == len(statements())
     result = verify("nf-theorem-19", "nf-lemma-26", "--upto", "100")
     assert result.exit_code == 0
     assert "holds  nf-theorem-19" in result.stdout
@@ -231,9 +214,9 @@ def test_a_failure_is_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.exit_code == 1
     assert "FAILS  false" in result.stdout
     assert "counterexample: 1 is 1, not 2" in result.stdout
-    facts = json.loads(verify("false", "nf-lemma-8", "--json", "--upto", "9").stdout)
-    assert (facts["failed"], facts["upto"]) == (1, 9)
-    assert [s["holds"] for s in facts["statements"]] == [False, True]
+    found = facts("verify", "false", "nf-lemma-8", "--upto", "9", status=1)
+    assert (found["failed"], found["upto"]) == (1, 9)
+    assert [s["holds"] for s in found["statements"]] == [False, True]
 
 
 def test_a_conjecture_is_open_and_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,7 +226,7 @@ def test_a_conjecture_is_open_and_can_fail(monkeypatch: pytest.MonkeyPatch) -> N
     conjecture = Statement("made-up-conjecture", "nobody", "n^2 - n + 41 is prime", check, conjecture=True)
     monkeypatch.setitem(catalogue._STATEMENTS, conjecture.name, conjecture)
     assert "conjecture: n^2 - n + 41 is prime" in verify("--list").stdout
-    listed = json.loads(verify("--list", "--json").stdout)["statements"]
+    listed = facts("verify", "--list")["statements"]
     assert next(s["conjecture"] for s in listed if s["name"] == conjecture.name) is True
     result = verify(conjecture.name, "nf-lemma-8", "--upto", "40")
     assert result.exit_code == 0
@@ -253,7 +236,7 @@ def test_a_conjecture_is_open_and_can_fail(monkeypatch: pytest.MonkeyPatch) -> N
     result = verify(conjecture.name, "--upto", "41")
     assert result.exit_code == 1
     assert "FAILS  made-up-conjecture" in result.stdout
-    assert json.loads(verify(conjecture.name, "--upto", "40", "--json").stdout)["statements"][0]["conjecture"] is True
+    assert facts("verify", conjecture.name, "--upto", "40")["statements"][0]["conjecture"] is True
 
 
 MADE_UP = """
@@ -291,7 +274,7 @@ def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("made_up")
 def test_a_new_file_is_all_that_a_theorem_needs() -> None:
     assert [line.split()[0] for line in verify("--list").stdout.splitlines() if "[M]" in line] == MADE_UP_NAMES
-    listed = json.loads(verify("--list", "--json").stdout)["statements"]
+    listed = facts("verify", "--list")["statements"]
     assert listed[1] == {
         "name": "made-up-squares",
         "source": "[M] Theorem 1",
@@ -316,27 +299,25 @@ def test_a_new_theorem_that_fails_or_raises() -> None:
     assert raising.exit_code == 1
     assert "counterexample: the check ended with ZeroDivisionError: division by zero\n" in raising.stdout
     for chosen in ("all", "made-up"):
-        result = verify(chosen, "--json")
-        facts = json.loads(result.stdout)
-        assert result.exit_code == 1
-        assert [s["name"] for s in facts["statements"] if s["name"] != "nf-lemma-8"] == MADE_UP_NAMES
-        assert [s["holds"] for s in facts["statements"]][-3:] == [True, False, False]
-        assert [s["counterexample"] for s in facts["statements"]][-2] == "1681"
-        assert facts["failed"] == 2
+        found = facts("verify", chosen, status=1)
+        assert [s["name"] for s in found["statements"] if s["name"] != "nf-lemma-8"] == MADE_UP_NAMES
+        assert [s["holds"] for s in found["statements"]][-3:] == [True, False, False]
+        assert [s["counterexample"] for s in found["statements"]][-2] == "1681"
+        assert found["failed"] == 2
 
 
 def test_b_files(tmp_path: Path) -> None:
     published = OEIS / "A237711.txt"
-    assert verify(str(published), "--as", "A237711").stdout == f"{published}: 49 terms, n = 0 to 48, all those of A237711\n"
-    assert verify(str(published), "--as", "D", "--piles", "4").exit_code == 0
-    wrong = verify(str(published), "--as", "A048883")
+    assert verify(published, "--as", "A237711").stdout == f"{published}: 49 terms, n = 0 to 48, all those of A237711\n"
+    assert verify(published, "--as", "D", "--piles", "4").exit_code == 0
+    wrong = verify(published, "--as", "A048883")
     assert wrong.exit_code == 1
     assert wrong.stdout == f"{published}, line 2: A048883 has 3 at n = 1, not 6\n"
-    facts = json.loads(verify(str(published), "--as", "A048883", "--json").stdout)
-    assert facts["difference"] == {"line": 2, "n": 1, "found": "6", "expected": "3"}
+    found = facts("verify", published, "--as", "A048883", status=1)
+    assert found["difference"] == {"line": 2, "n": 1, "found": "6", "expected": "3"}
     damaged = tmp_path / "b.txt"
     damaged.write_text("0 1\n1 si")
-    result = verify(str(damaged), "--as", "A237711")
+    result = verify(damaged, "--as", "A237711")
     assert result.exit_code == 1
     assert result.stderr == f"gpunim: {damaged}, line 2: expected two integers, n and a(n), got '1 si'\n"
 
@@ -354,10 +335,7 @@ def wrong_uses() -> Iterator[tuple[tuple[str, ...], str]]:
 
 @pytest.mark.parametrize(("args", "words"), list(wrong_uses()))
 def test_wrong_use(args: tuple[str, ...], words: str) -> None:
-    result = verify(*args)
-    assert result.exit_code == 2
-    assert words in result.stderr
-    assert result.stderr.count("\n") == 1
+    assert words in refused("verify", *args)
 
 
 @pytest.mark.parametrize("name", ["g.zarr", "g.npz"])
@@ -369,30 +347,31 @@ def test_a_saved_growth(tmp_path: Path, name: str, automaton: str, known: str) -
     growth = grow(automaton, 31)
     path = tmp_path / name
     save(growth, path)
-    result = verify(str(path))
+    result = verify(path)
     anew = ", which were grown again by their rule" if automaton == "edge" else ""
     cells = f"{growth.population:,} cells of generations 0 to 31{anew}"
     assert result.stdout == f"{path}: {automaton}, {cells}, agree with births and checksums; {known}\n"
-    facts = json.loads(verify(str(path), "--json").stdout)
-    assert facts["digest"] == growth.digest
-    assert (facts["automaton"], facts["population"], facts["generations"]) == (automaton, growth.population, 31)
-    assert facts["counterexample"] is None
-    assert facts["theorem"] == ("[B], first rule; [NF] Theorem 19" if automaton == "nim" else None)
+    found = facts("verify", path)
+    assert found["digest"] == growth.digest
+    assert (found["automaton"], found["population"], found["generations"]) == (automaton, growth.population, 31)
+    assert found["counterexample"] is None
+    assert found["theorem"] == ("[B], first rule; [NF] Theorem 19" if automaton == "nim" else None)
 
 
-def _growth_of(cells: list[list[list[int]]]) -> Growth:
-    """A growth that calls itself nim, whose births, checksums and digest are right for these cells."""
-    newborns = [np.array(each, np.int32) for each in cells]
+def with_newborns(growth: Growth, newborns: list[np.ndarray]) -> Growth:
+    """A growth with other cells in its generations, with births, checksums and digest that are right for them."""
+    represented = (growth.symmetry.representative(cells) for cells in newborns)
     return Growth(
-        "nim",
-        np.array([len(each) for each in newborns], np.uint64),
-        np.array([checksum(each) for each in newborns], np.uint64),
+        growth.automaton,
+        np.array([len(cells) for cells in newborns], np.uint64),
+        np.array([checksum(cells) for cells in represented], np.uint64),
         lambda first, stop: ((n, newborns[n]) for n in range(first, stop)),
+        symmetry=growth.symmetry,
         verified=True,
         backend="numpy",
         device="a test",
         seconds=0.0,
-        rule=find("nim").rule,
+        rule=growth.rule,
     )
 
 
@@ -407,40 +386,16 @@ def _growth_of(cells: list[list[list[int]]]) -> Growth:
 )
 def test_a_growth_against_its_theorem(tmp_path: Path, second: list[list[int]], words: str) -> None:
     path = tmp_path / "g.npz"
-    growth = _growth_of([[[0, 0, 0]], second])
+    growth = with_newborns(grow("nim", 1), [np.array(cells, np.int32) for cells in ([[0, 0, 0]], second)])
     assert check_cells(growth).counterexample == words
     save(growth, path)
-    result = verify(str(path))
+    result = verify(path)
     assert result.exit_code == 1
     if "order" in words:  # which the file does not get past
         assert "the cells of generation 1 were edited or damaged" in result.stderr
         return
     assert result.stdout == f"{path}: {words}\n"
-    result = verify(str(path), "--json")
-    assert result.exit_code == 1
-    assert json.loads(result.stdout)["counterexample"] == words
-
-
-def _save_with(growth: Growth, newborns: list[np.ndarray], path: Path) -> None:
-    """Save a growth with other cells in its generations, with births, checksums and digest that are right for them."""
-    represented = (growth.symmetry.representative(cells) for cells in newborns)
-    other = Growth(
-        growth.automaton,
-        np.array([len(cells) for cells in newborns], np.uint64),
-        np.array([checksum(cells) for cells in represented], np.uint64),
-        partial(_from, newborns),
-        symmetry=growth.symmetry,
-        verified=True,
-        backend="numpy",
-        device="a test",
-        seconds=0.0,
-        rule=growth.rule,
-    )
-    save(other, path)
-
-
-def _from(newborns: list[np.ndarray], first: int, stop: int) -> Iterator[tuple[int, np.ndarray]]:
-    return ((n, newborns[n]) for n in range(first, stop))
+    assert facts("verify", path, status=1)["counterexample"] == words
 
 
 @pytest.mark.parametrize("name", ["nim", "nim-2", "ulam-warburton", "ulam-warburton-3", "edge", "fcc", "hexagonal"])
@@ -451,12 +406,12 @@ def test_generations_that_changed_places(tmp_path: Path, name: str) -> None:
     one, other = next((a, b) for a in range(1, 8) for b in range(a + 1, 9) if births[a] == births[b])
     changed = newborns.copy()
     changed[one], changed[other] = newborns[other], newborns[one]
-    _save_with(growth, changed, tmp_path / "g.npz")
-    result = verify(str(tmp_path / "g.npz"))
+    save(with_newborns(growth, changed), tmp_path / "g.npz")
+    result = verify(tmp_path / "g.npz")
     assert result.exit_code == 1
     assert f"generation {one}" in result.stdout
-    _save_with(growth, newborns, tmp_path / "g.npz")
-    assert verify(str(tmp_path / "g.npz")).exit_code == 0
+    save(with_newborns(growth, newborns), tmp_path / "g.npz")
+    assert verify(tmp_path / "g.npz").exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -475,8 +430,8 @@ def test_cells_that_changed_generations(tmp_path: Path, name: str, words: str) -
     for n, leaves, comes in ((3, first, later), (6, later, first)):
         cells = np.vstack([newborns[n][(newborns[n] != leaves).any(axis=1)], [comes]])
         newborns[n] = cells[np.lexsort(cells.T[::-1])]
-    _save_with(growth, newborns, tmp_path / "g.npz")
-    result = verify(str(tmp_path / "g.npz"))
+    save(with_newborns(growth, newborns), tmp_path / "g.npz")
+    result = verify(tmp_path / "g.npz")
     assert (result.exit_code, result.stdout) == (1, f"{tmp_path / 'g.npz'}: {words}\n")
 
 
@@ -494,13 +449,13 @@ def test_a_growth_under_another_name(tmp_path: Path, claimed: str, status: int, 
     growth = grow("nim", 15, cells=True)
     growth.automaton = claimed
     save(growth, tmp_path / "g.npz")
-    result = verify(str(tmp_path / "g.npz"))
+    result = verify(tmp_path / "g.npz")
     assert (result.exit_code, result.stdout) == (1, f"{tmp_path / 'g.npz'}: its rule is not that of {claimed}\n")
     growth.rule, growth.symmetry = find(claimed).rule, find(claimed).rule.symmetry
     represented = (growth.symmetry.representative(cells) for _, cells in growth)
     growth.checksums = np.array([checksum(cells) for cells in represented], np.uint64)
     save(growth, tmp_path / "g.npz")
-    result = verify(str(tmp_path / "g.npz"))
+    result = verify(tmp_path / "g.npz")
     assert result.exit_code == status
     assert words in result.output
 
@@ -509,7 +464,7 @@ def test_what_a_rule_does_not_bear(tmp_path: Path) -> None:
     growth = grow("edge", 15, cells=True)
     growth.automaton, growth.rule = "own", define([(1, 1, 0), (1, 0, 1), (0, 1, 1)], [1, 2], [(0, 0, 0)]).rule
     save(growth, tmp_path / "g.npz")
-    assert "generation 2 is not that of its rule" in verify(str(tmp_path / "g.npz")).stdout
+    assert "generation 2 is not that of its rule" in verify(tmp_path / "g.npz").stdout
 
 
 @pytest.mark.parametrize("name", ["nim", "edge"])
@@ -517,18 +472,18 @@ def test_parents_are_held_against_the_rule(tmp_path: Path, name: str) -> None:
     zarr = pytest.importorskip("zarr", reason="zarr is not installed")
     path = tmp_path / "g.zarr"
     save(grow(name, 15), path, parents=True)
-    result = verify(str(path))
+    result = verify(path)
     assert result.exit_code == 0
     assert "and their parents" in result.stdout
     parents = zarr.open_group(path, mode="r+")["parents"]
     parents[60] = 5
-    result = verify(str(path))
+    result = verify(path)
     assert result.exit_code == 1
     assert re.search(r"the parent of \(\d+, \d+, \d+\) is cell \d+, not 5\n", result.stdout)
     (path / "parents" / "c" / "0").unlink()
-    assert "the parent of (0, 0, 0) is cell -1, not 0" in verify(str(path)).stdout
+    assert "the parent of (0, 0, 0) is cell -1, not 0" in verify(path).stdout
     shutil.rmtree(path / "parents")
-    result = verify(str(path))
+    result = verify(path)
     assert (result.exit_code, result.stdout) == (1, "")
     assert "do not agree with its seal" in result.stderr
 
@@ -562,14 +517,9 @@ def test_files_that_are_no_growth(tmp_path: Path) -> None:
         (foreign, "it is not a growth written by gpunim"),
         (edited, "were edited or damaged"),
     ):
-        result = verify(str(path))
-        assert (result.exit_code, result.stdout) == (1, "")
-        assert words in result.stderr
-        assert result.stderr.count("\n") == 1
+        assert words in refused("verify", path, status=1)
 
 
-def test_a_solved_game_is_no_growth(tmp_path):
+def test_a_solved_game_is_no_growth(tmp_path: Path) -> None:
     save(solve("3y <= x + z", 7, backend="numpy"), tmp_path / "game.npz")
-    result = CliRunner().invoke(main, ["verify", str(tmp_path / "game.npz")])
-    assert result.exit_code == 2
-    assert "game.npz must hold a growth, got a solved game" in result.stderr
+    assert "game.npz must hold a growth, got a solved game" in refused("verify", tmp_path / "game.npz")
