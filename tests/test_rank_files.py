@@ -59,7 +59,7 @@ def grown(ranks: int, out: Path, automaton: str | None = "edge", last: int = 40,
     """Grow on ranks and save the cells."""
 
     def work(communicator: Communicator) -> None:
-        backend = NumpyBackend(communicator if ranks > 1 else None)
+        backend = NumpyBackend(communicator)
         GrowthJob(automaton, last, backend=backend, outputs=Outputs(out, parents=automaton == "nim"), **more).grow()
 
     on_ranks(ranks, work)

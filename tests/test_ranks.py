@@ -15,11 +15,10 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.backends.numpy import NumpyBackend, exactly_one
-from gpu_nim.backends.numpy.boundary import Boundary
+from gpu_nim.backends.numpy import NumpyBackend, boundary, exactly_one
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, bytes_beside_table, required_bytes
 from gpu_nim.backends.numpy.nim import NimEngine
-from gpu_nim.backends.shared.layers import Layers, Places, table_bytes
+from gpu_nim.backends.shared.layers import Layers, Places, spread, table_bytes
 from gpu_nim.backends.shared.owners import owners
 from gpu_nim.backends.shared.packing import pack, unpack
 from gpu_nim.backends.shared.states import Joined, join
@@ -184,14 +183,7 @@ def test_a_newborn_is_sent_as_far_as_it_touches(monkeypatch):
     knight = POPULATIONS["A319018"]
     expected = ExactlyOneEngine(knight, 30).advance(30).births.tolist()
     assert [batch.births.tolist() for batch, _ in grown(knight, 30, 2, 30)] == [expected] * 2
-    begin = Boundary.__init__
-
-    def short(boundary, layers, *others):
-        reach, layers.reach = layers.reach, layers.reach - 1
-        begin(boundary, layers, *others)
-        layers.reach = reach
-
-    monkeypatch.setattr(Boundary, "__init__", short)
+    monkeypatch.setattr(boundary, "spread", lambda values, distance: spread(values, distance - 1))
     assert grown(knight, 30, 2, 30)[0][0].births.tolist() != expected
 
 
@@ -199,7 +191,7 @@ def test_ranks_divide_the_memory():
     whole = required_bytes(FCC, 1024)
     for ranks in (2, 4, 8):
         assert required_bytes(FCC, 1024, ranks) < 1.5 * whole / ranks
-    held = [Places(box, box.numbers[owners(len(box.numbers), 1, 4) == rank]) for box in [Layers(EDGE, 512)] for rank in range(4)]
+    held = [Places(box, box.numbers[box.owners(4) == rank]) for box in [Layers(EDGE, 512)] for rank in range(4)]
     assert max(places.stop for places in held) < 1.1 * sum(places.stop for places in held) / 4
 
 

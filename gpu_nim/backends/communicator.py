@@ -83,6 +83,10 @@ class Alone:
         """Do nothing: there are no other ranks."""
 
 
+ALONE = Alone()
+"""What a growth has for a communicator unless it is given one."""
+
+
 def share(communicator: Communicator, value: T) -> list[T]:
     """Return the value of each rank, on each of them.
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gpu_nim.backends.communicator import Communicator
+from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import Backend
 from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import BackendError, UsageError
@@ -23,7 +23,7 @@ def check_backend(backend: object) -> None:
 
 def select(
     name: str | Backend = "auto",
-    communicator: Communicator | None = None,
+    communicator: Communicator = ALONE,
     disk: Path | None = None,
     number: int | None = None,
 ) -> Backend:

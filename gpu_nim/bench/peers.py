@@ -100,7 +100,7 @@ class DenseBox:
     """The box that a growth reaches as dense arrays of bytes: `alive` at its seeds, and `inside`, 0 in a margin and past walls."""
 
     def __init__(self, rule: Rule, generations: int) -> None:
-        self.reach = max(abs(coordinate) for offset in rule.offsets for coordinate in offset)
+        self.reach = rule.reach
         lower, upper = (np.array(bound) for bound in rule.box(generations))
         low = lower - self.reach
         self.alive = np.zeros(tuple(upper + self.reach - low + 1), np.uint8)

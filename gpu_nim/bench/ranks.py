@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpu_nim.automata.catalogue import find
 from gpu_nim.backends.numpy.boundary import Boundary
@@ -15,6 +14,7 @@ from gpu_nim.backends.shared.layers import AXIS, Layers
 from gpu_nim.backends.shared.owners import owners
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.limbs import Ints
 from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.rule import Rule
 
@@ -22,7 +22,6 @@ RANKS = (2, 3, 4, 6, 8, 16, 64)
 SENDING = (2, 3, 4, 8)
 """Those for which bytes are counted."""
 CHOSEN = "dealt out by digits"
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -124,23 +123,17 @@ def _busiest(work: Ints, owner: Ints, ranks: int) -> int:
 def _exactly_one(rule: Rule, last: int, on_step: OnStep) -> tuple[dict[str, Ints], dict[int, int]]:
     """Births by generation and layer along each axis, and the bytes that are sent."""
     engine, layers = ExactlyOneEngine(rule, last), Layers(rule, last)
-    owner = {ranks: np.zeros(len(layers.sizes), np.int64) for ranks in SENDING}
-    for ranks in SENDING:
-        owner[ranks][layers.numbers] = owners(len(layers.numbers), layers.reach, ranks)
+    owner = {ranks: layers.owners(ranks) for ranks in SENDING}
     sent, births = dict.fromkeys(SENDING, 0), [[np.zeros(0, np.int64)] * (last + 1) for _ in range(rule.dimension)]
-    boundaries = {}
-    for ranks in SENDING:
-        for rank in range(ranks):
-            outside = np.ones(len(layers.sizes), np.bool_)
-            outside[layers.numbers] = False
-            boundaries[ranks, rank] = Boundary(layers, np.where(outside, rank, owner[ranks]), rank, ranks)
+    boundaries = {(ranks, rank): Boundary(layers, rank, ranks) for ranks in SENDING for rank in range(ranks)}
     least = [min(layers.first, int(layers.low.min()) * 2)] * rule.dimension
     for generation in range(last + 1):
         on_step("counting", generation, last + 1)
         engine.advance(generation)
         for axis, x in enumerate(engine.newborns):
             births[axis][generation] = np.bincount(x - least[axis])
-        own = {ranks: owner[ranks][engine.newborns[AXIS] - layers.first] for ranks in SENDING}
+        entries = engine.newborns[AXIS] - layers.first - layers.numbers[0]
+        own = {ranks: owner[ranks][entries] for ranks in SENDING}
         for (ranks, rank), boundary in boundaries.items():
             sent[ranks] += sum(map(len, boundary.parts(engine.newborns[:, own[ranks] == rank])))
     return {f"x{axis}": _rows(rows) for axis, rows in enumerate(births)}, sent

@@ -35,7 +35,7 @@ from gpu_nim._version import __version__
 from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.automata.snapshot import Snapshot
 from gpu_nim.automata.user_defined import describe, from_description
-from gpu_nim.backends.communicator import Alone, Communicator, share
+from gpu_nim.backends.communicator import ALONE, Communicator, share
 from gpu_nim.backends.interface import State
 from gpu_nim.backends.shared.states import join
 from gpu_nim.model.errors import FileError, RanksLost, UsageError
@@ -67,9 +67,9 @@ class Checkpoints:
         ranks: the ranks of the growth, which call `latest` and `save` together; by default this process alone.
     """
 
-    def __init__(self, folder: str | Path, ranks: Communicator | None = None) -> None:
+    def __init__(self, folder: str | Path, ranks: Communicator = ALONE) -> None:
         self.folder = Path(folder)
-        self._ranks = ranks or Alone()
+        self._ranks = ranks
         self.passed_over: list[str] = []
         """A sentence for each checkpoint that `latest` found damaged."""
         self.extent: StoreExtent | None = None

@@ -1,12 +1,10 @@
 """What a growth is planned to take of each rank: memory, and bytes sent to others."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpu_nim.automata.catalogue import Automaton, find
 from gpu_nim.automata.growth_process import GrowthProcess
@@ -14,7 +12,6 @@ from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.numpy.exactly_one import planned_newborns
 from gpu_nim.backends.shared.layers import Layers, spread, table_bytes
-from gpu_nim.backends.shared.owners import owners
 from gpu_nim.jobs.mpi import MpiCommunicator
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import require_memory
@@ -31,17 +28,11 @@ class Planned:
     rank: int = 0
     device_buffers: bool = False
 
-    def exchange(self, parts: Sequence[Any], empty: Callable[..., Any] = np.empty) -> list[Any]:
+    def exchange(self, *_: Any, **__: Any) -> Any:
         """Raise NotImplementedError: there are no other ranks."""
         raise NotImplementedError
 
-    def sum(self, values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Raise NotImplementedError: there are no other ranks."""
-        raise NotImplementedError
-
-    def fail(self) -> None:
-        """Raise NotImplementedError: there are no other ranks."""
-        raise NotImplementedError
+    sum = fail = exchange
 
 
 @dataclass(frozen=True)
@@ -101,7 +92,7 @@ def rank_plan(
 
         return RankPlan(needed, 0, busiest_bricks(rule, generations, ranks).sent_bytes)
     layers = Layers(rule, generations)
-    owner = owners(len(layers.numbers), layers.reach, ranks)
+    owner = layers.owners(ranks)
     bordering = (spread(owner, layers.reach) > owner) | (spread(-owner, layers.reach) > -owner)
     own = np.bincount(owner, minlength=ranks)
     share = float((np.bincount(owner, bordering, ranks) / np.maximum(own, 1)).max())

@@ -59,7 +59,7 @@ def _left_of_cap(root: Path) -> Iterator[int]:
     """What is left of the user's cap after the memory of this process: resident on Linux, its maximum so far elsewhere."""
     cap = memory_cap()
     if cap is not None:
-        pages = [int(number) for line in _lines(root / "proc/self/statm") for number in line.split()]
+        pages = _pages(root)
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
         yield cap - (pages[1] * os.sysconf("SC_PAGE_SIZE") if pages else most)
 
@@ -75,8 +75,13 @@ def _left_within(limit: int, field: int, root: Path) -> int:
     soft, _ = resource.getrlimit(limit)
     if soft == resource.RLIM_INFINITY:
         return _NO_LIMIT
-    used = [int(number) for line in _lines(root / "proc/self/statm") for number in line.split()]
-    return soft - (used[field] * os.sysconf("SC_PAGE_SIZE") if used else 0)
+    pages = _pages(root)
+    return soft - (pages[field] * os.sysconf("SC_PAGE_SIZE") if pages else 0)
+
+
+def _pages(root: Path) -> list[int]:
+    """The fields of statm, the pages that this process uses; none where it is not Linux."""
+    return [int(number) for line in _lines(root / "proc/self/statm") for number in line.split()]
 
 
 def _left_in_groups(root: Path) -> Iterator[int]:

@@ -78,12 +78,21 @@ class Symmetry(Enum):
         >>> Symmetry.CUBE.representatives(np.array([[-1, 0], [0, 1], [2, 1]])).tolist()
         [[2, 1]]
         """
-        if self is Symmetry.NONE:
-            return cells
-        own = cells[:, -1] >= 0 if self is Symmetry.CUBE else np.ones(len(cells), np.bool_)
-        for axis in range(cells.shape[1] - 1):
-            own &= cells[:, axis] >= cells[:, axis + 1]
-        return cells[own]
+        return cells if self is Symmetry.NONE else cells[self.in_domain(cells)]
+
+    def in_domain(self, cells: Cells) -> NDArray[np.bool_]:
+        """Return whether each cell is in the fundamental domain, bool of shape (N,).
+
+        Args:
+            cells: shape (N, d).
+        """
+        inside: NDArray[np.bool_] = np.ones(len(cells), np.bool_)
+        if self is not Symmetry.NONE:
+            for axis in range(cells.shape[1] - 1):
+                inside &= cells[:, axis] >= cells[:, axis + 1]
+        if self is Symmetry.CUBE:
+            inside &= cells[:, -1] >= 0
+        return inside
 
     def orbit_size(self, representatives: Cells) -> NDArray[np.int64]:
         """How many cells each representative stands for: the group's order over the order of its stabiliser.
@@ -286,6 +295,11 @@ class Rule:
     def exactly_one(self) -> bool:
         """Whether a dead cell is born on exactly one touch, so that its first touch decides it."""
         return self.births == {1}
+
+    @property
+    def reach(self) -> int:
+        """The largest coordinate of an offset, without its sign."""
+        return max(abs(coordinate) for offset in self.offsets for coordinate in offset)
 
     @property
     def even_sum(self) -> bool:

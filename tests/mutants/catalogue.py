@@ -15,9 +15,9 @@ _GROWTH = (
     ),
     Mutant("backends/numpy/exactly_one.py", ".nonzero()[0])] = _SEALED", ".nonzero()[0])] = _FRESH", "gpunim-growths"),
     Mutant(
-        "backends/numpy/exactly_one.py",
-        "inside &= coordinates[axis] >= coordinates[axis + 1]",
-        "inside &= coordinates[axis] > coordinates[axis + 1]",
+        "model/rule.py",
+        "inside &= cells[:, axis] >= cells[:, axis + 1]",
+        "inside &= cells[:, axis] > cells[:, axis + 1]",
         "b-second",
         upto=3,
     ),

@@ -7,7 +7,7 @@ kernels with `launcher.bind`. Production passes the CuPy launcher; the tests pas
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.communicator import Alone, Communicator
+from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.cuda import games
 from gpu_nim.backends.cuda.counting import CudaCounting
 from gpu_nim.backends.cuda.exactly_one import ExactlyOneEngine, supports
@@ -38,9 +38,8 @@ class CudaBackend:
 
     name = "cuda"
 
-    def __init__(self, launcher: Launcher, communicator: Communicator | None = None) -> None:
-        self._launcher = launcher
-        self.communicator: Communicator = Alone() if communicator is None else communicator
+    def __init__(self, launcher: Launcher, communicator: Communicator = ALONE) -> None:
+        self._launcher, self.communicator = launcher, communicator
 
     def on_rank(self, communicator: Communicator) -> "CudaBackend":
         """Return the same device as one of several ranks has it."""

@@ -21,7 +21,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.communicator import Alone, Communicator
+from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.cuda.brick_exchange import BrickExchange
 from gpu_nim.backends.cuda.bricks import FIELD, Bricks
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, free_share, predicate_errors, to_host
@@ -92,16 +92,14 @@ class ExactlyOneEngine:
     more bricks are active in a generation than were planned for.
     """
 
-    def __init__(
-        self, launcher: Launcher, rule: Rule, last: int, state: State | None = None, ranks: Communicator | None = None
-    ) -> None:
+    def __init__(self, launcher: Launcher, rule: Rule, last: int, state: State | None = None, ranks: Communicator = ALONE) -> None:
         if not supports(rule):
             raise UsageError(
                 f"rule must have births {{1}}, 2 or 3 dimensions, no touches and short offsets, got births {sorted(rule.births)}, "
                 f"{rule.dimension} dimensions, touches {rule.touches} and offsets {rule.offsets}"
             )
         self._launch, self.rule, self.last = launcher, rule, last
-        self._ranks = Alone() if ranks is None else ranks
+        self._ranks = ranks
         self._bricks = bricks = Bricks(rule, last, self._ranks.rank, self._ranks.size)
         work = f"a growth to generation {last} on {launcher.device}"
         free = free_share(launcher, self._ranks)

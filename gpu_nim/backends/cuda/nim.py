@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.communicator import Alone, Communicator
+from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
 from gpu_nim.backends.cuda.launches import Launch
 from gpu_nim.backends.cuda.nim_strips import StripExchange, Strips
@@ -53,9 +53,9 @@ class _Plane(NamedTuple):
 class NimEngine:
     """Three-pile Nim in progress on a device, to at most generation `last`, on one rank or several."""
 
-    def __init__(self, launcher: Launcher, last: int, state: State | None = None, ranks: Communicator | None = None) -> None:
+    def __init__(self, launcher: Launcher, last: int, state: State | None = None, ranks: Communicator = ALONE) -> None:
         self._launch, self._last = launcher, last
-        self._ranks = Alone() if ranks is None else ranks
+        self._ranks = ranks
         self._strips = Strips(last, self._ranks.rank, self._ranks.size)
         self._rows = self._strips.rows
         self._row_words = last // 64 + 1

@@ -2,10 +2,7 @@
 
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
-from gpu_nim.backends.communicator import Alone, Communicator
+from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import Engine, State
 from gpu_nim.backends.numpy import games
 from gpu_nim.backends.numpy.counting import NumpyCounting
@@ -15,9 +12,7 @@ from gpu_nim.backends.numpy.nim import NimEngine, plane_bytes
 from gpu_nim.backends.numpy.trace import NumpyTracer
 from gpu_nim.backends.shared.host_ranges import cores
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.linear_bounds import LinearBounds
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import Scene
 
@@ -32,9 +27,8 @@ class NumpyBackend:
 
     name = "numpy"
 
-    def __init__(self, communicator: Communicator | None = None, disk: Path | None = None) -> None:
-        self.disk = disk
-        self.communicator = Alone() if communicator is None else communicator
+    def __init__(self, communicator: Communicator = ALONE, disk: Path | None = None) -> None:
+        self.communicator, self.disk = communicator, disk
 
     @property
     def device(self) -> str:
@@ -80,25 +74,8 @@ class NumpyBackend:
                 f"disk is for the table of a growth on exactly one touch, which this growth does not have, got {self.disk}"
             )
 
-    def wedge_outcomes(self, top: NDArray[np.int64], on_step: OnStep = unreported) -> NDArray[np.int64]:
-        """Solve 0 <= y <= top[x, z]: the P-positions (n, 3)."""
-        return games.wedge_outcomes(top, on_step)
-
-    def wedge_grundy(self, top: NDArray[np.int64], on_step: OnStep = unreported) -> NDArray[np.signedinteger]:
-        """Solve 0 <= y <= top[x, z]: the Grundy values by [x, y, z], -1 outside."""
-        return games.wedge_grundy(top, on_step)
-
-    def inequality_outcomes(
-        self, bounds: LinearBounds, limits: NDArray[np.int64], on_step: OnStep = unreported
-    ) -> NDArray[np.int64]:
-        """Solve an inequality game up to its limits: the P-positions (n, k)."""
-        return games.inequality_outcomes(bounds, limits, on_step)
-
-    def inequality_grundy(
-        self, bounds: LinearBounds, limits: NDArray[np.int64], on_step: OnStep = unreported
-    ) -> NDArray[np.signedinteger]:
-        """Solve an inequality game up to its limits: the Grundy values over that box, -1 outside."""
-        return games.inequality_grundy(bounds, limits, on_step)
+    wedge_outcomes, wedge_grundy = staticmethod(games.wedge_outcomes), staticmethod(games.wedge_grundy)
+    inequality_outcomes, inequality_grundy = staticmethod(games.inequality_outcomes), staticmethod(games.inequality_grundy)
 
     def counting(self) -> NumpyCounting:
         """Return the engine that fills and counts ranges and tries tuples."""

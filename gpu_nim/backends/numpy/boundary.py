@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from gpu_nim.backends.communicator import Bytes
 from gpu_nim.backends.shared.layers import AXIS, Layers, Places, spread
 from gpu_nim.backends.shared.packing import pack, unpack
-
-Ints = NDArray[np.int64]
+from gpu_nim.model.limbs import Ints
 
 
 class Boundary:
@@ -17,15 +16,17 @@ class Boundary:
 
     Args:
         layers: the boxes of the layers.
-        owners: the owner of each, over all entries of `layers`; outside of the domain it is the rank itself.
         rank: the rank.
         ranks: the number of ranks.
     """
 
-    def __init__(self, layers: Layers, owners: Ints, rank: int, ranks: int) -> None:
+    def __init__(self, layers: Layers, rank: int, ranks: int) -> None:
         self._layers, self._places = layers, Places(layers, layers.numbers)
-        self._sent = np.stack([spread((owners == other).astype(np.int64), layers.reach) > 0 for other in range(ranks)])
-        self._sent[rank] = False
+        self._sent = np.zeros((ranks, len(layers.sizes)), np.bool_)
+        owners = layers.owners(ranks)
+        for other in range(ranks):
+            if other != rank:
+                self._sent[other, layers.numbers] = spread((owners == other).astype(np.int64), layers.reach) > 0
         self._near: NDArray[np.bool_] = np.logical_or.reduce(self._sent)
 
     def parts(self, newborns: Ints) -> list[Bytes]:

@@ -35,7 +35,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.communicator import Alone, Communicator
+from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import Batch, Section, State
 from gpu_nim.backends.numpy.boundary import Boundary
 from gpu_nim.backends.numpy.ghosts import Mirrors
@@ -43,10 +43,10 @@ from gpu_nim.backends.numpy.tables import zeros
 from gpu_nim.backends.shared.cells import CellEngine, cell_dtype, coordinate_dtype
 from gpu_nim.backends.shared.domain import Box
 from gpu_nim.backends.shared.layers import AXIS, Layers, Places, index_bytes, table_bytes
-from gpu_nim.backends.shared.owners import owners
 from gpu_nim.backends.shared.states import touched_cells
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.limbs import Ints
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Cells, Rule, Symmetry
 
@@ -55,8 +55,6 @@ _BLOCK = 1 << 15  # newborns pushed at a time: keys, targets and states stay in 
 _MOST = 0.8  # of the touches of a block, if no more are in layers of this rank, the others are left out
 _PART = 1 << 18  # newborns whose touches are decided together, where layers are taken in order
 _NEWBORN_BYTES = 250  # a share of the arrays of a step: 80 to 215 measured, ghosts and mirrors included
-
-Ints = NDArray[np.int64]
 
 
 def supports(rule: Rule) -> bool:
@@ -113,7 +111,7 @@ class ExactlyOneEngine(CellEngine):
     """
 
     def __init__(
-        self, rule: Rule, last: int, state: State | None = None, ranks: Communicator | None = None, disk: Path | None = None
+        self, rule: Rule, last: int, state: State | None = None, ranks: Communicator = ALONE, disk: Path | None = None
     ) -> None:
         super().__init__(rule, last)
         if not supports(rule):
@@ -121,7 +119,7 @@ class ExactlyOneEngine(CellEngine):
                 f"rule must have births {{1}}, 2 or 3 dimensions and no touches, got births {sorted(rule.births)}, "
                 f"{rule.dimension} dimensions and touches {rule.touches}"
             )
-        self._ranks = Alone() if ranks is None else ranks
+        self._ranks = ranks
         needed = (required_bytes if disk is None else bytes_beside_table)(rule, last, self._ranks.size)
         require_memory(needed, host_memory(), f"a growth to generation {last}")
         self._in_order = disk is not None
@@ -129,11 +127,9 @@ class ExactlyOneEngine(CellEngine):
         self._dtype, self._cell_dtype = coordinate_dtype(*rule.box(last)), cell_dtype(*rule.box(last))
         self._mirrors = Mirrors(rule)
         self._layers = layers = Layers(rule, last)
-        owner = np.full(len(layers.sizes), self._ranks.rank)
-        owner[layers.numbers] = owners(len(layers.numbers), layers.reach, self._ranks.size)
         if self._ranks.size > 1:
-            self._boundary = Boundary(layers, owner, self._ranks.rank, self._ranks.size)
-        self._places = Places(layers, layers.numbers[owner[layers.numbers] == self._ranks.rank], lookup=True)
+            self._boundary = Boundary(layers, self._ranks.rank, self._ranks.size)
+        self._places = Places(layers, layers.numbers[layers.owners(self._ranks.size) == self._ranks.rank], lookup=True)
         self._jumps = list(_jumps(rule))
         self._table = zeros(self._places.size, disk)
         self._table[self._places.stop :] = _SEALED
@@ -210,7 +206,7 @@ class ExactlyOneEngine(CellEngine):
             born.append(candidates[np.flatnonzero(table[candidates] == _ONCE)])
             table[born[-1]] = _SEALED
         cells = self._places.decode(np.concatenate(born))
-        kept = self._in_domain(cells)
+        kept = self.rule.symmetry.in_domain(cells.T) & self.rule.inside(cells.T)
         self._take(cells if kept.all() else cells[:, kept])
 
     def _touched(self, pushers: Ints) -> Iterator[Ints]:
@@ -268,21 +264,6 @@ class ExactlyOneEngine(CellEngine):
         self._weights = np.full(newborns.shape[1], self.rule.symmetry.order(self.rule.dimension))
         self._weights[self._near] = self.rule.symmetry.orbit_size(newborns[:, self._near].T)
 
-    def _in_domain(self, coordinates: Ints) -> NDArray[np.bool_]:
-        """Whether each cell is in the fundamental domain and in the universe."""
-        inside = np.ones(coordinates.shape[1], np.bool_)
-        if self.rule.symmetry is not Symmetry.NONE:
-            for axis in range(self.rule.dimension - 1):
-                inside &= coordinates[axis] >= coordinates[axis + 1]
-            if self.rule.symmetry is Symmetry.CUBE:
-                inside &= coordinates[-1] >= 0
-        if self.rule.octant:
-            for x in coordinates:
-                inside &= x >= 0
-        if self.rule.universe is not None:
-            inside &= self.rule.universe(coordinates.T)
-        return inside
-
     def _survey(self) -> tuple[int, int]:
         return int(self._weights.sum()), checksum(self.newborns.T, self._weights)
 
@@ -308,7 +289,5 @@ def _jumps(rule: Rule) -> Iterator[tuple[int, list[tuple[int, list[tuple[int, in
         layer = [(offset[2] if rule.dimension == 3 else 0, offset[0]) for offset in rule.offsets if offset[AXIS] == step]
         rises = sorted({rise for rise, _ in layer})
         along = {rise: sorted(shift for row, shift in layer if row == rise) for rise in rises}
-        if rule.even_sum:
-            yield step, [(rise, [(shift & 1, shift >> 1) for shift in along[rise]]) for rise in rises]
-        else:
-            yield step, [(rise, [(0, shift) for shift in along[rise]]) for rise in rises]
+        halved = rule.even_sum
+        yield step, [(rise, [(shift & halved, shift >> halved) for shift in along[rise]]) for rise in rises]

@@ -28,9 +28,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.model.limbs import Ints
 from gpu_nim.model.rule import Rule, Symmetry
-
-Ints = NDArray[np.int64]
 
 
 class Mirrors:
@@ -43,7 +42,7 @@ class Mirrors:
 
     def __init__(self, rule: Rule) -> None:
         self._symmetry, self._dimension = rule.symmetry, rule.dimension
-        self._reach = max(abs(coordinate) for offset in rule.offsets for coordinate in offset)
+        self._reach = rule.reach
         self._group = rule.symmetry.transformations(rule.dimension)
 
     def near(self, cells: Ints) -> NDArray[np.intp]:

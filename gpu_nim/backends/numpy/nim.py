@@ -23,7 +23,7 @@ after it.  Nothing is born in a halo.
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.communicator import Alone, Communicator
+from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import Batch, Section, State
 from gpu_nim.backends.shared.cells import check_request
 from gpu_nim.backends.shared.owners import owners
@@ -81,10 +81,10 @@ class _Rows:
 class NimEngine:
     """Three-pile Nim in progress, to at most generation `last`, on one rank or several."""
 
-    def __init__(self, last: int, state: State | None = None, ranks: Communicator | None = None) -> None:
+    def __init__(self, last: int, state: State | None = None, ranks: Communicator = ALONE) -> None:
         self._last = last
         self._row = words_per_row(last)
-        self._ranks = Alone() if ranks is None else ranks
+        self._ranks = ranks
         self._rows = _Rows(last + 1, self._ranks)
         self._plane = np.zeros(self._rows.count * self._row, np.uint64)
         self._active = np.zeros(0, np.int64)

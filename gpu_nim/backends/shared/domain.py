@@ -32,6 +32,15 @@ def domain_box(rule: Rule, last: int) -> tuple[tuple[int, ...], tuple[int, ...]]
     return lowers, uppers
 
 
+def touch_margin(rule: Rule) -> int:
+    """Return how far touched cells are from a newborn of the domain or of its box, along each axis.
+
+    A ghost is the reflection of a cell within 2 reach of the mirror, and its touches go one reach further
+    (`gpu_nim.backends.numpy.ghosts`).
+    """
+    return rule.reach * (1 if rule.symmetry is Symmetry.NONE else 3)
+
+
 class Box:
     """The box that holds the fundamental domain of a growth to generation `last`, and all cells that are touched.
 
@@ -48,9 +57,7 @@ class Box:
     def __init__(self, rule: Rule, last: int) -> None:
         lower, upper = domain_box(rule, last)
         self.even = rule.even_sum
-        reach = max(abs(coordinate) for offset in rule.offsets for coordinate in offset)
-        # A ghost is the reflection of a cell within 2 reach of the mirror, and its touches go one reach further.
-        margin = reach * (1 if rule.symmetry is Symmetry.NONE else 3)
+        margin = touch_margin(rule)
         self.lower = [low - margin for low in lower]
         self.upper = [high + margin for high in upper]
         self.size = (math.prod(high - low + 1 for low, high in zip(self.lower, self.upper, strict=True)) >> self.even) + 1

@@ -7,8 +7,8 @@ A layer is the cells of the fundamental domain with one value of coordinate 1, c
 Boxes. A growth lies within f.x <= max f.seed + last max f.offset for every functional f. Those with coefficients -1, 0 and 1, and
 the walls of the domain, bound x_0 and x_2 in each layer by intervals: what one functional leaves to a coordinate, when the others
 are at the ends of their intervals. A table also has places for all cells that are touched. These are within `margin` of a newborn
-along each axis: reach without symmetry, else 3 reach (`gpu_nim.backends.numpy.ghosts`). So the interval of a layer is the union of
-those of the layers within `margin`, longer by `margin` at both ends.
+along each axis (`touch_margin`). So the interval of a layer is the union of those of the layers within `margin`, longer by `margin`
+at both ends.
 
 Places. A layer's cells follow one another by x_2, then by x_0; where the growth has only cells of even sum, every second x_0 has a
 place, and its parity is that of c + x_2. Layers follow one another, each from a multiple of 256, so that their bits are whole bytes
@@ -24,8 +24,9 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.shared.domain import Box, domain_box
+from gpu_nim.backends.shared.domain import Box, domain_box, touch_margin
 from gpu_nim.backends.shared.owners import owners
+from gpu_nim.model.limbs import Ints
 from gpu_nim.model.rule import Cells, Rule, Symmetry
 
 AXIS = 1
@@ -34,8 +35,6 @@ MAX_LAYERS = 1 << 20
 _LOG_ALIGNED = 8
 _ALIGNED = 1 << _LOG_ALIGNED  # places
 _LAYER_BYTES = 200  # of the arrays over all layers
-
-Ints = NDArray[np.int64]
 
 
 class Layers:
@@ -56,8 +55,7 @@ class Layers:
 
     def __init__(self, rule: Rule, last: int) -> None:
         self.dimension, self.even = rule.dimension, rule.even_sum
-        self.reach = max(abs(coordinate) for offset in rule.offsets for coordinate in offset)
-        margin = self.reach * (1 if rule.symmetry is Symmetry.NONE else 3)
+        self.reach, margin = rule.reach, touch_margin(rule)
         low, high = _intervals(rule, last)
         self.first, count = int(low[AXIS][0]) - margin, len(low[AXIS])
         self.numbers = np.arange(margin, margin + count)
@@ -71,6 +69,10 @@ class Layers:
         self.sizes = self.widths * heights + _ALIGNED - 1 & -_ALIGNED
         self.sizes[: self.numbers[0]] = self.sizes[self.numbers[-1] + 1 :] = 0
         self.beyond = int(self.high[0].max()) - int(self.low[0].min()) + 1
+
+    def owners(self, ranks: int) -> Ints:
+        """Return which of some ranks owns each layer of the domain, those of `numbers`."""
+        return owners(len(self.numbers), self.reach, ranks)
 
     def split(self, cells: Cells) -> tuple[Ints, Ints, Ints]:
         """Return the entry of the layer, x_0 and x_2 of cells of shape (dimension, N)."""
@@ -174,7 +176,7 @@ def table_bytes(rule: Rule, last: int, ranks: int = 1) -> int:
     if _layers(box) > MAX_LAYERS or box.size > 1 << 60:
         return box.size // ranks
     layers = Layers(rule, last)
-    shares = np.bincount(owners(len(layers.numbers), layers.reach, ranks), layers.sizes[layers.numbers], ranks)
+    shares = np.bincount(layers.owners(ranks), layers.sizes[layers.numbers], ranks)
     return int(shares.max()) + layers.beyond
 
 

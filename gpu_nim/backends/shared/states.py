@@ -113,8 +113,7 @@ def touched_state(rule: Rule, state: State) -> State:
     for slice_ in touched_cells(rule, state):
         cells = slice_.T
         # Cells in the margin, outside of the domain or of the universe, are not part of the growth.
-        kept = (rule.symmetry.representative(cells) == cells).all(axis=1) & rule.inside(cells)
-        sealed.append(cells[kept])
+        sealed.append(cells[rule.symmetry.in_domain(cells) & rule.inside(cells)])
     touched = rule.symmetry.unfold(np.concatenate([np.zeros((0, rule.dimension), np.int64), *sealed]))
     dtype = coordinate_dtype(*rule.box(int(state["last"])))
     return {
