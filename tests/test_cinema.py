@@ -308,6 +308,7 @@ def test_the_picture_is_the_same_each_time_and_on_any_number_of_threads(monkeypa
     assert render("nim:2^40", **SMALL).image.tobytes() == first.tobytes()
 
 
+@pytest.mark.larger
 def test_both_backends_draw_the_same(backend, monkeypatch):
     drawing, _, camera = stage_of("edge:5")
     expected = drawing.draw(camera, None, unreported)

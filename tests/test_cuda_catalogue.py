@@ -10,7 +10,7 @@ import pytest
 
 from gpu_nim.automata import catalogue as automata
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.backends.cuda import CudaBackend
+from gpu_nim.backends.cuda import CudaBackend, exactly_one
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.counting.enumeration import Enumeration
@@ -110,13 +110,13 @@ PREDICATES = [name for name, entry in automata.CATALOGUE.items() if has_predicat
 
 # What a whole `gpunim grow` asks of a backend, with checkpoints, and resumed.  A predicate is compiled by CuPy.
 @pytest.mark.parametrize("name", [name for name in automata.CATALOGUE if name not in PREDICATES])
-def test_a_growth_compiles_no_kernel_but_its_own(name: str) -> None:
-    generations = 66 if name in ("nim", "edge", "fcc") else 8  # more than are recorded together
-    backend = CudaBackend(HostLauncher(flavour="fast", multiprocessors=1))
+def test_a_growth_compiles_no_kernel_but_its_own(cuda: CudaBackend, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exactly_one, "_RECORDED", 3)
+    generations = 66 if name == "nim" else 8  # more than are launched or recorded together
     with strict_cupy.recorded() as calls:
-        growing = GrowthProcess(name, generations, backend, every=generations // 2)
+        growing = GrowthProcess(name, generations, cuda, every=generations // 2)
         snapshots = [growing.snapshot() for _ in growing]
-        resumed = GrowthProcess(name, generations, backend, resume=snapshots[-2])
+        resumed = GrowthProcess(name, generations, cuda, resume=snapshots[-2])
         assert 0 < resumed.generation < generations
         for _ in resumed:
             pass

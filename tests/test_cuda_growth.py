@@ -58,6 +58,7 @@ class TestExactlyOne:
         births = self.engine(launcher, POPULATIONS[entry], len(terms)).advance(len(terms) - 1).births
         assert np.cumsum(births).tolist() == terms
 
+    @pytest.mark.larger
     def test_edge(self, launcher):
         births = self.engine(launcher, EDGE, 63).advance(63).births
         # Counted by an independent program in C++ when the project was planned.
@@ -70,6 +71,7 @@ class TestExactlyOne:
         batch = self.engine(launcher, FCC, len(terms) - 1).advance(len(terms) - 1, section=(2, 0))
         assert np.cumsum(batch.section).tolist() == terms
 
+    @pytest.mark.larger
     @pytest.mark.parametrize("rule", [EDGE, FCC, CUBIC26, NO_SOUTH], ids=["edge", "fcc", "cubic26", "no south"])
     def test_symmetry_only_saves_work(self, launcher, rule):
         folded = self.engine(launcher, rule, 30).advance(30, cells=True)
@@ -155,12 +157,12 @@ class TestExactlyOne:
             self.engine(launcher, FCC, 10**7)
 
     def test_more_active_bricks_than_planned_are_refused(self, launcher, monkeypatch):
-        monkeypatch.setattr(Bricks, "capacity", lambda bricks, free: 20)
-        engine = self.engine(launcher, FCC, 63)
-        births = engine.advance(29).births
-        assert births.tolist() == NumpyExactlyOne(FCC, 63).advance(29).births.tolist()
-        for to in (50, 63):
-            with pytest.raises(InsufficientMemoryError, match="active bricks, 20 were planned for"):
+        monkeypatch.setattr(Bricks, "capacity", lambda bricks, free: 8)
+        engine = self.engine(launcher, FCC, 31)
+        births = engine.advance(13).births
+        assert births.tolist() == NumpyExactlyOne(FCC, 31).advance(13).births.tolist()
+        for to in (20, 31):
+            with pytest.raises(InsufficientMemoryError, match="active bricks, 8 were planned for"):
                 engine.advance(to)
 
     @pytest.mark.parametrize(

@@ -1,4 +1,7 @@
-"""The checks of scripts/gpu-check, with the kernels on the CPU standing in for a GPU: what they compare and what they fail on."""
+"""The checks of scripts/gpu-check, with the kernels on the CPU standing in for a GPU: what they compare and what they fail on.
+
+Sanitizers run the kernels in other tests (`cuda_host`).
+"""
 
 import json
 import os
@@ -67,7 +70,6 @@ def told(part: str, capsys: pytest.CaptureFixture[str], skip: int = 0) -> Part:
     return heard
 
 
-@pytest.mark.cuda_host
 def test_cuda_equals_numpy(gpu_checks: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     part = told("compare", capsys)
     assert part.passed
@@ -122,12 +124,10 @@ def test_checks_end_after_one_that_fails(capsys: pytest.CaptureFixture[str], mon
     assert [check.title for check in told("compare", capsys, skip=1).checks] == ["b", "c"]
 
 
-@pytest.mark.cuda_host
 def test_the_largest_growths(gpu_checks: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     assert told("large", capsys).passed
 
 
-@pytest.mark.cuda_host
 def test_every_kernel_is_launched(gpu_checks: ModuleType, launcher: HostLauncher) -> None:
     gpu_checks.every_kernel()
     assert set(launcher.launched) == set(KERNELS)
@@ -144,12 +144,10 @@ def test_what_does_not_fit_is_not_run(
     assert capsys.readouterr().out == "not run: it needs 7 bytes, 6 are free\n"
 
 
-@pytest.mark.cuda_host
 def test_another_population_at_1024_fails(gpu_checks: ModuleType) -> None:
     assert gpu_checks.largest("edge", 15, 827) is False
 
 
-@pytest.mark.cuda_host
 def test_another_value_fails(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     class Crooked(NumpyCounting):
         def fill(self, table: object, rows: object, skip: int, out: NDArray[np.uint64]) -> None:
@@ -165,7 +163,6 @@ def test_another_value_fails(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyP
     assert gpu_checks.same_range(3) is False
 
 
-@pytest.mark.cuda_host
 def test_another_p_position_fails(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     host = gpu_checks.solve
 
@@ -179,7 +176,6 @@ def test_another_p_position_fails(gpu_checks: ModuleType, monkeypatch: pytest.Mo
     assert gpu_checks.same_chocolate() is False
 
 
-@pytest.mark.cuda_host
 def test_a_large_chocolate_that_is_solved_wrong_fails(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     assert gpu_checks.large_chocolate(3, 15, 86) is True
     assert gpu_checks.large_chocolate(3, 15, 85) is False
@@ -250,7 +246,6 @@ def test_the_gpu_s_tests_need_no_other_package() -> None:
     assert " tests collected " in alone(f"import pytest; sys.exit(pytest.main({options}))")
 
 
-@pytest.mark.cuda_host
 def test_another_growth_fails(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     host = gpu_checks.grow
 

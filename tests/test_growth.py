@@ -41,7 +41,7 @@ def test_births_are_the_published_terms(backend: Backend) -> None:
     assert grow("nim", 31, backend=backend).births.tolist() == [int(term) for term in published.split()]
 
 
-@pytest.mark.parametrize("generations", [63, 64, 65, 500])
+@pytest.mark.parametrize("generations", [63, 64, 65, pytest.param(500, marks=pytest.mark.larger)])
 def test_one_digest_on_every_backend(backend: Backend, generations: int) -> None:
     growth = grow("nim", generations, backend=backend)
     sums = [checksum(np.array(born(n))) for n in range(min(generations, 70) + 1)]
