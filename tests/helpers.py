@@ -93,6 +93,14 @@ def same_batches(left: Batch, right: Batch) -> None:
             assert mine.tolist() == theirs.tolist(), name
 
 
+def same_rest(rest: Batch, whole: Batch) -> None:
+    """Assert that a batch is another one's from its first generation on."""
+    done = rest.first - whole.first
+    parts = {name: None if (array := getattr(whole, name)) is None else array[done:] for name in ("births", "checksums", "section")}
+    cells = None if whole.cells is None else whole.cells[int(whole.births[:done].sum()) :]
+    same_batches(rest, Batch(rest.first, **parts, cells=cells))  # type: ignore[arg-type]
+
+
 def p_positions(below: int) -> list[tuple[int, int, int]]:
     """Return the P-positions (a, b, c) of Nim with a and b below a limit, by Bouton's theorem, in lexicographic order."""
     return [(a, b, a ^ b) for a, b in product(range(below), repeat=2)]

@@ -55,7 +55,7 @@ def cut(grid, **constants):
             patch.setattr(counting, name, value)
         for name in filter(re.compile("count_").match, KERNELS):
             patch.setitem(KERNELS, name, replace(KERNELS[name], threads=grid[0]))
-        patch.setattr(HostLauncher, "resident", lambda self, kernel, **_: grid[1])
+        patch.setattr(HostLauncher, "resident", grid[1])
         yield
 
 

@@ -11,6 +11,7 @@ from gpu_nim.backends.shared.cells import coordinate_dtype
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule, Symmetry
+from tests.helpers import same_rest
 from tests.lattices import (
     CUBIC26,
     EDGE,
@@ -113,9 +114,7 @@ def test_resumes(rule, stop, more, dense):
         engine = GeneralEngine(rule, stop + more, first.state())
     rest = engine.advance(stop + more, cells=True)
     assert rest.first == stop + 1
-    assert rest.births.tolist() == whole.births[stop + 1 :].tolist()
-    assert rest.checksums.tolist() == whole.checksums[stop + 1 :].tolist()
-    assert rest.cells.tolist() == whole.cells[whole.births[: stop + 1].sum() :].tolist()
+    same_rest(rest, whole)
 
 
 @settings(deadline=None)

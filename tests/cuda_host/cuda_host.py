@@ -335,23 +335,24 @@ class HostLauncher:
         defines: Defines | None = None,
     ) -> None:
         """Check the launch against the kernel table and run it; raises `KernelDefect` for what goes wrong in it."""
-        checked = check_arguments(kernel, args, strict_cupy.ndarray, self._table)
+        checked = check_arguments(kernel, find_kernel(kernel, self._table), args, strict_cupy.ndarray)
         if 0 not in grid:
             self._queue(kernel, grid, block, checked, shared_bytes, defines)
 
     def bind(self, kernel: str, args: Mapping[str, object], *, shared_bytes: int = 0, defines: Defines | None = None) -> Launch:
         """Check the arguments by name, once for many launches."""
         entry = find_kernel(kernel, self._table)
-        checked = check_arguments(kernel, in_order(kernel, entry, args), strict_cupy.ndarray, self._table)
+        checked = check_arguments(kernel, entry, in_order(kernel, entry, args), strict_cupy.ndarray)
+        self._compile(kernel, defines)
 
         def run(grid: int, values: tuple[object, ...]) -> None:
             self._queue(kernel, (grid,), (entry.threads,), values, shared_bytes, defines)
 
-        return Launch(kernel, entry, checked, run, self.resident(kernel, shared_bytes=shared_bytes, defines=defines))
+        return Launch(kernel, entry, checked, run, self.resident)
 
-    def resident(self, kernel: str, *, shared_bytes: int = 0, defines: Defines | None = None) -> int:
+    @property
+    def resident(self) -> int:
         """Blocks that the imagined device holds at once."""
-        self._compile(kernel, defines)
         return 4 * self.multiprocessors
 
     def record(self, queue: Callable[[], None]) -> Callable[[], None]:

@@ -168,11 +168,7 @@ class ExactlyOneEngine:
         self._grid = self._grow.blocks(bricks.count * 32)
 
     def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
-        """Grow through generation `to` and report each generation since the last one done.
-
-        With `section` = (axis, value) the batch also counts the newborns that have that coordinate.  UsageError when
-        `to` is not past the last generation done, or is past the last one planned.
-        """
+        """Grow through generation `to` and report each generation since the last one done; UsageError for another `to`."""
         check_request(self.generation, to, self.last, section, self.rule.dimension)
         first = self.generation + 1
         axes, level, share = (0, 0, 1) if section is None else self._bricks.section(*section)

@@ -74,11 +74,7 @@ class GeneralEngine:
                 self._enter(self._encode(state["touched"]), xp.asarray(state["touches"].astype(np.uint32)))
 
     def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
-        """Grow through generation `to` and report each generation since the last one done.
-
-        With `section` = (axis, value) the batch also counts the newborns that have that coordinate.  UsageError when
-        `to` is not past the last generation done, or is past the last one planned.
-        """
+        """Grow through generation `to` and report each generation since the last one done; UsageError for another `to`."""
         check_request(self.generation, to, self.last, section, self.rule.dimension)
         xp, first, seeds = self._launch.xp, self.generation + 1, np.array(self.rule.seeds, np.int64)
         grown: list[Cells] = []

@@ -53,12 +53,6 @@ class Launcher(Protocol):
         Raises `KernelArgumentError` where `args` do not match the kernel table, `BackendError` where the kernel does not compile.
         """
 
-    def resident(self, kernel: str, *, shared_bytes: int = 0, defines: Defines | None = None) -> int:
-        """How many blocks of a kernel, as large as its launch bounds allow, are resident on the whole device at once.
-
-        That depends on the registers and the shared memory of the kernel as it was compiled for this device.
-        """
-
     def record(self, queue: Callable[[], None]) -> Callable[[], None]:
         """Return a function that repeats the launches of `queue` in the same order.
 
@@ -199,10 +193,11 @@ class CupyLauncher:
     def bind(self, kernel: str, args: Mapping[str, object], *, shared_bytes: int = 0, defines: Defines | None = None) -> Launch:
         """Check the arguments, and compile the kernel if that is not done yet."""
         entry = find_kernel(kernel, self._table)
-        checked = check_arguments(kernel, in_order(kernel, entry, args), self._cupy.ndarray, self._table)
-        with self._device, device_memory_errors(f"kernel {kernel}"):
+        checked = check_arguments(kernel, entry, in_order(kernel, entry, args), self._cupy.ndarray)
+        device, block, occupancy = self._device, (entry.threads,), self._cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor
+        with device, device_memory_errors(f"kernel {kernel}"):
             function = self._function(kernel, shared_bytes, defines)
-        device, block = self._device, (entry.threads,)
+            resident = max(1, int(occupancy(function.kernel.ptr, entry.threads, shared_bytes))) * self._multiprocessors
 
         def run(grid: int, values: tuple[Any, ...]) -> None:
             try:
@@ -211,16 +206,7 @@ class CupyLauncher:
             except RuntimeError as error:
                 raise BackendError(_refused(f"kernel {kernel}", error)) from error
 
-        resident = self.resident(kernel, shared_bytes=shared_bytes, defines=defines)
         return Launch(kernel, entry, checked, run, resident)
-
-    def resident(self, kernel: str, *, shared_bytes: int = 0, defines: Defines | None = None) -> int:
-        """Blocks of the compiled kernel that are resident on this device at once, according to the driver."""
-        threads = find_kernel(kernel, self._table).threads
-        with self._device, device_memory_errors(f"kernel {kernel}"):
-            function = self._function(kernel, shared_bytes, defines).kernel.ptr
-            blocks = self._cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function, threads, shared_bytes)
-        return max(1, int(blocks)) * self._multiprocessors
 
     def record(self, queue: Callable[[], None]) -> Callable[[], None]:
         """Capture the launches in a CUDA graph, which costs the host no more than a single launch."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_nim.backends.cuda.table import KERNELS, Kernel
+from gpu_nim.backends.cuda.table import Kernel
 from gpu_nim.model.errors import KernelArgumentError
 
 __all__ = ["Defines", "Launch", "check_arguments", "find_kernel", "in_order"]
@@ -25,7 +25,8 @@ leave them out.
 class Launch:
     """A kernel with its arguments: call it with a grid, and with the scalars that have changed since the last call, by name.
 
-    `threads` is the number of threads in a block, `resident` the number of blocks that the device holds at once.
+    `threads` is the number of threads in a block, `resident` the number of blocks that the whole device holds at once, by the
+    registers and the shared memory of the kernel as it was compiled for this device.
     """
 
     __slots__ = ("_given", "_kernel", "_run", "_scalars", "_values", "resident", "threads")
@@ -87,25 +88,19 @@ def in_order(kernel: str, entry: Kernel, args: Mapping[str, object]) -> tuple[ob
     return tuple(args[name] for name in entry.names)
 
 
-def check_arguments(
-    kernel: str,
-    args: Sequence[object],
-    array_type: type[Any] = np.ndarray,
-    table: Mapping[str, Kernel] = KERNELS,
-) -> tuple[Any, ...]:
+def check_arguments(kernel: str, entry: Kernel, args: Sequence[object], array_type: type[Any] = np.ndarray) -> tuple[Any, ...]:
     """Return the arguments of a kernel: arrays of `array_type`, checked, and integers as NumPy scalars of the declared types.
 
-    Raises `KernelArgumentError` for an unknown kernel, a wrong number of arguments, an array of another type, dtype
-    or not C-contiguous, and an integer out of its parameter's range.
+    Raises `KernelArgumentError` for a wrong number of arguments, an array of another type, dtype or not C-contiguous, and an
+    integer out of its parameter's range.
 
-    >>> square = {"square": Kernel("square.cu", ("*u8", "u4"))}
-    >>> check_arguments("square", (np.zeros(3, np.uint64), 3), table=square)
+    >>> square = Kernel("square.cu", ("*u8", "u4"))
+    >>> check_arguments("square", square, (np.zeros(3, np.uint64), 3))
     (array([0, 0, 0], dtype=uint64), np.uint32(3))
-    >>> check_arguments("square", (np.zeros(3), 3), table=square)
+    >>> check_arguments("square", square, (np.zeros(3), 3))
     Traceback (most recent call last):
     gpu_nim.model.errors.KernelArgumentError: square, argument 0: expected an array of uint64, got float64
     """
-    entry = find_kernel(kernel, table)
     if len(args) != len(entry.params):
         raise KernelArgumentError(f"{kernel} takes {len(entry.params)} arguments, got {len(args)}")
     return tuple(

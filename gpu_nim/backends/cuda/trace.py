@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
-from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.model.memory import require_memory
 from gpu_nim.model.tracing import CONE_CUBES, CONE_FARTHEST, BrickScene, Cones, Hits, NimScene, Rays, Scene
 
@@ -35,11 +34,10 @@ class CudaTracer:
     def _bricks(self, scene: BrickScene) -> dict[str, Any]:
         work = f"a scene on {self._launch.device}"
         require_memory(scene.words.nbytes, self._launch.free_memory(), work)
-        xp = self._launch.xp
-        with device_memory_errors(work):
-            words, starts = xp.asarray(scene.words), xp.asarray(np.array(scene.starts, np.uint64))
         corner = dict(zip(("corner_a", "corner_b", "corner_c"), scene.corner, strict=True))
-        return corner | {"words": words, "starts": starts, "stages": len(scene.starts)}
+        with device_memory_errors(work):
+            pyramid = self._upload(words=scene.words, starts=np.array(scene.starts, np.uint64))
+        return corner | pyramid | {"stages": len(scene.starts)}
 
     @property
     def batch(self) -> int:
@@ -59,23 +57,12 @@ class CudaTracer:
         kernel = self._kernels[0]
         work = f"tracing {len(rays):,} rays on {self._launch.device}"
         require_memory(_RAY_BYTES * len(rays), self._launch.free_memory(), work)
-        xp = self._launch.xp
         with device_memory_errors(work):
-            written = {
-                "distances": xp.asarray(hits.distances),
-                "hit_cells": xp.asarray(hits.cells),
-                "hit_levels": xp.asarray(hits.levels.view(np.uint8)),
-                "faces": xp.asarray(hits.faces.view(np.uint8)),
-            }
-            read = {
-                "cells": xp.asarray(np.ascontiguousarray(rays.cells)),
-                "fractions": xp.asarray(np.ascontiguousarray(rays.fractions)),
-                "directions": xp.asarray(np.ascontiguousarray(rays.directions)),
-                "levels": xp.asarray(rays.levels.view(np.uint8)),
-            }
+            written = self._upload(distances=hits.distances, hit_cells=hits.cells, hit_levels=hits.levels, faces=hits.faces)
+            read = self._upload(cells=rays.cells, fractions=rays.fractions, directions=rays.directions, levels=rays.levels)
             spread = struct.unpack("<Q", struct.pack("<d", rays.spread))[0]
             launch = self._launch.bind(kernel, {**read, "count": len(rays), "spread": spread, **self._scene, **written})
-            launch(-(-len(rays) // KERNELS[kernel].threads))
+            launch(-(-len(rays) // launch.threads))
             home = {name: to_host(array) for name, array in written.items()}
         levels, faces = (home[name].view(np.int8) for name in ("hit_levels", "faces"))
         return Hits(home["distances"], home["hit_cells"], levels, faces)
@@ -88,17 +75,18 @@ class CudaTracer:
         kernel = self._kernels[1]
         work = f"the light of {len(cones):,} places on {self._launch.device}"
         require_memory((_PLACE_BYTES + len(cones.steps)) * len(cones), self._launch.free_memory(), work)
-        xp = self._launch.xp
         with device_memory_errors(work):
-            read = {
-                "cells": xp.asarray(np.ascontiguousarray(cones.cells)),
-                "fractions": xp.asarray(np.ascontiguousarray(cones.fractions)),
-                "levels": xp.asarray(np.ascontiguousarray(cones.levels).view(np.uint8)),
-                "steps": xp.asarray(np.ascontiguousarray(cones.steps)),
-            }
+            read = self._upload(cells=cones.cells, fractions=cones.fractions, levels=cones.levels, steps=cones.steps)
             counts = {"count": len(cones), "cones": len(cones.steps), "cubes": CONE_CUBES, "farthest": CONE_FARTHEST}
             hole = dict(zip(("hole_a", "hole_b", "hole_c", "stop_a", "stop_b", "stop_c"), sum(cones.hole, ()), strict=True))
-            blocked = xp.asarray(found)
-            launch = self._launch.bind(kernel, {**read, **counts, **hole, **self._scene, "blocked": blocked})
-            launch(-(-len(cones) // KERNELS[kernel].threads))
-            return to_host(blocked)
+            written = self._upload(blocked=found)
+            launch = self._launch.bind(kernel, {**read, **counts, **hole, **self._scene, **written})
+            launch(-(-len(cones) // launch.threads))
+            return to_host(written["blocked"])
+
+    def _upload(self, **arrays: NDArray[Any]) -> dict[str, Any]:
+        """Copy arrays to the device, small signed integers as the bytes that kernels take."""
+        contiguous = ((name, np.ascontiguousarray(array)) for name, array in arrays.items())
+        return {
+            name: self._launch.xp.asarray(array.view(np.uint8) if array.dtype == np.int8 else array) for name, array in contiguous
+        }

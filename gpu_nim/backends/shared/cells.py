@@ -98,11 +98,7 @@ class CellEngine(ABC):
         self.generation = -1
 
     def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
-        """Grow through generation `to` and report each generation since the last one done.
-
-        With `section` = (axis, value) the batch also counts the newborns that have that coordinate.  UsageError when
-        `to` is not past the last generation done, or is past the last one planned.
-        """
+        """Grow through generation `to` and report each generation since the last one done; UsageError for another `to`."""
         check_request(self.generation, to, self.last, section, self.rule.dimension)
         first, size = self.generation + 1, to - self.generation
         births, checksums, sections = (np.zeros(size, np.uint64) for _ in range(3))
