@@ -32,10 +32,11 @@ def literal(rule: Rule, generations: int) -> list[list[tuple[int, ...]]]:
             for offset in rule.offsets:
                 if rule.touches is None or rule.touches(np.array([cell]), offset)[0]:
                     touched[tuple(x + o for x, o in zip(cell, offset, strict=True))] += 1
-        born = {cell for cell, count in touched.items() if count in rule.births} - alive
-        born = {cell for cell in born if rule.inside(np.array([cell]))[0]}
-        alive |= born
-        grown.append(sorted(born))
+        born = sorted({cell for cell, count in touched.items() if count in rule.births} - alive)
+        inside = rule.inside(np.array(born)) if born else ()
+        born = [cell for cell, kept in zip(born, inside, strict=True) if kept]
+        alive.update(born)
+        grown.append(born)
     return grown
 
 

@@ -3,6 +3,8 @@
 from functools import cache
 from itertools import product
 
+import numpy as np
+
 
 def solve_literally(bounds, limits):
     """Outcomes and Grundy values of an inequality game, option by option.
@@ -18,14 +20,14 @@ def solve_literally(bounds, limits):
         )
 
     positions = [v for v in product(*(range(limit + 1) for limit in limits)) if allowed(v)]
-    known = set(positions)
+    known, rows = set(positions), np.array(positions)
 
     @cache
     def greatest_below(vector):
-        below = [p for p in positions if all(a <= b for a, b in zip(p, vector, strict=True))]
-        if not below:
+        below = rows[(rows <= vector).all(axis=1)]
+        if not len(below):
             return None
-        top = tuple(map(max, *below)) if len(below) > 1 else below[0]
+        top = tuple(below.max(axis=0).tolist())
         assert top in known, f"no greatest position below {vector}"
         return top
 

@@ -230,7 +230,7 @@ def test_periods_that_are_proved_hold(code, period):
 @pytest.mark.thorough
 def test_proved_periods_of_many_hexadecimal_games_hold():
     kinds = set()
-    for number in range(8, 256, 5):
+    for number in range(8, 256, 11):
         rule = OctalCode(f"0.{number:02X}")
         values = rule.extended(np.empty(0, dtype=np.int64), 120)
         period = find_period(rule, values)

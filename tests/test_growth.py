@@ -1,6 +1,7 @@
 """Three-pile Nim on every backend: against the theorem, against an independent slow path, and resumed."""
 
 from dataclasses import replace
+from functools import cache
 from importlib.util import find_spec
 
 import numpy as np
@@ -21,6 +22,7 @@ from gpu_nim.model.memory import require_memory
 from tests.helpers import p_positions
 
 
+@cache
 def born(n: int) -> list[tuple[int, int, int]]:
     """The P-positions of total 2n, in lexicographic order."""
     return [position for position in p_positions(n + 1) if sum(position) == 2 * n]
@@ -263,11 +265,13 @@ cells_lists = st.integers(1, 8).flatmap(
 )
 
 
+@settings(max_examples=40)
 @given(cells_lists)
 def test_mix_is_its_definition(cells: list[tuple[int, ...]]) -> None:
     assert mix(np.array(cells)).tolist() == [slow_mix(cell) for cell in cells]
 
 
+@settings(max_examples=40)
 @given(cells_lists, st.randoms(use_true_random=False))
 def test_checksum_ignores_order_and_division(cells: list[tuple[int, ...]], random: object) -> None:
     shuffled = list(cells)

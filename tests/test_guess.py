@@ -23,18 +23,14 @@ from gpu_nim.guessing.matches import find_known
 from gpu_nim.guessing.recurrences import ModularRecurrence, find_recurrence
 from gpu_nim.guessing.regular import find_regular
 from gpu_nim.model.errors import MissingDependency, UsageError
-from gpu_nim.oeis import read_bfile
 from gpu_nim.oeis.from_games import SIX_DIRECTIONS
+from tests.lattices import published
 
 if long_integers.flint() is None:
     pytest.skip("python-flint, the extra exact, is not installed", allow_module_level=True)
 
 CHECKOUT = Path(__file__).parents[1]
 PRIMES = [p for p in range(2, 1500) if all(p % d for d in range(2, int(p**0.5) + 1))]
-
-
-def published(number: str) -> list[int]:
-    return [value for _, _, value in read_bfile(CHECKOUT / "tests" / "oeis" / f"{number}.txt")]
 
 
 def counted(family: str, piles: int, terms: int) -> list[int]:

@@ -82,7 +82,7 @@ def test_trailing_digits_name_the_rule():
     assert [(c.position, c.trailing) for c in positions.children([3, 3, 0])] == [((4, 4, 0), 2)]
 
 
-@given(st.lists(p_positions(piles=4), min_size=1, max_size=20))
+@given(st.lists(p_positions(piles=4), min_size=1, max_size=8))
 def test_arrays_equal_one_by_one(rows):
     array = np.array(rows, dtype=np.int64)
     assert arrays.are_p_positions(array).all()

@@ -35,7 +35,7 @@ def test_even_piles_by_runs_of_digits(few: int, block: int, monkeypatch) -> None
     monkeypatch.setattr(closed_forms, "_FEW_DIGITS", few)
     monkeypatch.setattr(closed_forms, "_BLOCK", block)
 
-    @settings(deadline=None, max_examples=60)
+    @settings(deadline=None, max_examples=30)
     @given(piles=st.integers(1, 20).map(lambda half: 2 * half), n=BITS)
     def holds(piles: int, n: int) -> None:
         assert closed_forms.a(piles, n) == digit_by_digit.a(piles, n)

@@ -80,8 +80,8 @@ def test_closed_forms_and_tight_piles_agree(piles: int, n: int) -> None:
 
 @example(1, 0, 5)
 @example(2, 0, 5)
-@given(st.integers(1, 12), st.integers(0, 400), st.integers(1, 300))
-@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 12), st.integers(0, 400), st.integers(1, 150))
+@settings(max_examples=40, deadline=None)
 def test_sums_and_extremes_are_those_of_the_values(piles: int, start: int, size: int) -> None:
     for name in FAMILIES:
         counts = find_family(name, piles)
@@ -104,7 +104,7 @@ def test_dyadic_blocks_tile_a_range(start: int, size: int) -> None:
 
 
 def test_thousands_of_digits() -> None:
-    n = 7**1500
+    n = 7**800
     assert find_family("D", 3).value(n) == 3 ** n.bit_count()
     assert find_family("a", 3).value(2**9000 - 1) == 2**18000
     assert find_family("D", 4).value(n) == recursions.D(4, n)
@@ -174,10 +174,10 @@ def test_long_steps_are_the_short_ones(piles: int, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("piles", [3, 4, 5])
 @pytest.mark.parametrize("name", ["D", "A"])
-@pytest.mark.thorough
 def test_long_indices_by_products_of_matrices(name: str, piles: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.counting.digit_matrices._MANY_DIGITS", 1 << 12)
-    n = 3**4000 + 2**5000  # 6,340 binary digits, a dozen times those that are taken one by one
+    monkeypatch.setattr("gpu_nim.counting.digit_matrices._MANY_DIGITS", 1 << 9)
+    monkeypatch.setattr("gpu_nim.counting.digit_matrices._TOGETHER", 1 << 6)
+    n = 3**500 + 2**700  # 793 binary digits, a dozen times those that are taken one by one
     steps = {"D": recursions.D, "A": recursions.A}[name]
     assert find_family(name, piles).value(n) == steps(piles, n)
 
