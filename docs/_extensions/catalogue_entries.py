@@ -113,6 +113,13 @@ def _automata() -> Iterator[Described]:
         )
 
 
+def _columns() -> Iterator[Described]:
+    from gpu_nim.automata.columns import COLUMNS
+
+    for name, summary in COLUMNS.items():
+        yield described(name, summary, ("Command", _command(f'gpunim grow edge --gen 16 --columns "{name}"')))
+
+
 def _games() -> Iterator[Described]:
     from gpu_nim.games.catalogue import CATALOGUE
 
@@ -230,10 +237,12 @@ def _registry(module: str, name: str) -> Callable[[], Any]:
 KINDS: dict[str, Callable[[], Iterable[Described]]] = {
     "statement": _statements,
     "automaton": _automata,
+    "column": _columns,
     "game": _games,
     "family": _families,
     "oeis": _oeis,
     "reduction": _simple(_registry("counting.reductions", "REDUCTIONS"), "gpunim count D --piles 4 --range 0:4096 --reduce {}"),
+    "law": _simple(_registry("guessing", "KINDS"), "gpunim guess D --piles 4 --kind {}"),
     "figure": _simple(_registry("render.figures", "FIGURES"), "gpunim render figure:{0} -o {0}.svg"),
     "style": _simple(_registry("render.styles", "STYLES"), "gpunim render nim:63 --style {} -o nim.png"),
     "theme": _themes,

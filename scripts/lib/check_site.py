@@ -23,10 +23,12 @@ import click
 import gpu_nim
 import gpu_nim.render
 from gpu_nim.automata.catalogue import CATALOGUE as AUTOMATA
+from gpu_nim.automata.columns import COLUMNS
 from gpu_nim.cli import main as command_line
 from gpu_nim.cli.commands import COMMANDS
 from gpu_nim.cli.movie import requested
 from gpu_nim.games.catalogue import CATALOGUE as GAMES
+from gpu_nim.guessing import KINDS as LAWS
 from gpu_nim.model.errors import GpunimError
 from gpu_nim.oeis.catalogue import entries
 from gpu_nim.render.look import Look
@@ -50,6 +52,8 @@ def expected() -> Iterator[tuple[str, str]]:
         "command": COMMANDS,
         "statement": [statement.name for statement in statements()],
         "automaton": AUTOMATA,
+        "column": COLUMNS,
+        "law": LAWS,
         "game": GAMES,
         "oeis": entries(),
         "item": [paper.anchor(item) for paper in PAPERS.values() for item in paper.items],
