@@ -6,6 +6,8 @@ An entry without an A-number is named in the catalogue of automata, in a family'
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from math import comb
 
 from gpu_nim.counting.families import FAMILIES
@@ -181,37 +183,32 @@ def _cubic_drafts() -> tuple[Draft, ...]:
     )
 
 
+@dataclass(frozen=True)
+class _Counts:
+    """What the drafts of a family say: what is counted, the family of its sums or differences, its program, formulas and a(1)."""
+
+    counted: str
+    other: tuple[str, str]
+    program: Callable[[int, bool], str]
+    formulas: Callable[[int, bool], tuple[str, ...]]
+    first: Callable[[int], str]
+
+
 def _nim(name: str, letter: str, piles: int) -> Draft:
-    family = FAMILIES[letter](piles)
-    kin = {each: FAMILIES[each].numbers for each in "DAda"}
-    fewer = [(kin[letter][k], f"{k} piles") for k in (3, 4, 5)]
-    other, about = {
-        "D": ("A", "partial sums"),
-        "A": ("D", "first differences"),
-        "d": ("a", "partial sums"),
-        "a": ("d", "first differences"),
-    }[letter]
-    counted = {
-        "D": "the total number of objects in all piles is 2*n",
-        "A": "the total number of objects in all piles does not exceed 2*n",
-        "d": "the number of objects in the largest pile is n",
-        "a": "the number of objects in each pile does not exceed n",
-    }[letter]
+    family, words = FAMILIES[letter](piles), _COUNTS[letter]
+    other, about = words.other
     return Draft(
         name=name,
         title=f"Number of P-positions in the game of Nim with up to {piles} piles, allowing for piles of zero, such that "
-        f"{counted}.",
+        f"{words.counted}.",
         comments=("P-positions are tuples whose bitwise XOR is zero (Bouton); tuples in another order count as different.",),
-        program=(by_total_program if letter in "DA" else by_maximum_program)(piles, family.cumulative),
+        program=words.program(piles, family.cumulative),
         keywords="nonn,easy",
         reach=10_000,
-        formulas=(
-            *(_formulas_by_total(piles, letter == "A") if letter in "DA" else _formulas_by_maximum(piles, letter == "a")),
-            *_MORE_FORMULAS.get(name, ()),
-        ),
-        examples=_nim_examples(letter, piles),
+        formulas=(*words.formulas(piles, family.cumulative), *_MORE_FORMULAS.get(name, ())),
+        examples=(f"a(1) = {words.first(piles)}.",),
         sources=(_NIM_FRACTALS,),
-        related=((kin[other][piles], about), *fewer),
+        related=((FAMILIES[other].numbers[piles], about), *((family.numbers[k], f"{k} piles") for k in (3, 4, 5))),
         searched=name in ("nim-6-births", "nim-6-up-to-maximum", "nim-7-births"),
     )
 
@@ -260,23 +257,41 @@ def _formulas_by_maximum(piles: int, cumulative: bool) -> tuple[str, ...]:
     return (f"a(n) = s(n) - s(n-1) for n >= 1, with s(0) = 1 and s(n) = {whole.replace('a(c-1)', 's(c-1)')}, {where}.", f"{ends}.")
 
 
-def _nim_examples(letter: str, piles: int) -> tuple[str, ...]:
-    pairs = comb(piles, 2)
-    if letter == "D":
-        return (f"a(1) = {pairs}: two piles of 1, the others empty.",)
-    if letter == "A":
-        return (f"a(1) = {1 + pairs}: all piles empty, or two piles of 1 and the others empty.",)
-    if letter == "d":
-        return (f"a(1) = {2 ** (piles - 1) - 1}: an even number of piles of 1, at least two, the others empty.",)
-    return (f"a(1) = {2 ** (piles - 1)}: an even number of piles of 1, the others empty.",)
+_COUNTS = {
+    "D": _Counts(
+        "the total number of objects in all piles is 2*n",
+        ("A", "partial sums"),
+        by_total_program,
+        _formulas_by_total,
+        lambda piles: f"{comb(piles, 2)}: two piles of 1, the others empty",
+    ),
+    "A": _Counts(
+        "the total number of objects in all piles does not exceed 2*n",
+        ("D", "first differences"),
+        by_total_program,
+        _formulas_by_total,
+        lambda piles: f"{1 + comb(piles, 2)}: all piles empty, or two piles of 1 and the others empty",
+    ),
+    "d": _Counts(
+        "the number of objects in the largest pile is n",
+        ("a", "partial sums"),
+        by_maximum_program,
+        _formulas_by_maximum,
+        lambda piles: f"{2 ** (piles - 1) - 1}: an even number of piles of 1, at least two, the others empty",
+    ),
+    "a": _Counts(
+        "the number of objects in each pile does not exceed n",
+        ("d", "first differences"),
+        by_maximum_program,
+        _formulas_by_maximum,
+        lambda piles: f"{2 ** (piles - 1)}: an even number of piles of 1, the others empty",
+    ),
+}
 
 
 def _nim_drafts() -> tuple[Draft, ...]:
     return tuple(
-        _nim(name, letter, piles)
-        for letter, family in FAMILIES.items()
-        for piles, name in family.numbers.items()
-        if not is_a_number(name)
+        _nim(name, letter, piles) for letter in _COUNTS for piles, name in FAMILIES[letter].numbers.items() if not is_a_number(name)
     )
 
 
