@@ -328,23 +328,22 @@ def test_tiles_are_as_large_as_their_cells_and_do_not_overlap(name, area):
 
 def test_a_rank_gives_every_colour_as_many_cells():
     blocks = blocks_of("nim:63")
-    rank = ranks(blocks)
+    rank = ranks(blocks.generations, np.ones(len(blocks)))
     assert np.abs(np.histogram(rank, 4, (0, 1))[0] / len(blocks) - 0.25).max() < 0.1
-    even = ages(blocks)
-    assert even.tolist() == pytest.approx((blocks.generations / 63).tolist())
+    assert ages(blocks.generations).tolist() == pytest.approx((blocks.generations / 63).tolist())
 
 
-@pytest.mark.parametrize("placed", [ranks, ages])
-def test_colours_take_memory_by_the_cells_and_not_by_the_generations(placed):
+@pytest.mark.parametrize("colour", ["rank", "generation"])
+def test_colours_take_memory_by_the_cells_and_not_by_the_generations(colour):
     near = blocks_of("nim:3")
     far = replace(near, generations=near.generations * (2**24 // 3))  # the last is 2^24 - 1
     tracemalloc.start()
     try:
-        scale = placed(far)
+        colours = base_colours(far, colour, THEMES["dark"])
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert scale.tolist() == placed(near).tolist()
+    assert colours.tolist() == base_colours(near, colour, THEMES["dark"]).tolist()
     assert peak < 1 << 20
 
 

@@ -120,11 +120,10 @@ class Annotations:
         for setting in self._settings(running):
             for line, baseline in zip(setting.lines, setting.baselines, strict=True):
                 labels.drawing.words(line, (setting.left, self._height - baseline), setting.size, self._theme.text)
-        for area in self._areas(self._settings(running)):
-            labels.reserve(area)
         if self._legend:
             self._legend.draw(labels, *self._corner(self._legend))
-            labels.reserve(self._around(self._legend))
+        for area in self._areas(running):
+            labels.reserve(area)
         return labels
 
     def _settings(self, running: str) -> list[Setting]:
@@ -136,18 +135,13 @@ class Annotations:
             return self._width - _EDGE * self._unit - legend.width, (self._top + self._bottom - legend.height) / 2
         return _EDGE * self._unit, self._bottom - _GAP * self._unit - legend.height
 
-    def _areas(self, settings: list[Setting]) -> list[Rectangle]:
-        """The boxes of words, with a little space around them."""
-        widths = [max(pixels_wide(line, setting.size) for line in setting.lines) for setting in settings]
-        return [self._spaced(s.left, s.top, wide, s.bottom - s.top) for s, wide in zip(settings, widths, strict=True)]
-
-    def _around(self, legend: LegendBox) -> Rectangle:
-        """The box of the legend, likewise."""
-        return self._spaced(*self._corner(legend), legend.width, legend.height)
-
-    def _spaced(self, left: float, top: float, width: float, height: float) -> Rectangle:
+    def _areas(self, running: str) -> list[Rectangle]:
+        """The boxes of the words and of the legend, with a little space around them."""
+        boxes = [(words.left, words.top, words.width, words.bottom - words.top) for words in self._settings(running)]
+        if self._legend:
+            boxes.append((*self._corner(self._legend), self._legend.width, self._legend.height))
         gap = 0.3 * _GAP * self._unit
-        return left - gap, top - gap, left + width + gap, top + height + gap
+        return [(left - gap, top - gap, left + width + gap, top + height + gap) for left, top, width, height in boxes]
 
     def annotate(self, picture: "Image", camera: Camera, running: str = "", box: CoordinateBox | None = None) -> None:
         """Paint the annotations over a picture of the look's size.
@@ -169,7 +163,7 @@ class Annotations:
         from PIL import Image
 
         text, back = (255 * np.array(colour) for colour in (self._theme.text, self._theme.bottom))
-        for area in (*self._areas(self._settings(running)), *([self._around(self._legend)] if self._legend else [])):
+        for area in self._areas(running):
             left, top, right, bottom = (max(round(edge), 0) for edge in area)
             pixels = np.asarray(picture.crop((left, top, right, bottom)).convert("RGBA")).reshape(-1, 4).astype(np.float64)
             near, far = (np.linalg.norm(pixels[:, :3] - colour, axis=1) for colour in (text, back))

@@ -132,32 +132,22 @@ def legend_of(blocks: Blocks, colours: NDArray[np.float32], colour: str | None) 
 @colouring("generation", "by generation, uniform in time", legend=bar("generation", lambda blocks: blocks.generations))
 def generation_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
     """Colour by generation, uniform in time."""
-    return theme.map(ages(blocks))
+    return theme.map(ages(blocks.generations))
 
 
 @colouring("rank", "by generation, uniform in the number of cells", legend=bar("generation", lambda blocks: blocks.generations))
 def rank_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
     """Colour by generation, uniform in the number of cells, so that all colours cover equally many."""
-    return theme.map(ranks(blocks))
+    return theme.map(ranks(blocks.generations, blocks.sizes.astype(np.float64) ** 2))
 
 
-def ages(blocks: Blocks) -> NDArray[np.float64]:
-    """Return the place of each block's generation between the first and the last, 0 to 1, float64 (N,)."""
-    return ages_of(blocks.generations)
-
-
-def ages_of(generations: NDArray[np.integer]) -> NDArray[np.float64]:
+def ages(generations: NDArray[np.integer]) -> NDArray[np.float64]:
     """Return the place of each generation (N,) between the first and the last, 0 to 1."""
     first, last = int(generations.min()), int(generations.max())
     return np.asarray((generations - first) / max(last - first, 1))
 
 
-def ranks(blocks: Blocks) -> NDArray[np.float64]:
-    """Return the fraction of all cells that are older than each block's middle one, 0 to 1, float64 (N,)."""
-    return ranks_of(blocks.generations, blocks.sizes.astype(np.float64) ** 2)
-
-
-def ranks_of(generations: NDArray[np.integer], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def ranks(generations: NDArray[np.integer], weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the fraction of the weight that is older than the middle of each generation (N,), 0 to 1."""
     # A bin for each generation present, since generations reach 2^30.
     _, places = np.unique(generations, return_inverse=True)

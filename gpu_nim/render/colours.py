@@ -58,6 +58,12 @@ def bytes_of(colour: Colour) -> tuple[int, int, int]:
     return red, green, blue
 
 
+def one_colour(values: NDArray[np.floating]) -> Colour:
+    """Return a row (3,) of an array of colours as a colour."""
+    red, green, blue = values.tolist()
+    return red, green, blue
+
+
 @dataclass(frozen=True)
 class Map:
     """A part of a named map: from `low` to `high`, both from 0 to 1.

@@ -113,13 +113,24 @@ def coarse_cells(scene: NimScene, bits: int) -> tuple[NDArray[np.int64], int]:
     born = generations_of(cubes)
     keep = (cubes[:, 1] < high) & (born >= scene.first >> level) & (born <= scene.last >> level)
     # In each cube, the corner with the least sum.
-    corners = (cubes << level) + ((np.array(scene.inequality) < 0) << level) - (np.array(scene.inequality) < 0)
-    return cubes[keep & (corners @ np.array(scene.inequality) <= 0)], level
+    inequality = np.array(scene.inequality)
+    corners = (cubes << level) + (inequality < 0) * ((1 << level) - 1)
+    return cubes[keep & (corners @ inequality <= 0)], level
 
 
 def generations_of(cubes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the generations a | b | c of P-positions (N, 3) of Nim."""
     return np.asarray(np.bitwise_or.reduce(cubes, axis=1))
+
+
+def nims_level(last: int, limit: int) -> int:
+    """Return the least level at which Nim to a generation has at most so many blocks of side 2^level.
+
+    >>> nims_level(1023, 4**8)
+    2
+    """
+    count = UpToTotal(3)
+    return next(level for level in range(last.bit_length() + 1) if count.value(last >> level) <= limit)
 
 
 @lru_cache(maxsize=1 << 12)  # a picture asks whether to trace, and then how many; a movie, for each frame
@@ -140,19 +151,13 @@ def population(scene: NimScene) -> int:
         return count.value(scene.last) - (count.value(scene.first - 1) if scene.first else 0)
     most = [side - 1 for side in scene.shape]
     weight = sum(map(abs, scene.inequality))
-    states = {(0, True, True, True, True, True): 1}
+    states: dict[tuple[int, ...], int] = {(0, True, True, True, True, True): 1}
     for bit in reversed(range(max(*most, scene.first, scene.last).bit_length())):
-        following: dict[tuple[int, bool, bool, bool, bool, bool], int] = {}
+        following: dict[tuple[int, ...], int] = {}
         for (total, *tight), number in states.items():
             for digits in ((0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0)):
                 union = int(any(digits))
-                bounds = (
-                    (digits[0], most[0]),
-                    (digits[1], most[1]),
-                    (digits[2], most[2]),
-                    (union, scene.last),
-                    (-union, -scene.first),
-                )
+                bounds = (*zip(digits, most, strict=True), (union, scene.last), (-union, -scene.first))
                 kept = []
                 for close, (digit, bound) in zip(tight, bounds, strict=True):
                     own = (abs(bound) >> bit & 1) * (-1 if bound < 0 else 1)
@@ -162,7 +167,6 @@ def population(scene: NimScene) -> int:
                 else:
                     summed = 2 * total + sum(n * digit for n, digit in zip(scene.inequality, digits, strict=True))
                     clipped = min(max(summed, -weight), weight + 1)
-                    key = (clipped, kept[0], kept[1], kept[2], kept[3], kept[4])
-                    following[key] = following.get(key, 0) + number
+                    following[clipped, *kept] = following.get((clipped, *kept), 0) + number
         states = following
     return sum(number for (total, *_), number in states.items() if total <= 0)

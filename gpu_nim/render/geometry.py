@@ -17,8 +17,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.render.views import Camera
 
-# Corners of each side of the unit cube, anticlockwise from outside.
-_CORNERS: dict[tuple[int, int], tuple[tuple[int, int, int], ...]] = {
+SIDES: dict[tuple[int, int], tuple[tuple[int, int, int], ...]] = {
     (0, -1): ((0, 0, 0), (0, 0, 1), (0, 1, 1), (0, 1, 0)),
     (0, 1): ((1, 0, 0), (1, 1, 0), (1, 1, 1), (1, 0, 1)),
     (1, -1): ((0, 0, 0), (1, 0, 0), (1, 0, 1), (0, 0, 1)),
@@ -26,8 +25,7 @@ _CORNERS: dict[tuple[int, int], tuple[tuple[int, int, int], ...]] = {
     (2, -1): ((0, 0, 0), (0, 1, 0), (1, 1, 0), (1, 0, 0)),
     (2, 1): ((0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)),
 }
-SIDES = tuple(_CORNERS)
-"""The six sides of a cube: (axis, which end)."""
+"""The six sides of the unit cube, (axis, which end), and the corners of each, anticlockwise from outside."""
 
 SPACE = ("x", "y", "z")
 PILES = ("a", "b", "c")
@@ -110,7 +108,7 @@ def side(blocks: Blocks, axis: int, end: int, fill: float = 1.0) -> NDArray[np.f
         end: -1 or 1, which end of the axis.
         fill: the part of a block's width that is drawn, for tiles with gaps between them.
     """
-    unit = np.array(_CORNERS[axis, end], dtype=np.float32) * np.float32(fill) + np.float32((1 - fill) / 2)
+    unit = np.array(SIDES[axis, end], dtype=np.float32) * np.float32(fill) + np.float32((1 - fill) / 2)
     quads = np.empty((len(blocks), 4, 3), dtype=np.float32)
     for corner in range(4):
         for k in range(3):

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.render.colours import Colour
+from gpu_nim.render.lettering import ANCHORS
 from gpu_nim.render.vector_drawing import Point, VectorDrawing
 
 RISE, DROP = 0.78, 0.24
 """Of the size of letters: how far they reach above and below the line."""
 
 _APART = 0.25  # of the size: the least gap between labels of one line
-_ANCHORED = {"start": 0.0, "middle": 0.5, "end": 1.0}
 _POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _WRITTEN_OUT = 10_000
 Rectangle = tuple[float, float, float, float]
@@ -72,7 +72,7 @@ class Labels:
 
     def text(self, text: str, at: Point, anchor: str = "middle") -> bool:
         """Write a text at its baseline, unless it would overlap another or leave the drawing; return whether it is there."""
-        left = at[0] - self.width(text) * _ANCHORED[anchor]
+        left = at[0] - self.width(text) * ANCHORS[anchor]
         box = (left, at[1] - RISE * self.size, left + self.width(text), at[1] + DROP * self.size)
         if not self.is_free(box):
             return False

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.render.colours import Colour
+from gpu_nim.render.colours import Colour, one_colour
 from gpu_nim.render.labels import Labels, number
 
 _FEW = 9  # values that are all named
@@ -33,8 +34,7 @@ class Bar:
         Args:
             value: from the first value to the last.
         """
-        red, green, blue = self.colours[np.searchsorted(self.values, value, side="right") - 1].tolist()
-        return red, green, blue
+        return one_colour(self.colours[np.searchsorted(self.values, value, side="right") - 1])
 
 
 @dataclass(frozen=True)
@@ -106,13 +106,9 @@ class LegendBox:
             self.height = self._bar + 2.4 * size if beside else 4.4 * size
             return
         entry, line = 1.6 * size + self._named, 1.5 * size
-        across = len(names) if not beside else 1
-        if beside:
-            rows = max(1, int((room - 2 * line) // line))
-            across = -(-len(names) // rows)
-        else:
-            across = max(1, min(across, int(room // (entry + size))))
-        self._across, self._rows, self._entry = across, -(-len(names) // across), entry + size
+        most = max(1, int((room - 2 * line) // line if beside else room // (entry + size)))  # rows, or columns
+        across = ceil(len(names) / most) if beside else min(len(names), most)
+        self._rows, self._entry = ceil(len(names) / across), entry + size
         self.width = max(title, across * self._entry - size)
         self.height = (self._rows + 1.2) * line
 
@@ -126,7 +122,7 @@ class LegendBox:
         for k, name in enumerate(self.legend.names):
             column, row = divmod(k, self._rows)
             x, y = left + column * self._entry, top + (row + 1.3) * 1.5 * size
-            labels.box((x, y), (x + size, y + size), _colour(self.legend.colours[k]))
+            labels.box((x, y), (x + size, y + size), one_colour(self.legend.colours[k]))
             labels.text(name, (x + 1.6 * size, y + 0.87 * size), "start")
 
     def _draw_bar(self, bar: Bar, labels: Labels, left: float, top: float) -> None:
@@ -158,8 +154,3 @@ class LegendBox:
         step = max(1, int(1 / band))
         chosen = sorted({*range(first, last + 1, step), *ticks(first, last)})
         return reversed(chosen) if self.beside else chosen
-
-
-def _colour(colour: NDArray[np.float32]) -> Colour:
-    red, green, blue = colour.tolist()
-    return red, green, blue

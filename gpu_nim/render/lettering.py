@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.colours import Colour, bytes_of
@@ -14,6 +14,9 @@ from gpu_nim.render.fonts import clusters, obstacle, runs, sized
 
 LEAST = 7.0
 """Pixels: smaller letters cannot be read."""
+
+ANCHORS = {"start": 0.0, "middle": 0.5, "end": 1.0}
+"""Where a line of text is held: the part of its width before that place."""
 
 _LEADING = 1.2  # of the size: from one line to the next, or more where letters are high or deep
 _RISE, _DROP = 0.8, 0.25  # of the size: the extent of letters above and below the line, at least
@@ -39,22 +42,16 @@ def width(text: str, size: float) -> float:
 
 def extent(text: str, size: float) -> tuple[float, float]:
     """Return how far a line of text reaches above and below its baseline, in pixels."""
-    boxes = [_ink(face, part, size) for face, part in runs(text)]
-    return max((-top for top, _ in boxes), default=0.0), max((bottom for _, bottom in boxes), default=0.0)
+    boxes = [sized(face, size).getbbox(part, anchor="ls") for face, part in runs(text)]
+    return max((-float(box[1]) for box in boxes), default=0.0), max((float(box[3]) for box in boxes), default=0.0)
 
 
-def _ink(face: Any, part: str, size: float) -> tuple[float, float]:
-    font = sized(face, size)
-    _, top, _, bottom = font.getbbox(part, anchor="ls")  # type: ignore[call-arg, unused-ignore]
-    return float(top), float(bottom)
-
-
-def write(picture: "Image", text: str, at: tuple[float, float], size: float, colour: Colour, anchor: str = "ls") -> None:
-    """Write a line of text on an RGB or RGBA picture at its baseline; `anchor` is ls, ms or rs: its start, middle or end."""
+def write(picture: "Image", text: str, at: tuple[float, float], size: float, colour: Colour, anchor: str = "start") -> None:
+    """Write a line of text on an RGB or RGBA picture at its baseline; `anchor` is one of `ANCHORS`."""
     from PIL import Image, ImageDraw
 
     long, (above, below) = width(text, size), extent(text, size)
-    x, y = at[0] - long * {"l": 0.0, "m": 0.5, "r": 1.0}[anchor[0]], at[1]
+    x, y = at[0] - long * ANCHORS[anchor], at[1]
     left, top, pad = int(x // 1), int((y - above) // 1), int(size)
     mask = Image.new("L", (int(long) + 2 * pad + 2, int(above + below) + 2 * pad + 2))
     pen, place = ImageDraw.Draw(mask), x - left + pad
@@ -99,6 +96,11 @@ class Setting:
     def baselines(self) -> list[float]:
         """The height of each line's baseline, downwards."""
         return [self.top + self.rise + k * self.leading for k in range(len(self.lines))]
+
+    @property
+    def width(self) -> float:
+        """How wide the widest line is."""
+        return max(width(line, self.size) for line in self.lines)
 
     @property
     def bottom(self) -> float:

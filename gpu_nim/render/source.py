@@ -44,7 +44,7 @@ from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.notation import parse_integer
 from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.render.colourings import needed_value
-from gpu_nim.render.defined_scenes import DEFINED_GAMES, SOLVED, defined_scene, nims_generation
+from gpu_nim.render.defined_scenes import DEFINED_GAMES, SOLVED, defined_scene, nims_generation, nims_level
 from gpu_nim.render.geometry import PILES, SPACE, Blocks, counted, first_of_each, merged_note
 from gpu_nim.render.projection import in_space
 from gpu_nim.render.values import VALUES
@@ -169,9 +169,7 @@ def contents(source: str) -> str:
 
 def _nim(source: str, generation: int, limit: int, on_step: OnStep) -> Blocks:
     count = UpToTotal(3)  # the P-positions of total up to 2n
-    level = 0
-    while count.value(generation >> level) > limit:
-        level += 1
+    level = nims_level(generation, limit)
     last = generation >> level
 
     def step(batch: "Batch") -> None:

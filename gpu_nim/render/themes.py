@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
-from gpu_nim.render.colours import Colour, Map, hexadecimal, to_linear, to_oklab
+from gpu_nim.render.colours import Colour, Map, hexadecimal, one_colour, to_linear, to_oklab
 
 TOLD_APART = 0.1
 """The least distance in Oklab of two colours with different meanings."""
@@ -64,6 +64,10 @@ class Theme:
         return to_linear((np.array(self.bottom) + np.array(self.top)) / 2)
 
 
+def _colours(names: str) -> tuple[Colour, ...]:
+    return tuple(map(hexadecimal, names.split()))
+
+
 THEMES = Registry[Theme]("theme")
 for _theme in (
     Theme(
@@ -76,9 +80,7 @@ for _theme in (
         muted=hexadecimal("#98a2c0"),
         dim=hexadecimal("#33406b"),
         pick=hexadecimal("#ffc24a"),
-        categories=tuple(
-            map(hexadecimal, ("#8a93ad", "#ff8c42", "#3fb8d6", "#e8508f", "#9bd64f", "#a97bff", "#ffd34d", "#5ad6a8"))
-        ),
+        categories=_colours("#8a93ad #ff8c42 #3fb8d6 #e8508f #9bd64f #a97bff #ffd34d #5ad6a8"),
         ambient=1.05,
         key=1.75,
         haze=0.25,
@@ -95,9 +97,7 @@ for _theme in (
         muted=hexadecimal("#6d6679"),
         dim=hexadecimal("#c9c0b4"),
         pick=hexadecimal("#b3183f"),
-        categories=tuple(
-            map(hexadecimal, ("#857d8c", "#d8572a", "#1f7a8c", "#a4243b", "#5c8001", "#5f4bb6", "#c99700", "#2a9d6f"))
-        ),
+        categories=_colours("#857d8c #d8572a #1f7a8c #a4243b #5c8001 #5f4bb6 #c99700 #2a9d6f"),
         ambient=1.15,
         key=1.5,
         haze=0.05,
@@ -114,9 +114,7 @@ for _theme in (
         muted=hexadecimal("#a58fc9"),
         dim=hexadecimal("#2a1a4a"),
         pick=hexadecimal("#ffe08a"),
-        categories=tuple(
-            map(hexadecimal, ("#8888aa", "#ff5a36", "#22d3ee", "#f72585", "#b5ff3d", "#8b5cff", "#ffd60a", "#3dffb0"))
-        ),
+        categories=_colours("#8888aa #ff5a36 #22d3ee #f72585 #b5ff3d #8b5cff #ffd60a #3dffb0"),
         ambient=0.8,
         key=1.9,
         haze=0.45,
@@ -151,7 +149,6 @@ def distinct_colours(theme: Theme, count: int) -> list[Colour]:
         best = int(nearest.argmax())
         if nearest[best] < TOLD_APART:
             raise UsageError(f"there are {len(chosen)} distinguishable colours, and {count} are needed")
-        r, g, b = candidates[best].tolist()
-        chosen.append((r, g, b))
+        chosen.append(one_colour(candidates[best]))
         nearest = np.minimum(nearest, np.linalg.norm(seen - seen[best], axis=1))
     return chosen

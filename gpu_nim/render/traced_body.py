@@ -25,7 +25,7 @@ from gpu_nim.model.notation import parse_integer
 from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.rule import Symmetry
 from gpu_nim.model.tracing import BrickScene, NimScene, Scene, Triple
-from gpu_nim.render.colourings import DEFAULT, ages_of, base_colours, branch_palette, legend_of, needed_value, ranks_of
+from gpu_nim.render.colourings import DEFAULT, ages, base_colours, branch_palette, legend_of, needed_value, ranks
 from gpu_nim.render.defined_scenes import coarse_cells, defined_scene, generations_of, population
 from gpu_nim.render.geometry import PILES, SPACE, Blocks, Box, counted, cut, generations_between, no_cells, removed
 from gpu_nim.render.legends import Legend, Swatches, generation_bar
@@ -209,7 +209,7 @@ def generation_palette(look: "Look", births: NDArray[np.integer]) -> Colours:
     theme, colour = THEMES[look.theme], look.colour or DEFAULT
     born = np.flatnonzero(births)
     palette = np.zeros((len(births), 3), np.float32)
-    palette[born] = theme.map(ranks_of(born, births[born].astype(np.float64)) if colour == "rank" else ages_of(born))
+    palette[born] = theme.map(ranks(born, births[born].astype(np.float64)) if colour == "rank" else ages(born))
     return palette
 
 

@@ -39,7 +39,6 @@ _WIDTHS = (
     500, 222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
 )
 # fmt: on
-_ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
 _LARGEST_FINE = 1 << 21  # pixels of a shape that has sixteen samples a pixel; a larger one has four
 
 
@@ -60,7 +59,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Words:
-    """A line of text; `anchor` is start, middle or end, of the line at the baseline."""
+    """A line of text at its baseline; `anchor` is one of `lettering.ANCHORS`."""
 
     text: str
     at: Point
@@ -215,7 +214,7 @@ class VectorDrawing:
             # The font at hand may be wider than the one that the drawing was measured with.
             size, wide = mark.size * scale, scale * self.measure(mark.text, mark.size)
             size *= min(1.0, wide / max(pixels_wide(mark.text, size), 1e-9))
-            write(image, mark.text, place(mark.at), size, mark.colour, _ANCHORS[mark.anchor])
+            write(image, mark.text, place(mark.at), size, mark.colour, mark.anchor)
         return image.resize((width, height), Image.Resampling.LANCZOS)
 
     def paint(self, picture: "Image") -> None:
@@ -224,7 +223,7 @@ class VectorDrawing:
 
         for mark in self.marks:
             if isinstance(mark, Words):
-                write(picture, mark.text, (mark.at[0], self.height - mark.at[1]), mark.size, mark.colour, _ANCHORS[mark.anchor])
+                write(picture, mark.text, (mark.at[0], self.height - mark.at[1]), mark.size, mark.colour, mark.anchor)
                 continue
             around = mark.width / 2 + 1
             left, right = (int(edge(x for x, _ in mark.points) + sign * around) for edge, sign in ((min, -1), (max, 1)))

@@ -60,6 +60,7 @@ def export(source: "Source", path: str | Path, look: Look | None = None, *, prin
         _write(path, page.document)
         facts = {"population": page.population, "drawn": page.drawn, "note": page.note}
         return {"source": page.name, "out": str(path), "bytes": len(page.document), **facts}
+    assert known.write is not None
     blocks, view = solid(source, look, known.limit)
     needed = export_bytes(suffix, len(blocks), printable=bool(printing))
     require_memory(needed, host_memory(), f"exporting {blocks.name}", "an earlier generation takes less")

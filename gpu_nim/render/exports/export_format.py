@@ -62,7 +62,7 @@ class ExportFormat:
     Args:
         name: the ending of its files.
         summary: the contents of the file, for help texts.
-        write: returns the file's content.
+        write: returns the file's content; None where `write_source` does.
         bytes_a_block: memory for writing, for each block, measured, with a margin.
         what: the name of the file in messages.
         takes: the options of a look that change the file.
@@ -71,13 +71,12 @@ class ExportFormat:
         limit: the most blocks that it holds.
         fixed_bytes: memory for writing, for any number of blocks.
         packages: the optional packages that write it, by the names that they are imported and installed by.
-        write_source: returns the file from the source itself, in place of `write`, for a format that does not always need blocks;
-            it plans its own memory.
+        write_source: returns the file from the source, for a format that does not always need blocks; it plans its own memory.
     """
 
     name: str
     summary: str
-    write: Writer
+    write: Writer | None
     bytes_a_block: int
     what: str
     takes: frozenset[str] = MESH_OPTIONS

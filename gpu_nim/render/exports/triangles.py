@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from math import ceil
 
 import numpy as np
@@ -10,19 +11,14 @@ from numpy.typing import NDArray
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.geometry import SIDES, Blocks, components
 
-_CORNERS = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=np.int32)
-# The two triangles of each side, as corners above, anticlockwise from outside.
-_TRIANGLES = np.array(
-    [
-        *([0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1]),
-        *([2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]),
-    ],
-    dtype=np.int32,
-)
+_CORNERS = np.array(list(product((0, 1), repeat=3)), dtype=np.int32)
+_HALVES = [0, 1, 2, 0, 2, 3]  # of the corners of a quadrilateral: those of its two triangles
+_TRIANGLES = (np.array([*SIDES.values()], dtype=np.int32) @ (4, 2, 1))[:, _HALVES].reshape(-1, 3).astype(np.int32)
+"""Those of each side of a cube, as indices of the corners above, anticlockwise from outside."""
+
 _OVERLAP = 0.2  # of a cell: how far a printed cube reaches into the next
 _NECK = 1.0  # millimetres: what a printed body's thinnest parts should have
 _PLATE = 2.0  # millimetres: the thickness of a stand
-
 
 MAX_PRINT = 10_000
 """The largest measure of a print, in millimetres."""
@@ -95,26 +91,19 @@ def printable_body(blocks: Blocks) -> tuple[NDArray[np.float32], NDArray[np.int3
     index = (blocks.corners.astype(np.int64) - low) // size
     span = 2 * index.max(axis=0) + 5  # walls have even numbers, cores odd ones; one is free on either side
     steps = np.array([span[1] * span[2], span[2], 1])
-    parts = (2 * index[:, None] + 1 + np.array([[x, y, z] for x in range(3) for y in range(3) for z in range(3)])) @ steps
-    parts = np.unique(parts)
+    parts = np.unique((2 * index[:, None] + 1 + np.array(list(product(range(3), repeat=3)))) @ steps)
     quads = []
-    for axis, end in SIDES:
+    for (axis, end), corners in SIDES.items():
         beside = parts + end * steps[axis]
         at = np.minimum(np.searchsorted(parts, beside), len(parts) - 1)
         bare = parts[parts[at] != beside]
-        quads.append(bare[:, None] + _CORNERS[_side_corners(axis, end)] @ steps)
+        quads.append(bare[:, None] + np.array(corners) @ steps)
     keys, inverse = np.unique(np.concatenate(quads).ravel(), return_inverse=True)
     lines = np.stack([keys // steps[0], keys // steps[1] % span[1], keys % span[2]], axis=1) - 1
     # Line 2k of the finer grid lies before wall k, line 2k + 1 behind it.
     places = lines // 2 + np.where(lines % 2 == 0, -_OVERLAP, _OVERLAP)
     points = (places * size + low).astype(np.float32)
-    return points, inverse.reshape(-1, 4)[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3).astype(np.int32)
-
-
-def _side_corners(axis: int, end: int) -> list[int]:
-    """Return the corners of a side of a cube in `_CORNERS`, anticlockwise from outside."""
-    first, second = _TRIANGLES[2 * SIDES.index((axis, end)) : 2 * SIDES.index((axis, end)) + 2].tolist()
-    return [*first, second[2]]
+    return points, inverse.reshape(-1, 4)[:, _HALVES].reshape(-1, 3).astype(np.int32)
 
 
 def printed_body(blocks: Blocks, printing: Printing) -> tuple[NDArray[np.float32], NDArray[np.int32]]:

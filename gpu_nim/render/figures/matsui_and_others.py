@@ -13,6 +13,7 @@ from gpu_nim.games.inequality import sheared
 from gpu_nim.render.annotations import on_picture
 from gpu_nim.render.axes import box_of, draw_axes
 from gpu_nim.render.colourings import base_colours
+from gpu_nim.render.colours import one_colour
 from gpu_nim.render.figures.figure import figure
 from gpu_nim.render.figures.sheet import FOOT, labels_on, sheet
 from gpu_nim.render.geometry import Blocks, side, visible
@@ -77,8 +78,7 @@ def _graph(theme: Theme, degrees: float, caption: str) -> VectorDrawing:
     # Along the first axis whole rows of sides are in one place.
     shown = nearest[np.sort(np.unique(places[nearest].round(2).reshape(len(far), -1), axis=0, return_index=True)[1])]
     for k in shown[::-1].tolist():
-        red, green, blue = shades[k].tolist()
-        drawing.polygon(places[k], (red, green, blue))
+        drawing.polygon(places[k], one_colour(shades[k]))
     draw_axes(box_of(blocks), on_picture(camera, int(_WIDTH), int(_HEIGHT)), labels_on(drawing, theme, 20.0))
     return drawing
 

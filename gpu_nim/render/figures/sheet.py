@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpu_nim.render.colours import Colour
+from gpu_nim.render.colours import Colour, one_colour
 from gpu_nim.render.labels import Labels
 from gpu_nim.render.themes import Theme
 from gpu_nim.render.vector_drawing import VectorDrawing
@@ -31,5 +31,4 @@ def labels_on(drawing: VectorDrawing, theme: Theme, size: float) -> Labels:
 
 def colour_of(theme: Theme, value: float) -> Colour:
     """Return the colour of a value from 0 to 1."""
-    red, green, blue = theme.map(np.array([value]))[0].tolist()
-    return red, green, blue
+    return one_colour(theme.map(np.array(value)))

@@ -15,12 +15,11 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.counting.families import UpToTotal
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.tracing import NimScene
 from gpu_nim.render.colourings import base_colours
-from gpu_nim.render.defined_scenes import nims_generation, population
+from gpu_nim.render.defined_scenes import nims_generation, nims_level, population
 from gpu_nim.render.framing import hull
 from gpu_nim.render.geometry import Blocks, coarsen, generations_between, no_cells
 from gpu_nim.render.look import Look
@@ -71,9 +70,7 @@ def nim_scene(source: object, look: Look) -> PageScene | None:
     last = nims_generation(source)
     if not isinstance(source, str) or last is None or look.cut != "none":
         return None
-    count, level = UpToTotal(3), 0
-    while count.value(last >> level) > _COLOURED:
-        level += 1
+    level = nims_level(last, _COLOURED)
     first, stop = look.generations or (0, last + 1)
     blocks = replace(blocks_of(f"nim:{last >> level}", colour=look.colour), name=source)
     if first > last:
@@ -148,13 +145,17 @@ def _fitting(blocks: Blocks) -> Blocks:
     """Return the blocks in one size in which their box fits the page, but cubes that are not on a lattice as they are."""
     if blocks.unit > 1:
         return blocks
-    low, high = blocks.bounds()
-    size = least = int(blocks.sizes.max())
-    while True:
-        extent = (-(-high // size) - low // size).tolist()
-        if max(extent) <= SIDE and prod(extent) <= TEXELS:
-            return blocks if size == least and (blocks.sizes == size).all() else coarsen(blocks, size)
+    size = int(blocks.sizes.max())
+    while not _fits(blocks, size):
         size *= 2
+    return blocks if (blocks.sizes == size).all() else coarsen(blocks, size)
+
+
+def _fits(blocks: Blocks, side: int) -> bool:
+    """Return whether the box of the blocks fits the page, in cells of that side."""
+    low, high = blocks.bounds()
+    extent: list[int] = (-(-high // side) - low // side).tolist()
+    return max(extent) <= SIDE and prod(extent) <= TEXELS
 
 
 def _split(blocks: Blocks) -> tuple[Blocks, NDArray[np.intp]]:
@@ -162,13 +163,8 @@ def _split(blocks: Blocks) -> tuple[Blocks, NDArray[np.intp]]:
 
     Also returns the index of each one's cube, (N,).
     """
-    low, high = blocks.bounds()
     width, step = int(blocks.sizes.max()), 1
-    while (
-        prod(extent := (-(-high // step) - low // step).tolist()) > TEXELS
-        or max(extent) > SIDE
-        or (len(blocks) * max(width // step, 1) ** 3 > TEXELS)
-    ):
+    while not _fits(blocks, step) or len(blocks) * max(width // step, 1) ** 3 > TEXELS:
         step *= 2
     parts = np.stack(np.meshgrid(*[np.arange(max(width // step, 1))] * 3), axis=-1).reshape(-1, 3)
     late_first = np.argsort(-blocks.generations, kind="stable")  # where two write, the last one does
