@@ -103,3 +103,13 @@ def backend(request: pytest.FixtureRequest) -> Iterator[Any]:
 def no_command(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files hold no command, so that those of different commands can be compared byte by byte."""
     monkeypatch.setattr("gpu_nim.model.provenance.one_line", lambda text: "")
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Chromium, started once (see `tests.chromium`)."""
+    from tests.chromium import Browser, chromium_driver
+
+    folder = tmp_path_factory.mktemp("browser")
+    with chromium_driver(folder) as driver:
+        yield Browser(driver, folder)

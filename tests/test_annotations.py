@@ -3,15 +3,15 @@
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
-from itertools import combinations, product
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from PIL import Image
 
 from gpu_nim.model.errors import UsageError
-from gpu_nim.render import lettering
 from gpu_nim.render.annotations import Annotations, on_picture
 from gpu_nim.render.axes import axes_of, box_of, draw_axes, tick_values
 from gpu_nim.render.colourings import COLOURINGS, base_colours, legend_of
@@ -28,33 +28,10 @@ from gpu_nim.render.traced_body import traced_body
 from gpu_nim.render.vector_drawing import Shape, VectorDrawing, Words
 from gpu_nim.render.views import VIEWS, fit
 from tests.helpers import run
-from tests.render_files import needs_opengl, needs_pillow
-
-pytestmark = needs_pillow
+from tests.render_files import assert_apart, needs_opengl, word_boxes, words_of
 
 SOURCES = ("nim:0", "nim:7", "edge:9", "fcc:4", "chocolate:size=15", "ulam-warburton:9", "hexagonal:7", "triangular:5")
 ALL = {"title": "P-positions of Nim", "caption": "Every cell is a P-position", "legend": True, "axes": True}
-
-
-def word_boxes(drawing):
-    """The box of each line of text on a drawing, left, top, right and bottom in pixels: the ink's, by Pillow."""
-    for mark in drawing.marks:
-        if isinstance(mark, Words):
-            long, (above, below) = drawing.measure(mark.text, mark.size), lettering.extent(mark.text, mark.size)
-            left = mark.at[0] - long * {"start": 0, "middle": 0.5, "end": 1}[mark.anchor]
-            base = drawing.height - mark.at[1]
-            yield mark.text, (left, base - above, left + long, base + below)
-
-
-def assert_apart_and_within(drawing):
-    boxes = list(word_boxes(drawing))
-    for text, (left, top, right, bottom) in boxes:
-        assert left >= 0, text
-        assert top >= 0, text
-        assert right <= drawing.width, text
-        assert bottom <= drawing.height, text
-    for (one, a), (other, b) in combinations(boxes, 2):
-        assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1], (one, other)
 
 
 def laid_out(blocks, look, running=""):
@@ -65,14 +42,10 @@ def laid_out(blocks, look, running=""):
     return labels.drawing
 
 
-def texts(drawing):
-    return [mark.text for mark in drawing.marks if isinstance(mark, Words)]
-
-
 # Everything together
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=40)
 @given(
     size=st.tuples(st.integers(60, 900), st.integers(60, 900)),
     title=st.text("abcWMgÅ⊕ ", max_size=60).filter(lambda text: text == text.strip()),
@@ -90,28 +63,32 @@ def test_no_words_overlap_or_leave_the_picture(size, title, caption, source, vie
         blocks = blocks_of(source, colour=colour)
         look = Look(resolution=size, title=title, caption=caption, legend=True, axes=True, view=view, colour=colour)
         drawing = laid_out(blocks, look, running)
-        assert_apart_and_within(drawing)
-        letters = Counter("".join(texts(drawing)))
+        assert_apart(word_boxes(drawing), size)
+        letters = Counter("".join(words_of(drawing)))
         assert not Counter("".join((title + caption).split())) - letters
-        assert_legend_is_whole(drawing, legend_of(blocks, base_colours(blocks, colour, THEMES["dark"]), colour))
+        assert_legend_is_whole(drawing, legend(blocks, colour))
 
 
-def assert_legend_is_whole(drawing, legend):
+def legend(blocks, colour=None, theme="dark"):
+    return legend_of(blocks, base_colours(blocks, colour, THEMES[theme]), colour)
+
+
+def assert_legend_is_whole(drawing, said):
     """The title and the most important names of a legend are there."""
-    names = [number(value) for value in ticks(legend.values[0], legend.values[-1])[:2]] if isinstance(legend, Bar) else legend.names
-    assert {legend.title, *names} <= set(texts(drawing))
+    names = [number(value) for value in ticks(said.values[0], said.values[-1])[:2]] if isinstance(said, Bar) else said.names
+    assert {said.title, *names} <= set(words_of(drawing))
 
 
-@pytest.mark.parametrize("size", [(1920, 1080), (1280, 720), (480, 480), (300, 600), (240, 180)])
+@pytest.mark.parametrize("size", [(1920, 1080), (480, 480), (300, 600), (240, 180)])
 @pytest.mark.parametrize("source", SOURCES)
 def test_all_annotations_are_there_and_leave_space_for_the_body(source, size):
     look = Look(resolution=size, **ALL)
     blocks = blocks_of(source)
     drawing = laid_out(blocks, look)
-    assert_apart_and_within(drawing)
-    assert_legend_is_whole(drawing, legend_of(blocks, base_colours(blocks, None, THEMES["dark"]), None))
+    assert_apart(word_boxes(drawing), size)
+    assert_legend_is_whole(drawing, legend(blocks))
     if min(size) >= 300:
-        assert set(blocks.coordinates[: 2 if blocks.flat else 3]) <= set(texts(drawing))
+        assert set(blocks.coordinates[: 2 if blocks.flat else 3]) <= set(words_of(drawing))
     if source != "nim:0":
         seen = on_picture(aim(blocks, look), *size)(framed(blocks, look))
         left, top, right, bottom = Annotations(look, Bar("generation", (0,), np.zeros((1, 3), np.float32))).space
@@ -156,24 +133,22 @@ def values_shown(blocks, colour):
 def test_a_legend_has_the_colours_of_the_blocks(colour, theme):
     blocks = blocks_of("chocolate:size=15,grundy=9" if colour == "grundy" else "edge:12", colour=colour)
     colours = base_colours(blocks, colour, THEMES[theme])
-    legend = legend_of(blocks, colours, colour)
+    said = legend_of(blocks, colours, colour)
     shown = values_shown(blocks, colour)
-    for value in np.unique(shown).tolist():
+    for k, value in enumerate(np.unique(shown).tolist()):
         of_value = np.unique(colours[shown == value], axis=0)
         assert len(of_value) == 1
-        said = legend.at(value) if isinstance(legend, Bar) else legend.colours[np.unique(shown).tolist().index(value)]
-        assert np.allclose(said, of_value[0], atol=1e-6), value
+        assert np.allclose(said.at(value) if isinstance(said, Bar) else said.colours[k], of_value[0], atol=1e-6), value
 
 
 def test_swatches_are_named_by_what_they_show():
-    def swatches(source, colour, **more):
-        blocks = blocks_of(source, colour=colour)
-        blocks = generations_between(blocks, *more["generations"]) if more else blocks
-        return legend_of(blocks, base_colours(blocks, colour, THEMES["dark"]), colour)
+    def swatches(source, colour, generations=None, **limit):
+        blocks = blocks_of(source, colour=colour, **limit)
+        return legend(generations_between(blocks, *generations) if generations else blocks, colour)
 
     founders = ("(0, 1, 1)", "(1, 0, 1)", "(1, 1, 0)")
     assert swatches("nim:7", "branch").names == ("seed", *founders)
-    assert swatches("nim:4095", "branch").names == ("seed", *founders)  # in blocks of several cells
+    assert swatches("nim:63", "branch", limit=300).names == ("seed", *founders)  # in blocks of 4x4x4 cells
     assert swatches("ulam-warburton:3", "branch").names == ("seed", "(-1, 0)", "(0, -1)", "(0, 1)", "(1, 0)")
     assert swatches("nim:7", "branch", generations=(2, 8)).names == ("branch 1", "branch 2", "branch 3")
     assert swatches("edge:9", "nim-p").names == ("P-positions of Nim", "others")
@@ -226,18 +201,15 @@ def test_a_picture_shows_the_legends_colours_in_its_pixels(style, colour, size):
         quality="final" if style == "sections" else "draft",
     )
     blocks = blocks_of("nim:15", colour=colour)
-    legend = legend_of(blocks, base_colours(blocks, colour, THEMES["dark"]), colour)
-    drawing = Annotations(look, legend).words().drawing
+    said = legend(blocks, colour)
     pixels = np.asarray(render(blocks, look).image).astype(int)
-    samples = list(legend_samples(drawing, legend))
+    samples = list(legend_samples(Annotations(look, said).words().drawing, said))
     assert len(samples) >= 4
     for (x, y), colour in samples:
         assert np.abs(pixels[int(y), int(x)] - 255 * np.asarray(colour)).max() <= 1.01
 
 
 def test_a_transparent_picture_has_its_letters_whole():
-    from PIL import Image
-
     drawing = laid_out(blocks_of("nim:7"), Look(resolution=(320, 180), **ALL))
     clear, black = Image.new("RGBA", (320, 180)), Image.new("RGB", (320, 180))
     drawing.paint(clear)
@@ -256,19 +228,18 @@ def test_a_transparent_picture_has_its_letters_whole():
 )
 def test_a_traced_body_has_the_legend_of_its_colours(source, colour):
     look = Look(colour=colour, engine="trace", quality="draft")
-    legend = traced_body(source, look).legend
+    said = traced_body(source, look).legend
     if source == "edge:12":
-        blocks = blocks_of(source, colour=colour)
-        expected = legend_of(blocks, base_colours(blocks, colour, THEMES["dark"]), colour)
-        assert np.allclose(legend.colours, expected.colours, atol=1e-6)
-        assert legend.title == expected.title
-        assert getattr(legend, "values", 0) == getattr(expected, "values", 0)
+        expected = legend(blocks_of(source, colour=colour), colour)
+        assert np.allclose(said.colours, expected.colours, atol=1e-6)
+        assert said.title == expected.title
+        assert getattr(said, "values", 0) == getattr(expected, "values", 0)
     elif colour == "generation":
-        assert (legend.values[0], legend.values[-1]) == (0, 2**40)
+        assert (said.values[0], said.values[-1]) == (0, 2**40)
         for value in (0, 2**39 - 1, 2**40):
-            assert np.allclose(legend.at(value), THEMES["dark"].map(np.array([value / 2**40]))[0], atol=0.01)
+            assert np.allclose(said.at(value), THEMES["dark"].map(np.array([value / 2**40]))[0], atol=0.01)
     elif colour == "branch":
-        assert legend.names == ("seed", "(0, 1, 1)", "(1, 0, 1)", "(1, 1, 0)")
+        assert said.names == ("seed", "(0, 1, 1)", "(1, 0, 1)", "(1, 1, 0)")
 
 
 # Axes
@@ -315,11 +286,7 @@ def test_axes_are_the_bodys_edges_and_nothing_is_before_them(source, view):
 def test_the_axes_of_a_flat_body_measure_its_tiles(source, cell):
     blocks = blocks_of(source)
     quads, owners = tiles(blocks)
-    at = (
-        int(np.flatnonzero((blocks.corners[:, :2] == cell).all(axis=1))[0])
-        if (blocks.corners[:, :2] == cell).all(axis=1).any()
-        else 0
-    )
+    at = int((blocks.corners[:, :2] == cell).all(axis=1).argmax())  # the seed where there is no such cell
     x, y = blocks.corners[at, :2].tolist()
     box = box_of(blocks)
     middle = box.points(np.array([[x + box.size / 2, y + box.size / 2, 0.0]]))[0]
@@ -348,7 +315,7 @@ def test_a_label_that_has_no_space_is_left_out():
     assert not labels.text("Nim", (50, 4))
     assert not labels.text("Nim", (50, 49))
     assert labels.text("Nim", (50, 40))
-    assert texts(drawing) == ["Nim", "Nim"]
+    assert words_of(drawing) == ["Nim", "Nim"]
 
 
 def test_axes_end_where_the_eye_is_in_the_body():
@@ -369,14 +336,14 @@ def test_words_before_the_body_are_on_a_veil():
     look = Look(resolution=(320, 240), view="hero", quality="draft", engine="numpy", **{**ALL, "axes": False})
     camera = aim(blocks, look)
     close = replace(camera, eye=camera.eye - camera.basis[2] * 0.75 * camera.distance(blocks.centres()).min())
-    areas = [box for _, box in word_boxes(annotations(blocks, look).words().drawing)]
+    areas = list(word_boxes(annotations(blocks, look).words().drawing))
     with (
         DrawnBody(blocks, look, "numpy") as said,
         DrawnBody(blocks, replace(look, title="", caption="", legend=False), "numpy") as bare,
     ):
         for eye, veiled in ((camera, False), (close, True)):
             annotated, plain = (np.asarray(drawn.frame(eye)).astype(int).max(axis=2) for drawn in (said, bare))
-            boxes = [np.s_[int(top) : int(bottom), int(left) : int(right)] for left, top, right, bottom in areas]
+            boxes = [np.s_[int(top) : int(bottom), int(left) : int(right)] for _, left, top, right, bottom in areas]
             bright = [plain[box].max() > 150 for box in boxes]
             assert any(bright) == veiled
             for box in boxes:
@@ -393,7 +360,7 @@ def test_both_engines_say_the_same():
     look = {"resolution": (320, 240), "style": "cubes", "quality": "draft", "view": "isometric", **ALL}
     one, other = (np.asarray(render("nim:7", engine=engine, **look).image).astype(int) for engine in ("numpy", "opengl"))
     drawing = laid_out(blocks_of("nim:7"), Look(**look))
-    for _, (left, top, right, bottom) in word_boxes(drawing):
+    for _, left, top, right, bottom in word_boxes(drawing):
         box = np.s_[int(top) : int(bottom) + 1, int(left) : int(right) + 1]
         assert np.abs(one[box] - other[box]).max() <= 4
 
@@ -403,9 +370,7 @@ def test_a_movies_frames_are_annotated(motion, source):
     look = Look(resolution=(320, 240), quality="draft", engine="numpy", **ALL)
     plain = Look(resolution=(320, 240), quality="draft", engine="numpy")
     with motion_of(Movie(source, motion, 8, look=look)) as renderer, motion_of(Movie(source, motion, 8, look=plain)) as bare:
-        for number in (0, 5):
-            said, drawn = (np.asarray(movie.frame(number)).astype(int) for movie in (renderer, bare))
-            drawing = Annotations(look).words().drawing
-            for text, (left, top, right, bottom) in word_boxes(drawing):
-                box = np.s_[int(top) : int(bottom) + 1, int(left) : int(right) + 1]
-                assert (np.abs(said[box] - drawn[box]).max(axis=2) > 100).mean() > 0.05, text
+        said, drawn = (np.asarray(movie.frame(5)).astype(int) for movie in (renderer, bare))
+    for text, left, top, right, bottom in word_boxes(Annotations(look).words().drawing):
+        box = np.s_[int(top) : int(bottom) + 1, int(left) : int(right) + 1]
+        assert (np.abs(said[box] - drawn[box]).max(axis=2) > 100).mean() > 0.05, text

@@ -1,61 +1,44 @@
 """The figures of the papers: every word can be read, and each shows what its text says."""
 
 from fractions import Fraction
+from functools import cache
 from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 
-from gpu_nim.render.figures import FIGURES, draw_figure
+from gpu_nim.render import figures
 from gpu_nim.render.figures.matsui_and_others import _TURNED, chocolate_graph, graph_camera
-from gpu_nim.render.vector_drawing import Shape, Words, text_width
-from tests.render_files import needs_matplotlib, needs_pillow
+from gpu_nim.render.vector_drawing import Shape
+from tests.render_files import assert_apart, border, needs_matplotlib, word_boxes, words_of
 
-pytestmark = needs_pillow
-DRAWINGS = [name for name, figure in FIGURES.items() if figure.drawing]
-
-
-def boxes(drawing):
-    """The box of each line of text, left, bottom, right and top in points."""
-    for mark in drawing.marks:
-        if isinstance(mark, Words):
-            wide = text_width(mark.text, mark.size)
-            left = mark.at[0] - wide * {"start": 0, "middle": 0.5, "end": 1}[mark.anchor]
-            yield mark.text, (left, mark.at[1] - 0.22 * mark.size, left + wide, mark.at[1] + 0.74 * mark.size)
+draw_figure = cache(figures.draw_figure)
 
 
-def meet(one, other):
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
-
-
-@pytest.mark.parametrize("name", DRAWINGS)
-def test_no_words_of_a_figure_overlap_or_leave_its_sheet(name):
+@pytest.mark.parametrize("name", [name for name, figure in figures.FIGURES.items() if figure.drawing])
+def test_the_words_of_a_figure_are_apart_and_within_its_sheet(name):
     drawing = draw_figure(name)
-    found = list(boxes(drawing))
-    for text, box in found:
-        assert box[0] >= 0, text
-        assert box[1] >= 0, text
-        assert box[2] <= drawing.width, text
-        assert box[3] <= drawing.height, text
-    assert not [(one, other) for (one, a), (other, b) in combinations(found, 2) if meet(a, b)]
+    assert_apart(word_boxes(drawing), (drawing.width, drawing.height))
+    pixels = np.asarray(drawing.image(200, 150))
+    assert (border(pixels) == pixels[0, 0]).all()
 
 
 def test_every_position_of_nims_evolution_is_named_beside_it_and_apart_from_all_else():
     drawing = draw_figure("NF2")
-    named = {text: box for text, box in boxes(drawing) if text.startswith("(")}
+    named = {text: box for text, *box in word_boxes(drawing) if text.startswith("(")}
     positions = [(a, b, a ^ b) for a in range(7) for b in range(7) if a | b <= 6]
     assert set(named) == {f"({a}, {b}, {c})" for a, b, c in positions}
     shapes = [mark for mark in drawing.marks if isinstance(mark, Shape) and mark.fill is None]
     for text, box in named.items():
         for shape in shapes:
             reach = shape.width / 2 if shape.is_disc else 0.0
-            points = np.linspace(shape.points[0], shape.points[-1], 200)
+            points = np.abs(np.linspace(shape.points[0], shape.points[-1], 200) - [0, drawing.height])  # from the upper left corner
             inside = (points > np.array(box[:2]) - reach).all(axis=1) & (points < np.array(box[2:]) + reach).all(axis=1)
             assert not inside.any(), text
     discs = [shape for shape in shapes if shape.is_disc]
     for one, other in combinations(discs, 2):
         assert np.hypot(*np.subtract(one.points[0], other.points[0])) > (one.width + other.width) / 2
-    assert {"a", "b", "c", "generation", *"0123456"} <= {text for text, _ in boxes(drawing)}
+    assert {"a", "b", "c", "generation", *"0123456"} <= set(words_of(drawing))
 
 
 def test_graphs_4_1_to_4_3_are_one_body_turned_about_one_line_on_one_scale():

@@ -82,14 +82,13 @@ def test_nim_needs_no_data_where_its_colours_follow_from_the_generation():
     assert "grid" not in data
 
 
-@pytest.mark.parametrize("last", [10, 1000, 2**40 - 1, 2**60])
+@pytest.mark.parametrize("last", [1000, 2**60])
 def test_a_page_of_nim_is_small_at_any_depth(last):
     made = page(f"nim:{last}", Look())
     assert len(made.document) < 80_000
     # The sum of 3^wt(n) over n <= last, which is 4^m at last = 2^m - 1.
-    known = {2**40 - 1: 4**40, 2**60: 4**60 + 3}
-    assert made.population == (known.get(last) or sum(3 ** n.bit_count() for n in range(last + 1)))
-    data = data_of(f"nim:{last}")
+    assert made.population == (4**60 + 3 if last == 2**60 else sum(3 ** n.bit_count() for n in range(last + 1)))
+    data = data_in(made.document)
     assert (last >> data["bucket"]) + 1 == len(palette_of(data))
     assert max(map(max, data["hull"])) == pytest.approx(last + 1, rel=0.02)
 
@@ -117,13 +116,11 @@ def test_too_large_a_body_is_made_coarser(monkeypatch):
 
 
 def test_cubes_that_are_not_on_a_lattice_are_split(monkeypatch):
-    blocks, data = solid("chocolate6:size=3", Look())[0], data_of("chocolate6:size=3")
+    blocks, data = solid("chocolate6:size=2", Look())[0], data_of("chocolate6:size=2")
     assert (data["side"], data["coordinates"], data["unit"], data["shown"][-1]) == (1, 0, "cubes", len(blocks))
     grid = unpacked(data)
     earliest = {}
-    for corner, generation in sorted(
-        zip(blocks.corners.tolist(), blocks.generations.tolist(), strict=True), key=lambda pair: pair[1]
-    ):
+    for generation, corner in sorted(zip(blocks.generations.tolist(), blocks.corners.tolist(), strict=True)):
         for middle in np.add(corner, [[0, 0, 0], [8, 3, 15]]).tolist():
             earliest.setdefault(tuple(middle), generation)
     inside = np.array([*earliest]) - data["low"]
@@ -131,7 +128,7 @@ def test_cubes_that_are_not_on_a_lattice_are_split(monkeypatch):
     assert (shown <= [*earliest.values()]).all()  # another cube may have covered the place before
     assert (grid != 65535).sum() <= 16**3 * len(blocks)
     monkeypatch.setattr(scenes, "TEXELS", 1 << 16)
-    assert data_of("chocolate6:size=3")["side"] > 1
+    assert data_of("chocolate6:size=2")["side"] > 1
 
 
 def test_a_body_of_too_many_generations_is_refused(monkeypatch):

@@ -18,10 +18,9 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.page import play_page
 from gpu_nim.render.page_server import PageServer
 from gpu_nim.render.themes import THEMES
-from tests.chromium import chromium_driver, needs_chromium
+from tests.chromium import DESK, PHONE, Browser, needs_chromium
 from tests.helpers import printed, refused, wait_for
-from tests.render_files import needs_pillow
-from tests.test_page import DESK, PHONE, Browser
+from tests.render_files import assert_apart
 from tests.test_page_scenes import data_in
 
 GAMES = {
@@ -34,7 +33,7 @@ GAMES = {
     "wythoff": ("wythoff", {}, False),
 }
 START = {"wythoff": [3, 5], "text": [0, 0, 0], "shifted": [1, 0, 0]}
-LARGE = {"chocolate": [(30, 13, 24)], "shifted": [(29, 14, 31)]}  # with too many moves below them to try all plays
+LARGE = {"shifted": [(29, 14, 31)]}  # with too many moves below them to try all plays
 
 
 @cache
@@ -47,7 +46,7 @@ def game_data(name, *position):
     return data_in(page_of(name, *position))
 
 
-@pytest.mark.parametrize("piles", [[5, 7, 9], [2**40, 3**20, 12345], [2**60 - 1, 1, 2**60 - 2]])
+@pytest.mark.parametrize("piles", [[5, 7, 9], [2**60 - 1, 1, 2**60 - 2]])
 def test_a_page_of_nim_is_small_with_piles_of_any_size(piles):
     made = play_page("nim", piles)
     assert len(made.document) < 110_000
@@ -106,13 +105,6 @@ def test_a_page_is_served(monkeypatch):
     assert data_in(*served)["game"]["start"] == ["5", "7", "9"]
 
 
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("browser")
-    with chromium_driver(folder) as driver:
-        yield Browser(driver, folder)
-
-
 class Player(Browser):
     """A browser with a page to play on."""
 
@@ -137,13 +129,10 @@ def player(chromium):
 
 
 @pytest.fixture
-def blind(chromium):
-    """The same without WebGL, which takes no time to draw."""
-    source = "HTMLCanvasElement.prototype.getContext = () => null"
-    added = chromium.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": source})
-    yield Player(chromium.driver, chromium.folder)
-    chromium.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
-    assert chromium.complaints() == []
+def blind(player):
+    """The same without WebGL."""
+    with player.without_webgl():
+        yield player
 
 
 ANSWERS = """
@@ -176,12 +165,9 @@ def random_positions(name, largest, count):
     return found
 
 
-needs_browser = [needs_pillow, needs_chromium, pytest.mark.thorough]
-
-
+@needs_chromium
+@pytest.mark.thorough
 class TestInTheBrowser:
-    pytestmark = needs_browser
-
     @pytest.mark.parametrize(
         ("name", "largest"), [("chocolate", 9), ("steep", 9), ("text", 9), ("shifted", 7), ("wythoff", 14), ("misere", 6)]
     )
@@ -341,18 +327,12 @@ class TestInTheBrowser:
         assert np.abs(np.array(small) - spot).max() < 12  # a cell is a 16th of the body now
         assert np.abs(np.array(player.do("return [...gpunim.body.colours].slice(-3)")) - colours).max() < 40
 
-    @pytest.mark.parametrize("size", [PHONE, (1920, 1080), (844, 390)])
+    @pytest.mark.parametrize("size", [PHONE, (1280, 720), (844, 390)])
     def test_nothing_lies_over_another_or_out_of_reach(self, player, size):
         player.play("wythoff", 20, 13, size=size, hints=True)
         boxes = player.do("""return ["h1", "#help", "footer #tools", "#game"].map(name => {
             const b = document.querySelector(name).getBoundingClientRect(); return [name, b.left, b.top, b.right, b.bottom] })""")
-        for k, (name, left, top, right, bottom) in enumerate(boxes):
-            assert left >= 0, name
-            assert top >= 0, name
-            assert right <= size[0], name
-            assert bottom <= size[1], name
-            for other, left_, top_, right_, bottom_ in boxes[:k]:
-                assert right <= left_ or right_ <= left or bottom <= top_ or bottom_ <= top, f"{name} lies over {other}"
+        assert_apart(boxes, size)
         inside = player.do("""
             const panel = document.getElementById("game"), edge = panel.getBoundingClientRect();
             const parts = Array.from(panel.querySelectorAll("label, button, input, p, li"), each => each.getBoundingClientRect());

@@ -47,14 +47,14 @@ def pieces_by_walking(cells, by="corners"):
     return sorted(found, reverse=True)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.sets(st.tuples(*[st.integers(-4, 4)] * 3), min_size=1, max_size=60), st.sampled_from(["corners", "sides"]))
 def test_pieces_are_those_that_one_can_walk_through(cells, by):
     assert pieces(blocks_at(cells), by).tolist() == pieces_by_walking(cells, by)
 
 
 @needs_trimesh
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.sets(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=24))
 def test_any_cells_print_as_a_watertight_body_a_piece(cells):
     import trimesh
@@ -72,7 +72,7 @@ def test_every_automaton_prints_in_the_size_and_the_pieces_that_are_said(name, t
     import trimesh
 
     file = tmp_path / "a.stl"
-    source = f"{name}:6"
+    source = f"{name}:4"
     blocks = blocks_of(source)
     if blocks.lattice != "square":
         with pytest.raises(UsageError, match="tiles"):
@@ -110,7 +110,7 @@ def test_a_stand_joins_the_pieces_that_reach_into_it(size, tmp_path):
 
 
 @needs_trimesh
-@pytest.mark.parametrize("source", ["nim:3", "edge:5", "nim-4:3"])
+@pytest.mark.parametrize("source", ["edge:5", "nim-4:3"])
 def test_a_slicer_finds_closed_contours_in_each_layer_whose_areas_add_up_to_the_volume(source, tmp_path):
     import trimesh
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gpu_nim import grow, save, solve
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.model.errors import FileError, InsufficientMemoryError, UsageError
 from gpu_nim.render import geometry, source, views
@@ -48,7 +49,7 @@ def test_no_two_p_positions_share_a_line_of_sight_along_an_axis_or_the_diagonal(
         assert shadow_size(cells, d) == 4**m
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.lists(st.tuples(*[st.integers(-9, 9)] * 3), min_size=1, max_size=40),
     st.sampled_from(list(views.directions(2))),
@@ -88,7 +89,6 @@ def test_an_unknown_view_is_refused_with_the_views_there_are(name):
         find_view(name, np.zeros((1, 3), int))
 
 
-@settings(deadline=None)
 @given(st.tuples(*[st.floats(-3, 3)] * 3).filter(lambda v: np.linalg.norm(v) > 0.1), st.booleans())
 def test_a_basis_is_right_handed_and_orthonormal(toward, parallel):
     basis = View(toward, parallel=parallel).basis()
@@ -133,7 +133,6 @@ def test_a_side_is_a_unit_square_that_faces_out(axis, end):
     assert quad.mean(axis=0).tolist() == [c + 0.5 + 0.5 * end * (k == axis) for k, c in enumerate((3, 4, 5))]
 
 
-@settings(deadline=None)
 @given(st.tuples(*[st.floats(-8, 8)] * 3), st.lists(st.tuples(*[st.integers(-4, 4)] * 3), min_size=1, max_size=20))
 def test_a_side_is_drawn_where_the_eye_is_before_it(eye, corners):
     blocks = blocks_at(corners)
@@ -146,9 +145,7 @@ def test_a_side_is_drawn_where_the_eye_is_before_it(eye, corners):
 
 def test_a_parallel_view_shows_at_most_three_sides():
     blocks = blocks_of("nim:7")
-    count = {
-        name: len(list(visible(blocks, fit(view.of(blocks.corners), hull(blocks), 1.0)))) for name, view in views.VIEWS.items()
-    }
+    count = {name: len([*visible(blocks, fit(view.of(blocks.corners), hull(blocks), 1.0))]) for name, view in views.VIEWS.items()}
     assert count == {"hero": 3, "isometric": 3, "axis": 1, "diagonal": 3, "gasket": 2}
 
 
@@ -190,8 +187,6 @@ def test_blocks_collected_on_the_way_are_those_of_all_cells_together(name, limit
 
 def test_what_is_too_large_to_draw_is_refused_with_the_generation_it_reaches(monkeypatch):
     monkeypatch.setattr(source, "_GROWN_LIMIT", 1000)
-    from gpu_nim import grow
-
     passed = int(np.argmax(np.cumsum(grow("edge", 30, backend="numpy").births) > 1000))
     with pytest.raises(
         InsufficientMemoryError, match=f"edge:400 is too large to draw: it passes 1,000 cells at generation {passed};"
@@ -199,12 +194,14 @@ def test_what_is_too_large_to_draw_is_refused_with_the_generation_it_reaches(mon
         blocks_of("edge:400")
 
 
-@pytest.mark.parametrize("largest", [0, 2])
-def test_a_game_of_too_many_positions_is_refused_before_it_is_solved(largest, monkeypatch):
+def test_a_game_of_too_many_positions_is_refused_before_it_is_solved(monkeypatch):
     monkeypatch.setattr(source, "solve", None)
-    reason = r"holds about [56],\d00,000 positions, more than 2,097,152; it is solved to be drawn, since"
-    with pytest.raises(InsufficientMemoryError, match=reason if not largest else "is too large to draw"):
-        blocks_of(f"chocolate:a=5/2,size=4095,grundy={largest}")
+    for largest, reason in (
+        (0, r"holds about [56],\d00,000 positions, more than 2,097,152; it is solved to be drawn, since"),
+        (2, "is too large to draw"),
+    ):
+        with pytest.raises(InsufficientMemoryError, match=reason):
+            blocks_of(f"chocolate:a=5/2,size=4095,grundy={largest}")
     with pytest.raises(TypeError):  # few enough: it goes on to solve
         blocks_of("chocolate:a=5/2,size=1023")
 
@@ -280,8 +277,6 @@ def test_a_missing_file_is_named():
 
 
 def test_a_saved_growth_is_drawn_as_the_one_grown_on_the_spot(tmp_path):
-    from gpu_nim import grow, save
-
     save(grow("edge", 9, backend="numpy"), tmp_path / "edge.npz")
     read, grown = blocks_of(str(tmp_path / "edge.npz")), blocks_of("edge:9")
     assert np.array_equal(read.corners, grown.corners)
@@ -289,11 +284,7 @@ def test_a_saved_growth_is_drawn_as_the_one_grown_on_the_spot(tmp_path):
 
 
 def test_a_saved_game_is_drawn_as_the_one_solved_on_the_spot(tmp_path):
-    from gpu_nim import save
-    from gpu_nim.games.inequality import chocolate
-    from gpu_nim.games.solve import solve
-
-    save(solve(chocolate(3), 15), tmp_path / "game.npz")
+    save(solve("chocolate", 15, a=3), tmp_path / "game.npz")
     read, solved = blocks_of(str(tmp_path / "game.npz")), blocks_of("chocolate:a=3,size=15")
     assert np.array_equal(read.corners, solved.corners)
     with pytest.raises(UsageError, match=r"game\.npz is a solved game"):
@@ -345,14 +336,6 @@ def test_colours_take_memory_by_the_cells_and_not_by_the_generations(colour):
         tracemalloc.stop()
     assert colours.tolist() == base_colours(near, colour, THEMES["dark"]).tolist()
     assert peak < 1 << 20
-
-
-def test_p_positions_are_picked_out_of_the_edge_automaton():
-    blocks = blocks_of("edge:15")
-    colours = base_colours(blocks, "nim-p", THEMES["dark"])
-    picked = (colours == np.array(THEMES["dark"].pick, np.float32)).all(axis=1)
-    assert picked.sum() == 4**4  # all P-positions of total up to 30
-    assert (np.bitwise_xor.reduce(blocks.corners[picked], axis=1) == 0).all()
 
 
 def test_a_colour_that_needs_values_says_so():
