@@ -67,9 +67,13 @@ class Browser:
         self.resize(size, phone=phone)
         self.driver.get("about:blank")  # since only the fragment may differ
         self.driver.get(address)
+        self.begin()
+        return self
+
+    def begin(self):
+        """Wait for a page that is opened to begin, and have it trace one ray a pixel."""
         wait_for(lambda: self.do("return Boolean(window.gpunim?.picture) || message.textContent !== ''"), "the page to begin")
         self.do("if (window.gpunim?.picture) { gpunim.picture.samples = 1; gpunim.picture.change() }")
-        return self
 
     def resize(self, size, *, phone=False):
         screen = {"width": size[0], "height": size[1], "deviceScaleFactor": 1.5 if phone else 1, "mobile": phone}

@@ -56,7 +56,8 @@ def test_a_page_within_a_notebook_draws_and_has_no_address(browser):
     browser.driver.get(file.as_uri())
     browser.driver.switch_to.frame(0)
     try:
-        wait_for(lambda: browser.do("return Boolean(window.gpunim?.picture?.rests)"), "the page to draw")
+        browser.begin()
+        wait_for(lambda: browser.do("return gpunim.picture.rests"), "the page to draw")
         drawn = browser.screenshot()
         browser.do("gpunim.controls.show(0n)")
         wait_for(lambda: differ(browser.screenshot(), drawn), "another picture")
