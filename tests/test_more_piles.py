@@ -30,7 +30,7 @@ def test_odd_touches_need_each_neighbour(monkeypatch: pytest.MonkeyPatch) -> Non
         ("exactly-one-touch", "_TWO_PAIRS", ((1, 1, 0, 0), (0, 0, 1, 1), (1, 1, 2, 4)), "one pair and not both together, within 1"),
         ("touches-alike", "_scaled", lambda cell, reach: cell, "what touches (2, 1, 4, 7), within 2"),
         ("touches-alike", "_ALIKE", ((2, 1, 4, 7), (1, 2, 4, 7)), "that the nim-sum of (4, 8, 16, 28) is 0 is True"),
-        ("moore-rules-of-four-piles", "_STAGES", (2, 3), "the births that bear all P-positions"),
+        ("moore-rules-of-four-piles", "_STAGES", (2, 3), "the births that grow all P-positions"),
     ],
 )
 def test_a_fault_is_noticed(name: str, broken: str, fault: Any, words: str, monkeypatch: pytest.MonkeyPatch) -> None:

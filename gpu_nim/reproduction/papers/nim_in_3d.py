@@ -83,7 +83,7 @@ _ITEMS = (
     ),
     Item(
         "First theorem",
-        "The points that the first rule bears at step n are exactly the P-positions of Nim with 2n tokens.",
+        "The points that the first rule grows at step n are exactly the P-positions of Nim with 2n tokens.",
         checks=("b-first",),
         figure="NF2",
     ),
@@ -133,7 +133,7 @@ _ITEMS = (
     ),
     Item(
         "Second theorem",
-        "The points that the second rule bears at step n and that have a total of 2n are exactly the P-positions of Nim with "
+        "The points that the second rule grows at step n and that have a total of 2n are exactly the P-positions of Nim with "
         "2n tokens.",
         checks=("b-second",),
     ),

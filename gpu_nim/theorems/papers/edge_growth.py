@@ -230,14 +230,14 @@ def sheets(upto: int) -> Iterator[Case]:
             below, sheet, above = 2**m - 2, 2**m - 1, 2**m
             filled = {(sheet, y, sheet - y - gap) for gap in range(0, sheet + 1, 2) for y in range(sheet - gap + 1)}
             yield (
-                f"what {automaton} bears with x = {sheet} in generation {sheet}",
+                f"births of {automaton} with x = {sheet} in generation {sheet}",
                 _over(growth.newborns(sheet), sheet, sheet),
                 filled,
             )
             corners = {(above, above, 0), (above, 0, above)} if above <= upto else set()
-            yield f"what {automaton} bears over that square", _over(growth.cells(), above, above), corners
+            yield f"births of {automaton} over that square", _over(growth.cells(), above, above), corners
             late = _over(growth.cells(above), below, below) if above <= upto else set()
-            yield f"what {automaton} bears under that square after it", late, set()
+            yield f"births of {automaton} under that square after it", late, set()
 
 
 def _over(cells: NDArray[np.integer], x: int, size: int) -> set[Cell]:
@@ -248,7 +248,7 @@ def _over(cells: NDArray[np.integer], x: int, size: int) -> set[Cell]:
 @statement(
     "edge-children",
     "gpunim",
-    "a cell of `fcc` but the seed bears at most 7; if it bears, at least 4 of its neighbours are never born; its population is at "
+    "a cell of `fcc` but the seed has at most 7 children; with one, at least 4 neighbours are never born; the population is at "
     "most 42/47 of the cells that far, and 4 more",
     at_most=_LITERAL,
 )
@@ -264,10 +264,10 @@ def children(upto: int) -> Iterator[Case]:
     near = np.stack([born[tuple((alive + offset).T)] for offset in steps(3, 2)])
     younger = (near == own + 1) & (own < upto)
     yield f"the most children up to generation {upto}", int(younger.sum(axis=0).max()) <= 7, True
-    bears = younger.any(axis=0)
+    parents = younger.any(axis=0)
     yield (
-        f"whether a cell that bears has fewer than 4 dead neighbours, to generation {upto}",
-        bool(((near < 0).sum(axis=0) < 4)[bears].any()),
+        f"whether a cell with a child has fewer than 4 dead neighbours, to generation {upto}",
+        bool(((near < 0).sum(axis=0) < 4)[parents].any()),
         False,
     )
     population = np.cumsum(growth.births)
@@ -285,7 +285,7 @@ def children(upto: int) -> Iterator[Case]:
 @statement(
     "edge-fcc-octant",
     "gpunim",
-    f"`edge` and `fcc` have the same cells in the octant up to generation {_ALIKE}; in the next, `edge` alone bears (0, 1, 17) and "
+    f"`edge` and `fcc` have the same cells in the octant up to generation {_ALIKE}; in the next, only `edge` grows (0, 1, 17) and "
     "its permutations",
     at_most=_ALIKE + 1,
 )
@@ -315,7 +315,7 @@ def _three_classes(things: int) -> int:
 @statement(
     "edge-powers-of-two",
     "gpunim",
-    "at generation 2^m, m > 2, `edge` bears nothing with a delay of 2 to 4 or 7, 6 (3^(m-3) - 1) with 5, and with 6 six times the "
+    "at generation 2^m, m > 2, `edge` has no births with a delay of 2 to 4 or 7, 6 (3^(m-3) - 1) with 5, and with 6 six times the "
     "partitions of m - 3 things into 3 classes; `fcc` eight times as many",
     conjecture=True,
     thorough=_DELAYED,
@@ -333,7 +333,7 @@ def powers_of_two(upto: int) -> Iterator[Case]:
 @statement(
     "edge-beside-powers",
     "gpunim",
-    "with S the partitions of m - 1 things into 3 classes, m > 3, `edge` bears 12 S, 6 S and 12 (2^(m-4) - 1) cells with delays of "
+    "with S the partitions of m - 1 things into 3 classes, m > 3, `edge` has 12 S, 6 S and 12 (2^(m-4) - 1) births with delays of "
     "2, 3 and 5 at generation 2^m - 1, and none with 1 to 7 at 2^m + 1; `fcc` eight times as many",
     conjecture=True,
     thorough=_DELAYED,
@@ -353,7 +353,7 @@ def beside_powers_of_two(upto: int) -> Iterator[Case]:
 @statement(
     "edge-settles",
     "gpunim",
-    f"`edge` and `fcc` bear nothing at a distance below 2^m after generation 2^(m+1) + {_SETTLED}",
+    f"`edge` and `fcc` have no births at a distance below 2^m after generation 2^(m+1) + {_SETTLED}",
     conjecture=True,
     thorough=_DELAYED,
 )
@@ -364,7 +364,7 @@ def settles(upto: int) -> Iterator[Case]:
         for m in range(len(births).bit_length() - 1):
             settled = 2 ** (m + 1) + _SETTLED
             late = [n for n in range(settled + 1, len(births)) if births[n, n - 2**m + 1 : n + 1].any()]
-            yield f"the generations of {automaton} after {settled} that bear at a distance below {2**m}", late, []
+            yield f"the generations of {automaton} after {settled} with births at a distance below {2**m}", late, []
 
 
 @statement(

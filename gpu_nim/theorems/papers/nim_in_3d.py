@@ -115,7 +115,7 @@ def two_adic_values(upto: int) -> Iterator[Case]:
 @statement(
     "b-late",
     "[B] proof of the second theorem",
-    "the N-positions of total 2n that `edge` bears are born after step n",
+    "the N-positions of total 2n in `edge` are born after step n",
     at_most=_GENERATIONS,
     thorough=(512, 6),
 )

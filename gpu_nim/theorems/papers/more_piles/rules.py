@@ -1,4 +1,4 @@
-"""Which rules bear the P-positions of more than three piles; docs/open-problems/rules-of-more-piles.md has the proofs."""
+"""Which rules grow the P-positions of more than three piles; docs/open-problems/rules-of-more-piles.md has the proofs."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _cells(last: int) -> list[Cell]:
 
 
 def _surviving(names: tuple[str, ...], last: int) -> list[tuple[frozenset[int], bool]]:
-    """The births for which a neighbourhood bears no N-position to a generation, and whether it then has the P-positions up to 3.
+    """The births for which a neighbourhood grows no N-position to a generation, and whether it then has the P-positions up to 3.
 
     Births are chosen when a dead P-position first has so many living neighbours, where no N-position has them: both ways are tried.
     """
@@ -156,12 +156,12 @@ def _surviving(names: tuple[str, ...], last: int) -> list[tuple[frozenset[int], 
 @statement(
     "moore-rules-of-four-piles",
     "gpunim",
-    "of the neighbourhoods in {-1,0,1}^4 that permutations keep, with any births, only that of odd-4 bears four piles' P-positions",
+    "of the neighbourhoods in {-1,0,1}^4 that permutations keep, with any births, only that of odd-4 grows four piles' P-positions",
     thorough=(96, 2),
 )
 @compared_cases(lambda upto: f"unions of up to {min(upto // 8, _ORBITS)} orbits, all births, to generation {_STAGES[-1]}")
 def moore_rules(upto: int) -> Iterator[Case]:
-    """Others bear an N-position, or have pairs alone (`touches-alike`), or bear totals that 4 divides, which (1,1,0,0) has not."""
+    """Others grow an N-position, or have pairs alone (`touches-alike`), or grow totals that 4 divides, which (1,1,0,0) has not."""
     names = [*_orbits()]
     most = min(upto // 8, _ORBITS)
     unions = chain.from_iterable(combinations(names, size) for size in range(1, most + 1))
@@ -173,4 +173,4 @@ def moore_rules(upto: int) -> Iterator[Case]:
     others = {"+2-0"}, {"+4-0"}, {"+4-0", "+0-4"}, {"+4-0", "+2-2"}, {"+4-0", "+2-2", "+0-4"}
     odd = {frozenset({"+2-0", "+4-0"}): {frozenset({1, 3})}}
     expected = {frozenset(union): set[frozenset[int]]() for union in others} | odd
-    yield "the births that bear all P-positions", whole, {union: births for union, births in expected.items() if len(union) <= most}
+    yield "the births that grow all P-positions", whole, {union: births for union, births in expected.items() if len(union) <= most}
