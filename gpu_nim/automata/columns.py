@@ -80,7 +80,7 @@ class Table(dict[str, NDArray[Any]]):
         return not self == other  # dict has one of its own
 
     def __repr__(self) -> str:
-        return f"<Table of {', '.join(self)}: generations 0 to {len(self._first) - 1}>"
+        return f"<Table of {', '.join(self)}: generations 0 to {len(next(iter(self.values()))) - 1}>"
 
     @property
     def header(self) -> tuple[str, ...]:
@@ -95,10 +95,6 @@ class Table(dict[str, NDArray[Any]]):
         """Yield each generation's number and values, in Python's numbers, with None for what is not defined."""
         for generation, values in enumerate(zip(*self.lists().values(), strict=True)):
             yield generation, *values
-
-    @property
-    def _first(self) -> NDArray[Any]:
-        return next(iter(self.values()))
 
 
 def _array(name: str, values: Sequence[Value]) -> NDArray[Any]:

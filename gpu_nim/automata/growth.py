@@ -1,6 +1,7 @@
 """A finished growth: births, checksums, columns, and the cells on demand."""
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from gpu_nim._version import __version__
 from gpu_nim.automata.catalogue import Lattice
 from gpu_nim.automata.cell_sources import CellSource, Newborns, ParentSource, widened
-from gpu_nim.automata.columns import DEFAULT_COLUMNS, Table
+from gpu_nim.automata.columns import Table
 from gpu_nim.model.arguments import Whole, integer, shown
 from gpu_nim.model.digest import digest
 from gpu_nim.model.errors import UsageError
@@ -18,6 +19,7 @@ from gpu_nim.model.presentation import Presentable
 from gpu_nim.model.rule import Rule, Symmetry
 
 
+@dataclass(eq=False, repr=False)
 class Growth(Presentable):
     """A finished growth: births and checksums of each generation, and the cells on demand.
 
@@ -49,38 +51,25 @@ class Growth(Presentable):
     [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
     """
 
-    def __init__(
-        self,
-        automaton: str,
-        births: NDArray[np.uint64],
-        checksums: NDArray[np.uint64],
-        source: CellSource,
-        *,
-        symmetry: Symmetry = Symmetry.NONE,
-        verified: bool | None,
-        backend: str,
-        device: str,
-        seconds: float,
-        version: str = __version__,
-        rule: Rule | None = None,
-        lattice: Lattice = "square",
-        table: Table | None = None,
-        parents: ParentSource | None = None,
-    ) -> None:
-        self.automaton = automaton
-        self.births = births
-        self.checksums = checksums
-        self.symmetry = symmetry
-        self.verified = verified
-        self.backend = backend
-        self.device = device
-        self.seconds = seconds
-        self.version = version
-        self.rule = rule
-        self.lattice: Lattice = lattice
-        self.table = table or Table(dict(zip(DEFAULT_COLUMNS, (births.tolist(), np.cumsum(births).tolist()), strict=True)))
-        self.source = widened(source, rule, len(births) - 1)
-        self.parents = parents
+    automaton: str
+    births: NDArray[np.uint64]
+    checksums: NDArray[np.uint64]
+    source: CellSource
+    _: KW_ONLY
+    symmetry: Symmetry = Symmetry.NONE
+    verified: bool | None
+    backend: str
+    device: str
+    seconds: float
+    version: str = __version__
+    rule: Rule | None = None
+    lattice: Lattice = "square"
+    table: Table = field(default_factory=lambda: Table({}))
+    parents: ParentSource | None = None
+
+    def __post_init__(self) -> None:
+        self.table = self.table or Table({"births": self.births.tolist(), "population": np.cumsum(self.births).tolist()})
+        self.source = widened(self.source, self.rule, self.generations)
 
     def __repr__(self) -> str:
         return f"<Growth of {self.automaton} to generation {self.generations}, {self.population} cells>"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton, find
 from gpu_nim.automata.cell_sources import CellsInMemory, CellSource, RegrownCells
-from gpu_nim.automata.columns import DEFAULT_COLUMNS, ColumnRecorder
+from gpu_nim.automata.columns import DEFAULT_COLUMNS, ColumnRecorder, Table
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.snapshot import Snapshot, damage_refused
 from gpu_nim.automata.user_defined import describe, find_automaton
@@ -248,7 +248,7 @@ class GrowthProcess:
             seconds=self._seconds,
             rule=self.automaton.rule,
             lattice=self.automaton.lattice,
-            table=None if self._ranks.rank else self.recorder.table(births),  # rank 0 has all cells
+            table=Table({}) if self._ranks.rank else self.recorder.table(births),  # rank 0 has all cells
         )
 
     def _tests_more(self, generation: int) -> bool:

@@ -6,6 +6,7 @@ A family derives from `Family`, from `DigitFamily` if its generating function is
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -313,16 +314,13 @@ def _extreme(product: DigitProduct, high: int, bits: int, *, largest: bool) -> i
     Matrices and states are non-negative, so a state that is nowhere larger than another cannot lead to a larger value by the same
     digits, and is dropped. A few dozen states remain after each digit.
     """
+    dominates = operator.ge if largest else operator.le
     front: list[DigitVector] = [product.state(high)]
     for _ in range(bits):
         candidates = sorted({product.step(state, digit) for state in front for digit in (0, 1)}, reverse=largest)
         front = []
         for state in candidates:
-            if largest:
-                dominated = any(all(x >= y for x, y in zip(kept, state, strict=True)) for kept in front)
-            else:
-                dominated = any(all(x <= y for x, y in zip(kept, state, strict=True)) for kept in front)
-            if not dominated:
+            if not any(all(map(dominates, kept, state)) for kept in front):
                 front.append(state)
     return front[0][0]
 

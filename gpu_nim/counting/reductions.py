@@ -27,7 +27,7 @@ from gpu_nim.counting.limits import MAX_RECORDS
 from gpu_nim.counting.ranges import Range, limbs_needed
 from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import UsageError, VerificationError, close
-from gpu_nim.model.limbs import to_integers
+from gpu_nim.model.limbs import Integers, to_integers
 from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.registry import Registry
 
@@ -282,10 +282,8 @@ def residue_counts(family: Family, start: int, stop: int, modulus: int) -> dict[
     totals: dict[int, int] = {}
     for bits in range(max(blocks) + 1):
         for high in blocks.get(bits, ()):
-            residues = automaton.finish(states, bits, high)
-            distinct, inverse = np.unique(residues, return_inverse=True)
-            sums = np.zeros(len(distinct), dtype)
-            np.add.at(sums, inverse, weights)
+            distinct, inverse = np.unique(automaton.finish(states, bits, high), return_inverse=True)
+            sums = _grouped(weights, inverse, len(distinct))
             for residue, count in zip(distinct.tolist(), sums.tolist(), strict=True):
                 totals[residue] = totals.get(residue, 0) + count
         if bits == max(blocks):
@@ -294,10 +292,15 @@ def residue_counts(family: Family, start: int, stop: int, modulus: int) -> dict[
         states, inverse = _distinct(both, modulus)
         if len(states) > _MAX_STATES:
             return None
-        merged = np.zeros(len(states), dtype)
-        np.add.at(merged, inverse, np.concatenate([weights, weights]))
-        weights = merged
+        weights = _grouped(np.concatenate([weights, weights]), inverse, len(states))
     return dict(sorted(totals.items()))
+
+
+def _grouped(weights: Integers, groups: NDArray[np.intp], count: int) -> Integers:
+    """The sum of the weights of each group, exact."""
+    sums = np.zeros(count, weights.dtype)
+    np.add.at(sums, groups, weights)
+    return sums
 
 
 def _distinct(states: NDArray[np.int64], modulus: int) -> tuple[NDArray[np.int64], NDArray[np.intp]]:

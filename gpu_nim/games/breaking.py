@@ -84,15 +84,38 @@ def extended(digits: Sequence[int], unequal: bool, known: Ints, count: int) -> I
     if any(digit & THREE for digit in digits):
         _with_triples(digits, values, start)
         return values
-    plain = min(count, max(start, _PLAIN))
+    plain = min(count, max(start, _PLAIN)) if any(digit & TWO for digit in digits) else count
     for n in range(start, plain):
-        values[n] = _mex(np.concatenate([*_of_one(digits, values, n), *_of_two(digits, unequal, values, n)]))
-    if any(digit & TWO for digit in digits):
+        values[n] = mex(option_values(digits, unequal, values, n))
+    if plain < count:
         _by_sparse_space(digits, unequal, values, plain)
-    else:
-        for n in range(plain, count):
-            values[n] = _mex(np.concatenate(_of_one(digits, values, n)))
     return values
+
+
+def option_values(digits: Sequence[int], unequal: bool, values: Ints, n: int) -> Ints:
+    """The values of all options of a heap of n, repetitions allowed, from those of the smaller heaps.
+
+    >>> option_values((0, 7, 7), False, np.array([0, 1, 2, 3]), 4).tolist()  # Kayles: to 3, to 2, to 1 and 2, to 1 and 1
+    [3, 2, 3, 0]
+    """
+    found = _of_one(digits, values, n)
+    for take, digit in enumerate(digits[: n + 1]):
+        if digit & TWO:
+            found.append(pair_values(values, n - take, unequal))
+        if digit & THREE:
+            found.append(triple_values(values, n - take))
+    return np.concatenate(found)
+
+
+def mex(values: Ints) -> int:
+    """The least value that is not among these.
+
+    >>> mex(np.array([4, 0, 1]))
+    2
+    """
+    found = np.zeros(int(values.max(initial=-1)) + 2, dtype=np.bool_)
+    found[values] = True
+    return int(found.argmin())
 
 
 def sparse_mask(values: Ints) -> int:
@@ -111,12 +134,6 @@ def sparse_mask(values: Ints) -> int:
     return int(sums[1:].argmin()) + 1 | -1 << bits
 
 
-def _mex(values: Ints) -> int:
-    found = np.zeros(int(values.max(initial=-1)) + 2, dtype=np.bool_)
-    found[values] = True
-    return int(found.argmin())
-
-
 def _of_one(digits: Sequence[int], values: Ints, n: int) -> list[Ints]:
     """The values of the options that leave one heap or none."""
     found = [np.empty(0, dtype=np.int64)]
@@ -124,11 +141,6 @@ def _of_one(digits: Sequence[int], values: Ints, n: int) -> list[Ints]:
         if take and digit & (ONE if take < n else 1):
             found.append(values[n - take : n - take + 1])
     return found
-
-
-def _of_two(digits: Sequence[int], unequal: bool, values: Ints, n: int) -> list[Ints]:
-    """The values of the options that leave two heaps."""
-    return [pair_values(values, n - take, unequal) for take, digit in enumerate(digits[: n + 1]) if digit & TWO]
 
 
 def _by_sparse_space(digits: Sequence[int], unequal: bool, values: Ints, start: int) -> None:

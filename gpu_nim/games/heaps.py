@@ -9,6 +9,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from gpu_nim.games.breaking import mex
 from gpu_nim.games.limits import MAX_SIZE
 from gpu_nim.model.arguments import Whole, integer, integers
 from gpu_nim.model.limbs import Ints
@@ -158,8 +159,5 @@ def _from_options(rule: HeapRule, known: Ints, count: int) -> Ints:
     values = np.zeros(count, dtype=np.int64)
     values[: len(known)] = known
     for n in range(len(known), count):
-        reached = rule.reached(values, n)
-        found = np.zeros(int(reached.max(initial=-1)) + 2, dtype=np.bool_)
-        found[reached] = True
-        values[n] = found.argmin()
+        values[n] = mex(rule.reached(values, n))
     return values

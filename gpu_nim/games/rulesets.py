@@ -13,6 +13,7 @@ from typing import Protocol
 from gpu_nim.games.game_graph import Game
 from gpu_nim.games.heaps import HeapRule
 from gpu_nim.games.inequality import InequalityGame, Vector
+from gpu_nim.games.take_away import replaced
 from gpu_nim.model.errors import UsageError
 
 MAX_MOVES = 200_000
@@ -148,15 +149,11 @@ class HeapRuleset:
         for heap in sorted(set(position)):
             for left in self.rule.options(heap):
                 parts = " and ".join(map(str, sorted(left))) or "nothing"
-                yield Option(f"a heap of {heap} to {parts}", self._after(position, heap, left))
+                yield Option(f"a heap of {heap} to {parts}", replaced(position, heap, left))
 
     def leaves(self, position: Vector) -> Iterator[Vector]:
         """The positions that the moves leave."""
-        return (self._after(position, heap, left) for heap in set(position) for left in self.rule.options(heap))
-
-    def _after(self, position: Vector, heap: int, left: Vector) -> Vector:
-        at = position.index(heap)
-        return tuple(sorted((*position[:at], *position[at + 1 :], *left)))
+        return (replaced(position, heap, left) for heap in set(position) for left in self.rule.options(heap))
 
 
 class Below:

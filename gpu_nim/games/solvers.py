@@ -55,10 +55,11 @@ def solve_inequalities(
     size = integer("size", size, 0, MAX_SIZE)
     chosen = select(backend)
     limits = game.limits(size)
-    if prod(limit + 1 for limit in limits) > MAX_SIZE:
+    cells = prod(limit + 1 for limit in limits)
+    if cells > MAX_SIZE:
         raise UsageError(f"size must give a box of at most 2^62 cells, got {size} for {game.describe()}")
     # What is looked at together when the solution is described.
-    needed = 4 * 8 * len(limits) * min(prod(limit + 1 for limit in limits), CHUNK)
+    needed = 4 * 8 * len(limits) * min(cells, CHUNK)
     require_memory(needed, host_memory(), f"solving {game.describe()}")
     wedge = _Wedge.of(game, limits)
     started = time.perf_counter()

@@ -6,10 +6,8 @@ The rules are for `gpu_nim.games.heaps`, which solves single heaps; the game is 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from gpu_nim.games.arithmetic_periods import is_proved
-from gpu_nim.games.breaking import ONE, THREE, TWO, extended, pair_values, triple_values
+from gpu_nim.games.breaking import ONE, THREE, TWO, extended, option_values
 from gpu_nim.games.heaps import HeapRule
 from gpu_nim.games.limits import MAX_SIZE
 from gpu_nim.model.arguments import integer, integers, shown
@@ -48,16 +46,7 @@ class TakeAndBreak:
 
     def reached(self, values: Ints, n: int) -> Ints:
         """The Grundy values of the options of a heap of n."""
-        found = [np.empty(0, dtype=np.int64)]
-        for take, digit in enumerate(self.digits[: n + 1]):
-            left = n - take
-            if take and digit & (ONE if left else 1):
-                found.append(values[left : left + 1])
-            if digit & TWO:
-                found.append(pair_values(values, left, self.unequal))
-            if digit & THREE:
-                found.append(triple_values(values, left))
-        return np.concatenate(found)
+        return option_values(self.digits, self.unequal, values, n)
 
     def extended(self, known: Ints, count: int) -> Ints:
         """The Grundy values of the heaps of 0 to count - 1 counters, from the first of them; see `gpu_nim.games.breaking`."""
@@ -186,11 +175,17 @@ class HeapGame:
 
     def options(self, position: Heaps) -> set[Heaps]:
         """The positions after one move."""
-        found: set[Heaps] = set()
-        for at, heap in enumerate(position):
-            others = position[:at] + position[at + 1 :]
-            found.update(tuple(sorted((*others, *left))) for left in self.rule.options(heap))
-        return found
+        return {replaced(position, heap, left) for heap in set(position) for left in self.rule.options(heap)}
+
+
+def replaced(position: Heaps, heap: int, left: Heaps) -> Heaps:
+    """The position in which these heaps take the place of one.
+
+    >>> replaced((1, 4, 4), 4, (2, 1))
+    (1, 1, 2, 4)
+    """
+    at = position.index(heap)
+    return tuple(sorted((*position[:at], *position[at + 1 :], *left)))
 
 
 def partitions_up_to(counters: int) -> int:

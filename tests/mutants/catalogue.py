@@ -250,7 +250,7 @@ _GAMES = (
         "v-theorem-3.5",
         upto=15,
     ),
-    Mutant("games/take_away.py", "pair_values(values, left, self.unequal)", "pair_values(values, left, True)", "gpunim-heaps"),
+    Mutant("games/breaking.py", "pair_values(values, n - take, unequal)", "pair_values(values, n - take, True)", "gpunim-heaps"),
     Mutant(
         "games/heaps.py",
         "return int(differ[-1]) + 1 if len(differ) else 0",

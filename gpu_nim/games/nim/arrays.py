@@ -48,8 +48,7 @@ def nim_sums(positions: ArrayLike) -> NDArray[Any]:
     >>> nim_sums([[13, 12, 8], [1, 2, 3]])
     array([9, 0])
     """
-    result: NDArray[Any] = np.bitwise_xor.reduce(as_positions(positions), axis=-1)
-    return result
+    return np.asarray(np.bitwise_xor.reduce(as_positions(positions), axis=-1))
 
 
 def are_p_positions(positions: ArrayLike) -> NDArray[np.bool_]:
@@ -58,8 +57,7 @@ def are_p_positions(positions: ArrayLike) -> NDArray[np.bool_]:
     >>> are_p_positions([[13, 12, 8], [1, 2, 3]])
     array([False,  True])
     """
-    result: NDArray[np.bool_] = np.asarray(nim_sums(positions) == 0, dtype=np.bool_)
-    return result
+    return np.asarray(nim_sums(positions) == 0, dtype=np.bool_)
 
 
 def totals(positions: ArrayLike) -> NDArray[Any]:
@@ -71,8 +69,7 @@ def totals(positions: ArrayLike) -> NDArray[Any]:
     array = as_positions(positions)
     if array.dtype != object and array.size and int(array.max()) > np.iinfo(array.dtype).max // array.shape[-1]:
         array = array.astype(object)
-    result: NDArray[Any] = array.sum(axis=-1)
-    return result
+    return np.asarray(array.sum(axis=-1))
 
 
 def winning_takes(positions: ArrayLike) -> NDArray[Any]:
@@ -84,8 +81,7 @@ def winning_takes(positions: ArrayLike) -> NDArray[Any]:
     """
     array = as_positions(positions)
     left = array ^ np.expand_dims(nim_sums(array), -1)
-    result: NDArray[Any] = np.where(left < array, array - np.minimum(left, array), np.zeros_like(array))
-    return result
+    return np.where(left < array, array - np.minimum(left, array), np.zeros_like(array))
 
 
 def generations(positions: ArrayLike) -> NDArray[Any]:
@@ -96,8 +92,7 @@ def generations(positions: ArrayLike) -> NDArray[Any]:
     >>> generations([[14, 11, 5], [0, 0, 0]])
     array([15,  0])
     """
-    result: NDArray[Any] = totals(_p_positions(positions)) // 2
-    return result
+    return np.asarray(totals(_p_positions(positions)) // 2)
 
 
 def pile_pairs(piles: int) -> NDArray[np.int64]:
@@ -139,8 +134,7 @@ def parent_counts(positions: ArrayLike) -> NDArray[np.int64]:
     >>> parent_counts([[0, 0, 1, 1], [1, 1, 2, 2], [1, 1, 1, 1]])
     array([1, 2, 6])
     """
-    result: NDArray[np.int64] = parent_pairs(positions).sum(axis=-1, dtype=np.int64)
-    return result
+    return np.asarray(parent_pairs(positions).sum(axis=-1, dtype=np.int64))
 
 
 def child_counts(positions: ArrayLike) -> NDArray[np.int64]:
@@ -149,8 +143,7 @@ def child_counts(positions: ArrayLike) -> NDArray[np.int64]:
     >>> child_counts([[0, 1, 2, 3], [0, 0, 1, 1], [1, 1, 1, 1]])
     array([1, 2, 6])
     """
-    result: NDArray[np.int64] = child_pairs(positions).sum(axis=-1, dtype=np.int64)
-    return result
+    return np.asarray(child_pairs(positions).sum(axis=-1, dtype=np.int64))
 
 
 def parents_of(positions: ArrayLike) -> tuple[NDArray[np.int64], Positions]:
