@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -227,9 +228,8 @@ def test_only_two_checkpoints_are_kept(tmp_path: Path) -> None:
     ],
     ids=["half", "empty", "foreign", "flipped state", "flipped record", "without arrays", "unreadable"],
 )
-def test_a_damaged_checkpoint_is_said_and_the_one_before_works(tmp_path: Path, damage: object) -> None:
+def test_a_damaged_checkpoint_is_said_and_the_one_before_works(tmp_path: Path, damage: Callable[[Path], object]) -> None:
     saved(tmp_path / "run")
-    assert callable(damage)
     damage(tmp_path / "run" / "checkpoint-0000000030.npz")
     result = run("--resume", tmp_path / "run", "--json")
     assert result.exit_code == 0, result.output
@@ -237,10 +237,10 @@ def test_a_damaged_checkpoint_is_said_and_the_one_before_works(tmp_path: Path, d
     assert "checkpoint-0000000030.npz is damaged" in result.stderr
     assert "resuming from generation 20" in result.stderr
     assert json.loads(result.stdout)["digest"] == grow("edge", 40, backend="numpy").digest
-    assert names(tmp_path / "run") == ["checkpoint-0000000020.npz", "checkpoint-0000000040.npz"] or names(tmp_path / "run") == [
-        "checkpoint-0000000030.npz",
-        "checkpoint-0000000040.npz",
-    ]
+    left = names(tmp_path / "run")
+    assert len(left) == 2
+    assert left[0] in ("checkpoint-0000000020.npz", "checkpoint-0000000030.npz")
+    assert left[1] == "checkpoint-0000000040.npz"
 
 
 @pytest.mark.parametrize(
@@ -261,12 +261,11 @@ def test_a_damaged_checkpoint_is_said_and_the_one_before_works(tmp_path: Path, d
         lambda arrays: arrays.update(record=np.array(7)),
     ],
 )
-def test_an_edited_checkpoint_is_not_believed(tmp_path: Path, change: object) -> None:
+def test_an_edited_checkpoint_is_not_believed(tmp_path: Path, change: Callable[[dict[str, Any]], object]) -> None:
     saved(tmp_path / "run")
     path = tmp_path / "run" / "checkpoint-0000000030.npz"
     with np.load(path) as file:
         arrays = dict(file)
-    assert callable(change)
     change(arrays)
     np.savez(path, **arrays)  # each part of it right by itself
     run = GrowthJob(backend=NUMPY, resume=tmp_path / "run")

@@ -1,6 +1,7 @@
 """The CUDA engines against NumPy's, the definition, and published terms."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -42,15 +43,52 @@ FAST = rules(least=2, most=3, births=ONE)
 many = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
+# CUDA's engine, NumPy's, the rules that they grow, and how many generations of any of them.
+both_engines = pytest.mark.parametrize(
+    ("cuda", "numpy", "grown", "most"),
+    [(exactly_one.ExactlyOneEngine, NumpyExactlyOne, FAST, 9), (general.GeneralEngine, NumpyGeneral, rules(), 6)],
+    ids=["exactly one", "general"],
+)
+
+
+@both_engines
+@many
+@given(data=st.data(), more=st.integers(0, 40), value=st.integers(-2, 2))
+def test_equals_numpy(launcher, cuda, numpy, grown, most, data, more, value):
+    # What is planned for moves the bricks under the growth, so that it crosses their faces here and there.
+    rule, generations = data.draw(grown), data.draw(st.integers(0, most))
+    section = data.draw(st.integers(0, rule.dimension - 1)), value
+    engines = cuda(launcher, rule, generations + more), numpy(rule, generations + more)
+    same_batches(*(engine.advance(generations, cells=True, section=section) for engine in engines))
+
+
+@both_engines
+@many
+@given(data=st.data(), stop=st.integers(-1, 4), more=st.integers(1, 3), planned=st.integers(0, 5), back=st.booleans())
+def test_resumes_on_either_backend(launcher, cuda, numpy, grown, most, data, stop, more, planned, back):
+    rule, on_device = data.draw(grown), partial(cuda, launcher)
+    whole = numpy(rule, stop + more).advance(stop + more, cells=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exactly_one, "_SAVED", 3)
+        starts, ends = (numpy, on_device) if back else (on_device, numpy)
+        first = starts(rule, max(stop, 0) + planned)
+        if stop >= 0:
+            first.advance(stop)
+        for engine in (ends, on_device):
+            rest = engine(rule, stop + more, first.state()).advance(stop + more, cells=True)
+            assert rest.first == stop + 1
+            same_rest(rest, whole)
+
+
+@pytest.mark.parametrize("engine", [exactly_one.ExactlyOneEngine, general.GeneralEngine])
+@pytest.mark.parametrize(("to", "section"), [(-1, None), (6, None), (3, (3, 0))])
+def test_generations_and_sections_are_checked(launcher, engine, to, section):
+    with pytest.raises(UsageError, match="must be"):
+        engine(launcher, FCC, 5).advance(to, section=section)
+
+
 class TestExactlyOne:
     engine = staticmethod(exactly_one.ExactlyOneEngine)
-
-    @many
-    @given(rule=FAST, generations=st.integers(0, 9), more=st.integers(0, 40), axis=st.integers(0, 1), value=st.integers(-2, 2))
-    def test_equals_numpy(self, launcher, rule, generations, more, axis, value):
-        # What is planned for moves the bricks under the growth, so that it crosses their faces here and there.
-        engines = self.engine(launcher, rule, generations + more), NumpyExactlyOne(rule, generations + more)
-        same_batches(*(engine.advance(generations, cells=True, section=(axis, value)) for engine in engines))
 
     @pytest.mark.parametrize("entry", POPULATIONS)
     def test_published_populations(self, launcher, entry):
@@ -96,27 +134,9 @@ class TestExactlyOne:
         """Those of any rule are what the other tests run."""
         launchers = HostLauncher(specialise=True), HostLauncher()
         engines = [self.engine(launcher, rule, 40) for launcher in launchers]
-        same_batches(*(engine.advance(20, cells=True, section=(1, 1)) for engine in engines))
+        same_batches(*(engine.advance(12, cells=True, section=(1, 1)) for engine in engines))
         restored = [self.engine(launcher, rule, 40, engine.state()) for launcher, engine in zip(launchers, engines, strict=True)]
-        same_batches(*(engine.advance(24) for engine in restored))
-
-    @many
-    @given(rule=FAST, stop=st.integers(-1, 4), more=st.integers(1, 3), planned=st.integers(0, 4), back=st.booleans())
-    def test_resumes_on_either_backend(self, launcher, rule, stop, more, planned, back):
-        def cuda(rule, last, state=None):
-            return self.engine(launcher, rule, last, state)
-
-        whole = NumpyExactlyOne(rule, stop + more).advance(stop + more, cells=True)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(exactly_one, "_SAVED", 3)
-            starts, ends = (NumpyExactlyOne, cuda) if back else (cuda, NumpyExactlyOne)
-            first = starts(rule, max(stop, 0) + planned)
-            if stop >= 0:
-                first.advance(stop)
-            for engine in (ends, cuda):
-                rest = engine(rule, stop + more, first.state()).advance(stop + more, cells=True)
-                assert rest.first == stop + 1
-                same_rest(rest, whole)
+        same_batches(*(engine.advance(15) for engine in restored))
 
     def test_batches_do_not_show(self, launcher):
         whole = self.engine(launcher, FCC, 20).advance(20, cells=True)
@@ -179,20 +199,9 @@ class TestExactlyOne:
         with pytest.raises(UsageError, match="rule must have births"):
             self.engine(launcher, rule, 5)
 
-    @pytest.mark.parametrize(("to", "section"), [(-1, None), (6, None), (3, (3, 0))])
-    def test_generations_and_sections_are_checked(self, launcher, to, section):
-        with pytest.raises(UsageError, match="must be"):
-            self.engine(launcher, FCC, 5).advance(to, section=section)
-
 
 class TestGeneral:
     engine = staticmethod(general.GeneralEngine)
-
-    @many
-    @given(rule=rules(), generations=st.integers(0, 6), more=st.integers(0, 5), value=st.integers(-2, 2))
-    def test_equals_numpy(self, launcher, rule, generations, more, value):
-        engines = self.engine(launcher, rule, generations + more), NumpyGeneral(rule, generations + more)
-        same_batches(*(engine.advance(generations, cells=True, section=(0, value)) for engine in engines))
 
     @pytest.mark.parametrize(
         "rule",
@@ -219,22 +228,6 @@ class TestGeneral:
         even = cells[:, np.bitwise_xor.reduce(cells, axis=0) == 0].sum(axis=0)
         assert births.tolist() == [1, 28, *np.bincount(even)[[4, 6]].tolist()]
 
-    @many
-    @given(rule=rules(), stop=st.integers(-1, 4), more=st.integers(1, 3), planned=st.integers(0, 5), back=st.booleans())
-    def test_resumes_on_either_backend(self, launcher, rule, stop, more, planned, back):
-        def cuda(rule, last, state=None):
-            return self.engine(launcher, rule, last, state)
-
-        whole = NumpyGeneral(rule, stop + more).advance(stop + more, cells=True)
-        starts, ends = (NumpyGeneral, cuda) if back else (cuda, NumpyGeneral)
-        first = starts(rule, max(stop, 0) + planned)
-        if stop >= 0:
-            first.advance(stop)
-        for engine in (ends, cuda):
-            rest = engine(rule, stop + more, first.state()).advance(stop + more, cells=True)
-            assert rest.first == stop + 1
-            same_rest(rest, whole)
-
     def test_the_table_grows(self, launcher, monkeypatch):
         monkeypatch.setattr(general, "_FIRST_BITS", 1)
         batch = self.engine(launcher, FCC, 20).advance(20)
@@ -259,11 +252,6 @@ class TestGeneral:
     def test_keys_past_63_bits_are_refused(self, launcher):
         with pytest.raises(UsageError, match="63-bit keys, got 2097152 in 3 dimensions"):
             self.engine(launcher, FCC, 2**21)
-
-    @pytest.mark.parametrize(("to", "section"), [(-1, None), (6, None), (3, (3, 0))])
-    def test_generations_and_sections_are_checked(self, launcher, to, section):
-        with pytest.raises(UsageError, match="must be"):
-            self.engine(launcher, FCC, 5).advance(to, section=section)
 
 
 @many
