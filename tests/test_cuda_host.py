@@ -322,9 +322,9 @@ def test_recorded_launches_run_again_in_order() -> None:
     assert (launcher.launched, int(out[0])) == (["good_bounded"] * 4, 2 * (255 * 128 + 1))
 
 
-def test_no_test_of_kernels_is_kept_from_the_sanitizers(request: pytest.FixtureRequest) -> None:
-    """Of the tests of this run, those marked so are in the files that check-sanitizers reads."""
-    marked = {item.path for item in request.session.items if item.get_closest_marker("cuda_host")}
+def test_no_test_of_kernels_is_kept_from_the_sanitizers_and_the_gpu(request: pytest.FixtureRequest) -> None:
+    """Of the tests of this run, those marked so are in the files that check-sanitizers and gpu-check read."""
+    marked = {item.path for item in request.session.items for name in ("cuda_host", "gpu") if item.get_closest_marker(name)}
     assert marked <= set(files_that_run_kernels())
 
 

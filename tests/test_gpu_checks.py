@@ -26,7 +26,7 @@ from gpu_nim.model.errors import InsufficientMemoryError
 from scripts.lib import gpu_checks as checks
 from scripts.lib.gpu_report import Part
 from scripts.lib.part_process import _event
-from tests.cuda_host import HostLauncher, compiler
+from tests.cuda_host import HostLauncher, compiler, files_that_run_kernels
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
 
@@ -242,8 +242,9 @@ print(*sorted({name.partition(".")[0] for name in sys.modules} & {"zarr", "rich"
 
 @pytest.mark.thorough
 def test_the_gpu_s_tests_need_no_other_package() -> None:
-    options = ["-m", "gpu", "--collect-only", "-q", "-o", "addopts=", "-p", "no:cacheprovider", "--import-mode=importlib", "tests"]
-    assert " tests collected " in alone(f"import pytest; sys.exit(pytest.main({options}))")
+    options = ["-m", "gpu", "--collect-only", "-q", "-o", "addopts=", "-p", "no:cacheprovider", "--import-mode=importlib"]
+    files = [str(path) for path in files_that_run_kernels()]
+    assert " tests collected " in alone(f"import pytest; sys.exit(pytest.main({options + files}))")
 
 
 def test_another_growth_fails(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -190,9 +190,8 @@ def test_more_ranks_than_layers_have_a_plan() -> None:
 
 @on_ranks
 @pytest.mark.thorough
-@pytest.mark.parametrize("workers", [2, 3])
-def test_workers_have_the_digest_of_docs_growth(workers: int) -> None:
-    done = subprocess.run(gpunim(*GROW, "--gen", 512, "--workers", workers, "--json"), capture_output=True, text=True, check=True)
+def test_workers_have_the_digest_of_docs_growth() -> None:
+    done = subprocess.run(gpunim(*GROW, "--gen", 512, "--workers", 3, "--json"), capture_output=True, text=True, check=True)
     assert f"| `edge` | 512 | 22447861 | `{json.loads(done.stdout)['digest']}` |" in Path("docs/growth/README.md").read_text()
 
 

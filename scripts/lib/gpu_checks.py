@@ -31,6 +31,7 @@ from gpu_nim.games.inequality import chocolate, parse_game, six_coordinate_choco
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.tracing import Cones, NimScene, Rays
 from scripts.lib.part_process import end_with_parent, tell
+from tests.cuda_host import files_that_run_kernels
 from tests.threads import on_ranks
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -171,7 +172,7 @@ def gpu_tests() -> bool:
     """Run pytest -m gpu, without the doctests, which would import optional packages."""
     options = ["-o", "addopts=", "-o", f"faulthandler_timeout={_HANGS}", "--strict-markers", "-p", "no:cacheprovider"]
     options += ["--import-mode=importlib", "-v", "-rs", "--durations=10"]
-    return run(sys.executable, "-m", "pytest", "-m", "gpu", *options, "tests") == 0
+    return run(sys.executable, "-m", "pytest", "-m", "gpu", *options, *map(str, files_that_run_kernels())) == 0
 
 
 def same_growth(name: str, generations: int, cells: bool) -> bool:
