@@ -217,7 +217,7 @@ def _print_rank_plan(
 ) -> None:
     """Print what is planned for each of several ranks."""
     backend, name = select(chosen, Planned(ranks), disk), automaton if isinstance(automaton, str) else automaton.name
-    plan, free = rank_plan(automaton, generations, ranks, backend=backend, general=general, disk=disk), backend.free_memory()
+    plan, free = rank_plan(automaton, generations, ranks, backend=backend, general=general), backend.free_memory()
     if as_json:
         planned = {"ranks": ranks, "memory": plan.memory, "sent": plan.sent, "free_memory": free}
         planned |= {} if disk is None else {"disk": plan.disk}

@@ -1,7 +1,6 @@
 """What a growth is planned to take of each rank: memory, and bytes sent to others."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -51,13 +50,7 @@ class RankPlan:
 
 
 def rank_plan(
-    automaton: Automaton | str,
-    generations: int,
-    ranks: int,
-    *,
-    backend: Backend | None = None,
-    general: bool = False,
-    disk: Path | None = None,
+    automaton: Automaton | str, generations: int, ranks: int, *, backend: Backend | None = None, general: bool = False
 ) -> RankPlan:
     """Return the plan of the rank that has most.
 
@@ -67,7 +60,6 @@ def rank_plan(
         ranks: how many ranks there are to be.
         backend: the backend; NumPy by default.
         general: whether the general engine is to be used.
-        disk: a folder for the tables; None for memory.
 
     Raises:
         UsageError: the automaton does not grow on several ranks, or not with its table on a disk.
@@ -76,7 +68,7 @@ def rank_plan(
     >>> alone.memory > 6 * eighth.memory, alone.sent
     (True, 0)
     """
-    here = NumpyBackend(disk=disk) if backend is None else backend
+    here = backend or NumpyBackend()
     growing = GrowthProcess(automaton, generations, here.on_rank(Planned(ranks)), general=general)
     needed = growing.planned_memory()
     rule = growing.automaton.rule
@@ -97,7 +89,7 @@ def rank_plan(
     own = np.bincount(owner, minlength=ranks)
     share = float((np.bincount(owner, bordering, ranks) / np.maximum(own, 1)).max())
     newborns = int(share * planned_newborns(rule, generations, ranks))
-    on_disk = 0 if disk is None else bytes_on_disk(growing, ranks)
+    on_disk = bytes_on_disk(growing, ranks) if isinstance(here, NumpyBackend) and here.disk is not None else 0
     return RankPlan(needed, on_disk, _NUMBER_BYTES * newborns + _MESSAGE_BYTES * (ranks - 1))
 
 

@@ -4,8 +4,7 @@ Each capability module uses a `Launcher` (`launcher.py`) and imports no CuPy: it
 kernels with `launcher.bind`. Production passes the CuPy launcher; the tests pass one that runs the same `.cu` files on the CPU.
 """
 
-import numpy as np
-from numpy.typing import NDArray
+from functools import partial
 
 from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.cuda import games
@@ -19,9 +18,7 @@ from gpu_nim.backends.cuda.trace import CudaTracer
 from gpu_nim.backends.interface import Counting, Engine, State
 from gpu_nim.backends.shared.states import touched_state
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.linear_bounds import LinearBounds
 from gpu_nim.model.memory import require_memory
-from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import Scene
 
@@ -40,6 +37,9 @@ class CudaBackend:
 
     def __init__(self, launcher: Launcher, communicator: Communicator = ALONE) -> None:
         self._launcher, self.communicator = launcher, communicator
+        self.wedge_outcomes, self.wedge_grundy = partial(games.wedge_outcomes, launcher), partial(games.wedge_grundy, launcher)
+        self.inequality_outcomes = partial(games.inequality_outcomes, launcher)
+        self.inequality_grundy = partial(games.inequality_grundy, launcher)
 
     def on_rank(self, communicator: Communicator) -> "CudaBackend":
         """Return the same device as one of several ranks has it."""
@@ -88,23 +88,3 @@ class CudaBackend:
     def tracer(self, scene: Scene) -> CudaTracer:
         """Return what traces rays through a scene."""
         return CudaTracer(self._launcher, scene)
-
-    def wedge_outcomes(self, top: NDArray[np.int64], on_step: OnStep = unreported) -> NDArray[np.int64]:
-        """Solve 0 <= y <= top[x, z]: the P-positions (n, 3)."""
-        return games.wedge_outcomes(self._launcher, top, on_step)
-
-    def wedge_grundy(self, top: NDArray[np.int64], on_step: OnStep = unreported) -> NDArray[np.signedinteger]:
-        """Solve 0 <= y <= top[x, z]: the Grundy values by [x, y, z], -1 outside."""
-        return games.wedge_grundy(self._launcher, top, on_step)
-
-    def inequality_outcomes(
-        self, bounds: LinearBounds, limits: NDArray[np.int64], on_step: OnStep = unreported
-    ) -> NDArray[np.int64]:
-        """Solve an inequality game up to its limits: the P-positions (n, k)."""
-        return games.inequality_outcomes(self._launcher, bounds, limits, on_step)
-
-    def inequality_grundy(
-        self, bounds: LinearBounds, limits: NDArray[np.int64], on_step: OnStep = unreported
-    ) -> NDArray[np.signedinteger]:
-        """Solve an inequality game up to its limits: the Grundy values over that box, -1 outside."""
-        return games.inequality_grundy(self._launcher, bounds, limits, on_step)

@@ -1,6 +1,6 @@
 """Counting on NumPy: ranges by `gpu_nim.backends.shared.host_ranges`, and P-positions by enumerating all tuples."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from typing import NamedTuple
@@ -42,7 +42,7 @@ class NumpyCounting(HostRanges):
         if heads == 0:  # one layout holds all tuples, first entry slowest
             span = max(1, (limit + 1) ** (piles - 2))
             part = tails.slice(first * span, stop * span) if piles > 1 else tails
-            return histogram(part, _scalars(0), limit)
+            return histogram(part, _single([0]), limit)
         rows = max(1, _TUPLES // len(tails.totals))
 
         def work(lead: int) -> NDArray[np.int64]:
@@ -77,33 +77,31 @@ class Tuples(NamedTuple):
         )
 
 
-def _scalars(pile: int) -> Tuples:
-    one = np.full(1, pile, np.int64)
-    return Tuples(one, one, one)
+def _single(sizes: Sequence[int]) -> Tuples:
+    """Tuples of one pile, which has each of these sizes in turn."""
+    pile = np.array(sizes, np.int64)
+    return Tuples(pile, pile, pile)
 
 
 def _split(piles: int, limit: int) -> tuple[int, Tuples]:
     """Tabulate as many of the k - 1 free piles as fill a cache; return how many remain for the loop, and the table."""
-    pile = np.arange(limit + 1, dtype=np.int64)
-    single = Tuples(pile, pile, pile)
-    laid, tuples = 0, _scalars(0)
+    laid, tuples = 0, _single([0])
     while laid < piles - 1 and (laid == 0 or len(tuples.totals) * (limit + 1) <= _TUPLES):
-        laid, tuples = laid + 1, single.beside(tuples)
+        laid, tuples = laid + 1, _single(range(limit + 1)).beside(tuples)
     return piles - 1 - laid, tuples
 
 
 def _heads(lead: int, others: int, limit: int) -> Iterator[Tuples]:
     """Yield every tuple of 1 + others piles that begins with `lead`, those that differ in the last pile together."""
     if others == 0:
-        yield _scalars(lead)
+        yield _single([lead])
         return
-    pile = np.arange(limit + 1, dtype=np.int64)
-    single = Tuples(pile, pile, pile)
+    last = _single(range(limit + 1))
     for middle in product(range(limit + 1), repeat=others - 1):
-        head = _scalars(lead)
+        head = _single([lead])
         for size in middle:
-            head = head.beside(_scalars(size))
-        yield head.beside(single)
+            head = head.beside(_single([size]))
+        yield head.beside(last)
 
 
 def _totals(tails: Tuples, heads: Tuples, limit: int) -> NDArray[np.int64]:
