@@ -15,11 +15,12 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 
-from gpu_nim import grow, load
+from gpu_nim import Growth, grow, load
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.communicator import share
 from gpu_nim.backends.numpy import NumpyBackend
@@ -135,16 +136,22 @@ def a_signal_waits_for_the_exchange(ranks: MpiCommunicator, folder: Path) -> Non
 # Growths
 
 
+@cache
+def whole(automaton: str, generations: int) -> Growth:
+    """A growth on one process, with its cells."""
+    return grow(automaton, generations, backend=NUMPY, cells=True)
+
+
 def _same(ranks: MpiCommunicator, automaton: str, generations: int, **more: object) -> None:
     cells = []
     job = GrowthJob(automaton, generations, backend=NumpyBackend(ranks), **more)  # type: ignore[arg-type]
     growth = job.grow(lambda batch: cells.append(batch.cells))
-    whole = grow(automaton, generations, backend=NUMPY, cells=True)
-    assert (growth.digest, growth.births.tolist()) == (whole.digest, whole.births.tolist()), automaton
-    assert growth.verified == whole.verified
+    alone = whole(automaton, generations)
+    assert (growth.digest, growth.births.tolist()) == (alone.digest, alone.births.tolist()), automaton
+    assert growth.verified == alone.verified
     if job.outputs.want_cells:
         found = np.concatenate(share(ranks, np.concatenate(cells)))
-        assert sorted(found.tolist()) == sorted(whole.cells().tolist()), automaton
+        assert sorted(found.tolist()) == sorted(alone.cells().tolist()), automaton
 
 
 @case
@@ -159,7 +166,7 @@ def files_have_every_cell(ranks: MpiCommunicator, folder: Path) -> None:
         _same(ranks, automaton, 30, outputs=Outputs(folder / name))
         share(ranks, 0)
         if ranks.rank == 0:
-            assert np.array_equal(load(folder / name).cells(), grow(automaton, 30, backend=NUMPY).cells())
+            assert np.array_equal(load(folder / name).cells(), whole(automaton, 30).cells())
 
 
 @case
@@ -171,7 +178,7 @@ def stores_have_chunks_of_all_ranks(ranks: MpiCommunicator, folder: Path) -> Non
         zarr_files._CHUNK = size
     share(ranks, 0)
     if ranks.rank == 0:
-        assert np.array_equal(load(folder / "a.zarr").cells(), grow("edge", 40, backend=NUMPY).cells())
+        assert np.array_equal(load(folder / "a.zarr").cells(), whole("edge", 40).cells())
 
 
 @case
@@ -243,7 +250,7 @@ def any_number_of_ranks_resumes(ranks: MpiCommunicator, folder: Path) -> None:
         if some is not None:
             job = GrowthJob(generations=40, backend=NumpyBackend(some), resume=place)
             assert job.growing.generation == 30
-            assert job.grow().digest == grow(automaton, 40, backend=NUMPY).digest
+            assert job.grow().digest == whole(automaton, 40).digest
         share(ranks, 0)
         assert size == ranks.size or not (place / f"checkpoint-0000000040-rank-{ranks.size - 1}.npz").exists()
 
@@ -255,12 +262,11 @@ def one_process_begins_and_all_resume(ranks: MpiCommunicator, folder: Path) -> N
     share(ranks, 0)
     _ = GrowthJob(generations=45, backend=NumpyBackend(ranks), resume=folder / "run", outputs=Outputs(folder / "b.zarr")).grow()
     share(ranks, 0)
-    assert np.array_equal(load(folder / "b.zarr").cells(), grow("edge", 45, backend=NUMPY).cells())
+    assert np.array_equal(load(folder / "b.zarr").cells(), whole("edge", 45).cells())
 
 
 @case
 def a_checkpoint_counts_only_with_all_parts(ranks: MpiCommunicator, folder: Path) -> None:
-    whole = grow("edge", 40, backend=NUMPY).digest
     damages: dict[str, Callable[[Path], object]] = {
         "missing": Path.unlink,
         "truncated": lambda part: part.write_bytes(part.read_bytes()[:200]),
@@ -275,7 +281,7 @@ def a_checkpoint_counts_only_with_all_parts(ranks: MpiCommunicator, folder: Path
         job = GrowthJob(backend=NumpyBackend(ranks), resume=folder / name)
         assert job.growing.generation == 20, name
         assert ranks.rank or "checkpoint-0000000030.npz is damaged" in job.passed_over[0]
-        assert job.grow().digest == whole
+        assert job.grow().digest == whole("edge", 40).digest
 
 
 @case
@@ -318,7 +324,7 @@ def a_disk_that_is_full_on_one_rank(ranks: MpiCommunicator, folder: Path) -> Non
         assert not list(place.glob(".*"))
         share(ranks, 0)
         resumed = GrowthJob(generations=60, backend=NumpyBackend(ranks), resume=place).grow()
-        assert resumed.digest == grow("edge", 60, backend=NUMPY).digest
+        assert resumed.digest == whole("edge", 60).digest
 
 
 def main() -> None:
