@@ -21,7 +21,6 @@ from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.sampling import Places, about, disc, grid, tangents, unit, z_order
-from gpu_nim.render.trace import Eye
 from gpu_nim.render.traced_body import traced_body
 from gpu_nim.render.views import from_angles
 from tests.helpers import gpunim, refused, run
@@ -34,7 +33,7 @@ def stage_of(source, **options):
     body = traced_body(source, look)
     camera = aim(body.outline, look)
     drawing = Cinema(body, look)
-    return drawing, _Stage(drawing, camera, Eye.at(camera.eye)), camera
+    return drawing, _Stage(drawing, camera), camera
 
 
 # Against chance and all cubes

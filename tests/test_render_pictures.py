@@ -38,7 +38,7 @@ from gpu_nim.render.movie import ffmpeg, make_movie
 from gpu_nim.render.raster import draw_points, draw_quads
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.styles.sections import section, section_heights
-from gpu_nim.render.styles.volume import VolumeGrid, cast, solid_enough, volume_of
+from gpu_nim.render.styles.volume import Volume, VolumeGrid, cast, volume_of
 from gpu_nim.render.vector_drawing import Shape, VectorDrawing, text_width
 from gpu_nim.render.views import Camera, View, find_view, fit
 from tests.helpers import gpunim, run
@@ -248,7 +248,7 @@ def test_a_volume_is_as_deep_as_its_body_and_never_dense_for_a_sparse_set():
     assert picture[0, 0, 3] == 0
     assert picture.max() <= 1.0
     sparse = blocks_of("nim:255")
-    coarse = solid_enough(sparse, "draft")
+    coarse = Volume.prepared(sparse, "draft")
     low, high = coarse.bounds()
     assert np.prod((high - low) // coarse.sizes[0] + 4) <= 64 * len(coarse)
 

@@ -1,6 +1,7 @@
 """Traced pictures: against the engine that draws sides, bodies and their colours, and what the command says."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -27,6 +28,7 @@ from gpu_nim.render.motions.zoom import fixed_point
 from gpu_nim.render.raster import draw_quads
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.traced_body import opened, traced_body
+from gpu_nim.render.views import Camera
 from tests.helpers import refused, run
 from tests.render_files import needs_pillow
 
@@ -58,7 +60,7 @@ def test_rays_see_the_cells_that_are_drawn_as_cubes(view, cut):
     blocks = cut_open(whole, look, camera.basis[2])
     drawn = draw_quads(numbered(blocks), camera, 480, 360)
     numbers = drawn[..., 0] + 256 * drawn[..., 1].astype(int)
-    rays = trace.primary_rays(camera, trace.Eye.at(camera.eye), look.resolution, np.arange(480 * 360), (0.5, 0.5))
+    rays = trace.primary_rays(camera, look.resolution, np.arange(480 * 360), (0.5, 0.5))
     drawing = trace.Traced(cut_open(traced_body("nim:63", look), look, camera.basis[2]), look)
     hits = drawing.tracer.trace(rays)
     known = {tuple(cell): number for number, cell in enumerate(blocks.corners.tolist(), 1)}
@@ -373,9 +375,10 @@ def test_the_view_from_inside_is_the_same_at_every_scale(bits):
 
 
 def test_an_eye_keeps_the_fraction_of_its_cell():
-    eye = trace.Eye((2**59, -1, 3), (0.25, 0.5, 0.0))
-    assert trace.Eye.exactly((2**59 + Fraction(1, 4), Fraction(-1, 2), Fraction(3))) == eye
-    assert trace.Eye.at(np.array([7.25, -0.5, 3.0])) == trace.Eye((7, -1, 3), eye.fraction)
+    at = Camera(np.array([7.25, -0.5, 3.0]), np.eye(3), 1.0, False)
+    assert trace.Eye.of(at) == trace.Eye((7, -1, 3), (0.25, 0.5, 0.0))
+    far = replace(at, place=(2**59 + Fraction(1, 4), Fraction(-1, 2), Fraction(3)))
+    assert trace.Eye.of(far) == trace.Eye((2**59, -1, 3), (0.25, 0.5, 0.0))
 
 
 @needs_pillow
@@ -387,9 +390,8 @@ def test_an_eye_between_two_cells_of_the_largest_body_is_exact():
     at = f"{cell[0]},{cell[1]},{cell[2]}"
     body = traced_body("nim:2^60-1", Look())
     camera = aim(body.outline, Look(eye=eye, look_at=at))
-    exact = trace.Eye.exactly(camera.place)
-    assert exact.cell == (cell[0] + 1, cell[1], cell[2] + 2)
-    rays = trace.primary_rays(camera, exact, (9, 9), np.arange(81), (0.5, 0.5))
+    assert trace.Eye.of(camera).cell == (cell[0] + 1, cell[1], cell[2] + 2)
+    rays = trace.primary_rays(camera, (9, 9), np.arange(81), (0.5, 0.5))
     hits = NumpyTracer(body.scene).trace(rays)
     assert (np.abs(hits.cells - np.array(cell)[:, None]).max(axis=0) <= 3)[hits.distances < 4].all()
     assert (hits.distances < 4).any()

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.limbs import Ints
-from gpu_nim.model.progress import OnStep, unreported
+from gpu_nim.model.progress import OnStep
 from gpu_nim.model.tracing import LARGEST, MISS, START, Doubles, Hits, Rays, surface
 from gpu_nim.render.colours import to_linear, to_srgb
 from gpu_nim.render.pixels import background, unmultiplied
@@ -62,11 +62,11 @@ class Cinema(Traced):
         """What the last picture lacks, or ""."""
         return "" if self.samples == SAMPLES else f"interrupted: {self.samples} of {SAMPLES} samples a pixel"
 
-    def seen_from(self, camera: Camera, eye: Eye, on_step: OnStep = unreported) -> NDArray[np.float32]:
-        """See `Traced.seen_from`; the picture is opaque unless the look is transparent."""
+    def draw(self, camera: Camera, shown: NDArray[np.bool_] | None, on_step: OnStep) -> NDArray[np.float32]:
+        """See `Traced.draw`; the picture is opaque unless the look is transparent."""
         width, height = self.look.resolution
         count = width * height
-        stage = _Stage(self, camera, eye)
+        stage = _Stage(self, camera)
         total = np.zeros((count, 4), np.float32)
         self.samples = 0
         try:
@@ -128,17 +128,16 @@ class _Floor:
 class _Stage:
     """A body, a camera, and the light about them."""
 
-    def __init__(self, drawing: Cinema, camera: Camera, eye: Eye) -> None:
+    def __init__(self, drawing: Cinema, camera: Camera) -> None:
         look, theme = drawing.look, drawing.theme
-        self._camera, self._eye, self._look = camera, eye, look
+        self._camera, self._eye, self._look = camera, Eye.of(camera), look
         self._tracer, self._body = drawing.tracer, drawing.body
         self._places = Places(look.resolution[0], SAMPLES, _PATH + 2 * (BOUNCES + 1))
         lamps = Lamps.of(camera)
         self._sun, self._rim = lamps.key, lamps.rim
         self._sun_axes = tangents(lamps.key[:, None])
         low, high = (part.astype(np.float64) for part in self._body.outline.bounds())
-        place = np.array(eye.cell) + np.array(eye.fraction)
-        self._depths = depths_of(self._body, camera, eye)
+        self._depths = depths_of(self._body, camera)
         self._focus = self._seen_depth() if camera.place is not None else 0.0
         if not self._focus:
             self._focus = self._depths.near + _FOCUS * (self._depths.far - self._depths.near)
@@ -148,13 +147,13 @@ class _Stage:
         self._key, self._ambient = theme.key * WARM, theme.ambient * COOL
         self._floor = None
         self._up = camera.basis[1]
-        above = place[2] - low[2]
+        above = camera.eye[2] - low[2]
         if not camera.parallel and camera.basis[1, 2] > 0 and 0 <= above < _HIGH * self._focus and lamps.key[2] > _LOW_SUN:
             middle = (low + high) / 2
             middle[2] = low[2]
             diagonal = float(np.linalg.norm(high - low))
             reach = min(_FLOOR * diagonal, 2.0 * LARGEST - np.abs(middle).max())
-            self._floor = _Floor(int(low[2]), middle - place, diagonal, reach)
+            self._floor = _Floor(int(low[2]), middle - camera.eye, diagonal, reach)
             self._up = np.array([0.0, 0.0, 1.0])
         over = about(np.repeat([[0.0], [0.0], [1.0]], _SKY_PLACES, axis=1), grid(_SKY_PLACES))
         self._unshaded = self._key * lamps.key[2] + self._sky(over).mean(axis=0)
@@ -186,7 +185,7 @@ class _Stage:
         width, height = self._look.resolution
         x, y = (np.linspace(1 / 3, 2 / 3, _FOCUS_RAYS) * side for side in (width, height))
         pixels = (y.astype(np.int64)[:, None] * width + x.astype(np.int64)).ravel()
-        rays = primary_rays(self._camera, self._eye, self._look.resolution, pixels, (0.5, 0.5))
+        rays = primary_rays(self._camera, self._look.resolution, pixels, (0.5, 0.5))
         hits = self._tracer.trace(rays)
         depths = ahead(self._camera, rays, hits, hits.met)
         return float(np.median(depths)) if len(depths) else 0.0
@@ -199,7 +198,7 @@ class _Stage:
     def _primary(self, pixels: Ints, sample: int) -> Rays:
         """Return rays through the pixels: from the eye, or from places on a lens to what they see in focus."""
         camera = self._camera
-        rays = primary_rays(camera, self._eye, self._look.resolution, pixels, self._places(pixels, sample, _PIXEL), _FINENESS)
+        rays = primary_rays(camera, self._look.resolution, pixels, self._places(pixels, sample, _PIXEL), _FINENESS)
         if camera.parallel:
             return rays
         right, up, toward = camera.basis[:, :, None]

@@ -32,6 +32,10 @@ PILES = ("a", "b", "c")
 """The names of coordinates: of any body, and of positions of Nim."""
 
 
+Quads = tuple[NDArray[np.float32], NDArray[np.uint8]]
+"""Quadrilaterals (M, 4, 3) and the colours of their corners (M, 4, 3)."""
+
+
 @dataclass(frozen=True)
 class Blocks:
     """A body: N cubes with the values that colours show.

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.errors import MissingDependency
 from gpu_nim.model.extras import missing
+from gpu_nim.render.geometry import Quads
 from gpu_nim.render.views import Camera
 
 if TYPE_CHECKING:
@@ -26,9 +27,6 @@ HELP = (
     "no OpenGL library was found: on Debian or Ubuntu, apt-get install --no-install-recommends libegl1 libgl1-mesa-dri"
     "; or draw without it, with --engine numpy"
 )
-
-Quads = tuple[NDArray[np.float32], NDArray[np.uint8]]
-"""Quadrilaterals (M, 4, 3) and the colours of their corners (M, 4, 3)."""
 
 
 def _library(*names: str) -> Any:

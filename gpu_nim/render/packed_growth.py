@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.model.tracing import BrickScene
-from gpu_nim.render.geometry import first_of_each
+from gpu_nim.render.geometry import counted, first_of_each
 
 _NEVER = np.iinfo(np.uint16).max  # in the place of the generation of a brick without cells
 MOST_BLOCKS = 1 << 17
@@ -26,6 +26,7 @@ class PackedGrowth:
     def __init__(self, whole: BrickScene, keys: NDArray[np.unsignedinteger], births: NDArray[np.int64]) -> None:
         self._whole, self._keys = whole, keys
         self._ends = np.cumsum(births)
+        self._count = counted(births)
         self._earliest = np.full(prod(whole.stage_shape(0)), _NEVER, np.uint16)
         for generation in reversed(range(len(births))):
             self._earliest[self._born(generation) >> 6] = generation
@@ -35,13 +36,9 @@ class PackedGrowth:
         """Return the bytes of memory that a body of that shape takes, in addition to its keys."""
         return BrickPacker.required_bytes(shape) * 9 // 8
 
-    def population(self, generation: int) -> int:
-        """Return the number of cells to a generation."""
-        return int(self._ends[min(generation, len(self._ends) - 1)])
-
     def scene(self, generation: int) -> BrickScene:
         """Return the scene of the cells to a generation."""
-        count = self.population(generation)
+        count = self._count(generation)
         if count == len(self._keys):
             return self._whole
         packer = BrickPacker(self._whole.corner, self._whole.shape)
@@ -50,7 +47,7 @@ class PackedGrowth:
 
     def outline(self, generation: int) -> tuple[NDArray[np.int64], int, NDArray[np.int64]]:
         """Return blocks that hold the cells to a generation: their corners (M, 3), their side, and their earliest generations."""
-        if (count := self.population(generation)) <= MOST_BLOCKS:
+        if (count := self._count(generation)) <= MOST_BLOCKS:
             keys = self._keys[:count].astype(np.int64)
             generations = np.searchsorted(self._ends, np.arange(count), side="right")
             bits = np.stack([keys >> 4 & 3, keys >> 2 & 3, keys & 3], axis=1)

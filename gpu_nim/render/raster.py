@@ -8,15 +8,14 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.render.geometry import Quads
 from gpu_nim.render.views import Camera
 
 _SAMPLES = 1 << 21  # pixels tried at once
 
 
-def draw_quads(
-    quads: Iterator[tuple[NDArray[np.float32], NDArray[np.uint8]]], camera: Camera, width: int, height: int
-) -> NDArray[np.uint8]:
-    """Return the picture of opaque quadrilaterals (M, 4, 3) with corner colours (M, 4, 3), uint8 (height, width, 4).
+def draw_quads(quads: Iterator[Quads], camera: Camera, width: int, height: int) -> NDArray[np.uint8]:
+    """Return the picture of opaque quadrilaterals, uint8 (height, width, 4).
 
     A pixel shows the nearest quadrilateral over its middle; ties go to the later one.
     """

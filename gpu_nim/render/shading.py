@@ -59,11 +59,8 @@ class Sky:
         else:
             self._blocks = blocks
         self._corners = corners and not rough
-        grid = (
-            np.bincount(index, blocks.sizes.astype(np.float64) ** 2, minlength=int(np.prod(shape)))
-            .astype(np.float32)
-            .reshape(shape)
-        )
+        areas = np.bincount(index, blocks.sizes.astype(np.float64) ** 2, minlength=prod(shape))
+        grid = areas.astype(np.float32).reshape(shape)
         self._levels = [_opaque(grid, self._base)]
         while max(grid.shape) > 2:
             grid = _halve(grid)
@@ -185,16 +182,10 @@ class Lamps:
 
     @classmethod
     def of(cls, camera: Camera) -> "Lamps":
-        """Return the lamps of a camera: the key above and to the left, the fill low on the right, the rim behind and
-        above.
-        """
+        """Return the lamps of a camera: the key above and to the left, the fill low on the right, the rim behind and above."""
         right, up, toward = camera.basis
-        return cls(
-            *(
-                v / np.linalg.norm(v)
-                for v in (toward * 0.5 - right * 0.75 + up * 0.95, toward * 0.7 + right * 0.95, up * 0.8 - toward)
-            )
-        )
+        ways = toward * 0.5 - right * 0.75 + up * 0.95, toward * 0.7 + right * 0.95, up * 0.8 - toward
+        return cls(*(way / np.linalg.norm(way) for way in ways))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Tracer
 from gpu_nim.backends.selection import select
-from gpu_nim.model.progress import OnStep, unreported
+from gpu_nim.model.progress import OnStep
 from gpu_nim.model.tracing import CONE_CUBES, START, Cones, Doubles, Hits, Rays, Triple, surface
 from gpu_nim.render.colours import to_linear, to_srgb
 from gpu_nim.render.cut_tracer import CutTracer
@@ -26,7 +26,7 @@ from gpu_nim.render.shading import BLOCKED, GOLDEN_ANGLE, STEP, Depths, Lamps, S
 from gpu_nim.render.styles.style import CameraStyle
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_body import TracedBody
-from gpu_nim.render.views import Camera, Place
+from gpu_nim.render.views import Camera
 
 if TYPE_CHECKING:
     from gpu_nim.render.look import Look
@@ -50,28 +50,21 @@ class Eye:
     fraction: tuple[float, float, float]
 
     @classmethod
-    def at(cls, place: NDArray[np.float64]) -> "Eye":
-        """Return a place given in doubles."""
-        a, b, c = np.floor(place).astype(np.int64).tolist()
-        x, y, z = (place - np.floor(place)).tolist()
-        return cls((a, b, c), (x, y, z))
-
-    @classmethod
-    def exactly(cls, place: Place) -> "Eye":
-        """Return a place given in fractions."""
+    def of(cls, camera: Camera) -> "Eye":
+        """Return where a camera is."""
+        place = camera.eye.tolist() if camera.place is None else camera.place
         a, b, c = map(floor, place)
         x, y, z = (float(part - floor(part)) for part in place)
         return cls((a, b, c), (x, y, z))
 
 
 def primary_rays(
-    camera: Camera, eye: Eye, size: tuple[int, int], pixels: NDArray[np.int64], at: tuple[Part, Part], fineness: float = 1.0
+    camera: Camera, size: tuple[int, int], pixels: NDArray[np.int64], at: tuple[Part, Part], fineness: float = 1.0
 ) -> Rays:
     """Return the rays through pixels.
 
     Args:
         camera: the camera.
-        eye: the place of its eye.
         size: width and height of the picture.
         pixels: the numbers of the pixels, row by row from the top left, (n,).
         at: the place in each pixel, 0 to 1 to the right and down: one for all, or (n,) each.
@@ -82,6 +75,7 @@ def primary_rays(
     y = (height - 2 * (pixels // width + at[1])) / height * camera.scale
     right, up, toward = camera.basis[:, :, None]
     offset = right * x + up * y
+    eye = Eye.of(camera)
     cells, fractions = np.array(eye.cell)[:, None], np.array(eye.fraction)[:, None]
     spread = 2 * camera.scale / height / fineness
     if camera.parallel:
@@ -95,10 +89,9 @@ def primary_rays(
     return Rays(*starts, directions, np.zeros(len(pixels), np.int8), spread)
 
 
-def depths_of(body: TracedBody, camera: Camera, eye: Eye) -> Depths:
-    """Return where a body begins and ends before an exact eye, whatever the eye of the camera."""
-    place = np.array(eye.cell) + np.array(eye.fraction)
-    return Depths.of(-camera.basis[2] @ (corners_between(*body.outline.bounds()) - place[:, None]))
+def depths_of(body: TracedBody, camera: Camera) -> Depths:
+    """Return where a body begins and ends before the eye of a camera."""
+    return Depths.of(-camera.basis[2] @ (corners_between(*body.outline.bounds()) - camera.eye[:, None]))
 
 
 def ahead(camera: Camera, rays: Rays, hits: Hits, which: Any) -> Doubles:
@@ -135,19 +128,9 @@ class Traced(CameraStyle):
 
     def draw(self, camera: Camera, shown: NDArray[np.bool_] | None, on_step: OnStep) -> NDArray[np.float32]:
         """See `CameraStyle.draw`; all of the body is shown."""
-        return self.seen_from(camera, Eye.at(camera.eye) if camera.place is None else Eye.exactly(camera.place), on_step)
-
-    def seen_from(self, camera: Camera, eye: Eye, on_step: OnStep = unreported) -> NDArray[np.float32]:
-        """Return the body from an exact place, as `draw` does.
-
-        Args:
-            camera: the camera.
-            eye: the place of its eye, in place of the camera's own.
-            on_step: called for progress.
-        """
         width, height = self.look.resolution
         picture = np.empty((width * height, 4), np.float32)
-        frame = _Frame(self, camera, eye)
+        frame = _Frame(self, camera)
         for pixels, seen in self.batches(partial(self._seen, frame)):
             picture[pixels] = seen
             on_step("pixel", pixels.stop, len(picture))
@@ -174,7 +157,7 @@ class Traced(CameraStyle):
         """The colours of pixels, premultiplied sRGB and alpha, the mean of their samples in linear light."""
         total = np.zeros((len(pixels), 4), np.float32)
         for number, at in enumerate(self._samples):
-            rays = primary_rays(frame.camera, frame.eye, self.look.resolution, pixels, at, len(self._samples) ** 0.5)
+            rays = primary_rays(frame.camera, self.look.resolution, pixels, at, len(self._samples) ** 0.5)
             hits = self.tracer.trace(rays)
             which = hits.met
             total[which, :3] += frame.light(rays, hits, which, number)
@@ -213,8 +196,8 @@ class Traced(CameraStyle):
 class _Frame:
     """The light of one picture."""
 
-    def __init__(self, drawing: Traced, camera: Camera, eye: Eye) -> None:
-        self.camera, self.eye = camera, eye
+    def __init__(self, drawing: Traced, camera: Camera) -> None:
+        self.camera = camera
         self._drawing = drawing
         theme = THEMES[drawing.look.theme]
         lamps = Lamps.of(camera)
@@ -227,7 +210,7 @@ class _Frame:
             lamps.key + radius * (np.cos(turn) * right + np.sin(turn) * np.cross(right, lamps.key))
             for turn, radius in zip(turns, radii, strict=True)
         ]
-        self._depths = depths_of(drawing.body, camera, eye)
+        self._depths = depths_of(drawing.body, camera)
 
     def light(self, rays: Rays, hits: Hits, which: NDArray[np.intp], sample: int) -> Linear:
         """Return the light that comes along some rays from what they hit, linear (m, 3)."""

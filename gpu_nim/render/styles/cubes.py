@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.shared.host_ranges import cores
 from gpu_nim.model.progress import OnStep
-from gpu_nim.render.geometry import Blocks, side, tiles, visible
+from gpu_nim.render.geometry import Blocks, Quads, side, tiles, visible
 from gpu_nim.render.pixels import reduce_pixels
 from gpu_nim.render.raster import draw_quads
 from gpu_nim.render.shading import Shader
@@ -43,9 +43,7 @@ class Cubes(CameraStyle):
         pixels = canvas.draw(quads, camera) if canvas else draw_quads(quads, camera, self.width, self.height)
         return reduce_pixels(pixels, self.scale)
 
-    def _quads(
-        self, camera: Camera, shown: NDArray[np.bool_] | None, on_step: OnStep
-    ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.uint8]]]:
+    def _quads(self, camera: Camera, shown: NDArray[np.bool_] | None, on_step: OnStep) -> Iterator[Quads]:
         if self._shader is None:
             chosen = np.arange(len(self.blocks)) if shown is None else np.flatnonzero(shown)
             flat, owners = tiles(self.blocks.take(chosen))

@@ -37,8 +37,56 @@ class Sections(LaidOutStyle):
 
     @classmethod
     def lay_out(cls, blocks: Blocks, base: NDArray[np.float32], look: "Look") -> "Image":
-        """See `draw_sections`."""
-        return draw_sections(blocks, base, look)
+        """Return the sections on one picture, as large as fits, each with its height."""
+        from PIL import Image
+
+        theme = THEMES[look.theme]
+        width, height = look.resolution
+        u = unit(width, height)
+        said = Annotations(look, legend_of(blocks, base, look.colour) if look.legend else None)
+        _, top, right, bottom = said.space
+        top += (20 if look.title else 40) * u
+        labels = said.words()
+        low, high = blocks.bounds()
+        wide, deep = (high - low)[:2].tolist()
+        label, gap = 1.7 * labels.size, 28 * u
+        box = replace(box_of(blocks), names=blocks.coordinates[:2])
+        beside, below = reach(box, labels) if look.axes else (0.0, 0.0)
+        layers = len(np.unique(blocks.corners[:, 2]))
+
+        def room(columns: int, rows: int) -> tuple[float, float]:
+            return (right - gap) / columns - gap - beside, (bottom - top - gap) / rows - gap - label - below
+
+        def covered(layout: tuple[int, int]) -> float:
+            w, h = room(*layout)
+            return float(len(section_heights(blocks, layout[0] * layout[1])) * max(min(w / wide, h / deep), 0) ** 2)
+
+        fitting = [(c, r) for c in range(1, _MOST + 1) for r in range(1, _MOST + 1) if min(6, layers) <= c * r <= _MOST]
+        columns, rows = max(fitting, key=covered)
+        cell_w, cell_h = room(columns, rows)
+        heights = section_heights(blocks, columns * rows)
+        scale = max(min(cell_w / wide, cell_h / deep), 1 / max(wide, deep))
+        foot = (cell_h - deep * scale) / 2
+        shown_w, shown_h = max(1, round(wide * scale)), max(1, round(deep * scale))
+        canvas = Image.new("RGBA", look.resolution, (0, 0, 0, 0)) if look.transparent else None
+        if canvas is None:
+            canvas = Image.fromarray(quantise(background(theme, width, height))).convert("RGBA")
+        for k, z in enumerate(heights):
+            row, column = divmod(k, columns)
+            in_row = min(columns, len(heights) - row * columns)
+            left = right / 2 + (column - in_row / 2) * (cell_w + gap + beside) + beside + (cell_w + gap - shown_w) / 2
+            upper = top + row * (cell_h + gap + label + below) + label + foot
+            pixels = section(blocks, base, z)
+            factor = -(-max(shown_w, 1) // pixels.shape[1])  # whole pixels first, so that cells stay square, then down to size
+            grown = pixels.repeat(factor, axis=0).repeat(factor, axis=1)
+            tile = Image.fromarray(grown, "RGBA").convert("RGBa").resize((shown_w, shown_h), Image.Resampling.BOX).convert("RGBA")
+            canvas.alpha_composite(tile, (round(left), round(upper)))
+            labels.text(f"{blocks.coordinates[2]} = {number(z)}", (left, upper - 0.3 * labels.size), "start")
+            if look.axes:
+                level = replace(box, low=box.low * _FLAT, high=box.high * _FLAT)
+                draw_axes(level, _on_section(box, round(left), round(upper), scale), labels)
+        labels.drawing.paint(canvas)
+        return canvas if look.transparent else canvas.convert("RGB")
 
 
 def section_heights(blocks: Blocks, most: int = _MOST) -> list[int]:
@@ -69,60 +117,6 @@ def section(blocks: Blocks, colours: NDArray[np.float32], height: int) -> NDArra
     picture[depth - 1 - y, x, :3] = np.rint(colours[here] * 255)
     picture[depth - 1 - y, x, 3] = 255
     return picture
-
-
-def draw_sections(blocks: Blocks, colours: NDArray[np.float32], look: "Look") -> "Image":
-    """Return the sections on one picture, as large as fits, each with its height."""
-    from PIL import Image
-
-    theme = THEMES[look.theme]
-    width, height = look.resolution
-    u = unit(width, height)
-    said = Annotations(look, legend_of(blocks, colours, look.colour) if look.legend else None)
-    _, top, right, bottom = said.space
-    top += (20 if look.title else 40) * u
-    labels = said.words()
-    low, high = blocks.bounds()
-    wide, deep = (high - low)[:2].tolist()
-    label, gap = 1.7 * labels.size, 28 * u
-    box = replace(box_of(blocks), names=blocks.coordinates[:2])
-    beside, below = reach(box, labels) if look.axes else (0.0, 0.0)
-    layers = len(np.unique(blocks.corners[:, 2]))
-
-    def room(columns: int, rows: int) -> tuple[float, float]:
-        return (right - gap) / columns - gap - beside, (bottom - top - gap) / rows - gap - label - below
-
-    def covered(layout: tuple[int, int]) -> float:
-        w, h = room(*layout)
-        return float(len(section_heights(blocks, layout[0] * layout[1])) * max(min(w / wide, h / deep), 0) ** 2)
-
-    fitting = [(c, r) for c in range(1, _MOST + 1) for r in range(1, _MOST + 1) if min(6, layers) <= c * r <= _MOST]
-    columns, rows = max(fitting, key=covered)
-    cell_w, cell_h = room(columns, rows)
-    heights = section_heights(blocks, columns * rows)
-    scale = max(min(cell_w / wide, cell_h / deep), 1 / max(wide, deep))
-    foot = (cell_h - deep * scale) / 2
-    shown_w, shown_h = max(1, round(wide * scale)), max(1, round(deep * scale))
-    canvas = Image.new("RGBA", look.resolution, (0, 0, 0, 0)) if look.transparent else None
-    if canvas is None:
-        canvas = Image.fromarray(quantise(background(theme, width, height))).convert("RGBA")
-    for k, z in enumerate(heights):
-        row, column = divmod(k, columns)
-        in_row = min(columns, len(heights) - row * columns)
-        left = right / 2 + (column - in_row / 2) * (cell_w + gap + beside) + beside + (cell_w + gap - shown_w) / 2
-        upper = top + row * (cell_h + gap + label + below) + label + foot
-        pixels = section(blocks, colours, z)
-        factor = -(-max(shown_w, 1) // pixels.shape[1])  # whole pixels first, so that cells stay square, then down to size
-        grown = pixels.repeat(factor, axis=0).repeat(factor, axis=1)
-        tile = Image.fromarray(grown, "RGBA").convert("RGBa").resize((shown_w, shown_h), Image.Resampling.BOX).convert("RGBA")
-        canvas.alpha_composite(tile, (round(left), round(upper)))
-        labels.text(f"{blocks.coordinates[2]} = {number(z)}", (left, upper - 0.3 * labels.size), "start")
-        if look.axes:
-            draw_axes(
-                replace(box, low=box.low * _FLAT, high=box.high * _FLAT), _on_section(box, round(left), round(upper), scale), labels
-            )
-    labels.drawing.paint(canvas)
-    return canvas if look.transparent else canvas.convert("RGB")
 
 
 def _on_section(box: CoordinateBox, left: int, upper: int, scale: float) -> Projection:

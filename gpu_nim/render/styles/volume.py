@@ -67,23 +67,29 @@ class Volume(CameraStyle):
 
     def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: "Look", canvas: "Canvas | None") -> None:
         super().__init__(blocks, base, look, canvas)
-        self._fine = fineness(blocks, look.quality)
+        self._fine = _fineness(blocks, look.quality)
         self._volume = volume_of(blocks, base, self._fine)
 
     @staticmethod
     def prepared(blocks: Blocks, quality: str) -> Blocks:
-        """See `solid_enough`."""
-        return solid_enough(blocks, quality)
+        """Return the blocks, made coarser until their grid is small enough for their number."""
+        size = int(blocks.sizes.max())
+        while np.prod(_spans(blocks) + 4) > min(_POINTS_LIMIT, max(_POINTS_A_CELL[quality] * len(blocks), 1 << 12)):
+            size *= 2
+            blocks = coarsen(blocks, size)
+        return blocks
 
     @staticmethod
     def framed(hull: NDArray[np.float32], blocks: Blocks, quality: str) -> NDArray[np.float32]:
-        """See `blurred`."""
-        return blurred(hull, blocks, quality)
+        """Return points that frame the volume, which reaches a point of its grid beyond the points that frame the blocks."""
+        low, high = blocks.bounds()
+        beyond = np.where(hull > (low + high) / 2, 1, -1) * (float(blocks.sizes.max()) / _fineness(blocks, quality))
+        return np.asarray(hull + beyond, dtype=np.float32)
 
     @staticmethod
     def extra_bytes(blocks: Blocks, quality: str) -> int:
         """Return the bytes of memory that the volume takes while it is made."""
-        return volume_bytes(blocks, fineness(blocks, quality))
+        return 60 * int(np.prod(_fineness(blocks, quality) * _spans(blocks) + 4))
 
     @classmethod
     def drawn_pixels(cls, look: "Look", engine: str) -> int:
@@ -101,37 +107,16 @@ class Volume(CameraStyle):
         return enlarge(cast(volume, camera, -(-width // coarser), -(-height // coarser), steps), height, width)
 
 
-def solid_enough(blocks: Blocks, quality: str = "final") -> Blocks:
-    """Return the blocks, made coarser until their grid is small enough for their number."""
-    size = int(blocks.sizes.max())
-    while True:
-        low, high = blocks.bounds()
-        points = int(np.prod((high - low) // size + 4))
-        if points <= min(_POINTS_LIMIT, max(_POINTS_A_CELL[quality] * len(blocks), 1 << 12)):
-            return blocks
-        size *= 2
-        blocks = coarsen(blocks, size)
+def _spans(blocks: Blocks) -> NDArray[np.int64]:
+    """Return the extent of blocks of one size, in blocks."""
+    low, high = blocks.bounds()
+    return (high - low) // int(blocks.sizes.max())
 
 
-def fineness(blocks: Blocks, quality: str = "final") -> int:
+def _fineness(blocks: Blocks, quality: str) -> int:
     """Return the number of points along a side of a block: several if their grid is still fast to draw, and no draft."""
-    low, high = blocks.bounds()
-    spans = (high - low) // int(blocks.sizes.max())
-    fine = [n for n in range(1, _FINEST + 1) if np.prod(n * spans + 4) <= _FINE_LIMIT]
+    fine = [n for n in range(1, _FINEST + 1) if np.prod(n * _spans(blocks) + 4) <= _FINE_LIMIT]
     return max(fine, default=1) if quality == "final" else 1
-
-
-def blurred(hull: NDArray[np.float32], blocks: Blocks, quality: str) -> NDArray[np.float32]:
-    """Return points that frame the volume of blocks, which reaches a point of its grid beyond the points that frame them."""
-    low, high = blocks.bounds()
-    beyond = np.where(hull > (low + high) / 2, 1, -1) * (float(blocks.sizes.max()) / fineness(blocks, quality))
-    return np.asarray(hull + beyond, dtype=np.float32)
-
-
-def volume_bytes(blocks: Blocks, fine: int = 1) -> int:
-    """Return the bytes of memory that the volume of the blocks takes while it is made."""
-    low, high = blocks.bounds()
-    return 60 * int(np.prod(fine * ((high - low) // int(blocks.sizes.max())) + 4))
 
 
 def volume_of(blocks: Blocks, base: NDArray[np.float32], fine: int = 1) -> VolumeGrid:
@@ -151,8 +136,8 @@ def volume_of(blocks: Blocks, base: NDArray[np.float32], fine: int = 1) -> Volum
     ((12, 12, 12, 4), True)
     """
     size = int(blocks.sizes.max())
-    low, high = blocks.bounds()
-    cells = tuple(((high - low) // size).tolist())
+    low, _ = blocks.bounds()
+    cells = tuple(_spans(blocks).tolist())
     x, y, z = ((blocks.corners - low) // size).T
     first, last = int(blocks.generations.min()), int(blocks.generations.max())
     age = 1 - (blocks.generations - first) / max(last - first, 1)
@@ -251,12 +236,6 @@ def cast(volume: VolumeGrid, camera: Camera, width: int, height: int, steps_a_po
             if done.any():
                 result[rays[done], :3], result[rays[done], 3] = colour[:, done].T, 1 - light[done]
                 keep = ~done
-                rays, at, move, left, light, colour = (
-                    rays[keep],
-                    at[keep],
-                    move[keep],
-                    left[keep],
-                    light[keep],
-                    colour[:, keep],
-                )
+                rays, at, move, left, light = (part[keep] for part in (rays, at, move, left, light))
+                colour = colour[:, keep]
     return result.reshape(height, width, 4)
