@@ -1,6 +1,5 @@
 """Movies drawn by other machines, and what their files say of colours."""
 
-import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from gpu_nim.render import movie as movies
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion
 from gpu_nim.render.movie import draw_frame, make_movie
-from tests.helpers import run
+from tests.helpers import facts, printed, refused
 from tests.render_files import needs_ffmpeg, needs_pillow
 
 LOOK = Look(resolution=(64, 48), quality="draft", engine="numpy")
@@ -76,9 +75,8 @@ def test_a_worker_with_another_source_is_refused(tmp_path):
 
 
 def test_jobs_and_a_scheduler_are_not_both_taken(tmp_path):
-    result = run("movie", "nim:3", "-o", tmp_path / "a.gif", "--workers", "2", "--scheduler", "tcp://127.0.0.1:1")
-    assert result.exit_code == 2
-    assert "give either --workers, processes of this machine, or --scheduler" in result.output
+    said = refused("movie", "nim:3", "-o", tmp_path / "a.gif", "--workers", "2", "--scheduler", "tcp://127.0.0.1:1")
+    assert "give either --workers, processes of this machine, or --scheduler" in said
 
 
 @pytest.mark.thorough
@@ -86,13 +84,11 @@ def test_a_movie_is_drawn_on_a_dask_cluster(tmp_path, monkeypatch):
     distributed = pytest.importorskip("distributed", reason="Dask is not installed")
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
     command = ["movie", "nim:7", "--motion", "growth", "--seconds", "0.5", "--fps", "20", "--resolution", "64x48"]
-    command += ["--engine", "numpy", "--quality", "draft", "--json"]
+    command += ["--engine", "numpy", "--quality", "draft"]
     options = {"n_workers": 2, "threads_per_worker": 2, "dashboard_address": "127.0.0.1:0", "silence_logs": 50}
     with distributed.LocalCluster(host="127.0.0.1", **options) as local:
-        made = run(*command, "-o", tmp_path / "there.gif", "--scheduler", local.scheduler_address)
-        assert made.exit_code == 0, made.output
-        assert json.loads(made.stdout)["frames"] == 10
-    assert run(*command, "-o", tmp_path / "here.gif", "--workers", "1").exit_code == 0
+        assert facts(*command, "-o", tmp_path / "there.gif", "--scheduler", local.scheduler_address)["frames"] == 10
+    printed(*command, "-o", tmp_path / "here.gif", "--workers", "1")
     assert np.array_equal(pixels(tmp_path / "here.gif"), pixels(tmp_path / "there.gif"))
     assert sys.modules.get("distributed")
 

@@ -299,6 +299,10 @@ def test_a_glb_keeps_the_rules_of_the_format(source, limit, monkeypatch, tmp_pat
     data = (tmp_path / "a.glb").read_bytes()
     assert broken_rules(data) == []
     assert broken_rules(data + bytes(4)) == ["header", "chunks"]
+    if limit > 3:
+        scene, read = read_glb(data)
+        colours = read(scene["meshes"][0]["primitives"][0]["attributes"]["COLOR_0"])
+        assert len(np.unique(colours, axis=0)) == int(source.partition(":")[2]) + 1  # one a generation
 
     def changed(change):
         size = int.from_bytes(data[12:16], "little")

@@ -96,15 +96,8 @@ def test_no_body_is_cut_off_by_the_picture(style, size):
         blocks = blocks_of(source)
         for view in ("hero", "axis", "diagonal", "gasket", "10,80"):
             if not (blocks.flat and (style == "volume" or view == "gasket")):
-                look = {
-                    "resolution": size,
-                    "view": view,
-                    "theme": "paper",
-                    "engine": "numpy",
-                    "quality": "draft",
-                    "transparent": True,
-                }
-                alpha = np.asarray(render(blocks, style=style, **look).image)[..., 3]
+                look = {"resolution": size, "view": view, "theme": "paper", "engine": "numpy", "quality": "draft"}
+                alpha = np.asarray(render(blocks, style=style, transparent=True, **look).image)[..., 3]
                 edge = np.concatenate([alpha[0], alpha[-1], alpha[:, 0], alpha[:, -1]])
                 assert edge.max() < 16, (source, view)
                 assert alpha.max() > 40, (source, view)

@@ -9,10 +9,8 @@ import json
 import os
 import re
 import signal
-import struct
 import subprocess
 import sys
-import time
 import zlib
 from dataclasses import replace
 from fractions import Fraction
@@ -25,7 +23,7 @@ import pytest
 from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.render import opengl
 from gpu_nim.render.exports import Printing, export
-from gpu_nim.render.exports.triangles import cubes, printable_body
+from gpu_nim.render.exports.triangles import cubes
 from gpu_nim.render.figures import draw_figure
 from gpu_nim.render.framing import aim, hull
 from gpu_nim.render.image import DrawnBody, render, save
@@ -41,17 +39,13 @@ from gpu_nim.render.styles.sections import section, section_heights
 from gpu_nim.render.styles.volume import Volume, VolumeGrid, cast, volume_of
 from gpu_nim.render.vector_drawing import Shape, VectorDrawing, text_width
 from gpu_nim.render.views import Camera, View, find_view, fit
-from tests.helpers import gpunim, run
+from tests.helpers import facts, gpunim, refused, wait_for
 from tests.lattices import population_terms
 from tests.render_files import needs_ffmpeg, needs_ffprobe, needs_matplotlib, needs_opengl, needs_pillow, needs_trimesh
 
 REFERENCE = Path(__file__).parent / "render_reference"
 BOTH = [pytest.param("numpy", marks=needs_pillow), pytest.param("opengl", marks=[needs_pillow, needs_opengl])]
 FACE_ON = Camera(np.array([0.0, 0.0, 10.0]), View((0, 0, 1), up=(0, 1, 0)).basis(), 4.0, True)
-
-
-def ran(*words):
-    return subprocess.run(gpunim(*words), capture_output=True, text=True, check=False, timeout=120)
 
 
 def square(x, y, z, colour, width=2.0):
@@ -172,14 +166,11 @@ def test_transparency_is_where_nothing_is_drawn(engine, tmp_path):
         ("nim:0", {}),
     ],
 )
-def test_every_style_draws_something_and_leaves_room_around_it(source, options):
+def test_every_style_draws_something(source, options):
     quality = "final" if options.get("style") == "sections" else "draft"
-    picture = render(source, resolution=(160, 120), quality=quality, engine="numpy", **options)
-    image = np.asarray(picture.image, float)
-    empty = np.asarray(render("nim:0", resolution=(160, 120), quality="draft", engine="numpy", style="points").image, float)
+    image = np.asarray(render(source, resolution=(160, 120), quality=quality, engine="numpy", **options).image, float)
     assert image.shape == (120, 160, 3)
     assert np.abs(image - image.mean(axis=(0, 1))).max() > 25
-    assert empty.shape == image.shape
 
 
 @needs_pillow
@@ -321,17 +312,18 @@ def test_without_pyvista_the_extra_is_named(monkeypatch):
 @pytest.mark.parametrize(
     ("there", "window"),
     [
-        ("egl", "vtkEGLRenderWindow"),
-        ("osmesa", "vtkOSOpenGLRenderWindow"),
-        ("display", "vtkXOpenGLRenderWindow"),
-        ("", None),
+        (["vtkEGLRenderWindow", "vtkXOpenGLRenderWindow"], "vtkEGLRenderWindow"),
+        (["vtkOSOpenGLRenderWindow"], "vtkOSOpenGLRenderWindow"),
+        (["vtkXOpenGLRenderWindow"], "vtkXOpenGLRenderWindow"),
+        ([], None),
     ],
 )
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems bring OpenGL")
 def test_the_window_is_the_one_whose_library_is_there(there, window, monkeypatch):
     monkeypatch.delenv("VTK_DEFAULT_OPENGL_WINDOW", raising=False)
-    found = {name: (lambda name=name: name == there) for name in ("display", "egl", "osmesa")}
-    assert opengl.probe(**found) == window
+    for name in opengl._WINDOWS:
+        monkeypatch.setitem(opengl._WINDOWS, name, lambda name=name: name in there)
+    assert opengl.probe() == window
 
 
 @needs_pillow
@@ -477,16 +469,6 @@ def test_a_flight_begins_where_the_still_is_and_ends_inside(view):
     assert (end.eye < 18).all()
 
 
-@needs_pillow
-def test_a_growth_ends_with_everything_and_begins_with_the_seed():
-    movie = Movie("nim:7", "growth", frames=9, look=Look(resolution=(64, 48), quality="draft", engine="numpy"))
-    with motion_of(movie) as renderer:
-        first, last = (np.asarray(renderer.frame(k), float) for k in (0, 8))
-        again = np.asarray(renderer.frame(0), float)
-    assert np.array_equal(first, again)  # a frame does not depend on the frames before it
-    assert np.abs(last - first).mean() > 3
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -525,12 +507,10 @@ def test_a_sweep_with_fewer_frames_than_whole_numbers_is_refused():
 
 @needs_pillow
 @needs_ffmpeg
-def test_a_movie_has_the_colours_of_the_stills_and_says_which_they_are(tmp_path):
+def test_a_movie_has_the_colours_of_the_stills(tmp_path):
     look = Look(resolution=(64, 48), quality="draft", engine="numpy", title="Nim")
     movie = Movie("nim:3", frames=2, rate=10, look=look)
     make_movie(movie, tmp_path / "a.mp4")
-    told = subprocess.run([ffmpeg(), "-hide_banner", "-i", str(tmp_path / "a.mp4")], capture_output=True, text=True, check=False)
-    assert re.search(r"Video: h264.*yuv420p\(tv, bt709(/bt709/bt709)?\b", told.stderr)
     # A reader that takes it for BT.709, as players do, sees the drawn colours.
     command = [ffmpeg(), "-v", "error", "-i", str(tmp_path / "a.mp4"), "-frames:v", "1"]
     command += ["-vf", "scale=in_color_matrix=bt709:in_range=tv:out_range=pc", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
@@ -581,16 +561,12 @@ def test_an_odd_size_is_refused_before_anything_is_drawn(tmp_path):
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_a_killed_movie_goes_on_where_it_was(tmp_path):
     out, frames = tmp_path / "a.mp4", ".a.mp4.*.partial"
-    command = ["movie", "nim:15", "-o", out, "--resolution", "64x48", "--seconds", "60", "--fps", "30", "--workers", "1"]
+    command = ["movie", "nim:15", "-o", out, "--resolution", "64x48", "--seconds", "20", "--fps", "30", "--workers", "1"]
     options = ["--engine", "numpy", "--quality", "draft", "--quiet"]
     process = subprocess.Popen(gpunim(*command, *options))
-    deadline = time.monotonic() + 60
-    while len(list(tmp_path.glob(f"{frames}/*.png"))) < 3:
-        assert time.monotonic() < deadline
-        assert process.poll() is None
-        time.sleep(0.05)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    wait_for(lambda: len(list(tmp_path.glob(f"{frames}/*.png"))) >= 3 or process.poll() is not None, "three frames")
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
     assert not out.exists()
     (frames,) = tmp_path.glob(frames)
     there = sorted(frames.glob("*.png"))
@@ -603,13 +579,12 @@ def test_a_killed_movie_goes_on_where_it_was(tmp_path):
     with Image.open(there[0]) as first:
         first.load()
         mark = first.info["gpunim"].split()[0]
-        for number in range(1800):
+        for number in range(600):
             file = frames / f"{number:06d}.png"
-            if not file.exists() and number != 1700:
+            if not file.exists() and number != 590:
                 _write_frame(_encoded(first, f"{mark} {number}"), file)
-    done = ran(*command, *options, "--json")
-    report = json.loads(done.stdout)
-    assert (done.returncode, report["frames"], report["resumed"]) == (0, 1800, 1799)
+    report = facts(*command, *options)
+    assert (report["frames"], report["resumed"]) == (600, 599)
     assert out.exists()
     assert not frames.exists()
     assert len(stamps) >= 3
@@ -667,46 +642,12 @@ def test_frames_of_a_source_that_has_changed_are_not_taken(tmp_path):
 # Exports
 
 
-def triangles_of(points, faces):
-    return points[faces].astype(float)
-
-
-def volume(points, faces):
-    a, b, c = (triangles_of(points, faces)[:, k] for k in range(3))
-    return float((a * np.cross(b, c)).sum() / 6)
-
-
 def test_cubes_have_their_volume_and_face_out():
     blocks = blocks_of("fcc:4")
     points, faces = cubes(blocks)
     assert (len(points), len(faces)) == (8 * len(blocks), 12 * len(blocks))
-    assert volume(points, faces) == pytest.approx(len(blocks))
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("source", ["nim:0", "nim:15", "edge:9", "fcc:6", "cubic8:6", "cubic6:6", "cubic26:5"])
-def test_a_printable_body_is_closed_and_one(source):
-    """Every edge has two triangles, in opposite directions, and all triangles hang together."""
-    points, faces = printable_body(blocks_of(source))
-    edges = faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
-    forward, backward = ({tuple(e) for e in edges[:, order].tolist()} for order in ([0, 1], [1, 0]))
-    assert len(forward) == len(edges)
-    assert forward == backward
-    assert volume(points, faces) > len(blocks_of(source))
-    parent = list(range(len(points)))
-
-    def root(k):
-        while parent[k] != k:
-            parent[k] = parent[parent[k]]
-            k = parent[k]
-        return k
-
-    for a, b in edges.tolist():
-        parent[root(a)] = root(b)
-    shells = {root(k) for k in range(len(points))}
-    # Hollows inside the body are shells of their own, of negative volume: the outside is one.
-    outside = [s for s in shells if volume(points, faces[[root(f[0]) == s for f in faces.tolist()]]) > 0]
-    assert len(outside) == 1
+    a, b, c = (points[faces[:, k]].astype(float) for k in range(3))
+    assert (a * np.cross(b, c)).sum() / 6 == pytest.approx(len(blocks))
 
 
 @needs_trimesh
@@ -721,46 +662,6 @@ def test_a_mesh_is_read_again_with_its_bounds_and_colours(suffix, tmp_path):
     assert mesh.volume == pytest.approx(64)
     if suffix == "ply":
         assert len(np.unique(mesh.visual.vertex_colors, axis=0)) == 8  # a colour a generation
-
-
-@needs_trimesh
-def test_a_printable_mesh_is_watertight_to_an_independent_reader(tmp_path):
-    import trimesh
-
-    export("nim:15", tmp_path / "a.stl", printing=Printing())
-    mesh = trimesh.load(tmp_path / "a.stl")
-    assert mesh.is_watertight
-    assert mesh.is_volume
-    assert mesh.body_count == 1
-
-
-def test_a_vtk_file_is_read_again(tmp_path):
-    reader_module = pytest.importorskip("vtkmodules.vtkIOXML", reason="VTK is not installed")
-    export("nim:7", tmp_path / "a.vtp")
-    reader = reader_module.vtkXMLPolyDataReader()
-    reader.SetFileName(str(tmp_path / "a.vtp"))
-    reader.Update()
-    mesh = reader.GetOutput()
-    assert (mesh.GetNumberOfPoints(), mesh.GetNumberOfPolys()) == (512, 768)
-    assert mesh.GetBounds() == (0, 8, 0, 8, 0, 8)
-    assert mesh.GetPointData().GetScalars().GetName() == "colour"
-
-
-def test_a_glb_is_laid_out_as_the_format_asks(tmp_path):
-    export("nim:3", tmp_path / "a.glb")
-    data = (tmp_path / "a.glb").read_bytes()
-    magic, version, length = struct.unpack("<4sII", data[:12])
-    assert (magic, version, length) == (b"glTF", 2, len(data))
-    size, kind = struct.unpack("<I4s", data[12:20])
-    scene = json.loads(data[20 : 20 + size])
-    assert kind == b"JSON"
-    assert size % 4 == 0
-    views = scene["bufferViews"]
-    assert all(a["byteOffset"] + a["byteLength"] == b["byteOffset"] for a, b in pairwise(views))
-    colours = scene["accessors"][scene["meshes"][0]["primitives"][0]["attributes"]["COLOR_0"]]
-    start = 28 + size + views[colours["bufferView"]]["byteOffset"]
-    values = np.frombuffer(data, np.uint8, 4 * colours["count"], start).reshape(-1, 4)
-    assert len(np.unique(values, axis=0)) == 4  # a colour a generation
 
 
 @pytest.mark.parametrize(
@@ -794,11 +695,7 @@ def test_a_page_needs_nothing_from_elsewhere(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (
-            ["render", "nim:3", "-o", "a.png", "--resolution", "0x10"],
-            2,
-            "resolution must be from 16x16 to 16384x16384 pixels, got 0x10",
-        ),
+        (["render", "nim:3", "-o", "a.png", "--resolution", "0x10"], 2, "from 16x16 to 16384x16384 pixels, got 0x10"),
         (["render", "nim:3", "-o", "a.png", "--resolution", "big"], 2, "expected WIDTHxHEIGHT such as 1920x1080"),
         (["render", "nim:3", "-o", "a.png", "--view", "up"], 2, "view must be one of hero, isometric"),
         (["render", "nowhere.zarr", "-o", "a.png"], 1, "cannot read nowhere.zarr: there is no such file"),
@@ -808,16 +705,8 @@ def test_a_page_needs_nothing_from_elsewhere(tmp_path):
         (["render", "figure:NF9", "-o", "a.png"], 2, "figure must be one of NF1"),
         (["render", "edge:99999999999", "-o", "a.png"], 2, "can be drawn for generations 0 to"),
         (["movie", "nim:3", "-o", "a.avi"], 2, "a movie must end in .mp4, .gif"),
-        (
-            ["movie", "chocolate:size=3", "-o", "a.gif", "--motion", "sweep", "--sweep", "x"],
-            2,
-            "sweep must be FIRST..LAST or NAME=",
-        ),
-        (
-            ["movie", "bar:size=3", "-o", "a.gif", "--motion", "sweep", "--sweep", "a=1..2"],
-            2,
-            "rational parameter of bar, k, got 'a'",
-        ),
+        (["movie", "chocolate:size=3", "-o", "a.gif", "--motion", "sweep", "--sweep", "x"], 2, "must be FIRST..LAST or NAME="),
+        (["movie", "bar:size=3", "-o", "a.gif", "--motion", "sweep", "--sweep", "a=1..2"], 2, "parameter of bar, k, got 'a'"),
         (["movie", "bar:size=3", "-o", "a.gif", "--fps", "121"], 2, "1 or more frames at 1 to 120 a second, got"),
         (["export", "nim:3", "-o", "a.doc"], 2, "an export must end in"),
         (["show", "nim:3", "--picture", "a.txt"], 2, "a picture must end in .png"),
@@ -827,19 +716,15 @@ def test_a_page_needs_nothing_from_elsewhere(tmp_path):
 )
 def test_bad_input_is_one_sentence(arguments, status, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    result = run(*arguments)
-    assert result.exit_code == status
-    assert message in result.output
-    assert len(result.output.strip().splitlines()) == 1
+    assert message in refused(*arguments, status=status)
     assert not list(tmp_path.iterdir())
 
 
 @needs_pillow
 def test_render_writes_the_picture_it_reports(tmp_path):
     out = tmp_path / "a.png"
-    done = ran("render", "nim:15", "-o", out, "--resolution", "120x80", "--engine", "numpy", "--json")
-    report = json.loads(done.stdout)
-    assert (done.returncode, report["width"], report["height"], report["population"]) == (0, 120, 80, 256)
+    report = facts("render", "nim:15", "-o", out, "--resolution", "120x80", "--engine", "numpy")
+    assert (report["width"], report["height"], report["population"]) == (120, 80, 256)
     from PIL import Image
 
     with Image.open(out) as image:

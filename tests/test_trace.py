@@ -45,31 +45,33 @@ def walk(is_full, corner, shape, cell, fraction, direction, steps=inf):
     return float(t), None, face
 
 
-def cells_of(is_full, corner, shape):
-    index = np.indices(shape).reshape(3, -1).T + corner
-    return index[[is_full(tuple(cell)) for cell in index.tolist()]]
+# Sets by their definition, of a cell or of arrays (3, n) of cells.
 
 
 def nim(last, first=0, inequality=(0, 0, 0), box=(inf, inf, inf)):
-    """Nim by its definition: nim-sum 0, half the total between two bounds, an inequality, a box."""
-    return lambda cell: (
-        cell[0] ^ cell[1] ^ cell[2] == 0
-        and min(cell) >= 0
-        and first <= sum(cell) // 2 <= last
-        and sum(n * c for n, c in zip(inequality, cell, strict=True)) <= 0
-        and all(c < side for c, side in zip(cell, box, strict=True))
-    )
+    """Nim: nim-sum 0, half the total between two bounds, an inequality, a box."""
+
+    def is_full(cell):
+        (a, b, c), half = cell, sum(cell) // 2
+        bounded = sum(n * x for n, x in zip(inequality, cell, strict=True)) <= 0
+        for x, side in zip(cell, box, strict=True):
+            bounded &= (x >= 0) & (x < side)
+        return (a ^ b ^ c == 0) & (half >= first) & (half <= last) & bounded
+
+    return is_full
 
 
 def speckled(cell):
     """Some set in a box that does not begin at 0, sparse and without any order."""
     a, b, c = cell
-    return (a * 7 + b * 13 + c * 29 + a * b * c) % 11 == 0 and -5 <= a < 16 and -9 <= b < 8 and 2 <= c < 25
+    inside = (a >= -5) & (a < 16) & (b >= -9) & (b < 8) & (c >= 2) & (c < 25)
+    return ((a * 7 + b * 13 + c * 29 + a * b * c) % 11 == 0) & inside
 
 
 def packed(is_full, corner, shape):
     packer = BrickPacker(corner, shape)
-    packer.add(cells_of(is_full, corner, shape))
+    cells = np.indices(shape).reshape(3, -1).T + corner
+    packer.add(cells[is_full(cells.T)])
     return packer.scene()
 
 
@@ -125,7 +127,7 @@ def test_the_cube_round_a_cell_is_the_largest_that_is_empty(name):
     scene, is_full, corner, shape = SCENES[name]
     cells = np.indices(shape).reshape(3, -1)
     levels = open_levels(scene)(cells)
-    full = np.array([is_full(tuple(cell)) for cell in (cells.T + corner).tolist()])
+    full = is_full(cells + np.array(corner)[:, None])
     assert np.array_equal(levels < 0, full)
     for level in range(6):
         cubes = np.ravel_multi_index(tuple(cells >> level), (64,) * 3)

@@ -80,33 +80,25 @@ def _has_egl() -> bool:
     return False
 
 
-def _has_osmesa() -> bool:
-    return _library("libOSMesa.so.8", "libOSMesa.so.6", "libOSMesa.so") is not None
-
-
 def _has_pyvista() -> bool:
     return find_spec("pyvista") is not None
 
 
-def probe(
-    *,
-    display: Callable[[], bool] = has_display,
-    egl: Callable[[], bool] = _has_egl,
-    osmesa: Callable[[], bool] = _has_osmesa,
-) -> str | None:
+# On Linux: VTK's classes of windows, the best first, and whether each can be opened.
+_WINDOWS: dict[str, Callable[[], bool]] = {
+    "vtkEGLRenderWindow": _has_egl,
+    "vtkOSOpenGLRenderWindow": lambda: _library("libOSMesa.so.8", "libOSMesa.so.6", "libOSMesa.so") is not None,
+    "vtkXOpenGLRenderWindow": has_display,
+}
+
+
+def probe() -> str | None:
     """Return the class of window that VTK can open off screen here, or None where it would crash; in at most 0.1 s."""
     if chosen := os.environ.get(_VARIABLE):
         return chosen
     if not sys.platform.startswith("linux"):  # macOS and Windows have OpenGL
         return "vtkRenderWindow"
-    for there, window in (
-        (egl, "vtkEGLRenderWindow"),
-        (osmesa, "vtkOSOpenGLRenderWindow"),
-        (display, "vtkXOpenGLRenderWindow"),
-    ):
-        if there():
-            return window
-    return None
+    return next((window for window, can_open in _WINDOWS.items() if can_open()), None)
 
 
 def require_opengl() -> None:

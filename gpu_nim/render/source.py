@@ -210,14 +210,15 @@ def _blocks(
 
 
 def _grow(source: str, name: str, generation: int, limit: int, merge: bool, on_step: OnStep) -> Blocks:
-    growing = GrowthProcess(name, generation, select("numpy"), cells=True, verify=False)
+    return _gather(source, automata.CATALOGUE[name].lattice, newborns(name, generation, on_step), None, limit, merge)
 
-    def newborns() -> Iterator["Newborns"]:
-        for batch in growing:
-            yield from split(batch)
-            on_step("generation", growing.generation, generation)
 
-    return _gather(source, growing.automaton.lattice, newborns(), None, limit, merge)
+def newborns(name: str, last: int, on_step: OnStep) -> Iterator["Newborns"]:
+    """Grow an automaton to a generation, and yield the newborns of each."""
+    growing = GrowthProcess(name, last, select("numpy"), cells=True, verify=False)
+    for batch in growing:
+        yield from split(batch)
+        on_step("generation", growing.generation, last)
 
 
 def _gather(

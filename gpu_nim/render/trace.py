@@ -21,6 +21,7 @@ from gpu_nim.model.progress import OnStep
 from gpu_nim.model.tracing import CONE_CUBES, START, Cones, Doubles, Hits, Rays, Triple, surface
 from gpu_nim.render.colours import to_linear, to_srgb
 from gpu_nim.render.cut_tracer import CutTracer
+from gpu_nim.render.geometry import SIDES
 from gpu_nim.render.pixels import unmultiplied
 from gpu_nim.render.shading import BLOCKED, GOLDEN_ANGLE, STEP, Depths, Lamps, SideLight, cones_about, corners_between
 from gpu_nim.render.styles.style import CameraStyle
@@ -201,7 +202,7 @@ class _Frame:
         self._drawing = drawing
         theme = THEMES[drawing.look.theme]
         lamps = Lamps.of(camera)
-        self._sides = {(axis, end): SideLight(theme, lamps, camera, axis, end) for axis in range(3) for end in (-1, 1)}
+        self._sides = {side: SideLight(theme, lamps, camera, *side) for side in SIDES}
         samples = len(drawing._samples)
         right = np.cross(lamps.key, camera.basis[1])
         turns = np.pi / 4 + np.arange(samples) * GOLDEN_ANGLE
@@ -220,16 +221,12 @@ class _Frame:
         base = to_linear(drawing.body.colours(hits.cells[:, which], hits.levels[which]))
         directions = rays.directions[:, which]
         far = self._depths.part(ahead(self.camera, rays, hits, which))
-        for axis in range(3):
-            for end in (-1, 1):
-                mine = np.flatnonzero((hits.faces[which] == axis) & (np.sign(directions[axis]) == -end))
-                if not len(mine):
-                    continue
-                side = self._sides[axis, end]
-                place = cells[:, mine], fractions[:, mine]
-                levels = hits.levels[which[mine]]
-                lit = None
-                if side.facing[0] > 0:
-                    lit = drawing.lit(*place, self._sun[sample], levels, rays.spread)
-                result[mine] = side.reflected(base[mine], drawing.sky(*place, levels, axis, end), lit, far[mine])
+        for (axis, end), side in self._sides.items():
+            mine = np.flatnonzero((hits.faces[which] == axis) & (np.sign(directions[axis]) == -end))
+            if not len(mine):
+                continue
+            place = cells[:, mine], fractions[:, mine]
+            levels = hits.levels[which[mine]]
+            lit = drawing.lit(*place, self._sun[sample], levels, rays.spread) if side.facing[0] > 0 else None
+            result[mine] = side.reflected(base[mine], drawing.sky(*place, levels, axis, end), lit, far[mine])
         return result

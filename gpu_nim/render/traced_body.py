@@ -4,7 +4,7 @@ Three-pile Nim and the games with its P-positions (`defined_scenes`) are traced 
 other source is packed into a pyramid of bits, cell by cell, with the generation or the colour of each.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -13,10 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata import catalogue as automata
-from gpu_nim.automata.cell_sources import Newborns, split
+from gpu_nim.automata.cell_sources import Newborns
 from gpu_nim.automata.growth import Growth
-from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.backends.selection import select
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.limbs import Ints
@@ -31,7 +29,7 @@ from gpu_nim.render.geometry import PILES, SPACE, Blocks, Box, counted, cut, gen
 from gpu_nim.render.legends import Legend, Swatches, generation_bar
 from gpu_nim.render.packed_growth import MOST_BLOCKS, PackedGrowth
 from gpu_nim.render.projection import one_at_each_place
-from gpu_nim.render.source import CELLS_LIMIT, blocks_of, name_of
+from gpu_nim.render.source import CELLS_LIMIT, blocks_of, name_of, newborns
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.values import nims_branches
 from gpu_nim.storage.growth_formats import readable_suffixes
@@ -233,15 +231,8 @@ def _growth(source: "Source", on_step: OnStep) -> "_Cells | None":
         return None
     if not 0 <= last <= _LATEST:
         raise UsageError(f"source {name}:GENERATION can be traced for generations 0 to {_LATEST}, got {source!r}")
-
-    def newborns() -> Iterator[Newborns]:
-        growing = GrowthProcess(name, last, select("numpy"), cells=True, verify=False)
-        for batch in growing:
-            yield from split(batch)
-            on_step("generation", growing.generation, last)
-
     rule = automata.CATALOGUE[name].rule
-    return _Cells(newborns(), *rule.box(last), rule.symmetry)
+    return _Cells(newborns(name, last, on_step), *rule.box(last), rule.symmetry)
 
 
 def _saved(growth: Growth) -> "_Cells":

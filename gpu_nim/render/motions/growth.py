@@ -40,7 +40,7 @@ class Pullback:
     """
 
     def __init__(self, body: Blocks | TracedBody, look: Look, schedule: Callable[[int], Schedule], caption: str = "") -> None:
-        first, last = generations_of(body)
+        first, last = first_and_last(body)
         self.stops = growth_stops(first, last)
         self.schedule = schedule(len(self.stops))
         view = view_of(outline_of(body), look)
@@ -69,7 +69,7 @@ class Pullback:
         return min(int(time + 1e-9), last), between(self._cameras[stop], self._cameras[stop + 1], way_out)
 
 
-def generations_of(body: Blocks | TracedBody) -> tuple[int, int]:
+def first_and_last(body: Blocks | TracedBody) -> tuple[int, int]:
     """Return the first and the last generation of a body."""
     if isinstance(body, TracedBody):
         return body.generations
@@ -112,9 +112,8 @@ def _ways_out(
     centres, radii = middles(blocks)[here], _SPHERE * blocks.sizes[here]
     # The distance of a cell from each border of the picture is linear in the way of the camera.
     start, end = (_clear(centres, radii, camera, aspect) for camera in cameras)
-    needed = np.where(start >= 0, 0.0, np.where(end > start, np.clip(start / np.minimum(start - end, -1e-9), 0, 1), 1.0)).max(
-        axis=0
-    )
+    back = np.where(end > start, np.clip(start / np.minimum(start - end, -1e-9), 0, 1), 1.0)
+    needed = np.where(start >= 0, 0.0, back).max(axis=0)
     ways = (generations - first) / (last - first)
     np.maximum.at(ways, of, needed)
     return np.array([first, *generations, last]), np.array([0.0, *np.maximum.accumulate(ways), 1.0])
@@ -161,7 +160,7 @@ def grown_caption(body: Blocks | TracedBody, generation: int) -> str:
     if (count := body.population_until) is not None:
         whole = count(generation)
         words.append(f"population {whole:,}")
-        if _power(generation) and generation < generations_of(body)[1]:
+        if _power(generation) and generation < first_and_last(body)[1]:
             words.append(f"{whole - count(generation - 1):,} born, then {count(generation + 1) - whole:,}")
     return "    ".join(words)
 
@@ -186,7 +185,7 @@ class GrowingBody:
         base: NDArray[np.float32] | None = None,
     ) -> None:
         self._motion, self._whole, self._look, self._caption = motion, body, look, caption
-        self._longest = max((caption(body, generation) for generation in growth_stops(*generations_of(body))), key=len)
+        self._longest = max((caption(body, generation) for generation in growth_stops(*first_and_last(body))), key=len)
         frames, hold = motion.movie.frames, motion.values(motion.movie)["hold"]
         self.pullback = Pullback(body, look, lambda stops: scheduled(stops, frames, hold), self._longest)
         self._toward = self.pullback.frame(0)[1].basis[2]
