@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 import gc
 import shutil
+import sys
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -95,17 +96,14 @@ def _planted_functions(mutant: Mutant) -> Iterator[None]:
     whole, broken = (compile(text, str(mutant.path), "exec", dont_inherit=True) for text in mutant.changed())
     import_module(f"gpu_nim.{mutant.file.removesuffix('.py').replace('/', '.')}")
     exchanged = {_place(old): new for old, new in _differing(whole, broken)}
-    everything = gc.get_objects()
-    # Values that were computed without the fault, or with it, are no more to be had.
-    caches = [each for each in everything if isinstance(each, functools._lru_cache_wrapper) and _is_ours(each)]
-    live = [each for each in everything if isinstance(each, types.FunctionType) and _place(each.__code__) in exchanged]
-    del everything
+    functions, caches = _of_package(sum(name.startswith("gpu_nim.") for name in sys.modules))
+    live = [function for function in functions if _place(function.__code__) in exchanged]
     assert live, f"{mutant}: no function differs, so that nothing is planted"
     codes = [(function, function.__code__) for function in live]
     try:
         for function, code in codes:
             function.__code__ = exchanged[_place(code)]
-        for cache in caches:
+        for cache in caches:  # values that were computed without the fault, or with it, are no more to be had
             cache.cache_clear()
         yield
     finally:
@@ -115,8 +113,16 @@ def _planted_functions(mutant: Mutant) -> Iterator[None]:
             cache.cache_clear()
 
 
-def _is_ours(cache: functools._lru_cache_wrapper[object]) -> bool:
-    return str(getattr(cache, "__module__", "")).startswith("gpu_nim.")
+@functools.cache
+def _of_package(modules: int) -> tuple[list[types.FunctionType], list[functools._lru_cache_wrapper[object]]]:
+    """All functions and caches of the package, once this many of its modules are imported: objects number millions."""
+    functions, caches = [], []
+    for each in gc.get_objects():
+        if type(each) is types.FunctionType and each.__code__.co_filename.startswith(str(_ROOT / "gpu_nim")):
+            functions.append(each)
+        elif type(each) is functools._lru_cache_wrapper and str(each.__module__).startswith("gpu_nim."):
+            caches.append(each)
+    return functions, caches
 
 
 def _place(code: types.CodeType) -> tuple[str, int, str]:
