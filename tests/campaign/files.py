@@ -7,10 +7,7 @@ import os
 import random
 import re
 import shutil
-import signal
 import struct
-import subprocess
-import time
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -140,48 +137,31 @@ def _checkpoints(folder: Path) -> list[Specimen]:
 
 def _table(folder: Path) -> Specimen:
     """An interrupted table, with all files beside it."""
-    line = ("count", "D", "--piles", "7", "--range", "0:2500000", "--out", "table.npy", "--quiet")
-    work = folder / "table.npy.beside"
-    work.mkdir()
-    process = runner.start(line, work, subprocess.DEVNULL, subprocess.DEVNULL)
-    while process.poll() is None and not any(path.stat().st_size > 1 << 20 for path in work.rglob("*") if path.is_file()):
-        time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    (folder / "table.npy").write_bytes(b"")  # damage goes to what lies beside
+    line = ("count", "D", "--piles", "7", "--range", "0:800000", "--out", "table.npy", "--quiet")
+    _kill_when(lambda work: any(work.rglob("job.json")), line, folder)
     return Specimen(folder / "table.npy", lambda path: _continued(path, line), _bytes_of)
 
 
 def _movie(folder: Path) -> Specimen | None:
     line = (
-        "movie",
-        "nim:7",
-        "--resolution",
-        "64x48",
-        "--seconds",
-        "2",
-        "--fps",
-        "10",
-        "--engine",
-        "numpy",
-        "--workers",
-        "1",
-        "--quality",
-        "draft",
-        "-o",
-        "film.gif",
-        "--quiet",
+        *("movie", "nim:7", "--resolution=64x48", "--seconds=2", "--fps=10", "--engine=numpy", "--workers=1", "--quality=draft"),
+        *("--quiet", "-o", "film.gif"),
     )
-    work = folder / "film.gif.beside"
-    work.mkdir()
-    process = runner.start(line, work, subprocess.DEVNULL, subprocess.DEVNULL)
-    while process.poll() is None and len([*work.rglob("*.png")]) < 5:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    if process.wait() >= 0:  # it could not be made here: no ffmpeg
-        return None
-    (folder / "film.gif").write_bytes(b"")
+    if not _kill_when(lambda work: len([*work.rglob("*.png")]) >= 5, line, folder):
+        return None  # it could not be made here: no ffmpeg
     return Specimen(folder / "film.gif", lambda path: _continued(path, line), _bytes_of)
+
+
+def _kill_when(ripe: Callable[[Path], bool], line: tuple[str, ...], folder: Path) -> bool:
+    """Kill a command once what it leaves is ripe, and keep that for `Files`; return whether it had not ended before."""
+    path = folder / next(word for word in line if word in ("table.npy", "film.gif"))
+    path.write_bytes(b"")  # damage goes to what lies beside
+    work = path.with_name(f"{path.name}.beside")
+    work.mkdir()
+    fork = runner.Fork(line, work)
+    while not fork.ends(0.01) and not ripe(work):
+        pass
+    return fork.outcome(0).status is None
 
 
 def _bfile(folder: Path) -> Specimen:

@@ -3,7 +3,6 @@
 import random
 import shutil
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,9 +34,9 @@ _PAIRS = (
         ("g.zarr",),
         ("grow", "edge", "--gen=60", "--checkpoint=c", "--every=25", "--out=g.zarr", "--quiet"),
     ),
-    Pair(("count", "D", "--piles=7", "--range=0:3000000", "--out=t.npy", "--quiet"), ("t.npy",)),
-    Pair(("count", "D", "--piles=7", "--range=0:3000000", "--out=t.npy", "--quiet", "--resume"), ("t.npy",)),
-    Pair(("count", "D", "--piles=4", "--range=0:3000000", "--out=t.zarr", "--quiet"), ("t.zarr",)),
+    Pair(("count", "D", "--piles=7", "--range=0:800000", "--out=t.npy", "--quiet"), ("t.npy",)),
+    Pair(("count", "D", "--piles=7", "--range=0:800000", "--out=t.npy", "--quiet", "--resume"), ("t.npy",)),
+    Pair(("count", "D", "--piles=4", "--range=0:800000", "--out=t.zarr", "--quiet"), ("t.zarr",)),
     Pair(("count", "D", "--piles=4", "--range=0:100000", "--out=b.txt", "--quiet"), ("b.txt",)),
     Pair(("solve", "chocolate", "--size=50", "--grundy", "--out=s.zarr"), ("s.zarr",)),
     Pair(("movie", "nim:7", "--seconds=1", "--fps=8", "-o=film.gif", "--quiet", *_PICTURE), ("film.gif",)),
@@ -64,7 +63,7 @@ class Pairs:
     def _run(self, choose: random.Random, pair: Pair) -> Fault | None:
         if pair not in self._alone:
             self._anew(pair)
-            outcome = runner.spawned(pair.line, self._folder, limit=120, memory=None)
+            outcome = runner.forked(pair.line, self._folder, memory=None)
             if outcome.status:
                 return Fault(outcome, ["alone, it fails"])
             self._alone[pair] = outcome.seconds, made(outcome, self._folder, pair.made)
@@ -86,7 +85,7 @@ class Pairs:
         shutil.rmtree(self._folder, ignore_errors=True)
         self._folder.mkdir()
         if pair.before:
-            outcome = runner.forked(pair.before, self._folder, limit=120, memory=None)
+            outcome = runner.forked(pair.before, self._folder, memory=None)
             if outcome.status:
                 raise RuntimeError(f"{outcome.line}: {outcome.errors}")
             for name in pair.made:
@@ -94,8 +93,6 @@ class Pairs:
 
 
 def _at_once(line: tuple[str, ...], folder: Path, delay: float) -> list[runner.Outcome]:
-    with ThreadPoolExecutor(2) as threads:
-        first = threads.submit(runner.spawned, line, folder, limit=120, memory=None)
-        time.sleep(delay)
-        second = threads.submit(runner.spawned, line, folder, limit=120, memory=None)
-        return [first.result(), second.result()]
+    first = runner.Fork(line, folder)
+    time.sleep(delay)
+    return [fork.outcome(runner.LIMIT) for fork in (first, runner.Fork(line, folder))]

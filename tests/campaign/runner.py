@@ -12,12 +12,14 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
 GPUNIM = (sys.executable, "-m", "gpu_nim")
 MEMORY = 6 << 30  # bytes of address space
 LIMIT = 120.0  # seconds
+_PART = 1 << 17  # values
 DEFECT = 70  # what a forked process leaves with after an exception that nothing caught
 
 # Threads of BLAS would be lost in a fork, and each of them takes address space.
@@ -41,10 +43,15 @@ class Outcome:
 
 
 def warm() -> None:
-    """Import the modules of commands once, before forking."""
+    """Import the modules of commands once, before forking, and have tables recorded in small parts, so that a kill leaves some."""
     import gpu_nim.cli.commands
     import gpu_nim.storage.npz_files
+    import gpu_nim.storage.sequence_files
     import gpu_nim.storage.zarr_files
+    from gpu_nim.counting.ranges import Range
+
+    Range.chunks.__defaults__ = (None, _PART)
+    gpu_nim.storage.sequence_files._ZARR_CHUNK = _PART
 
     for name in gpu_nim.cli.commands.COMMANDS:
         import_module(f"gpu_nim.cli.{name}")
@@ -57,30 +64,60 @@ def warm() -> None:
 
 def forked(arguments: Sequence[str], folder: Path, *, limit: float = LIMIT, memory: int | None = MEMORY) -> Outcome:
     """Run a command line in a fork of this process, in a folder."""
-
-    def command() -> None:
-        from gpu_nim.cli import main
-
-        sys.argv = ["gpunim", *arguments]
-        main(list(arguments), prog_name="gpunim")
-
-    return called(command, arguments, folder, limit=limit, memory=memory)
+    return Fork(arguments, folder, memory=memory).outcome(limit)
 
 
 def called(
     command: Callable[[], None], arguments: Sequence[str], folder: Path, *, limit: float = LIMIT, memory: int | None = MEMORY
 ) -> Outcome:
     """Call a function in a fork of this process, in a folder, as a program that prints."""
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+    return Fork(arguments, folder, command, memory=memory).outcome(limit)
+
+
+class Fork:
+    """A command line, or a function in its place, that runs in a fork of this process, in a folder and a session of its own."""
+
+    def __init__(
+        self, arguments: Sequence[str], folder: Path, command: Callable[[], None] | None = None, *, memory: int | None = None
+    ) -> None:
+        self._arguments = tuple(arguments)
+        self._files = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115
         sys.stdout.flush()
         sys.stderr.flush()
-        began = time.monotonic()
-        pid = os.fork()
-        if pid == 0:
-            _become(command, folder, (output.fileno(), errors.fileno()), memory)
-        status = _wait(pid, limit)
-        seconds = time.monotonic() - began
-        return Outcome(tuple(arguments), status, text(output), text(errors), seconds)
+        self._began = time.monotonic()
+        self.pid = os.fork()
+        if self.pid == 0:
+            output, errors = (file.fileno() for file in self._files)
+            _become(command or partial(_command_line, self._arguments), folder, (output, errors), memory)
+
+    def ends(self, limit: float) -> bool:
+        """Return whether it ends within this many seconds."""
+        handle = os.pidfd_open(self.pid)
+        try:
+            poll = select.poll()
+            poll.register(handle, select.POLLIN)
+            return bool(poll.poll(limit * 1000))
+        finally:
+            os.close(handle)
+
+    def outcome(self, limit: float) -> Outcome:
+        """Return the outcome, where it ends within this many seconds, and stop what is left of its session."""
+        in_time = self.ends(limit)
+        _kill(self.pid)
+        _, status = os.waitpid(self.pid, 0)
+        seconds = time.monotonic() - self._began
+        texts = [text(file) for file in self._files]
+        for file in self._files:
+            file.close()
+        ended = os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
+        return Outcome(self._arguments, ended if in_time else None, *texts, seconds)
+
+
+def _command_line(arguments: tuple[str, ...]) -> None:
+    from gpu_nim.cli import main
+
+    sys.argv = ["gpunim", *arguments]
+    main(list(arguments), prog_name="gpunim")
 
 
 def spawned(arguments: Sequence[str], folder: Path, *, limit: float = LIMIT, memory: int | None = MEMORY) -> Outcome:
@@ -152,21 +189,6 @@ def _become(command: Callable[[], None], folder: Path, outputs: tuple[int, int],
 def _limit(memory: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def _wait(pid: int, limit: float) -> int | None:
-    handle = os.pidfd_open(pid)
-    try:
-        poll = select.poll()
-        poll.register(handle, select.POLLIN)
-        in_time = bool(poll.poll(limit * 1000))
-        _kill(pid)  # what it started ends with it
-        _, status = os.waitpid(pid, 0)
-    finally:
-        os.close(handle)
-    if not in_time:
-        return None
-    return os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
 
 
 def _kill(pid: int) -> None:
