@@ -130,13 +130,18 @@ def games() -> Described:
     return CATALOGUE.summaries()
 
 
+def families() -> Described:
+    """Return the families of sequences."""
+    from gpu_nim.counting.families import FAMILIES
+
+    return [(name, family.summary.format(piles="K")) for name, family in FAMILIES.items()]
+
+
 def sequences() -> Described:
     """Return the families of sequences and the OEIS entries."""
-    from gpu_nim.counting.families import FAMILIES
     from gpu_nim.oeis.catalogue import entries
 
-    families = [(name, family.summary.format(piles="K")) for name, family in FAMILIES.items()]
-    return [*families, *((number, entry.summary) for number, entry in entries().items())]
+    return [*families(), *((number, entry.summary) for number, entry in entries().items())]
 
 
 def oeis_names() -> Described:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpu_nim.backends.selection import NAMES
-from gpu_nim.cli.catalogues import REDUCTION_NAMES, SEQUENCE_NAME
+from gpu_nim.cli.catalogues import REDUCTION_NAMES, SEQUENCE_NAME, families
 from gpu_nim.cli.command import Command
 from gpu_nim.cli.output import duration, emit_json, print_table, reserve, say, wants_progress
 from gpu_nim.cli.params import AMOUNT, BIGINT, FILE, RANGE, Choice
@@ -36,13 +36,11 @@ _WARN_ABOVE = 1 << 32  # values; about ten seconds
 
 
 def _listings() -> dict[str, list[tuple[str, str]]]:
-    """The catalogues of families and reductions, imported only for help."""
-    from gpu_nim.counting.families import FAMILIES
+    """The families and reductions, imported only for help."""
     from gpu_nim.counting.reductions import REDUCTIONS
 
-    families = [(name, family.summary.format(piles="K")) for name, family in FAMILIES.items()]
     return {
-        "Sequences": [*families, ("A-NUMBER", "An OEIS entry of the catalogue, indexed as in the OEIS")],
+        "Sequences": [*families(), ("A-NUMBER", "An OEIS entry of the catalogue, indexed as in the OEIS")],
         "Reductions": [(entry.written, entry.summary) for entry in REDUCTIONS.values()],
     }
 
@@ -225,7 +223,7 @@ class _Work:
             click.echo(text)
 
     def facts(self) -> dict[str, Any]:
-        """The first keys of every JSON object."""
+        """The first keys of every JSON object, and the attributes of a table."""
         piles = self.entry.family and self.entry.family.piles
         return {"sequence": self.name, "piles": piles, "start": self.span[0], "stop": self.span[1]}
 
@@ -277,8 +275,7 @@ def _write(work: _Work, limbs: int, chunks: Any) -> None:
     from gpu_nim.storage.sequence_files import open_table
 
     assert work.out is not None
-    attributes = {"sequence": work.name, "piles": work.family.piles, "start": work.span[0], "stop": work.span[1]}
-    with open_table(work.out, attributes, limbs, resume=work.resume) as table:
+    with open_table(work.out, work.facts(), limbs, resume=work.resume) as table:
         if table.next > work.span[0]:
             work.remark(f"resuming {work.out} at n = {table.next}")
         for part in chunks(table.next - work.entry.shift):

@@ -1,9 +1,9 @@
 """`gpunim movie`: a body turning, growing, or changing."""
 
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -18,9 +18,6 @@ from gpu_nim.model.registry import one_of
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import MOTIONS, Movie
 from gpu_nim.render.movie import SUFFIXES, make_movie
-
-if TYPE_CHECKING:
-    from gpu_nim.jobs.clusters import Cluster
 
 _SECONDS = number(0, 3600)  # an hour at 30 frames a second takes some days to draw
 
@@ -41,12 +38,6 @@ def _motion_options() -> list[click.Parameter]:
         )
         for name, option in options.items()
     ]
-
-
-def _cluster(scheduler: str) -> "AbstractContextManager[Cluster]":
-    from gpu_nim.jobs.clusters import cluster
-
-    return cluster(scheduler)
 
 
 def requested(source: str, motion: str, seconds: float, fps: int, look: dict[str, Any]) -> Movie:
@@ -95,9 +86,13 @@ def movie(
     if workers is not None and scheduler is not None:
         raise UsageError("give either --workers, processes of this machine, or --scheduler")
     wanted = requested(source, motion, seconds, fps, look)
+    cluster = None
     with step_progress(wants_progress(quiet)) as step, ExitStack() as stack:
         try:
-            cluster = stack.enter_context(_cluster(scheduler)) if scheduler is not None else None
+            if scheduler is not None:
+                from gpu_nim.jobs import clusters
+
+                cluster = stack.enter_context(clusters.cluster(scheduler))
             report = make_movie(wanted, out, workers=workers, cluster=cluster, on_frame=partial(step, "frame"))
         except SchedulerLost as error:
             raise SchedulerLost(f"{error}, then run this command again: the frames so far are kept") from error

@@ -62,7 +62,8 @@ def oeis(name: tuple[str, ...], out: Path | None, b_file: bool, upto: int | None
 
 
 def _write(found: "list[Submission]", out: Path, b_file: bool, upto: int | None, number: str | None) -> None:
-    from gpu_nim.storage.oeis_files import make_folder, save_lines, save_terms
+    from gpu_nim.storage.oeis_files import make_folder, save_lines
+    from gpu_nim.storage.sequence_files import write_terms
 
     texts = [(each, each.lines(number, upto)) for each in found]
     counted = ([each for each in found if each.known is not None] or found) if b_file else []
@@ -72,7 +73,7 @@ def _write(found: "list[Submission]", out: Path, b_file: bool, upto: int | None,
     for each, last in zip(counted, lasts, strict=True):
         path = out / each.b_file_name(number)
         reserve(path)
-        save_terms(path, each.entry, last)
+        write_terms(path, each.entry.offset, each.entry.terms(each.entry.offset, last + 1))
         say(f"saved {path}")
     for each, lines in texts:
         path = out / each.file_name(number)

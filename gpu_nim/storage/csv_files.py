@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 
 from gpu_nim.automata.columns import Value
@@ -36,7 +37,13 @@ def save_table(rows: Iterable[Sequence[object]], path: Path) -> None:
         FileError: the file cannot be written.
     """
     check_table(path)
-    with replacing(path) as scratch, scratch.open("w", newline="", encoding="utf-8") as file:
+    with replacing(path) as scratch:
+        write_rows(scratch, rows)
+
+
+def write_rows(path: Path, rows: Iterable[Iterable[object]]) -> None:
+    """Write rows to a new file, one a line."""
+    with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows(rows)
 
 
@@ -53,7 +60,4 @@ class CsvGrowthWriter:
 
     def finish(self, growth: Growth) -> None:
         """Write a header, then one generation per line; undefined values are empty."""
-        with self._path.open("w", newline="", encoding="ascii") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(growth.table.header)
-            writer.writerows([as_number(value) for value in row] for row in growth.table.rows())
+        write_rows(self._path, chain([growth.table.header], (map(as_number, row) for row in growth.table.rows())))

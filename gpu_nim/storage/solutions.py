@@ -10,9 +10,9 @@ NAME.zarr/ or NAME.npz has::
 In .zarr the dimensions of p_positions are named position and coordinate, and those of grundy by the coordinates, for xarray.
 """
 
-import csv
 import json
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.interrupts import interrupts_deferred
 from gpu_nim.model.reading import Damaged, name_of
 from gpu_nim.storage.atomic import check_writable, replacing
+from gpu_nim.storage.csv_files import write_rows
 from gpu_nim.storage.file_checks import Declared, check_kind, origin, reading, reason, require_room, seal, store_of
 from gpu_nim.storage.npz_arrays import NpzArrays
 from gpu_nim.storage.zarr_arrays import StoredArray, read_group
@@ -179,7 +180,5 @@ def _chunks(array: NDArray[Any]) -> tuple[int, ...]:
 
 def _write_csv(solution: Solution, path: Path) -> None:
     points, values = solution.points(0 if solution.grundy is None else int(solution.grundy.max()))
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow((*solution.coordinates, "grundy"))
-        writer.writerows((*point, value) for point, value in zip(points.tolist(), values.tolist(), strict=True))
+    rows = ((*point, value) for point, value in zip(points.tolist(), values.tolist(), strict=True))
+    write_rows(path, chain([(*solution.coordinates, "grundy")], rows))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from io import TextIOWrapper
 from itertools import islice
@@ -184,17 +184,11 @@ def parse_terms(text: str) -> tuple[int, ...]:
     >>> parse_terms("1, 4, 4, 12,\n4 12 12 36")
     (1, 4, 4, 12, 4, 12, 12, 36)
     """
-    return tuple(_parsed(word) for word in _words(text))
-
-
-def _words(text: str) -> Iterator[str]:
-    yield from re.split(r"[\s,;]+", text.strip().strip("[](){},")) if text.strip() else ()
-
-
-def _parsed(word: str) -> int:
-    if not _INTEGER.fullmatch(word):
-        raise UsageError(f"terms must be integers separated by commas or space, got {printable(word, 40)!r}")
+    words = re.split(r"[\s,;]+", text.strip().strip("[](){},")) if text.strip() else []
+    for word in words:
+        if not _INTEGER.fullmatch(word):
+            raise UsageError(f"terms must be integers separated by commas or space, got {printable(word, 40)!r}")
     try:
-        return int(word)
+        return tuple(map(int, words))
     except ValueError as error:
         raise UsageError(f"terms must have fewer digits than Python reads: {error}") from error

@@ -144,7 +144,7 @@ def _table(folder: Path) -> Specimen:
 
 def _movie(folder: Path) -> Specimen | None:
     line = (
-        *("movie", "nim:7", "--resolution=64x48", "--seconds=2", "--fps=10", "--engine=numpy", "--workers=1", "--quality=draft"),
+        *("movie", "nim:7", "--resolution=64x48", "--seconds=1", "--fps=10", "--engine=numpy", "--workers=1", "--quality=draft"),
         *("--quiet", "-o", "film.gif"),
     )
     if not _kill_when(lambda work: len([*work.rglob("*.png")]) >= 5, line, folder):
