@@ -92,7 +92,7 @@ def random_games(draw, most=4):
 
 
 @pytest.mark.thorough
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(random_games(), st.integers(1, 5))
 def test_every_solver_agrees_with_the_definitions(game, size):
     try:

@@ -9,7 +9,7 @@ import pytest
 from gpu_nim import Growth, grow, load, save
 from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.catalogue import find
-from gpu_nim.automata.cell_sources import CellsInMemory
+from gpu_nim.automata.cell_sources import CellsInMemory, by_generation
 from gpu_nim.backends.interface import Batch
 from gpu_nim.render.source import contents
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, GrowthFormat, describe_formats
@@ -41,7 +41,7 @@ class MadeUpWriter:
 def load_made_up(path: Path) -> Growth:
     found = json.loads(path.read_text())
     births, checksums = (np.array(found[name], np.uint64) for name in ("births", "checksums"))
-    cells = np.split(np.array(found["cells"]), np.cumsum(births).astype(np.int64)[:-1])
+    cells = by_generation(np.array(found["cells"]), births)
     rule = find(found["automaton"]).rule
     return Growth(
         found["automaton"],

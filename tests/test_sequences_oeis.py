@@ -10,6 +10,7 @@ from gpu_nim.model.notation import is_a_number
 from gpu_nim.oeis.b_files import compare, format_lines, read_bfile
 from gpu_nim.oeis.catalogue import entries, find, resolve
 from gpu_nim.oeis.entry import OeisEntry
+from tests.lattices import published
 
 OEIS = Path(__file__).parent / "oeis"
 
@@ -63,7 +64,7 @@ def test_unordered_positions_past_the_machine_word() -> None:
 @pytest.mark.parametrize("name", ["A151776", "A151836", "A151778", "A147562", "A151724"])
 def test_terms_from_anywhere_and_without_end(name: str) -> None:
     entry = find(name)
-    terms = [value for _, _, value in read_bfile(OEIS / f"{name}.txt")]
+    terms = published(name)
     assert list(entry.terms(entry.offset + 7, entry.offset + 20)) == terms[7:20]
     endless = entry.terms(entry.offset + 3)
     assert [next(endless) for _ in range(20)] == terms[3:23]

@@ -26,11 +26,11 @@ def test_all_totals_and_all_maxima(name: str, piles: int) -> None:
         assert tried(counts, limit) == [counts.value(n) for n in range(limit + 1)]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("piles", "limit"), [(3, 4096), (4, 512)])
-def test_as_far_as_a_few_seconds_go(piles: int, limit: int) -> None:
-    for name in ("D", "d"):
-        assert len(tried(find_family(name, piles), limit)) == limit + 1
+@pytest.mark.thorough
+@pytest.mark.parametrize(("name", "piles", "limit"), [("D", 4, 360), ("d", 5, 80)])
+def test_tuples_in_several_chunks(name: str, piles: int, limit: int) -> None:
+    assert len(Enumeration(find_family(name, piles), limit, ENGINE).chunks()) > 1
+    assert len(tried(find_family(name, piles), limit)) == limit + 1
 
 
 @pytest.mark.parametrize(("piles", "limit"), [(3, 40), (4, 20), (5, 9)])

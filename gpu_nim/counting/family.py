@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -188,7 +189,7 @@ class Family(ABC):
             start: the first index.
             stop: the index after the last.
         """
-        totals: dict[int, int] = {}
+        totals = Counter[int]()
         waiting = list(dyadic_blocks(start, stop))
         for _ in range(_MAX_NODES):
             if not waiting:
@@ -196,7 +197,7 @@ class Family(ABC):
             high, bits = waiting.pop()
             least = self.block_minimum(high, bits).bit_length()
             if least == self.block_maximum(high, bits).bit_length():
-                totals[least] = totals.get(least, 0) + (1 << bits)
+                totals[least] += 1 << bits
             else:
                 waiting += [(2 * high, bits - 1), (2 * high + 1, bits - 1)]
         return None
@@ -248,20 +249,18 @@ class DigitFamily(Family):
         product = self.product
         if product.dimension > 1:
             return None
-        totals: dict[int, int] = {}
+        totals = Counter[int]()
         for high, bits in dyadic_blocks(start, stop):
-            distribution = {1: 1}
+            distribution = Counter({1: 1})
             for _ in range(bits):
-                following: dict[int, int] = {}
+                following = Counter[int]()
                 for row, count in distribution.items():
                     for digit in (0, 1):
-                        (image,) = product.step_row((row,), digit)
-                        following[image] = following.get(image, 0) + count
+                        following[product.step_row((row,), digit)[0]] += count
                 distribution = following
             (state,) = product.state(high)
             for row, count in distribution.items():
-                length = (row * state).bit_length()
-                totals[length] = totals.get(length, 0) + count
+                totals[(row * state).bit_length()] += count
         return dict(sorted(totals.items()))
 
     def residue_automaton(self, modulus: int) -> ResidueAutomaton:

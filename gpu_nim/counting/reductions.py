@@ -11,6 +11,7 @@ the range is visited, and `scanned_values` returns their number in advance.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -219,10 +220,10 @@ class ValueScan:
 
     def combine(self, parts: Iterable[NDArray[np.int64]]) -> dict[int, int]:
         """The sum of the chunks' counts, without zeros."""
-        totals: dict[int, int] = {}
+        totals = Counter[int]()
         for part in parts:
             for key in np.flatnonzero(part).tolist():
-                totals[key] = totals.get(key, 0) + int(part[key])
+                totals[key] += int(part[key])
         return dict(sorted(totals.items()))
 
 
@@ -279,13 +280,13 @@ def residue_counts(family: Family, start: int, stop: int, modulus: int) -> dict[
         blocks.setdefault(bits, []).append(high)
     dtype: Any = np.int64 if stop - start < 1 << 62 else object
     states, weights = automaton.first, np.ones(1, dtype)
-    totals: dict[int, int] = {}
+    totals = Counter[int]()
     for bits in range(max(blocks) + 1):
         for high in blocks.get(bits, ()):
             distinct, inverse = np.unique(automaton.finish(states, bits, high), return_inverse=True)
             sums = _grouped(weights, inverse, len(distinct))
             for residue, count in zip(distinct.tolist(), sums.tolist(), strict=True):
-                totals[residue] = totals.get(residue, 0) + count
+                totals[residue] += count
         if bits == max(blocks):
             break
         both = np.concatenate([automaton.step(states, bits, 0), automaton.step(states, bits, 1)])

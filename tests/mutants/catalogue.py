@@ -130,8 +130,8 @@ _COUNTING = (
     Mutant("counting/family.py", "return front[0][0]", "return front[-1][0]", "gpunim-reductions", upto=40),
     Mutant(
         "counting/family.py",
-        "length = (row * state).bit_length()",
-        "length = row.bit_length() + state.bit_length()",
+        "totals[(row * state).bit_length()]",
+        "totals[row.bit_length() + state.bit_length()]",
         "gpunim-reductions",
     ),
     Mutant(
