@@ -6,6 +6,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
+from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.lettering import ANCHORS, extent
 from gpu_nim.render.vector_drawing import Words
 
@@ -31,6 +32,12 @@ def has_ffmpeg():
 
 needs_ffmpeg = pytest.mark.skipif(not has_ffmpeg(), reason="ffmpeg is not installed")
 needs_ffprobe = pytest.mark.skipif(shutil.which("ffprobe") is None, reason="ffprobe is not installed")
+
+
+def blocks_at(cells):
+    """A body of these cells, all of generation 0."""
+    corners, zeros = np.array([*cells], np.int32), np.zeros(len(cells), np.int32)
+    return Blocks("cells", corners, zeros + np.int32(1), zeros, len(cells))
 
 
 def frame(mask):

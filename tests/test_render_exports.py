@@ -14,17 +14,12 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.provenance import Provenance
 from gpu_nim.render.exports import Printing, export, gltf
 from gpu_nim.render.exports.triangles import Mesh, cubes, printable_body
-from gpu_nim.render.geometry import Blocks, components
+from gpu_nim.render.geometry import components
 from gpu_nim.render.look import Look
 from gpu_nim.render.page import colour_bytes
 from gpu_nim.render.source import blocks_of
 from tests.helpers import facts, refused
-from tests.render_files import needs_trimesh
-
-
-def blocks_at(cells):
-    cells = np.array(sorted(cells), dtype=np.int32)
-    return Blocks("cells", cells, np.ones(len(cells), np.int32), np.zeros(len(cells), np.int32), len(cells))
+from tests.render_files import blocks_at, needs_trimesh
 
 
 def pieces(blocks, by="corners"):
@@ -136,16 +131,16 @@ def test_a_slicer_finds_closed_contours_in_each_layer_whose_areas_add_up_to_the_
     assert volume == pytest.approx(mesh.volume, rel=0.03)
 
 
+@needs_trimesh
 @pytest.mark.parametrize("suffix", [".stl", ".3mf"])
 def test_cubes_for_a_printer_come_with_a_warning(suffix, tmp_path):
-    pytest.importorskip("trimesh")
     note = str(export("nim:3", tmp_path / f"a{suffix}")["note"])
     assert note.startswith("warning: in 16 pieces that share no side, the largest of 1 of 16 blocks")
     assert export(blocks_at({(0, 0, 0), (0, 0, 1)}), tmp_path / f"b{suffix}")["note"] == ""
 
 
+@needs_trimesh
 def test_the_command_prints_in_the_size_that_is_asked_for(tmp_path):
-    pytest.importorskip("trimesh")
     file = tmp_path / "a.stl"
     assert "--stand is for a printable body: it needs --printable" in refused("export", "nim:3", "-o", file, "--stand")
     assert "it needs --printable" in refused("export", "nim:3", "-o", file, "--print-size", 100)

@@ -16,20 +16,14 @@ from gpu_nim.render import geometry, source, views
 from gpu_nim.render.colourings import ages, base_colours, ranks
 from gpu_nim.render.colours import Map, to_linear, to_srgb
 from gpu_nim.render.framing import hull
-from gpu_nim.render.geometry import SIDES, Blocks, coarsen, generations_between, side, visible
+from gpu_nim.render.geometry import SIDES, coarsen, generations_between, side, visible
 from gpu_nim.render.shading import Shader, Shadow, Sky
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.values import traced_branches
 from gpu_nim.render.views import Camera, View, find_view, fit, gasket_directions, shadow_size
 from tests.helpers import p_positions
-
-
-def blocks_at(corners, generations=None):
-    corners = np.array(corners, dtype=np.int32)
-    born = np.zeros(len(corners)) if generations is None else generations
-    return Blocks("test", corners, np.ones(len(corners), np.int32), np.array(born, np.int32), len(corners))
-
+from tests.render_files import blocks_at
 
 # Views
 
@@ -49,14 +43,14 @@ def test_no_two_p_positions_share_a_line_of_sight_along_an_axis_or_the_diagonal(
         assert shadow_size(cells, d) == 4**m
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(
-    st.lists(st.tuples(*[st.integers(-9, 9)] * 3), min_size=1, max_size=40),
+    st.lists(st.tuples(*[st.integers(-6, 6)] * 3), min_size=1, max_size=20),
     st.sampled_from(list(views.directions(2))),
 )
 def test_points_of_a_view_are_counted_as_lines_along_it(cells, direction):
     lines = {
-        frozenset(q for q in cells if any(tuple(q) == tuple(p[k] + t * direction[k] for k in range(3)) for t in range(-20, 21)))
+        frozenset(q for q in cells if any(tuple(q) == tuple(p[k] + t * direction[k] for k in range(3)) for t in range(-12, 13)))
         for p in cells
     }
     assert shadow_size(np.array(cells), direction) == len(lines)

@@ -12,7 +12,7 @@ from typing import Any
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.extras import missing
 from gpu_nim.model.provenance import call, made_by
-from gpu_nim.render.metadata import figure_options
+from gpu_nim.render.metadata import savefig_metadata
 from gpu_nim.storage.atomic import check_writable, replacing
 
 SUFFIXES = (".pdf", ".png", ".svg")
@@ -54,7 +54,7 @@ def draw(path: Path, title: str, first: int, values: Sequence[int], *, rows: boo
         axes.set_yscale("log", nonpositive="mask")
         axes.set_title(title)
         with replacing(path) as scratch:
-            figure.savefig(scratch, dpi=300, metadata=figure_options(path.suffix, made))
+            figure.savefig(scratch, dpi=300, metadata=savefig_metadata(path.suffix, made))
 
 
 def check(path: Path, points: int) -> None:

@@ -61,7 +61,7 @@ def svg_metadata(made: Provenance) -> str:
     return f'<metadata xmlns:dc="{_DC}"><dc:creator>{creator}</dc:creator><dc:description>{description}</dc:description></metadata>'
 
 
-def figure_options(suffix: str, made: Provenance) -> dict[str, Any]:
+def savefig_metadata(suffix: str, made: Provenance) -> dict[str, Any]:
     """Return the metadata of matplotlib's `savefig` for a file of that ending, without its date."""
     fields: dict[str, dict[str, Any]] = {
         ".png": {"Software": made.software, "Comment": made.command},

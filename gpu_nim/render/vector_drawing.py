@@ -19,7 +19,7 @@ from gpu_nim.model.provenance import made_by
 from gpu_nim.render.colours import Colour, bytes_of
 from gpu_nim.render.lettering import stamp, write
 from gpu_nim.render.lettering import width as pixels_wide
-from gpu_nim.render.metadata import figure_options, svg_metadata
+from gpu_nim.render.metadata import savefig_metadata, svg_metadata
 from gpu_nim.render.svg_font import FAMILY, embedded_width, font_face
 from gpu_nim.storage.atomic import replacing
 
@@ -190,7 +190,7 @@ class VectorDrawing:
                 axes.text(*mark.at, text, size=size, color=mark.colour, ha=side, va="baseline", zorder=order)
         document = BytesIO()
         with import_module("matplotlib").rc_context({"pdf.fonttype": 42}):  # TrueType, whose text can be searched and copied
-            figure.savefig(document, format="pdf", metadata=figure_options(".pdf", made_by(self.call)))
+            figure.savefig(document, format="pdf", metadata=savefig_metadata(".pdf", made_by(self.call)))
         return document.getvalue()
 
     def image(self, width: int, height: int) -> "Image":
