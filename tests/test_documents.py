@@ -1,9 +1,9 @@
 """The documents are correct: each command and each block of Python runs as printed, and each link and path exists.
 
 A command is a line of an indented block or of a fenced one without a language, or a span of code that begins with the name of a
-script of the project. The commands of a document run in order in one folder with the checkout's scripts and pictures: the first,
-and those with the shell's syntax, under the shell, the others in this process. A few sizes are made smaller, and commands that
-cannot run here are listed with the reason.
+script of the project. The commands of a document run in order in one folder with the checkout's scripts and pictures: the first
+of all, and those with the shell's syntax, under the shell, the others in this process. `tests/shown_commands.py` makes a few sizes
+smaller, and lists the commands that cannot run here with the reason.
 """
 
 import re
@@ -18,8 +18,8 @@ import pytest
 
 from gpu_nim.render.metadata import read_provenance
 from gpu_nim.theorems import statements
-from tests.helpers import run
 from tests.render_files import has_ffmpeg
+from tests.shown_commands import NOT_RUN, TYPED, run_shown, smaller
 
 CHECKOUT = Path(__file__).parents[1]
 DOCUMENTS = [
@@ -34,56 +34,6 @@ PAGES = [
 PATH = re.compile(r"(?:gpu_nim|tests|scripts|cuda|docs|\.ci)/[\w./-]*")
 
 OURS = re.compile(r"(\w+=\S* )*(\./scripts/|scripts/|gpunim )")
-ANOTHER_MACHINE = "changes the machine or needs another one"
-NOT_RUN = {
-    "./scripts/test": "runs these tests",
-    "./scripts/test --all": "runs these tests",
-    "scripts/test --all": "runs these tests",
-    "./scripts/test --all tests/test_mutants.py": "runs these tests",
-    "./scripts/test -x tests/test_rule.py": "runs these tests",
-    "./scripts/test -x --pdb tests/test_scripts.py": "runs these tests",
-    "sudo apt-get install python3-venv": ANOTHER_MACHINE,
-    "GPUNIM_EXTRAS=cuda13 ./scripts/gpunim info": "installs; held in test_scripts.py",
-    "GPUNIM_EXTRAS=render ./scripts/gpunim info": "installs; held in test_scripts.py",
-    "GPUNIM_EXTRAS=dev ./scripts/gpunim info": "installs; held in test_scripts.py",
-    "pip install .": "installs; held by scripts/check-package",
-    'pip install ".[cuda13]"': "installs; held by scripts/check-package",
-    ".venv/bin/python scripts/gpu-check REPORT.md": "needs a GPU; held in test_gpu_check.py",
-    "scripts/docs --links": "needs a network",
-    "gpunim grow edge --gen 512 --backend cuda --workers 2": "needs a GPU; scripts/gpu-check runs it",
-    "gpunim grow edge --gen 512 --devices all": "needs GPUs",
-    "gpunim oeis NAME -o docs/oeis": "NAME stands for a draft; held in test_oeis_drafts.py",
-    "gpunim verify all": "long; test_verify.py holds each statement, and checks all of a made-up catalogue",
-    "gpunim bench device": "needs a GPU; held in test_device_bench.py",
-    "gpunim bench grow": "long; held in test_bench.py",
-    "gpunim bench count": "long; held in test_count_bench.py",
-    "gpunim bench workers": "needs MPI; held in test_mpi.py",
-    "mpirun -n 8 gpunim grow edge --gen 4096": ANOTHER_MACHINE,
-    "docker build -t gpunim .": ANOTHER_MACHINE,
-    'docker run --rm --gpus all -v gpunim-kernels:/cache -v "$PWD":/work --user "$(id -u):$(id -g)" '
-    "gpunim grow --gen 1024 --out nim.zarr": ANOTHER_MACHINE,
-}
-# What is made smaller: pictures, the generations and sizes of what is drawn, long growths, and how far checks go.
-SMALLER = [
-    (r"(gpunim render (?!.*(?:--resolution|\.svg|\.pdf)).*)", r"\1 --resolution 160x90"),
-    (r"--resolution (720p|1080p|4k|960x540|800x690|480x480|400x300|240x180)", "--resolution 160x90"),
-    (r"(?=.*(?:--legend|--axes|figure:))(.*)--resolution 160x90", r"\1--resolution 320x180"),  # words beside a body need space
-    (r"--seconds \d+", "--seconds 1"),
-    (r"--fps \d+", "--fps 2"),
-    (r"(gpunim movie (?!.*--fps).*)", r"\1 --fps 2"),
-    (r"nim:\d{3,}", "nim:63"),
-    (r"(fcc|edge):\d+", r"\1:12"),
-    ("size=127", "size=31"),
-    (r"bench ranks edge --gen \d+", "bench ranks edge --gen 64"),
-    (r"(solve chocolate --a \d+:\d{2,}:\d+ .*--size) \d+", r"\1 31"),
-    (r"verify (chocolate6?)$", r"verify \1 --upto 8"),
-    (r"verify (all|[a-z]+-[\w.-]+)$", r"verify \1 --upto 4"),
-    ("gpunim reproduce", "gpunim reproduce --upto 2"),
-    (r"grow (fcc|edge) --gen \d{3,}", r"grow \1 --gen 64"),
-    (r"(verify .*)--upto \d{3,}", r"\1--upto 16"),
-    (r"(verify .*)--thorough$", r"\1--thorough --upto 4"),
-]
-TYPED = "1 1\n" * 9 + "q\n"  # what is typed into a game
 
 
 def name(path: Path) -> str:
@@ -95,13 +45,6 @@ def fences(path: Path) -> list[tuple[str, str, str]]:
     """The fenced blocks of a document: language or {directive}, text, and the whole block with its fences."""
     found = re.finditer(r"^(`{3,})([^\s`]*)[^\n`]*\n(.*?)^\1$", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     return [(block[2], block[3], block[0]) for block in found]
-
-
-def smaller(command: str) -> str:
-    """Return the command with smaller sizes."""
-    for pattern, less in SMALLER:
-        command = re.sub(pattern, less, command)
-    return command
 
 
 @cache
@@ -153,24 +96,18 @@ def test_something_is_read() -> None:
     assert len([link for path in DOCUMENTS for link in links(path)]) >= 30
 
 
-def test_what_is_not_run_is_there() -> None:
-    assert set(NOT_RUN) <= {command for path in DOCUMENTS for command in commands(path)}
-
-
-def arguments(command: str) -> list[str] | None:
-    """The arguments of gpunim in a command that needs no shell, else None."""
+def needs_no_shell(command: str) -> bool:
     lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     first, *words = lexer
-    plain = first in ("gpunim", "./scripts/gpunim") and not any(set(word) <= set(lexer.punctuation_chars) for word in words if word)
-    return words if plain and "$" not in command else None
+    plain = not any(set(word) <= set(lexer.punctuation_chars) for word in words if word)
+    return first in ("gpunim", "./scripts/gpunim") and plain and "$" not in command
 
 
 def failure(command: str, folder: Path, in_a_process: bool) -> str | None:
     """What went wrong with a command in a folder, or None."""
-    words = None if in_a_process else arguments(command)
-    if words is not None:
-        result = run(*words, text=TYPED)
+    if not in_a_process and needs_no_shell(command):
+        result = run_shown(command)
         return result.output + repr(result.exception) if result.exit_code or result.exception else None
     # An alias lasts as long as the shell, which here runs one command.
     program = f'shopt -s expand_aliases\nalias gpunim="$PWD/scripts/gpunim"\n{command}\n'
@@ -182,13 +119,12 @@ def failure(command: str, folder: Path, in_a_process: bool) -> str | None:
 @pytest.mark.parametrize("path", [path for path in DOCUMENTS if path not in PAGES and set(commands(path)) - set(NOT_RUN)], ids=name)
 def test_every_command_runs(path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
-    earlier = {command for other in DOCUMENTS[: DOCUMENTS.index(path)] for command in commands(other)}
     for command in commands(path):
-        if command in NOT_RUN or (command in earlier and not re.search(" -o | --out ", command)):
+        if command in NOT_RUN:
             continue
         if " movie " in command and not has_ffmpeg():
             pytest.skip(f"ffmpeg is not installed, which this and what follows need: {command}")
-        wrong = failure(smaller(command), folder, in_a_process=command == commands(path)[0])
+        wrong = failure(smaller(command), folder, in_a_process=command == commands(DOCUMENTS[0])[0])
         assert wrong is None, (command, wrong)
 
 

@@ -16,38 +16,7 @@ from gpu_nim.cli.command import Formatter, Group
 from gpu_nim.cli.commands import COMMANDS, THEMES
 from tests.helpers import run
 from tests.render_files import has_ffmpeg
-
-# Made smaller: pictures, growths and how far checks go.
-SMALLER = [
-    (r"(render (?!figure:).*|movie .*)", r"\1 --resolution 320x180 --engine numpy"),
-    (r"--quality cinema (.*) --engine numpy", r"\1 --engine trace"),
-    (r"(movie .*)", r"\1 --seconds 1 --fps 2 --workers 1"),
-    (r"nim:63", "nim:7"),
-    (r"edge:31", "edge:7"),
-    (r"(chocolate:a=3,size=)63", r"\g<1>15"),
-    (r"(grow(?!.*--plan).*) --gen \d+", r"\1 --gen 32"),
-    (r"chocolate --a 3 --size 255", "chocolate --a 3 --size 31"),
-    (r"chocolate --a 1:9 --size 31", "chocolate --a 1:9 --size 7"),
-    (r"0:1e6", "0:1e4"),
-    (r"verify all --upto 32", "verify v-theorem-3.1 --upto 4"),
-    (r"v-theorem-3.1$", "v-theorem-3.1 --upto 8"),
-    (r"reproduce (nim-fractals|-o report)", r"reproduce nim-in-3d --upto 2"),
-    (r"bench ranks.*", "bench ranks edge --gen 16"),
-]
-NOT_RUN = {  # but parsed
-    "gpunim show nim:63": "opens a window",
-    "gpunim play 5 7 9 --web": "serves until it is interrupted",
-    "gpunim show nim:2^40 --web": "serves until it is interrupted",
-    "gpunim bench count --runs 1": "takes seconds",
-    "gpunim bench count": "takes seconds",
-    "gpunim bench grow": "takes seconds",
-    "gpunim bench grow --runs 1 --json": "takes seconds",
-    "gpunim bench device": "needs a GPU",
-    "gpunim bench device --work nim --profile": "needs a GPU",
-    "gpunim bench workers": "needs MPI",
-    "gpunim bench workers fcc --gen 512 --workers 4": "needs MPI",
-}
-
+from tests.shown_commands import NOT_RUN, run_shown, smaller
 
 Found = Iterator[tuple[str, Any, click.Context]]
 
@@ -81,25 +50,20 @@ def test_every_command_has_examples_of_its_own() -> None:
         for line, about in command.examples.items():
             assert line.startswith(f"{path} ") or line == path
             assert about.endswith(".")
-    assert set(NOT_RUN) <= set(EXAMPLES)
 
 
 @pytest.mark.thorough
 def test_every_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for line in EXAMPLES:
-        words = line
-        for pattern, smaller in SMALLER:
-            words = re.sub(pattern, smaller, words)
-        arguments = shlex.split(words)[1:]
         if line in NOT_RUN or (line.endswith(".mp4") and not has_ffmpeg()):
-            command, parent, found = main, click.Context(main), list(arguments)
+            command, parent, found = main, click.Context(main), shlex.split(line)[1:]
             while isinstance(command, click.Group):
                 name, command, found = command.resolve_command(parent, found)
             command.make_context(name, found)
             continue
-        result = run(*arguments, text="q\n")
-        assert result.exit_code == 0, (words, result.output)
+        result = run_shown(smaller(line))
+        assert result.exit_code == 0, (line, result.output)
 
 
 @pytest.mark.parametrize("columns", [40, 60, 80])

@@ -3,34 +3,25 @@
 Each page runs by itself, in order and within this process, in a folder of its own:
 
 * `console` blocks: a line `$ gpunim ...` is run, and the lines after it, if there are any, are all that it prints. `...` stands
-  for any text, such as a time or a device; a few sizes are made smaller as in `tests/test_documents.py`, without output then.
+  for any text, such as a time or a device; a few sizes are made smaller by `tests/shown_commands.py`, without output then.
 * `pycon` blocks are doctests, and `{code-cell}` blocks run; the build of the site shows what those print.
 * Commands in a line of text run as well, if no block has run them.
 """
 
 import doctest
 import re
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.helpers import run
 from tests.render_files import has_ffmpeg
-from tests.test_documents import NOT_RUN, PAGES, TYPED, fences, name, smaller
+from tests.shown_commands import NOT_RUN, run_shown, smaller
+from tests.test_documents import DOCUMENTS, PAGES, commands, fences, name
+from tests.test_help import EXAMPLES
 
 _CHECKER = doctest.OutputChecker()
-_NOT_RUN_HERE = {
-    "./scripts/gpunim grow --gen 1024": "held in test_documents.py",
-    "gpunim play 5 7 9 --web": "serves until it is stopped; held in test_play_page.py",
-    "gpunim show nim:63 --web": "serves until it is stopped; held in test_page_server.py",
-    "gpunim show nim:2^40 --web": "serves until it is stopped; held in test_page_server.py",
-    "gpunim count D --piles 6 --range 0:2^32 --reduce histogram --workers 2": "starts workers; held in test_count_distributed.py",
-    "gpunim grow edge --gen 256 --workers 2": "needs MPI; held in test_ranks.py",
-    "gpunim verify all --thorough": "takes minutes; held in test_verify.py",
-}
 
 
 @dataclass(frozen=True)
@@ -57,10 +48,10 @@ def spans(path: Path) -> list[str]:
 
 
 def execute(command: Command) -> None:
-    line = command.line if "--plan" in command.line else smaller(command.line)
+    line = smaller(command.line)
     if " movie " in line and not has_ffmpeg():
         pytest.skip(f"ffmpeg is not installed, which this and what follows need: {line}")
-    done = run(*shlex.split(line)[1:], text=TYPED)
+    done = run_shown(line)
     if "install the extra" in done.stderr:
         pytest.skip(done.stderr.strip())
     assert done.exit_code == 0, (line, done.output)
@@ -75,12 +66,11 @@ def execute(command: Command) -> None:
 def test_a_page_shows_what_is_printed(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "__main__"}
-    left_out = NOT_RUN.keys() | _NOT_RUN_HERE.keys()
-    already = set(left_out)
+    already = set(NOT_RUN)
     for language, text, _ in fences(path):
         if language == "console":
             for command in console(text):
-                if command.line not in left_out:
+                if command.line not in NOT_RUN:
                     execute(command)
                 already.add(command.line)
         elif language == "pycon":
@@ -105,15 +95,13 @@ def test_no_command_of_a_page_is_left_unseen(path: Path) -> None:
     for language, text, _ in fences(path):
         commands = [each.line for each in console(text)] if language == "console" else []
         assert language not in ("", "text"), "a block names its language, so that it is run or known not to be"
-        assert [line for line in commands if not line.startswith("gpunim ") and line not in NOT_RUN | _NOT_RUN_HERE] == []
+        assert [line for line in commands if not re.match(r"(\./scripts/)?gpunim ", line) and line not in NOT_RUN] == []
 
 
-def test_what_is_not_run_is_on_a_page() -> None:
-    on_pages = {command for path in PAGES for command in spans(path)}
-    on_pages |= {
-        each.line for path in PAGES for language, text, _ in fences(path) if language == "console" for each in console(text)
-    }
-    assert set(_NOT_RUN_HERE) <= on_pages
+def test_what_is_not_run_is_shown_somewhere() -> None:
+    shown = {command for path in DOCUMENTS for command in commands(path)} | {*EXAMPLES}
+    shown |= {each.line for path in PAGES for language, text, _ in fences(path) if language == "console" for each in console(text)}
+    assert NOT_RUN.keys() - shown == set()
 
 
 def test_what_a_page_shows_wrongly_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
