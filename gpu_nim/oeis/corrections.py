@@ -36,11 +36,13 @@ class Correction:
         name: the A-number.
         changes: the changes.
         reach: the last index of the b-file that a change proposes; None where none does.
+        counts: what the entry counts, where gpunim does not compute it.
     """
 
     name: str
     changes: tuple[Change, ...]
     reach: int | None = None
+    counts: str = ""
 
     @property
     def summary(self) -> str:
@@ -96,6 +98,7 @@ for _correction in (
                 "a(13) = 145 here, and 153 cells of A151776 are in the plane after 13 generations, as A147552 says",
             ),
         ),
+        counts="cells of an automaton in the plane that grows along diagonals",
     ),
     Correction(
         "A236305",
@@ -179,6 +182,7 @@ for _correction in (
                 "a new relation, with its proof",
             ),
         ),
+        counts="P-positions but (0,0,0) of the chocolate 3 y <= x + z with x and z at most n",
     ),
     Correction(
         "A256534",
@@ -190,6 +194,7 @@ for _correction in (
                 "both formulas are 4*(4^b + 3*c^2) with n = 2^b + c",
             ),
         ),
+        counts="four times the P-positions of 3-pile Nim with no pile over n - 1",
     ),
 ):
     CORRECTIONS.add(_correction)

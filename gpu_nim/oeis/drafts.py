@@ -6,7 +6,7 @@ An entry without an A-number is named in the catalogue of automata, in a family'
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import comb
 
@@ -38,6 +38,7 @@ _INEQUALITIES = (
     "T. Yamauchi, T. Inoue and Y. Tomari, Variants of the Game of Nim that have Inequalities as Conditions, "
     "Rose-Hulman Undergraduate Math. J. 10 (2009), no. 2, Article 12."
 )
+_TUPLES = "P-positions are tuples whose bitwise XOR is zero (Bouton); tuples in another order count as different."
 _STAYS = "A cell that is ON stays ON."
 _TERMS_OF_GROWTH = 10  # printed by the programs
 
@@ -201,7 +202,7 @@ def _nim(name: str, letter: str, piles: int) -> Draft:
         name=name,
         title=f"Number of P-positions in the game of Nim with up to {piles} piles, allowing for piles of zero, such that "
         f"{words.counted}.",
-        comments=("P-positions are tuples whose bitwise XOR is zero (Bouton); tuples in another order count as different.",),
+        comments=(_TUPLES,),
         program=words.program(piles, family.cumulative),
         keywords="nonn,easy",
         reach=10_000,
@@ -295,15 +296,15 @@ def _nim_drafts() -> tuple[Draft, ...]:
     )
 
 
-def _table(name: str, title: str, program: str, formulas: tuple[str, ...], diagonal: tuple[tuple[str, str], ...]) -> Draft:
+def _table(name: str, letter: str, program: str, formulas: tuple[str, ...], diagonal: tuple[tuple[str, str], ...]) -> Draft:
     family = TABLES[name]
     rows = [" ".join(f"{family(k).value(n):>6}" for n in range(8)) for k in range(1, 7)]
     return Draft(
         name=name,
         title="Square array T(k,n), k >= 1, n >= 0, read by antidiagonals: the number of P-positions in the game of Nim with up "
-        f"to k piles, allowing for piles of zero, such that {title}.",
+        f"to k piles, allowing for piles of zero, such that {_COUNTS[letter].counted}.",
         comments=(
-            "P-positions are tuples whose bitwise XOR is zero (Bouton); tuples in another order count as different.",
+            _TUPLES,
             "The antidiagonals are T(1,0); T(1,1), T(2,0); T(1,2), T(2,1), T(3,0); ...",
         ),
         program=program,
@@ -323,14 +324,14 @@ def _tables() -> tuple[Draft, ...]:
     return (
         _table(
             "nim-by-total-table",
-            "the total number of objects in all piles is 2*n",
+            "D",
             BY_TOTAL_TABLE_PROGRAM,
             ("G.f. of row k: Product_{j>=0} Sum_{i=0..floor(k/2)} binomial(k,2*i)*x^(i*2^j).", "T(2*n,n) = A372967(n) for n >= 1."),
             (("A372967", "T(2*n,n)"), ("nim-up-to-maximum-table", "by the largest pile")),
         ),
         _table(
             "nim-up-to-maximum-table",
-            "the number of objects in each pile does not exceed n",
+            "a",
             UP_TO_MAXIMUM_TABLE_PROGRAM,
             (
                 "T(k,n) = Sum_{0 <= 2*i < k} binomial(k,2*i)*c^(2*i)*2^((k-1-2*i)*b) + e*T(k,c-1) for n >= 1, where "
@@ -359,9 +360,7 @@ def _chocolate(a: int) -> Draft:
         keywords="nonn",
         reach=500,
         formulas=(formula,) if nims else (),
-        examples=("a(1) = 2: (0,0,0) and (1,0,1).",)
-        if a > 2
-        else ("a(1) = 2: (0,0,0) and (1,0,1); from (1,1,1) one moves to (1,0,1).",),
+        examples=(f"a(1) = 2: (0,0,0) and (1,0,1){'; from (1,1,1) one moves to (1,0,1)' if a == 2 else ''}.",),
         sources=(_INEQUALITIES,),
         related=(
             *((chocolate_name(each), f"{each}*y <= x+z") for each in CHOCOLATES if each != a),
@@ -389,8 +388,19 @@ _SIX_DIRECTIONS = Draft(
     searched=True,
 )
 
+
+def all_drafts() -> Iterator[Draft]:
+    """Yield the drafts, made anew."""
+    yield from _edge_drafts()
+    yield from _cubic_drafts()
+    yield from _nim_drafts()
+    yield from _tables()
+    yield from map(_chocolate, CHOCOLATES)
+    yield _SIX_DIRECTIONS
+
+
 DRAFTS = Registry[Draft]("draft")
 """The drafts, by the name of the entry that each describes."""
 
-for _draft in (*_edge_drafts(), *_cubic_drafts(), *_nim_drafts(), *_tables(), *map(_chocolate, CHOCOLATES), _SIX_DIRECTIONS):
+for _draft in all_drafts():
     DRAFTS.add(_draft)

@@ -39,14 +39,15 @@ def by_total_program(piles: int, cumulative: bool) -> str:
         piles: k.
         cumulative: whether the terms are added up.
     """
-    most = piles // 2
+    function = "b" if cumulative else "a"
+    terms = f"{function}(n) for n in range(32)"
     return f"""\
 from functools import cache
 {"from itertools import accumulate" + chr(10) if cumulative else ""}from math import comb
 @cache
-def {"b" if cumulative else "a"}(n):
-    return sum(comb({piles}, 2*i) * {"b" if cumulative else "a"}((n-i)//2) for i in range(n%2, min(n, {most}) + 1, 2)) if n else 1
-print({"list(accumulate(b(n) for n in range(32)))" if cumulative else "[a(n) for n in range(32)]"})"""
+def {function}(n):
+    return sum(comb({piles}, 2*i) * {function}((n-i)//2) for i in range(n%2, min(n, {piles // 2}) + 1, 2)) if n else 1
+print({f"list(accumulate({terms}))" if cumulative else f"[{terms}]"})"""
 
 
 def by_maximum_program(piles: int, cumulative: bool) -> str:

@@ -131,5 +131,5 @@ def listing() -> list[tuple[str, int | None, str, str]]:
     for name in sorted({*known, *CORRECTIONS}):
         entry = known.get(name)
         submit = "draft" if name in DRAFTS else "changes" if name in CORRECTIONS else ""
-        rows.append((name, None if entry is None else entry.offset, submit, entry.summary if entry else CORRECTIONS[name].summary))
+        rows.append((name, None if entry is None else entry.offset, submit, entry.summary if entry else CORRECTIONS[name].counts))
     return rows

@@ -361,6 +361,36 @@ _DRAFTS = (
         "tests/test_oeis_drafts.py::test_a_committed_file_is_what_is_generated[edge-births]",
     ),
     Mutant(
+        "oeis/drafts.py",
+        "enumerate(factor[1::2])",
+        "enumerate(factor[::2])",
+        "tests/test_oeis_drafts.py::test_a_committed_file_is_what_is_generated[nim-6-births]",
+    ),
+    Mutant(
+        "oeis/drafts.py",
+        "[*factor, 0], [0, *factor]",
+        "[*factor, 0], [*factor, 0]",
+        "tests/test_oeis_drafts.py::test_a_committed_file_is_what_is_generated[nim-7-population]",
+    ),
+    Mutant(
+        "oeis/drafts.py",
+        " + a(c-1)",
+        " + a(c)",
+        "tests/test_oeis_drafts.py::test_a_committed_file_is_what_is_generated[nim-6-by-maximum]",
+    ),
+    Mutant(
+        "oeis/programs.py",
+        "min(n, {piles // 2})",
+        "min(n, {piles})",
+        "tests/test_oeis_drafts.py::test_a_committed_file_is_what_is_generated[nim-8-births]",
+    ),
+    Mutant(
+        "oeis/programs.py",
+        'cumulative else "product"}',
+        'cumulative else "accumulate"}',
+        "tests/test_oeis_drafts.py::test_a_committed_file_is_what_is_generated[cubic18-births]",
+    ),
+    Mutant(
         "oeis/from_games.py",
         "[:, [0, 2]].max(axis=1)",
         "[:, [0, 1]].max(axis=1)",
