@@ -186,13 +186,13 @@ def _cubic_drafts() -> tuple[Draft, ...]:
 
 @dataclass(frozen=True)
 class _Counts:
-    """What the drafts of a family say: what is counted, the family of its sums or differences, its program, formulas and a(1)."""
+    """What the drafts of a family say: what is counted, the family of sums or differences, the program, the formulas, and a(1)."""
 
     counted: str
     other: tuple[str, str]
     program: Callable[[int, bool], str]
     formulas: Callable[[int, bool], tuple[str, ...]]
-    first: Callable[[int], str]
+    first: str
 
 
 def _nim(name: str, letter: str, piles: int) -> Draft:
@@ -207,7 +207,7 @@ def _nim(name: str, letter: str, piles: int) -> Draft:
         keywords="nonn,easy",
         reach=10_000,
         formulas=(*words.formulas(piles, family.cumulative), *_MORE_FORMULAS.get(name, ())),
-        examples=(f"a(1) = {words.first(piles)}.",),
+        examples=(f"a(1) = {family.value(1)}: {words.first}.",),
         sources=(_NIM_FRACTALS,),
         related=((FAMILIES[other].numbers[piles], about), *((family.numbers[k], f"{k} piles") for k in (3, 4, 5))),
         searched=name in ("nim-6-births", "nim-6-up-to-maximum", "nim-7-births"),
@@ -264,28 +264,28 @@ _COUNTS = {
         ("A", "partial sums"),
         by_total_program,
         _formulas_by_total,
-        lambda piles: f"{comb(piles, 2)}: two piles of 1, the others empty",
+        "two piles of 1, the others empty",
     ),
     "A": _Counts(
         "the total number of objects in all piles does not exceed 2*n",
         ("D", "first differences"),
         by_total_program,
         _formulas_by_total,
-        lambda piles: f"{1 + comb(piles, 2)}: all piles empty, or two piles of 1 and the others empty",
+        "all piles empty, or two piles of 1 and the others empty",
     ),
     "d": _Counts(
         "the number of objects in the largest pile is n",
         ("a", "partial sums"),
         by_maximum_program,
         _formulas_by_maximum,
-        lambda piles: f"{2 ** (piles - 1) - 1}: an even number of piles of 1, at least two, the others empty",
+        "an even number of piles of 1, at least two, the others empty",
     ),
     "a": _Counts(
         "the number of objects in each pile does not exceed n",
         ("d", "first differences"),
         by_maximum_program,
         _formulas_by_maximum,
-        lambda piles: f"{2 ** (piles - 1)}: an even number of piles of 1, the others empty",
+        "an even number of piles of 1, the others empty",
     ),
 }
 

@@ -16,11 +16,6 @@ _LARGEST_K = 8
     thorough=(127, 1),
 )
 def even_bars(size: int) -> CheckResult:
-    """For even k the Grundy value of y <= floor(z / k) with a separate pile x is the nim-sum (Nakamura and Miyadera, 2015, #G4).
-
-    >>> even_bars(15).holds
-    True
-    """
     for k in range(2, _LARGEST_K + 1, 2):
         difference = solve(bar(k), size, grundy=True).first_grundy_difference
         if difference is not None:

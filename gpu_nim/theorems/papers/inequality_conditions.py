@@ -61,11 +61,6 @@ def moves_and_nim_sums(upto: int) -> Iterator[Case]:
     thorough=(511, 4),
 )
 def theorem_3_1(size: int) -> CheckResult:
-    """The P-positions of y <= x + z: (x, 0, x), and (x + 1, y, z + 1) with y > 0 and x XOR y XOR z = 0 [V Theorem 3.1].
-
-    >>> theorem_3_1(31).holds
-    True
-    """
     solution = solve(chocolate(1), size)
     expected: set[Vector] = {(x, 0, x) for x in range(size + 1)}
     x, z = (axis.ravel() for axis in np.indices((size, size)))
@@ -181,11 +176,6 @@ def theorem_3_3(size: int) -> CheckResult:
     thorough=(1023, 5),
 )
 def theorem_3_5(size: int) -> CheckResult:
-    """The P-positions of 3y <= x + z are the positions with nim-sum 0 [V Theorem 3.5].
-
-    >>> theorem_3_5(63).holds
-    True
-    """
     solution = solve(chocolate(3), size)
     return CheckResult(f"{solution.positions} positions of 3y <= x + z to {size}", solution.first_difference)
 
@@ -257,11 +247,6 @@ def remark_3_1(size: int) -> CheckResult:
 
 @statement("v-example-3.4", "[V] Example 3.4", "the four options worked out for 3y <= x + z are moves, and to P-positions")
 def example_3_4(upto: int = 61) -> CheckResult:
-    """The four options that [V Example 3.4] works out are moves of 3y <= x + z, and to P-positions.
-
-    >>> example_3_4()
-    CheckResult(scope='4 moves', counterexample=None)
-    """
     game = chocolate(3)
     lost = {tuple(p) for p in solve(game, 61).p_positions.tolist()}
     for position, option in EXAMPLE_3_4.items():

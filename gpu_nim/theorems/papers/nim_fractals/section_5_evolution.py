@@ -69,12 +69,6 @@ def lemma_20(generations: int, piles: int = 4) -> CheckResult:
     thorough=(96, 16),
 )
 def lemma_21(generations: int, piles: int = 4) -> CheckResult:
-    """Every P-position but the first has a parent, and the parents are those of the rule of trailing zeros [NF Lemma 21].
-
-    >>> lemma_21(6)
-    CheckResult(scope='148 P-positions of 4 piles, generations 0 to 6', counterexample=None)
-    """
-
     def contradicts(child: Position) -> bool:
         found = _shifted(child, -1)
         return found != {parent.position for parent in nim.parents(child)} or (any(child) and not found)
@@ -90,11 +84,6 @@ def lemma_21(generations: int, piles: int = 4) -> CheckResult:
     thorough=(1024, 13),
 )
 def corollary_22(generations: int) -> CheckResult:
-    """With three piles every P-position but the first has exactly one parent [NF Corollary 22].
-
-    >>> corollary_22(15).scope
-    '256 P-positions of 3 piles, generations 0 to 15'
-    """
     return _check_each(lambda child: any(child) and len(_shifted(child, -1)) != 1, generations, 3)
 
 
@@ -106,12 +95,6 @@ def corollary_22(generations: int) -> CheckResult:
     thorough=(96, 16),
 )
 def lemma_23(generations: int, piles: int = 4) -> CheckResult:
-    """The children are those of the rule of trailing ones [NF Lemma 23].
-
-    >>> lemma_23(6).holds and lemma_23(15, piles=3).holds
-    True
-    """
-
     def contradicts(parent: Position) -> bool:
         return _shifted(parent, 1) != {child.position for child in nim.children(parent)}
 
@@ -126,11 +109,6 @@ def lemma_23(generations: int, piles: int = 4) -> CheckResult:
     thorough=(1024, 13),
 )
 def children_of_three_piles(generations: int) -> CheckResult:
-    """With three piles every P-position has 0, 1 or 3 children [NF 5.2].
-
-    >>> children_of_three_piles(15).scope
-    '256 P-positions of 3 piles, generations 0 to 15'
-    """
     return _check_each(lambda parent: len(_shifted(parent, 1)) not in (0, 1, 3), generations, 3)
 
 
@@ -163,11 +141,6 @@ def children_evolve(upto: int) -> Iterator[Case]:
     thorough=(31, 1),
 )
 def parents_in_play(largest: int) -> CheckResult:
-    """In Nim, the P-positions two moves after a position in its longest optimal games are its parents [NF 5.3].
-
-    >>> parents_in_play(4)
-    CheckResult(scope='24 P-positions of 2 and 3 piles up to 4', counterexample=None)
-    """
     count = 0
     for piles in (2, 3):
         evolution = evolve(Nim(piles, largest))
@@ -272,11 +245,6 @@ def theorem_25(generations: int) -> CheckResult:
     thorough=(96, 16),
 )
 def parents_of_four_piles(generations: int) -> CheckResult:
-    """With four piles the number of parents follows from how many non-empty piles end in equally many zeros [NF 5.5].
-
-    >>> parents_of_four_piles(6)
-    CheckResult(scope='148 P-positions of 4 piles, generations 0 to 6', counterexample=None)
-    """
     stated = {(2,): 1, (2, 2): 2, (4,): 6}
 
     def contradicts(child: Position) -> bool:
