@@ -82,7 +82,10 @@ def movie(
     quiet: bool,
     **look: Any,
 ) -> None:
-    """Make a movie of SOURCE (see `gpunim render`); the same command resumes a movie that was interrupted."""
+    """Make a movie of SOURCE (see `gpunim render`); the same command resumes a movie that was interrupted.
+
+    Pauses of a motion take a third of the movie, unless --hold says how long each is.
+    """
     if workers is not None and scheduler is not None:
         raise UsageError("give either --workers, processes of this machine, or --scheduler")
     wanted = requested(source, motion, seconds, fps, look)

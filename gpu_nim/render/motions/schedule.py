@@ -76,7 +76,7 @@ class Pause:
 
 def hold_option(places: str) -> Parameter:
     """Return the option `hold` of a motion that pauses at these places; by default a third of the movie are pauses."""
-    return Parameter("hold", Pause(), "auto", f"the frames of each pause, {places}; auto makes them a third of the movie")
+    return Parameter("hold", Pause(), "auto", f"the frames of each pause, {places}")
 
 
 def scheduled(stops: int, frames: int, hold: int | None) -> Schedule:
