@@ -8,7 +8,10 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from io import StringIO
 from pathlib import Path
+from threading import Thread
 
 import click
 import pytest
@@ -16,6 +19,7 @@ import pytest
 from gpu_nim import __version__
 from gpu_nim.backends import availability
 from gpu_nim.bench.harness import Contender, race
+from gpu_nim.cli import main
 from gpu_nim.cli.commands import COMMANDS
 from gpu_nim.cli.output import print_table
 from gpu_nim.cli.params import RANGE
@@ -307,17 +311,33 @@ def test_what_the_terminal_cannot_show_is_escaped(tmp_path: Path) -> None:
 # Root may read everything: without its capabilities it is as anyone else
 
 
+_EACH = """
+import json, sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from gpu_nim.cli import main
+for line in json.load(sys.stdin):
+    with redirect_stdout(StringIO()) as output, redirect_stderr(StringIO()) as errors:
+        try:
+            main(line.split(), prog_name="gpunim")
+        except SystemExit as end:
+            status = end.code
+    print(json.dumps([status, output.getvalue(), errors.getvalue()]))
+"""
+
+
 @pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux" or shutil.which("setpriv") is None, reason="setpriv, of Linux, gives up capabilities")
-def test_what_may_not_be_read_or_written(tmp_path: Path) -> None:
+def test_what_may_not_be_read_or_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     for line in (["--out", "g.npz"], ["--out", "g.zarr"], ["--checkpoint", "ck"]):
-        subprocess.run(gpunim("grow", "--gen", "5", "--backend", "numpy", "--quiet", *line), cwd=tmp_path, check=True)
+        assert run("grow", "--gen", "5", "--backend", "numpy", "--quiet", *line).exit_code == 0
     (tmp_path / "b.txt").write_text("1 1\n")
     (tmp_path / "kept").mkdir()
     for name in ("g.npz", "g.zarr", "ck", "b.txt"):
         (tmp_path / name).chmod(0)
     (tmp_path / "kept").chmod(0o555)
-    refused_because = {
+    expected = {
         "verify g.npz": "cannot read g.npz: Permission denied",
         "verify g.zarr": "cannot read g.zarr: Permission denied",
         "verify b.txt --as A000027": "cannot read b.txt: Permission denied",
@@ -325,17 +345,17 @@ def test_what_may_not_be_read_or_written(tmp_path: Path) -> None:
         "grow --gen 3 --out g.zarr": "cannot write g.zarr: it is a folder that cannot be read",
         "grow --gen 3 --out kept/a.npz": "cannot write kept/a.npz: the folder kept is not writable",
         "count D --piles 3 --range 0:9 --out kept/a.csv": "cannot write kept/a.csv: the folder kept is not writable",
+        "grow --gen 3 --out g.npz --quiet": None,  # a file is replaced, and need not be read for that
     }
     bounded = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.getuid() == 0 else []
     try:
-        for asked, words in refused_because.items():
-            done = subprocess.run([*bounded, *gpunim(*asked.split())], capture_output=True, text=True, check=False, cwd=tmp_path)
-            assert (done.returncode, done.stdout, done.stderr) == (1, "", f"gpunim: {words}\n"), asked
-        done = subprocess.run([*bounded, *gpunim("grow", "--gen", "3", "--out", "g.npz", "--quiet")], check=False, cwd=tmp_path)
-        assert done.returncode == 0  # a file is replaced, and need not be read for that
+        command = [*bounded, sys.executable, "-c", _EACH]
+        done = subprocess.run(command, input=json.dumps([*expected]), capture_output=True, text=True, check=True)
     finally:
         for path in tmp_path.iterdir():
             path.chmod(0o755)
+    found = dict(zip(expected, map(json.loads, done.stdout.splitlines()), strict=True))
+    assert found == {line: [1, "", f"gpunim: {words}\n"] if words else [0, "", ""] for line, words in expected.items()}
 
 
 # Integers and ranges
@@ -410,34 +430,45 @@ def test_ctrl_c_leaves_no_file_and_130(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
-def on_terminal(*args: str, cwd: Path | None = None) -> tuple[bytes, bytes]:
+def on_terminal(*args: str) -> tuple[str, bytes]:
     """What a command prints on stdout, and what it shows on a terminal at stderr."""
     terminal, ours = pty.openpty()
-    process = subprocess.Popen(
-        gpunim(*args),
-        stdout=subprocess.PIPE, stderr=ours, cwd=cwd, env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
-    )  # fmt: skip
-    os.close(ours)
-    shown = b""
-    try:
-        while chunk := os.read(terminal, 4096):
-            shown += chunk
-    except OSError:  # the other end is closed
-        pass
+    shown: list[bytes] = []
+
+    def read() -> None:
+        with suppress(OSError):  # the other end is closed
+            while chunk := os.read(terminal, 4096):
+                shown.append(chunk)
+
+    reader = Thread(target=read)
+    reader.start()
+    with (
+        redirect_stdout(StringIO()) as stdout,
+        open(ours, "w") as stderr,
+        redirect_stderr(stderr),
+        pytest.raises(SystemExit) as end,
+    ):
+        main(args, prog_name="gpunim")
+    reader.join()
     os.close(terminal)
-    stdout, _ = process.communicate(timeout=60)
-    assert process.returncode == 0, shown
-    return stdout, shown
+    assert end.value.code == 0, shown
+    return stdout.getvalue(), b"".join(shown)
 
 
+@pytest.fixture
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal of 120 columns."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+
+
+@pytest.mark.usefixtures("wide")
 def test_the_bar_shows_on_a_terminal() -> None:
     pytest.importorskip("rich", reason="rich is not installed")
     stdout, shown = on_terminal("grow", "--gen", "3000", "--backend", "numpy", "--json")
     assert json.loads(stdout)["generations"] == 3000
-    assert b"generation" in shown
-    assert b"of 3,000" in shown
-    assert b"births" in shown
-    assert b"cells/s" in shown
+    for word in (b"generation", b"of 3,000", b"births", b"cells/s"):
+        assert word in shown
 
 
 @pytest.mark.thorough
@@ -453,9 +484,13 @@ def test_the_bar_shows_on_a_terminal() -> None:
         (("solve", "chocolate", "--a", "1:9", "--size", "15", "--backend", "numpy"), (b"games", b"of 8")),
     ],
 )
-def test_long_work_shows_a_bar(tmp_path: Path, args: tuple[str, ...], words: tuple[bytes, ...]) -> None:
+@pytest.mark.usefixtures("wide")
+def test_long_work_shows_a_bar(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: tuple[str, ...], words: tuple[bytes, ...]
+) -> None:
     pytest.importorskip("rich", reason="rich is not installed")
-    _, shown = on_terminal(*args, cwd=tmp_path)
+    monkeypatch.chdir(tmp_path)
+    _, shown = on_terminal(*args)
     for word in words:
         assert word in shown
 
