@@ -1,6 +1,6 @@
 """The growths that `gpunim bench grow` races, and against whom."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
@@ -68,5 +68,4 @@ _PEERS = {"python set": python_set, SCIPY: scipy_convolve, "general engine": gen
 
 
 def _ours(backend: Backend, name: str, generations: int) -> Contender:
-    work: Callable[[], int] = lambda: grow(name, generations, backend=backend).population  # noqa: E731
-    return Contender(f"gpunim {backend.name}", work)
+    return Contender(f"gpunim {backend.name}", lambda: grow(name, generations, backend=backend).population)

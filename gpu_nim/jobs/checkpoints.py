@@ -125,8 +125,7 @@ class Checkpoints:
         try:
             return self._read(path, automaton, sealed)[1]
         except (Damaged, OSError) as error:
-            why = getattr(error, "strerror", None) or error
-            raise FileError(f"rank {self._ranks.rank} cannot read {path}, which rank 0 can: {why}") from error
+            raise FileError(f"rank {self._ranks.rank} cannot read {path}, which rank 0 can: {_why(error)}") from error
 
     def _latest(self, automaton: Automaton | None) -> tuple[Path, str, Snapshot]:
         paths = self._paths()
@@ -138,10 +137,8 @@ class Checkpoints:
                 return path, *self._read(path, automaton)
             except _OtherFormat as error:
                 self.passed_over.append(f"{path} has format {error}")
-            except Damaged as error:
-                self.passed_over.append(f"{path} is damaged ({error})")
-            except OSError as error:
-                self.passed_over.append(f"{path} is damaged ({error.strerror or error})")
+            except (Damaged, OSError) as error:
+                self.passed_over.append(f"{path} is damaged ({_why(error)})")
         raise FileError(f"cannot resume from {self.folder}: {self.passed_over[0]}, and no other is intact")
 
     def save(self, snapshot: Snapshot, *, asked: Mapping[str, Any] | None = None, extent: StoreExtent | None = None) -> None:
@@ -205,7 +202,7 @@ class Checkpoints:
         try:
             yield
         except OSError as error:
-            raise FileError(f"cannot write the checkpoint {path}: {error.strerror or error}; {self.left}") from error
+            raise FileError(f"cannot write the checkpoint {path}: {_why(error)}; {self.left}") from error
 
     def _save_part(self, path: Path, state: State) -> list[str]:
         """Write the state of this rank, which rank 0 does not, and return the seals of the parts of all others."""
@@ -280,6 +277,11 @@ def rest_told(checkpoints: Checkpoints | None) -> Iterator[None]:
         raise RanksLost(f"{error}; {checkpoints.left}") from error
 
 
+def _why(error: Damaged | OSError) -> object:
+    """What is wrong with a file, without its name where the system says it."""
+    return getattr(error, "strerror", None) or error
+
+
 def _part(path: Path, rank: int) -> Path:
     """The file of a rank beside that of a checkpoint."""
     return path.with_name(f"{path.stem}-rank-{rank}.npz")
@@ -291,7 +293,7 @@ def _read_part(path: Path, rank: int, sealed: str, *, compared: bool) -> State:
     try:
         _, arrays, found = _read_sealed(part, PART, sealed if compared else None)
     except (Damaged, OSError) as error:
-        raise Damaged(f"{part.name}: {getattr(error, 'strerror', None) or error}") from error
+        raise Damaged(f"{part.name}: {_why(error)}") from error
     if found != sealed:
         raise Damaged(f"{part.name} is of another checkpoint")
     return _state(arrays)

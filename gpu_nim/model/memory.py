@@ -26,8 +26,8 @@ def host_memory(root: Path = _ROOT) -> int:
     Args:
         root: the folder that holds proc and sys.
     """
-    left = [_available(root), *_left_in_groups(root), *_left_to_process(root), *_left_of_cap(root)]
-    return max(0, min(left))
+    limits = _left_within(resource.RLIMIT_AS, 0, root), _left_within(resource.RLIMIT_DATA, 5, root)
+    return max(0, min(_available(root), *_left_in_groups(root), *limits, *_left_of_cap(root)))
 
 
 def require_memory(needed: int, free: int, work: str, advice: str = "") -> None:
@@ -62,12 +62,6 @@ def _left_of_cap(root: Path) -> Iterator[int]:
         pages = _pages(root)
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
         yield cap - (pages[1] * os.sysconf("SC_PAGE_SIZE") if pages else most)
-
-
-def _left_to_process(root: Path) -> Iterator[int]:
-    """What is left within the process's limits on its addresses and on its data."""
-    yield _left_within(resource.RLIMIT_AS, 0, root)
-    yield _left_within(resource.RLIMIT_DATA, 5, root)
 
 
 def _left_within(limit: int, field: int, root: Path) -> int:

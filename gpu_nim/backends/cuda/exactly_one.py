@@ -186,13 +186,8 @@ class ExactlyOneEngine:
             reports = to_host(self._reports[3 * first : 3 * (to + 1)]).reshape(-1, 3)
         reports = self._ranks.sum(reports)
         births, checksums, sections = np.ascontiguousarray(reports.T)
-        return Batch(
-            first,
-            births,
-            checksums,
-            np.concatenate(grown) if cells else None,
-            None if section is None else sections // np.uint64(share),
-        )
+        newborns = np.concatenate(grown) if cells else None
+        return Batch(first, births, checksums, newborns, None if section is None else sections // np.uint64(share))
 
     def _run(self, generations: int, axes: int, level: int) -> None:
         """Queue this number of generations."""

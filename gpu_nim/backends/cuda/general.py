@@ -94,13 +94,8 @@ class GeneralEngine:
                 if cells:
                     grown.append(self._cells())
             births, checksums, sections = np.ascontiguousarray(to_host(self._reports).reshape(-1, 3).T)
-            return Batch(
-                first,
-                births,
-                checksums,
-                np.concatenate(grown) if cells else None,
-                None if section is None else sections,
-            )
+        newborns = np.concatenate(grown) if cells else None
+        return Batch(first, births, checksums, newborns, None if section is None else sections)
 
     def state(self) -> State:
         """Return the generation, its newborns, and every touched cell with its touches (2^15 more where closed)."""
