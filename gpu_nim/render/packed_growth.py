@@ -1,4 +1,4 @@
-"""A packed body that grows: the scene and the outline of any of its generations."""
+"""Packed bodies: the cubes that hold all cells, and the scene and the cubes of those to any generation."""
 
 from math import prod
 
@@ -11,7 +11,25 @@ from gpu_nim.render.geometry import counted, first_of_each
 
 _NEVER = np.iinfo(np.uint16).max  # in the place of the generation of a brick without cells
 MOST_BLOCKS = 1 << 17
-"""The most blocks of an outline, about."""
+"""The most cubes that are to hold a body, about."""
+
+Cubes = tuple[NDArray[np.int64], int, NDArray[np.int64]]
+"""Cubes of one side that hold a body: their corners (M, 3), the side, and the generations of their earliest cells, (M,)."""
+
+
+def cubes_of(scene: BrickScene) -> Cubes:
+    """Return the bits of the first stage that has few, as cubes; their generations are 0."""
+    for stage, start in enumerate(scene.starts):
+        shape = scene.stage_shape(stage)
+        words = scene.words[start:][: prod(shape)]
+        if int(np.bitwise_count(words).sum(dtype=np.int64)) <= MOST_BLOCKS:
+            break
+    some = np.flatnonzero(words)
+    bits = np.unpackbits(words[some].astype("<u8").view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
+    brick, bit = np.nonzero(bits)
+    cubes = 4 * np.stack(np.unravel_index(some[brick], shape), axis=1) + np.stack([bit >> 4, bit >> 2 & 3, bit & 3], axis=1)
+    side = 4**stage
+    return cubes * side + np.array(scene.corner), side, np.zeros(len(cubes), np.int64)
 
 
 class PackedGrowth:
@@ -45,8 +63,8 @@ class PackedGrowth:
         packer.add_keys(self._keys[:count])
         return packer.scene()
 
-    def outline(self, generation: int) -> tuple[NDArray[np.int64], int, NDArray[np.int64]]:
-        """Return blocks that hold the cells to a generation: their corners (M, 3), their side, and their earliest generations."""
+    def cubes(self, generation: int) -> Cubes:
+        """Return cubes that hold the cells to a generation."""
         if (count := self._count(generation)) <= MOST_BLOCKS:
             keys = self._keys[:count].astype(np.int64)
             generations = np.searchsorted(self._ends, np.arange(count), side="right")

@@ -6,7 +6,6 @@ other source is packed into a pyramid of bits, cell by cell, with the generation
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +26,7 @@ from gpu_nim.render.colourings import DEFAULT, ages, base_colours, branch_palett
 from gpu_nim.render.defined_scenes import coarse_cells, defined_scene, generations_of, population
 from gpu_nim.render.geometry import PILES, SPACE, Blocks, Box, counted, cut, generations_between, no_cells, removed
 from gpu_nim.render.legends import Legend, Swatches, generation_bar
-from gpu_nim.render.packed_growth import MOST_BLOCKS, PackedGrowth
+from gpu_nim.render.packed_growth import Cubes, PackedGrowth, cubes_of
 from gpu_nim.render.projection import one_at_each_place
 from gpu_nim.render.source import CELLS_LIMIT, blocks_of, name_of, newborns
 from gpu_nim.render.themes import THEMES
@@ -159,8 +158,8 @@ def _defined(name: str, scene: NimScene, look: "Look") -> TracedBody:
     def until(generation: int) -> TracedBody:
         part = replace(scene, last=min(generation, scene.last))
         cubes, level = coarse_cells(part, _OUTLINE)
-        outline = _coarse_blocks(name, cubes << level, 1 << level, generations_of(cubes) << level)
-        outline = replace(outline, coordinates=SPACE if any(scene.inequality) else PILES)
+        coordinates = SPACE if any(scene.inequality) else PILES
+        outline = _outline(name, coordinates, (cubes << level, 1 << level, generations_of(cubes) << level))
         # Where generations have no colours of their own, early ones would all have the first.
         colours, legend = coloured if max(part.last, _LARGEST_PALETTE) >= scene.last else _coloured(look, part, _PALETTE_OF_PART)
         return TracedBody(name, part, count(part.last), (scene.first, part.last), outline, colours, legend, count, until)
@@ -302,25 +301,26 @@ class _Packing:
     legend: Legend
 
     def whole(self) -> TracedBody:
-        outline = replace(_outline(self.name, self.scene), coordinates=self.coordinates)
-        return self._body(self.scene, len(self.births) - 1, outline)
+        return self._body(self.scene, len(self.births) - 1, cubes_of(self.scene))
 
     def growing(self, keys: NDArray[np.unsignedinteger]) -> TracedBody:
         """Return the body with its earlier generations; the keys of its cells are in order of generation."""
         growth = PackedGrowth(self.scene, keys, self.births)
 
         def until(generation: int) -> TracedBody:
-            outline = replace(_coarse_blocks(self.name, *growth.outline(generation)), coordinates=self.coordinates)
-            return replace(self._body(growth.scene(generation), generation, outline), until=until)
+            return replace(self._body(growth.scene(generation), generation, growth.cubes(generation)), until=until)
 
         return until(len(self.births) - 1)
 
-    def _body(self, part: BrickScene, last: int, outline: Blocks) -> TracedBody:
+    def _body(self, part: BrickScene, last: int, cubes: Cubes) -> TracedBody:
+        """Return the body of the cells to a generation, and the cubes that hold them."""
+
         def colours(hit: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
             return self.of_numbers(self.scene.numbers(part.first_cells(hit, levels)))
 
         count = counted(self.births)
         born = np.flatnonzero(self.births[: last + 1])
+        outline = _outline(self.name, self.coordinates, cubes)
         return TracedBody(self.name, part, count(last), (int(born[0]), int(born[-1])), outline, colours, self.legend, count)
 
 
@@ -350,23 +350,8 @@ def _box(low: Iterable[int], high: Iterable[int]) -> tuple[Triple, Triple]:
     return (a, b, c), (wide, high_, deep)
 
 
-def _outline(name: str, scene: BrickScene) -> Blocks:
-    """The bits of a stage that has few, as blocks."""
-    for stage, start in enumerate(scene.starts):
-        shape = scene.stage_shape(stage)
-        words = scene.words[start:][: prod(shape)]
-        if int(np.bitwise_count(words).sum(dtype=np.int64)) <= MOST_BLOCKS:
-            break
-    some = np.flatnonzero(words)
-    bits = np.unpackbits(words[some].astype("<u8").view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
-    brick, bit = np.nonzero(bits)
-    cubes = 4 * np.stack(np.unravel_index(some[brick], shape), axis=1) + np.stack([bit >> 4, bit >> 2 & 3, bit & 3], axis=1)
-    side = 4**stage
-    return _coarse_blocks(name, cubes * side + np.array(scene.corner), side, np.zeros(len(cubes), np.int64))
-
-
-def _coarse_blocks(name: str, corners: NDArray[np.int64], side: int, generations: NDArray[np.int64]) -> Blocks:
-    """Blocks whose coordinates may need 64 bits: they frame a body and are not drawn."""
-    sizes: Any = np.full(len(corners), side)
-    wide: Any = (corners, generations)
-    return Blocks(name=name, corners=wide[0], sizes=sizes, generations=wide[1], population=len(corners))
+def _outline(name: str, coordinates: tuple[str, ...], cubes: Cubes) -> Blocks:
+    """Cubes as blocks whose coordinates may need 64 bits: they frame a body and are not drawn."""
+    corners, side, generations = cubes
+    wide: Any = (corners, np.full(len(corners), side), generations)
+    return Blocks(name, wide[0], wide[1], wide[2], len(corners), coordinates=coordinates)
