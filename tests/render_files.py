@@ -21,7 +21,6 @@ def opengl_reason():
 
 
 needs_opengl = pytest.mark.skipif(opengl_reason() is not None, reason=opengl_reason() or "")
-needs_pillow = pytest.mark.skipif(find_spec("PIL") is None, reason="Pillow is not installed")
 needs_matplotlib = pytest.mark.skipif(find_spec("matplotlib") is None, reason="matplotlib is not installed")
 needs_trimesh = pytest.mark.skipif(find_spec("trimesh") is None, reason="trimesh is not installed")
 

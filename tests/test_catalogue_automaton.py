@@ -15,7 +15,6 @@ from gpu_nim.render.geometry import tiles
 from gpu_nim.render.source import blocks_of
 from tests.helpers import ON_NUMPY, facts, printed, refused, run
 from tests.lattices import HEXAGON, SEED2, SEED3, literal, steps
-from tests.render_files import needs_pillow
 
 NAME = "made-up-hexagons"
 LAST = 12
@@ -126,7 +125,6 @@ def test_it_is_drawn_as_hexagons(tmp_path: Path) -> None:
     assert "hexagonal tiles" in refused("export", f"{NAME}:5", "-o", tmp_path / "a.ply")
 
 
-@needs_pillow
 def test_its_picture_is_one_of_hexagons(tmp_path: Path) -> None:
     from PIL import Image
 

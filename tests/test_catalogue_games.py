@@ -17,7 +17,6 @@ from gpu_nim.games.take_away import SubtractionRule
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.source import blocks_of
 from tests.helpers import facts, option_names, printed, refused, run
-from tests.render_files import needs_pillow
 
 SIZE, MOST = 12, 4
 DRAFT = ("--resolution", "32x32", "--engine", "numpy", "--quality", "draft")
@@ -224,7 +223,6 @@ def test_render_refuses(source, said, tmp_path: Path):
     assert said in refused("render", source, "-o", tmp_path / "a.png")
 
 
-@needs_pillow
 def test_they_are_drawn_and_exported(tmp_path: Path):
     source = f"{STEEP.name}:slope=1,size=7"
     drawn = facts("render", source, "-o", tmp_path / "a.png", *DRAFT)

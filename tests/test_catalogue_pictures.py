@@ -39,9 +39,9 @@ from gpu_nim.render.vector_drawing import VectorDrawing
 from gpu_nim.render.views import VIEWS, NamedView, View
 from gpu_nim.render.window import help_line, keys
 from tests.helpers import option_names, printed, refused, run
-from tests.render_files import needs_ffmpeg, needs_pillow, needs_trimesh
+from tests.render_files import needs_ffmpeg, needs_trimesh
 
-pytestmark = [needs_pillow, pytest.mark.usefixtures("no_command")]
+pytestmark = pytest.mark.usefixtures("no_command")
 SMALL = ("--resolution", "64x48", "--engine", "numpy", "--quality", "draft")
 
 

@@ -14,7 +14,6 @@ from gpu_nim.backends.interface import Batch
 from gpu_nim.render.source import contents
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, GrowthFormat, describe_formats
 from tests.helpers import facts, printed, refused, run
-from tests.render_files import needs_pillow
 
 
 class MadeUpWriter:
@@ -99,7 +98,6 @@ def test_a_made_up_format_takes_parents(tmp_path: Path, monkeypatch: pytest.Monk
     assert json.loads(Path("nim.made").read_text())["parents"] == parents
 
 
-@needs_pillow
 @pytest.mark.usefixtures("made_up", "no_command")
 def test_a_made_up_format_is_drawn_and_exported(tmp_path: Path) -> None:
     growth = grow("nim", 7)

@@ -22,7 +22,6 @@ from gpu_nim.render.motions.side_by_side import SideBySide, image_of
 from gpu_nim.render.motions.walk import Walk, path_to
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES, distinct_colours
-from tests.render_files import needs_pillow
 
 LOOK = Look(resolution=(64, 48), quality="draft", engine="numpy")
 
@@ -129,7 +128,6 @@ def test_a_growth_that_leaps_ahead_is_in_view_at_once():
         assert (np.abs(across) < [64 / 48, 1]).all(), (number, generation)
 
 
-@needs_pillow
 def test_a_frame_does_not_depend_on_the_frames_before_it():
     movie = Movie("nim:7", "growth", 30, options={"hold": "3"}, look=LOOK)
     with motion_of(movie) as one, motion_of(movie) as other:
@@ -146,7 +144,6 @@ def test_the_sides_are_equal_generation_by_generation_and_the_other_is_the_autom
         assert sorted(map(tuple, cells.tolist())) == sorted(map(tuple, newborns.tolist()))
 
 
-@needs_pillow
 @pytest.mark.parametrize("size", [(160, 80), (60, 150)])
 def test_panels_are_beside_or_above_each_other_and_show_the_same_generation(size):
     movie = Movie("nim:7", "side-by-side", 40, look=replace(LOOK, resolution=size, colour="branch"))
@@ -180,7 +177,6 @@ def test_a_walk_goes_from_child_to_child_to_its_position():
             assert len({pile ^ (pile + 1) for pile in grown}) == 1
 
 
-@needs_pillow
 def test_a_walk_pauses_at_the_end_of_each_leg_and_names_where_it_is():
     with Walk(Movie("nim:15", "walk", 45, options={"hold": "3"}, look=LOOK)) as motion:
         steps = [motion.step(number) for number in range(45)]
@@ -194,7 +190,6 @@ def test_a_walk_pauses_at_the_end_of_each_leg_and_names_where_it_is():
         assert said == ("(14, 11, 5)    step 15 of 15 to (14, 11, 5)", "(10, -3)    8 east, 4 south, 2 east, 1 north")
 
 
-@needs_pillow
 def test_a_walk_shows_each_leg_in_its_colour_among_all_cells():
     look = replace(LOOK, resolution=(800, 400))
     theme = THEMES[look.theme]

@@ -14,10 +14,10 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion
 from gpu_nim.render.movie import draw_frame, make_movie
 from tests.helpers import facts, printed, refused
-from tests.render_files import needs_ffmpeg, needs_pillow
+from tests.render_files import needs_ffmpeg
 
 LOOK = Look(resolution=(64, 48), quality="draft", engine="numpy")
-pytestmark = [needs_pillow, needs_ffmpeg]
+pytestmark = needs_ffmpeg
 
 
 class Here:

@@ -19,9 +19,7 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.opengl import require_opengl
 from gpu_nim.render.page import colour_bytes, document
 from tests.helpers import p_positions
-from tests.render_files import needs_pillow
 
-pytestmark = needs_pillow
 NOTEBOOK = Path(__file__).parents[1] / "docs" / "notebook.ipynb"
 
 

@@ -21,7 +21,6 @@ from gpu_nim.render.projection import FINE, frame, middles_of
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_body import traced_body
-from tests.render_files import needs_pillow
 
 LOOK = Look(resolution=(64, 48), quality="draft", engine="numpy")
 
@@ -131,7 +130,6 @@ def test_values_and_colours_are_those_of_the_cells():
     assert base_colours(six, "nim-p", theme).shape == (len(six), 3)
 
 
-@needs_pillow
 def test_a_growth_of_your_own_in_four_dimensions_is_drawn(tmp_path):
     offsets = [tuple(sign * (j == i) for j in range(4)) for i in range(4) for sign in (1, -1)]
     growth = grow(define(offsets, [1], [(0, 0, 0, 0)]), 4, backend="numpy", cells=True)
@@ -159,7 +157,6 @@ def test_cells_too_far_out_for_a_projection_are_refused():
         middles_of(replace(body, cells=far))
 
 
-@needs_pillow
 def test_axes_have_the_names_of_what_is_projected_or_are_refused():
     assert blocks_of("nim-4:2").coordinates == ("(a+b−c−d)/2", "(a−b+c−d)/2", "(a−b−c+d)/2")
     assert blocks_of("nim:piles=4,size=1,grundy=1").coordinates == ("a+b−c−d", "a−b+c−d", "a−b−c+d")
@@ -168,7 +165,6 @@ def test_axes_have_the_names_of_what_is_projected_or_are_refused():
         render("chocolate6:size=2", LOOK, axes=True)
 
 
-@needs_pillow
 def test_projections_on_a_lattice_are_traced():
     drawn, body = prepare("nim-4:15", LOOK), traced_body("nim-4:15", replace(LOOK, engine="trace", quality="final"))
     colours = body.colours(drawn.corners.T.astype(np.int64), np.zeros(len(drawn), np.int8))
@@ -177,7 +173,6 @@ def test_projections_on_a_lattice_are_traced():
         traced_body("chocolate6:size=2", replace(LOOK, engine="trace", quality="final"))
 
 
-@needs_pillow
 def test_a_turn_in_four_dimensions_begins_as_the_still_and_stands_on_its_seed_at_a_quarter():
     movie = Movie("nim-4:7", "turn-4d", 8, look=LOOK)
     with TurnIn4D(movie) as motion:
@@ -197,7 +192,6 @@ def test_a_turn_in_four_dimensions_begins_as_the_still_and_stands_on_its_seed_at
         motion_of(Movie("nim:7", "turn-4d", 8, look=LOOK))
 
 
-@needs_pillow
 def test_a_turn_of_six_coordinates_begins_as_the_still():
     with TurnIn4D(Movie("chocolate6:size=2", "turn-4d", 8, look=LOOK)) as motion:
         still, (first, _) = prepare("chocolate6:size=2", LOOK), motion._body(0.0)

@@ -23,9 +23,8 @@ from gpu_nim.render.image import render, save
 from gpu_nim.render.metadata import read_provenance
 from gpu_nim.render.movie import ffmpeg
 from tests.helpers import facts, printed, refused
-from tests.render_files import needs_ffmpeg, needs_matplotlib, needs_pillow, needs_trimesh
+from tests.render_files import needs_ffmpeg, needs_matplotlib, needs_trimesh
 
-pytestmark = needs_pillow
 SOFTWARE = f"gpunim {__version__}"
 SMALL = ("--resolution", "64x48", "--engine", "numpy", "--quality", "draft")
 MOVIE = (*SMALL, "--seconds", "0.1", "--workers", "1", "--quiet")

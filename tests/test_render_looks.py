@@ -13,9 +13,8 @@ from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.pixels import background
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
-from tests.render_files import needs_opengl, needs_pillow
+from tests.render_files import needs_opengl
 
-pytestmark = needs_pillow
 SIZE = (96, 72)
 SOURCES = ("nim:0", "nim:31", "fcc:4", "ulam-warburton:9", "hexagonal:7", "chocolate:size=15")
 BOTH = ["numpy", pytest.param("opengl", marks=needs_opengl)]

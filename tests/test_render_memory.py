@@ -25,7 +25,6 @@ from tests.render_files import needs_ffmpeg
 
 pytestmark = pytest.mark.thorough
 
-pytest.importorskip("PIL", reason="Pillow is not installed")
 linux = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells the most memory that was taken")
 has_opengl = opengl._has_pyvista() and opengl.probe() is not None
 needs_opengl = pytest.mark.skipif(not has_opengl, reason="PyVista or OpenGL is missing")

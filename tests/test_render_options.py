@@ -15,9 +15,9 @@ from gpu_nim.render.page import PAGE_OPTIONS, document
 from gpu_nim.render.styles import STYLES
 from gpu_nim.render.window import WINDOW_OPTIONS, Window
 from tests.helpers import facts, printed, refused, run
-from tests.render_files import needs_ffmpeg, needs_matplotlib, needs_opengl, needs_pillow
+from tests.render_files import needs_ffmpeg, needs_matplotlib, needs_opengl
 
-pytestmark = [needs_pillow, pytest.mark.usefixtures("no_command")]
+pytestmark = pytest.mark.usefixtures("no_command")
 
 # An option of the command line, and a value that it does not have by itself.
 OPTIONS = {

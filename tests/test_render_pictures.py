@@ -41,10 +41,10 @@ from gpu_nim.render.vector_drawing import Shape, VectorDrawing, text_width
 from gpu_nim.render.views import Camera, View, find_view, fit
 from tests.helpers import facts, gpunim, refused, wait_for
 from tests.lattices import population_terms
-from tests.render_files import needs_ffmpeg, needs_ffprobe, needs_matplotlib, needs_opengl, needs_pillow, needs_trimesh
+from tests.render_files import needs_ffmpeg, needs_ffprobe, needs_matplotlib, needs_opengl, needs_trimesh
 
 REFERENCE = Path(__file__).parent / "render_reference"
-BOTH = [pytest.param("numpy", marks=needs_pillow), pytest.param("opengl", marks=[needs_pillow, needs_opengl])]
+BOTH = ["numpy", pytest.param("opengl", marks=needs_opengl)]
 FACE_ON = Camera(np.array([0.0, 0.0, 10.0]), View((0, 0, 1), up=(0, 1, 0)).basis(), 4.0, True)
 
 
@@ -96,7 +96,6 @@ def test_light_of_points_adds_up_and_none_is_lost():
     assert draw_points(points, light, FACE_ON, 32, 32, glow=1.0).sum() > 8.0
 
 
-@needs_pillow
 @needs_opengl
 @pytest.mark.parametrize("name", ["hero", "isometric", "axis", "diagonal", "gasket", "200,30"])
 def test_both_engines_draw_the_same_picture(name):
@@ -148,7 +147,6 @@ def test_transparency_is_where_nothing_is_drawn(engine, tmp_path):
         save(picture, tmp_path / "a.jpg")
 
 
-@needs_pillow
 @pytest.mark.parametrize(
     ("source", "options"),
     [
@@ -173,7 +171,6 @@ def test_every_style_draws_something(source, options):
     assert np.abs(image - image.mean(axis=(0, 1))).max() > 25
 
 
-@needs_pillow
 @pytest.mark.parametrize("source", ["ulam-warburton:5", "triangular:5"])
 @pytest.mark.parametrize("style", ["volume", "sections"])
 def test_a_flat_set_has_no_volume_and_no_sections(source, style):
@@ -259,7 +256,6 @@ def test_both_engines_let_the_same_light_through_a_volume(opacity):
 
 
 @pytest.mark.thorough
-@needs_pillow
 @needs_opengl
 def test_both_engines_draw_the_same_volume():
     look = {"resolution": (160, 120), "style": "volume", "cut": "corner"}
@@ -267,7 +263,6 @@ def test_both_engines_draw_the_same_volume():
     assert np.abs(flat - gl).mean() < 4
 
 
-@needs_pillow
 @needs_opengl
 def test_a_growing_volume_holds_only_what_is_born():
     blocks = blocks_of("fcc:8")
@@ -278,7 +273,6 @@ def test_a_growing_volume_holds_only_what_is_born():
     assert np.abs(old - young).mean() > 5
 
 
-@needs_pillow
 @needs_opengl
 def test_pyvista_draws_and_its_windows_are_closed(monkeypatch):
     import pyvista
@@ -326,7 +320,6 @@ def test_the_window_is_the_one_whose_library_is_there(there, window, monkeypatch
     assert opengl.probe() == window
 
 
-@needs_pillow
 def test_without_opengl_numpy_draws_and_says_why(monkeypatch):
     monkeypatch.setattr(opengl, "probe", lambda: None)
     monkeypatch.setattr(opengl, "find_spec", lambda name: object())
@@ -505,7 +498,6 @@ def test_a_sweep_with_fewer_frames_than_whole_numbers_is_refused():
         Movie("chocolate:size=7", "sweep", frames=7)
 
 
-@needs_pillow
 @needs_ffmpeg
 def test_a_movie_has_the_colours_of_the_stills(tmp_path):
     look = Look(resolution=(64, 48), quality="draft", engine="numpy", title="Nim")
@@ -528,7 +520,6 @@ def probe_movie(path):
     return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
-@needs_pillow
 @needs_ffmpeg
 @needs_ffprobe
 @pytest.mark.parametrize(
@@ -547,7 +538,6 @@ def test_a_movie_has_its_size_its_frames_and_its_length(motion, source, suffix, 
     assert [p.name for p in tmp_path.iterdir()] == [f"a.{suffix}"]
 
 
-@needs_pillow
 @needs_ffmpeg
 def test_an_odd_size_is_refused_before_anything_is_drawn(tmp_path):
     with pytest.raises(UsageError, match="even width and height, got 131x90"):
@@ -556,7 +546,6 @@ def test_an_odd_size_is_refused_before_anything_is_drawn(tmp_path):
 
 
 @pytest.mark.thorough
-@needs_pillow
 @needs_ffmpeg
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_a_killed_movie_goes_on_where_it_was(tmp_path):
@@ -590,7 +579,6 @@ def test_a_killed_movie_goes_on_where_it_was(tmp_path):
     assert len(stamps) >= 3
 
 
-@needs_pillow
 def test_frames_of_another_movie_are_not_taken(tmp_path):
     from gpu_nim.render import movie
 
@@ -622,7 +610,6 @@ def test_frames_of_another_movie_are_not_taken(tmp_path):
     assert missing(Movie("nim:7", frames=3, look=look)) == [0, 1, 2]
 
 
-@needs_pillow
 def test_frames_of_a_source_that_has_changed_are_not_taken(tmp_path):
     from gpu_nim import grow, save, solve
     from gpu_nim.render import movie
@@ -720,7 +707,6 @@ def test_bad_input_is_one_sentence(arguments, status, message, tmp_path, monkeyp
     assert not list(tmp_path.iterdir())
 
 
-@needs_pillow
 def test_render_writes_the_picture_it_reports(tmp_path):
     out = tmp_path / "a.png"
     report = facts("render", "nim:15", "-o", out, "--resolution", "120x80", "--engine", "numpy")

@@ -19,7 +19,7 @@ from gpu_nim.model.errors import FileError
 from gpu_nim.storage import locks
 from tests import helpers
 from tests.helpers import gpunim, run
-from tests.render_files import needs_ffmpeg, needs_pillow
+from tests.render_files import needs_ffmpeg
 
 pytestmark = pytest.mark.thorough
 
@@ -47,7 +47,7 @@ WRITERS = {
     "e.stl": ("export", "nim:7", "-o", "OUT"),
 }
 needs_matplotlib = pytest.mark.skipif(find_spec("matplotlib") is None, reason="matplotlib is not installed")
-MARKS = {"t.svg": [needs_matplotlib], "p.png": [needs_pillow], "m.gif": [needs_pillow, needs_ffmpeg]}
+MARKS = {"t.svg": [needs_matplotlib], "m.gif": [needs_ffmpeg]}
 EACH = [pytest.param(name, marks=MARKS.get(name, [])) for name in WRITERS]
 
 HOLDER = """
@@ -257,7 +257,7 @@ def test_one_command_gives_each_file_a_name_of_its_own(tmp_path: Path) -> None:
         pytest.param(
             ("movie", "nim:15", *SIZE, "--seconds", "60", "--workers", "2", "-o"),
             "0*.png",
-            marks=[needs_pillow, needs_ffmpeg],
+            marks=needs_ffmpeg,
         ),
         (("count", "D", "--piles", "3", "--range", "0:2^34", "--workers", "2", "--out"), "job.json"),
     ],

@@ -29,7 +29,6 @@ from gpu_nim.render.source import blocks_of
 from gpu_nim.render.traced_body import opened, traced_body
 from gpu_nim.render.views import Camera
 from tests.helpers import facts, refused
-from tests.render_files import needs_pillow
 
 SMALL = {"resolution": (96, 72), "quality": "draft"}
 TINY = {"resolution": (32, 24), "quality": "draft"}
@@ -109,14 +108,12 @@ def test_a_cut_is_between_cubes_of_a_large_body_and_in_the_middle_of_a_small_one
     assert (box.first.tolist(), box.stop[1]) == ([first, 0, first], stop)
 
 
-@needs_pillow
 def test_a_cut_is_the_same_at_every_size():
     small, large = (np.asarray(render(f"nim:2^{bits}-1", cut="corner", **SMALL).image, int) for bits in (22, 50))
     assert (np.abs(small - large).max(axis=2) > 2).mean() < 0.002
     assert (np.abs(small - np.asarray(render("nim:2^50-1", **SMALL).image, int)).max(axis=2) > 2).mean() > 0.03
 
 
-@needs_pillow
 @pytest.mark.parametrize(("name", "options"), [("nim:31", {}), ("edge:12", {"theme": "paper"}), ("fcc:6", {"colour": "branch"})])
 def test_a_traced_picture_looks_like_the_others(name, options):
     sides, rays = (np.asarray(render(name, engine=engine, **SMALL, **options).image, float) for engine in ("numpy", "trace"))
@@ -124,7 +121,6 @@ def test_a_traced_picture_looks_like_the_others(name, options):
     assert np.corrcoef(sides.ravel(), rays.ravel())[0, 1] > 0.95
 
 
-@needs_pillow
 def test_what_would_be_merged_is_traced(monkeypatch):
     monkeypatch.setattr("gpu_nim.render.image.CELLS_LIMIT", 400)
     monkeypatch.setitem(source.blocks_of.__kwdefaults__, "limit", 400)
@@ -135,7 +131,6 @@ def test_what_would_be_merged_is_traced(monkeypatch):
     assert "blocks of" in render("nim:31", style="points", **TINY).note
 
 
-@needs_pillow
 @pytest.mark.parametrize(
     ("name", "cells"),
     [
@@ -153,7 +148,6 @@ def test_a_body_of_any_size_is_drawn(name, cells):
     assert np.ptp(np.asarray(picture.image, int), axis=(0, 1)).max() > 60
 
 
-@needs_pillow
 def test_the_same_picture_at_every_size():
     small, large = (np.asarray(render(f"nim:2^{bits}-1", engine="trace", **SMALL).image, int) for bits in (20, 50))
     assert (np.abs(small - large).max(axis=2) > 2).mean() < 0.002
@@ -281,13 +275,11 @@ def test_no_generation_of_a_growth_is_left_out_silently(monkeypatch):
         traced_body(grow("edge", 7), Look())
 
 
-@needs_pillow
 def test_the_command_reports_a_traced_picture(tmp_path):
     report = facts("render", "nim:2^40", "-o", tmp_path / "a.png", "--resolution", "64x48", "--quality", "draft")
     assert (report["engine"], report["population"], report["note"]) == ("trace", 4**40 + 3, "traced cell by cell")
 
 
-@needs_pillow
 @pytest.mark.parametrize(
     ("source", "motion", "options", "look"),
     [
@@ -309,7 +301,6 @@ def test_a_traced_movie_looks_like_one_of_blocks(source, motion, options, look):
         assert np.corrcoef(blocks.ravel(), rays.ravel())[0, 1] > 0.93
 
 
-@needs_pillow
 @pytest.mark.thorough
 def test_a_movie_of_a_body_of_any_size_is_traced():
     """In the growth of Nim each doubling looks like the one before, in the colours of its own generations."""
@@ -360,7 +351,6 @@ def test_movies_that_cannot_be_traced_are_refused(options, message, tmp_path):
     assert message in refused("movie", "nim:15", "-o", tmp_path / "a.gif", *options)
 
 
-@needs_pillow
 @pytest.mark.parametrize("bits", [20, 60])
 def test_the_view_from_inside_is_the_same_at_every_scale(bits):
     """Cells and pixels are far apart, so the view differs from that at 2^30 by the light of single pixels alone."""
@@ -376,7 +366,6 @@ def test_an_eye_keeps_the_fraction_of_its_cell():
     assert trace.Eye.of(far) == trace.Eye((2**59, -1, 3), (0.25, 0.5, 0.0))
 
 
-@needs_pillow
 def test_an_eye_between_two_cells_of_the_largest_body_is_exact():
     """At 2^60 doubles are 128 apart: two cells from a cell of the set, the eye sees it."""
     cell = (2**59 + 2**58 + 1, 2**59 + 1, 2**58)
@@ -392,7 +381,6 @@ def test_an_eye_between_two_cells_of_the_largest_body_is_exact():
     assert (hits.distances < 4).any()
 
 
-@needs_pillow
 @pytest.mark.parametrize("word", ["12", "3", "023"])
 def test_a_zoom_has_no_seam(word):
     """The frame after the last is the first; halfway it is another one."""
@@ -449,7 +437,6 @@ def test_an_eye_needs_rays_and_another_place_to_look_at():
         render("nim:7", eye="20,20,20", style="points")
 
 
-@needs_pillow
 def test_a_body_is_counted_once():
     population.cache_clear()
     assert render("bar:k=6,size=2^50", **TINY).engine == "trace"

@@ -18,12 +18,11 @@ import pytest
 
 from gpu_nim.render.window import help_line, keys
 from tests.helpers import gpunim, wait_for
-from tests.render_files import frame, needs_pillow
+from tests.render_files import frame
 
 _MISSING = [name for name in ("Xvfb", "xdotool") if shutil.which(name) is None]
 _MISSING += [] if find_spec("pyvista") else ["PyVista"]
 pytestmark = [
-    needs_pillow,
     pytest.mark.skipif(bool(_MISSING), reason=f"not installed: {', '.join(_MISSING)}"),
     pytest.mark.thorough,
 ]
