@@ -228,9 +228,9 @@ class ColumnRecorder:
         Raises:
             UsageError: that growth did not record what these columns need.
         """
+        recorded = {key for name in columns for key in self._needs(name)}
         for name in self.columns:
-            measured = name in columns or name in (*DEFAULT_COLUMNS, "density", self._scaled)
-            if not measured and not self._needs(name) <= {key for other in columns for key in self._needs(other)}:
+            if not self._needs(name) <= recorded:
                 raise UsageError(f"column {name!r} must be measured from the start, and this growth measured {', '.join(columns)}")
         if self._boxes is not None:
             self._boxes.restore(state)
@@ -238,6 +238,7 @@ class ColumnRecorder:
         self._series = {name: [np.asarray(state[name], np.uint64)] for name in wanted}
 
     def _needs(self, name: str) -> set[str]:
+        """What is recorded for a column: nothing for those that births give."""
         if name.startswith(("section ", "delay ")):
             return {name}
         if name in ("p-positions", "n-positions"):
