@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gpu_nim.backends.communicator import Communicator, share
-from gpu_nim.model.errors import FileError
+from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.interrupts import interrupts_deferred
 from gpu_nim.storage.exchange import exchange
 from gpu_nim.storage.locks import locked
@@ -149,6 +149,13 @@ def check_writable(path: Path, is_ours: Callable[[Path], bool] = lambda _: False
         raise FileError(f"cannot write {path}: it is a folder that gpunim did not make")
     if path.exists() and not path.is_dir() and not path.is_file():
         raise FileError(f"cannot write {path}: it is a device or a pipe, and only a file can be replaced by another")
+
+
+def check_output(path: Path, what: str, suffixes: Collection[str], is_ours: Callable[[Path], bool] = lambda _: False) -> None:
+    """Raise UsageError where `path`, which is to be `what`, has none of these suffixes, FileError where it could not be written."""
+    if path.suffix not in suffixes:
+        raise UsageError(f"{what} must end in {', '.join(suffixes)}, got {str(path)!r}")
+    check_writable(path, is_ours)
 
 
 def flush(path: Path) -> None:

@@ -9,8 +9,7 @@ from pathlib import Path
 from gpu_nim.automata.columns import Value
 from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.interface import Batch
-from gpu_nim.model.errors import UsageError
-from gpu_nim.storage.atomic import check_writable, replacing
+from gpu_nim.storage.atomic import check_output, replacing
 
 
 def as_number(value: Value) -> int | float | None:
@@ -20,9 +19,7 @@ def as_number(value: Value) -> int | float | None:
 
 def check_table(path: Path) -> None:
     """Raise UsageError or FileError where `save_table` would, to be called before long work."""
-    if path.suffix != ".csv":
-        raise UsageError(f"the file of a table must end in .csv, got {str(path)!r}")
-    check_writable(path)
+    check_output(path, "the file of a table", (".csv",))
 
 
 def save_table(rows: Iterable[Sequence[object]], path: Path) -> None:

@@ -4,17 +4,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from gpu_nim.games.nim.evolution_graph import Drawable, dot, graphml
-from gpu_nim.model.errors import UsageError
-from gpu_nim.storage.atomic import check_writable, replacing
+from gpu_nim.storage.atomic import check_output, replacing
 
 GRAPH_FORMATS: dict[str, Callable[[Drawable], Iterator[str]]] = {".graphml": graphml, ".dot": dot}
 
 
 def check_graph(path: Path) -> None:
     """Raise what `save_graph` would raise for this path, before the graph is made."""
-    if path.suffix not in GRAPH_FORMATS:
-        raise UsageError(f"the file of a graph must end in {' or '.join(GRAPH_FORMATS)}, got {str(path)!r}")
-    check_writable(path)
+    check_output(path, "the file of a graph", GRAPH_FORMATS)
 
 
 def save_graph(graph: Drawable, path: Path, on_done: Callable[[int], object] = lambda count: None) -> None:

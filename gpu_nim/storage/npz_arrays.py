@@ -65,9 +65,7 @@ class NpzArrays:
 
     def read(self, name: str) -> NDArray[Any]:
         """Return an array, compared with its CRC-32; Damaged where there is none of that name."""
-        if name not in self.declared:
-            raise Damaged(f"it has no {name}")
-        declared, (info, transposed, start) = self.declared[name], self._members[name]
+        declared, info, transposed, start = self._member(name)
         content = bytearray(declared.nbytes)
         with _opened(self._zip, info) as member:
             member.read(start)  # not seek, after which the CRC-32 is not compared
@@ -86,9 +84,7 @@ class NpzArrays:
 
         Its CRC-32 is not compared. Damaged where there is none of that name.
         """
-        if name not in self.declared:
-            raise Damaged(f"it has no {name}")
-        declared, (info, transposed, start) = self.declared[name], self._members[name]
+        declared, info, transposed, start = self._member(name)
         if info.compress_type != zipfile.ZIP_STORED or transposed or not declared.nbytes:
             return self.read(name)
         self._file.seek(info.header_offset + _NAME_LENGTH)
@@ -113,6 +109,11 @@ class NpzArrays:
     def attributes(self) -> dict[str, Any]:
         """Return the attributes of the file; none where it is not gpunim's."""
         return parse_json(self.read_text("attributes")) if "attributes" in self.declared else {}
+
+    def _member(self, name: str) -> tuple[Declared, zipfile.ZipInfo, bool, int]:
+        if name not in self.declared:
+            raise Damaged(f"it has no {name}")
+        return self.declared[name], *self._members[name]
 
     def _header(self, info: zipfile.ZipInfo) -> tuple[Declared, bool, int]:
         """The declaration of an array, whether its first index is the fastest, and the offset of its data."""

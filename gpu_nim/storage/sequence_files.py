@@ -24,12 +24,12 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.model.errors import FileError
 from gpu_nim.model.interrupts import interrupts_deferred
 from gpu_nim.model.limbs import U64, to_integers
 from gpu_nim.model.reading import Damaged, open_regular, parse_json, printable, read_regular
 from gpu_nim.oeis.b_files import format_lines
-from gpu_nim.storage.atomic import check_writable, replacing, resumable
+from gpu_nim.storage.atomic import check_output, replacing, resumable
 from gpu_nim.storage.file_checks import seal, store_of
 from gpu_nim.storage.zarr_arrays import StoredArray
 
@@ -107,9 +107,7 @@ def open_table(path: Path, attributes: dict[str, Any], limbs: int, *, resume: bo
 
 def check_table(path: Path) -> None:
     """Raise what `open_table` would raise for this path alone, to be called before long work."""
-    if path.suffix not in SUFFIXES:
-        raise UsageError(f"the file of a table must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
-    check_writable(path, _is_table)
+    check_output(path, "the file of a table", SUFFIXES, _is_table)
 
 
 def lines(first: int, values: U64, separator: str) -> str:

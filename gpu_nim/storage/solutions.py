@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.games.solution import Solution
-from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.model.errors import FileError
 from gpu_nim.model.interrupts import interrupts_deferred
 from gpu_nim.model.reading import Damaged, name_of
-from gpu_nim.storage.atomic import check_writable, replacing
+from gpu_nim.storage.atomic import check_output, replacing
 from gpu_nim.storage.csv_files import write_rows
 from gpu_nim.storage.file_checks import Declared, check_kind, origin, reading, reason, require_room, seal, store_of
 from gpu_nim.storage.npz_arrays import NpzArrays
@@ -74,9 +74,7 @@ def save_solution(solution: Solution, path: Path) -> None:
 
 def check_solution(path: Path) -> None:
     """Raise UsageError or FileError where `save_solution` would, to be called before long work."""
-    if path.suffix not in SUFFIXES:
-        raise UsageError(f"the file of a solved game must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
-    check_writable(path, _is_ours)
+    check_output(path, "the file of a solved game", SUFFIXES, _is_ours)
 
 
 def load_solution(path: Path) -> Solution:

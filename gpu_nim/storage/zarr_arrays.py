@@ -151,15 +151,13 @@ def read_member(store: Path, path: Path, most: int) -> bytes:
 def _codec(codecs: list[dict[str, Any]]) -> Any:
     """The decompressor; None where there is no compression."""
     codec: Any = import_module("numcodecs")  # what zarr itself decodes with
-    first, *others = codecs
-    if first["name"] != "bytes" or (first.get("configuration") or {}).get("endian", "little") != "little" or len(others) > 1:
-        raise Damaged(f"its codecs are {printable(repr([codec['name'] for codec in codecs]), 60)}, which gpunim does not write")
-    if not others:
-        return None
     known = {"blosc": codec.Blosc, "zstd": codec.Zstd}
-    if others[0]["name"] not in known:
-        raise Damaged(f"its codecs are {printable(repr([codec['name'] for codec in codecs]), 60)}, which gpunim does not write")
-    return known[others[0]["name"]]()
+    names = [each["name"] for each in codecs]
+    first, *others = names
+    endian = (codecs[0].get("configuration") or {}).get("endian", "little")
+    if (first, endian) != ("bytes", "little") or len(others) > 1 or not set(others) <= known.keys():
+        raise Damaged(f"its codecs are {printable(repr(names), 60)}, which gpunim does not write")
+    return known[others[0]]() if others else None
 
 
 def _sizes_of_blosc(raw: bytes) -> tuple[int, int]:

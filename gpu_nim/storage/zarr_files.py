@@ -119,12 +119,8 @@ class ZarrGrowthWriter:
         if self._ranks.rank:
             return
         with interrupts_deferred():
-            self._group.create_array(
-                "births", data=growth.births, dimension_names=_BY_GENERATION, overwrite=True, config=_EVERY_CHUNK
-            )
-            self._group.create_array(
-                "checksums", data=growth.checksums, dimension_names=_BY_GENERATION, overwrite=True, config=_EVERY_CHUNK
-            )
+            for name, values in (("births", growth.births), ("checksums", growth.checksums)):
+                self._group.create_array(name, data=values, dimension_names=_BY_GENERATION, overwrite=True, config=_EVERY_CHUNK)
         if self._parents is not None:
             self._write_parents(growth, self._parents)
         with interrupts_deferred():
