@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpu_nim.cli import output
 from gpu_nim.cli.catalogues import AUTOMATON_NAME
 from gpu_nim.cli.command import Group
-from gpu_nim.cli.output import emit_json, print_table, wants_progress
+from gpu_nim.cli.output import emit_json, print_table, report, wants_progress
 from gpu_nim.cli.params import integer, json_option
 from gpu_nim.cli.progress import step_progress
 from gpu_nim.jobs.ranks import join, place
@@ -165,7 +164,7 @@ def bench_workers(automaton: str, generations: int, workers: int, runs: int, as_
         from gpu_nim.jobs.workers import run_on_workers
 
         outcome = run_on_workers(workers, command_words())
-        output.report(outcome)
+        report(outcome)
         return outcome.status
     communicator = join(here)
     with step_progress(wants_progress(quiet=False)) as step:
@@ -173,7 +172,7 @@ def bench_workers(automaton: str, generations: int, workers: int, runs: int, as_
     done = shares(communicator, automaton, generations)
     if communicator.rank:
         return 0
-    report([timings], as_json, processor_name(), None, {"shares": [asdict(each) for each in done]})
+    print_races([timings], as_json, processor_name(), None, {"shares": [asdict(each) for each in done]})
     if not as_json:
         rows = [(rank, *(f"{each:.3f}" for each in (it.step, it.wait, it.exchange)), it.sent) for rank, it in enumerate(done)]
         print_table(rows, ("rank", "steps s", "waiting s", "exchanging s", "bytes sent"))
@@ -199,10 +198,10 @@ def _race(races: "Callable[[Backend, Backend | None, int, OnStep], Iterable[list
     cuda = select("cuda") if cuda_obstacle() is None else None
     with step_progress(wants_progress(quiet=False)) as step:
         timings = list(races(numpy, cuda, runs, step))
-    report(timings, as_json, numpy.device, cuda.device if cuda is not None else None)
+    print_races(timings, as_json, numpy.device, cuda.device if cuda is not None else None)
 
 
-def report(
+def print_races(
     races: Iterable[list["Timing"]], as_json: bool, host: str, device: str | None, more: dict[str, Any] | None = None
 ) -> None:
     """Print each contender's times, also over those of the race's first, and the ceilings; JSON has more."""

@@ -31,11 +31,11 @@ def info(file: Path | None, as_json: bool) -> None:
     With FILE, a picture, a movie, a mesh or a page of gpunim, print the version and the command that made it.
     """
     if file is not None:
-        made = _made(file)
-        if as_json:
-            emit_json(made)
-        else:
-            print_table(list(made.items()))
+        from gpu_nim.render.metadata import read_provenance
+
+        made = read_provenance(file)
+        origin = {"file": str(file), "software": made.software, "command": made.command}
+        emit_json(origin) if as_json else print_table(list(origin.items()))
         return
     facts = _facts()
     if as_json:
@@ -51,13 +51,6 @@ def info(file: Path | None, as_json: bool) -> None:
             if key not in ("available", "device", "reason") and value is not None
         ]
     print_table(rows)
-
-
-def _made(file: Path) -> dict[str, str]:
-    from gpu_nim.render.metadata import read_provenance
-
-    made = read_provenance(file)
-    return {"file": str(file), "software": made.software, "command": made.command}
 
 
 def _facts() -> dict[str, Any]:

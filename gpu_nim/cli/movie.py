@@ -54,12 +54,7 @@ _EXAMPLES = {
 }
 
 
-@click.command(
-    cls=Command,
-    examples=_EXAMPLES,
-    listings=lambda: {"Motions": MOTIONS.summaries()},
-    options=_motion_options,
-)
+@click.command(cls=Command, examples=_EXAMPLES, listings=lambda: {"Motions": MOTIONS.summaries()}, options=_motion_options)
 @click.argument("source", type=SOURCE)
 @click.option("-o", "--out", type=FILE, required=True, help=f"The file: {one_of(SUFFIXES)}.")
 @named_option("--motion", lambda: MOTIONS, default=Movie.motion)

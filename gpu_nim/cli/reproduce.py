@@ -13,15 +13,14 @@ from gpu_nim.cli.progress import step_progress
 from gpu_nim.reproduction.item import REACH
 
 if TYPE_CHECKING:
-    from gpu_nim.model.registry import Registry
     from gpu_nim.reproduction.item import Paper
     from gpu_nim.reproduction.run import ItemResult
 
 
-def _papers() -> "Registry[Paper]":
+def _listings() -> dict[str, list[tuple[str, str]]]:
     from gpu_nim.reproduction.papers import PAPERS
 
-    return PAPERS
+    return {"Papers": PAPERS.summaries()}
 
 
 _EXAMPLES = {
@@ -31,11 +30,7 @@ _EXAMPLES = {
 }
 
 
-@click.command(
-    cls=Command,
-    examples=_EXAMPLES,
-    listings=lambda: {"Papers": _papers().summaries()},
-)
+@click.command(cls=Command, examples=_EXAMPLES, listings=_listings)
 @click.argument("paper", type=PAPER_NAME, nargs=-1)
 @click.option("--list", "show_list", is_flag=True, help="List the items of the papers with the commands that show them.")
 @click.option("--upto", type=AMOUNT, default=REACH, help="The reach of the checks: the largest pile, index or generation.")
