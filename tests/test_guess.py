@@ -253,7 +253,7 @@ def test_a_random_representation_is_recovered(representation):
     base, matrices, row = representation
     rank = len(row)
     terms = values_of(base, matrices, row, 3 * base**6)
-    law = find_regular(terms[: base**5], base).law
+    law = find_regular(terms[: base**6], base).law
     assert law is not None
     assert law.rank <= rank <= law.largest_certain  # so that it is equal by the theorem of the module
     assert [law.term(n) for n in range(0, len(terms), 37)] == terms[::37]
