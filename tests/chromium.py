@@ -24,6 +24,8 @@ _FLAGS = (
 )
 DESK, PHONE = (480, 320), (360, 640)
 """The sizes of pages, small since pictures are drawn without a graphics card."""
+COARSE = 0.5, 0.75
+"""The pixels of the screen a pixel of the page, of a desk and of a phone: to draw fewer takes most of the time away."""
 
 
 @contextmanager
@@ -59,12 +61,15 @@ class Browser:
             export(source, file, Look(**look))
         return file.as_uri()
 
-    def open(self, address, size=DESK, *, phone=False, calm=True):
-        """Open a page, which traces one ray a pixel and, if calm, jumps to where it would fly."""
+    def open(self, address, size=DESK, *, phone=False, calm=True, ratio=None):
+        """Open a page, which traces one ray a pixel and, if calm, jumps to where it would fly.
+
+        `ratio` is the number of the screen's pixels a pixel of the page, COARSE by default.
+        """
         self.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": phone})
         wish = {"name": "prefers-reduced-motion", "value": "reduce" if calm else "no-preference"}
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [wish]})
-        self.resize(size, phone=phone)
+        self.resize(size, phone=phone, ratio=ratio)
         self.driver.get("about:blank")  # since only the fragment may differ
         self.driver.get(address)
         self.begin()
@@ -75,8 +80,8 @@ class Browser:
         wait_for(lambda: self.do("return Boolean(window.gpunim?.picture) || message.textContent !== ''"), "the page to begin")
         self.do("if (window.gpunim?.picture) { gpunim.picture.samples = 1; gpunim.picture.change() }")
 
-    def resize(self, size, *, phone=False):
-        screen = {"width": size[0], "height": size[1], "deviceScaleFactor": 1.5 if phone else 1, "mobile": phone}
+    def resize(self, size, *, phone=False, ratio=None):
+        screen = {"width": size[0], "height": size[1], "deviceScaleFactor": ratio or COARSE[phone], "mobile": phone}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
 
     def do(self, script, *given):
