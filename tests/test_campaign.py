@@ -16,7 +16,7 @@ from tests.campaign.lines import KNOWN, every_option, made_up
 
 ROOT = Path(__file__).resolve().parent.parent
 # Cases of a short round: all known lines, and of the others each work, or the first of them, and each kind of file a few times.
-SHORT = {"lines": len(KNOWN) + 150, "files": 24, "kills": 7, "pairs": 7, "memory": 10}
+SHORT = {"lines": len(KNOWN) + 300, "files": 24, "kills": 7, "pairs": 7, "memory": 10}
 
 pytestmark = [
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="campaigns fork and read /proc"),
