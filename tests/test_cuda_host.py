@@ -298,6 +298,7 @@ def test_a_kernel_that_does_not_compile_says_where(tmp_path: Path) -> None:
         launcher("broken", (1,), (1,), (xp.zeros(1, np.int32),))
 
 
+@pytest.mark.thorough
 def test_defines_are_compiled_in_where_asked_for(tmp_path: Path) -> None:
     (tmp_path / "five.cu").write_text(
         '#include "common.cuh"\n#ifndef NUMBER\n#define NUMBER number\n#endif\n'

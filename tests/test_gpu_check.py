@@ -141,6 +141,7 @@ def test_a_part_that_cannot_start(parts: Callable[..., tuple[int, str]]) -> None
     assert "No module named 'no_such_package'" in report
 
 
+@pytest.mark.thorough
 def test_a_part_that_hangs_is_cut_at_its_limit_and_the_rest_goes_on(parts: Callable[..., tuple[int, str]]) -> None:
     program = """
 if part == "large":
@@ -210,6 +211,7 @@ def test_without_a_gpu_there_is_one_sentence(
     assert "- state: not run" in (tmp_path / "r.md").read_text()
 
 
+@pytest.mark.thorough
 def test_a_device_that_does_not_answer(
     gpu_check: ModuleType, parts: Callable[..., tuple[int, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

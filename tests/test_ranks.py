@@ -92,6 +92,7 @@ def test_another_number_of_ranks_resumes(backend, rule, before, after, stop, mor
             assert batch.checksums.tolist() == whole.checksums[stop + 1 :].tolist()
 
 
+@pytest.mark.thorough
 @settings(some, max_examples=4)
 @given(before=RANKS, after=RANKS, stop=st.integers(0, 130), more=st.integers(1, 100), planned=st.integers(0, 200))
 def test_nim_grows_the_same_and_resumes(backend, before, after, stop, more, planned):
