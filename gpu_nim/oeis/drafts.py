@@ -303,20 +303,14 @@ def _table(name: str, letter: str, program: str, formulas: tuple[str, ...], diag
         name=name,
         title="Square array T(k,n), k >= 1, n >= 0, read by antidiagonals: the number of P-positions in the game of Nim with up "
         f"to k piles, allowing for piles of zero, such that {_COUNTS[letter].counted}.",
-        comments=(
-            _TUPLES,
-            "The antidiagonals are T(1,0); T(1,1), T(2,0); T(1,2), T(2,1), T(3,0); ...",
-        ),
+        comments=(_TUPLES, "The antidiagonals are T(1,0); T(1,1), T(2,0); T(1,2), T(2,1), T(3,0); ..."),
         program=program,
         keywords="nonn,easy,tabl",
         reach=5050,
         formulas=formulas,
         examples=("Array begins:", *(f"k={k}: {row} ..." for k, row in enumerate(rows, 1))),
         sources=(_NIM_FRACTALS,),
-        related=(
-            *((number, f"row {k}") for k, number in sorted(family.numbers.items()) if is_a_number(number)),
-            *diagonal,
-        ),
+        related=(*((number, f"row {k}") for k, number in sorted(family.numbers.items()) if is_a_number(number)), *diagonal),
     )
 
 

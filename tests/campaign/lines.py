@@ -33,6 +33,7 @@ KNOWN: tuple[tuple[str, ...], ...] = (
     ("evolution", "--gen", "10^6"),
     ("solve", "nim-pass"),
     ("solve", "nim", "--piles", "1", "--size", "10^9"),
+    ("guess", ""),
     ("verify", "bogus"),
     ("count", "D", "--piles", "4", "--range", "0:10^30", "--reduce", "sum"),
     ("count", "D", "--piles", "4", "--range", "0:10^30", "--plan"),
