@@ -21,7 +21,7 @@ from gpu_nim.reproduction.papers.inequality_conditions import sections_3_and_4
 from gpu_nim.reproduction.report import FACTS, PAGE, page, save_report
 from gpu_nim.reproduction.run import ItemResult, Verdict, compare, reproduce
 from gpu_nim.theorems import find_statements, statements
-from tests.chromium import chromium_driver, needs_chromium
+from tests.chromium import Browser, chromium_driver, needs_chromium
 from tests.helpers import facts, printed, refused, run
 
 # All numbers of the sources, read off them; what they state without a number, an item says by its section.
@@ -269,8 +269,7 @@ def test_the_page_in_a_browser(tmp_path: Path, results: list[ItemResult]) -> Non
     (tmp_path / PAGE).write_text(page(results, 2), encoding="utf-8")
     with chromium_driver(tmp_path) as driver:
         for width, phone in ((1280, False), (390, True)):
-            screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": phone}
-            driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+            Browser(driver, tmp_path).resize((width, 900), phone=phone, ratio=1)
             driver.get((tmp_path / PAGE).as_uri())
             assert driver.execute_script("return document.documentElement.scrollWidth") <= width
             drawn = "return [...document.images].map(image => image.decode().then(() => image.naturalWidth))"

@@ -1,4 +1,4 @@
-"""SIGTERM and SIGHUP end a command as Ctrl-C does: with its clean-up, and one sentence.  A closed pipe ends it without a word."""
+"""SIGTERM and SIGHUP end a command as Ctrl-C does: with its clean-up, and one sentence. A closed pipe ends it without a word."""
 
 import os
 import signal

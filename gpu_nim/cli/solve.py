@@ -96,10 +96,10 @@ def solve(
 
 
 def _scan(rows_of: Callable[[], list[dict[str, Any]]], game: str, size: int, out: Path | None, as_json: bool) -> None:
-    from gpu_nim.storage.csv_files import check_table, save_table
+    from gpu_nim.storage.csv_files import check_csv, save_table
 
     if out is not None:
-        check_table(out)
+        check_csv(out)
         reserve(out)
     rows = rows_of()
     if out is not None:

@@ -17,7 +17,7 @@ def as_number(value: Value) -> int | float | None:
     return float(value) if isinstance(value, Fraction) else value
 
 
-def check_table(path: Path) -> None:
+def check_csv(path: Path) -> None:
     """Raise UsageError or FileError where `save_table` would, to be called before long work."""
     check_output(path, "the file of a table", (".csv",))
 
@@ -33,7 +33,7 @@ def save_table(rows: Iterable[Sequence[object]], path: Path) -> None:
         UsageError: the file has another suffix.
         FileError: the file cannot be written.
     """
-    check_table(path)
+    check_csv(path)
     with replacing(path) as scratch:
         write_rows(scratch, rows)
 
