@@ -102,7 +102,7 @@ def backend(request: pytest.FixtureRequest) -> Iterator[Any]:
 @pytest.fixture
 def no_command(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files hold no command, so that those of different commands can be compared byte by byte."""
-    monkeypatch.setattr("gpu_nim.model.provenance.one_line", lambda text: "")
+    monkeypatch.setattr("gpu_nim.model.files.one_line", lambda text: "")
 
 
 @pytest.fixture(scope="session")

@@ -29,7 +29,7 @@ from gpu_nim.jobs.growth_job import GrowthJob, Outputs
 from gpu_nim.jobs.mpi import MpiCommunicator
 from gpu_nim.jobs.ranks import Outcome, join, place
 from gpu_nim.model.errors import FileError, RankFailed
-from gpu_nim.model.interrupts import interrupts_deferred
+from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.storage import zarr_files
 from tests import strict_cupy as xp
 

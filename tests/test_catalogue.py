@@ -5,7 +5,7 @@ import pytest
 
 from gpu_nim import grow
 from gpu_nim.automata.catalogue import CATALOGUE, GrowthEntry, find
-from gpu_nim.model.notation import is_a_number
+from gpu_nim.model.arguments import is_a_number
 from tests.lattices import literal, terms_of
 
 _ENTRIES = [(automaton.name, entry) for automaton in CATALOGUE.values() for entry in automaton.oeis if is_a_number(entry.number)]

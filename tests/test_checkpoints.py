@@ -23,7 +23,7 @@ from gpu_nim.jobs import checkpoints as checkpoints_module
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.growth_job import GrowthJob, Outputs
 from gpu_nim.model.errors import FileError
-from gpu_nim.model.reading import Damaged
+from gpu_nim.model.files import Damaged
 from gpu_nim.model.rule import Rule
 from gpu_nim.storage.file_checks import seal
 from tests import helpers

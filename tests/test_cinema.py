@@ -9,8 +9,8 @@ from subprocess import Popen
 import numpy as np
 import pytest
 
-from gpu_nim.model.progress import unreported
 from gpu_nim.model.tracing import MISS
+from gpu_nim.model.work import unreported
 from gpu_nim.render import cinema
 from gpu_nim.render.cinema import BOUNCES, SAMPLES, Cinema, _Stage
 from gpu_nim.render.colours import to_linear

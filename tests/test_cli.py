@@ -24,7 +24,7 @@ from gpu_nim.cli.commands import COMMANDS
 from gpu_nim.cli.output import print_table
 from gpu_nim.cli.params import RANGE
 from gpu_nim.cli.progress import step_progress
-from gpu_nim.model.notation import parse_integer
+from gpu_nim.model.arguments import parse_integer
 from tests.helpers import gpunim, refused, run, wait_for
 
 

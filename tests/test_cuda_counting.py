@@ -23,8 +23,8 @@ from gpu_nim.counting.families import find_family
 from gpu_nim.counting.ranges import Range, limbs_needed
 from gpu_nim.counting.reductions import Reduction, ValueScan, length_counts, residue_counts
 from gpu_nim.jobs.count import count
+from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
-from gpu_nim.model.limbs import to_integers
 from tests.cuda_host import HostLauncher, compiler
 
 HOST = NumpyCounting(threads=1)

@@ -14,12 +14,12 @@ from gpu_nim.backends.cuda import CudaBackend, staging
 from gpu_nim.backends.cuda import games as cuda_games
 from gpu_nim.backends.cuda.launcher import to_host
 from gpu_nim.backends.cuda.table import KERNELS
+from gpu_nim.backends.interface import LinearBounds
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.games import solvers
 from gpu_nim.games.inequality import InequalityGame, bar, chocolate, parse_game, six_coordinate_chocolate
 from gpu_nim.games.solve import solve
 from gpu_nim.model.errors import BackendError, InsufficientMemoryError, UsageError
-from gpu_nim.model.linear_bounds import LinearBounds
 from tests import strict_cupy
 from tests.literal_games import solve_literally
 from tests.test_games_inequality import random_games

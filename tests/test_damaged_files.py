@@ -28,7 +28,7 @@ from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.growth_job import GrowthJob, Outputs
 from gpu_nim.model.errors import FileError, GpunimError, InsufficientMemoryError
-from gpu_nim.model.reading import Damaged, name_of, open_regular, parse_json
+from gpu_nim.model.files import Damaged, name_of, open_regular, parse_json
 from gpu_nim.oeis.b_files import compare
 from gpu_nim.oeis.catalogue import resolve
 from gpu_nim.storage.npz_arrays import NpzArrays

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from gpu_nim.cli.restart import restart
-from gpu_nim.model.errors import MissingDependency
-from gpu_nim.model.extras import _extras, missing
+from gpu_nim.model.errors import MissingDependency, _extras, missing
 from gpu_nim.render.exports import EXPORTS
 
 CHECKOUT = Path(__file__).parents[1]

@@ -19,9 +19,9 @@ from gpu_nim.counting import closed_forms
 from gpu_nim.counting.digit_matrices import DigitProduct
 from gpu_nim.counting.families import FAMILIES, find_family
 from gpu_nim.counting.family import DigitFamily, Family, Rising
+from gpu_nim.model.arrays import Integers
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.limbs import Integers
-from gpu_nim.model.progress import OnStep
+from gpu_nim.model.work import OnStep
 from gpu_nim.storage.sequence_files import TableWriter
 from tests.cuda_host import HostLauncher, compiler
 from tests.helpers import printed, refused, run

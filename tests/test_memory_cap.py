@@ -15,8 +15,7 @@ from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.cli import main
 from gpu_nim.jobs.growth_job import GrowthJob, Outputs
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
-from gpu_nim.model.memory import host_memory
-from gpu_nim.model.memory_cap import VARIABLE, capped, memory_cap
+from gpu_nim.model.memory import VARIABLE, capped, host_memory, memory_cap
 from tests.cuda_host import HostLauncher, compiler
 
 GiB = 2**30

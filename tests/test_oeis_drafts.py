@@ -15,8 +15,8 @@ import pytest
 
 from gpu_nim import grow, solve
 from gpu_nim.automata.catalogue import find as find_automaton
+from gpu_nim.model.arguments import is_a_number
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.notation import is_a_number
 from gpu_nim.oeis.catalogue import entries, find, resolve
 from gpu_nim.oeis.corrections import CORRECTIONS
 from gpu_nim.oeis.draft import Draft, data_lines, data_terms

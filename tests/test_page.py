@@ -18,7 +18,7 @@ from PIL import Image
 from gpu_nim import grow, save
 from gpu_nim.backends.numpy.trace import NumpyTracer
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
-from gpu_nim.model.notation import parse_integer
+from gpu_nim.model.arguments import parse_integer
 from gpu_nim.model.tracing import NimScene, Rays
 from gpu_nim.render.look import Look
 from gpu_nim.render.notebook import embed

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.provenance import Provenance
+from gpu_nim.model.files import Provenance
 from gpu_nim.render.exports import Printing, export, gltf
 from gpu_nim.render.exports.triangles import Mesh, cubes, printable_body
 from gpu_nim.render.geometry import components

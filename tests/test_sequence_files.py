@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpu_nim.model.arrays import to_integers, to_limbs
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.model.limbs import to_integers, to_limbs
 from gpu_nim.storage.sequence_files import open_table, write_terms
 
 ATTRIBUTES = {"sequence": "D", "piles": 3, "start": 10, "stop": 40}

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from gpu_nim.automata.catalogue import CATALOGUE as AUTOMATA
+from gpu_nim.model.arguments import is_a_number
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.model.notation import is_a_number
 from gpu_nim.oeis.b_files import compare, format_lines, read_bfile
 from gpu_nim.oeis.catalogue import entries, find, resolve
 from gpu_nim.oeis.entry import OeisEntry

@@ -14,8 +14,8 @@ from gpu_nim.counting.digit_matrices import by_total
 from gpu_nim.counting.families import FAMILIES, find_family
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range, limbs_needed, with_checked_sum
+from gpu_nim.model.arrays import to_integers, to_limbs
 from gpu_nim.model.errors import UsageError, VerificationError
-from gpu_nim.model.limbs import to_integers, to_limbs
 
 ENGINE = NumpyCounting(threads=2)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gpu_nim.cli.signals import Terminated, terminations_raised
-from gpu_nim.model.interrupts import interrupts_deferred
+from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.storage.sequence_files import open_table
 from tests.helpers import gpunim
 

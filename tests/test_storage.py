@@ -14,7 +14,7 @@ from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.model.interrupts import interrupts_deferred
+from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.storage.atomic import check_writable, replacing
 from gpu_nim.storage.file_checks import Declared
 from gpu_nim.storage.growth_attributes import _seal

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata import formulas, neighbourhoods
 from gpu_nim.counting.families import ByTotal, UpToTotal
-from gpu_nim.model.arguments import shown
+from gpu_nim.model.arguments import is_a_number, shown
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.notation import is_a_number
 from gpu_nim.model.registry import Registry
 from gpu_nim.model.rule import Rule, Symmetry
 

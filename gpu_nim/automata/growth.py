@@ -14,8 +14,7 @@ from gpu_nim.automata.columns import Table
 from gpu_nim.model.arguments import Whole, integer, shown
 from gpu_nim.model.digest import digest
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.labelled import axis_names, dataset
-from gpu_nim.model.presentation import Presentable
+from gpu_nim.model.presentation import Presentable, axis_names, dataset
 from gpu_nim.model.rule import Rule, Symmetry
 
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.backends.interface import State
+from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.errors import GpunimError, UsageError
-from gpu_nim.model.values import ArrayValue
 
 
 @dataclass(frozen=True, eq=False)

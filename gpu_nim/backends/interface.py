@@ -9,7 +9,7 @@ times one table (`gpu_nim.counting.blocks`):
     value[h, l] = sum_c rows[h, c] * table[c, l].
 
 All arithmetic is modulo 2^(64 limbs), a ring, so intermediate wrapping is harmless: the caller has proven that the values
-themselves fit (`gpu_nim.model.limbs`).
+themselves fit (`gpu_nim.model.arrays`).
 """
 
 from dataclasses import dataclass
@@ -19,12 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import Communicator
-from gpu_nim.model.limbs import U64, Integers
-from gpu_nim.model.linear_bounds import LinearBounds
-from gpu_nim.model.progress import OnStep, unreported
+from gpu_nim.model.arrays import U64, ArrayValue, Integers
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import Cones, Hits, Rays, Scene
-from gpu_nim.model.values import ArrayValue
+from gpu_nim.model.work import OnStep, unreported
 
 State = dict[str, NDArray[np.generic]]
 """A growth's state as named host arrays, from which either backend can resume."""
@@ -69,6 +67,21 @@ def count_in_section(cells: NDArray[np.integer], births: NDArray[np.uint64], sec
     before = np.concatenate(([0], np.cumsum(cells[:, axis] == value)))
     stops = np.cumsum(births).astype(np.int64)
     return np.diff(before[stops], prepend=0).astype(np.uint64)
+
+
+class LinearBounds(NamedTuple):
+    """R inequalities over k coordinates: x[targets[r]] <= floor((numerators[r] . x + constants[r]) / denominators[r]).
+
+    All arrays are int64. `numerators` (R, k) is non-negative, `denominators` (R,) positive, `constants` (R,) may be negative.
+
+    >>> LinearBounds(*map(np.array, ([1], [[1, 0, 1]], [0], [3]))).denominators  # 3y <= x + z
+    array([3])
+    """
+
+    targets: NDArray[np.int64]
+    numerators: NDArray[np.int64]
+    constants: NDArray[np.int64]
+    denominators: NDArray[np.int64]
 
 
 class Engine(Protocol):

@@ -19,9 +19,9 @@ from gpu_nim.counting.digit_matrices import even_binomials
 from gpu_nim.counting.families import ByMaximum, ByTotal, UpToMaximum, UpToTotal
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range
+from gpu_nim.model.arrays import U64
 from gpu_nim.model.errors import BackendError
-from gpu_nim.model.limbs import U64
-from gpu_nim.model.progress import OnStep, unreported
+from gpu_nim.model.work import OnStep, unreported
 
 _SIZE = 1 << 24
 _BY_FORMULA = 1 << 22  # the plain formulas are slower: they race over a shorter range

@@ -42,8 +42,8 @@ from gpu_nim.counting.families import ByTotal
 from gpu_nim.counting.ranges import Range
 from gpu_nim.games.inequality import chocolate, six_coordinate_chocolate
 from gpu_nim.games.solve import solve
+from gpu_nim.model.arrays import U64
 from gpu_nim.model.errors import BackendError
-from gpu_nim.model.limbs import U64
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import BrickScene, Cones, NimScene, Rays, Scene, surface
 

@@ -11,8 +11,8 @@ from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.bench.harness import Contender, Timing, race
 from gpu_nim.bench.peers import python_set, scipy_convolve
-from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.rule import Rule, Symmetry
+from gpu_nim.model.work import OnStep, unreported
 
 SCIPY = "scipy convolve"
 

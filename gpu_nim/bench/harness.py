@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gpu_nim.model.errors import VerificationError
-from gpu_nim.model.progress import OnStep, unreported
+from gpu_nim.model.work import OnStep, unreported
 
 _CEILING_BYTES = 1 << 28  # well beyond every cache of a processor, quick to write
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from gpu_nim.backends.cuda.launcher import Launcher
 from gpu_nim.backends.cuda.table import read_kernels
-from gpu_nim.model.extras import missing
+from gpu_nim.model.errors import missing
 from gpu_nim.model.rule import Rule
 
 

@@ -13,10 +13,10 @@ from gpu_nim.backends.numpy.nim import BLOCKS, NimEngine
 from gpu_nim.backends.shared.layers import AXIS, Layers
 from gpu_nim.backends.shared.owners import owners
 from gpu_nim.model.arguments import integer
+from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.limbs import Ints
-from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.rule import Rule
+from gpu_nim.model.work import OnStep, unreported
 
 RANKS = (2, 3, 4, 6, 8, 16, 64)
 SENDING = (2, 3, 4, 8)

@@ -12,7 +12,7 @@ from gpu_nim.automata.growth_process import grow
 from gpu_nim.backends.communicator import Communicator
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.bench.harness import Contender, Timing, race
-from gpu_nim.model.progress import OnStep, unreported
+from gpu_nim.model.work import OnStep, unreported
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ from gpu_nim.cli.output import report
 from gpu_nim.cli.restart import restart
 from gpu_nim.cli.signals import Terminated, closed_pipes_raised, terminations_raised
 from gpu_nim.jobs.ranks import Outcome, place
+from gpu_nim.model.arguments import LONGEST_DIGITS
 from gpu_nim.model.errors import GpunimError, MissingDependency, RankFailed, UsageError, close, message_of
-from gpu_nim.model.notation import LONGEST_DIGITS
-from gpu_nim.model.provenance import command_line
+from gpu_nim.model.files import command_line
 
 _ON_RANKS = ("grow", "bench")
 """The commands that divide their work among ranks."""

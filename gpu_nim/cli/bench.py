@@ -16,13 +16,13 @@ from gpu_nim.cli.params import integer, json_option
 from gpu_nim.cli.progress import step_progress
 from gpu_nim.jobs.ranks import join, place
 from gpu_nim.model.errors import BackendError
-from gpu_nim.model.provenance import command_words
+from gpu_nim.model.files import command_words
 
 if TYPE_CHECKING:
     from gpu_nim.backends.interface import Backend
     from gpu_nim.bench.device import Row
     from gpu_nim.bench.harness import Timing
-    from gpu_nim.model.progress import OnStep
+    from gpu_nim.model.work import OnStep
 
 
 @click.group(

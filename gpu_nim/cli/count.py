@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gpu_nim.counting.family import Family
     from gpu_nim.jobs.clusters import Cluster
     from gpu_nim.jobs.count_job import CountJob
-    from gpu_nim.model.limbs import U64
+    from gpu_nim.model.arrays import U64
     from gpu_nim.oeis.entry import OeisEntry
 
 _FORMATS = ("table", "bfile", "csv", "json")
@@ -283,7 +283,7 @@ def _write(work: _Work, limbs: int, chunks: Any) -> None:
 
 
 def _print_range(work: _Work, chunks: "Iterable[U64]") -> None:
-    from gpu_nim.model.limbs import to_integers
+    from gpu_nim.model.arrays import to_integers
     from gpu_nim.model.memory import host_memory, require_memory
     from gpu_nim.storage.sequence_files import TEXTS, lines
 

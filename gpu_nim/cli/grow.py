@@ -20,7 +20,7 @@ from gpu_nim.jobs.growth_job import EVERY, GrowthJob, Outputs
 from gpu_nim.jobs.rank_plan import Planned, bytes_on_disk, rank_plan, require_memory_of_all
 from gpu_nim.jobs.ranks import join, place
 from gpu_nim.model.errors import BackendError, UsageError
-from gpu_nim.model.provenance import command_words
+from gpu_nim.model.files import command_words
 from gpu_nim.storage.growth_formats import describe_formats, suffixes_with_parents
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Types of parameters that several commands have, with numbers as `gpu_nim.model.notation` reads them, and common options."""
+"""Types of parameters that several commands have, with numbers as `gpu_nim.model.arguments` reads them, and common options."""
 
 from collections.abc import Callable, Collection, Iterable
 from math import nan
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpu_nim.model.arguments import parse_integer, parse_size
 from gpu_nim.model.errors import close
-from gpu_nim.model.memory_cap import VARIABLE, capped
-from gpu_nim.model.notation import parse_integer, parse_size
+from gpu_nim.model.memory import VARIABLE, capped
 from gpu_nim.model.registry import one_of
 
 if TYPE_CHECKING:

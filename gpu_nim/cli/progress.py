@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpu_nim.backends.interface import Batch
-from gpu_nim.model.progress import OnStep, unreported
+from gpu_nim.model.work import OnStep, unreported
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -8,8 +8,8 @@ from gpu_nim.cli.output import point, print_table, wants_progress
 from gpu_nim.cli.progress import work_progress
 from gpu_nim.games.entries import GameEntry, Rational
 from gpu_nim.games.solution import Solution
+from gpu_nim.model.arguments import parse_rational
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.notation import parse_rational
 
 _MAX_SCANNED = 100_000
 _OF_THEOREM = ("theorem", "theorem_equals_nim", "theorem_first_difference")

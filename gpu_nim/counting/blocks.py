@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from gpu_nim.counting.digit_matrices import DigitProduct
-from gpu_nim.model.limbs import Integers
+from gpu_nim.model.arrays import Integers
 
 _MASK = (1 << 64) - 1
 

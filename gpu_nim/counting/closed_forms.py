@@ -24,7 +24,7 @@ from functools import cache
 from math import comb
 
 from gpu_nim.counting.long_integers import Long, long, power_sums
-from gpu_nim.model.progress import OnStep, unreported
+from gpu_nim.model.work import OnStep, unreported
 
 _FEW_PILES = 32
 _FEW_DIGITS = 512  # of n, up to which a power for each run of equal digits is quickest

@@ -25,7 +25,7 @@ from math import comb
 from gpu_nim.counting import long_integers
 from gpu_nim.counting.long_integers import Long
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.progress import OnStep, unreported
+from gpu_nim.model.work import OnStep, unreported
 
 DigitVector = tuple[int, ...]
 

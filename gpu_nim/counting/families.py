@@ -13,8 +13,8 @@ from gpu_nim.counting.digit_matrices import DigitProduct, by_total, up_to_total
 from gpu_nim.counting.family import DigitFamily, Family, Rising
 from gpu_nim.counting.residues import ClosedResidues, ResidueAutomaton
 from gpu_nim.model.arguments import Whole, integer
-from gpu_nim.model.progress import OnStep
 from gpu_nim.model.registry import Registry
+from gpu_nim.model.work import OnStep
 
 FAMILIES = Registry[type[Family]]("sequence")
 """Every family by its name, in the order in which messages list them."""

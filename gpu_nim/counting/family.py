@@ -19,7 +19,7 @@ from gpu_nim.counting.limits import MAX_PILES
 from gpu_nim.counting.residues import DigitResidues, ResidueAutomaton
 from gpu_nim.model.arguments import Whole, integer, shown
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.progress import OnStep, unreported
+from gpu_nim.model.work import OnStep, unreported
 
 _MAX_NODES = 100_000  # blocks visited for a histogram before value by value is cheaper
 _EXACT_BOUND = 32  # entries of a state; beyond, the exact maximum over a range costs too much a digit

@@ -10,8 +10,8 @@ import numpy as np
 
 from gpu_nim.backends.interface import Counting, Lengths
 from gpu_nim.counting.family import Family, check_range
+from gpu_nim.model.arrays import U64
 from gpu_nim.model.errors import VerificationError
-from gpu_nim.model.limbs import U64
 from gpu_nim.model.memory import host_memory, require_memory
 
 CHUNK = 1 << 22
@@ -26,7 +26,7 @@ class Range:
 
     `limbs` is the number of 64-bit words of a value: 1 if a bound proven in advance shows that every value of the range fits
     64 bits, more otherwise. With one limb values are uint64 of shape (n,), else uint64 of shape
-    (n, limbs), least significant first (`gpu_nim.model.limbs.to_integers` makes integers of either).
+    (n, limbs), least significant first (`gpu_nim.model.arrays.to_integers` makes integers of either).
 
     >>> from gpu_nim.backends.numpy.counting import NumpyCounting
     >>> from gpu_nim.counting.families import ByMaximum

@@ -27,10 +27,10 @@ from gpu_nim.counting.family import Family
 from gpu_nim.counting.limits import MAX_RECORDS
 from gpu_nim.counting.ranges import Range, limbs_needed
 from gpu_nim.model.arguments import shown
+from gpu_nim.model.arrays import Integers, to_integers
 from gpu_nim.model.errors import UsageError, VerificationError, close
-from gpu_nim.model.limbs import Integers, to_integers
-from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.registry import Registry
+from gpu_nim.model.work import OnStep, unreported
 
 _MAX_STATES = 1 << 18  # automaton states kept at once: some tens of MiB, some seconds a range
 _MAX_MODULUS = 1 << 26  # one bin a residue: 512 MiB

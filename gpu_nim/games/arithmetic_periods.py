@@ -31,7 +31,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gpu_nim.games.breaking import ONE, THREE, TWO
-from gpu_nim.model.limbs import Ints
+from gpu_nim.model.arrays import Ints
 
 _MULTIPLES = (1, 2, 4)  # of a period, which may satisfy the conditions where it does not
 _PERIODS_MORE = 8  # there are more options for larger N

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.limbs import Ints
+from gpu_nim.model.arrays import Ints
 from gpu_nim.model.memory import host_memory, require_memory
 
 Flags = NDArray[np.bool_]

@@ -15,8 +15,8 @@ from gpu_nim.games.limits import MAX_SIZE
 from gpu_nim.games.solution import Solution, least_vector
 from gpu_nim.games.solve import settles, sizes_until_difference, solve
 from gpu_nim.model.arguments import Whole, integer
+from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.limbs import Ints
 
 _Members = Callable[[Ints], NDArray[np.bool_]]
 

@@ -16,10 +16,9 @@ from gpu_nim.games.rulesets import HeapRuleset, InequalityRuleset, Ruleset, Vect
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solvers import solve_game, solve_heap, solve_inequalities
 from gpu_nim.games.take_away import HeapGame
-from gpu_nim.model.arguments import shown
+from gpu_nim.model.arguments import parse_integer, parse_rational, shown
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.notation import parse_integer, parse_rational
-from gpu_nim.model.progress import OnStep
+from gpu_nim.model.work import OnStep
 
 
 class ParameterType(Protocol):
@@ -86,7 +85,7 @@ class Integer:
         """The integer that a text names.
 
         Args:
-            text: in any form that `gpu_nim.model.notation` reads.
+            text: in any form that `gpu_nim.model.arguments` reads.
 
         Raises:
             ValueError: it names none in the range.

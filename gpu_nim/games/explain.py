@@ -12,7 +12,7 @@ from gpu_nim.games.laws import Law
 from gpu_nim.games.rulesets import MAX_MOVES, Below, Option
 from gpu_nim.model.arguments import integers, shown
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.progress import unreported
+from gpu_nim.model.work import unreported
 
 MAX_OPTIONS = 100_000
 """The most moves from a position that are listed."""

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.arguments import Whole, integer, shown
+from gpu_nim.model.arrays import ArrayValue, Ints
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.limbs import Ints
-from gpu_nim.model.values import ArrayValue
 
 Position = TypeVar("Position", bound=Hashable)
 

@@ -26,10 +26,10 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.backends.interface import LinearBounds
 from gpu_nim.games.limits import MAX_COORDINATES
 from gpu_nim.model.arguments import Whole, integer, items, shown, whole
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.linear_bounds import LinearBounds
 
 Vector = tuple[int, ...]
 Rational = Fraction | SupportsIndex | str | float

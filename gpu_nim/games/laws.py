@@ -9,7 +9,7 @@ from typing import Any
 from gpu_nim.games.heaps import HeapRule, extended_values
 from gpu_nim.games.inequality import InequalityGame, Vector, chocolate, parse_game
 from gpu_nim.games.nim.positions import nim_sum
-from gpu_nim.model.limbs import Ints
+from gpu_nim.model.arrays import Ints
 
 
 def _always(**_: Any) -> bool:

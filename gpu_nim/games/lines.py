@@ -18,10 +18,10 @@ from gpu_nim.backends.shared.bit_sets import bit_of, mex
 from gpu_nim.games.inequality import Vector
 from gpu_nim.games.limits import MAX_COORDINATES
 from gpu_nim.model.arguments import Whole, integer, vectors
+from gpu_nim.model.arrays import U64, Ints
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.limbs import U64, Ints
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.progress import OnStep, unreported
+from gpu_nim.model.work import OnStep, unreported
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,9 @@ from gpu_nim._version import __version__
 from gpu_nim.games.heaps import Period
 from gpu_nim.games.inequality import Vector
 from gpu_nim.model.arguments import integer
+from gpu_nim.model.arrays import ArrayValue, Ints
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.labelled import dataset
-from gpu_nim.model.limbs import Ints
-from gpu_nim.model.presentation import Presentable
-from gpu_nim.model.values import ArrayValue
+from gpu_nim.model.presentation import Presentable, dataset
 
 CHUNK = 1 << 20
 """Cells of the box that are processed at once."""

@@ -12,7 +12,7 @@ from gpu_nim.games.solution import Solution
 from gpu_nim.games.solvers import solve_inequalities
 from gpu_nim.model.arguments import Whole, integer, shown
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.progress import OnStep, unreported
+from gpu_nim.model.work import OnStep, unreported
 
 _FIRST_SIZE = 15
 

@@ -16,10 +16,10 @@ from gpu_nim.games.inequality import InequalityGame, Vector
 from gpu_nim.games.limits import MAX_SIZE
 from gpu_nim.games.solution import CHUNK, Solution, first_difference, vectors_of_box
 from gpu_nim.model.arguments import Whole, integer
+from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.limbs import Ints
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.progress import OnStep, unreported
+from gpu_nim.model.work import OnStep, unreported
 
 
 @runtime_checkable

@@ -13,7 +13,7 @@ from math import lcm
 from typing import Any
 
 from gpu_nim.counting import long_integers
-from gpu_nim.model.extras import missing
+from gpu_nim.model.errors import missing
 
 _FIRST_PRIME = (1 << 61) - 1
 

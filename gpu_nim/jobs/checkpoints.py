@@ -39,7 +39,7 @@ from gpu_nim.backends.communicator import ALONE, Communicator, share
 from gpu_nim.backends.interface import State
 from gpu_nim.backends.shared.states import join
 from gpu_nim.model.errors import FileError, RanksLost, UsageError
-from gpu_nim.model.reading import Damaged, name_of, parse_json, printable
+from gpu_nim.model.files import Damaged, name_of, parse_json, printable
 from gpu_nim.storage.atomic import check_writable, placing, remove_leftovers
 from gpu_nim.storage.file_checks import reason, require_room, seal
 from gpu_nim.storage.locks import locked

@@ -15,9 +15,8 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from gpu_nim._version import __version__
-from gpu_nim.model.errors import BackendError, SchedulerLost, UsageError
-from gpu_nim.model.extras import missing
-from gpu_nim.model.interrupts import interrupts_blocked, interrupts_deferred
+from gpu_nim.model.errors import BackendError, SchedulerLost, UsageError, missing
+from gpu_nim.model.work import interrupts_blocked, interrupts_deferred
 
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")

@@ -17,8 +17,8 @@ from gpu_nim.counting.reductions import Reduced, Reduction
 from gpu_nim.jobs.clusters import cluster
 from gpu_nim.jobs.count_job import CountJob
 from gpu_nim.model.arguments import Whole, integer, items, shown
+from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.limbs import to_integers
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import one_of
 from gpu_nim.oeis.catalogue import resolve

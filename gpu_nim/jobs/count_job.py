@@ -17,8 +17,8 @@ from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range, with_checked_sum
 from gpu_nim.counting.reductions import Reduction, Result, ValueScan, reduce_range, scanned_values
 from gpu_nim.jobs.clusters import Cluster
-from gpu_nim.model.limbs import U64
-from gpu_nim.model.progress import OnStep, unreported
+from gpu_nim.model.arrays import U64
+from gpu_nim.model.work import OnStep, unreported
 
 _CHUNK = 1 << 22  # values that a worker returns at a time, 32 MiB for each limb: those in transit must fit in memory
 

@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import share
 from gpu_nim.jobs.ranks import Outcome, Place
-from gpu_nim.model.errors import BackendError, RankFailed, RanksLost, message_of
-from gpu_nim.model.extras import missing
-from gpu_nim.model.interrupts import interrupts_deferred
+from gpu_nim.model.errors import BackendError, RankFailed, RanksLost, message_of, missing
+from gpu_nim.model.work import interrupts_deferred
 
 if TYPE_CHECKING:
     from mpi4py import MPI

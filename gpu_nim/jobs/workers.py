@@ -22,8 +22,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from gpu_nim.jobs.ranks import Outcome
-from gpu_nim.model.errors import BackendError, RanksLost
-from gpu_nim.model.extras import missing
+from gpu_nim.model.errors import BackendError, RanksLost, missing
 
 _SOCKET = "GPUNIM_WORKERS"  # the path of the socket, for the workers
 _STREAMS = 3

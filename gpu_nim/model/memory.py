@@ -2,7 +2,8 @@
 
 This is the least of: the system's available memory; what is left within the limits of the process's control groups (version 1 and
 version 2, at every level); what is left within the process's own limits (`ulimit -v` and `ulimit -d`); and what is left of the
-user's cap (`gpu_nim.model.memory_cap`).
+user's cap (GPUNIM_MEMORY, for this process and for those that it starts), which
+also limits, separately, the device memory of its arrays.
 """
 
 import os
@@ -10,11 +11,12 @@ import re
 import resource
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
-from gpu_nim.model.errors import InsufficientMemoryError
-from gpu_nim.model.memory_cap import memory_cap
+from gpu_nim.model.arguments import parse_size
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 
 _ROOT = Path("/")
 _NO_LIMIT = 1 << 60  # version 1 writes a huge number, version 2 "max"
@@ -143,3 +145,40 @@ def _number(path: Path) -> int | None:
     """The number in a file; None if there is no such file, or if it holds "max", which is no limit."""
     text = "".join(_lines(path)).strip()
     return int(text) if text.isascii() and text.isdigit() else None
+
+
+VARIABLE = "GPUNIM_MEMORY"
+
+
+def memory_cap() -> int | None:
+    """Return the cap in bytes, or None if there is none.
+
+    Raises:
+        UsageError: GPUNIM_MEMORY is not a size.
+    """
+    text = os.environ.get(VARIABLE)
+    if not text:
+        return None
+    try:
+        return parse_size(text)
+    except ValueError as error:
+        raise UsageError(f"{VARIABLE}: {error}") from None
+
+
+@contextmanager
+def capped(size: int) -> Iterator[None]:
+    """Set the cap to this number of bytes in the block.
+
+    >>> with capped(2**30):
+    ...     memory_cap()
+    1073741824
+    """
+    before = os.environ.get(VARIABLE)
+    os.environ[VARIABLE] = str(size)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[VARIABLE]
+        else:
+            os.environ[VARIABLE] = before

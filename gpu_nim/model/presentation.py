@@ -1,40 +1,24 @@
-"""Results that show themselves in notebooks.
+"""Results that show themselves in notebooks, and as datasets of xarray."""
 
-Growths and solved games know nothing of pictures: `gpu_nim` names the module that draws them when it is imported, and the module is
-imported when the first of them is shown.
-"""
-
+from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
-
-class Presenter(Protocol):
-    """What a module that shows results has; see `gpu_nim.render.notebook`."""
-
-    def html(self, result: Any) -> str:
-        """Return a table of a result and a small picture."""
-
-    def plot(self, result: Any, **options: object) -> Any:
-        """Return a picture of a result."""
-
-    def to_pyvista(self, result: Any) -> Any:
-        """Return a result as a grid."""
-
-
-_module = ""
-
-
-def present_by(module: str) -> None:
-    """Let results be shown by the module of that name, a `Presenter`."""
-    global _module
-    _module = module
+from gpu_nim.model.errors import missing
 
 
 class Presentable:
-    """A result that can be drawn, and that shows itself in a notebook."""
+    """A result that can be drawn, and that shows itself in a notebook.
+
+    It knows nothing of pictures: `gpu_nim` names the module that draws, which is imported when the first result is shown.
+    """
+
+    presenter: ClassVar[str]
+    """The module, which has functions of these names: `gpu_nim.render.notebook`."""
 
     def _repr_html_(self) -> str:
-        return self._presenter().html(self)
+        html: str = import_module(self.presenter).html(self)
+        return html
 
     def plot(self, **options: object) -> Any:
         """Return a picture, which a notebook shows.
@@ -49,15 +33,42 @@ class Presentable:
         >>> grow("nim", 7).plot(resolution=(64, 48), engine="numpy")
         Picture(64x48, 64 cells, numpy)
         """
-        return self._presenter().plot(self, **options)
+        return import_module(self.presenter).plot(self, **options)
 
     def to_pyvista(self) -> Any:
         """Return the cells as a `pyvista.UnstructuredGrid`, with their generations and other values as cell data.
 
         See `gpu_nim.render.to_pyvista`.
         """
-        return self._presenter().to_pyvista(self)
+        return import_module(self.presenter).to_pyvista(self)
 
-    def _presenter(self) -> Presenter:
-        presenter: Any = import_module(_module)
-        return presenter  # type: ignore[no-any-return]
+
+def axis_names(dimension: int) -> tuple[str, ...]:
+    """Return the names of the coordinates of a cell: x, y and z, or x0, x1, ... where there are more than three.
+
+    >>> axis_names(2), axis_names(4)
+    (('x', 'y'), ('x0', 'x1', 'x2', 'x3'))
+    """
+    return tuple("xyz"[:dimension]) if dimension < 4 else tuple(f"x{axis}" for axis in range(dimension))
+
+
+def dataset(
+    variables: Mapping[str, tuple[Sequence[str], Any]],
+    coordinates: Mapping[str, tuple[Sequence[str], Any]],
+    attributes: Mapping[str, Any],
+) -> Any:
+    """Return an `xarray.Dataset`.
+
+    Args:
+        variables: (dimensions, array) by name.
+        coordinates: likewise, of the labels.
+        attributes: what the dataset says of itself.
+
+    Raises:
+        MissingDependency: xarray is not installed.
+    """
+    try:
+        import xarray
+    except ImportError as error:
+        raise missing("a dataset needs xarray", "xarray") from error
+    return xarray.Dataset(dict(variables), dict(coordinates), dict(attributes))

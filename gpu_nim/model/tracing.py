@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.rule import Symmetry
-from gpu_nim.model.values import ArrayValue
 
 Doubles = NDArray[np.float64]
 Triple = tuple[int, int, int]

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
 
-from gpu_nim.model.arguments import shown
+from gpu_nim.model.arguments import is_a_number, shown
 from gpu_nim.model.errors import FileError
-from gpu_nim.model.notation import is_a_number
-from gpu_nim.model.reading import Damaged, open_regular
+from gpu_nim.model.files import Damaged, open_regular
 from gpu_nim.oeis.entry import OeisEntry
 
 _LINE = re.compile(r"\s*(-?[0-9]+)\s+(-?[0-9]+)\s*(?:#.*)?$")

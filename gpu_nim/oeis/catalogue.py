@@ -20,8 +20,8 @@ from gpu_nim.counting.families import FAMILIES, UpToMaximum, UpToTotal, find_fam
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range
 from gpu_nim.model.arguments import Whole, shown
+from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.limbs import to_integers
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import Registry, one_of, unknown
 from gpu_nim.oeis.entry import OeisEntry, Terms

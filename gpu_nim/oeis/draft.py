@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from gpu_nim.model.arguments import shown
+from gpu_nim.model.arguments import is_a_number, shown
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.notation import is_a_number
 from gpu_nim.oeis.entry import OeisEntry
 
 UNNUMBERED = "Axxxxxx"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import comb
 
 from gpu_nim.counting.families import FAMILIES
-from gpu_nim.model.notation import is_a_number
+from gpu_nim.model.arguments import is_a_number
 from gpu_nim.model.registry import Registry
 from gpu_nim.oeis.draft import Draft
 from gpu_nim.oeis.from_games import CHOCOLATES, chocolate_name

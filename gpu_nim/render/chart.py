@@ -9,9 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from gpu_nim.model.errors import UsageError
-from gpu_nim.model.extras import missing
-from gpu_nim.model.provenance import call, made_by
+from gpu_nim.model.errors import UsageError, missing
+from gpu_nim.model.files import call, made_by
 from gpu_nim.render.metadata import savefig_metadata
 from gpu_nim.storage.atomic import check_writable, replacing
 

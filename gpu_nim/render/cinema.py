@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.limbs import Ints
-from gpu_nim.model.progress import OnStep
+from gpu_nim.model.arrays import Ints
 from gpu_nim.model.tracing import LARGEST, MISS, START, Doubles, Hits, Rays, surface
+from gpu_nim.model.work import OnStep
 from gpu_nim.render.colours import to_linear, to_srgb
 from gpu_nim.render.pixels import background, unmultiplied
 from gpu_nim.render.sampling import Places, about, disc, grid, tangents, unit

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Tracer
 from gpu_nim.backends.shared.open_cubes import exponent
-from gpu_nim.model.limbs import Ints
+from gpu_nim.model.arrays import Ints
 from gpu_nim.model.tracing import MISS, START, Cones, Doubles, Hits, Rays
 from gpu_nim.render.geometry import Box
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from gpu_nim.automata import catalogue as automata
 from gpu_nim.counting.families import UpToTotal
 from gpu_nim.games import catalogue as games
+from gpu_nim.model.arguments import parse_integer
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.notation import parse_integer
 from gpu_nim.model.tracing import LARGEST, LARGEST_BITS, NimScene, Triple
 from gpu_nim.storage.growth_formats import readable_suffixes
 

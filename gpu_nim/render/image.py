@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.errors import MissingDependency, UsageError
-from gpu_nim.model.progress import OnStep, unreported
-from gpu_nim.model.provenance import call, made_by
+from gpu_nim.model.files import call, made_by
+from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render import opengl
 from gpu_nim.render.axes import box_of
 from gpu_nim.render.cinema import Cinema

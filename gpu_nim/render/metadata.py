@@ -25,8 +25,7 @@ from typing import IO, Any
 from xml.etree import ElementTree
 
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.model.provenance import Provenance, one_line
-from gpu_nim.model.reading import open_regular, parse_json
+from gpu_nim.model.files import Provenance, one_line, open_regular, parse_json
 
 JPEG_SUFFIXES = (".jpg", ".jpeg")
 IMAGE_SUFFIXES = (".png", *JPEG_SUFFIXES, ".webp", ".tif", ".tiff")

@@ -20,12 +20,9 @@ from threading import Lock, Thread, local
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from gpu_nim._version import __version__
-from gpu_nim.model.errors import BackendError, FileError, GpunimError, UsageError
-from gpu_nim.model.extras import missing
-from gpu_nim.model.interrupts import interrupts_blocked
-from gpu_nim.model.progress import OnStep
-from gpu_nim.model.provenance import Provenance, call, made_by
-from gpu_nim.model.reading import open_regular
+from gpu_nim.model.errors import BackendError, FileError, GpunimError, UsageError, missing
+from gpu_nim.model.files import Provenance, call, made_by, open_regular
+from gpu_nim.model.work import OnStep, interrupts_blocked
 from gpu_nim.render.look import CINEMA
 from gpu_nim.render.metadata import add_gif_comment, movie_tags
 from gpu_nim.render.motions import MOTIONS, Movie, motion_of

@@ -11,8 +11,7 @@ import numpy as np
 from gpu_nim.automata.growth import Growth
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.arguments import integer
-from gpu_nim.model.errors import InsufficientMemoryError, UsageError
-from gpu_nim.model.extras import missing
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError, missing
 from gpu_nim.render.geometry import Blocks, tiles
 from gpu_nim.render.image import Picture, prepare, render
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.errors import MissingDependency
-from gpu_nim.model.extras import missing
+from gpu_nim.model.errors import MissingDependency, missing
 from gpu_nim.render.geometry import Quads
 from gpu_nim.render.views import Camera
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpu_nim.model.limbs import Ints
+from gpu_nim.model.arrays import Ints
 from gpu_nim.model.tracing import Doubles
 
 _R2 = (0.7548776662466927, 0.5698402909980532)  # the inverses of the plastic number and of its square

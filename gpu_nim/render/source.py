@@ -38,11 +38,10 @@ from gpu_nim.games import catalogue as games
 from gpu_nim.games.entries import GameEntry, Integer, Parameter
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import expected_points, solve
-from gpu_nim.model.arguments import shown
+from gpu_nim.model.arguments import parse_integer, shown
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, close
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.notation import parse_integer
-from gpu_nim.model.progress import OnStep, unreported
+from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.colourings import needed_value
 from gpu_nim.render.defined_scenes import DEFINED_GAMES, SOLVED, defined_scene, nims_generation, nims_level
 from gpu_nim.render.geometry import PILES, SPACE, Blocks, counted, first_of_each, merged_note

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.model.arguments import parse_rational
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.notation import parse_rational
 from gpu_nim.model.tracing import LARGEST, LARGEST_BITS
 from gpu_nim.render.views import INSIDE, Camera, Place, View
 
@@ -27,7 +27,7 @@ def parse_place(name: str, text: str) -> Place:
 
     Args:
         name: what the place is, for messages.
-        text: numbers as `gpu_nim.model.notation.parse_rational` reads them.
+        text: numbers as `gpu_nim.model.arguments.parse_rational` reads them.
 
     Raises:
         UsageError: it names none.

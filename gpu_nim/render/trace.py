@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Tracer
 from gpu_nim.backends.selection import select
-from gpu_nim.model.progress import OnStep
 from gpu_nim.model.tracing import CONE_CUBES, START, Cones, Doubles, Hits, Rays, Triple, surface
+from gpu_nim.model.work import OnStep
 from gpu_nim.render.colours import to_linear, to_srgb
 from gpu_nim.render.cut_tracer import CutTracer
 from gpu_nim.render.geometry import SIDES

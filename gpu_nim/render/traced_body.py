@@ -15,13 +15,13 @@ from gpu_nim.automata import catalogue as automata
 from gpu_nim.automata.cell_sources import Newborns
 from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
+from gpu_nim.model.arguments import parse_integer
+from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.limbs import Ints
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.notation import parse_integer
-from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.rule import Symmetry
 from gpu_nim.model.tracing import BrickScene, NimScene, Scene, Triple
+from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.colourings import DEFAULT, ages, base_colours, branch_palette, legend_of, needed_value, ranks
 from gpu_nim.render.defined_scenes import coarse_cells, defined_scene, generations_of, population
 from gpu_nim.render.geometry import PILES, SPACE, Blocks, Box, counted, cut, generations_between, no_cells, removed

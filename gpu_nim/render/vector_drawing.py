@@ -13,9 +13,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpu_nim.model.errors import UsageError
-from gpu_nim.model.extras import missing
-from gpu_nim.model.provenance import made_by
+from gpu_nim.model.errors import UsageError, missing
+from gpu_nim.model.files import made_by
 from gpu_nim.render.colours import Colour, bytes_of
 from gpu_nim.render.lettering import stamp, write
 from gpu_nim.render.lettering import width as pixels_wide

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from gpu_nim.model.errors import FileError
-from gpu_nim.model.interrupts import interrupts_deferred
-from gpu_nim.model.provenance import call
+from gpu_nim.model.files import call
+from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.framing import hull
 from gpu_nim.render.geometry import SIDES, side

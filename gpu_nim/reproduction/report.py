@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.model.provenance import made_by
+from gpu_nim.model.files import made_by
 from gpu_nim.render.figures import draw_figure
 from gpu_nim.reproduction.item import PAPERS
 from gpu_nim.reproduction.run import ItemResult, Verdict, in_words, plain, summary

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
-from gpu_nim.model.progress import OnStep, unreported
+from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.reproduction.item import REACH, Comparison, Item, Paper
 from gpu_nim.reproduction.papers import find_papers
 from gpu_nim.theorems import StatementResult, find_statements, run_checks

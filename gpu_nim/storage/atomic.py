@@ -16,7 +16,7 @@ from pathlib import Path
 
 from gpu_nim.backends.communicator import Communicator, share
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.model.interrupts import interrupts_deferred
+from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.storage.exchange import exchange
 from gpu_nim.storage.locks import locked
 

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.errors import FileError
+from gpu_nim.model.files import Damaged, name_of, parse_json, printable, read_regular
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.reading import Damaged, name_of, parse_json, printable, read_regular
 
 MAX_TEXT = 1 << 23
 """The most bytes of a file's attributes, or of an array's metadata."""

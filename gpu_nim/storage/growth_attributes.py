@@ -13,7 +13,7 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.user_defined import describe, from_description
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import FileError
-from gpu_nim.model.reading import Damaged, name_of
+from gpu_nim.model.files import Damaged, name_of
 from gpu_nim.model.rule import MAX_DIMENSION, Rule, Symmetry
 from gpu_nim.storage.file_checks import Declared, check_kind, origin, reason, require_room, seal, store_of
 

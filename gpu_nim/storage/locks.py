@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpu_nim.model.errors import FileError
-from gpu_nim.model.interrupts import interrupts_deferred
+from gpu_nim.model.work import interrupts_deferred
 
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 

@@ -11,7 +11,7 @@ from typing import IO, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.reading import Damaged, open_regular, parse_json, printable
+from gpu_nim.model.files import Damaged, open_regular, parse_json, printable
 from gpu_nim.storage.file_checks import MAX_TEXT, Declared, reason
 
 _MEMBERS = 64  # arrays in a file

@@ -12,7 +12,7 @@ from gpu_nim.games.nim.evolution_graph import EvolutionGraph
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.model.reading import printable
+from gpu_nim.model.files import printable
 from gpu_nim.storage.graphs import save_graph
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, open_growth, readable_suffixes
 from gpu_nim.storage.growth_writer import write_growth

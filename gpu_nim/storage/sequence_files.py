@@ -24,10 +24,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from gpu_nim.model.arrays import U64, to_integers
 from gpu_nim.model.errors import FileError
-from gpu_nim.model.interrupts import interrupts_deferred
-from gpu_nim.model.limbs import U64, to_integers
-from gpu_nim.model.reading import Damaged, open_regular, parse_json, printable, read_regular
+from gpu_nim.model.files import Damaged, open_regular, parse_json, printable, read_regular
+from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.oeis.b_files import format_lines
 from gpu_nim.storage.atomic import check_output, replacing, resumable
 from gpu_nim.storage.file_checks import seal, store_of

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.errors import FileError
-from gpu_nim.model.interrupts import interrupts_deferred
-from gpu_nim.model.reading import Damaged, name_of
+from gpu_nim.model.files import Damaged, name_of
+from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.storage.atomic import check_output, replacing
 from gpu_nim.storage.csv_files import write_rows
 from gpu_nim.storage.file_checks import Declared, check_kind, origin, reading, reason, require_room, seal, store_of

@@ -15,10 +15,10 @@ import numpy as np
 
 from gpu_nim.automata.columns import is_whole
 from gpu_nim.automata.growth import Growth
+from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.model.limbs import to_integers
+from gpu_nim.model.files import Damaged, open_regular, parse_json, printable, read_regular
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.reading import Damaged, open_regular, parse_json, printable, read_regular
 from gpu_nim.model.registry import one_of, unknown
 from gpu_nim.oeis.b_files import read_bfile
 from gpu_nim.storage.file_checks import reading

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.interface import Batch
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.interrupts import interrupts_deferred
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Cells
+from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.storage.atomic import check_writable, replacing
 from gpu_nim.storage.file_checks import store_of
 from gpu_nim.storage.growth_attributes import of_growth

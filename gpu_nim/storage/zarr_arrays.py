@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.model.files import Damaged, parse_json, printable, read_regular
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.reading import Damaged, parse_json, printable, read_regular
 from gpu_nim.storage.file_checks import MAX_TEXT, Declared, reason
 
 _METADATA = 1 << 20  # bytes of an array's metadata

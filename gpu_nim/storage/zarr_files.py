@@ -29,8 +29,8 @@ from gpu_nim.automata.snapshot import Snapshot
 from gpu_nim.backends.communicator import Alone, Communicator, gather, share
 from gpu_nim.backends.interface import Batch
 from gpu_nim.model.errors import FileError
-from gpu_nim.model.interrupts import interrupts_deferred
-from gpu_nim.model.reading import Damaged
+from gpu_nim.model.files import Damaged
+from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.storage.atomic import replacing
 from gpu_nim.storage.chunk_deal import ChunkDeal
 from gpu_nim.storage.file_checks import Declared, reading, reason

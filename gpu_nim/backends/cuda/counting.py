@@ -15,8 +15,8 @@ from gpu_nim.backends.cuda.staging import bring_home
 from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.interface import Lengths, Rows
 from gpu_nim.backends.shared.host_ranges import HostRanges, HostTable
+from gpu_nim.model.arrays import U64, Integers, to_limbs
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.limbs import U64, Integers, to_limbs
 from gpu_nim.model.memory import require_memory
 
 _WAVES = 16  # items per thread: few, so that columns are read rarely, and enough for threads to end together

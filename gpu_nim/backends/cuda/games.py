@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
 from gpu_nim.backends.cuda.staging import bring_home, staged_bytes
 from gpu_nim.backends.cuda.table import KERNELS, read_constants
+from gpu_nim.backends.interface import LinearBounds
+from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import BackendError
-from gpu_nim.model.limbs import Ints
-from gpu_nim.model.linear_bounds import LinearBounds
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.progress import OnStep, unreported
+from gpu_nim.model.work import OnStep, unreported
 
 _NO_POSITION = read_constants("games.cu")["NO_POSITION"]  # what 16 bits hold where no position is
 _MAX_NARROW = 2**15 - 2  # the largest total whose Grundy values NumPy's solver gives as int16

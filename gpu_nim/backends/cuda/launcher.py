@@ -16,7 +16,7 @@ from gpu_nim.backends.cuda.launches import Defines, Launch, check_arguments, fin
 from gpu_nim.backends.cuda.sources import OPTIONS, cuda_source
 from gpu_nim.backends.cuda.table import KERNELS, Kernel
 from gpu_nim.model.errors import BackendError, GpunimError, InsufficientMemoryError, MissingDependency, UsageError, message_of
-from gpu_nim.model.memory_cap import memory_cap
+from gpu_nim.model.memory import memory_cap
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable

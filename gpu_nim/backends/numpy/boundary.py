@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from gpu_nim.backends.communicator import Bytes
 from gpu_nim.backends.shared.layers import AXIS, Layers, Places, spread
 from gpu_nim.backends.shared.packing import pack, unpack
-from gpu_nim.model.limbs import Ints
+from gpu_nim.model.arrays import Ints
 
 
 class Boundary:

@@ -44,9 +44,9 @@ from gpu_nim.backends.shared.cells import CellEngine, cell_dtype, coordinate_dty
 from gpu_nim.backends.shared.domain import Box
 from gpu_nim.backends.shared.layers import AXIS, Layers, Places, index_bytes, table_bytes
 from gpu_nim.backends.shared.states import touched_cells
+from gpu_nim.model.arrays import Ints
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.limbs import Ints
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Cells, Rule, Symmetry
 

@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.backends.interface import LinearBounds
 from gpu_nim.backends.shared.bit_sets import bit_of, mex
-from gpu_nim.model.limbs import Ints
-from gpu_nim.model.linear_bounds import LinearBounds
+from gpu_nim.model.arrays import Ints
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.progress import OnStep, unreported
+from gpu_nim.model.work import OnStep, unreported
 
 _CHUNK = 1 << 20  # cells of the box that are processed at once
 

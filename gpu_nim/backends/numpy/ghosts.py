@@ -28,7 +28,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.limbs import Ints
+from gpu_nim.model.arrays import Ints
 from gpu_nim.model.rule import Rule, Symmetry
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.limbs import U64, Ints
+from gpu_nim.model.arrays import U64, Ints
 
 
 def mex(words: U64) -> Ints:

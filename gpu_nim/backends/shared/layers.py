@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.shared.domain import Box, domain_box, touch_margin
 from gpu_nim.backends.shared.owners import owners
-from gpu_nim.model.limbs import Ints
+from gpu_nim.model.arrays import Ints
 from gpu_nim.model.rule import Cells, Rule, Symmetry
 
 AXIS = 1

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.limbs import Ints
+from gpu_nim.model.arrays import Ints
 from gpu_nim.model.tracing import BrickScene, NimScene, Scene
 
 _EXPONENT, _BIAS = 52, 1023  # of a double

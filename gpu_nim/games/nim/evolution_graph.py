@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from gpu_nim.counting.families import ByTotal, UpToTotal
 from gpu_nim.games.nim import arrays, walk
 from gpu_nim.games.nim.positions import Position
-from gpu_nim.model.errors import UsageError
-from gpu_nim.model.extras import missing
+from gpu_nim.model.arrays import ArrayValue
+from gpu_nim.model.errors import UsageError, missing
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.values import ArrayValue
 
 _MAX_POSITIONS = 1 << 36  # a day's work
 

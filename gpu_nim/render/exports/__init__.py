@@ -10,10 +10,9 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
-from gpu_nim.model.errors import UsageError
-from gpu_nim.model.extras import missing
+from gpu_nim.model.errors import UsageError, missing
+from gpu_nim.model.files import call, made_by
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.provenance import call, made_by
 from gpu_nim.render.exports.export_format import EXPORTS, ExportedBody
 from gpu_nim.render.exports.triangles import Printing, cubes_note, printing_note
 from gpu_nim.render.look import SHAPE_OPTIONS, Look, require_effect

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpu_nim.model.provenance import Provenance
+from gpu_nim.model.files import Provenance
 from gpu_nim.model.registry import Registry
 from gpu_nim.render.exports.triangles import Mesh, Printing, cubes, printed_body
 from gpu_nim.render.geometry import Blocks

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.provenance import Provenance
+from gpu_nim.model.files import Provenance
 from gpu_nim.render.colours import to_linear
 from gpu_nim.render.exports.export_format import ExportedBody, export_format
 from gpu_nim.render.exports.triangles import Mesh, cubes, exact_floats

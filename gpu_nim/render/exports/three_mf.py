@@ -8,7 +8,7 @@ from io import BytesIO
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.provenance import Provenance
+from gpu_nim.model.files import Provenance
 from gpu_nim.render.exports.export_format import TEXT_LIMIT, ExportedBody, export_format
 from gpu_nim.render.exports.triangles import Mesh
 from gpu_nim.render.look import SHAPE_OPTIONS

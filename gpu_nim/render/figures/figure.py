@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.files import call
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.provenance import call
 from gpu_nim.model.registry import Registry
 from gpu_nim.render.image import Picture, check_ending, save
 from gpu_nim.render.look import Look, require_effect

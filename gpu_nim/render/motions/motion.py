@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from gpu_nim.games.entries import Parameter
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.progress import OnStep, unreported
 from gpu_nim.model.registry import Registry
+from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.framing import aim, annotations, cut_open, framed, outline_of
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import DrawnBody, body_of, choose_engine, may_trace, require_traceable

@@ -10,8 +10,8 @@ import numpy as np
 
 from gpu_nim.games import catalogue as games
 from gpu_nim.games.entries import Parameter, Rational
+from gpu_nim.model.arguments import parse_rational
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.notation import parse_rational
 from gpu_nim.render.framing import cut_open, outline_of
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import DrawnBody, body_of

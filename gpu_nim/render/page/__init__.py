@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
-from gpu_nim.model.provenance import Provenance, call, made_by
+from gpu_nim.model.files import Provenance, call, made_by
 from gpu_nim.render.framing import cut_open, view_of
 from gpu_nim.render.geometry import Blocks, require_cubes
 from gpu_nim.render.image import prepare

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.shared.host_ranges import cores
-from gpu_nim.model.progress import OnStep
+from gpu_nim.model.work import OnStep
 from gpu_nim.render.geometry import Blocks, Quads, side, tiles, visible
 from gpu_nim.render.pixels import reduce_pixels
 from gpu_nim.render.raster import draw_quads

@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.progress import OnStep
+from gpu_nim.model.work import OnStep
 from gpu_nim.render.colours import to_linear, to_srgb
 from gpu_nim.render.geometry import middles
 from gpu_nim.render.raster import draw_ink, draw_points

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.progress import OnStep
 from gpu_nim.model.registry import Registry
+from gpu_nim.model.work import OnStep
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import Camera

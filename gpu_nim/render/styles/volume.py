@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.progress import OnStep
+from gpu_nim.model.work import OnStep
 from gpu_nim.render.colours import to_linear, to_srgb
 from gpu_nim.render.geometry import Blocks, coarsen
 from gpu_nim.render.pixels import reduce_pixels

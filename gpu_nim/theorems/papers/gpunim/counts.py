@@ -14,7 +14,7 @@ from gpu_nim.counting.families import FAMILIES, ByMaximum, ByTotal, UpToMaximum,
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range
 from gpu_nim.counting.reductions import Reduction, reduce_range
-from gpu_nim.model.limbs import to_integers
+from gpu_nim.model.arrays import to_integers
 from gpu_nim.theorems import digit_by_digit, recursions
 from gpu_nim.theorems.catalogue import Case, compared_cases, statement
 from gpu_nim.theorems.exhaustive import ENUMERATED, counts, index_scope, max_index

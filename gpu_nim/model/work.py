@@ -1,9 +1,22 @@
-"""Deferring Ctrl-C, SIGTERM and SIGHUP during work that must not be interrupted, and blocking them in worker processes."""
+"""Long work: reports of its progress, and signals that are deferred while it must not be interrupted.
+
+The library itself shows no progress bars.
+"""
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+OnStep = Callable[[str, int, int], None]
+"""Called with the name of a step, the amount done, and the total."""
+
+
+def unreported(what: str, done: int, total: int) -> None:
+    """Ignore a progress report.
+
+    >>> unreported("generation", 3, 1024)
+    """
 
 
 @contextmanager
