@@ -72,7 +72,11 @@ def count_in_section(cells: NDArray[np.integer], births: NDArray[np.uint64], sec
 class LinearBounds(NamedTuple):
     """R inequalities over k coordinates: x[targets[r]] <= floor((numerators[r] . x + constants[r]) / denominators[r]).
 
-    All arrays are int64. `numerators` (R, k) is non-negative, `denominators` (R,) positive, `constants` (R,) may be negative.
+    Attributes:
+        targets: int64 (R,), the coordinate that each inequality bounds.
+        numerators: int64 (R, k), not negative.
+        constants: int64 (R,), of any sign.
+        denominators: int64 (R,), positive.
 
     >>> LinearBounds(*map(np.array, ([1], [[1, 0, 1]], [0], [3]))).denominators  # 3y <= x + z
     array([3])
