@@ -23,7 +23,7 @@ from gpu_nim.guessing.matches import find_known
 from gpu_nim.guessing.recurrences import ModularRecurrence, find_recurrence
 from gpu_nim.guessing.regular import find_regular
 from gpu_nim.model.errors import MissingDependency, UsageError
-from gpu_nim.oeis.from_games import SIX_DIRECTIONS
+from gpu_nim.oeis.catalogue import SIX_DIRECTIONS
 from tests.lattices import published
 
 if long_integers.flint() is None:

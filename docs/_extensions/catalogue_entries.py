@@ -156,7 +156,7 @@ def _families() -> Iterator[Described]:
 
 def _oeis() -> Iterator[Described]:
     from gpu_nim.oeis.catalogue import entries
-    from gpu_nim.oeis.drafts import DRAFTS
+    from gpu_nim.oeis.draft import DRAFTS
 
     for entry in entries().values():
         family = entry.family

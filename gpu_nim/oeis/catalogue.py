@@ -1,22 +1,28 @@
 """The entries of the On-Line Encyclopedia of Integer Sequences that count Nim, each with its own offset, and those that it lacks.
 
-An entry without an A-number has the name of its draft (`gpu_nim.oeis.drafts`), and is counted and verified like the others. An
+An entry without an A-number has the name of its draft (`gpu_nim.oeis.draft`), and is counted and verified like the others. An
 entry that is a family at some k, shifted, has `family` and `shift`, and with them values of any size, ranges and reductions. Any
-other is a function that yields its terms: of n, by growing an automaton (`gpu_nim.oeis.from_growths`), by solving a game
-(`gpu_nim.oeis.from_games`), or of a table (`gpu_nim.oeis.from_tables`). A new entry is one line of `_ENTRIES`.
+other is a function that yields its terms: of n, by solving a game, of a table read by antidiagonals, or by growing an automaton. A
+new entry is one line of `_ENTRIES`; those of automata are listed in the automaton's entry, those of families in their `numbers`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import count
+from math import isqrt
+from typing import Any
 
 import numpy as np
 
+from gpu_nim.automata.catalogue import CATALOGUE as AUTOMATA
+from gpu_nim.automata.catalogue import Automaton, GrowthEntry
 from gpu_nim.automata.formulas import ulam_warburton_births_of_weight
+from gpu_nim.automata.growth_process import grow
 from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.counting.digit_matrices import by_total
-from gpu_nim.counting.families import FAMILIES, UpToMaximum, UpToTotal, find_family
+from gpu_nim.counting.families import FAMILIES, ByTotal, UpToMaximum, UpToTotal, find_family
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range
 from gpu_nim.model.arguments import Whole, shown
@@ -25,13 +31,12 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import Registry, one_of, unknown
 from gpu_nim.oeis.entry import OeisEntry, Terms
-from gpu_nim.oeis.from_games import game_entries
-from gpu_nim.oeis.from_growths import grown_entries
-from gpu_nim.oeis.from_tables import table_entries
 
 _MAX_AT_ONCE = 1 << 16  # terms
 _MAX_PARTITIONS = 1000  # n, up to which the partitions of 2n by nim-sum take minutes
 _MAX_DIAGONAL = 4000  # n, up to which D_2n(n) takes minutes
+_FIRST_GENERATIONS = 64
+_FIRST_SIZE = 63  # of a game
 
 
 def find(name: str) -> OeisEntry:
@@ -78,12 +83,32 @@ def resolve(name: str, piles: Whole | None = None) -> OeisEntry:
 
 def entries() -> dict[str, OeisEntry]:
     """Return every entry by its name, A-numbers first, in order; a formula takes precedence over a growth."""
-    return dict(sorted({**grown_entries(), **game_entries(), **table_entries(), **_of_families(), **CATALOGUE}.items()))
-
-
-def _of_families() -> dict[str, OeisEntry]:
     numbered = ((number, family(piles)) for family in FAMILIES.values() for piles, number in family.numbers.items())
-    return {number: _family(number, family) for number, family in numbered}
+    of_families = {number: _family(number, family) for number, family in numbered}
+    return dict(sorted({**_of_automata(), **of_families, **CATALOGUE}.items()))
+
+
+def _of_automata() -> dict[str, OeisEntry]:
+    """The entries that automata list; if several automata have one, it is of the first."""
+    found: dict[str, OeisEntry] = {}
+    for automaton in AUTOMATA.values():
+        for column in automaton.oeis:
+            summary = f"{column.counts} of the automaton {automaton.name}"
+            found.setdefault(column.number, OeisEntry(column.number, summary, column.offset, partial(_grown, automaton, column)))
+    return found
+
+
+def _grown(automaton: Automaton, column: GrowthEntry, start: int, stop: int | None) -> Iterator[int]:
+    """Terms start, ..., stop - 1; without `stop`, the growth is repeated to twice the generations whenever it runs out."""
+    last = max(0, (max(start, _FIRST_GENERATIONS) if stop is None else stop - 1) - column.shift)
+    while True:
+        values = grow(automaton, last, columns=[column.column], verify=False).table[column.column]
+        for n, term in column.terms(values.tolist()):
+            if start <= n and (stop is None or n < stop):
+                yield term
+        if stop is not None:
+            return
+        start, last = last + column.shift + 1, 2 * last + 1
 
 
 def from_function(function: Callable[[int], int]) -> Terms:
@@ -169,6 +194,54 @@ def _distinct_triples(n: int) -> int:
     return (UpToMaximum(3).value(n) - 1 - 3 * n) // 6
 
 
+def _table(name: str, family: type[Family]) -> OeisEntry:
+    """T(1,0); T(1,1), T(2,0); T(1,2), T(2,1), T(3,0); ... for T(k,n), the value of k piles at n."""
+
+    def term(index: int) -> int:
+        length = (isqrt(8 * index - 7) + 1) // 2  # of the antidiagonal
+        piles = index - length * (length - 1) // 2
+        return family(piles).value(length - piles)
+
+    return _function(name, f"{family.summary.format(piles='k')}, by antidiagonals, k >= 1", 1, term)
+
+
+def _largest(game: str, size: int, coordinates: Sequence[int], **parameters: Any) -> list[int]:
+    """The numbers of P-positions whose largest of these coordinates is 0, 1, ..., size."""
+    from gpu_nim.games.solve import solve  # which counts of Nim would load for nothing
+
+    positions = solve(game, size, **parameters).p_positions
+    return np.bincount(positions[:, coordinates].max(axis=1), minlength=size + 1).tolist()
+
+
+def _chocolate(a: int) -> OeisEntry:
+    """The terms of all smaller sizes are in one solution; without `stop`, the size is doubled whenever they run out."""
+
+    def terms(start: int, stop: int | None) -> Iterator[int]:
+        last = max(start, _FIRST_SIZE) if stop is None else stop - 1
+        while start <= last:
+            yield from np.cumsum(_largest("chocolate", last, (0, 2), a=a)).tolist()[start:]
+            if stop is not None:
+                return
+            start, last = last + 1, 2 * last + 1
+
+    summary = f"P-positions of the chocolate {a} y <= x + z with x and z at most n"
+    return OeisEntry(f"chocolate-{a}", summary, 0, terms)
+
+
+SIX_DIRECTIONS = (
+    *(1, 17, 91, 302, 925, 2226, 4772, 9097, 16176, 27103, 43251, 66203, 97891, 140819, 198317, 273407, 369990, 491904, 643758),
+    *(831588, 1061593),
+)
+"""P-positions of the chocolate that is cut in six directions up to sizes 0, 1, ..., 20, as one solution of size 20 has them. It
+took 12 minutes, so that they are kept here; `tests/test_oeis_drafts.py` solves smaller sizes."""
+
+
+def _six_directions(start: int, stop: int | None) -> Iterator[int]:
+    """Larger sizes than those that are kept are solved one by one: the work grows by the sixth power of the size."""
+    for size in count(start) if stop is None else range(start, stop):
+        yield SIX_DIRECTIONS[size] if size < len(SIX_DIRECTIONS) else sum(_largest("chocolate6", size, range(6)))
+
+
 _ENTRIES = (
     _family("A000027", UpToMaximum(2), "P-positions of 2-pile Nim with no pile over n - 1", offset=1, shift=1),
     _function("A016945", "6n + 3, what the rows of d_3 tend to", 0, lambda n: 6 * n + 3),
@@ -181,10 +254,15 @@ _ENTRIES = (
     _function("A363166", "P-positions of 3-pile Nim with no pile over n and no empty one, piles in any order", 1,
               _distinct_triples),
     _function("A372967", "P-positions of 2n-pile Nim with 2n counters", 0, _diagonal),
+    _table("nim-by-total-table", ByTotal),
+    _table("nim-up-to-maximum-table", UpToMaximum),
+    *map(_chocolate, (2, 4, 5, 6, 7, 8)),  # for a = 3 they are counted by A256249(n) + 1
+    OeisEntry("chocolate6", "P-positions with coordinates at most n of the chocolate that is cut in six directions", 0,
+              _six_directions, quick=len(SIX_DIRECTIONS)),
 )  # fmt: skip
 
 CATALOGUE = Registry[OeisEntry]("OEIS entry")
-"""The entries by formula, by A-number."""
+"""The entries but those of automata and families, by name."""
 
 for _entry in _ENTRIES:
     CATALOGUE.add(_entry)

@@ -1,17 +1,22 @@
 """Drafts of entries that the OEIS lacks, in its internal format (https://oeis.org/eishelp1.html).
 
-A draft has the words; its terms are those of the entry of the same name in `gpu_nim.oeis.catalogue`, which `gpunim count`,
-`gpunim verify --as` and its b-file have too.
+A draft has the words, and is a file of `gpu_nim/oeis/drafts`; its terms are those of the entry of the same name in
+`gpu_nim.oeis.catalogue`, which `gpunim count`, `gpunim verify --as` and its b-file have too. `tests/test_oeis_drafts.py` runs its
+programs and the check of each claim.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
+from typing import Any
 
 from gpu_nim.model.arguments import is_a_number, shown
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.registry import Registry
 from gpu_nim.oeis.entry import OeisEntry
 
 UNNUMBERED = "Axxxxxx"
@@ -24,6 +29,21 @@ _LINE = 80  # characters of a line of terms
 _ENDLESS = 200  # terms, more than the data can have
 
 
+@dataclass(frozen=True)
+class Claim:
+    """What a draft says of its sequence beyond the definition.
+
+    Attributes:
+        tag: the letter of its lines in the internal format: C for a comment, F for a formula, e for an example.
+        text: its words, in one line or several.
+        check: a program in Python whose last line, an expression, is true; `tests/test_oeis_drafts.py` has the names for it.
+    """
+
+    tag: str
+    text: str
+    check: str
+
+
 @dataclass(frozen=True, repr=False, kw_only=True)
 class Draft:
     """The words of an entry that the OEIS lacks.
@@ -31,27 +51,25 @@ class Draft:
     Attributes:
         name: the name of the entry.
         title: the OEIS's name of the sequence, a sentence that defines it.
-        comments: comments; the definition of what the title only names first.
-        program: a program in Python, which prints the first terms.
+        definition: comments that define what the title only names.
+        programs: programs by their language, each of which prints the first terms, by the definition.
         keywords: the OEIS's keywords.
         reach: the last index of its b-file.
-        formulas: formulas that are proved.
-        examples: examples.
-        sources: papers, each with its link.
+        claims: further comments, formulas that are proved, and examples.
+        sources: papers, by their names in `SOURCES`.
         related: what related entries are, by their names.
         searched: whether the terms were searched for, and not only the subject (see `notes`).
     """
 
     name: str
     title: str
-    comments: tuple[str, ...]
-    program: str
+    definition: tuple[str, ...]
+    programs: Mapping[str, str]
     keywords: str
     reach: int
-    formulas: tuple[str, ...] = ()
-    examples: tuple[str, ...] = ()
+    claims: tuple[Claim, ...] = ()
     sources: tuple[str, ...] = ()
-    related: tuple[tuple[str, str], ...] = ()
+    related: Mapping[str, str] = field(default_factory=dict)
     searched: bool = False
 
     @property
@@ -84,29 +102,32 @@ class Draft:
         yield "I", ""
         yield from zip("STU", data_lines(terms, _LINE - len(f"%S {number} ")), strict=False)
         yield "N", self.title
-        for text in self.comments:
+        for text in self.definition:
             yield "C", text
+        yield from self._claims("C")
         table = f"Table of n, a(n) for n = {entry.offset}..{upto}"
         yield "H", f'{CONTRIBUTOR}, <a href="/{number}/b{number[1:]}.txt">{table}</a>'
-        for text in self.sources:
-            yield "H", text
-        for text in self.formulas:
-            yield "F", text
-        for text in self.examples:
-            yield "e", text
-        for text in ("(Python)", *self.program.splitlines()):
-            yield "o", text
-        numbered = [f"{name} ({about})" if about else name for name, about in self.related if is_a_number(name)]
+        for source in self.sources:
+            yield "H", SOURCES[source]
+        yield from self._claims("F")
+        yield from self._claims("e")
+        for language, program in self.programs.items():
+            for text in (f"({language})", *program.splitlines()):
+                yield "o", text
+        numbered = [f"{name} ({about})" if about else name for name, about in self.related.items() if is_a_number(name)]
         if numbered:
             yield "Y", f"Cf. {', '.join(numbered)}."
         yield "K", self.keywords
         yield "O", f"{entry.offset},{first_large(terms)}"
         yield "A", f"_{CONTRIBUTOR}_, MMM DD YYYY"
 
+    def _claims(self, tag: str) -> Iterator[tuple[str, str]]:
+        return ((tag, line) for claim in self.claims if claim.tag == tag for line in claim.text.splitlines())
+
     def notes(self) -> list[str]:
         """Return what a contributor must know beside the entry."""
         sought = "the first terms and for the subject" if self.searched else "the subject, not for the terms,"
-        pending = [f"{name} ({about})" for name, about in self.related if not is_a_number(name)]
+        pending = [f"{name} ({about})" for name, about in self.related.items() if not is_a_number(name)]
         return [
             f"{UNNUMBERED} is the number that the OEIS allocates; `gpunim oeis {self.name} --number` writes it in its place.",
             f"{CONTRIBUTOR} is the name under which you are registered, MMM DD YYYY the day.",
@@ -157,3 +178,24 @@ def first_large(terms: Iterable[int]) -> int:
     (3, 1)
     """
     return next((place for place, term in enumerate(terms, 1) if abs(term) > 1), 1)
+
+
+def read_entries(folder: str) -> Iterator[dict[str, Any]]:
+    """Yield the fields of each file of a folder beside this module, the file's name without its ending as `name`.
+
+    Args:
+        folder: the folder, drafts or corrections.
+    """
+    for path in sorted((_HERE / folder).glob("*.toml")):
+        yield {"name": path.stem, **tomllib.loads(path.read_text(encoding="utf-8"))}
+
+
+_HERE = Path(__file__).parent
+SOURCES: dict[str, str] = tomllib.loads((_HERE / "sources.toml").read_text(encoding="utf-8"))
+"""Papers and pages, each with its link, by the names that drafts give them."""
+
+DRAFTS = Registry[Draft]("draft")
+"""The drafts, by the name of the entry that each describes."""
+
+for _fields in read_entries("drafts"):
+    DRAFTS.add(Draft(**_fields | {"claims": tuple(Claim(**claim) for claim in _fields.get("claims", ()))}))

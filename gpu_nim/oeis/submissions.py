@@ -10,9 +10,8 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import unknown
 from gpu_nim.oeis.b_files import bfile_name
 from gpu_nim.oeis.catalogue import entries
-from gpu_nim.oeis.corrections import CORRECTIONS, Correction
-from gpu_nim.oeis.draft import Draft
-from gpu_nim.oeis.drafts import DRAFTS
+from gpu_nim.oeis.correction import CORRECTIONS, Correction
+from gpu_nim.oeis.draft import DRAFTS, Draft
 from gpu_nim.oeis.entry import OeisEntry
 
 _REACH = 1000
@@ -62,7 +61,7 @@ class Submission:
         if number is not None:
             raise UsageError(f"number belongs to a draft, and {self.name} has a number, got {shown(number)}")
         if self.correction is not None:
-            return self.correction.lines()
+            return self.correction.lines(self.known)
         return [f"# {self.name}: nothing to correct is known"]
 
     def file_name(self, number: str | None = None) -> str:
