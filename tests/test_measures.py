@@ -1,6 +1,7 @@
 """Columns of growths against their definitions, and the evolution tree against a search for every parent."""
 
 import csv
+import json
 import math
 from collections import Counter
 from fractions import Fraction
@@ -16,12 +17,16 @@ from hypothesis import strategies as st
 from gpu_nim import grow
 from gpu_nim.automata.ancestry import ancestry, parents
 from gpu_nim.automata.catalogue import CATALOGUE, find
-from gpu_nim.automata.columns import Boxes, Table, parse_section
+from gpu_nim.automata.columns import COLUMNS, Column, Newborns, parse_section
 from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.automata.measures import Boxes
+from gpu_nim.automata.table import Table
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.cli.catalogues import COLUMN_NAMES
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule
+from tests.helpers import refused, run
 from tests.lattices import EDGE, HEXAGON, ONE, literal, nim, rules, steps, terms_of
 
 quick = settings(deadline=None, max_examples=30)
@@ -170,6 +175,29 @@ def test_sections_of_many_dimensions() -> None:
 def test_wrong_columns(automaton: str, columns: tuple[str, ...], words: str) -> None:
     with pytest.raises(UsageError, match=words):
         grow(automaton, 5, backend="numpy", columns=columns)
+
+
+def test_a_column_is_one_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Near(Column):
+        name = "near 1"
+        summary = "births at most that far from the seed along each axis"
+        pattern = "near ([0-9]+)"
+        needs_cells = True
+        kept = "near {}"
+
+        def keep(self, newborns: Newborns) -> np.ndarray:
+            return newborns.count((np.abs(newborns.cells) <= int(self.argument)).all(axis=1))
+
+    monkeypatch.setitem(COLUMNS, Near.name, Near)
+    cells = grow("fcc", 8, backend="numpy", cells=True)
+    expected = [int((abs(born) <= 2).all(axis=1).sum()) for _, born in cells]
+    found = run("grow", "fcc", "--gen", 8, "--columns", "near 2", "--json", "--backend", "numpy", "--checkpoint", tmp_path / "run")
+    assert json.loads(found.stdout)["columns"] == {"near 2": expected}
+    resumed = run("grow", "--gen", 12, "--resume", tmp_path / "run", "--json", "--backend", "numpy")
+    assert json.loads(resumed.stdout)["columns"] == {"near 2": [*expected, 0, 0, 0, 0]}
+    assert "births at most that far from the seed" in " ".join(run("grow", "--help").stdout.split())
+    assert [each.value for each in COLUMN_NAMES.shell_complete(None, None, "births,nea")] == ["births,near 1"]
+    assert "near 1" in refused("grow", "--gen", 1, "--columns", "farther")
 
 
 def test_a_column_that_is_not_there() -> None:

@@ -116,7 +116,7 @@ def _automata() -> Iterator[Described]:
 def _columns() -> Iterator[Described]:
     from gpu_nim.automata.columns import COLUMNS
 
-    for name, summary in COLUMNS.items():
+    for name, summary in COLUMNS.summaries():
         yield described(name, summary, ("Command", _command(f'gpunim grow edge --gen 16 --columns "{name}"')))
 
 

@@ -1,108 +1,329 @@
 """Columns of the table of a growth: exact values, one per generation.
 
 Counts are integers, ratios are fractions, the dimension is a float; what is not defined (n = 0 divided by) is None. A new column is
-a line of `COLUMNS`, and what `ColumnRecorder` keeps of each batch for it and makes of that.
+a class decorated with `COLUMNS.add`: its name and summary, what it keeps of each batch, and what it makes of that.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import cached_property
 from itertools import accumulate
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.cell_sources import by_generation
-from gpu_nim.automata.delays import Earliest
 from gpu_nim.automata.formulas import nim_sum_is_zero
+from gpu_nim.automata.measures import LEVELS, Boxes, Earliest
 from gpu_nim.backends.interface import Batch, Section
-from gpu_nim.model.arguments import items, shown
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.presentation import axis_names
-from gpu_nim.model.registry import unknown
-from gpu_nim.model.rule import Cells, Rule
+from gpu_nim.model.registry import Registry, unknown
+from gpu_nim.model.rule import Rule
 
 Value = int | Fraction | float | None
+State = Mapping[str, NDArray[np.generic]]
 
 DEFAULT_COLUMNS = ("births", "population")
-COLUMNS = {
-    "births": "cells born in generation n",
-    "population": "cells alive at generation n",
-    "section z=0": "living cells of a plane: an axis, x, y, z or x0 to x7, and a value",
-    "p-positions": "births that are P-positions of Nim: their nim-sum is 0",
-    "n-positions": "births that are not",
-    "delay 0": "births at the earliest generation that the offsets allow; `delay K`: K generations later",
-    "boxes 2": "boxes of side 2, or any power of two, with corners at its multiples, that hold a living cell",
-    "dimension": "box-counting dimension: the least-squares slope of log(boxes S) by log(1/S), S from 1 to the extent",
-    "density": "population over the number of cells in the box that bounds the growth; of those of even sum, where all are",
-    "population/n^3": "population over n to the power of the dimension of space",
-}
-"""What each column holds; numbers in names are examples."""
-_SECTION = re.compile(r"section ([xyz]|x[0-7])=(-?[0-9]+)")
-_DELAY = re.compile(r"delay ([0-9]{1,10})")
-_BOXES = re.compile(r"boxes ([0-9]+)")
-_LEVELS = 32  # sides of boxes, 2 to 2^32: beyond any growth, so that one resumed with more generations counts the same boxes
-_BLOCK = 1 << 16  # bytes of a bitmap of boxes that are unpacked at a time
+_PLANE = re.compile(r"([xyz]|x[0-7])=(-?[0-9]+)")
 
 
-class Table(dict[str, NDArray[Any]]):
-    """Columns by name: read-only arrays with one exact value per generation, generation 0 first.
-
-    Counts are int64, or of dtype object with Python integers where one exceeds 64 bits; ratios are of dtype object with fractions,
-    and None where they are not defined; the dimension is float64 with NaN there. A table is a dict, of which pandas and polars make
-    a data frame: `pandas.DataFrame(growth.table)`.
+class Newborns:
+    """The newborns of a batch, with what several columns count of them.
 
     Args:
-        columns: their values, by name.
-
-    >>> table = Table({"births": [1, 3, 3], "population": [1, 4, 7]})
-    >>> table["population"], list(table.rows())
-    (array([1, 4, 7]), [(0, 1, 1), (1, 3, 4), (2, 3, 7)])
-    >>> table
-    <Table of births, population: generations 0 to 2>
+        batch: the batch; columns that need its cells say so by `Column.needs_cells`.
+        rule: the rule of the growth.
     """
 
-    def __init__(self, columns: Mapping[str, Sequence[Value]]) -> None:
-        super().__init__({name: _array(name, values) for name, values in columns.items()})
-
-    def __missing__(self, name: object) -> NDArray[Any]:
-        raise unknown("column", name, self)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Table) and self.lists() == other.lists()
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other  # dict has one of its own
-
-    def __repr__(self) -> str:
-        return f"<Table of {', '.join(self)}: generations 0 to {len(next(iter(self.values()))) - 1}>"
+    def __init__(self, batch: Batch, rule: Rule) -> None:
+        self.batch, self._rule = batch, rule
 
     @property
-    def header(self) -> tuple[str, ...]:
-        """The names of a row's values."""
-        return ("generation", *self)
+    def cells(self) -> NDArray[np.integer]:
+        """All of them, shape (N, d), in order of generation."""
+        assert self.batch.cells is not None
+        return self.batch.cells
 
-    def lists(self) -> dict[str, list[Value]]:
-        """Return the columns as lists of Python's numbers, with None for what is not defined."""
-        return {name: [None if value != value else value for value in values.tolist()] for name, values in self.items()}
+    @cached_property
+    def _generation(self) -> NDArray[np.int64]:
+        """The generation of each cell, counted from the first one of the batch."""
+        return np.repeat(np.arange(len(self.batch.births)), self.batch.births.astype(np.int64))
 
-    def rows(self) -> Iterator[tuple[Value, ...]]:
-        """Yield each generation's number and values, in Python's numbers, with None for what is not defined."""
-        for generation, values in enumerate(zip(*self.lists().values(), strict=True)):
-            yield generation, *values
+    @cached_property
+    def delays(self) -> NDArray[np.int64]:
+        """The delay of each cell: its generation less the earliest one that the offsets allow."""
+        return self._generation + self.batch.first - Earliest(self._rule).generations(self.cells)
+
+    def count(self, chosen: NDArray[np.bool_]) -> NDArray[np.uint64]:
+        """Return how many of the cells that are chosen, bool of shape (N,), are born in each generation."""
+        return np.bincount(self._generation[chosen], minlength=len(self.batch.births)).astype(np.uint64)
 
 
-def _array(name: str, values: Sequence[Value]) -> NDArray[Any]:
-    exceeds = is_whole(name) and max(values, default=0) >= 1 << 63  # type: ignore[type-var, operator]
-    dtype = np.float64 if name == "dimension" else np.int64 if is_whole(name) and not exceeds else object
-    array: NDArray[Any] = np.array(values, dtype)
-    array.flags.writeable = False
-    return array
+class Column:
+    """A column of one growth; a subclass is an entry of `COLUMNS`.
+
+    Args:
+        argument: what the name has in place of the example's number.
+        rule: the rule of the growth.
+        generations: the last generation.
+
+    Raises:
+        UsageError: the column does not fit the rule.
+    """
+
+    name: ClassVar[str]
+    """The name; a number in it is an example."""
+    summary: ClassVar[str]
+    """What it holds, in a line."""
+    pattern: ClassVar[str] = ""
+    """A regular expression of all its names, with the argument as a group; by default of the name alone."""
+    dtype: ClassVar[Any] = np.int64
+    """int64 for integers of any size, object for fractions, float64."""
+    needs_cells: ClassVar[bool] = False
+    """Whether it counts cells, and not births alone."""
+    kept: str | None = None
+    """The name of what it keeps of each batch, with {} for the argument; columns with the same one share it. None where births are
+    enough."""
+    section: Section | None = None
+    """The plane whose newborns the engine must count for it."""
+
+    def __init__(self, argument: str, rule: Rule, generations: int) -> None:
+        self.argument, self.rule, self.generations = argument, rule, generations
+        self.kept = None if self.kept is None else self.kept.format(argument)
+        self.check()
+
+    @classmethod
+    def named_for(cls, rule: Rule) -> str:
+        """Return the name, or an example of it, for growths of this rule.
+
+        Args:
+            rule: the rule.
+        """
+        return cls.name
+
+    def check(self) -> None:
+        """Raise UsageError where the column does not fit the rule."""
+
+    def begin(self) -> None:
+        """Make ready to keep; only one of the columns that share what they keep does so."""
+
+    def keep(self, newborns: Newborns) -> NDArray[np.uint64]:
+        """Return what is kept of a batch: a number or a row of them for each generation.
+
+        Args:
+            newborns: those of the batch.
+        """
+        raise NotImplementedError
+
+    def state(self) -> State:
+        """Return what keeping needs beside the newborns, as named arrays, to resume from."""
+        return {}
+
+    def restore(self, state: State) -> None:
+        """Resume from such a state.
+
+        Args:
+            state: the named arrays of a growth, others among them.
+        """
+
+    def values(self, births: list[int], kept: NDArray[np.uint64]) -> Sequence[Value]:
+        """Return the values of all generations, by default the numbers that were kept.
+
+        Args:
+            births: of each generation.
+            kept: what was kept, a row a generation; empty for a column that keeps nothing.
+        """
+        found: list[int] = kept.tolist()
+        return found
+
+
+COLUMNS = Registry[type[Column]]("column")
+"""The columns by their names, of which numbers are examples."""
+
+
+@COLUMNS.add
+class _Births(Column):
+    name = "births"
+    summary = "cells born in generation n"
+
+    def values(self, births: list[int], kept: NDArray[np.uint64]) -> Sequence[Value]:
+        return births
+
+
+@COLUMNS.add
+class _Population(Column):
+    name = "population"
+    summary = "cells alive at generation n"
+
+    def values(self, births: list[int], kept: NDArray[np.uint64]) -> Sequence[Value]:
+        return list(accumulate(births))
+
+
+@COLUMNS.add
+class _Section(Column):
+    name = "section z=0"
+    summary = "living cells of a plane: an axis, x, y, z or x0 to x7, and a value"
+    pattern = "section (.*)"
+    kept = "section {}"
+
+    def check(self) -> None:
+        self.section = parse_section(self.argument, self.rule.dimension)
+
+    def keep(self, newborns: Newborns) -> NDArray[np.uint64]:
+        assert newborns.batch.section is not None
+        return newborns.batch.section
+
+    def values(self, births: list[int], kept: NDArray[np.uint64]) -> Sequence[Value]:
+        return list(accumulate(kept.tolist()))
+
+
+@COLUMNS.add
+class _PPositions(Column):
+    name = "p-positions"
+    summary = "births that are P-positions of Nim: their nim-sum is 0"
+    needs_cells = True
+    kept = "p-positions"
+
+    def check(self) -> None:
+        if min(self.rule.box(self.generations)[0]) < 0:
+            raise UsageError(f"column {self.name!r} needs cells that are positions of Nim, without negative coordinates")
+
+    def keep(self, newborns: Newborns) -> NDArray[np.uint64]:
+        return newborns.count(nim_sum_is_zero(newborns.cells))
+
+
+@COLUMNS.add
+class _NPositions(_PPositions):
+    name = "n-positions"
+    summary = "births that are not"
+
+    def values(self, births: list[int], kept: NDArray[np.uint64]) -> Sequence[Value]:
+        return [born - winning for born, winning in zip(births, kept.tolist(), strict=True)]
+
+
+@COLUMNS.add
+class _Delay(Column):
+    name = "delay 0"
+    summary = "births at the earliest generation that the offsets allow; `delay K`: K generations later"
+    pattern = "delay ([0-9]{1,10})"
+    needs_cells = True
+    kept = "delay {}"
+
+    def check(self) -> None:
+        Earliest.require(self.rule)
+
+    def keep(self, newborns: Newborns) -> NDArray[np.uint64]:
+        return newborns.count(newborns.delays == int(self.argument))
+
+
+@COLUMNS.add
+class _BoxCount(Column):
+    name = "boxes 2"
+    summary = "boxes of side 2, or any power of two, with corners at its multiples, that hold a living cell"
+    pattern = "boxes ([0-9]+)"
+    needs_cells = True
+    kept = "boxes"
+
+    def check(self) -> None:
+        side = int(self.argument or 1)
+        if side < 1 or side & side - 1 or side >> LEVELS + 1:
+            raise UsageError(f"boxes must have a side that is a power of two up to 2^{LEVELS}, got {side}")
+
+    def begin(self) -> None:
+        self._boxes = Boxes(*self.rule.box(self.generations))
+
+    def keep(self, newborns: Newborns) -> NDArray[np.uint64]:
+        counts = [self._boxes.enter(cells) for cells in by_generation(newborns.cells, newborns.batch.births)]
+        return np.array(counts, np.uint64).reshape(len(counts), -1)
+
+    def state(self) -> State:
+        return self._boxes.state()
+
+    def restore(self, state: State) -> None:
+        self._boxes.restore(state)
+
+    def values(self, births: list[int], kept: NDArray[np.uint64]) -> Sequence[Value]:
+        return self.by_side(births, kept)[int(self.argument).bit_length() - 1]
+
+    def by_side(self, births: list[int], kept: NDArray[np.uint64]) -> list[list[int]]:
+        """The boxes of side 1, 2, 4, ... at each generation; a box of side 1 is a cell."""
+        return [list(accumulate(births)), *(list(accumulate(column)) for column in kept.T.tolist())]
+
+
+@COLUMNS.add
+class _Dimension(_BoxCount):
+    name = "dimension"
+    summary = "box-counting dimension: the least-squares slope of log(boxes S) by log(1/S), S from 1 to the extent"
+    pattern = ""
+    dtype = np.float64
+
+    def values(self, births: list[int], kept: NDArray[np.uint64]) -> Sequence[Value]:
+        boxes = self.by_side(births, kept)
+        return [self._slope(n, [column[n] for column in boxes]) for n in range(len(births))]
+
+    def _slope(self, generation: int, boxes: list[int]) -> float | None:
+        extent = max(high - low + 1 for low, high in zip(*self.rule.box(generation), strict=True))
+        sizes = min(extent.bit_length(), LEVELS + 1)
+        if sizes < 2:
+            return None
+        return float(-np.polyfit(np.arange(sizes), np.log2(boxes[:sizes]), 1)[0])
+
+
+@COLUMNS.add
+class _Density(Column):
+    name = "density"
+    summary = "population over the number of cells in the box that bounds the growth; of those of even sum, where all are"
+    dtype = object
+
+    def values(self, births: list[int], kept: NDArray[np.uint64]) -> Sequence[Value]:
+        return [Fraction(alive, self._room(n)) for n, alive in enumerate(accumulate(births))]
+
+    def _room(self, generation: int) -> int:
+        """How many cells the bounding box of a generation has, counting those of even sum if the growth has no others."""
+        cells, surplus = 1, 1
+        for low, high in zip(*self.rule.box(generation), strict=True):
+            cells *= high - low + 1
+            surplus *= 0 if (high - low) % 2 else -1 if low % 2 else 1  # number of even minus number of odd coordinates
+        return (cells + surplus) // 2 if self.rule.even_sum else cells
+
+
+@COLUMNS.add
+class _Scaled(Column):
+    name = "population/n^3"
+    summary = "population over n to the power of the dimension of space"
+    pattern = r"population/n\^([0-9]+)"
+    dtype = object
+
+    def check(self) -> None:
+        if self.argument != str(self.rule.dimension):
+            raise unknown_column(f"population/n^{self.argument}", self.rule)
+
+    @classmethod
+    def named_for(cls, rule: Rule) -> str:
+        return f"population/n^{rule.dimension}"
+
+    def values(self, births: list[int], kept: NDArray[np.uint64]) -> Sequence[Value]:
+        power = self.rule.dimension
+        return [Fraction(alive, n**power) if n else None for n, alive in enumerate(accumulate(births))]
+
+
+def find_column(name: str) -> tuple[type[Column], str] | None:
+    """Return the entry of a name, and the argument in it; None where there is none."""
+    for entry in COLUMNS.values():
+        match = re.fullmatch(entry.pattern or re.escape(entry.name), name)
+        if match is not None:
+            return entry, "".join(match.groups())
+    return None
+
+
+def unknown_column(name: str, rule: Rule) -> UsageError:
+    """Return the error for a name that no column of growths of this rule has."""
+    return unknown("column", name, [entry.named_for(rule) for entry in COLUMNS.values()])
 
 
 def is_whole(column: str) -> bool:
@@ -111,7 +332,13 @@ def is_whole(column: str) -> bool:
     >>> is_whole("boxes 4"), is_whole("density")
     (True, False)
     """
-    return column not in ("dimension", "density") and not column.startswith("population/")
+    return dtype_of(column) is np.int64
+
+
+def dtype_of(column: str) -> Any:
+    """Return the dtype of a column: int64 for integers of any size, object for fractions, float64."""
+    found = find_column(column)
+    return np.int64 if found is None else found[0].dtype
 
 
 def parse_section(text: str, dimension: int) -> Section:
@@ -120,227 +347,9 @@ def parse_section(text: str, dimension: int) -> Section:
     >>> parse_section("z=0", 3), parse_section("x1=-2", 4)
     ((2, 0), (1, -2))
     """
-    match = _SECTION.fullmatch(f"section {text.strip()}")
+    match = _PLANE.fullmatch(text.strip())
     axis = -1 if match is None else int(match[1][1:]) if match[1][1:] else "xyz".index(match[1])
     if match is None or axis >= dimension:
         axes = ", ".join(axis_names(dimension))
         raise UsageError(f"section must be AXIS=VALUE with an axis of {axes} and an integer, got {text!r}")
     return axis, int(match[2])
-
-
-class ColumnRecorder:
-    """Records the columns of a growth's table from its batches.
-
-    Args:
-        columns: their names.
-        rule: the rule of the growth.
-        generations: the last generation.
-
-    Raises:
-        UsageError: a column is unknown or does not fit the rule.
-        InsufficientMemoryError: counting boxes would not fit.
-    """
-
-    def __init__(self, columns: Sequence[str], rule: Rule, generations: int) -> None:
-        named = items("columns", columns, "names of columns")
-        self.columns = tuple(dict.fromkeys(name for name in named if isinstance(name, str)))
-        if not all(isinstance(name, str) for name in named):
-            raise UsageError(f"columns must hold names of columns, got {shown(columns)}")
-        self._rule = rule
-        self.section: Section | None = None
-        """The plane whose newborns batches must count, if any."""
-        self._boxes: Boxes | None = None
-        self._delays: dict[str, int] = {}
-        self._series: dict[str, list[NDArray[np.uint64]]] = {}
-        sides = []
-        for name in self.columns:
-            boxes, delay = _BOXES.fullmatch(name), _DELAY.fullmatch(name)
-            if name.startswith("section "):
-                section = parse_section(name.removeprefix("section "), rule.dimension)
-                if self.section not in (None, section):
-                    raise UsageError(f"columns may hold one section, got {', '.join(self.columns)}")
-                self.section, self._section_name = section, name
-            elif boxes is not None:
-                sides.append(int(boxes[1]))
-            elif delay is not None:
-                self._delays[name] = int(delay[1])
-            elif name in ("p-positions", "n-positions"):
-                if min(rule.box(generations)[0]) < 0:
-                    raise UsageError(f"column {name!r} needs cells that are positions of Nim, without negative coordinates")
-            elif name not in (*DEFAULT_COLUMNS, "dimension", "density", self._scaled):
-                raise unknown("column", name, self.known)
-        if any(side < 1 or side & side - 1 or side >> _LEVELS + 1 for side in sides):
-            raise UsageError(f"boxes must have a side that is a power of two up to 2^{_LEVELS}, got {', '.join(map(str, sides))}")
-        if sides or "dimension" in self.columns:
-            self._boxes = Boxes(*rule.box(generations))
-        self._earliest = Earliest(rule) if self._delays else None
-        self._positions = any(name in self.columns for name in ("p-positions", "n-positions"))
-
-    @property
-    def needs_cells(self) -> bool:
-        """Whether batches must have their cells."""
-        return self._positions or self._boxes is not None or self._earliest is not None
-
-    @property
-    def known(self) -> tuple[str, ...]:
-        """The columns of this rule, with examples of the numbers in names."""
-        return (*list(COLUMNS)[:-1], self._scaled)
-
-    @property
-    def _scaled(self) -> str:
-        return f"population/n^{self._rule.dimension}"
-
-    def add(self, batch: Batch) -> None:
-        """Record the next batch."""
-        if self.section is not None:
-            assert batch.section is not None
-            self._keep(self._section_name, batch.section)
-        if not self.needs_cells:
-            return
-        assert batch.cells is not None
-        stops = np.cumsum(batch.births).astype(np.int64)
-        if self._positions:
-            counted = np.concatenate(([0], np.cumsum(nim_sum_is_zero(batch.cells))))
-            self._keep("p-positions", np.diff(counted[stops], prepend=0).astype(np.uint64))
-        if self._earliest is not None:
-            born = np.repeat(np.arange(len(stops)), batch.births.astype(np.int64))
-            delays = born + batch.first - self._earliest.generations(batch.cells)
-            for name, delay in self._delays.items():
-                self._keep(name, np.bincount(born[delays == delay], minlength=len(stops)).astype(np.uint64))
-        if self._boxes is not None:
-            counts = [self._boxes.enter(cells) for cells in by_generation(batch.cells, batch.births)]
-            self._keep("boxes", np.array(counts, np.uint64).reshape(len(stops), -1))
-
-    def table(self, births: NDArray[np.uint64]) -> Table:
-        """Return the table of the generations so far."""
-        return Table({name: self._column(name, births) for name in self.columns})
-
-    def state(self) -> dict[str, NDArray[np.generic]]:
-        """Return the state as named arrays, to resume from."""
-        state: dict[str, NDArray[np.generic]] = {name: np.concatenate(parts) for name, parts in self._series.items()}
-        if self._boxes is not None:
-            state.update(self._boxes.state())
-        return state
-
-    def restore(self, state: Mapping[str, NDArray[np.generic]], columns: Sequence[str]) -> None:
-        """Resume from the state of a growth that recorded `columns`.
-
-        Raises:
-            UsageError: that growth did not record what these columns need.
-        """
-        recorded = {key for name in columns for key in self._needs(name)}
-        for name in self.columns:
-            if not self._needs(name) <= recorded:
-                raise UsageError(f"column {name!r} must be measured from the start, and this growth measured {', '.join(columns)}")
-        if self._boxes is not None:
-            self._boxes.restore(state)
-        wanted = {key for name in self.columns for key in self._needs(name)}
-        self._series = {name: [np.asarray(state[name], np.uint64)] for name in wanted}
-
-    def _needs(self, name: str) -> set[str]:
-        """What is recorded for a column: nothing for those that births give."""
-        if name.startswith(("section ", "delay ")):
-            return {name}
-        if name in ("p-positions", "n-positions"):
-            return {"p-positions"}
-        return {"boxes"} if name.startswith("boxes ") or name == "dimension" else set()
-
-    def _keep(self, name: str, counts: NDArray[np.uint64]) -> None:
-        self._series.setdefault(name, []).append(counts)
-
-    def _column(self, name: str, births: NDArray[np.uint64]) -> Sequence[Value]:
-        newborns: list[int] = births.tolist()
-        population = list(accumulate(newborns))
-        generations = range(len(newborns))
-        if name == "births":
-            return newborns
-        if name == "population":
-            return population
-        if name == "density":
-            return [Fraction(alive, self._room(n)) for n, alive in zip(generations, population, strict=True)]
-        if name == self._scaled:
-            power = self._rule.dimension
-            return [Fraction(alive, n**power) if n else None for n, alive in zip(generations, population, strict=True)]
-        if name.startswith("section "):
-            return list(accumulate(self._whole(name).tolist()))
-        if name.startswith("delay "):
-            delayed: list[int] = self._whole(name).tolist()
-            return delayed
-        if name in ("p-positions", "n-positions"):
-            winning = self._whole("p-positions").tolist()
-            return winning if name[0] == "p" else [b - p for b, p in zip(newborns, winning, strict=True)]
-        # Sides 1, 2, 4, ...: a box of side 1 is a cell.
-        boxes = [population, *(list(accumulate(column)) for column in self._whole("boxes").T.tolist())]
-        if name == "dimension":
-            return [self._dimension(n, [column[n] for column in boxes]) for n in generations]
-        return boxes[int(name.removeprefix("boxes ")).bit_length() - 1]
-
-    def _whole(self, name: str) -> NDArray[np.uint64]:
-        return np.concatenate(self._series[name])
-
-    def _room(self, generation: int) -> int:
-        """How many cells the bounding box of a generation has, counting those of even sum if the growth has no others."""
-        cells, surplus = 1, 1
-        for low, high in zip(*self._rule.box(generation), strict=True):
-            cells *= high - low + 1
-            surplus *= 0 if (high - low) % 2 else -1 if low % 2 else 1  # number of even minus number of odd coordinates
-        return (cells + surplus) // 2 if self._rule.even_sum else cells
-
-    def _dimension(self, generation: int, boxes: list[int]) -> float | None:
-        extent = max(high - low + 1 for low, high in zip(*self._rule.box(generation), strict=True))
-        sizes = min(extent.bit_length(), _LEVELS + 1)
-        if sizes < 2:
-            return None
-        return float(-np.polyfit(np.arange(sizes), np.log2(boxes[:sizes]), 1)[0])
-
-
-class Boxes:
-    """Which boxes of side 2, 4, 8, ... hold a cell: one bit per box, from the smallest up.
-
-    Only boxes that are new at one side are examined at the next, so that almost all of the work is at side 2.
-
-    >>> boxes = Boxes((0, 0), (3, 3))
-    >>> boxes.enter(np.array([[0, 0], [0, 1], [2, 3]]))[:3], boxes.enter(np.array([[1, 1], [3, 0]]))[:3]
-    ([2, 1, 1], [1, 0, 0])
-    """
-
-    def __init__(self, lower: tuple[int, ...], upper: tuple[int, ...]) -> None:
-        self._origins = [np.array(lower, np.int64) >> level for level in range(1, _LEVELS + 1)]
-        self._shapes = [
-            tuple(int(size) for size in (np.array(upper, np.int64) >> level) - origin + 1)
-            for level, origin in enumerate(self._origins, 1)
-        ]
-        sizes = [math.prod(shape) // 8 + 1 for shape in self._shapes]
-        require_memory(sum(sizes), host_memory(), "counting boxes")
-        self._bits = [np.zeros(size, np.uint8) for size in sizes]
-
-    def enter(self, cells: Cells) -> list[int]:
-        """Add cells (N, d) and return how many boxes of each side are new."""
-        coordinates = np.asarray(cells, np.int64).T
-        found = [0] * _LEVELS
-        levels = zip(self._origins, self._shapes, self._bits, strict=True)
-        for level, (origin, shape, bits) in enumerate(levels):
-            if not coordinates.size:
-                break
-            coordinates = coordinates >> 1
-            keys = np.unique(np.ravel_multi_index(tuple(coordinates - origin[:, None]), shape))
-            places, flags = keys >> 3, np.uint8(1) << (keys & 7).astype(np.uint8)
-            new = bits[places] & flags == 0
-            np.bitwise_or.at(bits, places[new], flags[new])
-            coordinates = np.stack(np.unravel_index(keys[new], shape)) + origin[:, None]
-            found[level] = int(np.count_nonzero(new))
-        return found
-
-    def state(self) -> dict[str, NDArray[np.generic]]:
-        """Return the boxes of side 2, from which the others follow."""
-        shape = np.array(self._shapes[0], np.int64)
-        return {"boxes.bits": self._bits[0].copy(), "boxes.origin": self._origins[0], "boxes.shape": shape}
-
-    def restore(self, state: Mapping[str, NDArray[np.generic]]) -> None:
-        """Add the boxes of a state, which may be of a smaller or larger growth."""
-        bits, shape = state["boxes.bits"].view(np.uint8), tuple(state["boxes.shape"].tolist())
-        origin = np.asarray(state["boxes.origin"], np.int64)[:, None]
-        for start in range(0, len(bits), _BLOCK):
-            keys = np.flatnonzero(np.unpackbits(bits[start : start + _BLOCK], bitorder="little")) + 8 * start
-            if len(keys):
-                self.enter(((np.stack(np.unravel_index(keys, shape)) + origin) << 1).T)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gpu_nim._version import __version__
 from gpu_nim.automata.catalogue import Lattice
 from gpu_nim.automata.cell_sources import CellSource, Newborns, ParentSource, widened
-from gpu_nim.automata.columns import Table
+from gpu_nim.automata.table import Table
 from gpu_nim.model.arguments import Whole, integer, shown
 from gpu_nim.model.digest import digest
 from gpu_nim.model.errors import UsageError

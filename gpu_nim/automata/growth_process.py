@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton, find
 from gpu_nim.automata.cell_sources import CellsInMemory, CellSource, RegrownCells
-from gpu_nim.automata.columns import DEFAULT_COLUMNS, ColumnRecorder, Table
+from gpu_nim.automata.columns import DEFAULT_COLUMNS
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.snapshot import Snapshot, damage_refused
+from gpu_nim.automata.table import ColumnRecorder, Table
 from gpu_nim.automata.user_defined import describe, find_automaton
 from gpu_nim.backends.communicator import Alone, gather_cells
 from gpu_nim.backends.interface import Backend, Batch, Engine

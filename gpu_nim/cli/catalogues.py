@@ -155,7 +155,7 @@ def columns() -> Described:
     """Return the columns of a growth."""
     from gpu_nim.automata.columns import COLUMNS
 
-    return [*COLUMNS.items()]
+    return COLUMNS.summaries()
 
 
 def reductions() -> Described:

@@ -44,7 +44,7 @@ _EXAMPLES = {
 }
 
 
-@click.command(cls=Command, examples=_EXAMPLES, listings=lambda: {"Columns": COLUMNS.items()})
+@click.command(cls=Command, examples=_EXAMPLES, listings=lambda: {"Columns": COLUMNS.summaries()})
 @click.argument("automaton", type=AUTOMATON_NAME, required=False)
 @click.option(
     "--gen", "generations", type=SIZE, help=f"The last generation; generation 0 holds the seed.  [default: {GENERATIONS}]"

@@ -59,7 +59,7 @@ _PROBLEMS = (
     Mutant("games/chocolates.py", "if r >= middle else", "if r > middle else", "chocolate-first-difference", upto=16),
     Mutant("games/chocolates.py", "ceil(middle - Fraction(1, 2))", "ceil(middle)", "chocolate-first-difference", upto=16),
     Mutant(
-        "automata/delays.py",
+        "automata/measures.py",
         "forward = strides > 0",
         "forward = strides == 1",
         "tests/test_edge_growth.py::test_the_births_one_generation_late",

@@ -1,0 +1,118 @@
+"""What a growth is measured by beside its births: the boxes that its cells lie in, and the earliest generation of a cell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.rule import Cells, Rule
+
+LEVELS = 32
+"""Sides of boxes, 2 to 2^32: beyond any growth, so that one resumed with more generations counts the same boxes."""
+_BLOCK = 1 << 16  # bytes of a bitmap of boxes that are unpacked at a time
+_MAX_DIMENSION = 4  # 3^d directions are tried
+
+
+class Boxes:
+    """Which boxes of side 2, 4, 8, ... hold a cell: one bit per box, from the smallest up.
+
+    Only boxes that are new at one side are examined at the next, so that almost all of the work is at side 2.
+
+    >>> boxes = Boxes((0, 0), (3, 3))
+    >>> boxes.enter(np.array([[0, 0], [0, 1], [2, 3]]))[:3], boxes.enter(np.array([[1, 1], [3, 0]]))[:3]
+    ([2, 1, 1], [1, 0, 0])
+    """
+
+    def __init__(self, lower: tuple[int, ...], upper: tuple[int, ...]) -> None:
+        self._origins = [np.array(lower, np.int64) >> level for level in range(1, LEVELS + 1)]
+        self._shapes = [
+            tuple(int(size) for size in (np.array(upper, np.int64) >> level) - origin + 1)
+            for level, origin in enumerate(self._origins, 1)
+        ]
+        sizes = [math.prod(shape) // 8 + 1 for shape in self._shapes]
+        require_memory(sum(sizes), host_memory(), "counting boxes")
+        self._bits = [np.zeros(size, np.uint8) for size in sizes]
+
+    def enter(self, cells: Cells) -> list[int]:
+        """Add cells (N, d) and return how many boxes of each side are new."""
+        coordinates = np.asarray(cells, np.int64).T
+        found = [0] * LEVELS
+        levels = zip(self._origins, self._shapes, self._bits, strict=True)
+        for level, (origin, shape, bits) in enumerate(levels):
+            if not coordinates.size:
+                break
+            coordinates = coordinates >> 1
+            keys = np.unique(np.ravel_multi_index(tuple(coordinates - origin[:, None]), shape))
+            places, flags = keys >> 3, np.uint8(1) << (keys & 7).astype(np.uint8)
+            new = bits[places] & flags == 0
+            np.bitwise_or.at(bits, places[new], flags[new])
+            coordinates = np.stack(np.unravel_index(keys[new], shape)) + origin[:, None]
+            found[level] = int(np.count_nonzero(new))
+        return found
+
+    def state(self) -> dict[str, NDArray[np.generic]]:
+        """Return the boxes of side 2, from which the others follow."""
+        shape = np.array(self._shapes[0], np.int64)
+        return {"boxes.bits": self._bits[0].copy(), "boxes.origin": self._origins[0], "boxes.shape": shape}
+
+    def restore(self, state: Mapping[str, NDArray[np.generic]]) -> None:
+        """Add the boxes of a state, which may be of a smaller or larger growth."""
+        bits, shape = state["boxes.bits"].view(np.uint8), tuple(state["boxes.shape"].tolist())
+        origin = np.asarray(state["boxes.origin"], np.int64)[:, None]
+        for start in range(0, len(bits), _BLOCK):
+            keys = np.flatnonzero(np.unpackbits(bits[start : start + _BLOCK], bitorder="little")) + 8 * start
+            if len(keys):
+                self.enter(((np.stack(np.unravel_index(keys, shape)) + origin) << 1).T)
+
+
+class Earliest:
+    """The earliest generation of cells, by how far a step gets in each direction with coefficients -1, 0 and 1.
+
+    A cell whose product with a direction exceeds that of every seed by p, where the largest product of an offset is m, is born at
+    generation p / m or later; the earliest generation is the largest of these, rounded up. For `edge`, `fcc` and the other rules of
+    the catalogue whose offsets have coordinates -1, 0 and 1 it is the number of steps from the seed.
+
+    Args:
+        rule: the rule of the growth.
+
+    Raises:
+        UsageError: it has more than four dimensions.
+
+    >>> from gpu_nim.automata.catalogue import find
+    >>> Earliest(find("fcc").rule).generations(np.array([[0, 0, 0], [1, -1, 0], [0, 1, 3], [2, 2, 2]])).tolist()
+    [0, 1, 3, 3]
+    """
+
+    def __init__(self, rule: Rule) -> None:
+        self.require(rule)
+        directions = np.array([*product((-1, 0, 1), repeat=rule.dimension)])
+        strides = (directions @ np.array(rule.offsets).T).max(axis=1)
+        forward = strides > 0
+        self._directions, self._strides = directions[forward], strides[forward]
+        self._seeds = (self._directions @ np.array(rule.seeds).T).max(axis=1)
+
+    @staticmethod
+    def require(rule: Rule) -> None:
+        """Raise UsageError for a rule of too many dimensions."""
+        if rule.dimension > _MAX_DIMENSION:
+            raise UsageError(f"delays need a rule of at most {_MAX_DIMENSION} dimensions, got {rule.dimension}")
+
+    def generations(self, cells: Cells) -> NDArray[np.int64]:
+        """Return the earliest generation of each cell.
+
+        Args:
+            cells: shape (N, d).
+
+        Returns:
+            int64 of shape (N,).
+        """
+        earliest = np.zeros(len(cells), np.int64)
+        for direction, stride, seeds in zip(self._directions, self._strides, self._seeds, strict=True):
+            np.maximum(earliest, -((seeds - cells @ direction) // stride), out=earliest)
+        return earliest
