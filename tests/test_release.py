@@ -1,20 +1,15 @@
-"""The facts of a release agree wherever they stand, and what is built is checked before it is published."""
+"""The facts of a release agree wherever they stand; `scripts/check-package` checks what is built."""
 
-import io
 import re
 import shutil
 import subprocess
-import tarfile
 import tomllib
-import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gpu_nim import __version__
-from scripts.lib.check_distributions import NEEDED, faults
 from scripts.lib.release import obstacles, version_of
 
 CHECKOUT = Path(__file__).parents[1]
@@ -112,84 +107,3 @@ def test_a_version_that_differs_is_no_release(checkout: Path, file: str, pattern
 def test_a_version_is_released_once(checkout: Path) -> None:
     git(checkout, "tag", f"v{__version__}")
     assert list(obstacles(checkout)) == [f"the tag v{__version__} must be new"]
-
-
-def metadata() -> str:
-    """The metadata of the package, as a build makes them."""
-    lines = [
-        "Metadata-Version: 2.4",
-        f"Name: {PROJECT['name']}",
-        f"Version: {__version__}",
-        f"Summary: {PROJECT['description']}",
-        f"License-Expression: {PROJECT['license']}",
-        *(f"License-File: {each}" for each in PROJECT["license-files"]),
-        *(f"Classifier: {each}" for each in PROJECT["classifiers"]),
-        f"Requires-Python: {PROJECT['requires-python']}",
-        *(f"Requires-Dist: {each}" for each in PROJECT["dependencies"]),
-        *(f"Provides-Extra: {each}" for each in PROJECT["optional-dependencies"]),
-        "Description-Content-Type: text/markdown",
-    ]
-    return "\n".join(lines) + "\n\n# gpunim\n"
-
-
-Change = Callable[[dict[str, str], dict[str, str]], object]
-
-
-def built(folder: Path, change: Change = lambda wheel, sdist: None) -> list[str]:
-    """The faults of a small wheel and sdist, after a change of their files."""
-    info, root = f"gpunim-{__version__}.dist-info", f"gpunim-{__version__}"
-    wheel = {"gpu_nim/__init__.py": "", f"{info}/METADATA": metadata()}
-    sdist = {f"{root}/PKG-INFO": metadata(), **dict.fromkeys((f"{root}/{name}" for name in NEEDED), "")}
-    for licence in PROJECT["license-files"]:
-        wheel[f"{info}/licenses/{licence}"] = sdist[f"{root}/{licence}"] = "MIT"
-    change(wheel, sdist)
-    places = folder / f"{root}-py3-none-any.whl", folder / f"{root}.tar.gz"
-    with zipfile.ZipFile(places[0], "w") as archive:
-        for name, text in wheel.items():
-            archive.writestr(name, text)
-    with tarfile.open(places[1], "w:gz") as tape:
-        for name, text in sdist.items():
-            member = tarfile.TarInfo(name)
-            member.size = len(text.encode())
-            tape.addfile(member, io.BytesIO(text.encode()))
-    return list(faults(CHECKOUT, *places))
-
-
-INFO, ROOT = f"gpunim-{__version__}.dist-info", f"gpunim-{__version__}"
-
-
-def in_both(old: str, new: str) -> Change:
-    """A change of the metadata of both files."""
-
-    def change(wheel: dict[str, str], sdist: dict[str, str]) -> None:
-        wheel[f"{INFO}/METADATA"] = sdist[f"{ROOT}/PKG-INFO"] = metadata().replace(old, new)
-
-    return change
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (lambda wheel, _: wheel.update({"tests/x.py": ""}), "tests/x.py, which is outside of the package"),
-        (lambda wheel, _: wheel.update({"gpu_nim/__pycache__/a.pyc": ""}), "a.pyc does not belong in a built file"),
-        (lambda _, sdist: sdist.update({f"{ROOT}/tests/oeis/A000027.txt": ""}), "under a licence that the metadata do not name"),
-        (lambda _, sdist: sdist.pop(f"{ROOT}/CITATION.cff"), "lacks CITATION.cff"),
-        (lambda wheel, _: wheel.pop(f"{INFO}/licenses/LICENSE"), "names the licence LICENSE, which is missing"),
-        (lambda wheel, _: wheel.update({f"{INFO}/METADATA": metadata() + "x"}), "metadata of the wheel and of the sdist differ"),
-        (lambda wheel, _: wheel.pop(f"{INFO}/METADATA"), "METADATA is missing"),
-        (in_both(" AND Bitstream-Vera", ""), "License-Expression is ['MIT']"),
-        (in_both("Requires-Dist: numpy>=2.0\n", ""), "Requires-Dist is "),
-        (in_both("Provides-Extra: mpi\n", ""), "Provides-Extra is "),
-        (in_both("text/markdown", "text/x-rst"), "Description-Content-Type is ['text/x-rst']"),
-        (in_both("# gpunim", ""), "the description is not the README"),
-    ],
-)
-def test_faults_of_built_files_are_seen(tmp_path: Path, change: Change, words: str) -> None:
-    assert any(words in fault for fault in built(tmp_path, change))
-
-
-def test_files_without_faults(tmp_path: Path) -> None:
-    assert built(tmp_path) == []
-    odd = tmp_path / "gpunim-0.0.0.tar.gz"
-    shutil.copy(tmp_path / f"{ROOT}.tar.gz", odd)
-    assert "are not named by gpunim and its version" in next(faults(CHECKOUT, tmp_path / f"{ROOT}-py3-none-any.whl", odd))
