@@ -12,7 +12,7 @@ def main() -> None:
         _hush_warnings()
         from gpu_nim.cli import main as command_line
 
-        command_line(prog_name="gpunim")
+        command_line()
     except KeyboardInterrupt:  # while the command line was loaded, or at its exit
         print("\ngpunim: interrupted", file=sys.stderr)
         sys.exit(130)

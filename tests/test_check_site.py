@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import gpu_nim
-from gpu_nim.cli.commands import COMMANDS
+from gpu_nim.cli import COMMANDS
 from gpu_nim.theorems import statements
 from scripts.lib.check_site import broken, expected, refused
 

@@ -19,11 +19,9 @@ import pytest
 from gpu_nim import __version__
 from gpu_nim.backends import availability
 from gpu_nim.bench.harness import Contender, race
-from gpu_nim.cli import main
-from gpu_nim.cli.commands import COMMANDS
-from gpu_nim.cli.output import print_table
-from gpu_nim.cli.params import RANGE
-from gpu_nim.cli.progress import step_progress
+from gpu_nim.cli import COMMANDS, main
+from gpu_nim.cli.command import RANGE
+from gpu_nim.cli.output import print_table, step_progress
 from gpu_nim.model.arguments import parse_integer
 from tests.helpers import gpunim, refused, run, wait_for
 

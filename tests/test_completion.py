@@ -10,8 +10,7 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from gpu_nim.automata.catalogue import CATALOGUE as AUTOMATA
-from gpu_nim.cli import main
-from gpu_nim.cli.commands import COMMANDS
+from gpu_nim.cli import COMMANDS, main
 from gpu_nim.games.catalogue import CATALOGUE as GAMES
 from gpu_nim.oeis.catalogue import entries
 from gpu_nim.render.colourings import COLOURINGS

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_nim.cli.restart import restart
+from gpu_nim.cli import _restart
 from gpu_nim.model.errors import MissingDependency, _extras, missing
 from gpu_nim.render.exports import EXPORTS
 
@@ -106,4 +106,4 @@ def test_a_command_that_no_script_started_only_says_it(tmp_path: Path) -> None:
 
 def test_what_no_extra_brings_is_only_said(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
     monkeypatch.setenv("GPUNIM_SCRIPT", script)
-    restart(MissingDependency("show needs a display"))
+    _restart(MissingDependency("show needs a display"))

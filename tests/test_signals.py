@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_nim.cli.signals import Terminated, terminations_raised
+from gpu_nim.cli import Terminated, terminations_raised
 from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.storage.sequence_files import open_table
 from tests.helpers import gpunim
@@ -88,7 +88,7 @@ def test_a_signal_waits_for_an_import(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_an_import_around_a_command_holds_nothing_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = "import signal", "from gpu_nim.cli.signals import terminations_raised", "with terminations_raised():"
+    lines = "import signal", "from gpu_nim.cli import terminations_raised", "with terminations_raised():"
     (tmp_path / "commanding.py").write_text("\n".join((*lines, "    signal.raise_signal(2)")))
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(KeyboardInterrupt):
@@ -98,7 +98,7 @@ def test_an_import_around_a_command_holds_nothing_back(tmp_path: Path, monkeypat
 def test_the_status_after_ctrl_c_in_the_exec_of_a_text(tmp_path: Path) -> None:
     # Python would end by the signal itself then, as it remembers an interrupt that was dealt with.
     (tmp_path / "sitecustomize.py").write_text(
-        "import click\ndef main(*args, **more):\n    exec('raise KeyboardInterrupt')\nclick.Group.main = main\n"
+        "import click\ndef invoke(*args):\n    exec('raise KeyboardInterrupt')\nclick.Group.invoke = invoke\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), os.getcwd()))}
     done = subprocess.run(gpunim("info"), env=environment, capture_output=True, text=True, check=False)

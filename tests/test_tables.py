@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpu_nim.automata.catalogue import CATALOGUE
-from gpu_nim.cli.tables import table_lines
+from gpu_nim.cli.output import table_lines
 from tests.helpers import printed
 
 AUTOMATA = [[each.name, each.space, " ".join(each.numbers), each.summary] for each in CATALOGUE.values()]

@@ -19,9 +19,6 @@ from sphinx.roles import XRefRole
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
 
-from gpu_nim.cli import main
-from gpu_nim.cli.commands import COMMANDS
-
 LINKED = {kind: kind.replace("-", " ") for kind in (*KINDS, "command")} | {
     "family": "family of sequences",
     "oeis": "OEIS entry",
@@ -189,22 +186,12 @@ def _pages_to_write(app: Sphinx, env: BuildEnvironment) -> Iterable[str]:
     return {page for page, _ in _domain(env).data["entries"].values()}
 
 
-def _complete_help(app: Sphinx) -> None:
-    """Have the options that are made from catalogues write their help, which sphinx-click reads."""
-    with main.make_context("gpunim", [], resilient_parsing=True) as context:
-        for name in COMMANDS:
-            command = main.get_command(context, name)
-            assert command is not None
-            command.get_help(command.make_context(name, [], parent=context, resilient_parsing=True))
-
-
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_domain(Catalogues)
     app.add_directive("catalogue", CatalogueDirective)
     app.add_node(_Links)
     for kind in LINKED:
         app.add_role(kind, _role(kind), override=True)  # Sphinx's own {command} is no link
-    app.connect("builder-inited", _complete_help)
     app.connect("doctree-resolved", _fill_links)
     app.connect("env-updated", _pages_to_write)
     return {"parallel_read_safe": False, "parallel_write_safe": True}

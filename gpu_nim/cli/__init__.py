@@ -1,37 +1,81 @@
-"""The command line: one thin module a command, loaded only when that command is run.
+"""The command line: its commands, a module each, loaded only when that command is run; and how a command ends.
 
-The modules parse, call the library and print; none of them computes.  A new command is a module and
-an entry of `gpu_nim.cli.commands`.
+The modules parse, call the library and print; none of them computes. A new command NAME is a module `gpu_nim.cli.NAME`, which has
+it under the same name, and an entry of `THEMES`.
 """
 
 import os
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
+from types import FrameType
 from typing import Any
 
 import click
 
 from gpu_nim._version import __version__
-from gpu_nim.cli.command import Group
-from gpu_nim.cli.commands import COMMANDS, THEMES
-from gpu_nim.cli.output import report
-from gpu_nim.cli.restart import restart
-from gpu_nim.cli.signals import Terminated, closed_pipes_raised, terminations_raised
+from gpu_nim.cli.command import Group, memory_option
+from gpu_nim.cli.output import report, say
 from gpu_nim.jobs.ranks import Outcome, place
 from gpu_nim.model.arguments import LONGEST_DIGITS
 from gpu_nim.model.errors import GpunimError, MissingDependency, RankFailed, UsageError, close, message_of
 from gpu_nim.model.files import command_line
+
+THEMES = {
+    "Automata": {
+        "grow": "Grow an automaton, check it against its theorem, save it.",
+        "automata": "List the automata, with their rules and OEIS entries.",
+    },
+    "Counts": {
+        "count": "Count P-positions of Nim: at an index, over a range, reduced.",
+        "oeis": "Draft entries of the OEIS, corrections and b-files.",
+        "guess": "Guess recurrences and other laws of a sequence from its terms.",
+    },
+    "Games": {
+        "nim": "Explain a position of Nim.",
+        "play": "Play Nim or another game.",
+        "position": "Explain a position of any game.",
+        "solve": "Find the P-positions or Grundy values of a game.",
+        "games": "List the games, with their parameters.",
+        "evolution": "Build the evolution graph of Nim or of another game.",
+    },
+    "Pictures": {
+        "render": "Draw a picture, or a figure of the papers.",
+        "movie": "Make a movie of a body that turns, grows or changes.",
+        "show": "Explore a body in a window or a browser.",
+        "export": "Write a mesh for other programs, or an HTML page.",
+    },
+    "Checks": {
+        "verify": "Check theorems exhaustively; check growths and b-files.",
+        "reproduce": "Compare what the papers print with what gpunim computes.",
+    },
+    "Machine": {
+        "bench": "Measure the speed.",
+        "info": "Print versions and devices, or what made a file.",
+    },
+}
+"""The commands with their summaries by theme, for the first page of the help, which loads none of them."""
+
+COMMANDS = {name: summary for commands in THEMES.values() for name, summary in commands.items()}
+"""The summaries of all commands."""
 
 _ON_RANKS = ("grow", "bench")
 """The commands that divide their work among ranks."""
 
 _INTERRUPTED = 130  # 128 + SIGINT, what a shell reports
 _LONGEST_WORD = 500  # characters; a name in a folder has at most 255
-_COMPLETE = "_GPUNIM_COMPLETE"  # set by the scripts of `gpu_nim.cli.completion`, which click reads
+_COMPLETE = "_GPUNIM_COMPLETE"  # set by the scripts of `gpu_nim.cli.completion`
+_SCRIPT = "GPUNIM_SCRIPT"  # set by scripts/gpunim to its own path
+_MISSING = "GPUNIM_MISSING"  # read by scripts/lib/environment.sh: extras to install beside the user's choice
 _DEBUG = "GPUNIM_DEBUG"  # if set, a defect shows its traceback
+_SIGNALS = {signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
+_AGAIN = 0.05  # seconds
+_IMPORT = "<frozen importlib._bootstrap>"
 
 
 class LazyGroup(Group):
@@ -48,44 +92,21 @@ class LazyGroup(Group):
         command = getattr(import_module(f"gpu_nim.cli.{cmd_name}"), cmd_name)
         assert isinstance(command, click.Command)
         if not any(param.name == "memory" for param in command.params):
-            from gpu_nim.cli.params import memory_option
-
             command.params.append(memory_option())
         return command
 
     def themes(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
         """Return the commands with their summaries, by theme, from the catalogue alone."""
-        return {theme: [(name, each.summary) for name, each in COMMANDS.items() if each.theme == theme] for theme in THEMES}
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the arguments name; UsageError where each of several ranks would do all of it."""
-        found = super().resolve_command(ctx, args)
-        if place() is not None and found[0] not in _ON_RANKS:
-            raise UsageError(f"only {_ON_RANKS[0]} divides its work among ranks, got {found[0]}: start it without mpirun")
-        return found
-
-    # Each turns a closed pipe into the status of SIGPIPE, before click makes it a failure.
-
-    def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        """Parse the command line, and print the help where it is wanted."""
-        with closed_pipes_raised():
-            return super().make_context(*args, **extra)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command."""
-        with closed_pipes_raised():
-            status = super().invoke(ctx)
-            sys.stdout.flush()
-            return status
+        return {theme: list(commands.items()) for theme, commands in THEMES.items()}
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:  # type: ignore[override]
         """Run the command line and exit with its status: 0 done, 1 a check failed, 2 wrong use, 128 + a signal's number."""
         sys.set_int_max_str_digits(LONGEST_DIGITS)
-        if _COMPLETE in os.environ:
-            from gpu_nim.cli.completion import register
+        if asked := os.environ.get(_COMPLETE):
+            from gpu_nim.cli.completion import complete
 
-            register()
-        run = partial(self._outcome, args, prog_name, extra)
+            sys.exit(complete(self, asked, os.environ.get(_SCRIPT, "gpunim")))
+        run = partial(self._outcome, sys.argv[1:] if args is None else args)
         if (here := place()) is not None:
             from gpu_nim.cli.ranks import run_as_rank
 
@@ -94,18 +115,26 @@ class LazyGroup(Group):
         report(outcome)
         sys.exit(outcome.status)
 
-    def _outcome(self, args: Sequence[str] | None, prog_name: str | None, extra: dict[str, Any]) -> Outcome:
+    def _outcome(self, words: Sequence[str]) -> Outcome:
         """Run the command line and return how it ended."""
-        extra["standalone_mode"] = False
+        status = None
         try:
-            with terminations_raised(), command_line(sys.argv[1:] if args is None else args):
-                status = super().main(args, prog_name, **extra)
+            with terminations_raised(), command_line(words), self.make_context("gpunim", list(words)) as context:
+                status = self.invoke(context)
+                sys.stdout.flush()
         except Terminated as error:
             return Outcome(128 + error.number, error.sentence)
-        except click.exceptions.Abort:
+        except BrokenPipeError:  # the reader of what it prints has ended, such as `head`: SIGPIPE, which Python ignores
+            return Outcome(128 + signal.SIGPIPE)
+        except (KeyboardInterrupt, EOFError):
+            click.echo(err=True)  # ends the line on which a terminal shows ^C
             return Outcome(_INTERRUPTED, "interrupted")
+        except click.exceptions.Abort:  # at a question
+            return Outcome(_INTERRUPTED, "interrupted")
+        except click.exceptions.Exit as error:
+            return Outcome(error.exit_code)
         except click.NoSuchOption as error:
-            return Outcome(error.exit_code, _one_line(_no_such_option(error, sys.argv[1:] if args is None else args)))
+            return Outcome(error.exit_code, _one_line(_no_such_option(error, words)))
         except click.MissingParameter as error:
             return Outcome(error.exit_code, _one_line(f"{error.format_message()} --help has examples."))
         except click.ClickException as error:
@@ -114,7 +143,7 @@ class LazyGroup(Group):
             return Outcome(1)  # the other rank says why
         except GpunimError as error:
             if isinstance(error, MissingDependency) and place() is None:
-                restart(error)
+                _restart(error)
             return Outcome(error.exit_status, _one_line(str(error)))
         except Exception as error:
             if (sentence := _of_the_machine(error)) is not None:
@@ -126,6 +155,21 @@ class LazyGroup(Group):
             defect = f"this is a defect of gpunim, please report it: {type(error).__name__}: {error} ({_DEBUG}=1 shows where)"
             return Outcome(1, _one_line(defect))
         return Outcome(status if isinstance(status, int) else 0)
+
+
+def _restart(error: MissingDependency) -> None:
+    """Replace this process by the script that started it, which installs the missing extra and runs the command again.
+
+    Returns if no script started it, if no extra has the dependency, or if the extra is already installed.
+    """
+    script = os.environ.get(_SCRIPT)
+    tried = os.environ.get(_MISSING, "").split(",")
+    if script is None or error.extra is None or error.extra in tried:
+        return
+    say(f"gpunim: {error}", err=True)
+    sys.stdout.flush()
+    extras = ",".join([*filter(None, tried), error.extra])
+    os.execve(script, [script, *sys.argv[1:]], {**os.environ, _MISSING: extras})
 
 
 def _of_the_machine(error: Exception) -> str | None:
@@ -158,6 +202,68 @@ def _one_line(message: str) -> str:
     return " ".join(word if len(word) <= _LONGEST_WORD else f"{word[:_LONGEST_WORD]}..." for word in message.split())
 
 
+class Terminated(SystemExit):
+    """A signal ends the process; `code` is the exit status that a shell reports, 128 + the signal's number."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(128 + number)
+        self.number = number
+        self.sentence = _SIGNALS[signal.Signals(number)]
+
+
+@contextmanager
+def terminations_raised() -> Iterator[None]:
+    """Raise `Terminated` in the block for a signal that would end the process; signals that are ignored, as by nohup, stay ignored.
+
+    A signal during an import, Ctrl-C too, is raised after it: extension modules drop exceptions that are raised in them.
+    """
+    if threading.current_thread() is not threading.main_thread():  # only the main thread handles signals
+        yield
+        return
+    caller = sys._getframe(2)  # beyond this generator and contextlib
+
+    def end(number: int, frame: FrameType | None) -> None:
+        if _imports(frame, caller):
+            _send_again(number)
+        elif number == signal.SIGINT:
+            raise KeyboardInterrupt
+        else:
+            raise Terminated(number)
+
+    hook = sys.unraisablehook
+
+    def send_lost_again(lost: Any) -> None:
+        # Python drops exceptions that are raised while it finalizes an object.
+        if isinstance(lost.exc_value, Terminated | KeyboardInterrupt):
+            _send_again(getattr(lost.exc_value, "number", signal.SIGINT))
+        else:
+            hook(lost)
+
+    ends = (signal.SIG_DFL, signal.default_int_handler)
+    numbers = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+    before = {number: signal.signal(number, end) for number in numbers if signal.getsignal(number) in ends}
+    sys.unraisablehook = send_lost_again
+    try:
+        yield
+    finally:
+        sys.unraisablehook = hook
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _imports(frame: FrameType | None, caller: FrameType) -> bool:
+    """Whether a frame runs in an import that began after a caller's."""
+    while frame is not None and frame is not caller:
+        if frame.f_code.co_filename == _IMPORT:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _send_again(number: int) -> None:
+    threading.Timer(_AGAIN, os.kill, (os.getpid(), number)).start()
+
+
 _EXAMPLES = {
     "gpunim grow": "Begin here: grow three-pile Nim, and check each of its cells.",
     "gpunim nim 13 12 8": "Explain a position.",
@@ -168,5 +274,9 @@ _EXAMPLES = {
 
 @click.group(cls=LazyGroup, examples=_EXAMPLES, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(__version__, prog_name="gpunim")
-def main() -> None:
+@click.pass_context
+def main(context: click.Context) -> None:
     """Grow, count, solve and draw the fractals of Nim, on an NVIDIA GPU or on NumPy alone."""
+    name = context.invoked_subcommand
+    if place() is not None and name not in _ON_RANKS:  # each of them would do all of it
+        raise UsageError(f"only {_ON_RANKS[0]} divides its work among ranks, got {name}: start it without mpirun")

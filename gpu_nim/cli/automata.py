@@ -3,9 +3,8 @@
 import click
 
 from gpu_nim.automata.catalogue import CATALOGUE
-from gpu_nim.cli.command import Command
+from gpu_nim.cli.command import Command, json_option
 from gpu_nim.cli.output import emit_json, print_table
-from gpu_nim.cli.params import json_option
 
 _EXAMPLES = {
     "gpunim automata": "List the automata.",

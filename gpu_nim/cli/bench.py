@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpu_nim.cli.catalogues import AUTOMATON_NAME
-from gpu_nim.cli.command import Group
-from gpu_nim.cli.output import emit_json, print_table, report, wants_progress
-from gpu_nim.cli.params import integer, json_option
-from gpu_nim.cli.progress import step_progress
+from gpu_nim.cli.command import Group, integer, json_option
+from gpu_nim.cli.output import emit_json, print_table, report, step_progress, wants_progress
 from gpu_nim.jobs.ranks import join, place
 from gpu_nim.model.errors import BackendError
 from gpu_nim.model.files import command_words

@@ -1,4 +1,4 @@
-"""Parameters that take names of catalogues, which are read only where help or a completion is requested.
+"""Parameters that take names of catalogues, which are read where a completion is requested.
 
 The library checks the names, with a message that suggests similar ones.
 """
@@ -72,35 +72,21 @@ class Source(click.ParamType):  # type: ignore[type-arg]
         return _beginning(rest, begun, incomplete.removesuffix(begun))
 
 
-class NamedOption(click.Option):
-    """An option that takes a name from a catalogue, which is read when help or a completion is requested.
+def named_option(flag: str, names: Iterable[str], about: str = "{}.", **extra: Any) -> Callable[[F], F]:
+    """Return a decorator that adds an option that takes one of some names, of which the library says which are wrong.
 
     Args:
-        args: as for `click.Option`.
-        choices: returns the names.
-        about: the help text, with {} for the names, or a function that returns it.
-        extra: as for `click.Option`.
+        flag: the option.
+        names: the names; those in capitals are placeholders, which the shell does not offer.
+        about: the help text, with {} for the names.
+        extra: as for `click.option`.
     """
+    words = list(names)
 
-    def __init__(self, *args: Any, choices: Callable[[], Iterable[str]], about: str | Callable[[], str], **extra: Any) -> None:
-        super().__init__(*args, **extra)
-        self._choices, self._about = choices, about
+    def offered(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+        return [word for word in words if word.startswith(incomplete) and not word.isupper()]
 
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return the option and its help, which names the choices."""
-        self.help = (self._about if isinstance(self._about, str) else self._about()).format(one_of(self._choices()))
-        return super().get_help_record(ctx)
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
-        """Return the choices that begin with `incomplete`, but for placeholders."""
-        return _beginning(((name, "") for name in self._choices() if not name.isupper()), incomplete)
-
-
-def named_option(
-    flag: str, choices: Callable[[], Iterable[str]], about: str | Callable[[], str] = "{}.", **extra: Any
-) -> Callable[[F], F]:
-    """Return a decorator that adds a `NamedOption`."""
-    return click.option(flag, cls=NamedOption, choices=choices, about=about, **extra)
+    return click.option(flag, help=about.format(one_of(words)), shell_complete=offered, **extra)
 
 
 def _beginning(described: Described, begun: str, before: str = "") -> "list[CompletionItem]":

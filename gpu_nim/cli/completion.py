@@ -9,9 +9,8 @@ import os
 import shlex
 from typing import Any
 
-from click.shell_completion import CompletionItem, ShellComplete, add_completion_class, split_arg_string
-
-from gpu_nim.cli.restart import SCRIPT
+import click
+from click.shell_completion import CompletionItem, ShellComplete, add_completion_class, shell_complete, split_arg_string
 
 _BASH = """\
 %(complete_func)s() {
@@ -78,9 +77,12 @@ complete --no-files --keep-order --command %(prog_name)s --arguments "(%(complet
 class _Shell(ShellComplete):
     """What the three have in common: a line up to the cursor in COMP_WORDS, and TYPE, VALUE and DESCRIPTION on a line each."""
 
+    program: str
+    """What the script calls, quoted."""
+
     def source_vars(self) -> Any:
         """Return what a script is made with."""
-        return {**super().source_vars(), "program": shlex.quote(os.environ.get(SCRIPT, self.prog_name))}
+        return {**super().source_vars(), "program": self.program}
 
     def get_completion_args(self) -> tuple[list[str], str]:
         """Return the words before the one at the cursor, and the beginning of that."""
@@ -126,7 +128,15 @@ class Fish(_Shell):
     source_template = _FISH
 
 
-def register() -> None:
-    """Have click complete by these."""
+def complete(command: click.Command, asked: str, program: str) -> int:
+    """Print what the shell asks for, a script or completions, and return the exit status.
+
+    Args:
+        command: the command line.
+        asked: the shell, and which of the two, by click's protocol.
+        program: what the script calls.
+    """
     for shell in (Bash, Zsh, Fish):
         add_completion_class(shell)
+    _Shell.program = shlex.quote(program)
+    return shell_complete(command, {}, "gpunim", "_GPUNIM_COMPLETE", asked)

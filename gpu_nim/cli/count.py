@@ -12,10 +12,8 @@ import click
 
 from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.catalogues import REDUCTION_NAMES, SEQUENCE_NAME, families
-from gpu_nim.cli.command import Command
-from gpu_nim.cli.output import duration, emit_json, print_table, reserve, say, wants_progress
-from gpu_nim.cli.params import AMOUNT, BIGINT, FILE, RANGE, Choice
-from gpu_nim.cli.progress import step_progress, work_progress
+from gpu_nim.cli.command import AMOUNT, BIGINT, FILE, RANGE, Choice, Command
+from gpu_nim.cli.output import duration, emit_json, print_table, reserve, say, step_progress, wants_progress, work_progress
 from gpu_nim.cli.reductions import json_value, table_rows
 from gpu_nim.counting.limits import MAX_PILES, MAX_RECORDS
 from gpu_nim.model.errors import SchedulerLost, UsageError

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpu_nim.cli.command import Command
+from gpu_nim.cli.command import FILE, SIZE, Command, json_option
 from gpu_nim.cli.game_options import chosen_game, game_argument, parameter_options
-from gpu_nim.cli.output import emit_json, point, print_table, reserve, say, wants_progress
-from gpu_nim.cli.params import FILE, SIZE, json_option
-from gpu_nim.cli.progress import work_progress
+from gpu_nim.cli.output import emit_json, point, print_table, reserve, say, wants_progress, work_progress
 from gpu_nim.games.catalogue import check_parameters, find
 from gpu_nim.games.entries import Integer
 from gpu_nim.model.errors import UsageError

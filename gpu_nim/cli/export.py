@@ -6,9 +6,8 @@ from typing import Any
 import click
 
 from gpu_nim.cli.catalogues import SOURCE
-from gpu_nim.cli.command import Command
+from gpu_nim.cli.command import FILE, Command, given, json_option
 from gpu_nim.cli.output import emit_json, reserve, say
-from gpu_nim.cli.params import FILE, given, json_option
 from gpu_nim.cli.pictures import look_options
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.exports import EXPORTS, Printing, check_export

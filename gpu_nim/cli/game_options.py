@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from gpu_nim.cli.catalogues import GAME_NAME
-from gpu_nim.cli.params import Parsed
+from gpu_nim.cli.command import Parsed
 from gpu_nim.games.catalogue import chosen, parameter_owners, read_values
 from gpu_nim.games.entries import GameEntry, Rational
 

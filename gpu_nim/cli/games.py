@@ -2,9 +2,8 @@
 
 import click
 
-from gpu_nim.cli.command import Command
+from gpu_nim.cli.command import Command, json_option
 from gpu_nim.cli.output import emit_json, print_table
-from gpu_nim.cli.params import json_option
 from gpu_nim.games.catalogue import CATALOGUE
 from gpu_nim.games.entries import Parameter
 

@@ -10,10 +10,8 @@ from gpu_nim.automata.columns import COLUMNS, DEFAULT_COLUMNS, Value
 from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.selection import NAMES, select
 from gpu_nim.cli.catalogues import AUTOMATON_NAME, COLUMN_NAMES
-from gpu_nim.cli.command import Command
-from gpu_nim.cli.output import emit_json, print_table, report, say, wants_progress
-from gpu_nim.cli.params import AMOUNT, CELLS, COUNTS, FILE, SIZE, Choice, json_option
-from gpu_nim.cli.progress import growth_progress
+from gpu_nim.cli.command import AMOUNT, CELLS, COUNTS, FILE, SIZE, Choice, Command, json_option
+from gpu_nim.cli.output import emit_json, growth_progress, print_table, report, say, wants_progress
 from gpu_nim.jobs.checkpoints import Checkpoints, rest_told
 from gpu_nim.jobs.devices import select_on_rank
 from gpu_nim.jobs.growth_job import EVERY, GrowthJob, Outputs

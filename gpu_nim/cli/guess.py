@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from gpu_nim.cli.catalogues import AUTOMATON_OR_SEQUENCE
-from gpu_nim.cli.command import Command
+from gpu_nim.cli.command import AMOUNT, Command, integer, json_option
 from gpu_nim.cli.output import emit_json, plain, print_table, say
-from gpu_nim.cli.params import AMOUNT, integer, json_option
 from gpu_nim.guessing.limits import MAX_TERMS
 from gpu_nim.model.errors import UsageError, close
 

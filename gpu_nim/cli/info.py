@@ -9,9 +9,8 @@ from typing import Any
 import click
 
 from gpu_nim._version import __version__
-from gpu_nim.cli.command import Command
+from gpu_nim.cli.command import FILE, Command, json_option
 from gpu_nim.cli.output import emit_json, print_table
-from gpu_nim.cli.params import FILE, json_option
 
 _PACKAGES = ("numpy", "cupy-cuda13x", "cupy-cuda12x", "zarr", "pyvista", "distributed")
 

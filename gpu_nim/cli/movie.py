@@ -8,11 +8,9 @@ from typing import Any
 import click
 
 from gpu_nim.cli.catalogues import SOURCE, named_option
-from gpu_nim.cli.command import Command
-from gpu_nim.cli.output import emit_json, say, wants_progress
-from gpu_nim.cli.params import AMOUNT, FILE, json_option, number
+from gpu_nim.cli.command import AMOUNT, FILE, Command, json_option, number
+from gpu_nim.cli.output import emit_json, say, step_progress, wants_progress
 from gpu_nim.cli.pictures import look_options
-from gpu_nim.cli.progress import step_progress
 from gpu_nim.model.errors import SchedulerLost, UsageError
 from gpu_nim.model.registry import one_of
 from gpu_nim.render.look import Look
@@ -57,7 +55,7 @@ _EXAMPLES = {
 @click.command(cls=Command, examples=_EXAMPLES, listings=lambda: {"Motions": MOTIONS.summaries()}, options=_motion_options)
 @click.argument("source", type=SOURCE)
 @click.option("-o", "--out", type=FILE, required=True, help=f"The file: {one_of(SUFFIXES)}.")
-@named_option("--motion", lambda: MOTIONS, default=Movie.motion)
+@named_option("--motion", MOTIONS, default=Movie.motion)
 @click.option("--seconds", type=_SECONDS, default=Movie.frames / Movie.rate, help="The length of the movie.")
 @click.option("--fps", type=AMOUNT, default=Movie.rate, help="Frames a second.")
 @click.option("--workers", type=AMOUNT, help="The number of processes that draw.  [default: 2; 1 on one core or for engine trace]")

@@ -4,9 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpu_nim.cli.command import Command
+from gpu_nim.cli.command import PILE, Command
 from gpu_nim.cli.output import emit_json
-from gpu_nim.cli.params import PILE
 
 if TYPE_CHECKING:
     from gpu_nim.games.nim.positions import Position, Relative

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from gpu_nim.cli.catalogues import OEIS_NAME
-from gpu_nim.cli.command import Command
+from gpu_nim.cli.command import AMOUNT, FILE, Command, json_option
 from gpu_nim.cli.output import emit_json, print_table, reserve, say
-from gpu_nim.cli.params import AMOUNT, FILE, json_option
 from gpu_nim.model.errors import UsageError
 
 if TYPE_CHECKING:

@@ -1,18 +1,26 @@
-"""What commands print: JSON for programs on stdout, tables for people, progress bars on stderr."""
+"""What commands print: JSON for programs and tables for people on stdout, notes and progress bars on stderr."""
 
 import json
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+import textwrap
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpu_nim.cli.tables import table_lines
 from gpu_nim.jobs.ranks import Outcome
+from gpu_nim.model.work import OnStep, unreported
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from gpu_nim.backends.interface import Batch
 
 # Control characters, marks that change the direction of text, and surrogates, which no encoding has.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -84,3 +92,171 @@ def duration(seconds: float) -> str:
         if seconds >= 2 * length:
             return f"about {seconds / length:,.0f} {unit}"
     return f"about {seconds:,.1f} seconds"
+
+
+_GAP = "  "
+_READABLE = 16  # columns below which text is not wrapped for the sake of others
+
+
+def table_lines(cells: Sequence[Sequence[str]], header: Sequence[str] = (), width: int | None = None) -> Iterator[str]:
+    r"""Yield the lines of a table in aligned columns, numbers to the right and words to the left.
+
+    Where it does not fit, the widest columns of words are wrapped, and if that is not enough, each row becomes a list of its cells.
+    No word is cut: one that is longer than the terminal stands alone on its line.
+
+    Args:
+        cells: the rows.
+        header: the names of the columns; empty for none.
+        width: the columns of the terminal; None for any.
+
+    >>> print(*table_lines([["nim", "1,024"], ["edge", "8"]], ["name", "births"]), sep="\n")
+    name  births
+    nim    1,024
+    edge       8
+    """
+    if not cells:
+        yield _GAP.join(header)
+        return
+    columns = list(zip(*([header] if header else []), *cells, strict=True))
+    numeric = [all(map(_is_number, column)) for column in zip(*cells, strict=True)]
+    widths = [max(map(len, column)) for column in columns]
+    if width is not None and not _fit(widths, columns, numeric, width):
+        yield from _stacked(cells, header, width) if header else _facts(cells, width)
+        return
+    for row in ([header] if header else []) + list(cells):
+        wrapped = [_wrap(text, size) for text, size in zip(row, widths, strict=True)]
+        for i in range(max(map(len, wrapped))):
+            line = (lines[i] if i < len(lines) else "" for lines in wrapped)
+            yield _GAP.join(
+                text.rjust(size) if right else text.ljust(size) for text, size, right in zip(line, widths, numeric, strict=True)
+            ).rstrip()
+
+
+def _is_number(text: str) -> bool:
+    return text.lstrip("-").replace(",", "").replace(".", "").isdigit()
+
+
+def _fit(widths: list[int], columns: Sequence[Sequence[str]], numeric: Sequence[bool], width: int) -> bool:
+    """Narrow the widest columns of words until they fit, and return whether they do."""
+    words = [max((len(word) for text in column for word in text.split()), default=0) for column in columns]
+    least = [size if right else max(word, min(size, _READABLE)) for size, word, right in zip(widths, words, numeric, strict=True)]
+    excess = sum(widths) + len(_GAP) * (len(widths) - 1) - width
+    while excess > 0:
+        spare = [size - low for size, low in zip(widths, least, strict=True)]
+        widest = max(range(len(widths)), key=lambda i: widths[i] if spare[i] else 0)
+        if not spare[widest]:
+            return False
+        widths[widest] -= 1
+        excess -= 1
+    return True
+
+
+def _stacked(cells: Sequence[Sequence[str]], header: Sequence[str], width: int) -> Iterator[str]:
+    """The rows as paragraphs: the first cell, and the others below it, each after its name."""
+    for row in cells:
+        yield from _wrap(row[0], width)
+        others = list(zip(header[1:], row[1:], strict=True))
+        yield from (f"{_GAP}{line}" for line in _facts(others, width - len(_GAP)))
+
+
+def _facts(cells: Sequence[Sequence[str]], width: int) -> Iterator[str]:
+    """Names and values, of which those with a word that is too long stand below their names."""
+    label = max((len(name) for name, *_ in cells), default=0)
+    for name, *values in cells:
+        text = _GAP.join(values)
+        below = max(map(len, text.split()), default=0) > width - label - len(_GAP)
+        if below:
+            yield name
+        indent = 0 if below else label
+        for k, line in enumerate(_wrap(text, width - len(_GAP) - indent)):
+            start = "" if below or k else name
+            yield f"{start:<{indent}}{_GAP}{line}".rstrip()
+
+
+def _wrap(text: str, width: int) -> list[str]:
+    if len(text) <= width:
+        return [text]
+    return textwrap.wrap(text, max(width, 1), break_long_words=False, break_on_hyphens=False) or [""]
+
+
+@contextmanager
+def _bar(total: int, left: str, right: str = "", **fields: Any) -> Iterator["Progress"]:
+    """Show a bar between two texts, of one task with these fields."""
+    # Imported only where a bar is shown: Rich takes a tenth of a second.
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    count = TextColumn(left.format("{task.completed:,.0f} of {task.total:,.0f}"))
+    columns = (count, BarColumn(), *([TextColumn(right)] if right else []), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        progress.add_task("", total=total, **fields)
+        yield progress
+
+
+@contextmanager
+def growth_progress(generations: int, shown: bool) -> Iterator[Callable[["Batch"], None]]:
+    """Yield a function that takes each batch and updates the bar: generation, births, cells a second, time left."""
+    if not shown:
+        yield lambda _: None
+        return
+    rate = "{task.fields[births]:,} births, {task.fields[rate]:,.0f} cells/s"
+    with _bar(generations, "generation {}", rate, births=0, rate=0.0) as progress:
+        began, population = time.perf_counter(), 0
+
+        def take(batch: "Batch") -> None:
+            nonlocal population
+            population += sum(batch.births.tolist())
+            progress.update(
+                progress.task_ids[0],
+                completed=batch.first + len(batch.births) - 1,
+                births=int(batch.births[-1]),
+                rate=population / max(time.perf_counter() - began, 1e-9),
+            )
+
+        yield take
+
+
+@contextmanager
+def step_progress(shown: bool) -> Iterator[OnStep]:
+    """Yield a function that takes the name of a step, the amount done and the total, and updates a bar."""
+    if not shown:
+        yield unreported
+        return
+    with _bar(1, "{{task.description}} {{task.fields[whole]:,}} of {{task.total:,}}", visible=False, whole=0) as progress:
+        (task,) = progress.tasks
+
+        def step(what: str, done: float, total: int) -> None:
+            if new := task.description != what:
+                progress.reset(task.id, description=what)
+            progress.update(
+                task.id, completed=done, whole=int(done), total=total, visible=True, refresh=new
+            )  # however soon it is over
+
+        yield step
+
+
+@contextmanager
+def work_progress(total: int, unit: str, shown: bool) -> Iterator[Callable[[int], None]]:
+    """Yield a function that takes the number of further units done of `total`, and updates a bar with rate and time left."""
+    if not shown:
+        yield lambda _: None
+        return
+    with _bar(total, f"{{}} {unit}", "{task.fields[rate]:,.0f}/s", rate=0.0) as progress:
+        (task,) = progress.tasks
+
+        def advance(more: int) -> None:
+            progress.update(task.id, advance=more, rate=(task.completed + more) / max(task.elapsed or 0, 1e-9))
+
+        yield advance
+
+
+@contextmanager
+def passing_line(text: str, shown: bool) -> Iterator[None]:
+    """Show a line during a block, after which it is erased: no bar, since rich would take what is printed meanwhile to stderr."""
+    if shown:
+        click.echo(text, nl=False, err=True)
+    try:
+        yield
+    finally:
+        if shown:
+            click.echo("\r\x1b[2K", nl=False, err=True)

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import click
 
 from gpu_nim.cli.catalogues import named_option
-from gpu_nim.cli.params import RANGE, Parsed
+from gpu_nim.cli.command import RANGE, Parsed
 from gpu_nim.render.colourings import COLOURINGS, DEFAULT
 from gpu_nim.render.geometry import CUTS
 from gpu_nim.render.look import ENGINES, QUALITIES, Look
@@ -30,7 +30,7 @@ def _parse_resolution(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-RESOLUTION = Parsed("widthxheight", _parse_resolution, _RESOLUTIONS)
+RESOLUTION = Parsed("widthxheight", _parse_resolution)
 
 
 def _themed_styles() -> str:
@@ -40,31 +40,32 @@ def _themed_styles() -> str:
 
 
 _OPTIONS: dict[str, Callable[[Any], Any]] = {
-    "resolution": click.option(
+    "resolution": named_option(
         "--resolution",
+        _RESOLUTIONS,
+        "WIDTHxHEIGHT in pixels, or {}.",
         type=RESOLUTION,
         default="x".join(map(str, Look.resolution)),
-        help=f"WIDTHxHEIGHT in pixels, or {', '.join(_RESOLUTIONS)}.",
     ),
     "view": named_option(
         "--view",
-        lambda: (*VIEWS, ANGLES),
+        (*VIEWS, ANGLES),
         f"{{}} in degrees; a traced picture: {INSIDE}.  [default: {DEFAULT_VIEW}; {FLAT_VIEW} if flat]",
     ),
     "eye": click.option("--eye", metavar="A,B,C", help="Where the eye is, in cells, such as 2^39,100,5/2, exactly; traced."),
     "look_at": click.option("--look-at", metavar="A,B,C", help="What it looks at.  [default: the middle of the body]"),
-    "theme": named_option("--theme", lambda: THEMES, default=Look.theme),
-    "colour": named_option("--colour", lambda: COLOURINGS, f"{{}}.  [default: {DEFAULT}]"),
-    "style": named_option("--style", lambda: STYLES, lambda: f"{{}}.  [default: {_themed_styles()}]"),
+    "theme": named_option("--theme", THEMES, default=Look.theme),
+    "colour": named_option("--colour", COLOURINGS, f"{{}}.  [default: {DEFAULT}]"),
+    "style": named_option("--style", STYLES, f"{{}}.  [default: {_themed_styles()}]"),
     "generations": click.option("--generations", type=RANGE, help="Draw only generations START, ..., STOP - 1."),
-    "cut": named_option("--cut", lambda: ("none", *CUTS), "{}: what is cut away to show the inside.", default=Look.cut),
+    "cut": named_option("--cut", ("none", *CUTS), "{}: what is cut away to show the inside.", default=Look.cut),
     "quality": named_option(
         "--quality",
-        lambda: QUALITIES,
+        QUALITIES,
         "{}: final has four samples a pixel, finer shadows and finer volumes; cinema is path traced and takes minutes.",
         default=Look.quality,
     ),
-    "engine": named_option("--engine", lambda: ENGINES, "{}; numpy needs no OpenGL.", default=Look.engine),
+    "engine": named_option("--engine", ENGINES, "{}; numpy needs no OpenGL.", default=Look.engine),
     "title": click.option("--title", default="", help="A text above the body."),
     "caption": click.option("--caption", default="", help="A text below the body."),
     "legend": click.option("--legend", is_flag=True, help="Show what the colours stand for."),

@@ -1,7 +1,6 @@
 """`gpunim play`: a game of Nim, or of any other game of the catalogue, in the terminal or on a page."""
 
 import sys
-from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,13 +8,13 @@ from typing import Any
 import click
 
 from gpu_nim.cli.catalogues import named_option
-from gpu_nim.cli.command import Command
+from gpu_nim.cli.command import FILE, PILE, SIZE, Choice, Command, given, integer
 from gpu_nim.cli.dialogues import Dialogue, GameDialogue, NimDialogue
 from gpu_nim.cli.game_options import chosen_game, parameter_options
 from gpu_nim.cli.output import reserve, say
-from gpu_nim.cli.params import FILE, PILE, SIZE, Choice, given, integer
 from gpu_nim.games.catalogue import is_inequalities
 from gpu_nim.model.errors import UsageError
+from gpu_nim.render.themes import THEMES
 
 
 class _Over(Exception):
@@ -31,12 +30,6 @@ _EXAMPLES = {
 }
 
 
-def _themes() -> Iterable[str]:
-    from gpu_nim.render.themes import THEMES
-
-    return THEMES
-
-
 @click.command(cls=Command, examples=_EXAMPLES, options=parameter_options)
 @click.argument("words", nargs=-1, required=True, metavar="[GAME] NUMBERS...")
 @click.option("--misere", is_flag=True, help="Whoever makes the last move loses.")
@@ -50,7 +43,7 @@ def _themes() -> Iterable[str]:
 @click.option("--web", is_flag=True, help="Serve a page on this machine for a browser, in place of the terminal.")
 @click.option("-o", "--out", type=FILE, help="Write that page to this .html file.")
 @click.option("--port", type=integer(0, 65535), default=8765, help="The port of --web; 0 chooses a free one.")
-@named_option("--theme", _themes, default="dark")
+@named_option("--theme", THEMES, default="dark")
 def play(
     words: tuple[str, ...],
     misere: bool,

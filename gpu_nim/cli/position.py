@@ -4,10 +4,9 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.command import Command
+from gpu_nim.cli.command import SIZE, Command, json_option
 from gpu_nim.cli.game_options import chosen_game, game_argument, parameter_options
 from gpu_nim.cli.output import emit_json, point, print_table
-from gpu_nim.cli.params import SIZE, json_option
 from gpu_nim.games.explain import Explanation, explain
 
 _SHOWN = 40  # moves that are printed; --json has all of them

@@ -7,11 +7,9 @@ from typing import Any
 import click
 
 from gpu_nim.cli.catalogues import SOURCE_OR_FIGURE
-from gpu_nim.cli.command import Command
-from gpu_nim.cli.output import emit_json, reserve, say, wants_progress
-from gpu_nim.cli.params import FILE, given, json_option
+from gpu_nim.cli.command import FILE, Command, given, json_option
+from gpu_nim.cli.output import emit_json, reserve, say, step_progress, wants_progress
 from gpu_nim.cli.pictures import listings, look_options
-from gpu_nim.cli.progress import step_progress
 from gpu_nim.model.registry import one_of
 from gpu_nim.render.figures import FIGURES, check_figure, save_figure
 from gpu_nim.render.image import check_picture, save

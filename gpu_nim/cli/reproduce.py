@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from gpu_nim.cli.catalogues import PAPER_NAME
-from gpu_nim.cli.command import Command
-from gpu_nim.cli.output import emit_json, print_table, reserve, say, wants_progress
-from gpu_nim.cli.params import AMOUNT, FILE, json_option
-from gpu_nim.cli.progress import step_progress
+from gpu_nim.cli.command import AMOUNT, FILE, Command, json_option
+from gpu_nim.cli.output import emit_json, print_table, reserve, say, step_progress, wants_progress
 from gpu_nim.reproduction.item import REACH
 
 if TYPE_CHECKING:

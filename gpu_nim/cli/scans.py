@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
 
-from gpu_nim.cli.output import point, print_table, wants_progress
-from gpu_nim.cli.progress import work_progress
+from gpu_nim.cli.output import point, print_table, wants_progress, work_progress
 from gpu_nim.games.entries import GameEntry, Rational
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.arguments import parse_rational

@@ -6,8 +6,7 @@ from typing import Any
 import click
 
 from gpu_nim.cli.catalogues import SOURCE
-from gpu_nim.cli.command import Command
-from gpu_nim.cli.params import FILE, given, integer
+from gpu_nim.cli.command import FILE, Command, given, integer
 from gpu_nim.cli.pictures import look_options
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.look import Look, require_effect

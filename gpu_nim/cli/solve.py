@@ -8,11 +8,9 @@ from typing import Any
 import click
 
 from gpu_nim.backends.selection import NAMES
-from gpu_nim.cli.command import Command
+from gpu_nim.cli.command import FILE, SIZE, Choice, Command, json_option
 from gpu_nim.cli.game_options import game_argument, parameter_options
-from gpu_nim.cli.output import emit_json, point, print_table, reserve, wants_progress
-from gpu_nim.cli.params import FILE, SIZE, Choice, json_option
-from gpu_nim.cli.progress import step_progress
+from gpu_nim.cli.output import emit_json, point, print_table, reserve, step_progress, wants_progress
 from gpu_nim.cli.scans import print_scan, scan, scan_csv, scanned_values
 from gpu_nim.games.catalogue import CATALOGUE, chosen, parameter_owners, read_values
 from gpu_nim.games.comparison import Comparison, compare

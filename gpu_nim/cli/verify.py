@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from gpu_nim.cli.catalogues import SEQUENCE_NAME, STATEMENT_NAME
-from gpu_nim.cli.command import Command
-from gpu_nim.cli.output import duration, emit_json, print_table, say, wants_progress
-from gpu_nim.cli.params import AMOUNT, json_option
-from gpu_nim.cli.progress import passing_line, work_progress
+from gpu_nim.cli.command import AMOUNT, Command, json_option
+from gpu_nim.cli.output import duration, emit_json, passing_line, print_table, say, wants_progress, work_progress
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import one_of
 from gpu_nim.storage.growth_formats import readable_suffixes

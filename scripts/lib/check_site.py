@@ -24,8 +24,8 @@ import gpu_nim
 import gpu_nim.render
 from gpu_nim.automata.catalogue import CATALOGUE as AUTOMATA
 from gpu_nim.automata.columns import COLUMNS
+from gpu_nim.cli import COMMANDS
 from gpu_nim.cli import main as command_line
-from gpu_nim.cli.commands import COMMANDS
 from gpu_nim.cli.movie import requested
 from gpu_nim.games.catalogue import CATALOGUE as GAMES
 from gpu_nim.guessing import KINDS as LAWS

@@ -44,7 +44,7 @@ class Outcome:
 
 def warm() -> None:
     """Import the modules of commands once, before forking, and have tables recorded in small parts, so that a kill leaves some."""
-    import gpu_nim.cli.commands
+    import gpu_nim.cli
     import gpu_nim.storage.npz_files
     import gpu_nim.storage.sequence_files
     import gpu_nim.storage.zarr_files
@@ -53,7 +53,7 @@ def warm() -> None:
     Range.chunks.__defaults__ = (None, _PART)
     gpu_nim.storage.sequence_files._ZARR_CHUNK = _PART
 
-    for name in gpu_nim.cli.commands.COMMANDS:
+    for name in gpu_nim.cli.COMMANDS:
         import_module(f"gpu_nim.cli.{name}")
     for heavy in ("PIL.Image", "pyvista", "scipy.ndimage"):
         try:
