@@ -18,7 +18,7 @@ from gpu_nim.games.entries import InequalityEntry, Integer, Parameter, Rational
 from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.render import exports
-from gpu_nim.render.colourings import COLOURINGS, Colouring, bar
+from gpu_nim.render.colourings import COLOURINGS, VALUES, Colouring, Value, bar
 from gpu_nim.render.colours import Map
 from gpu_nim.render.exports import EXPORTS, Printing, export
 from gpu_nim.render.exports.export_format import ExportedBody, ExportFormat
@@ -34,7 +34,6 @@ from gpu_nim.render.source import blocks_of
 from gpu_nim.render.styles import STYLES
 from gpu_nim.render.styles.points import Points
 from gpu_nim.render.themes import THEMES
-from gpu_nim.render.values import VALUES, Value
 from gpu_nim.render.vector_drawing import VectorDrawing
 from gpu_nim.render.views import VIEWS, NamedView, View
 from gpu_nim.render.window import help_line, keys
@@ -279,7 +278,7 @@ def test_ply_and_stl_files_are_what_their_formats_say(tmp_path):
 
 def test_without_trimesh_a_mesh_is_one_sentence_and_a_page_is_written(monkeypatch, tmp_path):
     monkeypatch.setattr(exports, "find_spec", lambda name: None)
-    others = r"or write \.glb or \.html or \.3mf or \.vtp without"
+    others = r"or write \.glb or \.3mf or \.vtp or \.html without"
     for suffix in (name for name, known in EXPORTS.items() if known.packages):
         with pytest.raises(MissingDependency, match=rf"\{suffix} file needs trimesh.*, {others}"):
             export("nim:3", tmp_path / f"a{suffix}")

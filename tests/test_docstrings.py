@@ -29,7 +29,7 @@ OF_CATALOGUES = {
     "render.colourings": ("colouring",),
     "render.exports.export_format": ("ExportedBody", "export_format"),
     "render.figures": ("figure",),
-    "render.styles.style": ("Cost",),
+    "render.look": ("Cost",),
     "render.views": ("View", "find_view"),
     "storage.growth_formats": ("open_growth",),
     "theorems.catalogue": ("statement", "find_statements", "run_checks", "check_cases"),

@@ -10,7 +10,7 @@ from gpu_nim.render.colourings import COLOURINGS
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
-from gpu_nim.render.pixels import background
+from gpu_nim.render.raster import background
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
 from tests.render_files import needs_opengl

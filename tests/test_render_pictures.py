@@ -26,6 +26,7 @@ from gpu_nim.render.exports import Printing, export
 from gpu_nim.render.exports.triangles import cubes
 from gpu_nim.render.figures import draw_figure
 from gpu_nim.render.framing import aim, hull
+from gpu_nim.render.geometry import VolumeGrid
 from gpu_nim.render.image import DrawnBody, render, save
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
@@ -36,7 +37,7 @@ from gpu_nim.render.movie import ffmpeg, make_movie
 from gpu_nim.render.raster import draw_points, draw_quads
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.styles.sections import section, section_heights
-from gpu_nim.render.styles.volume import Volume, VolumeGrid, cast, volume_of
+from gpu_nim.render.styles.volume import Volume, cast, volume_of
 from gpu_nim.render.vector_drawing import Shape, VectorDrawing, text_width
 from gpu_nim.render.views import Camera, View, find_view, fit
 from tests.helpers import facts, gpunim, refused, wait_for

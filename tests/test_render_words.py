@@ -18,7 +18,7 @@ from gpu_nim.render.figures import slides
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
-from gpu_nim.render.pixels import background, quantise
+from gpu_nim.render.raster import background, quantise
 from gpu_nim.render.themes import THEMES
 from tests.helpers import run
 from tests.render_files import border, needs_matplotlib

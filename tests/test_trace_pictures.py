@@ -15,7 +15,6 @@ from gpu_nim.backends.shared.open_cubes import open_levels
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import NimScene, Rays
 from gpu_nim.render import source, trace
-from gpu_nim.render.cut_tracer import CutTracer
 from gpu_nim.render.defined_scenes import coarse_cells, defined_scene, population
 from gpu_nim.render.framing import aim, cut_open
 from gpu_nim.render.geometry import SIDES, Box, side
@@ -26,6 +25,7 @@ from gpu_nim.render.motions.growth import GrowthInTime
 from gpu_nim.render.motions.zoom import fixed_point
 from gpu_nim.render.raster import draw_quads
 from gpu_nim.render.source import blocks_of
+from gpu_nim.render.trace import CutTracer
 from gpu_nim.render.traced_body import opened, traced_body
 from gpu_nim.render.views import Camera
 from tests.helpers import facts, refused

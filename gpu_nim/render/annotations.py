@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.axes import CoordinateBox, Projection, draw_axes, reach
+from gpu_nim.render.colourings import Legend
 from gpu_nim.render.labels import Labels, Rectangle
-from gpu_nim.render.legends import Legend, LegendBox
+from gpu_nim.render.legends import LegendBox
 from gpu_nim.render.lettering import LEAST, Setting, caption_of, label_size, running_words, stamp, title_of, unit
 from gpu_nim.render.lettering import width as pixels_wide
+from gpu_nim.render.look import Look
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.vector_drawing import VectorDrawing
 from gpu_nim.render.views import MARGIN, Camera, Margins
@@ -21,7 +23,6 @@ from gpu_nim.render.views import MARGIN, Camera, Margins
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from gpu_nim.render.look import Look
 
 _EDGE, _GAP, _FOOT = 64.0, 36.0, 40.0  # units: from the picture's sides to words, between the parts, and below the last line
 _WIDEST = 0.4  # of the picture's width or height: a legend
@@ -46,7 +47,7 @@ class Annotations:
         UsageError: they cannot be set legibly with space for the body.
     """
 
-    def __init__(self, look: "Look", legend: Legend | None = None, box: CoordinateBox | None = None, running: str = "") -> None:
+    def __init__(self, look: Look, legend: Legend | None = None, box: CoordinateBox | None = None, running: str = "") -> None:
         self.look, self.box = look, box if look.axes else None
         self._theme = THEMES[look.theme]
         self._width, self._height = look.resolution

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +14,6 @@ from gpu_nim.model.arguments import parse_integer
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import LARGEST, LARGEST_BITS, NimScene, Triple
 from gpu_nim.storage.growth_formats import readable_suffixes
-
-if TYPE_CHECKING:
-    from gpu_nim.render.source import Source
 
 
 def is_nim(automaton: str) -> bool:
@@ -48,7 +44,7 @@ def nims_generation(source: object) -> int | None:
     return generation
 
 
-def defined_scene(source: "Source") -> NimScene | None:
+def defined_scene(source: object) -> NimScene | None:
     """Return the scene of a text that names Nim, or a chocolate with Nim's P-positions, or None.
 
     >>> defined_scene("nim:2^40").last, defined_scene("edge:9"), defined_scene("chocolate:a=5,size=7")

@@ -1,5 +1,6 @@
-"""Framing: the camera of a look that shows all blocks that are drawn, with space for what it says."""
+"""Framing: the camera of a look, which stands at the place that it gives, or shows all of a body with space for what it says."""
 
+from fractions import Fraction
 from typing import TypeVar
 
 import numpy as np
@@ -12,12 +13,14 @@ from gpu_nim.render.colourings import base_colours, legend_of
 from gpu_nim.render.geometry import Blocks, cut, first_of_each, tiles
 from gpu_nim.render.look import Look
 from gpu_nim.render.projection import FINE
-from gpu_nim.render.standpoint import standpoint
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_body import TracedBody, opened
-from gpu_nim.render.views import DEFAULT_VIEW, FLAT_VIEW, Camera, Margins, View, find_view, fit, support
+from gpu_nim.render.views import DEFAULT_VIEW, FLAT_VIEW, Camera, Margins, Place, View, find_view, fit, parse_place, support
 
 _EDGEWISE = 0.01  # the sine of the least elevation that a flat body is seen from
+_ANGLE = 50.0  # degrees of the field of view, from bottom to top: wide, since the camera is close
+# The view inside, in parts of the body's extent.
+_STAND, _TARGET = (Fraction(1, 2), Fraction(47, 100), Fraction(53, 100)), (Fraction(17, 20), Fraction(3, 4), Fraction(1, 4))
 
 
 Body = TypeVar("Body", Blocks, TracedBody, Blocks | TracedBody)
@@ -81,6 +84,36 @@ def aim(
         return camera
     space = margins or annotations(body, look, running).margins
     return fit(view or view_of(blocks, look), framed(blocks, look), look.aspect, margins=space)
+
+
+def standpoint(look: Look, low: NDArray[np.int64], high: NDArray[np.int64]) -> Camera | None:
+    """Return the camera of a look that gives its position, for a body between two corners, or None.
+
+    Args:
+        look: the look.
+        low: the least coordinates of the body, (3,).
+        high: those beyond the greatest, (3,).
+
+    Raises:
+        UsageError: the eye is where it looks.
+    """
+    if not look.puts_eye:
+        return None
+    corners = [(Fraction(int(first)), Fraction(int(stop))) for first, stop in zip(low, high, strict=True)]
+    eye: Place = parse_place("eye", look.eye) if look.eye else _within(corners, _STAND)
+    target = _within(corners, (Fraction(1, 2),) * 3 if look.eye else _TARGET)
+    if look.look_at:
+        target = parse_place("look-at", look.look_at)
+    toward = [float(at - to) for at, to in zip(eye, target, strict=True)]
+    if not any(toward):
+        raise UsageError(f"look-at must be another place than the eye, got {look.look_at or 'the middle of the body'!r}")
+    view = View((toward[0], toward[1], toward[2]))
+    return Camera(np.array(eye, dtype=np.float64), view.basis(), float(np.tan(np.radians(_ANGLE / 2))), False, eye)
+
+
+def _within(corners: list[tuple[Fraction, Fraction]], parts: Place) -> Place:
+    a, b, c = (first + (stop - first) * part for (first, stop), part in zip(corners, parts, strict=True))
+    return a, b, c
 
 
 def framed(blocks: Blocks, look: Look) -> NDArray[np.float32]:

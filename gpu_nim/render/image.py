@@ -20,13 +20,12 @@ from gpu_nim.render.defined_scenes import defined_scene, population
 from gpu_nim.render.framing import aim, annotations, cut_open, outline_of
 from gpu_nim.render.geometry import Blocks, generations_between
 from gpu_nim.render.lettering import require_words
-from gpu_nim.render.look import CINEMA, Look, require_effect, style_options
+from gpu_nim.render.look import CINEMA, CameraStyle, LaidOutStyle, Look, require_effect, style_options
 from gpu_nim.render.metadata import IMAGE_SUFFIXES, JPEG_SUFFIXES, image_options
 from gpu_nim.render.picture_memory import fits, require_picture_memory
-from gpu_nim.render.pixels import background, quantise, unmultiplied
 from gpu_nim.render.projection import one_at_each_place
-from gpu_nim.render.source import CELLS_LIMIT, TooManyCells, blocks_of, name_of
-from gpu_nim.render.styles.style import CameraStyle, LaidOutStyle
+from gpu_nim.render.raster import background, quantise, unmultiplied
+from gpu_nim.render.source import CELLS_LIMIT, Source, TooManyCells, blocks_of, name_of
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.trace import Traced
 from gpu_nim.render.traced_body import BY_GENERATION, TracedBody, traced_body
@@ -36,7 +35,6 @@ from gpu_nim.storage.atomic import check_writable, replacing
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from gpu_nim.render.source import Source
 
 _LARGEST_WEBP = 16383  # pixels along a side: the format's own
 _COMPRESSION = 4  # of zlib for a .png: half the time of its default, for files larger by a thirtieth
@@ -75,7 +73,7 @@ class Picture:
         return content.getvalue()
 
 
-def render(source: "Source", look: Look | None = None, *, on_step: OnStep = unreported, **options: object) -> Picture:
+def render(source: Source, look: Look | None = None, *, on_step: OnStep = unreported, **options: object) -> Picture:
     """Return the picture of a source.
 
     Args:
@@ -125,7 +123,7 @@ def may_trace(look: Look) -> bool:
     return look.engine == "auto" and "trace" in look.drawn_style.costs and look.colour in BY_GENERATION
 
 
-def traced_at_once(source: "Source", look: Look) -> bool:
+def traced_at_once(source: Source, look: Look) -> bool:
     """Return whether a picture is traced, as far as can be told before its source is grown."""
     if look.traced:
         return True
@@ -133,7 +131,7 @@ def traced_at_once(source: "Source", look: Look) -> bool:
     return scene is not None and population(scene) > CELLS_LIMIT
 
 
-def _traced(source: "Source", look: Look, on_step: OnStep) -> Picture:
+def _traced(source: Source, look: Look, on_step: OnStep) -> Picture:
     """Trace rays to a source, cell by cell."""
     require_traceable(look)
     require_picture_memory(look, "trace", name_of(source))
@@ -159,7 +157,7 @@ def _tracing_option(look: Look) -> str:
     return "engine 'trace'" if look.engine == "trace" else f"quality {look.quality!r}"
 
 
-def prepare(source: "Source", look: Look, on_step: OnStep = unreported, *, merge: bool = True) -> Blocks:
+def prepare(source: Source, look: Look, on_step: OnStep = unreported, *, merge: bool = True) -> Blocks:
     """Return the blocks of a source that the look shows: of its generations, no finer than its style draws them.
 
     Args:

@@ -1,77 +1,14 @@
 """Legends: what the colours of a picture stand for, as a bar of values or as named swatches, laid out beside or below a body."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import ceil
 
-import numpy as np
-from numpy.typing import NDArray
-
-from gpu_nim.render.colours import Colour, one_colour
+from gpu_nim.render.colourings import Bar, Legend
+from gpu_nim.render.colours import one_colour
 from gpu_nim.render.labels import Labels, number
 
 _FEW = 9  # values that are all named
 _LONGEST_BAR = 0.6  # of the picture's height, or width
-
-
-@dataclass(frozen=True)
-class Bar:
-    """A bar of colours in the order of a value.
-
-    Args:
-        title: what the value is.
-        values: the values, ascending.
-        colours: the colour of each, sRGB float32 (N, 3).
-    """
-
-    title: str
-    values: tuple[int, ...]
-    colours: NDArray[np.float32]
-
-    def at(self, value: int) -> Colour:
-        """Return the colour of a value: its own, or where it is missing that of the value before it.
-
-        Args:
-            value: from the first value to the last.
-        """
-        return one_colour(self.colours[np.searchsorted(self.values, value, side="right") - 1])
-
-
-@dataclass(frozen=True)
-class Swatches:
-    """Colours with names.
-
-    Args:
-        title: what the names are.
-        names: the names.
-        colours: the colour of each, sRGB float32 (N, 3).
-    """
-
-    title: str
-    names: tuple[str, ...]
-    colours: NDArray[np.float32]
-
-
-Legend = Bar | Swatches
-
-
-def generation_bar(births: NDArray[np.integer], colours: NDArray[np.float32], level: int = 0, last: int = 0) -> Bar:
-    """Return the bar of generations in colours of their own.
-
-    Args:
-        births: the births of each generation, or of each 2^level.
-        colours: their colours, (N, 3).
-        level: as above.
-        last: the last generation.
-
-    >>> generation_bar(np.array([1, 3, 0, 9]), np.eye(4, 3, dtype=np.float32), 2, 14).values
-    (0, 4, 12, 14)
-    """
-    born = np.flatnonzero(births)
-    values = (born << level).tolist()
-    if last > values[-1]:
-        values, born = [*values, last], np.append(born, born[-1])
-    return Bar("generation", tuple(values), colours[born])
 
 
 def ticks(first: int, last: int) -> list[int]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.colours import Colour, bytes_of
 from gpu_nim.render.fonts import clusters, obstacle, runs, sized
+from gpu_nim.render.look import Look
 
 LEAST = 7.0
 """Pixels: smaller letters cannot be read."""
@@ -30,8 +31,6 @@ _NOT_LAST = frozenset("（「『【〔｛《〈")
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-    from gpu_nim.render.look import Look
 
 
 @lru_cache(maxsize=4096)
@@ -162,7 +161,7 @@ def _required(what: str, text: str, box: tuple[float, float, float, float], size
     return found
 
 
-def require_words(look: "Look") -> None:
+def require_words(look: Look) -> None:
     """Raise UsageError where the title or the caption of a look cannot be set on its picture."""
     for text, place in ((look.title, title_of), (look.caption, caption_of)):
         if text:

@@ -1,24 +1,129 @@
-"""How a picture looks: the options that all drawing commands share, and errors for those that would have no effect."""
+"""How a picture looks: the options that all drawing commands share, errors for those that would have no effect, and styles.
 
-from collections.abc import Collection
+A look names a style, and a style draws a look, so both are described here; each style is a module of `gpu_nim.render.styles`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
+from importlib import import_module
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.registry import unknown
+from gpu_nim.model.registry import Registry, unknown
+from gpu_nim.model.work import OnStep
 from gpu_nim.render.colourings import COLOURINGS
 from gpu_nim.render.fonts import JOINERS
-from gpu_nim.render.geometry import CUTS
-from gpu_nim.render.standpoint import check_standpoint
-from gpu_nim.render.styles import STYLES
-from gpu_nim.render.styles.style import LARGEST_SIDE, Style
+from gpu_nim.render.geometry import CUTS, Blocks
+from gpu_nim.render.opengl import Canvas
 from gpu_nim.render.themes import THEMES
-from gpu_nim.render.views import INSIDE, View
+from gpu_nim.render.views import INSIDE, Camera, View, parse_place
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 CINEMA = "cinema"
 QUALITIES = ("draft", "final", CINEMA)
 ENGINES = ("auto", "opengl", "numpy", "trace")
 SMALLEST_SIDE = 16
 _UNPRINTED = dict.fromkeys(map(ord, f"\n{JOINERS}"))
+
+LARGEST_SIDE = 16384
+"""The most pixels along a side of a picture, OpenGL's limit."""
+
+OPENGL_BYTES = 350 << 20
+"""Memory of VTK and its driver."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The bytes of memory that a picture takes.
+
+    Args:
+        fixed: for any picture.
+        pixel: for each pixel drawn, before the picture is reduced.
+        block: for each block, up to `shading.MANY` blocks.
+        block_of_many: for each block, of more blocks.
+    """
+
+    fixed: int
+    pixel: int
+    block: int
+    block_of_many: int
+
+
+class Style(ABC):
+    """A way to draw bodies, registered in `STYLES`: subclass `CameraStyle` or `LaidOutStyle`.
+
+    The class attributes describe it:
+
+    - name: its name.
+    - summary: what it draws, in a line.
+    - costs: the engines that draw it, and the memory that each takes, measured, a little above the peak.
+    - refuses: the options of a look that would have no effect.
+    - draws_flat: whether it draws flat bodies.
+    - has_edges: whether its pictures have edges that supersampling smooths.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    costs: ClassVar[Mapping[str, Cost]]
+    refuses: ClassVar[frozenset[str]] = frozenset()
+    draws_flat: ClassVar[bool] = True
+    has_edges: ClassVar[bool] = True
+
+    @staticmethod
+    def prepared(blocks: Blocks, quality: str) -> Blocks:
+        """Return the blocks that are drawn, coarser where the style needs it.
+
+        Args:
+            blocks: the blocks of the source.
+            quality: draft or final.
+        """
+        return blocks
+
+    @staticmethod
+    def framed(hull: NDArray[np.float32], blocks: Blocks, quality: str) -> NDArray[np.float32]:
+        """Return points (M, 3) that frame the drawing.
+
+        Args:
+            hull: points (N, 3) that frame the blocks.
+            blocks: the blocks.
+            quality: draft or final.
+        """
+        return hull
+
+    @staticmethod
+    def extra_bytes(blocks: Blocks, quality: str) -> int:
+        """Return the bytes of memory for these blocks in addition to `costs`.
+
+        Args:
+            blocks: the blocks.
+            quality: draft or final.
+        """
+        return 0
+
+    @classmethod
+    def drawn_pixels(cls, look: "Look", engine: str) -> int:
+        """Return how many pixels are drawn before the picture is reduced or enlarged.
+
+        Args:
+            look: the appearance of the picture.
+            engine: opengl or numpy.
+        """
+        return look.resolution[0] * look.resolution[1] * look.supersampling**2
+
+
+STYLES = Registry[type[Style]]("style")
+
+
+def _styles() -> Registry[type[Style]]:
+    """Return the styles; the modules that register them are found in their folder, when one is first asked for."""
+    import_module("gpu_nim.render.styles")
+    return STYLES
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,11 +181,11 @@ class Look:
         if not (min(self.resolution) >= SMALLEST_SIDE and max(self.resolution) <= LARGEST_SIDE):
             least, most = (f"{side}x{side}" for side in (SMALLEST_SIDE, LARGEST_SIDE))
             raise UsageError(f"resolution must be from {least} to {most} pixels, got {width}x{height}")
-        check_standpoint(self)
+        self._check_eye()
         THEMES.find(self.theme)
         for name, value, known in (
             ("colour", self.colour, COLOURINGS),
-            ("style", self.style, STYLES),
+            ("style", self.style, _styles()),
             ("quality", self.quality, QUALITIES),
             ("engine", self.engine, ENGINES),
             ("cut", self.cut, ("none", *CUTS)),
@@ -92,6 +197,19 @@ class Look:
         for name, text in (("title", self.title), ("caption", self.caption)):
             if not text.translate(_UNPRINTED).isprintable():
                 raise UsageError(f"{name} must be printable text, got {text!r}")
+
+    def _check_eye(self) -> None:
+        """Raise UsageError for an eye or a look-at that is no place, or has no effect."""
+        if self.puts_eye and self.engine not in ("auto", "trace"):
+            raise UsageError(f"an eye and view {INSIDE} need engine trace, got engine {self.engine!r}")
+        if self.eye:
+            parse_place("eye", self.eye)
+            if self.view is not None:
+                raise UsageError(f"view would have no effect with an eye, got {self.view!r}")
+        if self.look_at:
+            parse_place("look-at", self.look_at)
+            if not self.puts_eye:
+                raise UsageError(f"look-at needs an eye or view {INSIDE}, got {self.look_at!r} alone")
 
     def __repr__(self) -> str:
         given = (field.name for field in fields(self) if getattr(self, field.name) != field.default)
@@ -115,7 +233,7 @@ class Look:
     @property
     def drawn_style(self) -> type[Style]:
         """The style that is drawn."""
-        return STYLES[self.style_name]
+        return _styles()[self.style_name]
 
     @property
     def traced(self) -> bool:
@@ -127,6 +245,59 @@ class Look:
         """How many times finer than the picture is drawn, before it is reduced."""
         fine = self.quality == "final" and self.drawn_style.has_edges
         return 2 if fine and max(self.resolution) * 2 <= LARGEST_SIDE else 1
+
+
+class CameraStyle(Style):
+    """A style that looks at a body from a camera; an object holds one body in its colours.
+
+    Args:
+        blocks: the body.
+        base: its colours, sRGB float32 (N, 3).
+        look: its appearance.
+        canvas: the window to draw in with OpenGL, or None to draw with NumPy.
+    """
+
+    def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look, canvas: Canvas | None) -> None:
+        self.blocks = blocks
+        self.base = base
+        self.look = look
+        self.canvas = canvas
+        self.theme = THEMES[look.theme]
+        self.scale = look.supersampling
+        self.width, self.height = (part * self.scale for part in look.resolution)
+
+    @abstractmethod
+    def draw(self, camera: Camera, shown: NDArray[np.bool_] | None, on_step: OnStep) -> NDArray[np.float32]:
+        """Return the body from a camera, premultiplied sRGB and alpha, float32 (height, width, 4) in 0 to 1.
+
+        Args:
+            camera: the camera.
+            shown: a mask of the blocks to draw, or None for all.
+            on_step: called for progress.
+        """
+
+    def background_weight(self, alpha: NDArray[np.float32]) -> NDArray[np.float32] | np.float32:
+        """Return the weight of the background at each pixel.
+
+        Args:
+            alpha: the body's alpha, float32 (height, width, 1).
+        """
+        return 1 - alpha
+
+
+class LaidOutStyle(Style):
+    """A style that lays out a whole picture without a camera, so that there are no movies in it."""
+
+    @classmethod
+    @abstractmethod
+    def lay_out(cls, blocks: Blocks, base: NDArray[np.float32], look: Look) -> "Image":
+        """Return the picture on its background and with its title.
+
+        Args:
+            blocks: the blocks.
+            base: their colours, sRGB float32 (N, 3).
+            look: the appearance of the picture.
+        """
 
 
 OPTIONS = frozenset(field.name for field in fields(Look))

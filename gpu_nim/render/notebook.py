@@ -4,7 +4,7 @@ from base64 import b64encode
 from collections.abc import Iterable
 from dataclasses import replace
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,10 +16,7 @@ from gpu_nim.render.geometry import Blocks, tiles
 from gpu_nim.render.image import Picture, prepare, render
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
 from gpu_nim.render.page import colour_bytes, document, solid
-from gpu_nim.render.source import CELLS_LIMIT, blocks_of, name_of
-
-if TYPE_CHECKING:
-    from gpu_nim.render.source import Source
+from gpu_nim.render.source import CELLS_LIMIT, Source, blocks_of, name_of
 
 _PLOT_SIZE = (960, 600)
 _SMALL = Look(resolution=(320, 240), quality="draft", engine="numpy")
@@ -89,7 +86,7 @@ class EmbeddedPage:
         return f'<iframe title="{escape(self._name)}" style="{style}" allowfullscreen srcdoc="{escape(self._page)}"></iframe>'
 
 
-def embed(source: "Source", look: Look | None = None, *, height: int = 480, **options: Any) -> EmbeddedPage:
+def embed(source: Source, look: Look | None = None, *, height: int = 480, **options: Any) -> EmbeddedPage:
     """Return the page of a source, which a notebook shows within itself and keeps: it needs no server and no network.
 
     Args:
@@ -109,7 +106,7 @@ def embed(source: "Source", look: Look | None = None, *, height: int = 480, **op
     return EmbeddedPage(document(source, replace(look or Look(), **options)), name_of(source), height)
 
 
-def to_pyvista(source: "Source", *, limit: int = CELLS_LIMIT) -> Any:
+def to_pyvista(source: Source, *, limit: int = CELLS_LIMIT) -> Any:
     """Return the cells of a source as a `pyvista.UnstructuredGrid`.
 
     A cell is a voxel from its coordinates to those plus one, in the plane a square, two halves of a hexagon or a triangle.  The
@@ -130,7 +127,7 @@ def to_pyvista(source: "Source", *, limit: int = CELLS_LIMIT) -> Any:
     return _grid(blocks_of(source, limit=limit))
 
 
-def add_body(plotter: Any, source: "Source", look: Look | None = None, **mesh_options: Any) -> Any:
+def add_body(plotter: Any, source: Source, look: Look | None = None, **mesh_options: Any) -> Any:
     """Add a source to a PyVista plotter, and return its actor: it can be combined with everything that PyVista draws.
 
     Args:

@@ -9,17 +9,14 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.errors import MissingDependency, missing
-from gpu_nim.render.geometry import Quads
+from gpu_nim.render.geometry import Quads, VolumeGrid
 from gpu_nim.render.views import Camera
-
-if TYPE_CHECKING:
-    from gpu_nim.render.styles.volume import VolumeGrid
 
 _VARIABLE = "VTK_DEFAULT_OPENGL_WINDOW"
 HELP = (
@@ -145,7 +142,7 @@ class Canvas:
             add_quads(self._plotter, points, colours)
         return self._picture(camera)
 
-    def draw_volume(self, volume: "VolumeGrid", camera: Camera, steps_a_point: float = 2.5) -> NDArray[np.uint8]:
+    def draw_volume(self, volume: VolumeGrid, camera: Camera, steps_a_point: float = 2.5) -> NDArray[np.uint8]:
         """Return the picture of a volume, premultiplied, uint8 (height, width, 4)."""
         import pyvista as pv
 

@@ -5,14 +5,11 @@ the memory taken.
 """
 
 import os
-from typing import TYPE_CHECKING
 
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.memory import address_space, host_memory, require_memory
+from gpu_nim.render.look import Look
 from gpu_nim.render.shading import MANY
-
-if TYPE_CHECKING:
-    from gpu_nim.render.look import Look
 
 _OPENGL_ADDRESSES = 900 << 20  # further memory that they map, most of which is never read
 _OPENGL_ADDRESSES_A_CORE = 100 << 20  # a thread's stack and heap
@@ -21,7 +18,7 @@ _SPARE = 64 << 20
 _KEPT_BY_OPENGL = 40  # bytes a drawn pixel that are in use while the picture is finished
 
 
-def picture_bytes(look: "Look", engine: str, blocks: int = 0) -> int:
+def picture_bytes(look: Look, engine: str, blocks: int = 0) -> int:
     """Return the most bytes of memory that a picture of so many blocks takes."""
     style = look.drawn_style
     cost = style.costs[engine]
@@ -31,7 +28,7 @@ def picture_bytes(look: "Look", engine: str, blocks: int = 0) -> int:
     return cost.fixed + max(cost.pixel * drawn, _FINISHED * look.resolution[0] * look.resolution[1] + kept) + body
 
 
-def require_picture_memory(look: "Look", engine: str, name: str, blocks: int = 0, *, more: int = 0, at_once: int = 1) -> None:
+def require_picture_memory(look: Look, engine: str, name: str, blocks: int = 0, *, more: int = 0, at_once: int = 1) -> None:
     """Raise InsufficientMemoryError where `at_once` pictures of so many blocks, each with `more` bytes, do not fit in memory."""
     width, height = look.resolution
     work = f"drawing {name} at {width}x{height}"
@@ -46,7 +43,7 @@ def require_picture_memory(look: "Look", engine: str, name: str, blocks: int = 0
         require_memory(needed + mapped, address_space(), f"{work} with OpenGL", f"{less}, or --engine numpy takes less")
 
 
-def fits(look: "Look", engine: str, blocks: int) -> bool:
+def fits(look: Look, engine: str, blocks: int) -> bool:
     """Return whether there is memory for a picture of so many blocks, with a margin for the work before it is drawn."""
     try:
         require_picture_memory(look, engine, "", blocks, more=_SPARE + picture_bytes(look, engine, blocks) // 8)

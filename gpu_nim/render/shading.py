@@ -266,7 +266,7 @@ class LitFrame:
         return np.broadcast_to(np.rint(to_srgb(light) * 255).astype(np.uint8), quads.shape)
 
 
-def shoulder(light: NDArray[np.float32]) -> NDArray[np.float32]:
+def tone_map(light: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return light (...), linear, compressed where it is bright, so that bright sides keep their hue."""
     return np.asarray(light * (1 + light * np.float32(0.25)) / (1 + light * np.float32(0.5)))
 
@@ -317,5 +317,5 @@ class SideLight:
         behind = theme.behind
         for k in range(3):
             colour = base[..., k] * (cool * COOL[k] + warm * WARM[k] + white)
-            light[..., k] = shoulder(colour) * (1 - haze) + behind[k] * haze
+            light[..., k] = tone_map(colour) * (1 - haze) + behind[k] * haze
         return light

@@ -42,11 +42,10 @@ from gpu_nim.model.arguments import parse_integer, shown
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, close
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.work import OnStep, unreported
-from gpu_nim.render.colourings import needed_value
+from gpu_nim.render.colourings import VALUES, needed_value
 from gpu_nim.render.defined_scenes import DEFINED_GAMES, SOLVED, defined_scene, nims_generation, nims_level
 from gpu_nim.render.geometry import PILES, SPACE, Blocks, counted, first_of_each, merged_note
 from gpu_nim.render.projection import in_space
-from gpu_nim.render.values import VALUES
 from gpu_nim.storage.growth_formats import readable_suffixes
 from gpu_nim.storage.save_load import load
 from gpu_nim.storage.solutions import digest
@@ -55,8 +54,8 @@ if TYPE_CHECKING:
     from gpu_nim.backends.interface import Batch
     from gpu_nim.model.rule import Rule
 
-    Source = str | Blocks | Growth | Solution
-    """A text as above, or an object that it would name."""
+Source = str | Blocks | Growth | Solution
+"""A text as above, or an object that it would name."""
 
 CELLS_LIMIT = 1 << 21
 """The most blocks drawn, about: with three sides each, 6 million quadrilaterals and 2 GB."""
@@ -96,7 +95,7 @@ def blocks_of(
         limit: the most blocks; where there are more cells, each block stands for several.
         merge: whether it may; otherwise TooManyCells is raised, as soon as there are more.
         colour: the colouring (see `gpu_nim.render.colourings`), which may need a further value of each cell (see
-            `gpu_nim.render.values`). For grundy all positions of a saved game are drawn, not only the P-positions.
+            `gpu_nim.render.colourings.VALUES`). For grundy all positions of a saved game are drawn, not only the P-positions.
         on_step: called for progress, as the source is grown or solved.
 
     Raises:

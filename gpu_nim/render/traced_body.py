@@ -6,7 +6,7 @@ other source is packed into a pyramid of bits, cell by cell, with the generation
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,21 +22,28 @@ from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Symmetry
 from gpu_nim.model.tracing import BrickScene, NimScene, Scene, Triple
 from gpu_nim.model.work import OnStep, unreported
-from gpu_nim.render.colourings import DEFAULT, ages, base_colours, branch_palette, legend_of, needed_value, ranks
+from gpu_nim.render.colourings import (
+    DEFAULT,
+    Legend,
+    Swatches,
+    ages,
+    base_colours,
+    branch_palette,
+    generation_bar,
+    legend_of,
+    needed_value,
+    nims_branches,
+    ranks,
+)
 from gpu_nim.render.defined_scenes import coarse_cells, defined_scene, generations_of, population
 from gpu_nim.render.geometry import PILES, SPACE, Blocks, Box, counted, cut, generations_between, no_cells, removed
-from gpu_nim.render.legends import Legend, Swatches, generation_bar
+from gpu_nim.render.look import Look
 from gpu_nim.render.packed_growth import Cubes, PackedGrowth, cubes_of
 from gpu_nim.render.projection import one_at_each_place
-from gpu_nim.render.source import CELLS_LIMIT, blocks_of, name_of, newborns
+from gpu_nim.render.source import CELLS_LIMIT, Source, blocks_of, name_of, newborns
 from gpu_nim.render.themes import THEMES
-from gpu_nim.render.values import nims_branches
 from gpu_nim.storage.growth_formats import readable_suffixes
 from gpu_nim.storage.save_load import load
-
-if TYPE_CHECKING:
-    from gpu_nim.render.look import Look
-    from gpu_nim.render.source import Source
 
 Colours = NDArray[np.float32]
 CellColours = Callable[[NDArray[np.int64], NDArray[np.int8]], Colours]
@@ -86,7 +93,7 @@ class TracedBody:
     removed: Box | None = None
 
 
-def traced_body(source: "Source", look: "Look", on_step: OnStep = unreported, *, growing: bool = False) -> TracedBody:
+def traced_body(source: Source, look: Look, on_step: OnStep = unreported, *, growing: bool = False) -> TracedBody:
     """Return a source as a body to be traced.
 
     Args:
@@ -122,7 +129,7 @@ def traced_body(source: "Source", look: "Look", on_step: OnStep = unreported, *,
     return _of_blocks(blocks, look, growing)
 
 
-def _too_many(look: "Look", name: str, cells: int) -> UsageError:
+def _too_many(look: Look, name: str, cells: int) -> UsageError:
     return UsageError(f"colour {look.colour} can be traced of up to {CELLS_LIMIT:,} cells, and {name} has {cells:,}")
 
 
@@ -144,7 +151,7 @@ def opened(body: TracedBody, what: str, toward: NDArray[np.float64]) -> TracedBo
 # Sets given by their definition
 
 
-def _defined(name: str, scene: NimScene, look: "Look") -> TracedBody:
+def _defined(name: str, scene: NimScene, look: Look) -> TracedBody:
     last = scene.last
     first, stop = look.generations or (0, last + 1)
     scene = replace(scene, first=first, last=min(stop - 1, last))
@@ -167,13 +174,13 @@ def _defined(name: str, scene: NimScene, look: "Look") -> TracedBody:
     return until(scene.last)
 
 
-def _coloured(look: "Look", scene: NimScene, bits: int) -> tuple[CellColours, Legend]:
+def _coloured(look: Look, scene: NimScene, bits: int) -> tuple[CellColours, Legend]:
     """Return the colours of a scene's cells, by so many bits of their generation, and what they stand for."""
     cubes, level = coarse_cells(scene, bits)
     return _nims_colours(look, np.bincount(generations_of(cubes)), level, scene.last)
 
 
-def _nims_colours(look: "Look", births: NDArray[np.integer], level: int, last: int) -> tuple[CellColours, Legend]:
+def _nims_colours(look: Look, births: NDArray[np.integer], level: int, last: int) -> tuple[CellColours, Legend]:
     """Return the colours of cells of Nim, by the coordinates alone, and what they stand for.
 
     Args:
@@ -201,7 +208,7 @@ def _nims_colours(look: "Look", births: NDArray[np.integer], level: int, last: i
     return by_generation, generation_bar(births, palette, level, last)
 
 
-def generation_palette(look: "Look", births: NDArray[np.integer]) -> Colours:
+def generation_palette(look: Look, births: NDArray[np.integer]) -> Colours:
     """Return the colour of each generation that has births."""
     theme, colour = THEMES[look.theme], look.colour or DEFAULT
     born = np.flatnonzero(births)
@@ -213,7 +220,7 @@ def generation_palette(look: "Look", births: NDArray[np.integer]) -> Colours:
 # Sets packed into bricks
 
 
-def _growth(source: "Source", on_step: OnStep) -> "_Cells | None":
+def _growth(source: Source, on_step: OnStep) -> "_Cells | None":
     """Return the cells of a growth in space, or None for any other source."""
     if isinstance(source, str) and source.endswith(readable_suffixes()):
         source = load(source)
@@ -257,7 +264,7 @@ class _Cells:
         return SPACE if min(self.low) < 0 else PILES
 
 
-def _packed(name: str, cells: _Cells, look: "Look", growing: bool) -> TracedBody:
+def _packed(name: str, cells: _Cells, look: Look, growing: bool) -> TracedBody:
     """Pack a growth: its bits, and the generation of each cell of the fundamental domain."""
     corner, shape = _box(cells.low, cells.high)
     work = f"tracing {name}"
@@ -324,7 +331,7 @@ class _Packing:
         return TracedBody(self.name, part, count(last), (int(born[0]), int(born[-1])), outline, colours, self.legend, count)
 
 
-def _of_blocks(blocks: Blocks, look: "Look", growing: bool) -> TracedBody:
+def _of_blocks(blocks: Blocks, look: Look, growing: bool) -> TracedBody:
     """Pack cells that have colours of their own."""
     if blocks.flat:
         raise UsageError(f"engine trace needs a body in space, and {blocks.name} is flat")

@@ -15,8 +15,10 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.model.arguments import parse_rational
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
+from gpu_nim.model.tracing import LARGEST, LARGEST_BITS
 
 Vector3 = tuple[float, float, float]
 Direction = tuple[int, int, int]
@@ -73,10 +75,32 @@ VIEWS = Registry[NamedView]("view", also=f", {ANGLES}")
 """The views by name; any other is AZIM,ELEV."""
 
 INSIDE = "inside"
-"""The view from a place inside (see `gpu_nim.render.standpoint`)."""
+"""The view from a place inside (see `gpu_nim.render.framing`)."""
 
 Place = tuple[Fraction, Fraction, Fraction]
-"""Exact coordinates, in cells."""
+"""Exact coordinates, in cells: an eye can stand between two cells of a body of 2^60, which doubles would not hold."""
+
+
+def parse_place(name: str, text: str) -> Place:
+    """Return the place that a text names: three coordinates in cells, separated by commas.
+
+    Args:
+        name: what the place is, for messages.
+        text: numbers as `gpu_nim.model.notation.parse_rational` reads them.
+
+    Raises:
+        UsageError: it names none.
+
+    >>> parse_place("eye", "2^40+1, 5/2, 7")
+    (Fraction(1099511627777, 1), Fraction(5, 2), Fraction(7, 1))
+    """
+    try:
+        a, b, c = map(parse_rational, text.split(","))
+    except ValueError:
+        raise UsageError(f"{name} must be three coordinates in cells, such as 2^39,100,5/2, got {text!r}") from None
+    if max(map(abs, (a, b, c))) > 2 * LARGEST:
+        raise UsageError(f"{name} must have coordinates up to 2^{LARGEST_BITS + 1}, got {text!r}")
+    return a, b, c
 
 
 def _add_fixed(name: str, summary: str, view: View) -> None:

@@ -8,20 +8,16 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING
 
 from gpu_nim.model.errors import UsageError, missing
 from gpu_nim.model.files import call, made_by
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.render.exports.export_format import EXPORTS, ExportedBody
+from gpu_nim.render.exports.export_format import EXPORTS, ExportedBody, ExportFormat
 from gpu_nim.render.exports.triangles import Printing, cubes_note, printing_note
 from gpu_nim.render.look import SHAPE_OPTIONS, Look, require_effect
-from gpu_nim.render.page import solid
-from gpu_nim.render.source import name_of
+from gpu_nim.render.page import PAGE_OPTIONS, page, solid
+from gpu_nim.render.source import Source, name_of
 from gpu_nim.storage.atomic import check_writable, replacing
-
-if TYPE_CHECKING:
-    from gpu_nim.render.source import Source
 
 __all__ = ["EXPORTS", "Printing", "check_export", "export", "export_bytes", "export_options"]
 
@@ -29,9 +25,10 @@ _PRINTABLE_BYTES_A_BLOCK = 26000
 
 for _module in iter_modules(__path__, f"{__name__}."):
     import_module(_module.name)
+EXPORTS.add(ExportFormat(".html", "a page that draws the body itself and opens offline", None, 0, *PAGE_OPTIONS, write_source=page))
 
 
-def export(source: "Source", path: str | Path, look: Look | None = None, *, printing: Printing | None = None) -> dict[str, object]:
+def export(source: Source, path: str | Path, look: Look | None = None, *, printing: Printing | None = None) -> dict[str, object]:
     """Write a source as a mesh or a page, and return a report of it as plain values.
 
     Args:
@@ -55,10 +52,10 @@ def export(source: "Source", path: str | Path, look: Look | None = None, *, prin
     suffix = path.suffix.lower()
     known = EXPORTS[suffix]
     if known.write_source:
-        page = known.write_source(source, look)
-        _write(path, page.document)
-        facts = {"population": page.population, "drawn": page.drawn, "note": page.note}
-        return {"source": page.name, "out": str(path), "bytes": len(page.document), **facts}
+        made_page = known.write_source(source, look)
+        _write(path, made_page.document)
+        facts = {"population": made_page.population, "drawn": made_page.drawn, "note": made_page.note}
+        return {"source": made_page.name, "out": str(path), "bytes": len(made_page.document), **facts}
     assert known.write is not None
     blocks, view = solid(source, look, known.limit)
     needed = export_bytes(suffix, len(blocks), printable=bool(printing))

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,11 +13,8 @@ from gpu_nim.render.exports.triangles import Mesh, Printing, cubes, printed_body
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.look import MESH_OPTIONS, Look
 from gpu_nim.render.page import Page, colour_bytes
-from gpu_nim.render.source import CELLS_LIMIT
+from gpu_nim.render.source import CELLS_LIMIT, Source
 from gpu_nim.render.views import View
-
-if TYPE_CHECKING:
-    from gpu_nim.render.source import Source
 
 
 @dataclass(frozen=True)
@@ -52,7 +49,7 @@ TEXT_LIMIT = 1 << 18
 """The most blocks that are written as text: a minute's work."""
 
 Writer = Callable[[ExportedBody], bytes]
-SourceWriter = Callable[["Source", Look], Page]
+SourceWriter = Callable[[Source, Look], Page]
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,12 @@ from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.growth_process import grow
 from gpu_nim.counting.families import ByMaximum
 from gpu_nim.render.axes import CoordinateBox, draw_axes
+from gpu_nim.render.colourings import Bar
 from gpu_nim.render.colours import Colour, to_linear
 from gpu_nim.render.figures.figure import figure
 from gpu_nim.render.figures.sheet import colour_of, labels_on, sheet
 from gpu_nim.render.labels import Labels
-from gpu_nim.render.legends import Bar, LegendBox
+from gpu_nim.render.legends import LegendBox
 from gpu_nim.render.themes import Theme
 from gpu_nim.render.vector_drawing import VectorDrawing
 from gpu_nim.render.views import from_angles

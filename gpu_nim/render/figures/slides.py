@@ -9,7 +9,7 @@ from gpu_nim.render.figures.figure import FIGURES, Figure
 from gpu_nim.render.image import render
 from gpu_nim.render.lettering import fit_words, unit
 from gpu_nim.render.look import Look
-from gpu_nim.render.pixels import background, quantise
+from gpu_nim.render.raster import background, quantise
 from gpu_nim.render.themes import THEMES
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from gpu_nim.render.framing import aim, annotations, cut_open, outline_of, view_
 from gpu_nim.render.geometry import Blocks, middles
 from gpu_nim.render.image import DrawnBody, body_of
 from gpu_nim.render.look import Look, require_effect
-from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, movie_options
-from gpu_nim.render.motions.schedule import Schedule, hold_option, scheduled
+from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, Schedule, hold_option, movie_options, scheduled
 from gpu_nim.render.traced_body import TracedBody
 from gpu_nim.render.views import Camera
 

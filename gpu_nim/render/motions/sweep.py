@@ -15,8 +15,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.render.framing import cut_open, outline_of
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import DrawnBody, body_of
-from gpu_nim.render.motions.motion import MOTIONS, BodyMotion, Movie
-from gpu_nim.render.motions.schedule import hold_option, scheduled
+from gpu_nim.render.motions.motion import MOTIONS, BodyMotion, Movie, hold_option, scheduled
 from gpu_nim.render.traced_body import TracedBody
 
 if TYPE_CHECKING:

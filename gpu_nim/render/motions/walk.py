@@ -14,10 +14,8 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.render.framing import aim
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import DrawnBody
-from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie
-from gpu_nim.render.motions.panels import Panels, positions_of_nim
-from gpu_nim.render.motions.schedule import hold_option, scheduled
-from gpu_nim.render.motions.side_by_side import image_of
+from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, hold_option, scheduled
+from gpu_nim.render.motions.side_by_side import Panels, image_of, positions_of_nim
 from gpu_nim.render.themes import THEMES, distinct_colours
 
 if TYPE_CHECKING:

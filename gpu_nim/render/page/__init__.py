@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -23,12 +23,9 @@ from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
 from gpu_nim.render.page.match import match_of
 from gpu_nim.render.page.scenes import PageScene, colour_bytes, grid_scene, nim_scene
 from gpu_nim.render.shading import COOL, WARM, Lamps
-from gpu_nim.render.source import CELLS_LIMIT, blocks_of, name_of
+from gpu_nim.render.source import CELLS_LIMIT, Source, blocks_of, name_of
 from gpu_nim.render.themes import THEMES, Theme
 from gpu_nim.render.views import ANGLE, MARGIN, VIEWS, Camera, View
-
-if TYPE_CHECKING:
-    from gpu_nim.render.source import Source
 
 __all__ = ["PAGE_LIMIT", "PAGE_OPTIONS", "Page", "colour_bytes", "document", "page", "play_page", "solid"]
 
@@ -63,14 +60,14 @@ class Page:
     note: str
 
 
-def solid(source: "Source", look: Look, limit: int = CELLS_LIMIT) -> tuple[Blocks, View]:
+def solid(source: Source, look: Look, limit: int = CELLS_LIMIT) -> tuple[Blocks, View]:
     """Return a source as at most `limit` cubes in space, with the look's cut, and the view of the look."""
     blocks = prepare(blocks_of(source, limit=limit, colour=look.colour), look)
     view = view_of(blocks, look)
     return require_cubes(cut_open(blocks, look, view.basis()[2])), view
 
 
-def page(source: "Source", look: Look) -> Page:
+def page(source: Source, look: Look) -> Page:
     """Return the page of a source.
 
     Args:
@@ -98,7 +95,7 @@ def page(source: "Source", look: Look) -> Page:
     return Page(document, blocks.name, scene.population, scene.drawn, blocks.note)
 
 
-def document(source: "Source", look: Look) -> bytes:
+def document(source: Source, look: Look) -> bytes:
     """Return the page of a source, in HTML."""
     return page(source, look).document
 

@@ -6,7 +6,7 @@ Every module of this folder is imported, so a new style is one new file.
 from importlib import import_module
 from pkgutil import iter_modules
 
-from gpu_nim.render.styles.style import STYLES
+from gpu_nim.render.look import STYLES
 
 __all__ = ["STYLES"]
 

@@ -1,7 +1,7 @@
 """Lit cubes, or flat tiles."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,15 +9,11 @@ from numpy.typing import NDArray
 from gpu_nim.backends.shared.host_ranges import cores
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.geometry import Blocks, Quads, side, tiles, visible
-from gpu_nim.render.pixels import reduce_pixels
-from gpu_nim.render.raster import draw_quads
+from gpu_nim.render.look import OPENGL_BYTES, STYLES, CameraStyle, Cost, Look
+from gpu_nim.render.opengl import Canvas
+from gpu_nim.render.raster import draw_quads, reduce_pixels
 from gpu_nim.render.shading import Shader
-from gpu_nim.render.styles.style import OPENGL_BYTES, STYLES, CameraStyle, Cost
 from gpu_nim.render.views import Camera
-
-if TYPE_CHECKING:
-    from gpu_nim.render.look import Look
-    from gpu_nim.render.opengl import Canvas
 
 
 @STYLES.add
@@ -32,7 +28,7 @@ class Cubes(CameraStyle):
         "trace": Cost((24 << 20) * (1 + cores()), 24, 0, 0),
     }
 
-    def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: "Look", canvas: "Canvas | None") -> None:
+    def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look, canvas: Canvas | None) -> None:
         super().__init__(blocks, base, look, canvas)
         self._shader = None if blocks.flat else Shader(blocks, base, self.theme, fine=look.quality == "final")
 

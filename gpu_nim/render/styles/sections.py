@@ -12,14 +12,12 @@ from gpu_nim.render.colourings import legend_of
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.labels import number
 from gpu_nim.render.lettering import unit
-from gpu_nim.render.pixels import background, quantise
-from gpu_nim.render.styles.style import STYLES, Cost, LaidOutStyle
+from gpu_nim.render.look import STYLES, Cost, LaidOutStyle, Look
+from gpu_nim.render.raster import background, quantise
 from gpu_nim.render.themes import THEMES
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-    from gpu_nim.render.look import Look
 
 _MOST = 12
 _FLAT = np.array([1, 1, 0])
@@ -36,7 +34,7 @@ class Sections(LaidOutStyle):
     draws_flat = False
 
     @classmethod
-    def lay_out(cls, blocks: Blocks, base: NDArray[np.float32], look: "Look") -> "Image":
+    def lay_out(cls, blocks: Blocks, base: NDArray[np.float32], look: Look) -> "Image":
         """Return the sections on one picture, as large as fits, each with its height."""
         from PIL import Image
 

@@ -5,23 +5,18 @@ at most 512 points per cell, which suffices to draw the P-positions of Nim below
 are made coarser, so that no dense grid is built for them.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.colours import to_linear, to_srgb
-from gpu_nim.render.geometry import Blocks, coarsen
-from gpu_nim.render.pixels import reduce_pixels
-from gpu_nim.render.raster import enlarge
-from gpu_nim.render.styles.style import OPENGL_BYTES, STYLES, CameraStyle, Cost
+from gpu_nim.render.geometry import Blocks, VolumeGrid, coarsen
+from gpu_nim.render.look import OPENGL_BYTES, STYLES, CameraStyle, Cost, Look
+from gpu_nim.render.opengl import Canvas
+from gpu_nim.render.raster import enlarge, reduce_pixels
 from gpu_nim.render.views import Camera
-
-if TYPE_CHECKING:
-    from gpu_nim.render.look import Look
-    from gpu_nim.render.opengl import Canvas
 
 _POINTS_LIMIT = 264**3
 _POINTS_A_CELL = {"draft": 64, "final": 512}
@@ -37,24 +32,6 @@ _LAMPS = (((-0.26, -0.53, 0.81), 1.9), ((0.94, 0.28, 0.19), 0.95))
 _AMBIENT = 0.45
 
 
-@dataclass(frozen=True)
-class VolumeGrid:
-    """A grid of points that absorb light.
-
-    Args:
-        colours: uint8 (x, y, z, 4): red, green, blue and opacity. The most opaque point has opacity 255, as OpenGL's volume mapper
-            assumes.
-        origin: the least corner of the cells of the first point.
-        spacing: between points, in cells.
-        reach: the length over which a point absorbs the fraction opacity / 255 of the light.
-    """
-
-    colours: NDArray[np.uint8]
-    origin: NDArray[np.float64]
-    spacing: float
-    reach: float
-
-
 @STYLES.add
 class Volume(CameraStyle):
     """A volume with older cells more opaque; it has no edges to smooth, and flat bodies have no interior."""
@@ -65,7 +42,7 @@ class Volume(CameraStyle):
     draws_flat = False
     has_edges = False
 
-    def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: "Look", canvas: "Canvas | None") -> None:
+    def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look, canvas: Canvas | None) -> None:
         super().__init__(blocks, base, look, canvas)
         self._fine = _fineness(blocks, look.quality)
         self._volume = volume_of(blocks, base, self._fine)
@@ -92,7 +69,7 @@ class Volume(CameraStyle):
         return 60 * int(np.prod(_fineness(blocks, quality) * _spans(blocks) + 4))
 
     @classmethod
-    def drawn_pixels(cls, look: "Look", engine: str) -> int:
+    def drawn_pixels(cls, look: Look, engine: str) -> int:
         """Return how many pixels are drawn: NumPy casts one ray for several pixels of a draft."""
         drawn = super().drawn_pixels(look, engine)
         return drawn // _COARSER[look.quality] ** 2 if engine == "numpy" else drawn

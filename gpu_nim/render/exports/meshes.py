@@ -1,0 +1,164 @@
+"""Meshes for other programs: .ply, .stl and .obj by trimesh, .3mf and .vtp by the code here.
+
+.ply and .obj have the colours, .ply and .vtp also the generation and other values of the cells; .stl and .3mf have only triangles.
+
+trimesh 5 writes .3mf with random identifiers and the time, so that no two files of a command are equal, and without saying what
+made them; PyVista 0.49 writes no other characters than ASCII's into a .vtp file, which the command has where the title has.
+"""
+
+import zipfile
+from collections.abc import Callable
+from html import escape
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gpu_nim.model.files import Provenance
+from gpu_nim.render.exports.export_format import TEXT_LIMIT, ExportedBody, export_format
+from gpu_nim.render.exports.triangles import Mesh
+from gpu_nim.render.look import SHAPE_OPTIONS
+from gpu_nim.storage.vtk_files import HEAD, Appended, data_array
+
+if TYPE_CHECKING:
+    from trimesh import Trimesh
+
+_AT_ONCE = 1 << 15  # points or triangles that are made text at a time
+_FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # of a zip file
+
+_TYPES = """<?xml version="1.0" encoding="UTF-8"?>
+<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">
+<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>
+<Default Extension="model" ContentType="application/vnd.ms-package.3dmanufacturing-3dmodel+xml"/>
+</Types>
+"""
+_RELATIONS = """<?xml version="1.0" encoding="UTF-8"?>
+<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">
+<Relationship Id="rel0" Target="/3D/3dmodel.model" Type="http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel"/>
+</Relationships>
+"""
+
+
+@export_format(
+    ".3mf",
+    "triangles alone, for 3D printers",
+    bytes_a_block=1300,
+    fixed_bytes=4 << 20,
+    limit=TEXT_LIMIT,
+    takes=SHAPE_OPTIONS,
+    printable=True,
+)
+def three_mf(body: ExportedBody) -> bytes:
+    """Return a mesh as 3MF, in millimetres: a cell is one wide unless the body is printable."""
+    content = BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name, text in (("[Content_Types].xml", _TYPES), ("_rels/.rels", _RELATIONS)):
+            archive.writestr(_entry(name), text)
+        with archive.open(_entry("3D/3dmodel.model"), "w") as file:
+            file.write(_head(body.made).encode())
+            _write_mesh(file.write, body.mesh)
+            file.write(b'</mesh></object></resources><build><item objectid="1"/></build></model>\n')
+    return content.getvalue()
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, _FIRST_DATE)
+    entry.create_system, entry.compress_type = 3, zipfile.ZIP_DEFLATED  # the same bytes on every system
+    return entry
+
+
+def _head(made: Provenance) -> str:
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        '<model unit="millimeter" xml:lang="en" xmlns="http://schemas.microsoft.com/3dmanufacturing/core/2015/02">'
+        f'<metadata name="Application">{escape(made.software)}</metadata>'
+        f'<metadata name="Description">{escape(made.command)}</metadata>'
+        '<resources><object id="1" type="model"><mesh>'
+    )
+
+
+def _write_mesh(write: Callable[[bytes], int], mesh: Mesh) -> None:
+    for rows, name, row in (
+        (mesh.points, "vertices", '<vertex x="%.7g" y="%.7g" z="%.7g"/>'),
+        (mesh.faces, "triangles", '<triangle v1="%d" v2="%d" v3="%d"/>'),
+    ):
+        write(f"<{name}>".encode())
+        for start in range(0, len(rows), _AT_ONCE):
+            chunk: NDArray[np.generic] = rows[start : start + _AT_ONCE]
+            write((row * len(chunk) % tuple(chunk.ravel().tolist())).encode())
+        write(f"</{name}>".encode())
+
+
+_TRIMESH = ("trimesh",)
+_STL_HEAD = 80  # bytes
+
+
+def _trimesh(mesh: Mesh, colours: NDArray[np.uint8] | None = None, **attributes: ArrayLike) -> "Trimesh":
+    from trimesh import Trimesh
+
+    return Trimesh(mesh.points, mesh.faces, vertex_colors=colours, vertex_attributes=attributes, process=False, validate=False)
+
+
+@export_format(".ply", "cubes, binary", bytes_a_block=2300, printable=True, packages=_TRIMESH)
+def ply(body: ExportedBody) -> bytes:
+    """Return a mesh as PLY, binary, with the facts of each point."""
+    from trimesh.exchange.ply import export_ply
+
+    data = bytes(export_ply(_trimesh(body.mesh, body.mesh.colours, **body.mesh.facts), vertex_normal=False))
+    return data.replace(b"\nelement", f"\ncomment {body.made}\nelement".encode(), 1)
+
+
+@export_format(
+    ".stl", "triangles alone", bytes_a_block=5000, takes=SHAPE_OPTIONS, what="an .stl file", printable=True, packages=_TRIMESH
+)
+def stl(body: ExportedBody) -> bytes:
+    """Return a mesh as STL, binary."""
+    from trimesh.exchange.stl import export_stl
+
+    head = str(body.made).encode()[:_STL_HEAD].decode(errors="ignore").encode()
+    return head.ljust(_STL_HEAD, b"\0") + bytes(export_stl(_trimesh(body.mesh)))[_STL_HEAD:]
+
+
+@export_format(".obj", "cubes, as text", bytes_a_block=5500, limit=TEXT_LIMIT, what="an .obj file", packages=_TRIMESH)
+def obj(body: ExportedBody) -> bytes:
+    """Return a mesh as Wavefront's OBJ, colours after the coordinates."""
+    from trimesh.exchange.obj import export_obj
+
+    write: Callable[..., str] = export_obj
+    text = write(_trimesh(body.mesh, body.mesh.colours), include_normals=False, include_texture=False, header=str(body.made))
+    return text.encode()
+
+
+def _text(name: str, text: str) -> str:
+    """Return the element of a text, by the codes of its bytes."""
+    codes = " ".join(map(str, (*text.encode(), 0)))
+    return f'<Array type="String" Name="{name}" NumberOfTuples="1" format="ascii">{codes}</Array>'
+
+
+@export_format(".vtp", "cubes, for ParaView", bytes_a_block=1300)
+def vtp(body: ExportedBody) -> bytes:
+    """Return the body's mesh, data compressed and appended: a colour for each point, the cell's values for each triangle."""
+    mesh, data = body.mesh, BytesIO()
+
+    def array(name: str, values: NDArray[Any], components: int = 1) -> str:
+        offset = data.tell()
+        values = values.astype(values.dtype.newbyteorder("<"), copy=False)
+        appended = Appended(data, values.nbytes)
+        appended.write(values)
+        appended.close()
+        return data_array(name, values.dtype, offset, components)
+
+    points = array("points", mesh.points, 3)
+    corners = array("connectivity", mesh.faces) + array("offsets", 3 * np.arange(1, len(mesh.faces) + 1, dtype=np.int32))
+    colours = "" if mesh.colours is None else array("colour", mesh.colours, 3)
+    facts = "".join(array(name, values[mesh.faces[:, 0]]) for name, values in mesh.facts.items())
+    text = (
+        f"{HEAD.format(kind='PolyData')}"
+        f"<PolyData><FieldData>{_text('software', body.made.software)}{_text('command', body.made.command)}</FieldData>"
+        f'<Piece NumberOfPoints="{len(mesh.points)}" NumberOfPolys="{len(mesh.faces)}">'
+        f'<PointData Scalars="colour">{colours}</PointData><CellData>{facts}</CellData>'
+        f"<Points>{points}</Points><Polys>{corners}</Polys>"
+        '</Piece></PolyData><AppendedData encoding="raw">_'
+    )
+    return text.encode() + data.getvalue() + b"</AppendedData></VTKFile>\n"
