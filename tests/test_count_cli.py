@@ -127,7 +127,7 @@ def test_files(tmp_path: Path, name: str, stop: int, monkeypatch: pytest.MonkeyP
 def test_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "t.npy"
     monkeypatch.setattr("gpu_nim.counting.ranges.Range.chunks.__defaults__", (None, 1000))
-    from gpu_nim.storage.sequence_files import TableWriter
+    from gpu_nim.storage.tables import TableWriter
 
     append, done = TableWriter.append, []
 

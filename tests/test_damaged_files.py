@@ -32,7 +32,7 @@ from gpu_nim.model.files import Damaged, name_of, open_regular, parse_json
 from gpu_nim.oeis.b_files import compare
 from gpu_nim.oeis.catalogue import resolve
 from gpu_nim.storage.npz_arrays import NpzArrays
-from gpu_nim.storage.sequence_files import open_table
+from gpu_nim.storage.tables import open_table
 from gpu_nim.storage.zarr_arrays import StoredArray, _sizes_of_blosc, _sizes_of_zstd
 from gpu_nim.theorems.growth_check import check_cells
 from tests.helpers import interrupt

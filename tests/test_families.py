@@ -22,7 +22,7 @@ from gpu_nim.counting.family import DigitFamily, Family, Rising
 from gpu_nim.model.arrays import Integers
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep
-from gpu_nim.storage.sequence_files import TableWriter
+from gpu_nim.storage.tables import TableWriter
 from tests.cuda_host import HostLauncher, compiler
 from tests.helpers import printed, refused, run
 

@@ -114,7 +114,10 @@ def test_a_made_up_format_is_drawn_and_exported(tmp_path: Path) -> None:
 def test_a_made_up_format_is_named(tmp_path: Path) -> None:
     assert describe_formats().endswith(", .made as JSON")
     for args, words in (
-        (("grow", "nim", "--out", tmp_path / "nim.mad"), "must end in .zarr, .npz, .csv, .rle, .rle3, .vti, .vtp, .made, got"),
+        (
+            ("grow", "nim", "--out", tmp_path / "nim.mad"),
+            "must end in .zarr, .npz, .csv, .json, .parquet, .rle, .rle3, .vti, .vtp, .made, got",
+        ),
         (("grow", "knight", "--out", tmp_path / "knight.made"), "a .made file holds 3 dimensions, this growth has 2"),
         (("verify",), "a growth's .zarr or .npz or .made"),
         (("grow", "nim", "--parents"), "parents are saved in the .zarr or .made file of the growth, got no file"),

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,8 @@ from gpu_nim import grow, save
 from gpu_nim.counting import long_integers
 from gpu_nim.guessing import KINDS
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.storage.term_files import READERS, parse_terms, read_terms
+from gpu_nim.storage.table_formats import endings
+from gpu_nim.storage.term_files import parse_terms, read_terms, readable
 from tests.helpers import facts, printed, refused, run
 
 if long_integers.flint() is None:
@@ -51,15 +53,16 @@ def test_a_family_an_entry_and_a_column_are_sources() -> None:
 
 def test_every_file_that_gpunim_writes_is_a_source(place: Path) -> None:
     """The same 64 terms of D_3, or births of nim, from each."""
-    for name in ("D.txt", "D.csv", "D.npy"):
-        printed("count", "D", "--piles", 3, "--range", "0:64", "--out", name)
-    (place / "D.json").write_text(printed("count", "D", "--piles", 3, "--range", "0:64", "--json"))
+    for ending in endings():
+        if ending != ".parquet" or find_spec("pyarrow"):
+            printed("count", "D", "--piles", 3, "--range", "0:64", "--out", f"D{ending}")
+    (place / "printed.json").write_text(printed("count", "D", "--piles", 3, "--range", "0:64", "--json"))
     (place / "nim.json").write_text(printed("grow", "nim", "--gen", 63, "--json"))
     growth = grow("nim", 63, backend="numpy")
-    for name in ("nim.npz", "nim.zarr", "nim.csv"):
+    for name in ("nim.npz", "nim.zarr", "nim.csv", "rows.json"):
         save(growth, place / name)
     files = sorted(path.name for path in place.iterdir())
-    assert {Path(name).suffix for name in files} == set(READERS)
+    assert {Path(name).suffix for name in files} | {".parquet"} == set(readable())
     for name in files:
         assert read_terms(Path(name)).values == tuple(3 ** n.bit_count() for n in range(64))
         assert titles(name, "--kind", "regular") == ["2-regular of rank 1"]
@@ -122,7 +125,7 @@ def test_nothing_found_is_said() -> None:
         (("1,2,3,4", "--kind", "regulr"), "did you mean regular?"),
         (("1,2,3,4", "--base", 1), "expected an integer of at least 2, got 1"),
         (("1,2,3,4", "--confirm", 1), "expected an integer of at least 2, got 1"),
-        (("b.png",), "a file that ends in .txt, .csv, .json, .npy, .npz, .zarr, got 'b.png'"),
+        (("b.png",), "a file that ends in .npy, .zarr, .csv, .txt, .json, .parquet, .npz, got 'b.png'"),
         (("2.5,3,4,5",), "source must be numbers"),
     ],
 )

@@ -1,7 +1,10 @@
-"""Ranges of sequences in files: atomic, resumable, and refused if they do not match."""
+"""Tables in files of every format: atomic, resumable, refused if they do not match, and read by other programs."""
 
+import csv
 import json
 import os
+import sys
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +12,12 @@ import numpy as np
 import pytest
 
 from gpu_nim.model.arrays import to_integers, to_limbs
-from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.storage.sequence_files import open_table, write_terms
+from gpu_nim.model.errors import FileError, MissingDependency, UsageError
+from gpu_nim.storage.table_formats import TABLE_FORMATS, endings
+from gpu_nim.storage.table_interface import AppendedFile, TableFormat, TermList
+from gpu_nim.storage.tables import open_table, save_table, write_terms
+from gpu_nim.storage.term_files import read_terms
+from tests.helpers import printed, refused
 
 ATTRIBUTES = {"sequence": "D", "piles": 3, "start": 10, "stop": 40}
 VALUES = [3 ** n.bit_count() for n in range(10, 40)]
@@ -29,6 +36,14 @@ def read(path: Path) -> list[int]:
         import zarr
 
         return to_integers(np.asarray(zarr.open_array(path, mode="r")[:]))
+    if path.suffix == ".json":
+        found = json.loads(path.read_text())
+        assert {name: found[name] for name in ATTRIBUTES} == ATTRIBUTES
+        return list(map(int, found["values"]))
+    if path.suffix == ".parquet":
+        frame = pytest.importorskip("polars").read_parquet(path)
+        assert frame["n"].to_list() == list(range(10, 40))
+        return list(map(int, frame["value"].to_list()))
     lines = path.read_text().splitlines()[path.suffix == ".csv" :]
     pairs = [tuple(map(int, line.replace(",", " ").split())) for line in lines]
     assert [n for n, _ in pairs] == list(range(10, 40))
@@ -53,18 +68,24 @@ def half(path: Path) -> Path:
 
 
 @pytest.mark.parametrize("limbs", [1, 2])
-@pytest.mark.parametrize("name", ["t.npy", "t.zarr", "t.csv", "t.txt"])
-def test_whole_tables(tmp_path: Path, name: str, limbs: int) -> None:
+@pytest.mark.parametrize("ending", endings())
+def test_whole_tables(tmp_path: Path, ending: str, limbs: int) -> None:
+    name, values = f"t{ending}", VALUES if limbs == 1 else [value << 70 for value in VALUES]
+    _require(ending)
     assert write(tmp_path / name, limbs) == 10
-    assert read(tmp_path / name) == (VALUES if limbs == 1 else [value << 70 for value in VALUES])
+    assert read(tmp_path / name) == values
+    found = read_terms(tmp_path / name)
+    assert (found.first, found.values) == (0 if ending == ".npy" else 10, tuple(values))
+    assert read_terms(tmp_path / name, most=2).values == tuple(values[:2])
     assert [path.name for path in tmp_path.iterdir()] == [name]
     write(tmp_path / name, limbs)  # replaces its like
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 @pytest.mark.parametrize("limbs", [1, 2])
-@pytest.mark.parametrize("name", ["t.npy", "t.zarr", "t.csv", "t.txt"])
-def test_half_written_tables_are_gone_on_with(tmp_path: Path, name: str, limbs: int) -> None:
+@pytest.mark.parametrize("ending", endings(resumable=True))
+def test_half_written_tables_are_gone_on_with(tmp_path: Path, ending: str, limbs: int) -> None:
+    name = f"t{ending}"
     path = tmp_path / name
     with pytest.raises(KeyboardInterrupt):
         write(path, limbs, stop_after=2)
@@ -118,7 +139,7 @@ def test_damaged_halves(tmp_path: Path) -> None:
         write(path, resume=True)
 
 
-@pytest.mark.parametrize("name", ["t.npy", "t.csv", "t.txt"])
+@pytest.mark.parametrize("name", ["t.npy", "t.csv", "t.txt", "t.json"])
 def test_a_half_that_was_changed_is_not_gone_on_with(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     with pytest.raises(KeyboardInterrupt):
@@ -183,8 +204,10 @@ def test_zarr_says_what_it_holds(tmp_path: Path) -> None:
 
 
 def test_places_that_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"must end in \.npy, \.zarr, \.csv, \.txt, got"):
+    with pytest.raises(UsageError, match=r"must end in \.npy, \.zarr, \.csv, \.txt, \.json, \.parquet, got"):
         write(tmp_path / "t.xlsx")
+    with pytest.raises(UsageError, match=r"must end in \.npy, \.zarr, \.csv, \.txt, \.json, got"):
+        write(tmp_path / "t.parquet", resume=True)
     with pytest.raises(FileError, match="there is no folder"):
         write(tmp_path / "none" / "t.npy")
     (tmp_path / "t.zarr").mkdir()
@@ -199,3 +222,88 @@ def test_terms(tmp_path: Path) -> None:
     assert (tmp_path / "b.txt").read_text() == f"3 1\n4 {10**50}\n"
     write_terms(tmp_path / "b.csv", 3, iter([1]))
     assert (tmp_path / "b.csv").read_text() == "n,value\n3,1\n"
+
+
+COLUMNS = {
+    "generation": range(3),
+    "births": np.array([1, 3, 2**64 - 1], np.uint64),
+    "population": [1, None, 10**30],
+    "density": [None, Fraction(1, 4), 0.5],
+    "game": ["nim", 'of "two", piles', None],
+}
+PLAIN = {**COLUMNS, "generation": [0, 1, 2], "births": [1, 3, 2**64 - 1], "density": [None, 0.25, 0.5]}
+
+
+def test_tables_of_any_columns_are_what_other_programs_read(tmp_path: Path) -> None:
+    for ending in endings(columns=True):
+        _require(ending)
+        path = tmp_path / f"t{ending}"
+        save_table(COLUMNS, path, {"automaton": "nim"})
+        assert read_terms(path, "births").values == (1, 3, 2**64 - 1)
+        assert read_terms(path).name == f"births of t{ending}"
+        for column, refusal in (("density", "must have integers"), ("deaths", "--column must be one of births, population")):
+            with pytest.raises((FileError, UsageError), match=refusal):
+                read_terms(path, column)
+    rows = list(zip(*PLAIN.values(), strict=True))
+    with (tmp_path / "t.csv").open(newline="") as file:
+        lines = list(csv.reader(file))
+    assert lines == [list(PLAIN), *([str("" if value is None else value) for value in row] for row in rows)]
+    found = json.loads((tmp_path / "t.json").read_text())
+    assert found == {"automaton": "nim", "rows": [dict(zip(PLAIN, row, strict=True)) for row in rows]}
+    frame = pytest.importorskip("polars").read_parquet(tmp_path / "t.parquet").to_dict(as_series=False)
+    assert frame == {**PLAIN, "population": ["1", None, str(10**30)]}  # Parquet has no integers of that size
+    with pytest.raises(UsageError, match=r"must end in \.csv, \.json, \.parquet, got"):
+        save_table(COLUMNS, tmp_path / "t.txt")
+
+
+def test_an_empty_table_has_its_columns(tmp_path: Path) -> None:
+    for ending in endings(columns=True):
+        _require(ending)
+        save_table({"x": [], "grundy": np.zeros(0, np.int64)}, tmp_path / f"t{ending}")
+    assert (tmp_path / "t.csv").read_text() == "x,grundy\n"
+    assert json.loads((tmp_path / "t.json").read_text()) == {"rows": []}
+    assert pytest.importorskip("polars").read_parquet(tmp_path / "t.parquet").columns == ["x", "grundy"]
+
+
+def test_parquet_holds_indices_of_any_size(tmp_path: Path) -> None:
+    _require(".parquet")
+    start = 2**63 - 3
+    with open_table(tmp_path / "t.parquet", {"start": start, "stop": start + 6}, 1) as table:
+        for values in ([1, 2, 3], [4, 5, 6]):
+            table.append(np.array(values, np.uint64))
+    found = read_terms(tmp_path / "t.parquet")
+    assert (found.first, found.values) == (start, (1, 2, 3, 4, 5, 6))
+
+
+def test_parquet_without_its_package_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingDependency, match="Parquet files need pyarrow"):
+        save_table(COLUMNS, tmp_path / "t.parquet")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_made_up_format_is_one_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines with tabs, written by every command that writes a table, named in refusals, and read back."""
+
+    def encode(columns: Any, _: bool) -> list[bytes]:
+        return ["\t".join(map(str, row)).encode() + b"\n" for row in zip(*columns.values(), strict=True)]
+
+    def made(path: Path, heading: Any, done: int, size: int) -> AppendedFile:
+        return AppendedFile(path, size, b"made\n", encode)
+
+    def read_made(path: Path, column: str | None, most: int | None) -> TermList:
+        return TermList("made", 0, tuple(int(line.split()[1]) for line in path.read_text().splitlines()[1:][:most]))
+
+    monkeypatch.setitem(TABLE_FORMATS, ".made", TableFormat(".made", "with tabs", made, read_made, columns=True))
+    printed("count", "D", "--piles", 3, "--range", "0:4", "--out", tmp_path / "D.made")
+    assert (tmp_path / "D.made").read_text() == "made\n0\t1\n1\t3\n2\t3\n3\t9\n"
+    assert read_terms(tmp_path / "D.made").values == (1, 3, 3, 9)
+    printed("solve", "chocolate", "--a", "1:3", "--size", 3, "--out", tmp_path / "scan.made")
+    assert (tmp_path / "scan.made").read_text().startswith("made\n1\tchocolate, y <= x + z\t3\t64\t10\t")
+    for words in (("count", "D", "--piles", 3, "--range", "0:4"), ("solve", "chocolate", "--a", "1:3")):
+        assert ".parquet, .made, got" in refused(*words, "--out", tmp_path / "a.mad")
+
+
+def _require(ending: str) -> None:
+    if ending == ".parquet":
+        pytest.importorskip("pyarrow")

@@ -11,7 +11,7 @@ import pytest
 
 from gpu_nim.cli import Terminated, terminations_raised
 from gpu_nim.model.work import interrupts_deferred
-from gpu_nim.storage.sequence_files import open_table
+from gpu_nim.storage.tables import open_table
 from tests.helpers import gpunim
 
 ENDINGS = [(signal.SIGINT, 130, "\ngpunim: interrupted\n"), (signal.SIGTERM, 143, "gpunim: terminated\n")]

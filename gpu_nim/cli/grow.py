@@ -253,9 +253,9 @@ def _columns(columns: str | None, section: str | None) -> tuple[str, ...] | None
 
 
 def _plain_columns(growth: "Growth") -> dict[str, list[int | float | None]]:
-    from gpu_nim.storage.csv_files import as_number
+    from gpu_nim.storage.table_interface import entries
 
-    return {name: [as_number(value) for value in values] for name, values in growth.table.lists().items()}
+    return {name: entries(values) for name, values in growth.table.lists().items()}
 
 
 def _shown(value: Value) -> int | str | None:

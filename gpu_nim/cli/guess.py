@@ -16,7 +16,7 @@ from gpu_nim.model.errors import UsageError, close
 if TYPE_CHECKING:
     from gpu_nim.guessing.law import Law
     from gpu_nim.guessing.search import Guess
-    from gpu_nim.storage.term_files import TermList
+    from gpu_nim.storage.table_interface import TermList
 
 _COUNTED, _GROWN = 1000, 128  # terms of a formula, and generations of an automaton, unless --terms is given
 _NUMBERS = re.compile(r"[\s\d,;\[\](){}-]+")
@@ -80,10 +80,11 @@ def guess(
 
 def _terms(source: tuple[str, ...], piles: int | None, column: str | None, most: int | None) -> "TermList":
     from gpu_nim.automata.catalogue import CATALOGUE
-    from gpu_nim.storage.term_files import READERS, TermList, parse_terms, read_terms
+    from gpu_nim.storage.table_interface import TermList
+    from gpu_nim.storage.term_files import parse_terms, read_terms, readable
 
     name, several = source[0], len(source) > 1
-    if not several and name not in CATALOGUE and (Path(name).suffix in READERS or Path(name).is_file()):
+    if not several and name not in CATALOGUE and (Path(name).suffix in readable() or Path(name).is_file()):
         _superfluous("--piles", piles, name)
         return read_terms(Path(name), column, most)
     if name == "-" or several or _NUMBERS.fullmatch(name):
@@ -101,7 +102,7 @@ def _terms(source: tuple[str, ...], piles: int | None, column: str | None, most:
 def _grown(name: str, column: str, most: int) -> "TermList":
     from gpu_nim.automata.columns import is_whole
     from gpu_nim.automata.growth_process import grow
-    from gpu_nim.storage.term_files import TermList
+    from gpu_nim.storage.table_interface import TermList
 
     if not is_whole(column):
         raise UsageError(f"--column must have integers, got {column}")
@@ -113,11 +114,12 @@ def _counted(name: str, piles: int | None, most: int) -> "TermList":
     from gpu_nim.automata.catalogue import CATALOGUE
     from gpu_nim.counting.families import FAMILIES
     from gpu_nim.oeis.catalogue import entries, resolve
-    from gpu_nim.storage.term_files import READERS, TermList
+    from gpu_nim.storage.table_interface import TermList
+    from gpu_nim.storage.term_files import readable
 
     if name not in FAMILIES and not {name, name.upper()} & entries().keys():
         hint = close(name, (*CATALOGUE, *FAMILIES, *entries()))
-        endings = ", ".join(READERS)
+        endings = ", ".join(readable())
         raise UsageError(
             f"source must be numbers, a family, an OEIS entry or an automaton of the catalogues, or a file that ends in "
             f"{endings}, got {plain(name)!r}{hint}"

@@ -75,9 +75,9 @@ def print_scan(rows: list[dict[str, Any]]) -> None:
     print_table(list(zip(*columns, strict=True)), [name, *header])
 
 
-def scan_csv(rows: list[dict[str, Any]]) -> list[list[object]]:
-    """The facts of a scan as lines of a CSV file, the header first; positions as in (1,2,3), empty where there is none."""
-    return [[*rows[0]], *([point(value) if isinstance(value, tuple) else value for value in row.values()] for row in rows)]
+def scan_columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    """The facts of a scan as the columns of a file; positions as in (1,2,3), None where there is none."""
+    return {name: [point(row[name]) if isinstance(row[name], tuple) else row[name] for row in rows] for name in rows[0]}
 
 
 def _points(rows: list[dict[str, Any]], key: str) -> list[str]:

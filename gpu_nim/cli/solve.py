@@ -11,13 +11,17 @@ from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.command import FILE, SIZE, Choice, Command, json_option
 from gpu_nim.cli.game_options import game_argument, parameter_options
 from gpu_nim.cli.output import emit_json, point, print_table, reserve, step_progress, wants_progress
-from gpu_nim.cli.scans import print_scan, scan, scan_csv, scanned_values
+from gpu_nim.cli.scans import print_scan, scan, scan_columns, scanned_values
 from gpu_nim.games.catalogue import CATALOGUE, chosen, parameter_owners, read_values
 from gpu_nim.games.comparison import Comparison, compare
 from gpu_nim.games.entries import GameEntry
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import solve as solve_up_to
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.registry import one_of
+from gpu_nim.storage.table_formats import endings
+
+_TABLES = one_of(endings(columns=True))
 
 
 @lru_cache(maxsize=1)
@@ -54,7 +58,9 @@ _EXAMPLES = {
 @click.command(cls=Command, examples=_EXAMPLES, options=lambda: _catalogue_options(tuple(CATALOGUE.values())))
 @click.option("--against", help="Compare with the P-positions of another game: a name, NAME:PARAMETER=VALUE,... or inequalities.")
 @click.option("--backend", type=Choice(NAMES), default="auto", help="Where to solve; auto uses a GPU if there is one.")
-@click.option("--out", type=FILE, help="Save to .zarr or .npz, or to .csv, one position a line; the table of a scan to .csv.")
+@click.option(
+    "--out", type=FILE, help=f"Save to .zarr or .npz, or to {_TABLES}, a position a row; the table of a scan to {_TABLES}."
+)
 @json_option
 def solve(
     game: str,
@@ -94,14 +100,14 @@ def solve(
 
 
 def _scan(rows_of: Callable[[], list[dict[str, Any]]], game: str, size: int, out: Path | None, as_json: bool) -> None:
-    from gpu_nim.storage.csv_files import check_csv, save_table
+    from gpu_nim.storage.tables import check_table, save_table
 
     if out is not None:
-        check_csv(out)
+        check_table(out, columns=True)
         reserve(out)
     rows = rows_of()
     if out is not None:
-        save_table(scan_csv(rows), out)
+        save_table(scan_columns(rows), out)
     if as_json:
         emit_json({"game": game, "size": size, "solutions": rows})
     else:

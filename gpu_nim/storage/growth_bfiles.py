@@ -7,8 +7,8 @@ from gpu_nim.automata.catalogue import GrowthEntry
 from gpu_nim.automata.columns import is_whole
 from gpu_nim.automata.growth import Growth
 from gpu_nim.model.errors import UsageError
-from gpu_nim.oeis.b_files import bfile_name, format_lines
-from gpu_nim.storage.atomic import replacing
+from gpu_nim.oeis.b_files import bfile_name
+from gpu_nim.storage.tables import write_terms
 
 
 def bfile_column(path: Path, entries: Sequence[GrowthEntry], columns: tuple[str, ...] = ()) -> tuple[str, GrowthEntry | None]:
@@ -56,6 +56,5 @@ def write_bfile(growth: Growth, path: str | Path, column: str, entry: GrowthEntr
     """
     _require_whole(column)
     values = growth.table[column].tolist()
-    terms = enumerate(values) if entry is None else entry.terms(values)
-    with replacing(Path(path)) as scratch, scratch.open("w", encoding="ascii", newline="\n") as file:
-        file.writelines(format_lines(terms))
+    terms = values if entry is None else (value for _, value in entry.terms(values))
+    write_terms(Path(path), 0 if entry is None else entry.offset, terms, ending=".txt")

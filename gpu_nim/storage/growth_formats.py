@@ -9,14 +9,15 @@ from typing import Any
 from gpu_nim.automata.cell_sources import Ancestry
 from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.communicator import Communicator
+from gpu_nim.backends.interface import Batch
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.registry import Registry
+from gpu_nim.model.registry import Registry, one_of
 from gpu_nim.storage.atomic import check_writable, replacing, replacing_together
-from gpu_nim.storage.csv_files import CsvGrowthWriter
 from gpu_nim.storage.growth_attributes import is_growth_store
 from gpu_nim.storage.growth_writer import GrowthWriter
 from gpu_nim.storage.npz_files import NpzGrowthWriter, load_npz_growth
 from gpu_nim.storage.rle_files import RleWriter
+from gpu_nim.storage.table_formats import endings, write_table
 from gpu_nim.storage.vtk_files import VtiWriter, VtpWriter
 from gpu_nim.storage.zarr_files import load_zarr_growth, new_zarr_growth
 
@@ -47,12 +48,29 @@ class GrowthFormat:
     together: bool = False
 
 
+class TableOfGrowth:
+    """Writes the growth's table when it is finished, one generation a row; it needs no cells."""
+
+    wants_cells = False
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def append(self, batch: Batch) -> None:
+        """Ignore the batch: the finished growth has its table."""
+
+    def finish(self, growth: Growth) -> None:
+        """Write the table; undefined values are None."""
+        columns = {growth.table.header[0]: range(growth.generations + 1), **growth.table.lists()}
+        write_table(self._path, columns, {name: value for name, value in growth.summary().items() if name != "births"})
+
+
 GROWTH_FORMATS = Registry[GrowthFormat]("file format of growths")
 
 for _format in (
     GrowthFormat(".zarr", "cells", new_zarr_growth, load_zarr_growth, parents=True, together=True),
     GrowthFormat(".npz", "cells", NpzGrowthWriter, load_npz_growth),
-    GrowthFormat(".csv", "the table", CsvGrowthWriter, cells=False),
+    *(GrowthFormat(name, "the table", TableOfGrowth, cells=False) for name in endings(columns=True)),
     GrowthFormat(".rle", "for Golly", RleWriter, dimensions=(2,)),
     GrowthFormat(".rle3", "for Golly", RleWriter, dimensions=(3,)),
     GrowthFormat(".vti", "for VTK", VtiWriter, dimensions=(2, 3)),
@@ -75,12 +93,12 @@ def describe_formats() -> str:
     """Return the formats in words, for help.
 
     >>> describe_formats()
-    '.zarr or .npz cells, .csv the table, .rle or .rle3 for Golly, .vti or .vtp for VTK'
+    '.zarr or .npz cells, .csv, .json or .parquet the table, .rle or .rle3 for Golly, .vti or .vtp for VTK'
     """
     suffixes: dict[str, list[str]] = {}
     for each in GROWTH_FORMATS.values():
         suffixes.setdefault(each.summary, []).append(each.name)
-    return ", ".join(f"{' or '.join(alike)} {summary}" for summary, alike in suffixes.items())
+    return ", ".join(f"{one_of(alike)} {summary}" for summary, alike in suffixes.items())
 
 
 @contextmanager
@@ -88,7 +106,7 @@ def open_growth(path: str | Path, *, parents: Ancestry | None = None, ranks: Com
     """Yield a writer of a growth to a file, which is written atomically, in the format of its suffix (see `GROWTH_FORMATS`).
 
     Args:
-        path: the file. A .csv holds the columns of the growth's table.
+        path: the file. A table holds the columns of the growth's table.
         parents: gives each cell's parent, which is saved, too; None for none.
         ranks: several ranks that write the file together, in a format for that; by default this process alone.
 

@@ -1,4 +1,4 @@
-"""Solved games in files: .zarr, .npz, or only the points as .csv.
+"""Solved games in files: .zarr, .npz, or only the points as a table (see `gpu_nim.storage.table_formats`).
 
 NAME.zarr/ or NAME.npz has::
 
@@ -12,7 +12,6 @@ In .zarr the dimensions of p_positions are named position and coordinate, and th
 
 import json
 from collections.abc import Mapping
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -24,23 +23,24 @@ from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import Damaged, name_of
 from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.storage.atomic import check_output, replacing
-from gpu_nim.storage.csv_files import write_rows
 from gpu_nim.storage.file_checks import Declared, check_kind, origin, reading, reason, require_room, seal, store_of
 from gpu_nim.storage.npz_arrays import NpzArrays
+from gpu_nim.storage.table_formats import TABLE_FORMATS, endings, write_table
+from gpu_nim.storage.table_interface import Columns
 from gpu_nim.storage.zarr_arrays import StoredArray, read_group
 
 KIND = "gpunim solution"
 FORMAT = 1
-SUFFIXES = (".zarr", ".npz", ".csv")
+SUFFIXES = (".zarr", ".npz", *endings(columns=True))
 _ARRAYS = ("p_positions", "grundy")
 _GAME = 10_000  # letters of a game's description
 _is_ours = store_of(KIND)
 
 
 def save_solution(solution: Solution, path: Path) -> None:
-    """Write a solved game: .zarr or .npz completely, .csv with one position and its Grundy value per line.
+    """Write a solved game: .zarr or .npz completely, .csv or another table with one position and its Grundy value per row.
 
-    The .csv file lists the P-positions, or every position if it has Grundy values. The write is atomic.
+    A table lists the P-positions, or every position if it has Grundy values. The write is atomic.
 
     Raises:
         UsageError: the file has another suffix.
@@ -49,8 +49,8 @@ def save_solution(solution: Solution, path: Path) -> None:
     check_solution(path)
     arrays = _arrays(solution)
     with replacing(path, _is_ours) as scratch:
-        if path.suffix == ".csv":
-            _write_csv(solution, scratch)
+        if path.suffix in TABLE_FORMATS and path.suffix != ".zarr":
+            write_table(scratch, _columns(solution), solution.summary())
         elif path.suffix == ".npz":
             contents: dict[str, Any] = {**arrays, "attributes": json.dumps(_attributes(solution, arrays))}
             np.savez_compressed(scratch, **contents)
@@ -176,7 +176,7 @@ def _chunks(array: NDArray[Any]) -> tuple[int, ...]:
     return tuple(chunks)
 
 
-def _write_csv(solution: Solution, path: Path) -> None:
+def _columns(solution: Solution) -> Columns:
+    """The P-positions, or every position with its Grundy value where it has one."""
     points, values = solution.points(0 if solution.grundy is None else int(solution.grundy.max()))
-    rows = ((*point, value) for point, value in zip(points.tolist(), values.tolist(), strict=True))
-    write_rows(path, chain([(*solution.coordinates, "grundy")], rows))
+    return {**{name: points[:, axis] for axis, name in enumerate(solution.coordinates)}, "grundy": values}

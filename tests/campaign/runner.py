@@ -46,12 +46,12 @@ def warm() -> None:
     """Import the modules of commands once, before forking, and have tables recorded in small parts, so that a kill leaves some."""
     import gpu_nim.cli
     import gpu_nim.storage.npz_files
-    import gpu_nim.storage.sequence_files
+    import gpu_nim.storage.table_formats
     import gpu_nim.storage.zarr_files
     from gpu_nim.counting.ranges import Range
 
     Range.chunks.__defaults__ = (None, _PART)
-    gpu_nim.storage.sequence_files._ZARR_CHUNK = _PART
+    gpu_nim.storage.table_formats._ZARR_CHUNK = _PART
 
     for name in gpu_nim.cli.COMMANDS:
         import_module(f"gpu_nim.cli.{name}")

@@ -1,0 +1,350 @@
+"""The catalogue of file formats of tables: one entry each, by which every command that writes or reads numbers knows them.
+
+    .npy        a sequence: one uint64 array, (n,), or (n, limbs) where values need more than 64 bits, least significant first
+    .zarr       the same as Zarr v3, chunked and compressed, with attributes that describe it
+    .csv        the names of the columns, then one row a line; undefined values are empty
+    .txt        a sequence as a b-file: n value
+    .json       an object with what describes the table, and its values (texts, of any length) or its rows (objects)
+    .parquet    the columns with their types, in blocks of rows, for pandas, polars, DuckDB and others
+
+A format of text is written in pieces, which can also be printed: the forms of `gpunim count --format`.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from io import BytesIO, StringIO, TextIOWrapper
+from itertools import islice
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.model.errors import missing
+from gpu_nim.model.files import Damaged, open_regular, parse_json, printable, read_regular
+from gpu_nim.model.registry import Registry
+from gpu_nim.model.work import interrupts_deferred
+from gpu_nim.oeis.b_files import format_lines, read_bfile
+from gpu_nim.storage.table_interface import (
+    INDICES,
+    MAIN,
+    AppendedFile,
+    Column,
+    Columns,
+    Extent,
+    Heading,
+    TableData,
+    TableFormat,
+    TermList,
+    Text,
+    check_single,
+    choose,
+    entries,
+    integer_of,
+    require_room_for,
+    rows,
+    terms_of,
+)
+from gpu_nim.storage.zarr_arrays import StoredArray
+
+_MAX_JSON = 1 << 28  # bytes that are read
+_ROWS = 1 << 12  # of text that are made at a time
+_ZARR_CHUNK = 1 << 20  # 64-bit numbers: 8 MiB before compression
+
+TABLE_FORMATS = Registry[TableFormat]("file format of tables")
+
+
+def _text_format(text: Text, name: str, summary: str, read: Callable[..., TermList], *, columns: bool) -> TableFormat:
+    """An entry for a format of text."""
+
+    def write(path: Path, heading: Heading, done: int, size: int) -> TableData:
+        def encode(given: Columns, first: bool) -> Iterator[bytes]:
+            return (piece.encode() for piece in text.lines(heading, given, first))
+
+        return AppendedFile(path, size, text.begin(heading).encode(), encode, text.end(heading).encode())
+
+    return TableFormat(name, summary, write, read, text, columns=columns, any_size=True)
+
+
+def _shape(heading: Heading) -> tuple[int, ...]:
+    count = heading.facts["stop"] - heading.facts["start"]
+    return (count,) if heading.limbs == 1 else (count, heading.limbs)
+
+
+def _limbs(columns: Columns) -> NDArray[Any]:
+    return np.ascontiguousarray(columns["value"], "<u8")
+
+
+def _npy(path: Path, heading: Heading, done: int, size: int) -> TableData:
+    header = BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<u8", "fortran_order": False, "shape": _shape(heading)})
+    return AppendedFile(path, size, header.getvalue(), lambda columns, _: [_limbs(columns).data.cast("B")])
+
+
+def _read_npy(path: Path, column: str | None, most: int | None) -> TermList:
+    check_single(path, column)
+    try:
+        with open_regular(path):
+            pass
+        values = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise Damaged(printable(str(error))) from error
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu" or not 1 <= values.ndim <= 2:
+        raise Damaged("it holds no table of integers")
+    return terms_of(path, 0, values[:most])
+
+
+class _ZarrTable:
+    """Writes to an array of a store, of which `done` values are there; its SHA-256 is over its metadata and its values."""
+
+    def __init__(self, path: Path, done: int) -> None:
+        self._path, self._next = path, done
+        self._array: Any = None
+        stored = StoredArray(path.parent, path.name)
+        self._digest = hashlib.sha256(stored.metadata)
+        for first in range(0, done, _ZARR_CHUNK):
+            self._digest.update(np.ascontiguousarray(stored.read(first, min(first + _ZARR_CHUNK, done)), "<u8").data)
+
+    def append(self, columns: Columns) -> None:
+        import zarr
+
+        values = _limbs(columns)
+        with interrupts_deferred():
+            if self._array is None:  # only after its digest was compared
+                self._array = zarr.open_array(self._path, mode="r+")
+            self._array[self._next : self._next + len(values)] = values
+        self._next += len(values)
+        self._digest.update(values.data)
+
+    def extent(self) -> Extent:
+        return Extent(0, self._digest.hexdigest())
+
+    def finish(self) -> None:
+        pass
+
+    def close(self) -> None:
+        self._array = None
+
+
+def _zarr(path: Path, heading: Heading, done: int, size: int) -> TableData:
+    if not done:
+        import zarr
+
+        shape = _shape(heading)
+        # A power of two, which divides the appended parts: no chunk that was recorded as written is written again.
+        chunks = (min(shape[0], _ZARR_CHUNK >> (heading.limbs - 1).bit_length()), *shape[1:])
+        with interrupts_deferred():
+            zarr.create_array(
+                path,
+                shape=shape,
+                chunks=chunks,
+                dtype=np.uint64,
+                attributes=heading.job(),
+                dimension_names=["n", "limb"][: len(shape)],
+                overwrite=True,
+            )
+    return _ZarrTable(path, done)
+
+
+def _read_zarr(path: Path, column: str | None, most: int | None) -> TermList:
+    check_single(path, column)
+    stored = StoredArray(path.parent, path.name)
+    count, first = stored.declared.shape[0], stored.attributes.get("start")
+    if type(first) is not int:
+        raise Damaged("it has no first index")
+    return terms_of(path, first, stored.read(0, count if most is None else min(count, most)))
+
+
+def _csv_lines(_: Heading, columns: Columns, first: bool) -> Iterator[str]:
+    found = rows(columns)
+    while some := list(islice(found, _ROWS)):
+        text = StringIO()
+        csv.writer(text, lineterminator="\n").writerows(some)
+        yield text.getvalue()
+
+
+def _csv_header(heading: Heading) -> str:
+    text = StringIO()
+    csv.writer(text, lineterminator="\n").writerow(heading.columns)
+    return text.getvalue()
+
+
+def _bfile_lines(_: Heading, columns: Columns, first: bool) -> Iterator[str]:
+    found = format_lines(rows(columns))
+    while some := "".join(islice(found, _ROWS)):
+        yield some
+
+
+def _read_bfile(path: Path, column: str | None, most: int | None) -> TermList:
+    check_single(path, column)
+    terms = list(islice(((n, value) for _, n, value in read_bfile(path)), most))
+    return TermList(path.name, terms[0][0] if terms else 0, tuple(value for _, value in terms))
+
+
+def _read_csv(path: Path, column: str | None, most: int | None) -> TermList:
+    with TextIOWrapper(open_regular(path), encoding="utf-8", newline="") as file:
+        try:
+            lines = csv.reader(file)
+            header = [name.strip() for name in next(lines, [])]
+            counted = bool(header) and header[0] in INDICES
+            chosen = choose(path, header[counted:], column)
+            at = header.index(chosen)
+            found = [row for row in islice(lines, most) if row]
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise Damaged(printable(str(error))) from error
+    if any(len(row) != len(header) for row in found):
+        raise Damaged("its rows are not as long as its header")
+    values = tuple(integer_of(row[at], chosen) for row in found)
+    return TermList(f"{chosen} of {path.name}", integer_of(found[0][0], header[0]) if counted and found else 0, values)
+
+
+def _json_begin(heading: Heading) -> str:
+    facts = json.dumps(dict(heading.facts))[:-1]
+    return f'{facts}{", " if heading.facts else ""}"{"values" if heading.is_sequence else "rows"}": ['
+
+
+def _json_lines(heading: Heading, columns: Columns, first: bool) -> Iterator[str]:
+    if heading.is_sequence:
+        found = (f'"{value}"' for value in entries(columns["value"]))  # of any length: many programs round numbers
+    else:
+        found = (json.dumps(dict(zip(columns, row, strict=True))) for row in rows(columns))
+    while some := list(islice(found, _ROWS)):
+        yield ("" if first else ", ") + ", ".join(some)
+        first = False
+
+
+def _read_json(path: Path, column: str | None, most: int | None) -> TermList:
+    """Read what `gpunim count` and `gpunim grow` print, too."""
+    found = parse_json(read_regular(path, _MAX_JSON))
+    columns: dict[str, Any] = {name: found[name] for name in ("values", MAIN) if isinstance(found.get(name), list)}
+    columns |= found["columns"] if isinstance(found.get("columns"), dict) else {}
+    first = found.get("start", 0)
+    records = found.get("rows")
+    if isinstance(records, list) and records and all(isinstance(row, dict) for row in records):
+        columns |= {name: [row.get(name) for row in records] for name in records[0] if name not in INDICES}
+        first = next((records[0][name] for name in INDICES if name in records[0]), first)
+    chosen = choose(path, list(columns), column)
+    if not isinstance(columns[chosen], list) or type(first) is not int:
+        raise Damaged(f"its {printable(chosen)} is no list")
+    return TermList(f"{chosen} of {path.name}", first, tuple(integer_of(value, chosen) for value in columns[chosen][:most]))
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise missing("Parquet files need pyarrow", "pyarrow") from error
+    return pyarrow, parquet
+
+
+class _ParquetTable:
+    """Writes blocks of rows, with the types of the first of them; integers of more than 64 bits are texts."""
+
+    def __init__(self, path: Path, heading: Heading) -> None:
+        self._arrow, self._parquet = _pyarrow()
+        self._path, self._heading = path, heading
+        self._writer: Any = None
+
+    def append(self, columns: Columns) -> None:
+        table = self._arrow.table({name: self._typed(name, column) for name, column in columns.items()})
+        if self._writer is None:
+            facts = json.dumps(dict(self._heading.facts))
+            self._writer = self._parquet.ParquetWriter(self._path, table.schema.with_metadata({"gpunim": facts}))
+        self._writer.write_table(table.cast(self._writer.schema))
+
+    def _typed(self, name: str, column: Column) -> Any:
+        if self._heading.is_sequence and name == "n" and self._heading.facts["stop"] > 1 << 63:
+            return self._arrow.array(list(map(str, column)), self._arrow.string())
+        if isinstance(column, np.ndarray) and column.ndim == 1 and column.dtype.kind in "iuf":
+            return self._arrow.array(column)
+        values = entries(column)
+        try:
+            return self._arrow.array(values)
+        except (self._arrow.ArrowInvalid, OverflowError):  # longer than 64 bits
+            return self._arrow.array([None if value is None else str(value) for value in values], self._arrow.string())
+
+    def extent(self) -> Extent:
+        raise NotImplementedError  # the schema of the file comes last
+
+    def finish(self) -> None:
+        if self._writer is None:
+            self.append({name: [] for name in self._heading.columns})
+        self._writer.close()
+
+    def close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+
+def _read_parquet(path: Path, column: str | None, most: int | None) -> TermList:
+    arrow, parquet = _pyarrow()
+    with open_regular(path):
+        pass
+    try:
+        with parquet.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            index = names[0] if names and names[0] in INDICES else None
+            chosen = choose(path, names[index is not None :], column)
+            count = file.metadata.num_rows if most is None else min(most, file.metadata.num_rows)
+            require_room_for(path, count)
+            values: list[Any] = []
+            first: list[Any] = []
+            for part in file.iter_batches(columns=[chosen, *([] if index is None else [index])]):
+                first = first or (part.column(index)[:1].to_pylist() if index is not None else [0])
+                values += part.column(chosen).to_pylist()[: count - len(values)]
+                if len(values) == count:
+                    break
+    except (arrow.ArrowException, OSError) as error:
+        raise Damaged(printable(str(error))) from error
+    begin = integer_of(first[0], index or "n") if first else 0
+    return TermList(f"{chosen} of {path.name}", begin, tuple(integer_of(value, chosen) for value in values))
+
+
+for _format in (
+    TableFormat(".npy", "one array of a sequence", _npy, _read_npy),
+    TableFormat(".zarr", "a chunked array of a sequence", _zarr, _read_zarr),
+    _text_format(Text("csv", _csv_header, _csv_lines), ".csv", "a header, then one row a line", _read_csv, columns=True),
+    _text_format(Text("bfile", lambda _: "", _bfile_lines), ".txt", "a sequence as a b-file", _read_bfile, columns=False),
+    _text_format(Text("json", _json_begin, _json_lines, lambda _: "]}\n"), ".json", "one JSON object", _read_json, columns=True),
+    TableFormat(
+        ".parquet",
+        "typed columns",
+        lambda path, heading, *_: _ParquetTable(path, heading),
+        _read_parquet,
+        columns=True,
+        resumable=False,
+    ),
+):
+    TABLE_FORMATS.add(_format)
+
+
+def endings(*, columns: bool = False, any_size: bool = False, resumable: bool = False) -> list[str]:
+    """Return the endings of the files that hold a table.
+
+    Args:
+        columns: of any columns, and not a sequence.
+        any_size: with terms of any size, of which the limbs are not known.
+        resumable: that can be resumed.
+
+    >>> endings(columns=True), endings(any_size=True)
+    (['.csv', '.json', '.parquet'], ['.csv', '.txt', '.json'])
+    """
+    return [
+        name
+        for name, each in TABLE_FORMATS.items()
+        if each.columns >= columns and each.any_size >= any_size and each.resumable >= resumable
+    ]
+
+
+def write_table(path: Path, columns: Columns, facts: Mapping[str, Any] = MappingProxyType({})) -> None:
+    """Write a table to a new file, in the format of its ending."""
+    with closing(TABLE_FORMATS[path.suffix].writer(path, Heading(tuple(columns), facts), 0, 0)) as data:
+        data.append(columns)
+        data.finish()
