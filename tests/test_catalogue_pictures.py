@@ -57,13 +57,6 @@ ENTRIES: dict[str, tuple[Registry[Any], Any]] = {
     "view": (VIEWS, BELOW),
     "cut": (CUTS, Cut("top", "the upper half", lambda toward: (2,))),
 }
-COMMANDS = {
-    "style": ("render", "movie"),
-    "colour": ("render", "movie", "export", "show"),
-    "theme": ("render", "movie", "export", "show"),
-    "view": ("render", "movie", "export", "show"),
-    "cut": ("render", "movie", "export", "show"),
-}
 
 
 @pytest.fixture
@@ -97,14 +90,13 @@ def test_a_made_up_value_is_computed_where_a_colouring_needs_it(monkeypatch, tmp
 @pytest.mark.parametrize("entry", ENTRIES, indirect=True)
 def test_a_made_up_entry_is_drawn_listed_and_named(entry, tmp_path):
     option, name = entry
-    for command in COMMANDS[option]:
-        assert re.search(rf"--{option}\b(?:(?!--).)*\b{name}\b", run(command, "--help").output, re.DOTALL), command
+    assert re.search(rf"^  {name} +\S", run("render", "--help").output, re.MULTILINE)
     printed("render", "nim:3", "-o", tmp_path / "a.png", *SMALL, f"--{option}", name)
     said = refused("render", "nim:3", "-o", tmp_path / "a.png", *SMALL, f"--{option}", f"{name}x")
     assert re.search(rf"{option} must be one of .*\b{name}\b.*, got '{name}x'", said)
     printed("render", "nim:3", "-o", tmp_path / "b.png", *SMALL)
     assert (tmp_path / "a.png").read_bytes() != (tmp_path / "b.png").read_bytes()
-    if "export" in COMMANDS[option]:
+    if option != "style":
         printed("export", "nim:3", "-o", tmp_path / "a.html", f"--{option}", name)
         refused("export", "nim:3", "-o", tmp_path / "a.html", f"--{option}", f"{name}x")
         assert (tmp_path / "a.html").read_bytes() == document("nim:3", Look(**{option: name})) != document("nim:3", Look())
@@ -127,10 +119,9 @@ def test_a_made_up_view_is_in_the_page_and_has_a_key(monkeypatch):
     assert re.search(r"\b6 +below", run("show", "--help").output)
 
 
-def test_a_theme_says_what_is_drawn_in_it(monkeypatch):
+def test_a_theme_says_which_style_is_drawn_in_it(monkeypatch):
     monkeypatch.setitem(THEMES, "sea", replace(THEMES["dark"], name="sea", style="volume"))
     assert Look(theme="sea").style_name == "volume"
-    assert "volume in the sea theme" in " ".join(run("render", "--help").output.split())
 
 
 def test_a_theme_of_an_unknown_map_is_refused_at_once():
