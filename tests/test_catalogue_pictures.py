@@ -14,7 +14,8 @@ import pytest
 from gpu_nim import grow, save
 from gpu_nim.games import catalogue as games
 from gpu_nim.games import inequality
-from gpu_nim.games.entries import InequalityEntry, Integer, Parameter, Rational
+from gpu_nim.games.entries import GameEntry, Integer, Parameter, Rational
+from gpu_nim.games.rulesets import Inequalities
 from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.render import exports
@@ -175,9 +176,8 @@ def test_an_option_of_a_motion_cannot_take_the_name_of_one_of_every_movie():
 @pytest.mark.parametrize("ends", ["1..3", "slope=3..1"])
 def test_a_rational_parameter_of_a_made_up_game_is_swept(ends, monkeypatch):
     slope = Parameter("slope", Rational(), "2", "slope y <= x + z")
-    steep = InequalityEntry(
-        name="steep", summary=slope.help, source="nobody", rules=lambda slope: inequality.chocolate(slope), parameters=(slope,)
-    )
+    rules = lambda slope: Inequalities(inequality.chocolate(slope))  # noqa: E731
+    steep = GameEntry(name="steep", summary=slope.help, source="nobody", rules=rules, parameters=(slope,))
     monkeypatch.setitem(games.CATALOGUE, "steep", steep)
     look = Look(resolution=(64, 48), engine="numpy", quality="draft")
     with Sweep(Movie("steep:size=7", "sweep", 5, options={"sweep": ends}, look=look)) as sweep:

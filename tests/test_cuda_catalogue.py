@@ -18,7 +18,6 @@ from gpu_nim.counting.families import FAMILIES, find_family
 from gpu_nim.counting.ranges import Range
 from gpu_nim.counting.reductions import Reduction, reduce_range
 from gpu_nim.games import catalogue as games
-from gpu_nim.games.entries import InequalityEntry
 from gpu_nim.games.solve import solve
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Rule
@@ -63,7 +62,7 @@ def test_every_automaton_grows_by_the_general_engine(cuda: CudaBackend, name: st
 
 
 PARAMETERS: dict[str, dict[str, object]] = {"inequalities": {"where": "w <= 2x; y <= x + z/2"}, "nim": {"piles": 4}}
-INEQUALITIES = [name for name, entry in games.CATALOGUE.items() if isinstance(entry, InequalityEntry)]
+INEQUALITIES = [name for name, entry in games.CATALOGUE.items() if not entry.host_only]
 
 
 @pytest.mark.parametrize("grundy", [False, True])

@@ -155,7 +155,7 @@ def told(option):
 
 def random_positions(name, largest, count):
     game, parameters, _ = GAMES[name]
-    rules = find(game).ruleset(**find(game).values(parameters))
+    rules = find(game).rules(**find(game).values(parameters))
     chooser, found = random.Random(name), []
     while len(found) < count:
         try:

@@ -74,7 +74,7 @@ def test_misere_play_of_heaps_and_inequalities():
     """Against play by the definition, from each position to the end."""
 
     def wins(rules, position):
-        options = [*rules.leaves(position)]
+        options = [*rules.options(position)]
         return not options or any(not wins(rules, option) for option in options)
 
     for game, numbers, parameters in (

@@ -68,7 +68,6 @@ LEFT_OUT = {
     closed_forms._few_runs: "chooses between two ways",
     formulas.ulam_warburton_births_of_weight: "fills a table on import; what reads the table is broken, and its own tests hold it",
     positions._piles: "reads arguments",
-    laws._always: "without a theorem positions are solved",
     chocolates.beside_nim: "names the statements that say it; its own tests hold it",
     closed_forms._stirling: "remembered from before it was broken",
 }

@@ -144,7 +144,7 @@ class GameDialogue:
 
     def is_over(self) -> bool:
         """Whether there is no move."""
-        return next(iter(self._analysis.rules.leaves(self._here)), None) is None
+        return next(iter(self._analysis.rules.options(self._here)), None) is None
 
     def ending(self, yours: bool) -> str:
         """Who made the last move, and who wins."""

@@ -96,7 +96,7 @@ def solve(
     if scanned:
         _scan(partial(scan, entry, solver, *scanned, values), entry.name, size, out, as_json)
     else:
-        _solve(entry, partial(solver, **values), out, as_json)
+        _solve(partial(solver, **values), out, as_json)
 
 
 def _scan(rows_of: Callable[[], list[dict[str, Any]]], game: str, size: int, out: Path | None, as_json: bool) -> None:
@@ -114,7 +114,7 @@ def _scan(rows_of: Callable[[], list[dict[str, Any]]], game: str, size: int, out
         print_scan(rows)
 
 
-def _solve(entry: GameEntry, solver: Callable[..., Solution], out: Path | None, as_json: bool) -> None:
+def _solve(solver: Callable[..., Solution], out: Path | None, as_json: bool) -> None:
     from gpu_nim.storage.solutions import check_solution, save_solution
 
     if out is not None:
@@ -125,9 +125,9 @@ def _solve(entry: GameEntry, solver: Callable[..., Solution], out: Path | None, 
     if out is not None:
         save_solution(solution, out)
     if as_json:
-        emit_json(solution.summary() | entry.report(solution))
+        emit_json(solution.summary() | solution.period_facts())
     else:
-        _print(solution, entry.rows(solution), out)
+        _print(solution, out)
 
 
 def _print_comparison(found: Comparison) -> None:
@@ -149,7 +149,7 @@ def _print_comparison(found: Comparison) -> None:
     )
 
 
-def _print(solution: Solution, extra: list[tuple[str, str]], out: Path | None) -> None:
+def _print(solution: Solution, out: Path | None) -> None:
     limits = zip(solution.coordinates, solution.limits, strict=True)
     difference = point(solution.first_difference)
     labels = ("P exactly if the nim-sum is 0", "Grundy value = nim-sum")
@@ -166,5 +166,9 @@ def _print(solution: Solution, extra: list[tuple[str, str]], out: Path | None) -
         first = point(solution.first_grundy_difference)
         rows.append(("largest Grundy value", str(solution.largest_grundy)))
         rows.append((labels[1], f"no, first at {first}" if first else "yes"))
-    rows += [*extra, ("device", f"{solution.device} ({solution.backend})"), ("seconds", f"{solution.seconds:.3f}")]
+    if solution.period_facts():
+        seen = f"; to {solution.size} it is {solution.apparent_period}" if solution.apparent_period else ""
+        none = f"none proved by the values to {solution.size}{seen}"
+        rows.append(("period of the Grundy values", f"{solution.period}, proved" if solution.period else none))
+    rows += [("device", f"{solution.device} ({solution.backend})"), ("seconds", f"{solution.seconds:.3f}")]
     print_table(rows + ([("saved", str(out))] if out is not None else []))

@@ -3,29 +3,21 @@
 [V] is Matsui, Yamauchi, Inoue and Tomari, "Variants of the Game of Nim that have Inequalities as Conditions"; [F] is Ferguson,
 "Game Theory", part I.
 
-A new game is an entry whose class says how it is solved: by inequalities (`InequalityEntry`), as a game whose positions are
-vectors (`VectorEntry`), or by single heaps (`HeapEntry`). Its parameters become options of `gpunim solve`, arguments of
-`gpu_nim.solve`, and parts of sources of pictures such as chocolate:a=3,size=127.
+A new game is a `GameEntry`: its name, its parameters, and a function of these that returns its rules, as inequalities
+(`Inequalities`), as moves between vectors (`Vectors`) or as moves on single heaps (`Heaps`). Its parameters become options of
+`gpunim solve`, arguments of `gpu_nim.solve`, and parts of sources of pictures such as chocolate:a=3,size=127.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
-from gpu_nim.games import chocolates, inequality, laws
-from gpu_nim.games.entries import (
-    GameEntry,
-    HeapEntry,
-    InequalityEntry,
-    Integer,
-    IntegerList,
-    Parameter,
-    Rational,
-    Text,
-    VectorEntry,
-)
-from gpu_nim.games.limits import MAX_COORDINATES
+from gpu_nim.games.chocolates import beside_nim
+from gpu_nim.games.entries import GameEntry, Integer, IntegerList, Parameter, Rational, Text
+from gpu_nim.games.game_graph import MAX_COORDINATES
+from gpu_nim.games.inequality import bar, chocolate, nim, parse_game, six_coordinate_chocolate
+from gpu_nim.games.laws import WYTHOFF
 from gpu_nim.games.lines import NimWithPass, Wythoff
+from gpu_nim.games.rulesets import Heaps, Inequalities, Vectors
 from gpu_nim.games.take_away import GrundysGame, OctalCode, SubtractionRule
 from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import UsageError, close
@@ -39,86 +31,82 @@ RESERVED = frozenset(
 _PILES = Parameter("piles", Integer(1, MAX_COORDINATES), "3", "the number of piles", is_dimension=True)
 
 _GAMES: tuple[GameEntry, ...] = (
-    InequalityEntry(
+    GameEntry(
         name="chocolate",
         summary="a y <= x + z",
         source="[V] Examples 3.2 and 3.3",
-        rules=inequality.chocolate,
+        rules=lambda a: Inequalities(chocolate(a)),
         parameters=(Parameter("a", Rational(), "3", "a y <= x + z"),),
         literal_parameters=tuple({"a": a} for a in ("1", "2", "3", "5/2")),
-        laws=laws.CHOCOLATE,
-        beside_nim=chocolates.beside_nim,
+        beside_nim=beside_nim,
     ),
-    InequalityEntry(
+    GameEntry(
         name="bar",
         summary="y <= floor(z / k) with a separate pile x",
         source="Nakamura and Miyadera, Impartial chocolate bar games, Integers 15 (2015), #G4",
-        rules=inequality.bar,
+        rules=lambda k: Inequalities(bar(k)),
         parameters=(Parameter("k", Rational(), "2", "y <= floor(z / k) with a separate pile x"),),
         literal_parameters=({"k": "2"}, {"k": "3"}),
-        laws=(laws.EVEN_BARS,),
     ),
-    InequalityEntry(
+    GameEntry(
         name="chocolate6",
         summary="the chocolate that is cut in six directions",
         source="[V] Example 3.1",
-        rules=inequality.six_coordinate_chocolate,
+        rules=lambda: Inequalities(six_coordinate_chocolate()),
         default_size=7,
         drawn_size=7,
         literal_size=2,
     ),
-    InequalityEntry(
+    GameEntry(
         name="inequalities",
         summary="a game of your own, as inequalities",
         source="[V]",
-        rules=lambda where: inequality.parse_game(where),
+        rules=lambda where: Inequalities(parse_game(where)),
         parameters=(Parameter("where", Text("inequalities such as 'y <= x + z/2'"), None, "such as 'y <= x + z/2; w <= 3y + 1'"),),
         literal_size=3,
         literal_parameters=tuple(
             {"where": where}
             for where in ("w <= 2x; y <= x + z/2", "a; b", "3c <= a + b", "y <= x + z", "b <= c/2; d", "2y <= x + z + 1")
         ),
-        laws=laws.INEQUALITIES,
     ),
-    InequalityEntry(
+    GameEntry(
         name="nim",
         summary="Nim, any number of piles",
         source="[F] Section 2",
-        rules=inequality.nim,
+        rules=lambda piles: Inequalities(nim(piles)),
         parameters=(_PILES,),
         literal_size=5,
-        laws=(laws.BOUTON,),
     ),
-    VectorEntry(
+    GameEntry(
         name="nim-pass",
         summary="Nim with a pass",
         source="Morrison, Friedman and Landsberg, Combinatorial games with a pass, Chaos 22 (2012)",
-        title="nim with a pass, before it is taken",
-        rules=NimWithPass,
-        names=lambda piles: tuple(f"x{i + 1}" for i in range(piles)),
+        rules=lambda piles: Vectors(
+            lambda largest: NimWithPass(piles, largest),
+            nim(piles).coordinates,
+            beyond=(1,),
+            title="nim with a pass, before it is taken",
+        ),
         parameters=(_PILES,),
-        beyond=(1,),
         literal_parameters=({"piles": "2"},),
     ),
-    VectorEntry(
+    GameEntry(
         name="wythoff",
         summary="Wythoff's game: from one of two piles, or equally many from both",
         source="Wythoff, A modification of the game of Nim, Nieuw Archief voor Wiskunde 7 (1907)",
-        rules=Wythoff,
-        names=lambda: ("x", "y"),
-        laws=(laws.WYTHOFF,),
+        rules=lambda: Vectors(Wythoff, ("x", "y"), law=WYTHOFF),
     ),
-    HeapEntry(
+    GameEntry(
         name="kayles",
         summary="Kayles, 0.77",
         source="[F] Section 4.4",
-        rules=partial(OctalCode, "0.77"),
+        rules=lambda: Heaps(OctalCode("0.77")),
     ),
-    HeapEntry(
+    GameEntry(
         name="octal",
         summary="a game by its octal or hexadecimal code",
         source="Guy and Smith, The G-values of various games, Proc. Camb. Phil. Soc. 52 (1956)",
-        rules=OctalCode,
+        rules=lambda code: Heaps(OctalCode(code)),
         parameters=(
             Parameter(
                 "code",
@@ -130,18 +118,18 @@ _GAMES: tuple[GameEntry, ...] = (
         literal_size=8,
         literal_parameters=tuple({"code": code} for code in ("0.07", "0.137", "4.0", "0.3F", "8.08")),
     ),
-    HeapEntry(
+    GameEntry(
         name="grundy",
         summary="Grundy's game: divide a heap into two of different sizes",
         source="Grundy, Mathematics and games, Eureka 2 (1939)",
-        rules=GrundysGame,
+        rules=lambda: Heaps(GrundysGame()),
         literal_size=12,
     ),
-    HeapEntry(
+    GameEntry(
         name="subtraction",
         summary="take a number of counters from a given list",
         source="[F] Section 1.4",
-        rules=SubtractionRule,
+        rules=lambda take: Heaps(SubtractionRule(take)),
         parameters=(Parameter("take", IntegerList(), "1,2,3", "what may be taken, with commas"),),
         literal_parameters=({"take": "1,2,3"}, {"take": "1,3,4"}, {"take": "2,5,7"}),
     ),
@@ -244,8 +232,7 @@ def read_values(entry: GameEntry, texts: Mapping[str, str], prefix: str = "") ->
     {'a': Fraction(5, 2)}
     """
     check_parameters(entry, texts, prefix)
-    given = [parameter for parameter in entry.parameters if parameter.name in texts]
-    return entry.values({parameter.name: parameter.read(texts[parameter.name], prefix) for parameter in given}, prefix)
+    return entry.read(texts, prefix)
 
 
 def read_source(text: str) -> tuple[str, dict[str, Any]]:

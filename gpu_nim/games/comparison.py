@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Backend
 from gpu_nim.games.catalogue import chosen, read_source
-from gpu_nim.games.entries import InequalityEntry
+from gpu_nim.games.game_graph import MAX_SIZE
 from gpu_nim.games.inequality import InequalityGame, Vector
-from gpu_nim.games.limits import MAX_SIZE
+from gpu_nim.games.rulesets import Inequalities
 from gpu_nim.games.solution import Solution, least_vector
 from gpu_nim.games.solve import settles, sizes_until_difference, solve
 from gpu_nim.model.arguments import Whole, integer
@@ -118,7 +118,8 @@ def _rules(game: InequalityGame | str, values: dict[str, Any]) -> InequalityGame
     if isinstance(game, InequalityGame):
         return game
     entry, given = chosen(game, values)
-    return entry.rules(**entry.values(given)) if isinstance(entry, InequalityEntry) else None
+    rules = entry.rules(**entry.values(given))
+    return rules.game if isinstance(rules, Inequalities) else None
 
 
 def _compared(first: tuple[Solution, _Members], second: tuple[Solution, _Members]) -> Comparison:

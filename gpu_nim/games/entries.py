@@ -1,24 +1,15 @@
-"""Entries of the catalogue of games: their parameters, and how the games of each kind are solved."""
+"""Entries of the catalogue of games, and the parameters of games."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
-from gpu_nim.backends.interface import Backend
-from gpu_nim.games.game_graph import Game
-from gpu_nim.games.heaps import HEAP, HeapRule, apparent_period
-from gpu_nim.games.inequality import InequalityGame, Vector
-from gpu_nim.games.laws import BesideNim, Law, SumOfHeaps
-from gpu_nim.games.limits import MAX_SIZE
-from gpu_nim.games.rulesets import HeapRuleset, InequalityRuleset, Ruleset, VectorRuleset
-from gpu_nim.games.solution import Solution
-from gpu_nim.games.solvers import solve_game, solve_heap, solve_inequalities
-from gpu_nim.games.take_away import HeapGame
+from gpu_nim.games.game_graph import MAX_SIZE
+from gpu_nim.games.laws import BesideNim
+from gpu_nim.games.rulesets import Ruleset
 from gpu_nim.model.arguments import parse_integer, parse_rational, shown
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.work import OnStep
 
 
 class ParameterType(Protocol):
@@ -170,100 +161,48 @@ class Parameter:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GameEntry(ABC):
+class GameEntry:
     """A game of the catalogue, or a family of games with parameters.
 
     Args:
         name: its name in commands and in `gpu_nim.solve`.
         summary: its rule in a few words.
         source: the paper or book that studies it.
+        rules: `rules(**values)` returns its rules for these values of the parameters.
         parameters: its parameters.
         default_size: the size that is solved by default.
         drawn_size: the size that is drawn by default.
         greatest_size: the largest size that can be solved.
         literal_size: the size up to which `gpunim verify` compares the solution with the game by its definition.
         literal_parameters: the parameters with which it does, as texts; those left out have their defaults.
-        laws: the theorems that tell its P-positions for some values of the parameters.
         beside_nim: `beside_nim(**values)` returns the theorem that compares its P-positions with Nim's; None for no such theorem.
     """
 
     name: str
     summary: str
     source: str
+    rules: Callable[..., Ruleset]
     parameters: tuple[Parameter, ...] = ()
     default_size: int = 63
     drawn_size: int = 127
     greatest_size: int = MAX_SIZE
     literal_size: int = 7
     literal_parameters: tuple[Mapping[str, str], ...] = field(default=({},), hash=False)
-    laws: tuple[Law, ...] = ()
     beside_nim: Callable[..., BesideNim] | None = None
 
-    always_grundy: ClassVar[bool] = False
-    """Whether Grundy values are always found, as a by-product."""
-    host_only: ClassVar[bool] = False
-    """Whether only NumPy solves it."""
+    @property
+    def always_grundy(self) -> bool:
+        """Whether Grundy values are always found, as a by-product."""
+        return self._example.always_grundy
 
-    @abstractmethod
-    def coordinates(self, **values: Any) -> tuple[str, ...]:
-        """The names of the coordinates of a position.
+    @property
+    def host_only(self) -> bool:
+        """Whether only NumPy solves it."""
+        return self._example.host_only
 
-        Args:
-            values: the value of each parameter.
-        """
-
-    @abstractmethod
-    def solve(self, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep, **values: Any) -> Solution:
-        """Return the solution of the game up to a size.
-
-        Args:
-            size: 0 to `greatest_size`.
-            grundy: as for `gpu_nim.solve`.
-            backend: as for `gpu_nim.solve`.
-            on_step: as for `gpu_nim.solve`.
-            values: the value of each parameter.
-        """
-
-    @abstractmethod
-    def ruleset(self, **values: Any) -> Ruleset:
-        """The moves of the game, for one position at a time.
-
-        Args:
-            values: the value of each parameter.
-        """
-
-    @abstractmethod
-    def game(self, size: int, **values: Any) -> Game[Vector]:
-        """The game on its positions up to a size, for `gpu_nim.games.game_graph.evolve`; of heaps, the counters in all.
-
-        Args:
-            size: the size.
-            values: the value of each parameter.
-        """
-
-    def law(self, **values: Any) -> Law | None:
-        """The theorem that tells the P-positions of the game; None where none is known.
-
-        Args:
-            values: the value of each parameter.
-        """
-        return next((law for law in self.laws if law.applies(**values)), None)
-
-    def report(self, solution: Solution) -> dict[str, Any]:
-        """The facts that `gpunim solve --json` adds to a solution's summary.
-
-        Args:
-            solution: a solution of this game.
-        """
-        return {}
-
-    def rows(self, solution: Solution) -> list[tuple[str, str]]:
-        """The lines that `gpunim solve` adds to its table: a label and a text each, by default the facts of `report`.
-
-        Args:
-            solution: a solution of this game.
-        """
-        return [(name, str(value)) for name, value in self.report(solution).items()]
+    @property
+    def _example(self) -> Ruleset:
+        return self.rules(**self.read(self.literal_parameters[0]))
 
     def values(self, given: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         """The value of each parameter, given or by default.
@@ -285,113 +224,15 @@ class GameEntry(ABC):
                 result[parameter.name] = parameter.read(parameter.default)
         return result
 
+    def read(self, texts: Mapping[str, str], prefix: str = "") -> dict[str, Any]:
+        """The value of each parameter, from the texts of some.
 
-@dataclass(frozen=True, kw_only=True)
-class InequalityEntry(GameEntry):
-    """Games of inequalities.
+        Args:
+            texts: texts by name.
+            prefix: written before a parameter's name in messages.
 
-    Args:
-        rules: `rules(**values)` returns the game for these values of the parameters.
-    """
-
-    rules: Callable[..., InequalityGame]
-
-    def coordinates(self, **values: Any) -> tuple[str, ...]:
-        """The names of the coordinates of the inequalities."""
-        return self.rules(**values).coordinates
-
-    def game(self, size: int, **values: Any) -> Game[Vector]:
-        """The positions of the box of that size."""
-        return self.rules(**values).within(size)
-
-    def ruleset(self, **values: Any) -> Ruleset:
-        """The moves of the inequalities."""
-        return InequalityRuleset(self.rules(**values))
-
-    def solve(self, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep, **values: Any) -> Solution:
-        """Solve the inequalities on the backend."""
-        return solve_inequalities(self.rules(**values), size, grundy=grundy, backend=backend, on_step=on_step)
-
-
-@dataclass(frozen=True, kw_only=True)
-class VectorEntry(GameEntry):
-    """Games whose positions are vectors with entries up to a size.
-
-    Args:
-        rules: `rules(largest=size, **values)` returns the game for these values of the parameters.
-        names: `names(**values)` returns the names of the coordinates.
-        title: the name of the game in solutions; by default the entry's name.
-        beyond: entries of a position after the named ones, as they are in the positions that are solved.
-    """
-
-    rules: Callable[..., Game[Vector]]
-    names: Callable[..., tuple[str, ...]]
-    title: str = ""
-    beyond: Vector = ()
-    always_grundy: ClassVar[bool] = True
-    host_only: ClassVar[bool] = True
-
-    def coordinates(self, **values: Any) -> tuple[str, ...]:
-        """The names of the coordinates."""
-        return self.names(**values)
-
-    def game(self, size: int, **values: Any) -> Game[Vector]:
-        """The vectors with entries up to the size."""
-        return self.rules(largest=size, **values)
-
-    def ruleset(self, **values: Any) -> Ruleset:
-        """The moves of the game on vectors as large as a position needs."""
-        return VectorRuleset(lambda largest: self.rules(largest=largest, **values), self.names(**values), self.beyond)
-
-    def solve(self, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep, **values: Any) -> Solution:
-        """Solve the game along its lines, or by its options."""
-        return solve_game(self.game(size, **values), self.title or self.name, self.names(**values), size, on_step=on_step)
-
-
-@dataclass(frozen=True, kw_only=True)
-class HeapEntry(GameEntry):
-    """Heap games, solved for single heaps.
-
-    Args:
-        rules: `rules(**values)` returns the rule for these values of the parameters.
-    """
-
-    rules: Callable[..., HeapRule]
-    always_grundy: ClassVar[bool] = True
-    host_only: ClassVar[bool] = True
-
-    def coordinates(self, **values: Any) -> tuple[str, ...]:
-        """The size of the heap."""
-        return HEAP
-
-    def game(self, size: int, **values: Any) -> Game[Vector]:
-        """Sums of heaps of that many counters in all."""
-        return HeapGame(self.rules(**values), size)
-
-    def ruleset(self, **values: Any) -> Ruleset:
-        """The moves on several heaps."""
-        return HeapRuleset(self.rules(**values))
-
-    def law(self, **values: Any) -> Law:
-        """The Grundy value of several heaps is the nim-sum of theirs."""
-        grundy = SumOfHeaps(self.rules(**values))
-        return Law("the Sprague-Grundy theorem", "gpunim-heaps", lambda heaps: grundy(heaps) == 0, grundy)
-
-    def solve(self, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep, **values: Any) -> Solution:
-        """Solve single heaps, and look for the period of their Grundy values."""
-        rule = self.rules(**values)
-        return solve_heap(rule, f"{self.name} {rule.describe()}".rstrip(), size)
-
-    def report(self, solution: Solution) -> dict[str, Any]:
-        """The period of the Grundy values, where one is proved."""
-        period = solution.period
-        apparent = None if period or solution.grundy is None else apparent_period(solution.grundy)
-        facts = {"period": period and period.length, "preperiod": period and period.preperiod, "saltus": period and period.saltus}
-        return {**facts, "apparent_period": apparent and asdict(apparent)}
-
-    def rows(self, solution: Solution) -> list[tuple[str, str]]:
-        """The period of the Grundy values, or that none is proved, with the one that they seem to have."""
-        apparent = None if solution.grundy is None else apparent_period(solution.grundy)
-        seen = "" if apparent is None else f"; to {solution.size} it is {apparent}"
-        none = f"none proved by the values to {solution.size}{seen}"
-        return [("period of the Grundy values", none if solution.period is None else f"{solution.period}, proved")]
+        Raises:
+            UsageError: a text names no value, or a parameter without a default is missing.
+        """
+        given = [parameter for parameter in self.parameters if parameter.name in texts]
+        return self.values({parameter.name: parameter.read(texts[parameter.name], prefix) for parameter in given}, prefix)

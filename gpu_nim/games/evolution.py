@@ -9,17 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.games.catalogue import chosen
-from gpu_nim.games.entries import GameEntry, HeapEntry
-from gpu_nim.games.game_graph import Evolution, evolve
+from gpu_nim.games.game_graph import MAX_SIZE, Evolution, evolve
 from gpu_nim.games.inequality import Vector
-from gpu_nim.games.limits import MAX_SIZE
-from gpu_nim.games.take_away import partitions_up_to
 from gpu_nim.model.arguments import Whole, integer
 from gpu_nim.model.memory import host_memory, require_memory
 
 _BYTES = 900  # of a position: a tuple, its index, its numbers; measured, with a margin
 _MOVE_BYTES = 200  # of a move as it is listed
-_MANY_COUNTERS = 300  # in heaps: more positions than any memory holds
 
 
 @dataclass(frozen=True)
@@ -141,8 +137,10 @@ def game_evolution(game: str, size: Whole, *, misere: bool = False, **parameters
     entry, parameters = chosen(game, parameters)
     values = entry.values(parameters)
     size = integer("size", size, 0, MAX_SIZE)
-    _require_positions(entry, size, values)
-    evolution = evolve(entry.game(size, **values), misere=misere)
+    rules = entry.rules(**values)
+    positions, moves = rules.extent(size)
+    require_memory(positions * (_BYTES + _MOVE_BYTES * moves), host_memory(), f"{entry.name}, up to {positions:,} positions")
+    evolution = evolve(rules.within(size), misere=misere)
     numbers = np.flatnonzero(evolution.is_p)
     generation = evolution.generation[numbers]
     order = numbers[np.argsort(generation, kind="stable")]
@@ -159,15 +157,6 @@ def game_evolution(game: str, size: Whole, *, misere: bool = False, **parameters
         edges=place[evolution.parent_pairs()],
         _order=order,
     )
-
-
-def _require_positions(entry: GameEntry, size: int, values: dict[str, Any]) -> None:
-    if isinstance(entry, HeapEntry):
-        positions, moves = partitions_up_to(min(size, _MANY_COUNTERS)), size
-    else:
-        piles = len(entry.coordinates(**values))
-        positions, moves = (size + 1) ** piles, size * piles
-    require_memory(positions * (_BYTES + _MOVE_BYTES * moves), host_memory(), f"{entry.name}, up to {positions:,} positions")
 
 
 def _ends(values: NDArray[np.int64]) -> tuple[int, int]:

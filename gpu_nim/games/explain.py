@@ -147,9 +147,9 @@ class Analysis:
         dimensions = [parameter.name for parameter in entry.parameters if parameter.is_dimension]
         self._game, self._misere = entry, misere
         self._values = entry.values({**dict.fromkeys(dimensions, len(numbers)), **parameters})
-        self.rules = entry.ruleset(**self._values)
+        self.rules = entry.rules(**self._values)
         self.start = self.rules.position(numbers)
-        self.law = None if misere else entry.law(**self._values)
+        self.law = None if misere else self.rules.law
         below = Below(self.rules, self.start, MAX_MOVES)
         self._evolution: Evolution[Vector] | None = evolve(below, misere=misere) if below.complete else None
         if self._evolution is None and self.law is None:
@@ -179,7 +179,7 @@ class Analysis:
         Raises:
             UsageError: there are more than `MAX_OPTIONS`.
         """
-        listed = [*islice(self.rules.options(position), MAX_OPTIONS + 1)]
+        listed = [*islice(self.rules.moves(position), MAX_OPTIONS + 1)]
         if len(listed) > MAX_OPTIONS:
             raise UsageError(f"position must have at most {MAX_OPTIONS:,} moves, got more for {shown(position)}")
         return listed
@@ -226,7 +226,7 @@ class Analysis:
             play = "in misere play" if self._misere else f"of {self._game.name}"
             raise UsageError(f"position must have at most {MAX_MOVES:,} moves below it {play}, got more for {shown(self.start)}")
         size = max(numbers)
-        table = self._game.solve(size, grundy=True, backend="auto", on_step=unreported, **self._values).grundy
+        table = self.rules.solve(self._game.name, size, grundy=True, backend="auto", on_step=unreported).grundy
         assert table is not None
 
         def grundy(position: Vector) -> int:

@@ -14,6 +14,11 @@ from gpu_nim.model.arguments import Whole, integer, shown
 from gpu_nim.model.arrays import ArrayValue, Ints
 from gpu_nim.model.errors import UsageError
 
+MAX_SIZE = 2**62
+"""The greatest size of a box, the most cells in one, and the most counters in a heap."""
+MAX_COORDINATES = 32
+"""The most coordinates of a position: one bit each in a word of the solvers, and one axis each of NumPy's arrays."""
+
 Position = TypeVar("Position", bound=Hashable)
 
 

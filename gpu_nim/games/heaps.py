@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from gpu_nim.games.breaking import mex
-from gpu_nim.games.limits import MAX_SIZE
+from gpu_nim.games.game_graph import MAX_SIZE
 from gpu_nim.model.arguments import Whole, integer, integers
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.memory import host_memory, require_memory

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import LinearBounds
-from gpu_nim.games.limits import MAX_COORDINATES
+from gpu_nim.games.game_graph import MAX_COORDINATES
 from gpu_nim.model.arguments import Whole, integer, items, shown, whole
 from gpu_nim.model.errors import UsageError
 

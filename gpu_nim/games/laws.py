@@ -1,19 +1,13 @@
 """Theorems that say of any position of a game, however large, whether it is a P-position."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass
 from math import isqrt
-from typing import Any
 
 from gpu_nim.games.heaps import HeapRule, extended_values
-from gpu_nim.games.inequality import InequalityGame, Vector, chocolate, parse_game
+from gpu_nim.games.inequality import InequalityGame, Vector
 from gpu_nim.games.nim.positions import nim_sum
 from gpu_nim.model.arrays import Ints
-
-
-def _always(**_: Any) -> bool:
-    return True
 
 
 @dataclass(frozen=True)
@@ -25,14 +19,12 @@ class Law:
         statement: its name in `gpunim verify`; None for a solution.
         is_p: whether a position is a P-position.
         grundy: the Grundy value of a position; None where the theorem says nothing of it.
-        applies: `applies(**values)` says whether it holds for these values of the game's parameters.
     """
 
     source: str
     statement: str | None
     is_p: Callable[[Vector], bool]
     grundy: Callable[[Vector], int] | None = None
-    applies: Callable[..., bool] = _always
 
 
 @dataclass(frozen=True)
@@ -68,66 +60,41 @@ def _no_nim_sum(position: Vector) -> bool:
     return nim_sum(position) == 0
 
 
-def _is_3_mod_4(a: Any) -> bool:
-    return Fraction(a).denominator == 1 and int(a) % 4 == 3
-
-
-def _is_1(a: Any) -> bool:
-    return Fraction(a) == 1
-
-
-def _is_even(k: Any) -> bool:
-    return Fraction(k).denominator == 1 and int(k) % 2 == 0
-
-
-def _shape(game: InequalityGame) -> tuple[int, int, tuple[tuple[int, ...], int, int]] | None:
-    """Of one inequality: the coordinates, its target, and what it says in integers, coefficients in increasing order; else None."""
-    if len(game.inequalities) != 1:
-        return None
-    (only,) = game.inequalities
-    coefficients, constant, denominator = only.integers
-    return len(coefficients), only.target, (tuple(sorted(coefficients)), constant, denominator)
-
-
-def _is_nim(where: str) -> bool:
-    return not parse_game(where).inequalities
-
-
-def _is_chocolate(where: str) -> bool:
-    """Whether the inequality is a y <= x + z, of any three coordinates, for a = 3 mod 4."""
-    found = _shape(parse_game(where))
-    return found is not None and found[2][0] == (0, 1, 1) and found[2][1] == 0 and found[2][2] % 4 == 3
-
-
-def _is_first_chocolate(where: str) -> bool:
-    """Whether the inequality is y <= x + z, with y the second coordinate."""
-    return _shape(parse_game(where)) == _shape(chocolate(1))
-
-
-def _is_even_bar(where: str) -> bool:
-    """Whether the inequality is k y <= z for even k; other coordinates are piles of Nim."""
-    found = _shape(parse_game(where))
-    return found is not None and found[2] == ((0,) * (found[0] - 1) + (1,), 0, found[2][2]) and found[2][2] % 2 == 0
-
-
 def _first_chocolate(position: Vector) -> bool:
     x, y, z = position
     return x == z if y == 0 else x > 0 and z > 0 and (x - 1) ^ y ^ (z - 1) == 0
 
 
 BOUTON = Law("Bouton's theorem [F Theorem 1]", "nf-theorem-4", _no_nim_sum, nim_sum)
-CHOCOLATE = (
-    Law("[V] Theorem 3.5 for a = 3, by the same argument for a = 3 mod 4", "v-remark-4.1", _no_nim_sum, applies=_is_3_mod_4),
-    Law("[V] Theorem 3.1", "v-theorem-3.1", _first_chocolate, applies=_is_1),
-)
-EVEN_BARS = Law("Nakamura and Miyadera's theorem for even k", "even-bars", _no_nim_sum, nim_sum, _is_even)
-INEQUALITIES = (
-    replace(BOUTON, applies=_is_nim),
-    replace(CHOCOLATE[0], applies=_is_chocolate),
-    replace(CHOCOLATE[1], applies=_is_first_chocolate),
-    replace(EVEN_BARS, applies=_is_even_bar),
-)
+CHOCOLATE = Law("[V] Theorem 3.5 for a = 3, by the same argument for a = 3 mod 4", "v-remark-4.1", _no_nim_sum)
+FIRST_CHOCOLATE = Law("[V] Theorem 3.1", "v-theorem-3.1", _first_chocolate)
+EVEN_BARS = Law("Nakamura and Miyadera's theorem for even k", "even-bars", _no_nim_sum, nim_sum)
 WYTHOFF = Law("Wythoff's theorem", "wythoff", is_wythoff_pair)
+
+
+def law_of_inequalities(game: InequalityGame) -> Law | None:
+    """The theorem on a game of inequalities of this form; None where none is known.
+
+    That is Nim; a y <= x + z of any three coordinates, for a = 3 mod 4; y <= x + z with y the second coordinate; and k y <= z for
+    even k, where other coordinates are piles of Nim.
+
+    >>> from gpu_nim.games.inequality import chocolate
+    >>> [(a, (law := law_of_inequalities(chocolate(a))) and law.statement) for a in (1, 2, 3)]
+    [(1, 'v-theorem-3.1'), (2, None), (3, 'v-remark-4.1')]
+    """
+    if not game.inequalities:
+        return BOUTON
+    if len(game.inequalities) > 1:
+        return None
+    (only,) = game.inequalities
+    coefficients, constant, denominator = only.integers
+    if constant:
+        return None
+    if sorted(coefficients) == [0, 1, 1]:
+        if denominator % 4 == 3:
+            return CHOCOLATE
+        return FIRST_CHOCOLATE if denominator == 1 and only.target == 1 else None
+    return EVEN_BARS if sum(coefficients) == 1 and denominator % 2 == 0 else None
 
 
 class SumOfHeaps:

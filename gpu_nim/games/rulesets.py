@@ -1,35 +1,55 @@
-"""The moves from one position of a game, in words: what explains a position and plays from it.
+"""The rules of a game with given parameters: its positions and moves one by one, in words, and what solves all up to a size.
 
-Solvers take a whole box of positions as arrays; here a position is one tuple of Python integers, and its moves are listed one by
-one by the literal rule.
+A `Ruleset` explains a position and plays from it by listing the moves of one tuple of Python integers, by the literal rule; solvers
+(`gpu_nim.games.solvers`) take a whole box of positions as arrays. There is a class for each way in which games are stated.
 """
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import Protocol
+from typing import ClassVar
 
+from gpu_nim.backends.interface import Backend
 from gpu_nim.games.game_graph import Game
-from gpu_nim.games.heaps import HeapRule
+from gpu_nim.games.heaps import HEAP, HeapRule
 from gpu_nim.games.inequality import InequalityGame, Vector
-from gpu_nim.games.take_away import replaced
+from gpu_nim.games.laws import Law, SumOfHeaps, law_of_inequalities
+from gpu_nim.games.solution import Solution
+from gpu_nim.games.solvers import solve_game, solve_heap, solve_inequalities
+from gpu_nim.games.take_away import HeapGame, partitions_up_to, replaced
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.work import OnStep
 
 MAX_MOVES = 200_000
 """The most moves that are listed to find what plays from a position can reach."""
 
+_MANY_COUNTERS = 300  # in heaps: more positions than any memory holds
+
 
 @dataclass(frozen=True)
 class Option:
-    """A move in words, and the position that it leaves."""
+    """An option of a position: the move in words, and the position that it leaves."""
 
     move: str
     leaves: Vector
 
 
-class Ruleset(Protocol):
-    """The positions and moves of a game with given parameters."""
+class Ruleset(ABC):
+    """A game with given parameters.
+
+    Attributes:
+        coordinates: the names of the coordinates of a position that is solved.
+        law: the theorem that tells its P-positions; None where none is known.
+        always_grundy: whether Grundy values are always found, as a by-product.
+        host_only: whether only NumPy solves it.
+    """
+
+    coordinates: tuple[str, ...]
+    law: Law | None
+    always_grundy: ClassVar[bool] = True
+    host_only: ClassVar[bool] = True
 
     def position(self, numbers: Sequence[int]) -> Vector:
         """The position of these numbers.
@@ -40,120 +60,195 @@ class Ruleset(Protocol):
         Raises:
             UsageError: they are no position of the game.
         """
+        if len(numbers) != len(self.coordinates):
+            raise UsageError(f"position must be {len(self.coordinates)} numbers, {' '.join(self.coordinates)}, got {len(numbers)}")
+        return tuple(numbers)
 
-    def options(self, position: Vector) -> Iterator[Option]:
+    @abstractmethod
+    def moves(self, position: Vector) -> Iterator[Option]:
         """Every move, in order; several may leave the same position.
 
         Args:
             position: the position.
         """
 
-    def leaves(self, position: Vector) -> Iterable[Vector]:
-        """The positions that the moves leave, without words, repetitions allowed.
+    def options(self, position: Vector) -> Iterable[Vector]:
+        """The positions that the moves leave, repetitions allowed.
 
         Args:
             position: the position.
         """
+        return (option.leaves for option in self.moves(position))
+
+    @abstractmethod
+    def within(self, size: int) -> Game[Vector]:
+        """The game on its positions up to a size, for `gpu_nim.games.game_graph.evolve`; of heaps, the counters in all.
+
+        Args:
+            size: the size.
+        """
+
+    def extent(self, size: int) -> tuple[int, int]:
+        """The most positions up to a size, and the most moves from one.
+
+        Args:
+            size: the size.
+        """
+        return (size + 1) ** len(self.coordinates), size * len(self.coordinates)
+
+    @abstractmethod
+    def solve(self, name: str, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep) -> Solution:
+        """Return the solution up to a size.
+
+        Args:
+            name: the name of the game.
+            size: 0 or more.
+            grundy: as for `gpu_nim.solve`.
+            backend: as for `gpu_nim.solve`.
+            on_step: as for `gpu_nim.solve`.
+        """
 
 
 @dataclass(frozen=True)
-class InequalityRuleset:
-    """The moves of a game of inequalities, with the coordinates that drop.
+class Inequalities(Ruleset):
+    """A game of inequalities: a coordinate is lowered, and others drop where the inequalities force them.
 
     >>> from gpu_nim.games.inequality import chocolate
-    >>> rules = InequalityRuleset(chocolate(3))
-    >>> [option.move for option in rules.options(rules.position([1, 1, 2]))]
+    >>> rules = Inequalities(chocolate(3))
+    >>> [option.move for option in rules.moves(rules.position([1, 1, 2]))]
     ['x to 0, and y drops to 0', 'y to 0', 'z to 0, and y drops to 0', 'z to 1, and y drops to 0']
     """
 
     game: InequalityGame
+    coordinates: tuple[str, ...] = field(init=False, repr=False)
+    law: Law | None = field(init=False, repr=False)
+    always_grundy: ClassVar[bool] = False
+    host_only: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "coordinates", self.game.coordinates)
+        object.__setattr__(self, "law", law_of_inequalities(self.game))
 
     def position(self, numbers: Sequence[int]) -> Vector:
         """The position of these coordinates."""
-        _require_count(numbers, self.game.coordinates)
-        if not self.game.is_position(numbers):
-            raise UsageError(f"position must satisfy {'; '.join(self.game.formulas())}, got {tuple(numbers)}")
-        return tuple(numbers)
+        position = super().position(numbers)
+        if not self.game.is_position(position):
+            raise UsageError(f"position must satisfy {'; '.join(self.game.formulas())}, got {position}")
+        return position
 
-    def options(self, position: Vector) -> Iterator[Option]:
-        """Every move: a coordinate is lowered, and others drop where the inequalities force them."""
+    def moves(self, position: Vector) -> Iterator[Option]:
+        """Every move, with the coordinates that drop."""
         for coordinate, lower, leaves in self.game.moves(position):
-            names = zip(self.game.coordinates, position, leaves, strict=True)
+            names = zip(self.coordinates, position, leaves, strict=True)
             drops = [f"{name} drops to {new}" for i, (name, old, new) in enumerate(names) if new < old and i != coordinate]
             if leaves[coordinate] < lower:
                 drops.insert(0, f"itself drops to {leaves[coordinate]}")
-            yield Option(", and ".join([f"{self.game.coordinates[coordinate]} to {lower}", *drops]), leaves)
+            yield Option(", and ".join([f"{self.coordinates[coordinate]} to {lower}", *drops]), leaves)
 
-    def leaves(self, position: Vector) -> Iterator[Vector]:
+    def options(self, position: Vector) -> Iterator[Vector]:
         """The positions that the moves leave."""
         return (leaves for _, _, leaves in self.game.moves(position))
 
+    def within(self, size: int) -> Game[Vector]:
+        """The positions of the box of that size."""
+        return self.game.within(size)
+
+    def solve(self, name: str, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep) -> Solution:
+        """Solve the inequalities on the backend."""
+        return solve_inequalities(self.game, size, grundy=grundy, backend=backend, on_step=on_step)
+
 
 @dataclass(frozen=True)
-class VectorRuleset:
-    """The moves of a game whose positions are vectors.
+class Vectors(Ruleset):
+    """A game whose positions are vectors with entries up to a size.
 
     Args:
         rules: `rules(largest)` is the game with entries up to `largest`.
-        names: the names of the coordinates.
-        beyond: entries of a position after the named ones, as they are where the game begins.
+        coordinates: the names of the coordinates.
+        beyond: entries of a position after the named ones, as they are where the game begins, and in the positions that are solved.
+        law: the theorem that tells its P-positions.
+        title: its name in solutions; by default the entry's.
 
     >>> from gpu_nim.games.lines import Wythoff
-    >>> rules = VectorRuleset(Wythoff, ("x", "y"))
-    >>> [option.move for option in rules.options((1, 2))]
+    >>> rules = Vectors(Wythoff, ("x", "y"))
+    >>> [option.move for option in rules.moves((1, 2))]
     ['1 from x', '1 from y', '2 from y', '1 from x and y']
     """
 
     rules: Callable[[int], Game[Vector]]
-    names: tuple[str, ...]
+    coordinates: tuple[str, ...]
     beyond: Vector = ()
+    law: Law | None = None
+    title: str = ""
 
     def position(self, numbers: Sequence[int]) -> Vector:
-        """The position of these coordinates."""
-        _require_count(numbers, self.names)
-        return (*numbers, *self.beyond)
+        """The position of these coordinates, before anything else has changed."""
+        return (*super().position(numbers), *self.beyond)
 
-    def options(self, position: Vector) -> Iterator[Option]:
+    def moves(self, position: Vector) -> Iterator[Option]:
         """Every move, by the coordinates that it lowers."""
-        for leaves in self.rules(max(position)).options(position):
+        for leaves in self.options(position):
             taken: dict[int, list[str]] = {}
-            for name, old, new in zip(self.names, position, leaves, strict=False):
+            for name, old, new in zip(self.coordinates, position, leaves, strict=False):
                 if new < old:
                     taken.setdefault(old - new, []).append(name)
             parts = [f"{take} from {' and '.join(names)}" for take, names in taken.items()]
             yield Option(", ".join(parts) or "the pass", tuple(leaves))
 
-    def leaves(self, position: Vector) -> Iterable[Vector]:
+    def options(self, position: Vector) -> Iterable[Vector]:
         """The positions that the moves leave."""
         return self.rules(max(position)).options(position)
 
+    def within(self, size: int) -> Game[Vector]:
+        """The vectors with entries up to the size."""
+        return self.rules(size)
+
+    def solve(self, name: str, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep) -> Solution:
+        """Solve the game along its lines, or by its options."""
+        return solve_game(self.rules(size), self.title or name, self.coordinates, size, on_step=on_step)
+
 
 @dataclass(frozen=True)
-class HeapRuleset:
-    """The moves of a heap game from several heaps; a position is its heaps, none empty, in increasing order.
+class Heaps(Ruleset):
+    """A heap game, solved for single heaps; a position is its heaps, none empty, in increasing order.
 
     >>> from gpu_nim.games.take_away import OctalCode
-    >>> rules = HeapRuleset(OctalCode("0.77"))
-    >>> [option.move for option in rules.options(rules.position([4, 0, 1]))]
+    >>> rules = Heaps(OctalCode("0.77"))
+    >>> [option.move for option in rules.moves(rules.position([4, 0, 1]))]
     ['a heap of 1 to nothing', 'a heap of 4 to 3', 'a heap of 4 to 1 and 2', 'a heap of 4 to 2', 'a heap of 4 to 1 and 1']
     """
 
     rule: HeapRule
+    coordinates: tuple[str, ...] = field(default=HEAP, init=False, repr=False)
+    law: Law = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        grundy = SumOfHeaps(self.rule)  # the Grundy value of several heaps is the nim-sum of theirs
+        law = Law("the Sprague-Grundy theorem", "gpunim-heaps", lambda heaps: grundy(heaps) == 0, grundy)
+        object.__setattr__(self, "law", law)
 
     def position(self, numbers: Sequence[int]) -> Vector:
         """The position of these heaps."""
         return tuple(sorted(filter(None, numbers)))
 
-    def options(self, position: Vector) -> Iterator[Option]:
+    def moves(self, position: Vector) -> Iterator[Option]:
         """Every move, on one heap of each size."""
         for heap in sorted(set(position)):
             for left in self.rule.options(heap):
                 parts = " and ".join(map(str, sorted(left))) or "nothing"
                 yield Option(f"a heap of {heap} to {parts}", replaced(position, heap, left))
 
-    def leaves(self, position: Vector) -> Iterator[Vector]:
-        """The positions that the moves leave."""
-        return (replaced(position, heap, left) for heap in set(position) for left in self.rule.options(heap))
+    def within(self, size: int) -> Game[Vector]:
+        """Sums of heaps of that many counters in all."""
+        return HeapGame(self.rule, size)
+
+    def extent(self, size: int) -> tuple[int, int]:
+        """The partitions of up to that many counters, and a move for each."""
+        return partitions_up_to(min(size, _MANY_COUNTERS)), size
+
+    def solve(self, name: str, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep) -> Solution:
+        """Solve single heaps, and look for the period of their Grundy values."""
+        return solve_heap(self.rule, f"{name} {self.rule.describe()}".rstrip(), size)
 
 
 class Below:
@@ -168,7 +263,7 @@ class Below:
         complete: whether all was listed; where not, some options are not among the positions.
 
     >>> from gpu_nim.games.inequality import chocolate
-    >>> list(Below(InequalityRuleset(chocolate(3)), (1, 0, 1)).positions())
+    >>> list(Below(Inequalities(chocolate(3)), (1, 0, 1)).positions())
     [(1, 0, 1), (0, 0, 1), (1, 0, 0), (0, 0, 0)]
     """
 
@@ -179,7 +274,7 @@ class Below:
         moves = 0
         while waiting and moves <= most:
             here = waiting.popleft()
-            found = set(islice(rules.leaves(here), most - moves + 1))
+            found = set(islice(rules.options(here), most - moves + 1))
             self._options[here] = sorted(found)
             moves += len(found)
             waiting.extend(sorted(found - known))
@@ -193,8 +288,3 @@ class Below:
     def options(self, position: Vector) -> list[Vector]:
         """The positions after one move."""
         return self._options[position]
-
-
-def _require_count(numbers: Sequence[int], names: Sequence[str]) -> None:
-    if len(numbers) != len(names):
-        raise UsageError(f"position must be {len(names)} numbers, {' '.join(names)}, got {len(numbers)}")

@@ -1,7 +1,7 @@
 """A solved game: its P-positions and Grundy values, and how they compare with Nim."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
-from gpu_nim.games.heaps import Period
+from gpu_nim.games.heaps import HEAP, Period, apparent_period
 from gpu_nim.games.inequality import Vector
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.arrays import ArrayValue, Ints
@@ -154,6 +154,19 @@ class Solution(Presentable, ArrayValue):
             result["grundy_first_difference"] = self.first_grundy_difference
             result["grundy_equals_nim"] = result["grundy_first_difference"] is None
         return result | {"backend": self.backend, "device": self.device, "seconds": self.seconds}
+
+    @property
+    def apparent_period(self) -> Period | None:
+        """The period that the Grundy values of single heaps seem to have, where none is proved; else None."""
+        return None if self.grundy is None or self.coordinates != HEAP or self.period else apparent_period(self.grundy)
+
+    def period_facts(self) -> dict[str, Any]:
+        """The period of the Grundy values of single heaps, as `gpunim solve --json` prints it; nothing for other games."""
+        if self.coordinates != HEAP:
+            return {}
+        period, apparent = self.period, self.apparent_period
+        facts = {"period": period and period.length, "preperiod": period and period.preperiod, "saltus": period and period.saltus}
+        return {**facts, "apparent_period": apparent and asdict(apparent)}
 
     def _grundy(self) -> NDArray[np.signedinteger]:
         if self.grundy is None:

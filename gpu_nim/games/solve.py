@@ -6,8 +6,8 @@ from typing import Any
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import check_backend
 from gpu_nim.games.catalogue import chosen
+from gpu_nim.games.game_graph import MAX_SIZE
 from gpu_nim.games.inequality import InequalityGame, Vector
-from gpu_nim.games.limits import MAX_SIZE
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solvers import solve_inequalities
 from gpu_nim.model.arguments import Whole, integer, shown
@@ -73,10 +73,11 @@ def solve(
         return solve_inequalities(game, size, grundy=grundy, backend=backend, on_step=on_step)
     entry, parameters = chosen(game, parameters)
     check_backend(backend)
-    if entry.host_only and (backend if isinstance(backend, str) else backend.name) == "cuda":
+    rules = entry.rules(**entry.values(parameters))
+    if rules.host_only and (backend if isinstance(backend, str) else backend.name) == "cuda":
         raise UsageError(f"backend must be numpy or auto for {entry.name}, which runs on the host alone, got cuda")
     size = integer("size", size, 0, entry.greatest_size)
-    return entry.solve(size, grundy=grundy, backend=backend, on_step=on_step, **entry.values(parameters))
+    return rules.solve(entry.name, size, grundy=grundy, backend=backend, on_step=on_step)
 
 
 def _until_difference(game: InequalityGame | str, size: Whole, **options: Any) -> Solution:

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import select
-from gpu_nim.games.game_graph import Game, evolve
+from gpu_nim.games.game_graph import MAX_SIZE, Game, evolve
 from gpu_nim.games.heaps import HEAP, HeapRule, extended_values
 from gpu_nim.games.inequality import InequalityGame, Vector
-from gpu_nim.games.limits import MAX_SIZE
 from gpu_nim.games.solution import CHUNK, Solution, first_difference, vectors_of_box
 from gpu_nim.model.arguments import Whole, integer
 from gpu_nim.model.arrays import Ints

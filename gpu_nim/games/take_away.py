@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from gpu_nim.games.arithmetic_periods import is_proved
 from gpu_nim.games.breaking import ONE, THREE, TWO, extended, option_values
+from gpu_nim.games.game_graph import MAX_SIZE
 from gpu_nim.games.heaps import HeapRule
-from gpu_nim.games.limits import MAX_SIZE
 from gpu_nim.model.arguments import integer, integers, shown
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError

@@ -312,7 +312,7 @@ def _game(source: str, game: GameEntry, arguments: str, colour: str | None, on_s
     texts |= games.written_texts(source, game.name, arguments, known)
     size, largest = (parameter.read(texts.pop(parameter.name), f"source {source!r}: ") for parameter in common)
     values = games.read_values(game, texts, f"source {source!r}: ")
-    coordinates = len(game.coordinates(**values))
+    coordinates = len(game.rules(**values).coordinates)
     _require_drawable(source, coordinates)
     try:
         expected = expected_points(game.name, size, largest, **values) if coordinates <= 3 and size in _ESTIMATED else 0

@@ -13,7 +13,7 @@ from gpu_nim.games.catalogue import check_parameters, find
 from gpu_nim.games.inequality import InequalityGame, Vector
 from gpu_nim.games.laws import Law
 from gpu_nim.games.lines import LineGame, unit_lines
-from gpu_nim.games.rulesets import MAX_MOVES, Below, InequalityRuleset, Ruleset, VectorRuleset
+from gpu_nim.games.rulesets import MAX_MOVES, Below, Inequalities, Ruleset, Vectors
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import solve
 from gpu_nim.model.arguments import integers, shown
@@ -88,7 +88,8 @@ def match_of(game: str, position: Iterable[SupportsIndex], parameters: Mapping[s
     entry = find(game)
     check_parameters(entry, parameters)
     values = entry.values(parameters)
-    rules, law = entry.ruleset(**values), entry.law(**values)
+    rules = entry.rules(**values)
+    law = rules.law
     played = _played(entry.name, rules)
     start = rules.position(integers("position", position))
     if isinstance(played, InequalityGame) and not played.inequalities:
@@ -106,15 +107,14 @@ def match_of(game: str, position: Iterable[SupportsIndex], parameters: Mapping[s
     if isinstance(played, InequalityGame):
         rule = f"Lower one of {', '.join(played.coordinates)}; the others drop where {'; '.join(played.formulas())} forces them."
         return PageMatch(source.game, start, source, limits, played, rule, _inequalities(played), law)
-    names = entry.coordinates(**values)
     rule = f"{entry.summary[0].upper()}{entry.summary[1:]}."
-    return PageMatch(source.game, start, source, limits, played, rule, {"names": names, "lines": played.lines}, law)
+    return PageMatch(source.game, start, source, limits, played, rule, {"names": rules.coordinates, "lines": played.lines}, law)
 
 
 def _played(name: str, rules: Ruleset) -> InequalityGame | LineGame:
-    if isinstance(rules, InequalityRuleset) and len(rules.game.coordinates) in (2, 3):
+    if isinstance(rules, Inequalities) and len(rules.game.coordinates) in (2, 3):
         return rules.game
-    if isinstance(rules, VectorRuleset) and not rules.beyond and len(rules.names) in (2, 3):
+    if isinstance(rules, Vectors) and not rules.beyond and len(rules.coordinates) in (2, 3):
         lines = rules.rules(0)
         if isinstance(lines, LineGame):
             return lines

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from gpu_nim.games import heaps
-from gpu_nim.games.catalogue import CATALOGUE, read_values
-from gpu_nim.games.entries import GameEntry, HeapEntry, InequalityEntry, VectorEntry
+from gpu_nim.games.catalogue import CATALOGUE
+from gpu_nim.games.rulesets import Heaps, Inequalities, Ruleset, Vectors
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import solve
 from gpu_nim.games.take_away import GrundysGame, HeapGame, OctalCode, SubtractionRule, TakeAndBreak
@@ -70,47 +69,47 @@ def _of_heaps(rule: heaps.HeapRule, largest: int) -> list[int]:
 def laws(upto: int) -> Iterator[Case]:
     for entry in CATALOGUE.values():
         for texts in entry.literal_parameters:
-            parameters = read_values(entry, texts)
-            law = entry.law(**parameters)
+            rules = entry.rules(**entry.read(texts))
+            law = rules.law
             if law is None:
                 continue
             size = min(upto, _EXPLAINED, entry.greatest_size)
-            for position, value in _positions_by_definition(entry, size, parameters):
+            for position, value in _positions_by_definition(rules, size):
                 yield f"whether {position} of {entry.name} is P", law.is_p(position), value == 0
                 if law.grundy is not None:
                     yield f"the Grundy value of {position} of {entry.name}", law.grundy(position), value
 
 
-def _positions_by_definition(entry: GameEntry, size: int, parameters: dict[str, Any]) -> Iterator[tuple[Cell, int]]:
-    if isinstance(entry, HeapEntry):
-        several = HeapGame(entry.rules(**parameters), size)
+def _positions_by_definition(rules: Ruleset, size: int) -> Iterator[tuple[Cell, int]]:
+    if isinstance(rules, Heaps):
+        several = HeapGame(rules.rule, size)
         return by_definition.grundy(several.positions(), several.options)
-    return _literally(entry, size, parameters)
+    return _literally(rules, size)
 
 
 @statement("gpunim-solutions", "gpunim", "solved games have the P-positions and Grundy values of the literal game")
 def solutions(upto: int) -> CheckResult:
-    tried = [(entry, read_values(entry, texts)) for entry in CATALOGUE.values() for texts in entry.literal_parameters]
+    tried = [(entry, entry.read(texts)) for entry in CATALOGUE.values() for texts in entry.literal_parameters]
 
     def cases() -> Iterator[Case]:
         for entry, parameters in tried:
             size = min(upto, entry.literal_size)
-            values = dict(_literally(entry, size, parameters))
+            values = dict(_literally(entry.rules(**parameters), size))
             for grundy in {True, entry.always_grundy}:
                 yield from _solved(entry.name, solve(entry.name, size, grundy=grundy, **parameters), values)
 
     return check_cases(cases(), f"{len(tried)} games, each to its own size of at most {upto}")
 
 
-def _literally(entry: GameEntry, size: int, parameters: dict[str, Any]) -> Iterator[tuple[Cell, int]]:
+def _literally(rules: Ruleset, size: int) -> Iterator[tuple[Cell, int]]:
     """The positions that a solution holds, with their Grundy values by definition."""
-    if isinstance(entry, InequalityEntry):
-        known = by_definition.inequality_positions(entry.rules(**parameters), size)
+    if isinstance(rules, Inequalities):
+        known = by_definition.inequality_positions(rules.game, size)
         return by_definition.grundy(known, by_definition.inequality_options(known))
-    if isinstance(entry, HeapEntry):
-        return (((n,), value) for n, value in enumerate(_of_heaps(entry.rules(**parameters), size)))
-    assert isinstance(entry, VectorEntry)
-    game, piles = entry.rules(largest=size, **parameters), len(entry.coordinates(**parameters))
+    if isinstance(rules, Heaps):
+        return (((n,), value) for n, value in enumerate(_of_heaps(rules.rule, size)))
+    assert isinstance(rules, Vectors)
+    game, piles = rules.rules(size), len(rules.coordinates)
     values = by_definition.grundy(game.positions(), game.options)
     # What a position has beside its coordinates is still there in the solution, such as a pass that was not yet taken.
     return ((position[:piles], value) for position, value in values if all(position[piles:]))
