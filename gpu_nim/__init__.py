@@ -6,7 +6,7 @@
 """
 
 from gpu_nim.model.presentation import Presentable
-from gpu_nim.model.registry import public_names
+from gpu_nim.model.public_names import public_names
 
 __getattr__, __dir__, __all__ = public_names(__name__, __file__)
 

@@ -14,7 +14,6 @@ import click
 
 from gpu_nim.model.arguments import parse_integer, parse_size
 from gpu_nim.model.errors import UsageError, close
-from gpu_nim.model.memory import VARIABLE, capped
 from gpu_nim.model.registry import one_of
 
 if TYPE_CHECKING:
@@ -239,6 +238,7 @@ def _parse_integers(text: str) -> tuple[int, ...]:
 
 def memory_option() -> click.Option:
     """Return the option that caps the memory of a command."""
+    from gpu_nim.model.memory import VARIABLE, capped  # here, for its start-up time
 
     def cap(ctx: click.Context, _: click.Parameter, size: int | None) -> None:
         if size is not None:

@@ -115,9 +115,6 @@ class MissingDependency(GpunimError, ImportError):
         self.extra = extra
 
 
-_OPTIONAL = re.compile(r"([\w.-]+).*\bextra == ['\"]([\w-]+)['\"]")
-
-
 def missing(need: str, distribution: str, otherwise: str = "") -> MissingDependency:
     """Return the error for an optional package that is not installed.
 
@@ -145,6 +142,7 @@ def _extras() -> dict[str, str]:
         lines = metadata.requires("gpunim") or ()
     except metadata.PackageNotFoundError:
         return {}
-    pairs = [(match[1], match[2]) for match in map(_OPTIONAL.match, lines) if match]
+    optional = re.compile(r"([\w.-]+).*\bextra == ['\"]([\w-]+)['\"]")
+    pairs = [(match[1], match[2]) for match in map(optional.match, lines) if match]
     sizes = Counter(extra for _, extra in pairs)
     return dict(sorted(pairs, key=lambda pair: -sizes[pair[1]]))

@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, ClassVar
 
-from gpu_nim.model.errors import missing
-
 
 class Presentable:
     """A result that can be drawn, and that shows itself in a notebook.
@@ -70,5 +68,7 @@ def dataset(
     try:
         import xarray
     except ImportError as error:
+        from gpu_nim.model.errors import missing  # here, since `gpu_nim` imports this module
+
         raise missing("a dataset needs xarray", "xarray") from error
     return xarray.Dataset(dict(variables), dict(coordinates), dict(attributes))
