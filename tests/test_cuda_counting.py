@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.backends.cuda import CudaBackend, counting, staging
+from gpu_nim.backends.cuda import CudaBackend, counting, transfers
 from gpu_nim.backends.cuda.counting import CudaCounting
 from gpu_nim.backends.cuda.launcher import to_host
 from gpu_nim.backends.cuda.launches import Launch
@@ -133,7 +133,7 @@ def test_fill_is_exact_modulo_a_power_of_two(launcher, product, slice_size, grid
     engine = CudaCounting(launcher)
     out = np.full(size if limbs == 1 else (size, 2), 77, np.uint64)
     with cut(grid, _LEAST_RUN=1), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(staging, "_PIECE", 8 * slice_size)
+        patch.setattr(transfers, "_PIECE", 8 * slice_size)
         engine.fill(engine.table(columns, limbs), rows, skip, out)
     assert to_integers(out) == exact(product)
 
@@ -143,17 +143,17 @@ def test_fill_is_exact_modulo_a_power_of_two(launcher, product, slice_size, grid
 @pytest.mark.parametrize("skip", [0, 3])
 def test_values_come_home_in_pieces_of_any_size(launcher, monkeypatch, size, limbs, skip):
     """Around one and two pieces of 8 values and beyond; a piece is copied when the last moment has come, and two at most wait."""
-    monkeypatch.setattr(staging, "_PIECE", 64 * limbs)
+    monkeypatch.setattr(transfers, "_PIECE", 64 * limbs)
     under_way = []
-    send_home = launcher.send_home
+    start_copy_to_host = launcher.start_copy_to_host
 
     def watched(values):
-        arrived = send_home(values)
+        arrived = start_copy_to_host(values)
         under_way.append(arrived)
         assert len(under_way) <= 2
         return lambda: (under_way.remove(arrived), arrived())[1]
 
-    monkeypatch.setattr(launcher, "send_home", watched)
+    monkeypatch.setattr(launcher, "start_copy_to_host", watched)
     product = limbs, np.array([[5, 1, 2**40, 3]]), np.array([[2**24 + row] for row in range(7)]), skip, size
     columns, rows = (array.astype(np.uint64 if limbs == 1 else object) for array in product[1:3])
     engine = CudaCounting(launcher)
@@ -164,9 +164,9 @@ def test_values_come_home_in_pieces_of_any_size(launcher, monkeypatch, size, lim
 
 
 def test_copies_under_way_are_waited_for_after_an_error(launcher, monkeypatch):
-    monkeypatch.setattr(staging, "_PIECE", 8)
+    monkeypatch.setattr(transfers, "_PIECE", 8)
     waited = []
-    monkeypatch.setattr(launcher, "send_home", lambda values: lambda: waited.append(values) or to_host(values))
+    monkeypatch.setattr(launcher, "start_copy_to_host", lambda values: lambda: waited.append(values) or to_host(values))
 
     def piece(first, stop):
         if first == 1:
@@ -174,7 +174,7 @@ def test_copies_under_way_are_waited_for_after_an_error(launcher, monkeypatch):
         return launcher.xp.zeros(stop - first, np.uint64)
 
     with pytest.raises(KeyboardInterrupt):
-        staging.bring_home(launcher, np.zeros(5, np.uint64), piece)
+        transfers.copy_to_host(launcher, np.zeros(5, np.uint64), piece)
     assert len(waited) == 1
 
 

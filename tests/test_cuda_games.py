@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.backends.cuda import CudaBackend, staging
+from gpu_nim.backends.cuda import CudaBackend, transfers
 from gpu_nim.backends.cuda import games as cuda_games
 from gpu_nim.backends.cuda.launcher import to_host
 from gpu_nim.backends.cuda.table import KERNELS
@@ -94,7 +94,7 @@ def test_wedges_of_many_words_equal_numpy(cuda, shape, steepness):
 @pytest.mark.parametrize("size", [1, 2 * 7, 2 * 7 * 6, 1 << 24])
 def test_values_come_home_in_pieces(cuda, monkeypatch, size):
     """A line of z at a time or several, pieces that the last line fills and that it does not; a box in any pieces."""
-    monkeypatch.setattr(staging, "_PIECE", size)
+    monkeypatch.setattr(transfers, "_PIECE", size)
     top = np.add.outer(np.arange(5), np.arange(7)) // 2
     assert_same(cuda.wedge_grundy(top), NUMPY.wedge_grundy(top))
     arguments = LinearBounds(*map(np.array, ([1], [[1, 0, 1]], [0], [2]))), np.array([4, 5, 6])
@@ -304,7 +304,7 @@ def test_no_more_memory_is_taken_than_planned(monkeypatch, game, grundy):
             """Leave everything as it is: nothing is found."""
             return lambda *grid, **scalars: None
 
-        def send_home(self, values):
+        def start_copy_to_host(self, values):
             return lambda: to_host(values)
 
     backend = CudaBackend(Counting(free=2**40))

@@ -14,7 +14,7 @@ from gpu_nim.backends.cuda.exactly_one import busiest_bricks, device_bytes
 from gpu_nim.backends.cuda.launcher import free_share
 from gpu_nim.backends.cuda.nim import device_bytes as nim_bytes
 from gpu_nim.backends.cuda.nim_strips import StripExchange
-from gpu_nim.backends.cuda.parts import exchange_parts
+from gpu_nim.backends.cuda.transfers import exchange_parts
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.devices import select_on_rank
 from gpu_nim.jobs.growth_job import GrowthJob
@@ -69,7 +69,7 @@ def test_a_newborn_is_sent_as_far_as_it_touches(monkeypatch, rule, reach):
 
 @pytest.mark.parametrize(("rule", "last"), [(EDGE, 20), (None, 100)], ids=["edge", "nim"])
 def test_buffers_stay_on_the_device_where_the_communicator_takes_them(monkeypatch, rule, last):
-    monkeypatch.setattr(HostLauncher, "send_home", lambda *_: pytest.fail("they need not go home"))
+    monkeypatch.setattr(HostLauncher, "start_copy_to_host", lambda *_: pytest.fail("they need not go home"))
     assert births(rule, last, 3, directly=True) == expected(rule, last)
 
 

@@ -228,7 +228,7 @@ def test_arrays_are_sent_home_beside_the_kernels(launcher: CupyLauncher, cupy: S
     cupy.cuda.Stream = Stream
     cupy.cuda.get_current_stream = lambda: SimpleNamespace(record=lambda: "the kernels so far")
     cupy.cuda.alloc_pinned_memory = lambda size: pinned.append(bytearray(size)) or pinned[-1]
-    arrivals = [launcher.send_home(Array()) for _ in range(2)]
+    arrivals = [launcher.start_copy_to_host(Array()) for _ in range(2)]
     assert log == [("stream", True), ("wait", "the kernels so far"), ("wait", "the kernels so far")]
     assert [len(memory) for memory in pinned] == [24, 24]
     for arrived, memory in zip(arrivals, pinned, strict=True):

@@ -15,12 +15,12 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.backends.numpy import NumpyBackend, boundary, exactly_one
+from gpu_nim.backends.numpy import NumpyBackend, exactly_one, halo
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, bytes_beside_table, required_bytes
+from gpu_nim.backends.numpy.halo import pack, unpack
 from gpu_nim.backends.numpy.nim import NimEngine
 from gpu_nim.backends.shared.layers import Layers, Places, spread, table_bytes
 from gpu_nim.backends.shared.owners import owners
-from gpu_nim.backends.shared.packing import pack, unpack
 from gpu_nim.backends.shared.states import Joined, join
 from gpu_nim.bench.ranks import divisions
 from gpu_nim.cli import main
@@ -187,7 +187,7 @@ def test_a_newborn_is_sent_as_far_as_it_touches(monkeypatch):
     knight = POPULATIONS["A319018"]
     expected = ExactlyOneEngine(knight, 30).advance(30).births.tolist()
     assert [batch.births.tolist() for batch, _ in grown(knight, 30, 2, 30)] == [expected] * 2
-    monkeypatch.setattr(boundary, "spread", lambda values, distance: spread(values, distance - 1))
+    monkeypatch.setattr(halo, "spread", lambda values, distance: spread(values, distance - 1))
     assert grown(knight, 30, 2, 30)[0][0].births.tolist() != expected
 
 

@@ -94,8 +94,8 @@ def share(communicator: Communicator, value: T) -> list[T]:
         communicator: the ranks.
         value: anything small, since it is pickled.
 
-    >>> share(Alone(), "a seal")
-    ['a seal']
+    >>> share(Alone(), "a word")
+    ['a word']
     """
     buffer = np.frombuffer(pickle.dumps(value), np.uint8)
     return [pickle.loads(part.tobytes()) for part in communicator.exchange([buffer] * communicator.size)]

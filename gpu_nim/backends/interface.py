@@ -92,7 +92,7 @@ class Engine(Protocol):
     """A growth in progress on a device."""
 
     generation: int
-    """The last generation done; -1 before the seed is laid."""
+    """The last generation done; -1 before the seed."""
 
     def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
         """Grow through generation `to` and return the results of each generation since the last one done.

@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 
 from gpu_nim.automata.catalogue import find
-from gpu_nim.backends.numpy.boundary import Boundary
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, supports
+from gpu_nim.backends.numpy.halo import Boundary
 from gpu_nim.backends.numpy.nim import BLOCKS, NimEngine
 from gpu_nim.backends.shared.layers import AXIS, Layers
 from gpu_nim.backends.shared.owners import owners

@@ -14,7 +14,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.shared.bit_sets import bit_of, mex
+from gpu_nim.backends.shared.games import bit_of, mex
 from gpu_nim.games.game_graph import MAX_COORDINATES
 from gpu_nim.games.inequality import Vector
 from gpu_nim.model.arguments import Whole, integer, vectors

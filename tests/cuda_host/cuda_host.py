@@ -370,7 +370,7 @@ class HostLauncher:
 
         return run
 
-    def send_home(self, values: Any) -> Callable[[], np.ndarray]:
+    def start_copy_to_host(self, values: Any) -> Callable[[], np.ndarray]:
         """Copy as late as a device may: what is written to `values` before they are home shows."""
         return lambda: to_host(values)
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from gpu_nim.backends.communicator import Communicator
 from gpu_nim.backends.cuda.bricks import Bricks
 from gpu_nim.backends.cuda.launcher import Launcher, to_host
-from gpu_nim.backends.cuda.parts import exchange_parts
 from gpu_nim.backends.cuda.table import read_constants
+from gpu_nim.backends.cuda.transfers import exchange_parts
 
 __all__ = ["BrickExchange"]
 

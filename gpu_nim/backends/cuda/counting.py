@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
 from gpu_nim.backends.cuda.launches import Defines
-from gpu_nim.backends.cuda.staging import bring_home
 from gpu_nim.backends.cuda.table import read_constants
+from gpu_nim.backends.cuda.transfers import copy_to_host
 from gpu_nim.backends.interface import Lengths, Rows
 from gpu_nim.backends.shared.host_ranges import HostRanges, HostTable
 from gpu_nim.model.arrays import U64, Integers, to_limbs
@@ -112,7 +112,7 @@ class CudaCounting:
             return
         with device_memory_errors(f"{len(out)} values"):
             on_device = self._on_device(rows, table)
-            bring_home(self._launch, out, lambda first, stop: self._values(table, on_device, skip + first, stop - first))
+            copy_to_host(self._launch, out, lambda first, stop: self._values(table, on_device, skip + first, stop - first))
 
     def values(self, table: DeviceTable | HostTable, rows: Any, skip: int, size: int) -> Any:
         """Return values `skip` to `skip + size - 1` as an array of the device."""

@@ -10,7 +10,7 @@ same order on the CPU.  The host waits for the device at the end of a batch only
 On several ranks each has the bricks of its slabs (`gpu_nim.backends.cuda.bricks`) and the host waits in each generation, for the
 sizes of what is sent and for the newborns of other ranks. These travel by brick, a word for each row that has any: those within
 reach of a border. They stay on the device where the communicator takes its buffers, and otherwise pass through page-locked memory
-of the host, which `Launcher.send_home` copies to and CuPy's `asarray` copies from.
+of the host, which `Launcher.start_copy_to_host` copies to and CuPy's `asarray` copies from.
 """
 
 from __future__ import annotations

@@ -14,16 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
-from gpu_nim.backends.cuda.staging import bring_home, staged_bytes
 from gpu_nim.backends.cuda.table import KERNELS, read_constants
+from gpu_nim.backends.cuda.transfers import copy_to_host, staged_bytes
 from gpu_nim.backends.interface import LinearBounds
+from gpu_nim.backends.shared.games import Wedge, grundy_dtype
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import BackendError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.work import OnStep, unreported
 
 _NO_POSITION = read_constants("games.cu")["NO_POSITION"]  # what 16 bits hold where no position is
-_MAX_NARROW = 2**15 - 2  # the largest total whose Grundy values NumPy's solver gives as int16
 _MAX_FLAGS = 32  # coordinates, a flag each, in the wide kernel
 _LARGEST_TOTAL = 2**31 - 1
 _BEFORE_THE_FIRST = {"total": 0, "first_row": 0, "rows": 0}  # of the totals that a wedge is swept by
@@ -145,7 +145,7 @@ def wedge_grundy(launch: Launcher, top: Ints, on_step: OnStep = unreported) -> N
             return values
 
         values = np.empty((nx * ny, nz), np.uint16)
-        bring_home(launch, values, piece)
+        copy_to_host(launch, values, piece)
         return _signed(values.reshape(wedge.shape))
 
 
@@ -199,22 +199,12 @@ def inequality_grundy(
             step(_blocks("inequality_grundy", box.choices), total=total)
             on_step("total", total, box.last)
         home = np.empty(len(values), np.uint16)
-        bring_home(launch, home, lambda first, stop: values[first:stop])
+        copy_to_host(launch, home, lambda first, stop: values[first:stop])
         return _signed(home.reshape(box.shape))
 
 
-class _Wedge:
-    """The sides of a wedge, and the range of y of each total."""
-
-    def __init__(self, top: Ints) -> None:
-        self.top = top
-        self.nx, self.nz = top.shape
-        self.ny = int(top.max()) + 1
-        self.shape = (self.nx, self.ny, self.nz)
-        self.last = self.nx + self.ny + self.nz - 3
-
-    def __str__(self) -> str:
-        return f"{self.nx} by {self.ny} by {self.nz} positions"
+class _Wedge(Wedge):
+    """A wedge, and the range of y of each total."""
 
     def arguments(self, xp: Any) -> dict[str, Any]:
         """The kernels' arguments that describe the wedge."""
@@ -292,7 +282,7 @@ def _require_values(shape: tuple[int, ...], work: str) -> None:
     """Raise an error for Grundy values that might not fit 16 bits, or the host's memory, widened to 32 bits if needed."""
     total = sum(shape) - len(shape)
     _require_total(total, _NO_POSITION - 1, work)
-    require_memory(prod(shape) * (2 if total <= _MAX_NARROW else 10), host_memory(), work)
+    require_memory(prod(shape) * (2 if grundy_dtype(total) is np.int16 else 10), host_memory(), work)
 
 
 def _require_points(shape: tuple[int, ...], work: str) -> None:
@@ -313,7 +303,7 @@ def _points(keys: Any, found: Any, shape: tuple[int, ...]) -> Ints:
 
 def _signed(values: NDArray[np.uint16]) -> NDArray[np.signedinteger]:
     """The values over a box, -1 where no position is: int16 where all of them must fit."""
-    if sum(values.shape) - values.ndim <= _MAX_NARROW:
+    if grundy_dtype(sum(values.shape) - values.ndim) is np.int16:
         narrow: NDArray[np.int16] = values.view(np.int16)
         return narrow
     wide: NDArray[np.int32] = np.where(values == _NO_POSITION, -1, values.astype(np.int32))

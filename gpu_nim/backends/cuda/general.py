@@ -70,7 +70,7 @@ class GeneralEngine:
                 raise UsageError(f"state must hold touches, as the general engine saves it, got {', '.join(state)}")
             self.generation = int(state["generation"])
             with device_memory_errors(f"the state of generation {self.generation}"):
-                self._lay(state["newborns"])
+                self._put(state["newborns"])
                 self._enter(self._encode(state["touched"]), xp.asarray(state["touches"].astype(np.uint32)))
 
     def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
@@ -84,7 +84,7 @@ class GeneralEngine:
             self._launches = None
             while self.generation < to:
                 if self.generation < 0:
-                    self._lay(seeds)
+                    self._put(seeds)
                     self._enter(self._encode(seeds), xp.asarray(np.full(len(seeds), _CLOSED, np.uint32)))
                 else:
                     self._step()
@@ -164,7 +164,7 @@ class GeneralEngine:
             self._allowed = xp.empty(1 if self.rule.touches is None else room, np.uint8)
             self._room = room
 
-    def _lay(self, newborns: Cells) -> None:
+    def _put(self, newborns: Cells) -> None:
         keys = self._encode(newborns)
         self._make_room(len(keys) * len(self.rule.offsets))
         self._newborns[: len(keys)] = keys

@@ -59,7 +59,7 @@ class Launcher(Protocol):
         They are not launched now.  Each keeps its scalars: values that change between them are read from the device's memory.
         """
 
-    def send_home(self, values: Any) -> Callable[[], NDArray[Any]]:
+    def start_copy_to_host(self, values: Any) -> Callable[[], NDArray[Any]]:
         """Begin to copy an array of the device, as the launches so far leave it, while later ones run.
 
         Returns a function that waits for the copy and returns it, in memory that the array owns.  Until then `values` must not
@@ -225,7 +225,7 @@ class CupyLauncher:
 
         return run
 
-    def send_home(self, values: Any) -> Callable[[], NDArray[Any]]:
+    def start_copy_to_host(self, values: Any) -> Callable[[], NDArray[Any]]:
         """Copy on a stream beside that of the kernels, into page-locked memory, which CuPy keeps for the next copy."""
         cuda = self._cupy.cuda
         with self._device, device_memory_errors("copying to the host"):

@@ -9,11 +9,11 @@ cell becomes ONCE and is listed, a cell that is ONCE becomes SEALED. At the end 
 Nothing is sorted, and the work is births times offsets.
 
 Ranks. `gpu_nim.backends.shared.layers` defines the layers of the domain and the places of their cells. A rank owns some of the
-layers: its table has places for their cells alone, and it decides these. Newborns push together with their ghosts
-(`gpu_nim.backends.numpy.ghosts`), and what a newborn and its ghosts touch in the domain is no more than reach layers away. So
-before a step each newborn is sent to the owners of all layers that near; a rank makes their ghosts itself, and so receives every
+layers: its table has places for their cells alone, and it decides these. Newborns push together with their halo
+(`gpu_nim.backends.numpy.halo`), and what a newborn and its halo touch in the domain is no more than reach layers away. So
+before a step each newborn is sent to the owners of all layers that near; a rank makes their halo itself, and so receives every
 touch of the cells that it owns, once each. Touches in layers of other ranks are left to them: where they are many, as those of the
-newborns that are received, they are left out, and few go to places that are never free. No table has a halo.
+newborns that are received, they are left out, and few go to places that are never free. No table has room for cells of others.
 
 Places. Layers have different boxes, so an offset is no fixed difference of places. It is one along x_0, and a step along x_2 is the
 layer's stride: a block of newborns has its places in row (o_1, o_2) computed once for all offsets there.
@@ -37,8 +37,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import Batch, Section, State
-from gpu_nim.backends.numpy.boundary import Boundary
-from gpu_nim.backends.numpy.ghosts import Mirrors
+from gpu_nim.backends.numpy.halo import Boundary, Mirrors
 from gpu_nim.backends.numpy.tables import zeros
 from gpu_nim.backends.shared.cells import CellEngine, cell_dtype, coordinate_dtype
 from gpu_nim.backends.shared.domain import Box
@@ -54,7 +53,7 @@ _FRESH, _SEALED, _ONCE = np.uint8(0), np.uint8(1), np.uint8(2)
 _BLOCK = 1 << 15  # newborns pushed at a time: keys, targets and states stay in the second-level cache
 _MOST = 0.8  # of the touches of a block, if no more are in layers of this rank, the others are left out
 _PART = 1 << 18  # newborns whose touches are decided together, where layers are taken in order
-_NEWBORN_BYTES = 250  # a share of the arrays of a step: 80 to 215 measured, ghosts and mirrors included
+_NEWBORN_BYTES = 250  # a share of the arrays of a step: 80 to 215 measured, halo and mirrors included
 
 
 def supports(rule: Rule) -> bool:
@@ -175,7 +174,7 @@ class ExactlyOneEngine(CellEngine):
         own = newborns[self._places.holds[newborns[:, AXIS].astype(np.int64) - self._layers.first]]
         self._take(np.ascontiguousarray(own.T).astype(np.int64))
 
-    def _lay(self) -> None:
+    def _seed(self) -> None:
         seeds = np.array(self.rule.seeds, np.int64)
         folded = np.unique(self.rule.symmetry.representative(seeds), axis=0).T
         self._take(folded[:, self._owned(folded)])
@@ -192,7 +191,7 @@ class ExactlyOneEngine(CellEngine):
             received = self._boundary.newborns(self._ranks.exchange(self._boundary.parts(newborns)))
             near = np.concatenate((near, self._mirrors.near(received) + newborns.shape[1]))
             newborns = np.concatenate((newborns, received), axis=1)
-        pushers = np.concatenate((newborns, self._mirrors.ghosts(newborns[:, near])), axis=1)
+        pushers = np.concatenate((newborns, self._mirrors.halo(newborns[:, near])), axis=1)
         if pushers.shape[1] > self._planned:
             require_memory(_NEWBORN_BYTES * pushers.shape[1], host_memory(), f"generation {self.generation + 1}")
         born: list[Ints] = []
@@ -264,7 +263,7 @@ class ExactlyOneEngine(CellEngine):
         self._weights = np.full(newborns.shape[1], self.rule.symmetry.order(self.rule.dimension))
         self._weights[self._near] = self.rule.symmetry.orbit_size(newborns[:, self._near].T)
 
-    def _survey(self) -> tuple[int, int]:
+    def _count_and_checksum(self) -> tuple[int, int]:
         return int(self._weights.sum()), checksum(self.newborns.T, self._weights)
 
     def _cells(self) -> Cells:

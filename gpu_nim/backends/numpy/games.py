@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import LinearBounds
-from gpu_nim.backends.shared.bit_sets import bit_of, mex
+from gpu_nim.backends.shared.games import Wedge, bit_of, grundy_dtype, mex
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.work import OnStep, unreported
@@ -71,10 +71,10 @@ def wedge_grundy(top: Ints, on_step: OnStep = unreported) -> NDArray[np.signedin
     [[0, 1], [1, 0]]
     """
     sweep = _WedgeSweep(top, on_step)
-    dtype = _grundy_dtype(sweep.last)
+    dtype = grundy_dtype(sweep.last)
     # A Grundy value needs as many moves as it is large, and is in practice about half as large.
     sweep.require_memory(bytes_a_line=sweep.last // 8 + 8, bytes_a_position=2 * np.dtype(dtype).itemsize)
-    result = np.full((sweep.nx, sweep.ny, sweep.nz), -1, dtype=dtype)
+    result = np.full(sweep.shape, -1, dtype=dtype)
     lines = [np.zeros((1, *shape), dtype=np.uint64) for shape in sweep.line_shapes()]
     largest = -1
     for total, y_range, z_range, inside in sweep:
@@ -96,7 +96,7 @@ def wedge_grundy(top: Ints, on_step: OnStep = unreported) -> NDArray[np.signedin
     return result
 
 
-class _WedgeSweep:
+class _WedgeSweep(Wedge):
     """The order in which a wedge is swept, and the layout of the flags of its lines.
 
     x_lines[y, z], y_lines[x + z, z] and z_lines[y, x + y]: at total t, x + z = t - y and x + y = t - z, so that the
@@ -104,11 +104,8 @@ class _WedgeSweep:
     """
 
     def __init__(self, top: Ints, on_step: OnStep) -> None:
-        self.top = top
-        self.nx, self.nz = top.shape
-        self.ny = int(top.max()) + 1
+        super().__init__(top)
         self.width = self.nx + self.nz - 1
-        self.last = self.nx + self.ny + self.nz - 3  # no total is larger
         self._on_step = on_step
 
     def line_shapes(self) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]]:
@@ -117,8 +114,8 @@ class _WedgeSweep:
     def require_memory(self, bytes_a_line: int, bytes_a_position: int) -> None:
         lines = sum(a * b for a, b in self.line_shapes())
         # 120: the starts of the lines and the P-positions found, with the copies that sorting them makes.
-        needed = lines * (bytes_a_line + 120) + self.nx * self.ny * self.nz * bytes_a_position
-        require_memory(needed, host_memory(), f"solving {self.nx} by {self.ny} by {self.nz} positions")
+        needed = lines * (bytes_a_line + 120) + prod(self.shape) * bytes_a_position
+        require_memory(needed, host_memory(), f"solving {self}")
 
     def __iter__(self) -> Iterator[tuple[int, slice, slice, NDArray[np.bool_]]]:
         """Each total with a range of y and of z that holds its positions, and which of that plane [y, z] are positions."""
@@ -204,7 +201,7 @@ def inequality_grundy(bounds: LinearBounds, limits: Ints, on_step: OnStep = unre
     [4, 5, 6]
     """
     game = _Box(bounds, limits, on_step)
-    dtype = _grundy_dtype(int(limits.sum()))
+    dtype = grundy_dtype(int(limits.sum()))
     words = int(limits.sum()) // 64 + 1
     # Their indices, twice, and for each coordinate a bit for each value there can be: about half are needed, and held twice.
     needed = game.bytes(np.dtype(dtype).itemsize + 16 + 8 * game.k * words)
@@ -308,10 +305,6 @@ class _Box:
                 np.minimum(vectors[target], np.maximum(bound, -1), out=vectors[target])
             if np.array_equal(before, vectors):
                 return np.asarray((vectors >= 0).all(axis=0))
-
-
-def _grundy_dtype(most_moves: int) -> type[np.int16] | type[np.int32]:
-    return np.int16 if most_moves <= np.iinfo(np.int16).max - 1 else np.int32
 
 
 def _with_room(words: NDArray[np.uint64], value: int) -> NDArray[np.uint64]:

@@ -162,7 +162,7 @@ class GeneralEngine(CellEngine):
             "newborns": self._cells().astype(self._grid.dtype),
         }
 
-    def _lay(self) -> None:
+    def _seed(self) -> None:
         self._newborns = np.sort(self._grid.encode(np.array(self.rule.seeds, np.int64)))
         slots, _ = self._table.locate(self._newborns)
         self._table.touches[slots] = CLOSED
@@ -202,7 +202,7 @@ class GeneralEngine(CellEngine):
         first = np.flatnonzero(np.concatenate([[True], targets[1:] != targets[:-1]])[: len(targets)])
         return targets[first], np.diff(first, append=len(targets)).astype(np.uint16)
 
-    def _survey(self) -> tuple[int, int]:
+    def _count_and_checksum(self) -> tuple[int, int]:
         return len(self._newborns), checksum(self.rule.symmetry.representative(self._cells()))
 
     def _cells(self) -> Cells:

@@ -100,7 +100,7 @@ class NimEngine:
         grown: list[NDArray[np.int32]] = []
         for index in range(size):
             self._step()
-            births[index], checksums[index], newborns = self._survey(cells or section is not None)
+            births[index], checksums[index], newborns = self._count_and_checksum(cells or section is not None)
             if section is not None:
                 cut[index] = sum(np.count_nonzero(block[:, section[0]] == section[1]) for block in newborns)
             if cells:
@@ -175,7 +175,7 @@ class NimEngine:
             places.append(place)
         return np.concatenate(places)
 
-    def _survey(self, wanted: bool) -> tuple[int, int, list[NDArray[np.int32]]]:
+    def _count_and_checksum(self, wanted: bool) -> tuple[int, int, list[NDArray[np.int32]]]:
         """Return the newborns' number and checksum, and the newborns themselves, block by block, where wanted."""
         n = self.generation
         down, along, up = nim_plane_mix()

@@ -105,11 +105,11 @@ class CellEngine(ABC):
         grown: list[Cells] = []
         for index in range(size):
             if self.generation < 0:
-                self._lay()
+                self._seed()
             else:
                 self._step()
             self.generation += 1
-            births[index], checksums[index] = self._survey()
+            births[index], checksums[index] = self._count_and_checksum()
             if section is not None:
                 sections[index] = self._section(*section)
             if cells:
@@ -122,15 +122,15 @@ class CellEngine(ABC):
         """Return the state after generation `self.generation`, from which this engine can resume."""
 
     @abstractmethod
-    def _lay(self) -> None:
-        """Lay the seeds."""
+    def _seed(self) -> None:
+        """Begin with the seeds."""
 
     @abstractmethod
     def _step(self) -> None:
         """Grow one generation from the last one."""
 
     @abstractmethod
-    def _survey(self) -> tuple[int, int]:
+    def _count_and_checksum(self) -> tuple[int, int]:
         """Return the number of newborns and their checksum."""
 
     @abstractmethod

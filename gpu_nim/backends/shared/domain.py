@@ -35,8 +35,8 @@ def domain_box(rule: Rule, last: int) -> tuple[tuple[int, ...], tuple[int, ...]]
 def touch_margin(rule: Rule) -> int:
     """Return how far touched cells are from a newborn of the domain or of its box, along each axis.
 
-    A ghost is the reflection of a cell within 2 reach of the mirror, and its touches go one reach further
-    (`gpu_nim.backends.numpy.ghosts`).
+    A halo cell is the reflection of a newborn within 2 reach of the mirror, and its touches go one reach further
+    (`gpu_nim.backends.numpy.halo`).
     """
     return rule.reach * (1 if rule.symmetry is Symmetry.NONE else 3)
 
