@@ -25,7 +25,7 @@ from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.communicator import share
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.checkpoints import Checkpoints
-from gpu_nim.jobs.growth_job import GrowthJob, Outputs
+from gpu_nim.jobs.growth_job import GrowthJob
 from gpu_nim.jobs.mpi import MpiCommunicator
 from gpu_nim.jobs.ranks import Outcome, join, place
 from gpu_nim.model.errors import FileError, RankFailed
@@ -115,7 +115,7 @@ def a_failure_reaches_all_at_the_next_exchange(ranks: MpiCommunicator, folder: P
             except RankFailed:
                 outcome = Outcome(1)
             assert ranks.agree(outcome) == Outcome(1, f"the disk of rank {min(failing)} is full")
-            ranks._told = False
+            ranks._knows_failure = False
 
 
 @case
@@ -149,7 +149,7 @@ def _same(ranks: MpiCommunicator, automaton: str, generations: int, **more: obje
     alone = whole(automaton, generations)
     assert (growth.digest, growth.births.tolist()) == (alone.digest, alone.births.tolist()), automaton
     assert growth.verified == alone.verified
-    if job.outputs.want_cells:
+    if job.out is not None:
         found = np.concatenate(share(ranks, np.concatenate(cells)))
         assert sorted(found.tolist()) == sorted(alone.cells().tolist()), automaton
 
@@ -163,7 +163,7 @@ def every_automaton_has_the_digest_of_one_process(ranks: MpiCommunicator, folder
 @case
 def files_have_every_cell(ranks: MpiCommunicator, folder: Path) -> None:
     for automaton, name in (("nim", "a.npz"), ("edge", "a.zarr"), ("fcc", "b.zarr"), ("ulam-warburton", "b.npz")):
-        _same(ranks, automaton, 30, outputs=Outputs(folder / name))
+        _same(ranks, automaton, 30, out=folder / name)
         share(ranks, 0)
         if ranks.rank == 0:
             assert np.array_equal(load(folder / name).cells(), whole(automaton, 30).cells())
@@ -173,7 +173,7 @@ def files_have_every_cell(ranks: MpiCommunicator, folder: Path) -> None:
 def stores_have_chunks_of_all_ranks(ranks: MpiCommunicator, folder: Path) -> None:
     size, zarr_files._CHUNK = zarr_files._CHUNK, 1000
     try:
-        GrowthJob("edge", 40, backend=NumpyBackend(ranks), outputs=Outputs(folder / "a.zarr"), checkpoint=folder / "run").grow()
+        GrowthJob("edge", 40, backend=NumpyBackend(ranks), out=folder / "a.zarr", checkpoint=folder / "run").grow()
     finally:
         zarr_files._CHUNK = size
     share(ranks, 0)
@@ -196,7 +196,7 @@ def a_store_that_one_rank_cannot_write(ranks: MpiCommunicator, folder: Path) -> 
         if ranks.rank == failing:
             zarr_files.ZarrGrowthWriter._write = full  # type: ignore[method-assign]
         try:
-            GrowthJob("edge", 60, backend=NumpyBackend(ranks), outputs=Outputs(folder / "a.zarr")).grow()
+            GrowthJob("edge", 60, backend=NumpyBackend(ranks), out=folder / "a.zarr").grow()
         except FileError as error:
             outcome = Outcome(1, str(error))
         except RankFailed:
@@ -204,7 +204,7 @@ def a_store_that_one_rank_cannot_write(ranks: MpiCommunicator, folder: Path) -> 
         finally:
             zarr_files.ZarrGrowthWriter._write = write  # type: ignore[method-assign]
         assert ranks.agree(outcome) == Outcome(1, f"cannot write {folder / 'a.zarr'}: No space left on device")
-        ranks._told = False
+        ranks._knows_failure = False
         assert share(ranks, os.listdir(folder))[0] == []
     zarr_files._CHUNK = size
 
@@ -248,9 +248,9 @@ def any_number_of_ranks_resumes(ranks: MpiCommunicator, folder: Path) -> None:
         share(ranks, 0)
         some = _some(ranks, size)
         if some is not None:
-            job = GrowthJob(generations=40, backend=NumpyBackend(some), resume=place)
-            assert job.growing.generation == 30
-            assert job.grow().digest == whole(automaton, 40).digest
+            with GrowthJob(generations=40, backend=NumpyBackend(some), resume=place).open() as job:
+                assert job.growing.generation == 30
+                assert job.grow().digest == whole(automaton, 40).digest
         share(ranks, 0)
         assert size == ranks.size or not (place / f"checkpoint-0000000040-rank-{ranks.size - 1}.npz").exists()
 
@@ -258,9 +258,9 @@ def any_number_of_ranks_resumes(ranks: MpiCommunicator, folder: Path) -> None:
 @case
 def one_process_begins_and_all_resume(ranks: MpiCommunicator, folder: Path) -> None:
     if ranks.rank == 0:
-        GrowthJob("edge", 30, backend=NUMPY, checkpoint=folder / "run", every=10, outputs=Outputs(folder / "a.zarr")).grow()
+        GrowthJob("edge", 30, backend=NUMPY, checkpoint=folder / "run", every=10, out=folder / "a.zarr").grow()
     share(ranks, 0)
-    _ = GrowthJob(generations=45, backend=NumpyBackend(ranks), resume=folder / "run", outputs=Outputs(folder / "b.zarr")).grow()
+    _ = GrowthJob(generations=45, backend=NumpyBackend(ranks), resume=folder / "run", out=folder / "b.zarr").grow()
     share(ranks, 0)
     assert np.array_equal(load(folder / "b.zarr").cells(), whole("edge", 45).cells())
 
@@ -278,10 +278,10 @@ def a_checkpoint_counts_only_with_all_parts(ranks: MpiCommunicator, folder: Path
         if ranks.rank == 0:
             damage(folder / name / f"checkpoint-0000000030-rank-{ranks.size - 1}.npz")
         share(ranks, 0)
-        job = GrowthJob(backend=NumpyBackend(ranks), resume=folder / name)
-        assert job.growing.generation == 20, name
-        assert ranks.rank or "checkpoint-0000000030.npz is damaged" in job.passed_over[0]
-        assert job.grow().digest == whole("edge", 40).digest
+        with GrowthJob(backend=NumpyBackend(ranks), resume=folder / name).open() as job:
+            assert job.growing.generation == 20, name
+            assert ranks.rank or "checkpoint-0000000030.npz is damaged" in job.passed_over[0]
+            assert job.grow().digest == whole("edge", 40).digest
 
 
 @case
@@ -315,7 +315,7 @@ def a_disk_that_is_full_on_one_rank(ranks: MpiCommunicator, folder: Path) -> Non
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
             signal.signal(signal.SIGXFSZ, before)
         status, sentence = ranks.agree(outcome)
-        ranks._told = False
+        ranks._knows_failure = False
         assert status == 1
         assert sentence is not None
         assert "cannot write the checkpoint" in sentence
@@ -342,7 +342,7 @@ def main() -> None:
         except Exception:
             outcome = Outcome(1, f"rank {ranks.rank}: {traceback.format_exc()}")
         found[name] = ranks.agree(outcome).sentence
-        ranks._told = False
+        ranks._knows_failure = False
     if ranks.rank == 0:
         Path(sys.argv[1], "found").write_text(json.dumps(found), encoding="utf-8")
 

@@ -21,7 +21,7 @@ from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs import checkpoints as checkpoints_module
 from gpu_nim.jobs.checkpoints import Checkpoints
-from gpu_nim.jobs.growth_job import GrowthJob, Outputs
+from gpu_nim.jobs.growth_job import GrowthJob
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import Damaged
 from gpu_nim.model.rule import Rule
@@ -123,9 +123,9 @@ def test_every_automaton_goes_on_on_either_backend(backend: Backend, tmp_path: P
         checkpoints = Checkpoints(tmp_path / str(number))
         checkpoints.begin()
         checkpoints.save(next(s for s in snapshots(automaton, 14, 7, first) if s.generation == 7))
-        run = GrowthJob(generations=18, backend=second, resume=tmp_path / str(number))
-        assert run.growing.generation == 7
-        growth = run.grow()
+        with GrowthJob(generations=18, backend=second, resume=tmp_path / str(number)).open() as run:
+            assert run.growing.generation == 7
+            growth = run.grow()
         assert (growth.digest, growth.births.tolist()) == (whole.digest, whole.births.tolist())
 
 
@@ -133,9 +133,9 @@ def test_every_automaton_goes_on_on_either_backend(backend: Backend, tmp_path: P
 @pytest.mark.parametrize("generations", [20, 25])
 def test_every_engine_goes_on_to_the_same_generation_and_further(tmp_path: Path, name: str, generations: int) -> None:
     saved(tmp_path / "run", name, 20, 5)
-    run = GrowthJob(generations=generations, backend=NUMPY, resume=tmp_path / "run")
-    assert (run.growing.automaton.name, run.growing.generation) == (name, 15)
-    assert run.grow().digest == grow(name, generations, backend="numpy").digest
+    with GrowthJob(generations=generations, backend=NUMPY, resume=tmp_path / "run").open() as run:
+        assert (run.growing.automaton.name, run.growing.generation) == (name, 15)
+        assert run.grow().digest == grow(name, generations, backend="numpy").digest
 
 
 def test_an_automaton_of_ones_own_goes_on(tmp_path: Path) -> None:
@@ -161,8 +161,8 @@ def test_predicates_of_ones_own_are_given_again(tmp_path: Path) -> None:
 
 def test_the_files_asked_for_are_written_after_resuming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    outputs = Outputs(Path("edge.zarr"), Path("voxels.zarr"), parents=True)
-    begun = GrowthJob("edge", 50, backend=NUMPY, outputs=outputs, checkpoint=Path("run"), every=20)
+    files = {"out": "edge.zarr", "voxels": "voxels.zarr", "parents": True}
+    begun = GrowthJob("edge", 50, backend=NUMPY, **files, checkpoint="run", every=20)
     with pytest.raises(KeyboardInterrupt):
         begun.grow(lambda batch: helpers.interrupt(batch.first > 40))
     monkeypatch.chdir("/")  # names were of the folder that it began in
@@ -189,9 +189,9 @@ def test_any_file_may_be_asked_for(tmp_path: Path, name: str) -> None:
 def test_a_finished_run_goes_further(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpu_nim.storage.zarr_files._CHUNK", 1000)
     folder, out = tmp_path / "run", tmp_path / "a.zarr"
-    GrowthJob("edge", 40, backend=NUMPY, outputs=Outputs(out), checkpoint=folder, every=15).grow()
+    GrowthJob("edge", 40, backend=NUMPY, out=out, checkpoint=folder, every=15).grow()
     first = load(out).cells()
-    GrowthJob(generations=60, backend=NUMPY, resume=folder, outputs=Outputs(tmp_path / "b.zarr")).grow()
+    GrowthJob(generations=60, backend=NUMPY, resume=folder, out=tmp_path / "b.zarr").grow()
     assert np.array_equal(load(out).cells(), first)  # the two share chunks, and none was changed
     assert np.array_equal(load(tmp_path / "b.zarr").cells(), grow("edge", 60, backend="numpy").cells())
 
@@ -268,17 +268,17 @@ def test_an_edited_checkpoint_is_not_believed(tmp_path: Path, change: Callable[[
         arrays = dict(file)
     change(arrays)
     np.savez(path, **arrays)  # each part of it right by itself
-    run = GrowthJob(backend=NUMPY, resume=tmp_path / "run")
-    assert run.growing.generation == 20
-    assert "checkpoint-0000000030.npz is damaged" in run.passed_over[0]
-    assert run.grow().digest == grow("edge", 40, backend="numpy").digest
+    with GrowthJob(backend=NUMPY, resume=tmp_path / "run").open() as run:
+        assert run.growing.generation == 20
+        assert "checkpoint-0000000030.npz is damaged" in run.passed_over[0]
+        assert run.grow().digest == grow("edge", 40, backend="numpy").digest
 
 
 def test_a_pipe_among_checkpoints_is_passed_over(tmp_path: Path) -> None:
     saved(tmp_path / "run")
     os.mkfifo(tmp_path / "run" / "checkpoint-0000000035.npz")
-    run = GrowthJob(backend=NUMPY, resume=tmp_path / "run")
-    assert (run.growing.generation, "not a regular file" in run.passed_over[0]) == (30, True)
+    with GrowthJob(backend=NUMPY, resume=tmp_path / "run").open() as run:
+        assert (run.growing.generation, "not a regular file" in run.passed_over[0]) == (30, True)
 
 
 def _flip(path: Path, member: bytes) -> None:
@@ -301,12 +301,12 @@ def test_no_whole_checkpoint(tmp_path: Path) -> None:
 
 def test_damaged_cells_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpu_nim.storage.zarr_files._CHUNK", 200)
-    GrowthJob("edge", 30, backend=NUMPY, outputs=Outputs(tmp_path / "a.zarr"), checkpoint=tmp_path / "run", every=10).grow()
+    GrowthJob("edge", 30, backend=NUMPY, out=tmp_path / "a.zarr", checkpoint=tmp_path / "run", every=10).grow()
     chunk = tmp_path / "run" / "cells.zarr" / "cells" / "c" / "1" / "0"
     chunk.unlink()
     chunk.write_bytes(b"x")
     with pytest.raises(FileError, match="a chunk of cells was truncated"):
-        GrowthJob(backend=NUMPY, resume=tmp_path / "run", outputs=Outputs(tmp_path / "b.npz")).grow()
+        GrowthJob(backend=NUMPY, resume=tmp_path / "run", out=tmp_path / "b.npz").grow()
     assert not (tmp_path / "b.npz").exists()
     (tmp_path / "run" / "cells.zarr" / "cells" / "zarr.json").write_text("{")
     with pytest.raises(FileError, match=r"cannot resume with .*cells\.zarr"):

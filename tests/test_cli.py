@@ -242,7 +242,7 @@ def test_what_no_command_expects(monkeypatch: pytest.MonkeyPatch, error: Excepti
     def broken(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr("gpu_nim.jobs.growth_job.GrowthJob.grow", broken)
+    monkeypatch.setattr("gpu_nim.jobs.growth_job.OpenGrowth.grow", broken)
     result = run("grow", "--gen", "3", "--backend", "numpy")
     assert result.exit_code == 1
     assert words in result.stderr
@@ -254,7 +254,7 @@ def test_a_defect_says_so_and_where_on_request(monkeypatch: pytest.MonkeyPatch, 
     def broken(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr("gpu_nim.jobs.growth_job.GrowthJob.grow", broken)
+    monkeypatch.setattr("gpu_nim.jobs.growth_job.OpenGrowth.grow", broken)
     result = run("grow", "--gen", "3", "--backend", "numpy")
     assert result.exit_code == 1
     assert result.stderr.startswith(f"gpunim: this is a defect of gpunim, please report it: {type(error).__name__}: ")

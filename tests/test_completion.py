@@ -68,7 +68,7 @@ def test_what_is_offered_is_in_the_catalogues() -> None:
         ("gpunim render nim:7 --view AZ", []),
         ("gpunim render nim:7 --resolution 1", ["1080p", "1440p"]),
         ("gpunim show nim:", ["nim:piles=", "nim:size=", "nim:grundy="]),
-        ("gpunim bench wor", ["workers"]),
+        ("gpunim bench ran", ["ranks"]),
         ("gpunim nim 3 ", []),
     ],
 )

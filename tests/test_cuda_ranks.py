@@ -16,9 +16,9 @@ from gpu_nim.backends.cuda.nim import device_bytes as nim_bytes
 from gpu_nim.backends.cuda.nim_strips import StripExchange
 from gpu_nim.backends.cuda.transfers import exchange_parts
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.jobs.devices import select_on_rank
 from gpu_nim.jobs.growth_job import GrowthJob
-from gpu_nim.jobs.rank_plan import rank_plan
+from gpu_nim.jobs.growth_plan import growth_plan
+from gpu_nim.jobs.mpi import select_on_rank
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule
 from tests.cuda_host import HostLauncher, compiler
@@ -133,8 +133,8 @@ def test_a_checkpoint_resumes_on_the_other_backend_and_another_number_of_ranks(t
         resumes = folder.exists()
         share(ranks, 0)  # none makes the folder before all have looked for it
         here = {"resume": folder} if resumes else {"checkpoint": folder, "every": 20}
-        job = GrowthJob(None if resumes else automaton, last, backend=backend.on_rank(ranks), **here)
-        return job.growing.generation, job.grow().digest
+        with GrowthJob(None if resumes else automaton, last, backend=backend.on_rank(ranks), **here).open() as job:
+            return job.growing.generation, job.grow().digest
 
     whole = GrowthJob(automaton, 60, backend=backends[1]).grow().digest
     for begins, ends in (backends, backends[::-1]):
@@ -165,7 +165,7 @@ def test_the_plan_of_ranks_bounds_what_is_sent(monkeypatch):
     )
     backend = CudaBackend(HostLauncher())
     births(EDGE, last, 3)
-    plan = rank_plan("edge", last, 3, backend=backend)
+    plan = growth_plan("edge", last, backend, 3)
     assert 0 < max(sizes) <= plan.sent
     assert plan.memory == device_bytes(EDGE, last, 3)
-    assert rank_plan("nim", last, 3, backend=backend).memory == nim_bytes(last, 3)
+    assert growth_plan("nim", last, backend, 3).memory == nim_bytes(last, 3)

@@ -26,7 +26,7 @@ from gpu_nim import Growth, grow, load, save, solve
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.checkpoints import Checkpoints
-from gpu_nim.jobs.growth_job import GrowthJob, Outputs
+from gpu_nim.jobs.growth_job import GrowthJob
 from gpu_nim.model.errors import FileError, GpunimError, InsufficientMemoryError
 from gpu_nim.model.files import Damaged, name_of, open_regular, parse_json
 from gpu_nim.oeis.b_files import compare
@@ -128,7 +128,7 @@ def _solution(path: Path) -> Any:
 
 
 def _resumed(folder: Path) -> Any:
-    run = GrowthJob(backend=NUMPY, resume=folder / "run", outputs=Outputs(folder / "out.zarr"))
+    run = GrowthJob(backend=NUMPY, resume=folder / "run", out=folder / "out.zarr")
     growth = run.grow()
     saved = load(folder / "out.zarr")
     assert isinstance(saved, Growth)
@@ -156,9 +156,9 @@ def _make(kind: str, place: Path) -> None:
         save(solve("3y <= x + z", 9, grundy=True, backend="numpy"), place)
     elif kind.startswith("run"):
         place.mkdir()
-        begun = GrowthJob(kind[4:], 15, backend=NUMPY, outputs=Outputs(place / "out.zarr"), checkpoint=place / "run", every=5)
+        begun = GrowthJob(kind[4:], 15, backend=NUMPY, out=place / "out.zarr", checkpoint=place / "run", every=5)
         with pytest.raises(KeyboardInterrupt):
-            begun.grow(lambda batch: interrupt(begun.growing.generation > 12))
+            begun.grow(lambda batch: interrupt(batch.first + len(batch.births) > 13))
     else:
         place.mkdir()
         with pytest.raises(KeyboardInterrupt), open_table(place / kind, TABLE, 1) as table:  # noqa: PT012

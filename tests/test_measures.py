@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import os
 from collections import Counter
 from fractions import Fraction
 from itertools import accumulate, pairwise
@@ -198,6 +199,26 @@ def test_a_column_is_one_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert "births at most that far from the seed" in " ".join(run("grow", "--help").stdout.split())
     assert [each.value for each in COLUMN_NAMES.shell_complete(None, None, "births,nea")] == ["births,near 1"]
     assert "near 1" in refused("grow", "--gen", 1, "--columns", "farther")
+
+
+@pytest.mark.parametrize(
+    ("files", "printed"),
+    [
+        ((), True),
+        (("--out", "a.npz"), True),
+        (("--out", "a.csv"), False),
+        (("--bfile", "b048883.txt"), True),
+        (("--out", "a.csv", "--bfile", "b048883.txt"), False),
+    ],
+)
+def test_columns_that_no_file_has_are_printed(
+    files: tuple[str, ...], printed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = run("grow", "nim", "--gen", 3, "--columns", "births,p-positions", *files, "--backend", "numpy").stdout.splitlines()
+    assert (said[0].split() == ["generation", "births", "p-positions"]) == printed
+    assert (said[-1].split() == ["3", "9", "9"]) == printed
+    assert sorted(os.listdir(tmp_path)) == sorted(files[1::2])
 
 
 def test_a_column_that_is_not_there() -> None:

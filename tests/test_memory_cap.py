@@ -13,7 +13,7 @@ from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.cuda import CudaBackend, CupyLauncher
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.cli import main
-from gpu_nim.jobs.growth_job import GrowthJob, Outputs
+from gpu_nim.jobs.growth_job import GrowthJob
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.memory import VARIABLE, capped, host_memory, memory_cap
 from tests.cuda_host import HostLauncher, compiler
@@ -115,7 +115,7 @@ def test_a_device_whose_memory_others_took_after_the_plan(name: str, tmp_path: P
         raise MemoryError("Out of memory allocating 4,096 bytes (allocated so far: 0 bytes).")  # as CuPy says it
 
     monkeypatch.setattr(launcher.xp, "zeros", taken)
-    job = GrowthJob(name, 40, backend=CudaBackend(launcher), outputs=Outputs(tmp_path / "growth.csv"))
+    job = GrowthJob(name, 40, backend=CudaBackend(launcher), out=tmp_path / "growth.csv")
     with pytest.raises(InsufficientMemoryError, match=r"^[^\n]*: the device has too little free memory \(Out of memory"):
         job.grow()
     assert not [path for path in tmp_path.iterdir() if path.suffix != ".lock"]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gpu_nim import load
 from gpu_nim.backends.communicator import Communicator
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.jobs.growth_job import GrowthJob, Outputs
+from gpu_nim.jobs.growth_job import GrowthJob
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.storage import zarr_files
 from gpu_nim.storage.chunk_deal import ChunkDeal
@@ -60,7 +60,7 @@ def grown(ranks: int, out: Path, automaton: str | None = "edge", last: int = 40,
 
     def work(communicator: Communicator) -> None:
         backend = NumpyBackend(communicator)
-        GrowthJob(automaton, last, backend=backend, outputs=Outputs(out, parents=automaton == "nim"), **more).grow()
+        GrowthJob(automaton, last, backend=backend, out=out, parents=automaton == "nim", **more).grow()
 
     on_ranks(ranks, work)
 
@@ -111,7 +111,7 @@ def test_a_rank_that_cannot_write_leaves_nothing(failing: int, tmp_path: Path, m
 
     def work(communicator: Communicator) -> None:
         ranks[threading.get_ident()] = communicator.rank
-        GrowthJob("edge", 40, backend=NumpyBackend(communicator), outputs=Outputs(tmp_path / "a.zarr")).grow()
+        GrowthJob("edge", 40, backend=NumpyBackend(communicator), out=tmp_path / "a.zarr").grow()
 
     with pytest.raises(FileError, match=r"cannot write .*a\.zarr: No space left on device"):
         on_ranks(3, work)

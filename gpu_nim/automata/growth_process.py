@@ -54,6 +54,7 @@ class GrowthProcess:
         verifies: whether births are checked against a theorem.
         tested: the last generation up to which each cell was checked, too: all with cells=True, otherwise the first ones.
         resumed: the snapshot that it resumed from, once it has begun without its state.
+        ranks: the ranks of the backend.
 
     Raises:
         UsageError: an argument is wrong, or the snapshot is of another automaton or damaged.
@@ -82,7 +83,7 @@ class GrowthProcess:
         general: bool = False,
         resume: Snapshot | None = None,
     ) -> None:
-        self._ranks = backend.communicator
+        self.ranks = backend.communicator
         self.automaton = as_automaton(automaton)
         self.generations = generations = integer("generations", generations, 0, _GENERATIONS_LIMIT)
         if every is not None:
@@ -107,6 +108,17 @@ class GrowthProcess:
     def generation(self) -> int:
         """The last generation done; -1 before the seeds are laid."""
         return sum(map(len, self._births)) - 1
+
+    @property
+    def verdict(self) -> str:
+        """What the comparison with the theorem has found so far, in words."""
+        if not self.verifies:
+            return "not checked" if self.automaton.births_formula else "no theorem is known"
+        if self.mismatch is not None:
+            return f"NO, generation {self.mismatch} differs"
+        some = "" if self.tested == self.generations else f" to generation {self.tested}"
+        cells = f" and each cell{some}" if self.tested >= 0 else ""
+        return f"yes, births{cells}, by {self.automaton.source}"
 
     def __iter__(self) -> Iterator[Batch]:
         """Grow to the last generation, a batch of generations at a time."""
@@ -145,21 +157,21 @@ class GrowthProcess:
 
     def _advance(self, engine: Engine, to: int, *, cells: bool) -> Batch:
         """The next batch; on several ranks that of a generation alone where cells are wanted, since each has some of them."""
-        alone = engine.generation + 1 if cells and self._ranks.size > 1 else to
+        alone = engine.generation + 1 if cells and self.ranks.size > 1 else to
         return engine.advance(alone, cells=cells, section=self.recorder.section)
 
     def _record(self, batch: Batch) -> None:
         """Add a batch to the columns, on rank 0 alone where they need all cells."""
         if self.recorder.needs_cells and batch.cells is not None:
-            batch = replace(batch, cells=gather_cells(self._ranks, batch.cells))
-        if self._ranks.rank == 0 or not self.recorder.needs_cells:
+            batch = replace(batch, cells=gather_cells(self.ranks, batch.cells))
+        if self.ranks.rank == 0 or not self.recorder.needs_cells:
             self.recorder.add(batch)
 
     def _agreed(self, seconds: float) -> float:
         """The mean over all ranks, by which they choose batches alike."""
-        if self._ranks.size == 1:
+        if self.ranks.size == 1:
             return seconds
-        return int(self._ranks.sum(np.array([int(seconds * 1e9)], np.uint64))[0]) / 1e9 / self._ranks.size
+        return int(self.ranks.sum(np.array([int(seconds * 1e9)], np.uint64))[0]) / 1e9 / self.ranks.size
 
     def _start(self) -> Engine:
         needed = _GENERATION_BYTES * self.generations
@@ -236,7 +248,7 @@ class GrowthProcess:
     def growth(self, source: CellSource | None = None) -> Growth:
         """Return the finished growth, whose cells are read from `source` or otherwise grown again on demand."""
         births = np.concatenate(self._births)
-        alone = self._backend if self._ranks.size == 1 else self._backend.on_rank(Alone())
+        alone = self._backend if self.ranks.size == 1 else self._backend.on_rank(Alone())
         return Growth(
             self.automaton.name,
             births,
@@ -249,7 +261,7 @@ class GrowthProcess:
             seconds=self._seconds,
             rule=self.automaton.rule,
             lattice=self.automaton.lattice,
-            table=Table({}) if self._ranks.rank else self.recorder.table(births),  # rank 0 has all cells
+            table=Table({}) if self.ranks.rank else self.recorder.table(births),  # rank 0 has all cells
         )
 
     def _tests_more(self, generation: int) -> bool:
@@ -264,10 +276,10 @@ class GrowthProcess:
         wrong = batch.births != formula(numbers)
         if batch.cells is not None and test is not None and not wrong.any():
             # Several ranks have a generation at a time, of which each tests its own cells.
-            own = batch.births.astype(np.int64) if self._ranks.size == 1 else [len(batch.cells)]
+            own = batch.births.astype(np.int64) if self.ranks.size == 1 else [len(batch.cells)]
             born = np.repeat(numbers, own)
             outsiders = np.bincount(born[~test(batch.cells, born)] - batch.first, minlength=len(numbers))
-            wrong = self._ranks.sum(outsiders.astype(np.uint64)) > 0
+            wrong = self.ranks.sum(outsiders.astype(np.uint64)) > 0
             if self.tested == batch.first - 1:
                 self.tested = int(numbers[-1])
         if wrong.any():

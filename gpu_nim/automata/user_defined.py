@@ -47,6 +47,42 @@ def define(offsets: Iterable[Cell], births: Iterable[int], seeds: Iterable[Cell]
     return find_automaton(rule)
 
 
+def asked_automaton(
+    name: str | None,
+    offsets: Iterable[Cell] | None,
+    births: Iterable[int] | None,
+    seeds: Iterable[Cell] | None,
+    *,
+    octant: bool = False,
+) -> Automaton | str | None:
+    """Return what is grown: a name, None for the default, or the automaton with these offsets, born by default on one touch.
+
+    Args:
+        name: as a command has it.
+        offsets: as for `define`; None for an automaton that has a name.
+        births: as for `define`.
+        seeds: as for `define`; by default the origin.
+        octant: as for `Rule`.
+
+    Raises:
+        UsageError: a name is given together with a rule, or a part of a rule without offsets.
+
+    >>> asked_automaton(None, [(1, 0), (0, 1)], None, None).rule.seeds
+    ((0, 0),)
+    """
+    generations = (name or "").rpartition(":")[2]
+    if name is not None and generations.isdigit():
+        raise UsageError(f"automaton must be a name, got {name!r}: the last generation is given by --gen {generations}")
+    if offsets is None:
+        if births is not None or seeds is not None or octant:
+            raise UsageError("--birth, --seed and --octant describe an automaton of your own, which needs --offsets.")
+        return name
+    if name is not None:
+        raise UsageError(f"--offsets describes an automaton of your own: leave out the name {name!r}.")
+    cells = vectors("offsets", offsets)
+    return define(cells, births or (1,), seeds or ((0,) * len(cells[0]),), octant=octant)
+
+
 def find_automaton(rule: Rule) -> Automaton:
     """Return the catalogue's automaton that has this rule, or else a user-defined one."""
     for automaton in CATALOGUE.values():

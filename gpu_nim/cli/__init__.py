@@ -64,8 +64,8 @@ THEMES = {
 COMMANDS = {name: summary for commands in THEMES.values() for name, summary in commands.items()}
 """The summaries of all commands."""
 
-_ON_RANKS = ("grow", "bench")
-"""The commands that divide their work among ranks."""
+_ON_RANKS = "grow"
+"""The command that divides its work among ranks."""
 
 _INTERRUPTED = 130  # 128 + SIGINT, what a shell reports
 _LONGEST_WORD = 500  # characters; a name in a folder has at most 255
@@ -278,5 +278,5 @@ _EXAMPLES = {
 def main(context: click.Context) -> None:
     """Grow, count, solve and draw the fractals of Nim, on an NVIDIA GPU or on NumPy alone."""
     name = context.invoked_subcommand
-    if place() is not None and name not in _ON_RANKS:  # each of them would do all of it
-        raise UsageError(f"only {_ON_RANKS[0]} divides its work among ranks, got {name}: start it without mpirun")
+    if place() is not None and name != _ON_RANKS:  # each of them would do all of it
+        raise UsageError(f"only {_ON_RANKS} divides its work among ranks, got {name}: start it without mpirun")

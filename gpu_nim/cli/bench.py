@@ -11,10 +11,8 @@ import click
 
 from gpu_nim.cli.catalogues import AUTOMATON_NAME
 from gpu_nim.cli.command import Group, integer, json_option
-from gpu_nim.cli.output import emit_json, print_table, report, step_progress, wants_progress
-from gpu_nim.jobs.ranks import join, place
+from gpu_nim.cli.output import emit_json, print_table, step_progress, wants_progress
 from gpu_nim.model.errors import BackendError
-from gpu_nim.model.files import command_words
 
 if TYPE_CHECKING:
     from gpu_nim.backends.interface import Backend
@@ -30,11 +28,8 @@ if TYPE_CHECKING:
         "gpunim bench ranks": "Count how evenly the work of a growth can be divided.",
     },
 )
-@click.pass_context
-def bench(context: click.Context) -> None:
+def bench() -> None:
     """Measure gpunim against its peers: warm runs in turn, medians, ratios, and the bandwidth of memory as the ceiling."""
-    if place() is not None and context.invoked_subcommand != "workers":
-        raise click.UsageError(f"bench {context.invoked_subcommand} does not run on several ranks: start it without mpirun.")
 
 
 def _options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -141,42 +136,6 @@ def bench_ranks(automaton: str, generations: int, as_json: bool) -> None:
             click.echo(f"bytes sent, layers along {each.axis} {each.way}: {sent}")
 
 
-@bench.command(
-    "workers",
-    examples={
-        "gpunim bench workers": "Two workers, edge to generation 1024.",
-        "gpunim bench workers fcc --gen 512 --workers 4": "Four workers, another automaton.",
-    },
-)
-@click.argument("automaton", type=AUTOMATON_NAME, default="edge")
-@click.option("--gen", "generations", type=integer(1), default=1024, help="The last generation.")
-@click.option("--workers", type=integer(2), default=2, help="The number of workers.")
-@_options
-def bench_workers(automaton: str, generations: int, workers: int, runs: int, as_json: bool) -> int:
-    """Grow on several workers of this machine and on one process, and measure what the workers spend their time on."""
-    from gpu_nim.backends.numpy import processor_name
-    from gpu_nim.bench.workers import shares, workers_race
-
-    here = place()
-    if here is None:
-        from gpu_nim.jobs.workers import run_on_workers
-
-        outcome = run_on_workers(workers, command_words())
-        report(outcome)
-        return outcome.status
-    communicator = join(here)
-    with step_progress(wants_progress(quiet=False)) as step:
-        timings = workers_race(communicator, automaton, generations, runs, step)
-    done = shares(communicator, automaton, generations)
-    if communicator.rank:
-        return 0
-    print_races([timings], as_json, processor_name(), None, {"shares": [asdict(each) for each in done]})
-    if not as_json:
-        rows = [(rank, *(f"{each:.3f}" for each in (it.step, it.wait, it.exchange)), it.sent) for rank, it in enumerate(done)]
-        print_table(rows, ("rank", "steps s", "waiting s", "exchanging s", "bytes sent"))
-    return 0
-
-
 def _profile(chosen: tuple[str, ...]) -> int:
     """Run the works once under Nsight Compute, which measures a few launches of each kernel, named by the work."""
     ncu = shutil.which("ncu")
@@ -196,13 +155,11 @@ def _race(races: "Callable[[Backend, Backend | None, int, OnStep], Iterable[list
     cuda = select("cuda") if cuda_obstacle() is None else None
     with step_progress(wants_progress(quiet=False)) as step:
         timings = list(races(numpy, cuda, runs, step))
-    print_races(timings, as_json, numpy.device, cuda.device if cuda is not None else None)
+    _print_races(timings, as_json, numpy.device, cuda.device if cuda is not None else None)
 
 
-def print_races(
-    races: Iterable[list["Timing"]], as_json: bool, host: str, device: str | None, more: dict[str, Any] | None = None
-) -> None:
-    """Print each contender's times, also over those of the race's first, and the ceilings; JSON has more."""
+def _print_races(races: Iterable[list["Timing"]], as_json: bool, host: str, device: str | None) -> None:
+    """Print each contender's times, also over those of the race's first, and the ceilings."""
     from gpu_nim.bench.harness import device_ceiling, host_ceiling
 
     ceilings = {"host": host_ceiling()}
@@ -228,7 +185,7 @@ def print_races(
                 )
             )
     if as_json:
-        emit_json({"host": host, "device": device, "ceilings": ceilings, "timings": done, **(more or {})})
+        emit_json({"host": host, "device": device, "ceilings": ceilings, "timings": done})
         return
     print_table(rows, ("work", "contender", "median s", "least", "most", "10^6/s", "ratio to first"))
     for where, bandwidth in ceilings.items():

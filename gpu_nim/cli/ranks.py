@@ -10,7 +10,6 @@ from typing import NoReturn
 from gpu_nim.cli.output import report
 from gpu_nim.jobs import ranks
 from gpu_nim.jobs.ranks import Outcome, Place
-from gpu_nim.jobs.workers import starter
 from gpu_nim.model.errors import UsageError
 
 _GRACE = 2  # seconds
@@ -23,7 +22,6 @@ def run_as_rank(here: Place, run: Callable[[], Outcome]) -> NoReturn:
         here: which of them.
         run: the command.
     """
-    started_by = starter() if here.rank == 0 else None
     if here.rank:
         sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     outcome = run()
@@ -39,12 +37,9 @@ def run_as_rank(here: Place, run: Callable[[], Outcome]) -> NoReturn:
             sys.stderr = sys.__stderr__
             report(outcome)
         sys.exit(outcome.status)
-    if here.rank == 0 and started_by is None:
+    if here.rank == 0:
         report(outcome)
-    elif started_by is not None:
-        sys.stdout.flush()
-        started_by.tell(outcome)
-    status = outcome.status if here.rank == 0 and started_by is None else 0
+    status = 0 if here.rank else outcome.status
     if communicator is not None and communicator.lost:  # MPI would wait for all at its end
         sys.stdout.flush()
         sys.stderr.flush()

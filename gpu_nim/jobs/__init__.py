@@ -4,7 +4,7 @@
 >>> from pathlib import Path
 >>> from gpu_nim import jobs
 >>> with tempfile.TemporaryDirectory() as folder:
-...     jobs.GrowthJob("nim", 20, outputs=jobs.Outputs(Path(folder, "nim.zarr")), checkpoint=Path(folder, "run")).grow()
+...     jobs.GrowthJob("nim", 20, out=Path(folder, "nim.zarr"), checkpoint=Path(folder, "run")).grow()
 ...     jobs.GrowthJob(generations=40, resume=Path(folder, "run")).grow()
 <Growth of nim to generation 20, 313 cells>
 <Growth of nim to generation 40, 1225 cells>

@@ -5,5 +5,5 @@ from gpu_nim.jobs.count import DeviceArray as DeviceArray
 from gpu_nim.jobs.count import Values as Values
 from gpu_nim.jobs.count_job import CountJob as CountJob
 from gpu_nim.jobs.growth_job import GrowthJob as GrowthJob
-from gpu_nim.jobs.growth_job import Outputs as Outputs
-from gpu_nim.jobs.growth_on_workers import grow_on_workers as grow_on_workers
+from gpu_nim.jobs.growth_job import OpenGrowth as OpenGrowth
+from gpu_nim.jobs.growth_plan import GrowthPlan as GrowthPlan

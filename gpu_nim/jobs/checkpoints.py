@@ -38,7 +38,7 @@ from gpu_nim.automata.user_defined import describe, from_description
 from gpu_nim.backends.communicator import ALONE, Communicator, share
 from gpu_nim.backends.interface import State
 from gpu_nim.backends.shared.states import join
-from gpu_nim.model.errors import FileError, RanksLost, UsageError
+from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import Damaged, name_of, parse_json, printable
 from gpu_nim.storage.atomic import check_writable, placing, remove_leftovers
 from gpu_nim.storage.file_checks import reason, require_room, seal
@@ -180,7 +180,7 @@ class Checkpoints:
         }
         if extent is not None:
             arrays["waiting"] = extent.waiting
-        with self._failures_told(path):
+        with self._failures_named(path):
             _write_sealed(path, record, arrays)
             before = [other for other in self._paths() if other <= path]
             kept = {*before[-_KEPT:]}
@@ -198,7 +198,7 @@ class Checkpoints:
         return f"{whole[-1]} can still be resumed" if whole else "there is none to resume from yet"
 
     @contextmanager
-    def _failures_told(self, path: Path) -> Iterator[None]:
+    def _failures_named(self, path: Path) -> Iterator[None]:
         try:
             yield
         except OSError as error:
@@ -209,7 +209,7 @@ class Checkpoints:
         rank, sealed = self._ranks.rank, ""
         if rank:
             part = _part(path, rank)
-            with self._failures_told(part):
+            with self._failures_named(part):
                 sealed = _write_sealed(part, {"kind": PART, "format": FORMAT, "rank": rank}, state)
         return share(self._ranks, sealed)[1:]
 
@@ -264,17 +264,6 @@ class Checkpoints:
         if self.folder.is_dir() and not os.access(self.folder, os.R_OK | os.X_OK):
             raise FileError(f"cannot read {self.folder}: Permission denied")
         return sorted(path for path in self.folder.glob("checkpoint-*.npz") if re.fullmatch(_NAMES, path.name))
-
-
-@contextmanager
-def rest_told(checkpoints: Checkpoints | None) -> Iterator[None]:
-    """Say what is left to resume from where a rank is lost in the block."""
-    try:
-        yield
-    except RanksLost as error:
-        if checkpoints is None:
-            raise
-        raise RanksLost(f"{error}; {checkpoints.left}") from error
 
 
 def _why(error: Damaged | OSError) -> object:

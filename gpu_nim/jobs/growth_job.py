@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpu_nim.automata.ancestry import ancestry, require_one_parent
-from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton, GrowthEntry, find
+from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton, GrowthEntry
 from gpu_nim.automata.columns import DEFAULT_COLUMNS
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess, as_automaton
-from gpu_nim.automata.snapshot import Snapshot
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.selection import select
-from gpu_nim.jobs.checkpoints import Checkpoints, rest_told
-from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.backends.shared.layers import table_bytes
+from gpu_nim.jobs.checkpoints import Checkpoints
+from gpu_nim.jobs.growth_plan import GrowthPlan, Planned, growth_plan
+from gpu_nim.jobs.ranks import join, place
+from gpu_nim.model.errors import FileError, RanksLost, UsageError
+from gpu_nim.model.memory import require_memory
 from gpu_nim.model.rule import Rule
 from gpu_nim.storage.atomic import check_writable, claim, flush
 from gpu_nim.storage.growth_bfiles import bfile_column, write_bfile
@@ -27,216 +30,312 @@ from gpu_nim.storage.growth_writer import GatheringWriter, GrowthWriter, write_g
 from gpu_nim.storage.voxels import check_voxels, open_voxels, save_voxels
 from gpu_nim.storage.zarr_files import ZarrGrowthWriter, copy_store, load_zarr_growth, new_zarr_growth, resumed_zarr_growth
 
+if TYPE_CHECKING:
+    from gpu_nim.jobs.mpi import MpiCommunicator
+
 EVERY = 100  # generations from one checkpoint to the next
+_FILES = ("out", "voxels", "bfile")
+_STORED = (*_FILES, "parents", "every", "columns")
+"""The options that a checkpoint keeps for the growth that resumes."""
 
 
 @dataclass(frozen=True)
-class Outputs:
-    """The files to write: the growth (see `gpu_nim.storage.growth_formats`), its voxels, a b-file; and whether with parents."""
-
-    out: Path | None = None
-    voxels: Path | None = None
-    bfile: Path | None = None
-    parents: bool = False
-
-    def __post_init__(self) -> None:
-        if len({*map(_whole, self.paths)}) < len(self.paths):
-            raise UsageError(f"each file must have a name of its own, got {', '.join(map(str, self.paths))}")
-        if self.parents and self.out is None:
-            raise UsageError(f"parents are saved in the {suffixes_with_parents()} file of the growth, got no file")
-
-    @property
-    def paths(self) -> list[Path]:
-        """All of them."""
-        return [path for path in (self.out, self.voxels, self.bfile) if path is not None]
-
-    @property
-    def want_cells(self) -> list[Path]:
-        """Those that are written from cells."""
-        return [path for path in (self.out, self.voxels) if path is not None and _needs_cells(path)]
-
-    def as_record(self) -> dict[str, Any]:
-        """Return them as plain values, with absolute paths."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: str(_whole(value)) if isinstance(value, Path) else value for name, value in values.items()}
-
-    def merged_with(self, record: dict[str, Any]) -> Outputs:
-        """Return these where they are given, and otherwise those of a record."""
-        old: dict[str, Any] = {name: Path(value) if isinstance(value, str) else value for name, value in record.items()}
-        merged: dict[str, Any] = {field.name: getattr(self, field.name) or old.get(field.name) for field in fields(self)}
-        return Outputs(**merged)
-
-
-def _whole(path: Path) -> Path:
-    """The absolute path; a symbolic link at its end is not resolved, since a file replaces the link."""
-    return path.parent.resolve() / path.name
-
-
-def _needs_cells(path: Path) -> bool:
-    return path.suffix not in GROWTH_FORMATS or GROWTH_FORMATS[path.suffix].cells
-
-
 class GrowthJob:
     """A growth that is written to files, with checkpoints if a folder is given for them.
 
-    Where `automaton`, `generations`, `columns`, `outputs` or `every` is not given, it is that of the resumed checkpoint or, without
+    Making a job reads and locks nothing: `grow` does all of it, `open` yields the growth before it goes on, and `plan` only says
+    what it would take. Under mpirun each rank makes the same job; each writes its part of a checkpoint and of a Zarr store of
+    cells, and rank 0 all other files.
+
+    Where `automaton`, `generations`, `columns`, a file or `every` is not given, it is that of the resumed checkpoint or, without
     one, the default.
 
     Args:
         automaton: the automaton.
         generations: the last generation.
-        backend: "auto", "cuda", "numpy", or a backend object: `gpu_nim.jobs.select("numpy", disk=folder)` keeps the table of the
-            growth in a file of that folder, where it does not fit in memory. On several ranks each makes the same job; each writes
-            its part of a checkpoint and of a Zarr store of cells, and rank 0 all other files.
+        backend: "auto", "cuda", "numpy", or a backend object, which has its ranks and its disk.
+        disk: a folder that keeps the table of the growth in a file, where it does not fit in memory; on NumPy.
         columns: the columns of the growth's table.
-        outputs: the files to write.
+        out: the file of the growth (see `gpu_nim.storage.growth_formats`).
+        voxels: the file of its voxels.
+        bfile: a b-file of a column.
+        parents: whether `out` has each cell's parent.
         verify: whether to check the growth against its theorem.
         general: whether to use the general engine, even where a faster one applies.
         checkpoint: a new folder for checkpoints.
         resume: a folder of checkpoints to resume from.
         every: the number of generations between checkpoints.
+        ranks: how many ranks `plan` is for, by default those that mpirun has started.
 
     Raises:
-        UsageError: the arguments contradict each other, or an output cannot hold this growth.
-        FileError: an output cannot be written, or there is no intact checkpoint to resume.
+        UsageError: the arguments contradict each other.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     begun = GrowthJob("edge", 20, checkpoint=Path(folder, "run"), every=10).grow()
-    ...     longer = GrowthJob(generations=40, resume=Path(folder, "run"))
-    ...     longer.growing.generation, longer.grow().population
+    ...     with GrowthJob(generations=40, resume=Path(folder, "run")).open() as longer:
+    ...         longer.growing.generation, longer.grow().population
     (20, 7117)
+    """
+
+    automaton: str | Automaton | Rule | None = None
+    generations: int | None = None
+    _: KW_ONLY
+    backend: str | Backend = "auto"
+    disk: str | Path | None = None
+    columns: Sequence[str] | None = None
+    out: str | Path | None = None
+    voxels: str | Path | None = None
+    bfile: str | Path | None = None
+    parents: bool = False
+    verify: bool = True
+    general: bool = False
+    checkpoint: str | Path | None = None
+    resume: str | Path | None = None
+    every: int | None = None
+    ranks: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.checkpoint is not None and self.resume is not None:
+            raise UsageError("checkpoint makes a new folder and resume uses an existing one: only one may be given")
+        if self.every is not None and self._folder is None:
+            raise UsageError("every is the number of generations between checkpoints: it needs a folder to checkpoint to or resume")
+        if len({*map(_whole, self.files)}) < len(self.files):
+            raise UsageError(f"each file must have a name of its own, got {', '.join(map(str, self.files))}")
+        if self.parents and self.out is None:
+            raise UsageError(f"parents are saved in the {suffixes_with_parents()} file of the growth, got no file")
+        if self.disk is not None and not isinstance(self.backend, str):
+            raise UsageError("disk must be left out with a backend object, which has its own")
+
+    @property
+    def files(self) -> list[Path]:
+        """All files that it writes."""
+        return [Path(path) for path in (self.out, self.voxels, self.bfile) if path is not None]
+
+    @property
+    def _cell_files(self) -> list[Path]:
+        """Those that are written from cells."""
+        return [Path(path) for path in (self.out, self.voxels) if path is not None and _needs_cells(Path(path))]
+
+    @property
+    def _folder(self) -> Path | None:
+        folder = self.checkpoint or self.resume
+        return None if folder is None else Path(folder)
+
+    def plan(self) -> GrowthPlan:
+        """Return what the growth is planned to take, without starting it; on several ranks, of the one that has most.
+
+        Raises:
+            UsageError: it resumes, or the automaton does not grow on several ranks, or not with its table on a disk.
+            BackendError: the backend cannot run here.
+
+        >>> print(GrowthJob("edge", 1024, backend="numpy", ranks=8).plan())
+        edge to generation 1024 is planned to take ... bytes on each of 8 ranks, and to send ... bytes in a generation ...
+        """
+        if self.resume is not None:
+            raise UsageError("--plan is for a growth from its seed: leave out --resume.")
+        here = place()
+        ranks = self.ranks or (1 if here is None else here.size)
+        disk = None if self.disk is None else Path(self.disk)
+        backend = select(self.backend, disk=disk) if ranks == 1 else select(self.backend, Planned(ranks), disk)
+        generations = GENERATIONS if self.generations is None else self.generations
+        return growth_plan(self.automaton or AUTOMATON, generations, backend, ranks, general=self.general, disk=disk)
+
+    def grow(self, on_batch: Callable[[Batch], None] = lambda batch: None) -> Growth:
+        """Grow to the end, write the files, and return the growth, whose table is complete on rank 0 alone.
+
+        Args:
+            on_batch: called with each finished batch.
+        """
+        with self.open() as opened:
+            return opened.grow(on_batch)
+
+    @contextmanager
+    def open(self) -> Iterator[OpenGrowth]:
+        """Lock the folder and the files, read the checkpoint, and yield the growth with the memory or the disk that it needs.
+
+        Raises:
+            UsageError: an output cannot hold this growth, or the checkpoint is of another one.
+            BackendError: the backend cannot run here.
+            FileError: an output cannot be written, or there is no intact checkpoint to resume.
+            InsufficientMemoryError: the growth would not fit.
+        """
+        backend, communicator = self._on_ranks()
+        ranks, folder = backend.communicator, self._folder
+        with ExitStack() as held:
+            chosen = None if self.automaton is None else as_automaton(self.automaton)
+            job, snapshot, checkpoints = self, None, None if folder is None else Checkpoints(folder, ranks)
+            if checkpoints is not None and self.resume is not None:
+                if ranks.rank == 0:
+                    held.enter_context(checkpoints.held(new=False))
+                snapshot = checkpoints.latest(chosen)
+                chosen = snapshot.automaton
+                job = self._with(checkpoints.asked)
+            chosen = chosen or as_automaton(AUTOMATON)
+            names = job.columns or (DEFAULT_COLUMNS if snapshot is None else snapshot.columns)
+            bfile = None if job.bfile is None else bfile_column(Path(job.bfile), chosen.oeis, tuple(job.columns or ()))
+            if bfile is not None:
+                names = (*names, *({bfile[0]} - {*names}))
+            if ranks.rank == 0:
+                job._check_files(chosen)
+            stores = checkpoints is not None and (checkpoints.extent is not None if snapshot is not None else bool(job._cell_files))
+            if snapshot is not None and job._cell_files and not stores:
+                raise UsageError(
+                    f"{job._cell_files[0]} needs the cells of generations 0 to {snapshot.generation}, which {self.resume} does "
+                    "not keep: no file that holds cells was requested at its start"
+                )
+            last = GENERATIONS if snapshot is None else snapshot.generations
+            growing = GrowthProcess(
+                chosen,
+                last if job.generations is None else job.generations,
+                backend,
+                cells=bool(job._cell_files) or stores,
+                verify=job.verify,
+                columns=names,
+                every=(job.every or EVERY) if checkpoints is not None else None,
+                general=job.general,
+                resume=snapshot,
+            )
+            for path in job.files if ranks.rank == 0 else ():
+                held.enter_context(claim(path))
+            if checkpoints is not None and snapshot is None and ranks.rank == 0:
+                held.enter_context(checkpoints.held(new=True))
+            if communicator is not None:
+                _require_memory_of_all(growing, backend, communicator)
+            opened = OpenGrowth(job, growing, checkpoints, stores, bfile)
+            if communicator is not None and backend.name == "cuda":
+                opened.notes.append(_way_between_gpus(communicator))
+            growing.begin()
+            if job.disk is not None:
+                needed = f"{table_bytes(chosen.rule, growing.generations, ranks.size):,} bytes"
+                whose = needed if communicator is None else f"at most {needed} of each rank"
+                opened.notes.append(f"while it grows, {whose} are in {job.disk}")
+            yield opened
+
+    def _on_ranks(self) -> tuple[Backend, MpiCommunicator | None]:
+        """The backend, and where mpirun has started several ranks, these."""
+        here, disk = place(), None if self.disk is None else Path(self.disk)
+        started = 1 if here is None else here.size
+        if self.ranks not in (None, started):
+            raise UsageError(f"ranks is for a plan: mpirun starts ranks, and has started {started}, got {self.ranks}")
+        if here is None or not isinstance(self.backend, str):
+            return select(self.backend, disk=disk), None
+        from gpu_nim.jobs.mpi import select_on_rank
+
+        communicator = join(here)
+        return select_on_rank(self.backend, communicator, disk), communicator
+
+    def _with(self, asked: dict[str, Any]) -> GrowthJob:
+        """This job, with the options of the one that it resumes where it has none of its own."""
+        options: dict[str, Any] = {name: getattr(self, name) or asked.get(name) for name in _STORED}
+        return replace(self, **options)
+
+    def _check_files(self, automaton: Automaton) -> None:
+        """Check that the files are writable and can hold the growth."""
+        if self._folder is not None:
+            own = {_whole(self._folder), _whole(Checkpoints(self._folder).cells)}
+            for path in self.files:
+                if _whole(path) in own:
+                    raise UsageError(f"{path} is where the checkpoints are kept: choose another file, or another folder for them")
+        if self.parents:
+            require_one_parent(automaton.rule)
+        if self.out is not None:
+            check_growth_file(Path(self.out), automaton.rule.dimension, parents=self.parents)
+        if self.voxels is not None:
+            check_voxels(Path(self.voxels), automaton.rule.dimension)
+        if self.bfile is not None:
+            check_writable(Path(self.bfile))
+
+    @property
+    def stored_options(self) -> dict[str, Any]:
+        """The options that a checkpoint keeps, as plain values, with absolute paths."""
+        values = {name: getattr(self, name) for name in _STORED}
+        paths = {name: str(_whole(Path(values[name]))) for name in _FILES if values[name] is not None}
+        return {**values, "every": self.every or EVERY, **paths}
+
+
+class OpenGrowth:
+    """A growth whose files and folder are locked, as `GrowthJob.open` yields it.
+
+    Args:
+        job: the job, with the options of the one that it resumes.
+        growing: the growth in progress.
+        checkpoints: the folder of checkpoints, if there is one.
+        stores_cells: whether the folder keeps the cells.
+        bfile: the column of the b-file and its OEIS entry, if one is written.
     """
 
     def __init__(
         self,
-        automaton: str | Automaton | Rule | None = None,
-        generations: int | None = None,
-        *,
-        backend: str | Backend = "auto",
-        columns: Sequence[str] | None = None,
-        outputs: Outputs | None = None,
-        verify: bool = True,
-        general: bool = False,
-        checkpoint: Path | None = None,
-        resume: Path | None = None,
-        every: int | None = None,
+        job: GrowthJob,
+        growing: GrowthProcess,
+        checkpoints: Checkpoints | None,
+        stores_cells: bool,
+        bfile: tuple[str, GrowthEntry | None] | None,
     ) -> None:
-        if checkpoint is not None and resume is not None:
-            raise UsageError("checkpoint makes a new folder and resume uses an existing one: only one may be given")
-        if every is not None and checkpoint is None and resume is None:
-            raise UsageError("every is the number of generations between checkpoints: it needs a folder to checkpoint to or resume")
-        backend = select(backend)
-        self._ranks = backend.communicator
+        self.job, self.growing = job, growing
+        self.notes: list[str] = []
+        """Sentences on how it grows, for who watches it."""
+        self._checkpoints, self._stores_cells, self._bfile = checkpoints, stores_cells, bfile
+        self._ranks = growing.ranks
         self._writes = self._ranks.rank == 0
-        with ExitStack() as held:
-            chosen = None if automaton is None else as_automaton(automaton)
-            snapshot: Snapshot | None = None
-            self.outputs = outputs or Outputs()
-            self.passed_over: list[str] = []
-            """A sentence for each checkpoint that was damaged and therefore skipped."""
-            self._checkpoints = Checkpoints(folder, self._ranks) if (folder := checkpoint or resume) is not None else None
-            if self._checkpoints is not None and resume is not None:
-                if self._writes:
-                    held.enter_context(self._checkpoints.held(new=False))
-                snapshot = self._checkpoints.latest(chosen)
-                chosen = snapshot.automaton
-                self.passed_over = self._checkpoints.passed_over
-                asked = self._checkpoints.asked
-                every = every or asked.get("every")
-                columns = columns or asked.get("columns")
-                self.outputs = self.outputs.merged_with(asked)
-                generations = snapshot.generations if generations is None else generations
-            chosen = chosen or find(AUTOMATON)
-            self._every = every or EVERY
-            self.columns = None if columns is None else tuple(columns)
-            """The requested columns, now or at the start of the growth; None for the default."""
-            names = self.columns or (DEFAULT_COLUMNS if snapshot is None else snapshot.columns)
-            self._bfile: tuple[str, GrowthEntry | None] | None = None
-            if self.outputs.bfile is not None:
-                self._bfile = bfile_column(self.outputs.bfile, chosen.oeis, self.columns or ())
-                names = (*names, *({self._bfile[0]} - {*names}))
-            if self._writes:
-                self._check_outputs(chosen)
-            self._stores_cells = self._checkpoints is not None and (
-                self._checkpoints.extent is not None if snapshot is not None else bool(self.outputs.want_cells)
-            )
-            if snapshot is not None and self.outputs.want_cells and not self._stores_cells:
-                raise UsageError(
-                    f"{self.outputs.want_cells[0]} needs the cells of generations 0 to {snapshot.generation}, which {resume} does "
-                    "not keep: no file that holds cells was requested at its start"
-                )
-            self.growing = GrowthProcess(
-                chosen,
-                GENERATIONS if generations is None else generations,
-                backend,
-                cells=bool(self.outputs.want_cells) or self._stores_cells,
-                verify=verify,
-                columns=names,
-                every=self._every if self._checkpoints is not None else None,
-                general=general,
-                resume=snapshot,
-            )
-            self._ancestry = partial(ancestry, chosen.rule) if self.outputs.parents else None
-            for path in self.outputs.paths if self._writes else ():
-                held.enter_context(claim(path))
-            if self._checkpoints is not None and snapshot is None and self._writes:
-                held.enter_context(self._checkpoints.held(new=True))
-            self._held = held.pop_all()
+        self._out, self._voxels = (None if path is None else Path(path) for path in (job.out, job.voxels))
+        self._ancestry = partial(ancestry, growing.automaton.rule) if job.parents else None
 
-    def __enter__(self) -> GrowthJob:
-        return self
+    @property
+    def passed_over(self) -> list[str]:
+        """A sentence for each checkpoint that was damaged and therefore skipped."""
+        return [] if self._checkpoints is None else self._checkpoints.passed_over
 
-    def __exit__(self, *error: object) -> None:
-        """Release the names of the files, which `grow` does at its end, too."""
-        self._held.close()
+    @property
+    def saves_columns(self) -> bool:
+        """Whether its files have all columns that were asked for."""
+        in_table = self._out is not None and not _needs_cells(self._out)
+        return in_table or (self._bfile is not None and {*(self.job.columns or ())} <= {self._bfile[0]})
 
     def grow(self, on_batch: Callable[[Batch], None] = lambda batch: None) -> Growth:
-        """Grow to the end, write the files, and return the growth, whose table is complete on rank 0 alone."""
-        with self._held, rest_told(self._checkpoints):
-            with ExitStack() as stack:
-                writers, store = self._open(stack)
-                for batch in self.growing:
-                    self._write(*(partial(writer.append, batch) for writer in writers))
-                    on_batch(batch)
-                    self._save(store)
-                growth = self.growing.growth()
-                self._write(*(partial(writer.finish, growth) for writer in writers))
-            if not self._writes:
-                return growth
-            if self._checkpoints is not None:
-                self._finish(growth, store)
-            if self.outputs.bfile is not None and self._bfile is not None:
-                write_bfile(growth, self.outputs.bfile, *self._bfile)
+        """Grow to the end, write the files, and return the growth, whose table is complete on rank 0 alone.
+
+        Args:
+            on_batch: called with each finished batch.
+
+        Raises:
+            RanksLost: another rank was ended; the message says what is left to resume from.
+        """
+        try:
+            return self._grow(on_batch)
+        except RanksLost as error:
+            if self._checkpoints is None:
+                raise
+            raise RanksLost(f"{error}; {self._checkpoints.left}") from error
+
+    def _grow(self, on_batch: Callable[[Batch], None]) -> Growth:
+        with ExitStack() as stack:
+            writers, store = self._open_writers(stack)
+            for batch in self.growing:
+                self._write(*(partial(writer.append, batch) for writer in writers))
+                on_batch(batch)
+                self._save(store)
+            growth = self.growing.growth()
+            self._write(*(partial(writer.finish, growth) for writer in writers))
+        if not self._writes:
+            return growth
+        if self._checkpoints is not None:
+            self._finish(self._checkpoints, growth, store)
+        if self.job.bfile is not None and self._bfile is not None:
+            write_bfile(growth, self.job.bfile, *self._bfile)
         return growth
 
-    def _check_outputs(self, automaton: Automaton) -> None:
-        """Check that outputs are writable first."""
-        if self._checkpoints is not None:
-            own = {_whole(self._checkpoints.folder), _whole(self._checkpoints.cells)}
-            for path in self.outputs.paths:
-                if _whole(path) in own:
-                    raise UsageError(f"{path} is where the checkpoints are kept: choose another file, or another folder for them")
-        if self.outputs.parents:
-            require_one_parent(automaton.rule)
-        if self.outputs.out is not None:
-            check_growth_file(self.outputs.out, automaton.rule.dimension, parents=self.outputs.parents)
-        if self.outputs.voxels is not None:
-            check_voxels(self.outputs.voxels, automaton.rule.dimension)
-        if self.outputs.bfile is not None:
-            check_writable(self.outputs.bfile)
-
-    def _open(self, stack: ExitStack) -> tuple[list[GrowthWriter], ZarrGrowthWriter | None]:
+    def _open_writers(self, stack: ExitStack) -> tuple[list[GrowthWriter], ZarrGrowthWriter | None]:
         """Open the writers of the batches: the files, or with checkpoints the store of cells beside the checkpoints."""
         if self._checkpoints is None:
-            out, voxels = self.outputs.out, self.outputs.voxels
             writers: list[GrowthWriter] = []
-            if out is not None and self._ranks.size > 1 and GROWTH_FORMATS[out.suffix].together:
-                writers.append(stack.enter_context(open_growth(out, parents=self._ancestry, ranks=self._ranks)))
-            elif out is not None:
-                writers.append(self._opened(stack, partial(open_growth, out, parents=self._ancestry)))
-            if voxels is not None:
-                writers.append(self._opened(stack, partial(open_voxels, voxels)))
+            if self._out is not None and self._ranks.size > 1 and GROWTH_FORMATS[self._out.suffix].together:
+                writers.append(stack.enter_context(open_growth(self._out, parents=self._ancestry, ranks=self._ranks)))
+            elif self._out is not None:
+                writers.append(self._opened(stack, partial(open_growth, self._out, parents=self._ancestry)))
+            if self._voxels is not None:
+                writers.append(self._opened(stack, partial(open_voxels, self._voxels)))
             return writers, None
         if not self._stores_cells:
             return [], None
@@ -263,27 +362,45 @@ class GrowthJob:
             raise FileError(f"cannot write {self._checkpoints.cells}: {error.strerror or error}; {left}") from error
 
     def _save(self, store: ZarrGrowthWriter | None) -> None:
-        growing = self.growing
-        if self._checkpoints is None or (growing.generation % self._every and growing.generation != growing.generations):
+        growing, every = self.growing, self.job.every or EVERY
+        if self._checkpoints is None or (growing.generation % every and growing.generation != growing.generations):
             return
-        asked = {**self.outputs.as_record(), "every": self._every, "columns": self.columns}
         extent = None if store is None else store.extent()
         if store is not None and self._writes:
             flush(self._checkpoints.cells)  # the checkpoint counts on them
-        self._checkpoints.save(growing.snapshot(), asked=asked, extent=extent)
+        self._checkpoints.save(growing.snapshot(), asked=self.job.stored_options, extent=extent)
 
-    def _finish(self, growth: Growth, store: ZarrGrowthWriter | None) -> None:
+    def _finish(self, checkpoints: Checkpoints, growth: Growth, store: ZarrGrowthWriter | None) -> None:
         """Write the files from the store of cells beside the checkpoints."""
-        assert self._checkpoints is not None
-        out, voxels = self.outputs.out, self.outputs.voxels
-        if out is not None and out.suffix == ".zarr":
-            copy_store(self._checkpoints.cells, out)
-        elif out is not None:
-            with open_growth(out, parents=self._ancestry) as writer:
-                write_growth(writer, growth if store is None else self._stored_growth())
-        if voxels is not None:
-            save_voxels(self._stored_growth(), voxels)
+        if self._out is not None and self._out.suffix == ".zarr":
+            copy_store(checkpoints.cells, self._out)
+        elif self._out is not None:
+            with open_growth(self._out, parents=self._ancestry) as writer:
+                write_growth(writer, growth if store is None else self._stored_growth(checkpoints))
+        if self._voxels is not None:
+            save_voxels(self._stored_growth(checkpoints), self._voxels)
 
-    def _stored_growth(self) -> Growth:
-        assert self._checkpoints is not None
-        return self.growing.growth(load_zarr_growth(self._checkpoints.cells).source)
+    def _stored_growth(self, checkpoints: Checkpoints) -> Growth:
+        return self.growing.growth(load_zarr_growth(checkpoints.cells).source)
+
+
+def _whole(path: Path) -> Path:
+    """The absolute path; a symbolic link at its end is not resolved, since a file replaces the link."""
+    return path.parent.resolve() / path.name
+
+
+def _needs_cells(path: Path) -> bool:
+    return path.suffix not in GROWTH_FORMATS or GROWTH_FORMATS[path.suffix].cells
+
+
+def _require_memory_of_all(growing: GrowthProcess, backend: Backend, communicator: MpiCommunicator) -> None:
+    """Raise InsufficientMemoryError where the ranks of this machine together need more main memory than is free."""
+    needed = growing.planned_memory()
+    _, ranks = communicator.on_this_machine
+    if needed is not None and backend.name == "numpy":
+        require_memory(ranks * needed, backend.free_memory(), f"a growth on {ranks} ranks of this machine")
+
+
+def _way_between_gpus(communicator: MpiCommunicator) -> str:
+    way = "directly" if communicator.device_buffers else "through page-locked memory, since MPI takes no buffers of GPUs"
+    return f"newborns travel between GPUs {way}"

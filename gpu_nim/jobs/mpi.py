@@ -14,14 +14,17 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import share
+from gpu_nim.backends.interface import Backend
+from gpu_nim.backends.selection import select
 from gpu_nim.jobs.ranks import Outcome, Place
-from gpu_nim.model.errors import BackendError, RankFailed, RanksLost, message_of, missing
+from gpu_nim.model.errors import BackendError, RankFailed, RanksLost, UsageError, message_of, missing
 from gpu_nim.model.work import interrupts_deferred
 
 if TYPE_CHECKING:
@@ -79,7 +82,7 @@ class MpiCommunicator:
         self._comm, self._all_done, self.on_this_machine, self.device_buffers = comm, all_done, machine, device_buffers
         self._first = max(0, _ANNOUNCED // comm.size - _WORD)  # bytes of a part that travel with its length
         self.lost = False
-        self._told = False  # that a rank has failed
+        self._knows_failure = False  # of a rank
 
     @property
     def rank(self) -> int:
@@ -131,14 +134,14 @@ class MpiCommunicator:
         """Return the first failure by rank that has a reason of its own, or the outcome of this rank where there is none."""
         try:
             self._tell(failed=bool(outcome.status))
-            outcomes = share(self, outcome) if self._told else [outcome]
+            outcomes = share(self, outcome) if self._knows_failure else [outcome]
         except RanksLost as error:
             outcomes = [outcome, Outcome(1, str(error))]
         return next((each for each in outcomes if each.status and each.sentence is not None), outcome)
 
     def _tell(self, *, failed: bool) -> None:
         """Tell the other ranks whether this one has failed, unless one has already."""
-        if not self._told:
+        if not self._knows_failure:
             with suppress(RankFailed), self._exchanging() as wait:
                 self._announce(np.full(self.size, _FAILED if failed else 0, np.int64), (), wait)
 
@@ -160,7 +163,7 @@ class MpiCommunicator:
         wait([self._comm.Ialltoall(sent, heard)])
         words = np.ascontiguousarray(heard[:, :_WORD]).view(np.int64).reshape(-1)
         if (words == _FAILED).any():
-            self._told = True
+            self._knows_failure = True
             raise RankFailed("another rank failed")
         return words, heard[:, _WORD:]
 
@@ -177,6 +180,28 @@ class MpiCommunicator:
                 if now > patience:
                     self.lost = True
                     raise RanksLost(_ENDED)
+
+
+def select_on_rank(name: str, communicator: MpiCommunicator, disk: Path | None = None) -> Backend:
+    """Return the backend of that name for this rank: on GPUs, rank i of a machine takes GPU i modulo their number.
+
+    Ranks that have a GPU in common have equal shares of its free memory.
+
+    Args:
+        name: of `gpu_nim.backends.selection.NAMES`.
+        communicator: all ranks, which call this together.
+        disk: a folder for tables; on NumPy only.
+
+    Raises:
+        BackendError: the backend cannot run.
+        UsageError: the ranks have different backends.
+    """
+    backend = select(name, communicator, disk, communicator.on_this_machine[0])
+    names = share(communicator, backend.name)
+    if len({*names}) > 1:
+        found = ", ".join(f"{each} on rank {rank}" for rank, each in enumerate(names))
+        raise UsageError(f"backend must be the same on all ranks, got {found}: choose one by --backend")
+    return backend
 
 
 def takes_device_buffers() -> bool:

@@ -1,0 +1,153 @@
+"""What a growth is planned to take, alone or of each of several ranks: memory, disk, and bytes sent to others."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpu_nim.automata.catalogue import Automaton, find
+from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.backends.interface import Backend
+from gpu_nim.backends.shared.layers import Layers, spread, table_bytes
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.rule import Rule
+
+_MESSAGE_BYTES = 9  # of its own, for each rank
+_NUMBER_BYTES = 2  # of a newborn that is sent: mostly its difference from the one before
+
+
+@dataclass(frozen=True)
+class GrowthPlan:
+    """The plan of a growth from its seed; on several ranks, of the one that has most.
+
+    Attributes:
+        automaton: its name.
+        generations: the last generation.
+        backend: the name of the backend.
+        device: the name of the device.
+        ranks: how many ranks there are.
+        memory: bytes of memory; None where it is taken as the growth does, by the general engine.
+        free_memory: bytes of memory that are free on the device.
+        sent: bytes that the rank sends to others in a generation as large as the last one; None where that is not planned.
+        disk: bytes of its table, where that is a file; None where it is in memory.
+        folder: the folder of that file.
+    """
+
+    automaton: str
+    generations: int
+    backend: str
+    device: str
+    ranks: int
+    memory: int | None
+    free_memory: int
+    sent: int | None = None
+    disk: int | None = None
+    folder: Path | None = None
+
+    def __str__(self) -> str:
+        on_disk = "" if self.disk is None else f"{self.disk:,} bytes of {self.folder}"
+        free = f"{self.free_memory:,} bytes are free on {self.device}"
+        if self.ranks > 1:
+            beside = on_disk and f", {on_disk}"
+            sent = "" if self.sent is None else f", and to send {self.sent:,} bytes in a generation as large as the last"
+            planned = f"is planned to take {self.memory:,} bytes{beside} on each of {self.ranks} ranks{sent}"
+        else:
+            beside = on_disk and f", and {on_disk}"
+            needed = f"is planned to take {self.memory or 0:,} bytes"
+            unfit = ", which does not fit" if self.memory is not None and self.memory > self.free_memory else ""
+            planned = f"{'takes memory as it grows, while there is any' if self.memory is None else needed}{beside}{unfit}"
+        return f"{self.automaton} to generation {self.generations} {planned}: {free}"
+
+    def summary(self) -> dict[str, object]:
+        """Return the plan as plain values, for JSON."""
+        plan: dict[str, object] = {"memory": self.memory, "free_memory": self.free_memory}
+        if self.ranks > 1:
+            plan = {"ranks": self.ranks, "memory": self.memory, "sent": self.sent, "free_memory": self.free_memory}
+        if self.disk is not None:
+            plan["disk"] = self.disk
+        names = ("automaton", "generations", "backend", "device")
+        return {**{name: getattr(self, name) for name in names}, "plan": plan}
+
+
+@dataclass(frozen=True)
+class Planned:
+    """Rank 0 of some ranks that are not started, to ask a backend for its plan."""
+
+    size: int
+    rank: int = 0
+    device_buffers: bool = False
+
+    def exchange(self, *_: Any, **__: Any) -> Any:
+        """Raise NotImplementedError: there are no other ranks."""
+        raise NotImplementedError
+
+    sum = fail = exchange
+
+
+def growth_plan(
+    automaton: str | Automaton | Rule,
+    generations: int,
+    backend: Backend,
+    ranks: int = 1,
+    *,
+    general: bool = False,
+    disk: Path | None = None,
+) -> GrowthPlan:
+    """Return the plan of a growth from its seed; on several ranks, of the one that has most.
+
+    Args:
+        automaton: the automaton.
+        generations: the last generation.
+        backend: the backend.
+        ranks: how many ranks there are to be.
+        general: whether the general engine is to be used.
+        disk: the folder of its table, which the backend has as well.
+
+    Raises:
+        UsageError: the automaton does not grow on several ranks, or not with its table on a disk.
+
+    >>> from gpu_nim.backends.selection import select
+    >>> alone, eighth = (growth_plan("edge", 1024, select("numpy"), ranks) for ranks in (1, 8))
+    >>> alone.memory > 6 * eighth.memory, alone.sent, eighth.sent < 10**6
+    (True, None, True)
+    """
+    here = backend if ranks == 1 else backend.on_rank(Planned(ranks))
+    growing = GrowthProcess(automaton, generations, here, general=general)
+    rule, memory, sent = growing.automaton.rule, growing.planned_memory(), None
+    if ranks > 1:
+        if memory is None:
+            raise UsageError(
+                f"automaton must have births on exactly one touch, in 2 or 3 dimensions, to grow on {ranks} ranks, and not by the "
+                "general engine"
+            )
+        sent = None if rule is find("nim").rule else _sent(rule, generations, here, ranks)
+    return GrowthPlan(
+        growing.automaton.name,
+        generations,
+        here.name,
+        here.device,
+        ranks,
+        memory,
+        here.free_memory(),
+        sent,
+        None if disk is None else table_bytes(rule, generations, ranks),
+        disk,
+    )
+
+
+def _sent(rule: Rule, generations: int, backend: Backend, ranks: int) -> int:
+    """The bytes that a rank sends in a generation as large as the last."""
+    if backend.name == "cuda":
+        from gpu_nim.backends.cuda.exactly_one import busiest_bricks
+
+        return busiest_bricks(rule, generations, ranks).sent_bytes
+    from gpu_nim.backends.numpy.exactly_one import planned_newborns
+
+    layers = Layers(rule, generations)
+    owner = layers.owners(ranks)
+    bordering = (spread(owner, layers.reach) > owner) | (spread(-owner, layers.reach) > -owner)
+    own = np.bincount(owner, minlength=ranks)
+    share = float((np.bincount(owner, bordering, ranks) / np.maximum(own, 1)).max())
+    newborns = int(share * planned_newborns(rule, generations, ranks))
+    return _NUMBER_BYTES * newborns + _MESSAGE_BYTES * (ranks - 1)
