@@ -92,6 +92,9 @@ def _bars(k: Fraction) -> Triple | None:
 DEFINED_GAMES: dict[str, tuple[str, Callable[[Fraction], Triple | None]]] = {"chocolate": ("a", _chocolates), "bar": ("k", _bars)}
 """The games whose P-positions are Nim's for some of their slopes: the parameter, and the inequality of such a slope or None."""
 
+_DIGITS = ((0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0))
+"""The binary digits of one value in the piles of a P-position."""
+
 _STEEPEST = 1 << 10  # the work of `population` grows with it
 SOLVED = "it is solved to be drawn, since P-positions are known to be Nim's for a = 3 mod 4 of chocolate and even k of bar alone"
 """Why there is no scene of another chocolate or bar."""
@@ -103,15 +106,26 @@ def coarse_cells(scene: NimScene, bits: int) -> tuple[NDArray[np.int64], int]:
     The level is the least at which coordinates have up to so many bits.
     """
     level = max(0, (max(scene.shape) - 1).bit_length() - bits)
-    wide, high, deep = (-(-side >> level) for side in scene.shape)
-    a, c = (part.ravel() for part in np.indices((wide, deep)))
-    cubes = np.stack([a, a ^ c, c], axis=1)
-    born = generations_of(cubes)
-    keep = (cubes[:, 1] < high) & (born >= scene.first >> level) & (born <= scene.last >> level)
+    cubes = p_positions(scene.last >> level)
+    sides = [-(-side >> level) for side in scene.shape]
+    keep = (cubes < sides).all(axis=1) & (generations_of(cubes) >= scene.first >> level)
     # In each cube, the corner with the least sum.
     inequality = np.array(scene.inequality)
     corners = (cubes << level) + (inequality < 0) * ((1 << level) - 1)
     return cubes[keep & (corners @ inequality <= 0)], level
+
+
+def p_positions(last: int) -> NDArray[np.int64]:
+    """Return the P-positions of Nim with three piles to a generation, (N, 3), in lexicographic order.
+
+    >>> p_positions(2).tolist()
+    [[0, 0, 0], [0, 1, 1], [0, 2, 2], [1, 0, 1], [1, 1, 0], [2, 0, 2], [2, 2, 0]]
+    """
+    found = np.zeros((1, 3), dtype=np.int64)
+    for bit in reversed(range(last.bit_length())):
+        found = (2 * found[:, None] + _DIGITS).reshape(-1, 3)
+        found = found[generations_of(found) <= last >> bit]
+    return found[np.argsort(found[:, 0] << 32 | found[:, 1])]
 
 
 def generations_of(cubes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -125,8 +139,10 @@ def nims_level(last: int, limit: int) -> int:
     >>> nims_level(1023, 4**8)
     2
     """
-    count = UpToTotal(3)
-    return next(level for level in range(last.bit_length() + 1) if count.value(last >> level) <= limit)
+    count, level = UpToTotal(3), 0
+    while count.value(last >> level) > limit:
+        level += 1
+    return level
 
 
 @lru_cache(maxsize=1 << 12)  # a picture asks whether to trace, and then how many; a movie, for each frame
@@ -151,7 +167,7 @@ def population(scene: NimScene) -> int:
     for bit in reversed(range(max(*most, scene.first, scene.last).bit_length())):
         following: dict[tuple[int, ...], int] = {}
         for (total, *tight), number in states.items():
-            for digits in ((0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0)):
+            for digits in _DIGITS:
                 union = int(any(digits))
                 bounds = (*zip(digits, most, strict=True), (union, scene.last), (-union, -scene.first))
                 kept = []

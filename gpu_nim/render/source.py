@@ -20,7 +20,6 @@ Bodies of four and more coordinates, such as nim-4:15 and chocolate6:size=7, are
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +30,7 @@ from gpu_nim.automata import catalogue as automata
 from gpu_nim.automata.catalogue import Automaton, Lattice
 from gpu_nim.automata.cell_sources import Newborns, split
 from gpu_nim.automata.growth import Growth
-from gpu_nim.automata.growth_process import GrowthProcess, grow
+from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.selection import select
 from gpu_nim.counting.families import UpToTotal
 from gpu_nim.games import catalogue as games
@@ -43,7 +42,15 @@ from gpu_nim.model.errors import InsufficientMemoryError, UsageError, close
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.colourings import VALUES, needed_value
-from gpu_nim.render.defined_scenes import DEFINED_GAMES, SOLVED, defined_scene, nims_generation, nims_level
+from gpu_nim.render.defined_scenes import (
+    DEFINED_GAMES,
+    SOLVED,
+    defined_scene,
+    generations_of,
+    nims_generation,
+    nims_level,
+    p_positions,
+)
 from gpu_nim.render.geometry import PILES, SPACE, Blocks, counted, first_of_each, merged_note
 from gpu_nim.render.projection import in_space
 from gpu_nim.storage.growth_formats import readable_suffixes
@@ -51,7 +58,6 @@ from gpu_nim.storage.save_load import load
 from gpu_nim.storage.solutions import digest
 
 if TYPE_CHECKING:
-    from gpu_nim.backends.interface import Batch
     from gpu_nim.model.rule import Rule
 
 Source = str | Blocks | Growth | Solution
@@ -132,9 +138,12 @@ def blocks_of(
     if not 0 <= generation <= _GENERATION_LIMIT:
         raise UsageError(f"source {name}:GENERATION can be drawn for generations 0 to {_GENERATION_LIMIT}, got {source!r}")
     _require_drawable(name, automaton.rule.dimension)
-    grown = _nim if nims_generation(source) is not None else partial(_grow, name=name, merge=merge)
     needs = needed_value(colour, source, game=False)
-    return _by_rule(grown(source, generation=generation, limit=limit, on_step=on_step), needs, automaton.rule)
+    if nims_generation(source) is not None:
+        blocks = _nim(source, generation, limit)
+    else:
+        blocks = _gather(source, automaton.lattice, newborns(name, generation, on_step), None, limit, merge)
+    return _by_rule(blocks, needs, automaton.rule)
 
 
 def only_traced(source: str) -> bool:
@@ -165,17 +174,14 @@ def contents(source: str) -> str:
     return f"{saved.automaton} {saved.digest}" if isinstance(saved, Growth) else digest(saved)
 
 
-def _nim(source: str, generation: int, limit: int, on_step: OnStep) -> Blocks:
+def _nim(source: str, generation: int, limit: int) -> Blocks:
+    """Return three-pile Nim from its definition."""
     count = UpToTotal(3)  # the P-positions of total up to 2n
     level = nims_level(generation, limit)
-    last = generation >> level
-
-    def step(batch: "Batch") -> None:
-        on_step("generation", batch.first + len(batch.births) - 1, last)
-
-    growth = grow("nim", last, backend="numpy", cells=True, verify=False, on_batch=step)
-    generations = np.repeat(np.arange(last + 1), growth.births.astype(np.intp)) << level
-    blocks = _blocks(source, growth.cells(), generations, count.value(generation), level)
+    cells = p_positions(generation >> level)
+    generations = generations_of(cells)
+    order = np.argsort(generations, kind="stable")
+    blocks = _blocks(source, cells[order], generations[order] << level, count.value(generation), level)
     return replace(blocks, population_until=lambda until: count.value(min(until, generation)) if until >= 0 else 0)
 
 
@@ -205,10 +211,6 @@ def _blocks(
         cells=corners if dimension > 3 else None,
     )
     return in_space(blocks) if dimension > 3 else blocks
-
-
-def _grow(source: str, name: str, generation: int, limit: int, merge: bool, on_step: OnStep) -> Blocks:
-    return _gather(source, automata.CATALOGUE[name].lattice, newborns(name, generation, on_step), None, limit, merge)
 
 
 def newborns(name: str, last: int, on_step: OnStep) -> Iterator["Newborns"]:
