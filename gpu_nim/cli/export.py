@@ -7,10 +7,10 @@ import click
 
 from gpu_nim.cli.catalogues import SOURCE
 from gpu_nim.cli.command import FILE, Command, given, json_option
-from gpu_nim.cli.output import emit_json, reserve, say
+from gpu_nim.cli.output import emit_json, say
 from gpu_nim.cli.pictures import look_options
 from gpu_nim.model.errors import UsageError
-from gpu_nim.render.exports import EXPORTS, Printing, check_export
+from gpu_nim.render.exports import EXPORTS, Printing
 from gpu_nim.render.exports import export as write
 from gpu_nim.render.look import Look
 
@@ -41,9 +41,7 @@ def export(source: str, out: Path, printable: bool, print_size: float, stand: bo
     if not printable and (useless := sorted(given(["print_size", "stand"]))):
         raise UsageError(f"--{useless[0].replace('_', '-')} is for a printable body: it needs --printable")
     printing = Printing(print_size, stand) if printable else None
-    check_export(out, wanted, given(look), printable=printable)
-    reserve(out)
-    report = write(source, out, wanted, printing=printing)
+    report = write(source, out, wanted, printing=printing, given=given(look))
     if as_json:
         emit_json(report)
         return

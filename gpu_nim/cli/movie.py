@@ -1,6 +1,5 @@
 """`gpunim movie`: a body turning, growing, or changing."""
 
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ from gpu_nim.cli.catalogues import SOURCE, named_option
 from gpu_nim.cli.command import AMOUNT, FILE, Command, json_option, number
 from gpu_nim.cli.output import emit_json, say, step_progress, wants_progress
 from gpu_nim.cli.pictures import look_options
-from gpu_nim.model.errors import SchedulerLost, UsageError
 from gpu_nim.model.registry import one_of
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import MOTIONS, Movie
@@ -79,19 +77,9 @@ def movie(
 
     Pauses of a motion take a third of the movie, unless --hold says how long each is.
     """
-    if workers is not None and scheduler is not None:
-        raise UsageError("give either --workers, processes of this machine, or --scheduler")
     wanted = requested(source, motion, seconds, fps, look)
-    cluster = None
-    with step_progress(wants_progress(quiet)) as step, ExitStack() as stack:
-        try:
-            if scheduler is not None:
-                from gpu_nim.jobs import clusters
-
-                cluster = stack.enter_context(clusters.cluster(scheduler))
-            report = make_movie(wanted, out, workers=workers, cluster=cluster, on_frame=partial(step, "frame"))
-        except SchedulerLost as error:
-            raise SchedulerLost(f"{error}, then run this command again: the frames so far are kept") from error
+    with step_progress(wants_progress(quiet)) as step:
+        report = make_movie(wanted, out, workers=workers, cluster=scheduler, on_frame=partial(step, "frame"))
     if as_json:
         emit_json(report)
         return

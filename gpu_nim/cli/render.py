@@ -12,8 +12,7 @@ from gpu_nim.cli.output import emit_json, reserve, say, step_progress, wants_pro
 from gpu_nim.cli.pictures import listings, look_options
 from gpu_nim.model.registry import one_of
 from gpu_nim.render.figures import FIGURES, check_figure, save_figure
-from gpu_nim.render.image import check_picture, save
-from gpu_nim.render.image import render as draw
+from gpu_nim.render.image import draw
 from gpu_nim.render.look import Look
 from gpu_nim.render.metadata import IMAGE_SUFFIXES
 from gpu_nim.render.vector_drawing import SUFFIXES as VECTOR_SUFFIXES
@@ -56,21 +55,8 @@ def render(source: str, out: Path, as_json: bool, quiet: bool, **look: Any) -> N
         reserve(out)
         report: dict[str, Any] = save_figure(name, out, wanted)
     else:
-        check_picture(out, wanted, given(look))
-        reserve(out)
         with step_progress(wants_progress(quiet)) as step:
-            picture = draw(source, wanted, on_step=step)
-        save(picture, out)
-        report = {
-            "source": source,
-            "out": str(out),
-            "width": picture.image.width,
-            "height": picture.image.height,
-            "engine": picture.engine,
-            "population": picture.population,
-            "drawn": picture.drawn,
-            "note": picture.note,
-        }
+            report = draw(source, out, wanted, given=given(look), on_step=step)
     report["seconds"] = round(time.perf_counter() - began, 3)
     if as_json:
         emit_json(report)

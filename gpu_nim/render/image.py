@@ -30,7 +30,7 @@ from gpu_nim.render.themes import THEMES
 from gpu_nim.render.trace import Traced
 from gpu_nim.render.traced_body import BY_GENERATION, TracedBody, traced_body
 from gpu_nim.render.views import INSIDE, Camera
-from gpu_nim.storage.atomic import check_writable, replacing
+from gpu_nim.storage.atomic import check_writable, claim, replacing
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -291,6 +291,49 @@ class DrawnBody:
         return Image.fromarray(quantise(pixels[..., :3] + behind))
 
 
+def draw(
+    source: Source, path: str | Path, look: Look | None = None, *, given: Collection[str] = (), on_step: OnStep = unreported
+) -> dict[str, object]:
+    """Draw a source into a file, and return a report of it as plain values.
+
+    Args:
+        source: as for `render`.
+        path: as for `save`; the file's name is reserved before the source is grown.
+        look: its appearance.
+        given: as for `gpu_nim.render.look.require_effect`.
+        on_step: as for `render`.
+
+    Raises:
+        UsageError: as for `render` and `save`, before the source is grown where that can be told.
+        FileError: the file cannot be written.
+        InsufficientMemoryError: as for `render`.
+        MissingDependency: as for `render`.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     draw("nim:7", f"{folder}/nim.png", Look(resolution=(64, 48), engine="numpy"))["population"]
+    64
+    """
+    path, look = Path(path), look or Look()
+    check_ending(path, look.resolution, transparent=look.transparent)
+    require_effect(*style_options(look), look, given)
+    require_words(look)
+    check_writable(path)
+    with claim(path):
+        picture = render(source, look, on_step=on_step)
+        save(picture, path)
+    return {
+        "source": name_of(source),
+        "out": str(path),
+        "width": picture.image.width,
+        "height": picture.image.height,
+        "engine": picture.engine,
+        "population": picture.population,
+        "drawn": picture.drawn,
+        "note": picture.note,
+    }
+
+
 def save(picture: Picture, path: str | Path) -> None:
     r"""Write a picture to a file, atomically, with its provenance (see `gpu_nim.render.metadata`).
 
@@ -328,11 +371,3 @@ def check_ending(path: Path, size: tuple[int, int], *, transparent: bool = False
         raise UsageError(f"a .webp picture is at most {_LARGEST_WEBP} pixels wide and high, got {size[0]}x{size[1]}")
     if transparent and path.suffix.lower() in JPEG_SUFFIXES:
         raise UsageError(f"a transparent picture must be a .png, .webp or .tif file, got {str(path)!r}")
-
-
-def check_picture(path: Path, look: Look, given: Collection[str] = ()) -> None:
-    """Raise what drawing the look into a file would raise before it is drawn; `given` as for `require_effect`."""
-    check_ending(path, look.resolution, transparent=look.transparent)
-    require_effect(*style_options(look), look, given)
-    require_words(look)
-    check_writable(path)

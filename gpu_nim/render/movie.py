@@ -20,7 +20,7 @@ from threading import Lock, Thread, local
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from gpu_nim._version import __version__
-from gpu_nim.model.errors import BackendError, FileError, GpunimError, UsageError, missing
+from gpu_nim.model.errors import BackendError, FileError, GpunimError, SchedulerLost, UsageError, missing
 from gpu_nim.model.files import Provenance, call, made_by, open_regular
 from gpu_nim.model.work import OnStep, interrupts_blocked
 from gpu_nim.render.look import CINEMA
@@ -64,7 +64,7 @@ def make_movie(
     path: str | Path,
     *,
     workers: int | None = None,
-    cluster: SupportsMap | None = None,
+    cluster: SupportsMap | str | None = None,
     on_frame: Callable[[float, int], None] | None = None,
 ) -> dict[str, object]:
     """Draw a movie into a file, and return a report of it as plain values.
@@ -74,12 +74,14 @@ def make_movie(
         path: an .mp4 (H.264) or .gif file.
         workers: the number of processes of this machine that draw. By default 1 where frames are traced, which takes all cores;
             else 2, on a machine of so many cores.
-        cluster: draws in place of them. Its workers send frames back, and need no files but the source.
+        cluster: draws in place of them, or the address of a Dask scheduler whose workers do. They send frames back, and need no
+            files but the source.
         on_frame: called with the number of frames drawn and of all frames; within a frame that is traced, with a part of it.
 
     Raises:
-        UsageError: the format cannot have this ending or size.
-        MissingDependency: ffmpeg is not installed.
+        UsageError: the format cannot have this ending or size, or both workers and a cluster are given.
+        MissingDependency: ffmpeg, or Dask for a cluster, is not installed.
+        SchedulerLost: the scheduler was lost; the same call draws the other frames.
 
     >>> import tempfile
     >>> from gpu_nim.render.look import Look
@@ -88,6 +90,16 @@ def make_movie(
     ...     make_movie(movie, Path(folder, "nim.gif"))["motion"]
     'turntable'
     """
+    if workers is not None and cluster is not None:
+        raise UsageError("give either --workers, processes of this machine, or --scheduler")
+    if isinstance(cluster, str):
+        from gpu_nim.jobs import clusters
+
+        try:
+            with clusters.cluster(cluster) as connected:
+                return make_movie(movie, path, cluster=connected, on_frame=on_frame)
+        except SchedulerLost as error:
+            raise SchedulerLost(f"{error}, then run this command again: the frames so far are kept") from error
     path = Path(path)
     _check_format(path, movie)
     check_writable(path)

@@ -1,7 +1,7 @@
-"""An interactive window on this machine's screen, by PyVista."""
+"""An interactive view: a window on this machine's screen, by PyVista, or a page in a browser."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 from math import inf
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_nim.model.errors import FileError
+from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import call
 from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.render.colourings import base_colours
@@ -19,7 +19,8 @@ from gpu_nim.render.geometry import SIDES, side
 from gpu_nim.render.image import Picture, check_ending, save
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
 from gpu_nim.render.opengl import add_quads, aim_at, require_display
-from gpu_nim.render.page import solid
+from gpu_nim.render.page import PAGE_OPTIONS, document, solid
+from gpu_nim.render.page_server import PageServer
 from gpu_nim.render.picture_memory import require_picture_memory
 from gpu_nim.render.shading import Shader
 from gpu_nim.render.themes import THEMES
@@ -39,9 +40,53 @@ HELP = (
 )
 """The functions of the mouse and the keys; the views have digits, see `view_keys`."""
 
+PORT, PICTURE = 8765, Path("gpunim.png")
+"""Where a page is served, and what the window's key s saves to, where nothing else is asked for."""
+
 _LIMIT = 1 << 18  # blocks, which are rotated smoothly without a graphics card
 _FOOT = 0.12  # of the window's height, for the slider
 _PAUSE = 0.01  # seconds between two polls of the mouse and the keys
+
+
+def show(
+    source: str,
+    look: Look,
+    *,
+    web: bool = False,
+    port: int | None = None,
+    picture: Path | None = None,
+    given: Collection[str] = (),
+    on_served: Callable[[str], None] = print,
+) -> None:
+    """Show a source in a window, or serve its page to a browser, until that is ended.
+
+    Args:
+        source: as for `gpu_nim.render.image.render`, a text.
+        look: its appearance.
+        web: whether to serve a page in place of a window.
+        port: the page's port, 0 for a free one; None is `PORT`.
+        picture: the file that the window's key s saves to; None is `PICTURE`.
+        given: as for `gpu_nim.render.look.require_effect`.
+        on_served: called with the address of the page.
+
+    Raises:
+        UsageError: the source is unknown, or an option wrong or without effect.
+        FileError: the port is taken.
+        MissingDependency: a window was asked for, and there is no display or no PyVista.
+    """
+    if web and picture is not None:
+        raise UsageError("--picture is for a window, got it with --web: a browser asks where to save the page's pictures")
+    if not web and port is not None:
+        raise UsageError("--port is for a page: it needs --web")
+    if not web:
+        with Window(source, look, picture or PICTURE) as window:
+            window.run()
+        return
+    require_effect(*PAGE_OPTIONS, look, given)
+    with PageServer(PORT if port is None else port) as server:  # first, since the port may be taken
+        shown = document(source, look)
+        on_served(server.url)
+        server.run(shown)
 
 
 class Window:

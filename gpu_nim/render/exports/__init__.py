@@ -17,9 +17,9 @@ from gpu_nim.render.exports.triangles import Printing, cubes_note, printing_note
 from gpu_nim.render.look import SHAPE_OPTIONS, Look, require_effect
 from gpu_nim.render.page import PAGE_OPTIONS, page, solid
 from gpu_nim.render.source import Source, name_of
-from gpu_nim.storage.atomic import check_writable, replacing
+from gpu_nim.storage.atomic import check_writable, claim, replacing
 
-__all__ = ["EXPORTS", "Printing", "check_export", "export", "export_bytes", "export_options"]
+__all__ = ["EXPORTS", "Printing", "export", "export_bytes", "export_options"]
 
 _PRINTABLE_BYTES_A_BLOCK = 26000
 
@@ -28,7 +28,14 @@ for _module in iter_modules(__path__, f"{__name__}."):
 EXPORTS.add(ExportFormat(".html", "a page that draws the body itself and opens offline", None, 0, *PAGE_OPTIONS, write_source=page))
 
 
-def export(source: Source, path: str | Path, look: Look | None = None, *, printing: Printing | None = None) -> dict[str, object]:
+def export(
+    source: Source,
+    path: str | Path,
+    look: Look | None = None,
+    *,
+    printing: Printing | None = None,
+    given: Collection[str] = (),
+) -> dict[str, object]:
     """Write a source as a mesh or a page, and return a report of it as plain values.
 
     Args:
@@ -37,6 +44,7 @@ def export(source: Source, path: str | Path, look: Look | None = None, *, printi
         look: its colours, generations and cut; for a page its view and title, too.
         printing: one watertight body for a 3D printer, in millimetres, in place of cubes that touch along edges: each cube is
             a little larger than its cell, so that those which touch are joined.
+        given: as for `gpu_nim.render.look.require_effect`.
 
     Raises:
         UsageError: an unknown ending, or an option without effect.
@@ -48,22 +56,23 @@ def export(source: Source, path: str | Path, look: Look | None = None, *, printi
     '60 mm across, with necks of 5.5 mm; in one piece'
     """
     path, look = Path(path), look or Look()
-    check_export(path, look, printable=bool(printing))
-    suffix = path.suffix.lower()
-    known = EXPORTS[suffix]
-    if known.write_source:
-        made_page = known.write_source(source, look)
-        _write(path, made_page.document)
-        facts = {"population": made_page.population, "drawn": made_page.drawn, "note": made_page.note}
-        return {"source": made_page.name, "out": str(path), "bytes": len(made_page.document), **facts}
-    assert known.write is not None
-    blocks, view = solid(source, look, known.limit)
-    needed = export_bytes(suffix, len(blocks), printable=bool(printing))
-    require_memory(needed, host_memory(), f"exporting {blocks.name}", "an earlier generation takes less")
-    made = made_by(call("export", name_of(source), str(path), look, *filter(None, [printing])))
-    body = ExportedBody(blocks, look, view, made, printing)
-    document = known.write(body)
-    _write(path, document)
+    known = _format_of(path, printable=printing is not None)
+    require_effect(*export_options(known.name, printable=printing is not None), look, given)
+    check_writable(path)
+    with claim(path):
+        if known.write_source:
+            made_page = known.write_source(source, look)
+            _write(path, made_page.document)
+            facts = {"population": made_page.population, "drawn": made_page.drawn, "note": made_page.note}
+            return {"source": made_page.name, "out": str(path), "bytes": len(made_page.document), **facts}
+        assert known.write is not None
+        blocks, view = solid(source, look, known.limit)
+        needed = export_bytes(known.name, len(blocks), printable=printing is not None)
+        require_memory(needed, host_memory(), f"exporting {blocks.name}", "an earlier generation takes less")
+        made = made_by(call("export", name_of(source), str(path), look, *filter(None, [printing])))
+        body = ExportedBody(blocks, look, view, made, printing)
+        document = known.write(body)
+        _write(path, document)
     return {
         "source": blocks.name,
         "out": str(path),
@@ -71,7 +80,7 @@ def export(source: Source, path: str | Path, look: Look | None = None, *, printi
         "population": blocks.population,
         "drawn": len(blocks),
         "triangles": len(body.mesh.faces) if printing else 12 * len(blocks),
-        "note": "; ".join(filter(None, (blocks.note, _note(suffix, body)))),
+        "note": "; ".join(filter(None, (blocks.note, _note(known, body)))),
     }
 
 
@@ -80,8 +89,7 @@ def _write(path: Path, document: bytes) -> None:
         scratch.write_bytes(document)
 
 
-def _note(suffix: str, body: ExportedBody) -> str:
-    known = EXPORTS[suffix]
+def _note(known: ExportFormat, body: ExportedBody) -> str:
     if body.printing:
         return printing_note(body.blocks, body.printing)
     if known.many and len(body.blocks) > known.many[0]:
@@ -89,20 +97,19 @@ def _note(suffix: str, body: ExportedBody) -> str:
     return cubes_note(body.blocks) if known.takes == SHAPE_OPTIONS else ""  # triangles alone are for printing
 
 
-def check_export(path: Path, look: Look, given: Collection[str] = (), *, printable: bool = False) -> None:
-    """Raise what `export` would raise before it draws; `given` names the options that were given (see `require_effect`)."""
-    suffix = path.suffix.lower()
-    if suffix not in EXPORTS:
+def _format_of(path: Path, *, printable: bool) -> ExportFormat:
+    """Return the format of a file; UsageError for an ending of none, MissingDependency where what writes it is not installed."""
+    known = EXPORTS.get(path.suffix.lower())
+    if known is None:
         raise UsageError(f"an export must end in {', '.join(EXPORTS)}, got {str(path)!r}")
-    if printable and not EXPORTS[suffix].printable:
-        printed = ", ".join(name for name, known in EXPORTS.items() if known.printable)
+    if printable and not known.printable:
+        printed = ", ".join(name for name, other in EXPORTS.items() if other.printable)
         raise UsageError(f"a printable body must end in {printed}, got {str(path)!r}")
-    absent = [package for package in EXPORTS[suffix].packages if find_spec(package) is None]
+    absent = [package for package in known.packages if find_spec(package) is None]
     if absent:
-        others = " or ".join(name for name, known in EXPORTS.items() if not known.packages)
-        raise missing(f"{EXPORTS[suffix].what} needs {' and '.join(absent)}", absent[0], f", or write {others} without")
-    require_effect(*export_options(suffix, printable=printable), look, given)
-    check_writable(path)
+        others = " or ".join(name for name, other in EXPORTS.items() if not other.packages)
+        raise missing(f"{known.what} needs {' and '.join(absent)}", absent[0], f", or write {others} without")
+    return known
 
 
 def export_options(suffix: str, *, printable: bool = False) -> tuple[str, frozenset[str]]:
